@@ -1,0 +1,120 @@
+//! Testers: processes that watch the visible actions of a system and know what is illegal.
+//!
+//! After Valmari, *On-the-fly verification with stubborn sets* (CAV '93), Definition 3.1. A tester
+//! is a process over letters (the visible actions) and τ, with four sets of states:
+//!
+//! - *reject*: reaching one is an illegal trace;
+//! - *deadlock*: a deadlock of system and tester while it is in one is an illegal stable failure;
+//! - *livelock*: the system running for ever without visible actions is an illegal divergence;
+//! - *infinite*: leaving such states infinitely often is an illegal infinite trace.
+
+/// A transition of a tester.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Edge {
+    /// Source state.
+    pub from: u32,
+    /// Index of the letter; none is τ.
+    pub letter: Option<u32>,
+    /// Target state.
+    pub to: u32,
+}
+
+/// A state of a tester.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct State {
+    /// What people call it.
+    pub name: String,
+    /// In S_R: reaching it is an error.
+    pub reject: bool,
+    /// In S_D: a deadlock here is an error.
+    pub deadlock: bool,
+    /// In S_L: a divergence here is an error.
+    pub livelock: bool,
+    /// In S_∞: leaving it infinitely often is an error.
+    pub infinite: bool,
+}
+
+/// A tester, explicit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tester {
+    /// The visible actions, by name. A tester takes part in all of them, also in those that it
+    /// has no transition for.
+    pub letters: Vec<String>,
+    /// The states.
+    pub states: Vec<State>,
+    /// The initial state.
+    pub initial: u32,
+    /// The transitions.
+    pub edges: Vec<Edge>,
+}
+
+/// Why a tester is not legal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Flaw {
+    /// The state lies on a loop of τ-transitions.
+    TauLoop(u32),
+    /// A deadlock state has a τ-transition.
+    TauFromDeadlock(u32),
+}
+
+impl Tester {
+    /// The first violation of Definition 3.1, if there is one.
+    pub fn flaw(&self) -> Option<Flaw> {
+        let tau: Vec<Edge> = self.edges.iter().copied().filter(|edge| edge.letter.is_none()).collect();
+        if let Some(edge) = tau.iter().find(|edge| self.states[edge.from as usize].deadlock) {
+            return Some(Flaw::TauFromDeadlock(edge.from));
+        }
+        // Repeatedly drop states that no remaining τ-transition enters; what is left with a
+        // τ-transition both in and out lies on, or behind, a loop.
+        let mut entered = vec![0u32; self.states.len()];
+        let mut out: Vec<Vec<u32>> = vec![Vec::new(); self.states.len()];
+        for edge in &tau {
+            entered[edge.to as usize] += 1;
+            out[edge.from as usize].push(edge.to);
+        }
+        let mut free: Vec<u32> =
+            (0..self.states.len() as u32).filter(|&s| entered[s as usize] == 0).collect();
+        while let Some(state) = free.pop() {
+            for &to in &out[state as usize] {
+                entered[to as usize] -= 1;
+                if entered[to as usize] == 0 {
+                    free.push(to);
+                }
+            }
+        }
+        // From any state left, going backward never ends: walk back until a state repeats.
+        let mut state = (0..self.states.len() as u32).find(|&s| entered[s as usize] > 0)?;
+        for _ in 0..self.states.len() {
+            let back = tau
+                .iter()
+                .find(|edge| edge.to == state && (entered[edge.from as usize] > 0 || edge.from == state));
+            state = back.map_or(state, |edge| edge.from);
+        }
+        Some(Flaw::TauLoop(state))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tester(n_states: usize, tau: &[(u32, u32)]) -> Tester {
+        Tester {
+            letters: Vec::new(),
+            states: vec![State::default(); n_states],
+            initial: 0,
+            edges: tau.iter().map(|&(from, to)| Edge { from, letter: None, to }).collect(),
+        }
+    }
+
+    #[test]
+    fn flaws_are_found_and_name_a_state_of_the_loop() {
+        assert_eq!(tester(3, &[(0, 1), (1, 2), (0, 2)]).flaw(), None);
+        assert_eq!(tester(1, &[(0, 0)]).flaw(), Some(Flaw::TauLoop(0)));
+        let behind_a_loop = tester(4, &[(0, 1), (1, 2), (2, 1), (2, 3)]);
+        assert!(matches!(behind_a_loop.flaw(), Some(Flaw::TauLoop(1 | 2))));
+        let mut from_deadlock = tester(2, &[(0, 1)]);
+        from_deadlock.states[0].deadlock = true;
+        assert_eq!(from_deadlock.flaw(), Some(Flaw::TauFromDeadlock(0)));
+    }
+}

@@ -1,0 +1,19 @@
+//! Stores and searches: what explores state spaces and decides properties.
+//!
+//! - [`store`]: where the states that were seen are kept, exactly or in a few bits each.
+//! - [`search`]: the searches, one file each, with their goals, statistics and evidence.
+//! - [`graph`]: the transitions of a space that was explored, for exporting it.
+//! - [`walk`]: a single run that is extended and taken back step by step.
+//!
+//! Nothing here has a clock, a thread or a file: searches poll a [`Budget`](base::Budget).
+//! Everything is iterative and deterministic: the same system gives the same counts and the same
+//! run every time, and depth is bounded by memory alone.
+
+pub mod graph;
+pub mod paged;
+pub mod search;
+pub mod store;
+pub mod walk;
+
+pub use search::{Exploration, Goal, Stats, Stop};
+pub use store::{Bitstate, Exact, StateId, Store, Visited};

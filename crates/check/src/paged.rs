@@ -1,0 +1,136 @@
+//! A growing sequence of equal-sized records that is never copied.
+//!
+//! Records live in pages of about 64 KiB. Growing allocates one page, so that memory use follows
+//! the number of records closely and never doubles for a moment, as that of a `Vec` does.
+
+/// Records of `width` words each.
+#[derive(Clone, Debug)]
+pub struct Paged {
+    width: usize,
+    /// Records per page, as a power of two.
+    shift: u32,
+    pages: Vec<Vec<u32>>,
+    len: usize,
+}
+
+/// The operating system has no page to give.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OutOfMemory;
+
+impl Paged {
+    const PAGE_WORDS: usize = 1 << 14;
+
+    /// No records of `width` words, which must not be 0.
+    pub fn new(width: usize) -> Paged {
+        let per_page = (Paged::PAGE_WORDS / width).max(1);
+        Paged { width, shift: per_page.ilog2(), pages: Vec::new(), len: 0 }
+    }
+
+    /// Number of records.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there is no record.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Bytes allocated.
+    pub fn bytes(&self) -> u64 {
+        // Only the first page grows step by step; the others are allocated whole.
+        let first = self.pages.first().map_or(0, Vec::capacity);
+        let others = self.pages.len().saturating_sub(1) * (self.width << self.shift);
+        4 * (first + others) as u64
+    }
+
+    #[inline]
+    fn place(&self, index: usize) -> (usize, usize) {
+        (index >> self.shift, (index & ((1 << self.shift) - 1)) * self.width)
+    }
+
+    /// The record at `index`.
+    #[inline]
+    pub fn get(&self, index: usize) -> &[u32] {
+        debug_assert!(index < self.len);
+        let (page, at) = self.place(index);
+        &self.pages[page][at..at + self.width]
+    }
+
+    /// The record at `index`, for changing.
+    #[inline]
+    pub fn get_mut(&mut self, index: usize) -> &mut [u32] {
+        debug_assert!(index < self.len);
+        let (page, at) = self.place(index);
+        &mut self.pages[page][at..at + self.width]
+    }
+
+    /// Appends a record.
+    #[inline]
+    pub fn push(&mut self, record: &[u32]) -> Result<(), OutOfMemory> {
+        debug_assert_eq!(record.len(), self.width);
+        let (page, at) = self.place(self.len);
+        if page == self.pages.len() || self.pages[page].len() == at {
+            self.grow(page, record)?;
+        } else {
+            self.pages[page][at..at + self.width].copy_from_slice(record);
+        }
+        self.len += 1;
+        Ok(())
+    }
+
+    /// Appends to the last page that was ever used.
+    fn grow(&mut self, page: usize, record: &[u32]) -> Result<(), OutOfMemory> {
+        if page == self.pages.len() {
+            let mut new = Vec::new();
+            let words = if page == 0 { self.width } else { self.width << self.shift };
+            new.try_reserve_exact(words).map_err(|_| OutOfMemory)?;
+            self.pages.try_reserve(1).map_err(|_| OutOfMemory)?;
+            self.pages.push(new);
+        }
+        self.pages[page].try_reserve(self.width).map_err(|_| OutOfMemory)?;
+        self.pages[page].extend_from_slice(record);
+        Ok(())
+    }
+
+    /// Removes the last record, if there is one. Its page is kept.
+    #[inline]
+    pub fn pop(&mut self) {
+        self.len = self.len.saturating_sub(1);
+    }
+
+    /// Removes all records from `len` on. Their pages are kept.
+    #[inline]
+    pub fn truncate(&mut self, len: usize) {
+        self.len = self.len.min(len);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn records_are_kept_across_pages_and_pages_across_pops() {
+        for width in [1, 3, 1000, 20_000] {
+            let mut paged = Paged::new(width);
+            let record = |i: usize| vec![i as u32; width];
+            let n = 3 * Paged::PAGE_WORDS / width + 5;
+            for round in 0..2 {
+                for i in 0..n {
+                    paged.push(&record(i + round)).unwrap();
+                }
+                assert!((0..n).all(|i| paged.get(i) == record(i + round)));
+                let bytes = paged.bytes();
+                assert!(bytes >= (4 * n * width) as u64);
+                paged.truncate(n - 2);
+                paged.pop();
+                assert_eq!((paged.len(), paged.bytes()), (n - 3, bytes));
+                paged.truncate(0);
+                assert!(paged.is_empty());
+            }
+        }
+    }
+}

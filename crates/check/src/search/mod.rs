@@ -1,0 +1,135 @@
+//! The searches.
+//!
+//! A search explores a system, and looks for violations of some [`Goal`]s on the way: several in
+//! one pass. It ends when the space is exhausted, every goal is violated, or the budget is spent.
+//!
+//! | search | finds | stack or queue | when to use it |
+//! |---|---|---|---|
+//! | [`bfs`] | shortest runs | none: the exact store *is* the queue | by default |
+//! | [`dfs`] | some run, perhaps long | as deep as the longest path | to hurry into deep states; with little memory, over [`Bitstate`](crate::Bitstate) |
+
+pub mod bfs;
+pub mod dfs;
+
+use base::{Limit, Progress};
+use model::{Run, StepError, System};
+
+/// What must not be reachable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Goal {
+    /// A state without enabled actions.
+    Deadlock,
+    /// A state where this proposition is false.
+    Invariant(usize),
+}
+
+/// What was explored.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stats {
+    /// Distinct states stored.
+    pub states: u64,
+    /// Transitions generated; parallel actions between the same states count separately.
+    pub transitions: u64,
+    /// States without enabled actions.
+    pub deadlocks: u64,
+    /// Breadth-first: the longest of all shortest runs. Depth-first: the longest path.
+    pub depth: u64,
+    /// Bytes held at most.
+    pub peak_bytes: u64,
+}
+
+/// Why a search ended before it had seen everything.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// Every goal is violated: there was nothing left to look for.
+    AllViolated,
+    /// The budget is spent.
+    Limit(Limit),
+    /// The model went wrong at the end of this run: in a step from there, or in a proposition.
+    Fault(StepError, Run),
+}
+
+/// The outcome of a search.
+#[derive(Clone, Debug)]
+pub struct Exploration {
+    /// What was explored.
+    pub stats: Stats,
+    /// For each goal, a run to the first violation found.
+    pub violations: Vec<Option<Run>>,
+    /// Why the search ended early; `None` if it saw everything (that its store let it see).
+    pub stop: Option<Stop>,
+    /// The estimated share of the states that the store told apart; `None` if all of them.
+    pub coverage: Option<f64>,
+}
+
+/// The goals of a search that are not violated yet.
+struct OpenGoals<'a> {
+    goals: &'a [Goal],
+    violated: Vec<bool>,
+    n_open: usize,
+}
+
+impl<'a> OpenGoals<'a> {
+    fn new(goals: &'a [Goal]) -> OpenGoals<'a> {
+        OpenGoals { goals, violated: vec![false; goals.len()], n_open: goals.len() }
+    }
+
+    /// Whether there were goals and all of them are violated.
+    fn all_violated(&self) -> bool {
+        self.n_open == 0 && !self.goals.is_empty()
+    }
+
+    /// Looks at a state that was just found; calls `found` for each goal it violates first.
+    fn look_at<S: System>(
+        &mut self,
+        system: &S,
+        state: &[u32],
+        scratch: &mut S::Scratch,
+        mut found: impl FnMut(usize),
+    ) -> Result<(), StepError> {
+        if self.n_open == 0 {
+            return Ok(());
+        }
+        for (index, goal) in self.goals.iter().enumerate() {
+            if let Goal::Invariant(proposition) = goal
+                && !self.violated[index]
+                && !system.holds(*proposition, state, scratch)?
+            {
+                self.close(index);
+                found(index);
+            }
+        }
+        Ok(())
+    }
+
+    /// Tells that a state has no successors; calls `found` for each goal it violates first.
+    fn deadlock(&mut self, mut found: impl FnMut(usize)) {
+        for index in 0..self.goals.len() {
+            if self.goals[index] == Goal::Deadlock && !self.violated[index] {
+                self.close(index);
+                found(index);
+            }
+        }
+    }
+
+    fn close(&mut self, index: usize) {
+        self.violated[index] = true;
+        self.n_open -= 1;
+    }
+}
+
+impl From<Limit> for Stop {
+    fn from(limit: Limit) -> Stop {
+        Stop::Limit(limit)
+    }
+}
+
+impl Stats {
+    /// Takes over a snapshot, and remembers the largest memory use.
+    fn record(&mut self, progress: &Progress) {
+        self.states = progress.states;
+        self.transitions = progress.transitions;
+        self.depth = progress.depth;
+        self.peak_bytes = self.peak_bytes.max(progress.bytes);
+    }
+}

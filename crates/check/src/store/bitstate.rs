@@ -1,0 +1,108 @@
+//! The bitstate store, known as Supertrace: a state is remembered by `k` bits of a big array.
+//!
+//! After Holzmann, *Design and Validation of Computer Protocols* (1991). A state counts as seen if
+//! all its bits are set; if other states have set them, it is wrongly taken for seen and the
+//! search misses it. So a search over this store can find violations, but never prove that there
+//! is none.
+//!
+//! The `k` positions are `h1 + i * h2` (Kirsch and Mitzenmacher, *Less hashing, same performance*,
+//! 2006: as good as independent functions).
+//!
+//! The coverage is estimated while states are added: with a share `f` of the bits set, a new state
+//! is taken for seen with probability `f^k`. The sum of these chances is the expected number of
+//! states dropped on the spot; what only they would have led to is not in the estimate.
+
+use base::Limit;
+
+use super::{Visited, hash};
+
+/// States remembered by a few bits each.
+#[derive(Clone, Debug)]
+pub struct Bitstate {
+    words: Vec<u64>,
+    /// The array has `1 << log_bits` bits.
+    log_bits: u32,
+    n_hashes: u32,
+    n_set: u64,
+    n_states: u64,
+    expected_drops: f64,
+}
+
+impl Bitstate {
+    /// An array of the largest power of two that fits `bytes`, and `n_hashes` bits per state.
+    /// `None` if the memory is not to be had.
+    pub fn new(bytes: u64, n_hashes: u32) -> Option<Bitstate> {
+        let log_bits = (bytes.max(8).ilog2() + 3).min(63);
+        let n_words = 1usize.checked_shl(log_bits - 6)?;
+        let mut words = Vec::new();
+        words.try_reserve_exact(n_words).ok()?;
+        words.resize(n_words, 0);
+        let n_hashes = n_hashes.max(1);
+        Some(Bitstate { words, log_bits, n_hashes, n_set: 0, n_states: 0, expected_drops: 0.0 })
+    }
+}
+
+impl Visited for Bitstate {
+    fn insert(&mut self, state: &[u32]) -> Result<bool, Limit> {
+        let h1 = hash(state, 1);
+        let h2 = hash(state, 2) | 1;
+        let mut is_new = false;
+        let n_set_before = self.n_set;
+        for i in 0..u64::from(self.n_hashes) {
+            let bit = h1.wrapping_add(h2.wrapping_mul(i)) >> (64 - self.log_bits);
+            let (word, mask) = ((bit >> 6) as usize, 1 << (bit & 63));
+            if self.words[word] & mask == 0 {
+                self.words[word] |= mask;
+                self.n_set += 1;
+                is_new = true;
+            }
+        }
+        if is_new {
+            let filled = n_set_before as f64 / 2f64.powi(self.log_bits as i32);
+            let dropped = filled.powi(self.n_hashes as i32);
+            // For each state that got through, so many on average did not.
+            self.expected_drops += dropped / (1.0 - dropped);
+            self.n_states += 1;
+        }
+        Ok(is_new)
+    }
+
+    fn n_states(&self) -> u64 {
+        self.n_states
+    }
+
+    fn bytes(&self) -> u64 {
+        8 * self.words.len() as u64
+    }
+
+    fn coverage(&self) -> Option<f64> {
+        let n_states = self.n_states as f64;
+        Some(if n_states == 0.0 { 1.0 } else { n_states / (n_states + self.expected_drops) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fill(bytes: u64, n_hashes: u32, n: u32) -> (u64, f64) {
+        let mut store = Bitstate::new(bytes, n_hashes).unwrap();
+        for i in 0..n {
+            store.insert(&[i, 7]).unwrap();
+            assert!(!store.insert(&[i, 7]).unwrap(), "what was added is seen");
+        }
+        (store.n_states(), store.coverage().unwrap())
+    }
+
+    #[test]
+    fn the_estimate_of_the_coverage_is_close_to_the_truth() {
+        let (seen, coverage) = fill(1 << 20, 3, 10_000);
+        assert!(seen > 9_990 && coverage > 0.999);
+        for (bytes, n_hashes) in [(1 << 14, 1), (1 << 14, 2), (1 << 13, 3)] {
+            let (seen, coverage) = fill(bytes, n_hashes, 40_000);
+            let truth = seen as f64 / 40_000.0;
+            assert!(truth < 0.95, "crowded enough to be a test: {truth}");
+            assert!((coverage - truth).abs() < 0.02, "{coverage} for {truth}");
+        }
+    }
+}

@@ -1,0 +1,248 @@
+//! The exact store: packed states in an arena, and an open-addressing table of their numbers.
+//!
+//! A slot of the table is 32 bits: the number of a state (plus one) in the lower bits, and as many
+//! bits of the state's hash as fit above it. With 2^21 slots that is 11 bits of hash, so that
+//! nearly every state that is compared word by word is the right one. All successors of a state
+//! are looked up together ([`Store::insert_all`]): their slots are read first, then the states
+//! that these point to, so that the cache misses overlap instead of adding up.
+
+use std::hint::black_box;
+
+use base::Limit;
+
+use super::{StateId, Store, Visited, hash};
+use crate::paged::{OutOfMemory, Paged};
+
+/// All states, packed, each once.
+#[derive(Clone, Debug)]
+pub struct Exact {
+    arena: Paged,
+    /// 0 is empty; else `tag << id_bits | id + 1`.
+    slots: Vec<u32>,
+    /// The table has `1 << id_bits` slots.
+    id_bits: u32,
+    max_bytes: u64,
+    hashes: Vec<u64>,
+}
+
+impl Exact {
+    const SEED: u64 = 0;
+
+    /// An empty store for states of `width` words that will not hold more than `max_bytes`.
+    pub fn new(width: usize, max_bytes: u64) -> Exact {
+        let id_bits = 8;
+        Exact {
+            arena: Paged::new(width),
+            slots: vec![0; 1 << id_bits],
+            id_bits,
+            max_bytes,
+            hashes: Vec::new(),
+        }
+    }
+
+    /// The number of a state, if it is there.
+    pub fn find(&self, state: &[u32]) -> Option<StateId> {
+        self.probe(state, hash(state, Exact::SEED)).ok()
+    }
+
+    /// At most four fifths of the slots are used.
+    fn capacity(&self) -> usize {
+        self.slots.len() / 5 * 4
+    }
+
+    #[inline]
+    fn home(&self, hash: u64) -> usize {
+        (hash >> (64 - self.id_bits)) as usize
+    }
+
+    /// The bits of a slot above the number: the lowest bits of the hash.
+    #[inline]
+    fn tag(&self, hash: u64) -> u32 {
+        ((hash as u32 as u64) << self.id_bits) as u32
+    }
+
+    #[inline]
+    fn id_mask(&self) -> u32 {
+        ((1u64 << self.id_bits) - 1) as u32
+    }
+
+    /// The number of the state, or the empty slot where it belongs.
+    #[inline]
+    fn probe(&self, state: &[u32], hash: u64) -> Result<StateId, usize> {
+        let (tag, id_mask) = (self.tag(hash), self.id_mask());
+        let slot_mask = self.slots.len() - 1;
+        let mut at = self.home(hash);
+        loop {
+            let slot = self.slots[at];
+            if slot == 0 {
+                return Err(at);
+            }
+            if slot & !id_mask == tag {
+                let id = (slot & id_mask) as usize - 1;
+                if self.arena.get(id) == state {
+                    return Ok(StateId::new(id));
+                }
+            }
+            at = (at + 1) & slot_mask;
+        }
+    }
+
+    #[inline]
+    fn insert_hashed(&mut self, state: &[u32], hash: u64) -> Result<(StateId, bool), Limit> {
+        match self.probe(state, hash) {
+            Ok(id) => Ok((id, false)),
+            Err(at) => {
+                let id = self.arena.len();
+                if id == self.capacity() {
+                    self.grow()?;
+                    return self.insert_hashed(state, hash);
+                }
+                self.arena.push(state).map_err(|OutOfMemory| Limit::Memory(self.max_bytes))?;
+                self.slots[at] = self.tag(hash) | (id as u32 + 1);
+                Ok((StateId::new(id), true))
+            }
+        }
+    }
+
+    /// Doubles the table. Numbers are 32 bits wide, so it ends at 2^32 slots.
+    #[cold]
+    fn grow(&mut self) -> Result<(), Limit> {
+        if self.id_bits == 32 {
+            return Err(Limit::States(self.capacity() as u64));
+        }
+        let n_slots = self.slots.len() * 2;
+        if self.bytes().saturating_add(4 * n_slots as u64) > self.max_bytes {
+            return Err(Limit::Memory(self.max_bytes));
+        }
+        let mut slots = Vec::new();
+        slots.try_reserve_exact(n_slots).map_err(|_| Limit::Memory(self.max_bytes))?;
+        slots.resize(n_slots, 0);
+        self.slots = slots;
+        self.id_bits += 1;
+        for id in 0..self.arena.len() {
+            let hash = hash(self.arena.get(id), Exact::SEED);
+            let mut at = self.home(hash);
+            while self.slots[at] != 0 {
+                at = (at + 1) & (n_slots - 1);
+            }
+            self.slots[at] = self.tag(hash) | (id as u32 + 1);
+        }
+        Ok(())
+    }
+
+    /// Reads the slots that will be needed, and the states they point to, all at once.
+    #[inline]
+    fn warm_up(&mut self, states: &[u32], width: usize) {
+        self.hashes.clear();
+        let mut touched = 0;
+        for state in states.chunks_exact(width) {
+            let hash = hash(state, Exact::SEED);
+            self.hashes.push(hash);
+            touched ^= self.slots[self.home(hash)];
+        }
+        black_box(touched);
+        let id_mask = self.id_mask();
+        for &hash in &self.hashes {
+            let slot = self.slots[self.home(hash)];
+            if slot != 0 && slot & !id_mask == self.tag(hash) {
+                touched ^= self.arena.get((slot & id_mask) as usize - 1)[0];
+            }
+        }
+        black_box(touched);
+    }
+}
+
+impl Visited for Exact {
+    #[inline]
+    fn insert(&mut self, state: &[u32]) -> Result<bool, Limit> {
+        Ok(self.insert_id(state)?.1)
+    }
+
+    fn n_states(&self) -> u64 {
+        self.arena.len() as u64
+    }
+
+    fn bytes(&self) -> u64 {
+        self.arena.bytes() + 4 * self.slots.len() as u64
+    }
+
+    fn coverage(&self) -> Option<f64> {
+        None
+    }
+}
+
+impl Store for Exact {
+    const RETAINS: bool = true;
+
+    #[inline]
+    fn insert_id(&mut self, state: &[u32]) -> Result<(StateId, bool), Limit> {
+        self.insert_hashed(state, hash(state, Exact::SEED))
+    }
+
+    #[inline]
+    fn insert_all(&mut self, states: &[u32], width: usize, mut new: impl FnMut(usize)) -> Result<(), Limit> {
+        self.warm_up(states, width);
+        for (index, state) in states.chunks_exact(width).enumerate() {
+            if self.insert_hashed(state, self.hashes[index])?.1 {
+                new(index);
+            }
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn get(&self, id: StateId, out: &mut [u32]) {
+        out.copy_from_slice(self.arena.get(id.index()));
+    }
+
+    fn release(&mut self, _: StateId) {}
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use super::*;
+
+    #[test]
+    fn behaves_like_a_hash_map_from_states_to_numbers() {
+        let mut random = fastrand::Rng::with_seed(7);
+        for width in [1, 2, 5] {
+            let mut store = Exact::new(width, u64::MAX);
+            let mut map = HashMap::new();
+            let mut states = Vec::new();
+            for _ in 0..20_000 {
+                states.clear();
+                let n = random.usize(0..6);
+                states.extend((0..n * width).map(|_| random.u32(0..200) * 0x0101_0101));
+                let mut new = Vec::new();
+                store.insert_all(&states, width, |index| new.push(index)).unwrap();
+                let mut expected = Vec::new();
+                for (index, state) in states.chunks(width).enumerate() {
+                    let next = map.len();
+                    map.entry(state.to_vec()).or_insert_with(|| {
+                        expected.push(index);
+                        next
+                    });
+                }
+                assert_eq!(new, expected);
+            }
+            assert_eq!(store.n_states(), map.len() as u64);
+            let mut state = vec![0; width];
+            for index in 0..map.len() {
+                store.get(StateId::new(index), &mut state);
+                assert_eq!(map[&state], index);
+                assert_eq!(store.find(&state), Some(StateId::new(index)));
+            }
+            assert_eq!(store.find(&vec![1; width]), None);
+        }
+    }
+
+    #[test]
+    fn running_out_of_memory_is_an_answer() {
+        let mut store = Exact::new(2, 100_000);
+        let error = (0u32..).find_map(|i| store.insert(&[i, i]).err());
+        assert_eq!(error, Some(Limit::Memory(100_000)));
+        assert!(store.n_states() > 3000 && store.bytes() <= 100_000 + (1 << 16));
+    }
+}

@@ -1,0 +1,89 @@
+//! A single run, extended and taken back step by step: what a simulator does.
+
+use model::{ActionId, Run, StepError, System};
+
+/// A run with all its states, and a position in it.
+///
+/// Going back keeps what lies ahead, until another step is taken.
+pub struct Walk<'a, S: System> {
+    system: &'a S,
+    scratch: S::Scratch,
+    initial: usize,
+    /// `states[i]` is the state after `actions[..i]`.
+    states: Vec<Vec<u32>>,
+    actions: Vec<ActionId>,
+    position: usize,
+}
+
+impl<'a, S: System> Walk<'a, S> {
+    /// A run that stands in an initial state; `None` if there is no such initial state.
+    pub fn new(system: &'a S, initial: usize) -> Option<Walk<'a, S>> {
+        let mut states = Vec::new();
+        system.initial_states(&mut states);
+        let state = states.chunks_exact(system.width()).nth(initial)?.to_vec();
+        let scratch = system.new_scratch();
+        Some(Walk { system, scratch, initial, states: vec![state], actions: Vec::new(), position: 0 })
+    }
+
+    /// The current state.
+    pub fn state(&self) -> &[u32] {
+        &self.states[self.position]
+    }
+
+    /// Number of steps taken to the current state.
+    pub fn position(&self) -> usize {
+        self.position
+    }
+
+    /// Number of steps of the whole run, those ahead of the current state included.
+    pub fn len(&self) -> usize {
+        self.actions.len()
+    }
+
+    /// Whether no step was taken.
+    pub fn is_empty(&self) -> bool {
+        self.actions.is_empty()
+    }
+
+    /// The actions enabled in the current state, in their own order.
+    pub fn choices(&mut self) -> Result<Vec<ActionId>, StepError> {
+        let mut choices = Vec::new();
+        self.system.enabled(&self.states[self.position], &mut self.scratch, &mut choices)?;
+        choices.sort_unstable();
+        Ok(choices)
+    }
+
+    /// The state that an enabled action would lead to.
+    pub fn peek(&mut self, action: ActionId) -> Result<Vec<u32>, StepError> {
+        let mut state = self.state().to_vec();
+        self.system.fire(&mut state, action, &mut self.scratch)?;
+        Ok(state)
+    }
+
+    /// Takes a step. What lay ahead is forgotten, unless it is the same step.
+    pub fn step(&mut self, action: ActionId) -> Result<(), StepError> {
+        if self.actions.get(self.position) != Some(&action) {
+            let state = self.peek(action)?;
+            self.actions.truncate(self.position);
+            self.states.truncate(self.position + 1);
+            self.actions.push(action);
+            self.states.push(state);
+        }
+        self.position += 1;
+        Ok(())
+    }
+
+    /// Goes to a position of the run; returns whether the run is that long.
+    pub fn go_to(&mut self, position: usize) -> bool {
+        let exists = position < self.states.len();
+        if exists {
+            self.position = position;
+        }
+        exists
+    }
+
+    /// The run up to the current state.
+    pub fn run(&self) -> Run {
+        Run { initial: self.initial, actions: self.actions[..self.position].to_vec() }
+    }
+}

@@ -1,0 +1,292 @@
+//! The arguments of all commands. `-h` fits a screen, `--help` explains with examples.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, ColorChoice, Parser, Subcommand, ValueEnum};
+
+use crate::terminal;
+
+const EXIT_CODES: &str = "\
+Exit codes:
+  0  every property holds, or the job is done
+  1  some property is violated
+  2  bad input or usage
+  3  undecided: a limit was hit, or an incomplete method found nothing";
+
+/// Model checker for concurrent systems: says that a property holds, or shows the run that breaks it.
+#[derive(Debug, Parser)]
+#[command(name = "stubborn", version, after_help = EXIT_CODES, max_term_width = 100)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+
+    /// When to use colors
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto", hide_short_help = true)]
+    pub(crate) color: ColorChoice,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Check(CheckArguments),
+    Explore(ExploreArguments),
+    Simulate(SimulateArguments),
+}
+
+/// Check the properties of a model, and show a run for each that is violated
+///
+/// Checked are the properties named by --property or --deadlock-free; without these, everything
+/// that the file declares, and deadlock freedom if it declares nothing or says `deadlock-free;`.
+/// Every run is replayed by an independent interpreter before it is shown.
+#[derive(Debug, Args)]
+#[command(after_help = EXIT_CODES, after_long_help = CHECK_EXAMPLES)]
+pub(crate) struct CheckArguments {
+    #[command(flatten)]
+    pub(crate) model: ModelArguments,
+
+    /// Check only the declared property of this name (can be repeated)
+    #[arg(short, long, value_name = "NAME")]
+    pub(crate) property: Vec<String>,
+
+    /// Check that no deadlock can be reached
+    #[arg(long)]
+    pub(crate) deadlock_free: bool,
+
+    #[command(flatten)]
+    pub(crate) search: SearchArguments,
+
+    #[command(flatten)]
+    pub(crate) limits: Limits,
+}
+
+const CHECK_EXAMPLES: &str = "\
+Examples:
+  stubborn check models/dining.proc                  everything the file declares
+  stubborn check models/dining.proc -D N=13          with another number of philosophers
+  stubborn check models/dining.proc --property neighbors --json
+  stubborn check net.proc --deadlock-free --timeout 60s --max-memory 4G
+  stubborn check huge.proc --store bitstate          in little memory, perhaps missing states
+
+Exit codes:
+  0  every property holds
+  1  some property is violated, whatever the others are
+  2  bad input or usage, or the model goes wrong (division by zero, …)
+  3  undecided: a limit was hit, or an incomplete method found nothing";
+
+/// Count states, transitions and deadlocks; export the state space
+#[derive(Debug, Args)]
+#[command(after_help = EXIT_CODES, after_long_help = EXPLORE_EXAMPLES)]
+pub(crate) struct ExploreArguments {
+    #[command(flatten)]
+    pub(crate) model: ModelArguments,
+
+    /// Write the state space to this file in the Aldebaran format
+    #[arg(long, value_name = "FILE")]
+    pub(crate) aut: Option<PathBuf>,
+
+    /// Write the state space to this file in the DOT format
+    #[arg(long, value_name = "FILE")]
+    pub(crate) dot: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) search: SearchArguments,
+
+    #[command(flatten)]
+    pub(crate) limits: Limits,
+}
+
+const EXPLORE_EXAMPLES: &str = "\
+Examples:
+  stubborn explore models/dining.proc -D N=7
+  stubborn explore models/dining.proc -D N=2 --dot dining.dot
+  stubborn explore models/dining.proc --aut dining.aut --json
+
+An .aut file knows one initial state only: a system with several is written with an artificial one
+in front, and the command says so. Files are written only if everything was explored.
+
+Exit codes:
+  0  everything was explored
+  2  bad input or usage
+  3  a limit was hit, or the store is incomplete: the counts are lower bounds";
+
+/// Walk through a model step by step, by hand or at random
+#[derive(Debug, Args)]
+#[command(after_help = EXIT_CODES, after_long_help = SIMULATE_EXAMPLES)]
+pub(crate) struct SimulateArguments {
+    #[command(flatten)]
+    pub(crate) model: ModelArguments,
+
+    /// Choose at random instead of asking
+    #[arg(short, long)]
+    pub(crate) random: bool,
+
+    /// Seed of the random choices (default: a new one, which is printed)
+    #[arg(long, value_name = "N", requires = "random")]
+    pub(crate) seed: Option<u64>,
+
+    /// Number of random steps
+    #[arg(long, value_name = "N", default_value_t = 100, requires = "random")]
+    pub(crate) length: usize,
+
+    /// Start in this initial state, counted from 0
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) initial: usize,
+
+    /// Print the run as one JSON document on stdout (prompts go to stderr)
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+const SIMULATE_EXAMPLES: &str = "\
+Examples:
+  stubborn simulate models/dining.proc
+  stubborn simulate models/dining.proc --random --seed 7 --length 20
+  printf '1\\n1\\nstate\\nquit\\n' | stubborn simulate models/dining.proc
+
+At the prompt: the number of a step, or `undo`, `redo`, `goto N`, `random [N]`, `state`, `trace`,
+`help`, `quit`. Each may be shortened to its first letter.";
+
+/// The model.
+#[derive(Debug, Args)]
+pub(crate) struct ModelArguments {
+    /// The model: a .proc file
+    pub(crate) file: PathBuf,
+
+    /// Give a constant of the model another value (can be repeated)
+    #[arg(short = 'D', long = "define", value_name = "NAME=VALUE", value_parser = parse_definition)]
+    pub(crate) definitions: Vec<(String, i64)>,
+}
+
+/// How to search.
+#[derive(Debug, Args)]
+pub(crate) struct SearchArguments {
+    /// Breadth first (shortest runs) or depth first
+    #[arg(long, value_enum, default_value_t = Order::Bfs)]
+    pub(crate) order: Order,
+
+    /// Keep states exactly, or only a few bits of each (then states may be missed)
+    #[arg(long, value_enum, default_value_t = StoreKind::Exact)]
+    pub(crate) store: StoreKind,
+
+    /// Size of the bit array of --store bitstate
+    #[arg(long, value_name = "BYTES", default_value = "128M", value_parser = parse_bytes, hide_short_help = true)]
+    pub(crate) bitstate_size: u64,
+
+    /// Bits set per state by --store bitstate
+    #[arg(long, value_name = "K", default_value_t = 3, hide_short_help = true,
+          value_parser = clap::value_parser!(u32).range(1..=64))]
+    pub(crate) bitstate_hashes: u32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Order {
+    Bfs,
+    Dfs,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum StoreKind {
+    Exact,
+    Bitstate,
+}
+
+/// How far to go, and how to tell about it.
+#[derive(Debug, Args)]
+pub(crate) struct Limits {
+    /// Print one JSON document on stdout
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    /// Show no progress
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+
+    /// Stop after this many states
+    #[arg(long, value_name = "N")]
+    pub(crate) max_states: Option<u64>,
+
+    /// Stop before using more memory, like 500M or 4G (default: most of what is free)
+    #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
+    pub(crate) max_memory: Option<u64>,
+
+    /// Stop after this time, like 90, 30s, 5m or 1.5h
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    pub(crate) timeout: Option<Duration>,
+}
+
+impl Limits {
+    /// What may be used: by default four fifths of what is free now.
+    pub(crate) fn max_bytes(&self) -> u64 {
+        let default = || terminal::available_memory().map_or(u64::MAX, |bytes| bytes / 5 * 4);
+        self.max_memory.unwrap_or_else(default)
+    }
+}
+
+fn parse_definition(text: &str) -> Result<(String, i64), String> {
+    let (name, value) = text.split_once('=').ok_or("expected NAME=VALUE, like N=13")?;
+    let value = value.trim();
+    let number = value.parse().map_err(|_| format!("`{value}` is not a 64-bit integer"))?;
+    Ok((name.trim().to_owned(), number))
+}
+
+/// A number with an optional unit k, M, G or T (powers of 1000) or Ki, Mi, … (of 1024).
+fn parse_bytes(text: &str) -> Result<u64, String> {
+    let split = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let (number, unit) = text.split_at(split);
+    let (unit, binary) = match unit.trim().trim_end_matches(['B', 'b']) {
+        unit if unit.ends_with('i') => (&unit[..unit.len() - 1], true),
+        unit => (unit, false),
+    };
+    let power = match unit.to_ascii_lowercase().as_str() {
+        "" => 0,
+        "k" => 1,
+        "m" => 2,
+        "g" => 3,
+        "t" => 4,
+        _ => return Err("expected a number of bytes, like 500M or 4G".to_owned()),
+    };
+    let number: f64 = number.parse().map_err(|_| "expected a number of bytes, like 500M or 4G".to_owned())?;
+    let bytes = number * f64::powi(if binary { 1024.0 } else { 1000.0 }, power);
+    if bytes < 1.0 { Err("expected at least one byte".to_owned()) } else { Ok(bytes as u64) }
+}
+
+/// A number of seconds, or a number with the unit ms, s, m or h.
+fn parse_duration(text: &str) -> Result<Duration, String> {
+    let split = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let (number, unit) = text.split_at(split);
+    let seconds = match unit.trim() {
+        "" | "s" => 1.0,
+        "ms" => 0.001,
+        "m" | "min" => 60.0,
+        "h" => 3600.0,
+        _ => return Err("expected a time, like 90, 30s, 5m or 1.5h".to_owned()),
+    };
+    let number: f64 = number.parse().map_err(|_| "expected a time, like 90, 30s, 5m or 1.5h".to_owned())?;
+    Duration::try_from_secs_f64(number * seconds).map_err(|_| "that time is too long".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::*;
+
+    #[test]
+    fn the_arguments_are_consistent() {
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn sizes_times_and_definitions_are_read() {
+        assert_eq!(parse_bytes("500M"), Ok(500_000_000));
+        assert_eq!(parse_bytes("1.5GiB"), Ok(3 << 29));
+        assert_eq!(parse_bytes("64"), Ok(64));
+        assert!(parse_bytes("lots").is_err() && parse_bytes("0").is_err() && parse_bytes("1X").is_err());
+        assert_eq!(parse_duration("1.5h"), Ok(Duration::from_secs(5400)));
+        assert_eq!(parse_duration("250ms"), Ok(Duration::from_millis(250)));
+        assert!(parse_duration("soon").is_err() && parse_duration("1e99h").is_err());
+        assert_eq!(parse_definition("N=13"), Ok(("N".into(), 13)));
+        assert_eq!(parse_definition("N = -1"), Ok(("N".into(), -1)));
+        assert!(parse_definition("N").is_err() && parse_definition("N=x").is_err());
+    }
+}

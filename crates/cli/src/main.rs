@@ -1,0 +1,28 @@
+//! The `stubborn` command: arguments, choice of method, progress, exit codes.
+//!
+//! This is the only crate with a clock, a signal handler, files and a terminal.
+#![allow(clippy::print_stdout, clippy::print_stderr)] // This is where output happens.
+
+mod args;
+mod check_command;
+mod exit;
+mod explore_command;
+mod input;
+mod simulate_command;
+mod terminal;
+
+use std::process::ExitCode;
+
+use args::Command;
+use clap::Parser as _;
+
+fn main() -> ExitCode {
+    let arguments = args::Arguments::parse();
+    terminal::set_color(arguments.color);
+    let result = match &arguments.command {
+        Command::Check(arguments) => check_command::run(arguments),
+        Command::Explore(arguments) => explore_command::run(arguments),
+        Command::Simulate(arguments) => simulate_command::run(arguments),
+    };
+    result.unwrap_or_else(|failure| failure.report()).into()
+}

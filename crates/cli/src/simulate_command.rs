@@ -1,0 +1,204 @@
+//! `stubborn simulate`: one run, by hand or at random.
+
+use std::io::{BufRead as _, IsTerminal as _};
+
+use check::walk::Walk;
+use model::{ActionId, ActionSystem, StepError};
+use report::outcome::SCHEMA;
+use report::{Trace, trace};
+
+use crate::args::SimulateArguments;
+use crate::exit::{Exit, Failure};
+use crate::input;
+use crate::terminal;
+
+pub(crate) fn run(arguments: &SimulateArguments) -> Result<Exit, Failure> {
+    let json = arguments.json;
+    let input = input::load(&arguments.model, json)?;
+    let system = &input.model.system;
+    let n_initial = system.initial().len();
+    let Some(walk) = Walk::new(system, arguments.initial) else {
+        let message = format!(
+            "there is no initial state {}: they are numbered 0 to {}",
+            arguments.initial,
+            n_initial - 1
+        );
+        return Err(Failure::plain("no-initial-state", message, json));
+    };
+    let seed = arguments.seed.unwrap_or_else(|| fastrand::u64(0..1_000_000));
+    let mut simulation = Simulation { system, walk, random: fastrand::Rng::with_seed(seed), json };
+    let end = if arguments.random {
+        simulation
+            .random_steps(arguments.length)
+            .map(|taken| (taken < arguments.length).then_some("deadlock"))
+    } else {
+        simulation.ask().map(|()| None)
+    };
+    let end = end.map_err(|error| simulation.model_error(&error))?;
+    let trace = simulation.trace()?;
+    if json {
+        let document = serde_json::json!({
+            "schema": SCHEMA,
+            "model": input.info,
+            "seed": arguments.random.then_some(seed),
+            "end": end,
+            "steps": trace.steps(0..=trace.len()),
+        });
+        terminal::print_stdout(&format!("{document:#}\n"));
+    } else if arguments.random {
+        terminal::print_stdout(&(input.info.to_text() + "\n" + &trace.to_text()));
+        let end = end.map_or(String::new(), |end| format!(", then {end}"));
+        let length = report::count(trace.len() as u64, "step");
+        terminal::print_stdout(&format!("{length}{end}; repeat this run with --seed {seed}\n"));
+    }
+    Ok(Exit::Success)
+}
+
+struct Simulation<'a> {
+    system: &'a ActionSystem,
+    walk: Walk<'a, ActionSystem>,
+    random: fastrand::Rng,
+    json: bool,
+}
+
+impl Simulation<'_> {
+    /// Takes random steps until there are enough or there is a deadlock; returns how many.
+    fn random_steps(&mut self, n: usize) -> Result<usize, StepError> {
+        for taken in 0..n {
+            let choices = self.walk.choices()?;
+            match self.random.choice(choices) {
+                Some(action) => self.walk.step(action)?,
+                None => return Ok(taken),
+            }
+        }
+        Ok(n)
+    }
+
+    /// Prompts until the user has had enough.
+    fn ask(&mut self) -> Result<(), StepError> {
+        let mut lines = std::io::stdin().lock().lines();
+        self.show_state();
+        loop {
+            let choices = self.walk.choices()?;
+            self.show_choices(&choices)?;
+            self.prompt();
+            let Some(Ok(line)) = lines.next() else { return Ok(()) };
+            if !std::io::stdin().is_terminal() {
+                self.say(&format!("{line}\n"));
+            }
+            if !self.obey(line.trim(), &choices)? {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Carries out a command; returns whether to go on.
+    fn obey(&mut self, line: &str, choices: &[ActionId]) -> Result<bool, StepError> {
+        let (word, argument) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+        let argument: Option<usize> = argument.trim().parse().ok();
+        if let Ok(number) = word.parse::<usize>() {
+            match number.checked_sub(1).and_then(|index| choices.get(index)) {
+                Some(&action) => self.step(action)?,
+                None => self.say(&format!("There is no step {number} here.\n")),
+            }
+            return Ok(true);
+        }
+        let position = self.walk.position();
+        match word {
+            "" => {}
+            "u" | "undo" => self.go_to(position.checked_sub(argument.unwrap_or(1))),
+            "redo" => self.go_to(position.checked_add(argument.unwrap_or(1))),
+            "g" | "goto" => match argument {
+                Some(position) => self.go_to(Some(position)),
+                None => self.say("Say the number of a step: `goto 3`.\n"),
+            },
+            "r" | "random" => {
+                for _ in 0..argument.unwrap_or(1) {
+                    match self.random.choice(self.walk.choices()?) {
+                        Some(action) => self.step(action)?,
+                        None => break,
+                    }
+                }
+            }
+            "s" | "state" => self.show_state(),
+            "t" | "trace" => match self.trace() {
+                Ok(trace) => self.say(&trace.to_text()),
+                Err(failure) => _ = failure.report(),
+            },
+            "h" | "help" | "?" => self.say(HELP),
+            "q" | "quit" | "exit" => return Ok(false),
+            _ => self.say(&format!("No command `{word}`. {HELP}")),
+        }
+        Ok(true)
+    }
+
+    fn step(&mut self, action: ActionId) -> Result<(), StepError> {
+        let before = self.state();
+        self.walk.step(action)?;
+        let changes = trace::changes(self.system, &before, &self.state()).join(", ");
+        let what = trace::describe(self.system, action);
+        self.say(&format!("{:>5}  {what}  {changes}\n", self.walk.position()));
+        Ok(())
+    }
+
+    fn go_to(&mut self, position: Option<usize>) {
+        if position.is_some_and(|position| self.walk.go_to(position)) {
+            self.show_state();
+        } else {
+            self.say(&format!("The run has the steps 0 to {}.\n", self.walk.len()));
+        }
+    }
+
+    fn state(&self) -> Vec<i64> {
+        self.system.layout().decode(self.walk.state())
+    }
+
+    fn show_state(&self) {
+        self.say(&format!("{:>5}  state\n", self.walk.position()));
+        for line in trace::wrapped(&trace::details(self.system, &self.state()), 90) {
+            self.say(&format!("         {line}\n"));
+        }
+    }
+
+    fn show_choices(&mut self, choices: &[ActionId]) -> Result<(), StepError> {
+        if choices.is_empty() {
+            self.say("Deadlock: no step is possible.\n");
+        }
+        let before = self.state();
+        for (index, &action) in choices.iter().enumerate() {
+            let after = self.system.layout().decode(&self.walk.peek(action)?);
+            let changes = trace::changes(self.system, &before, &after).join(", ");
+            self.say(&format!("  {:>3}) {}  {changes}\n", index + 1, trace::describe(self.system, action)));
+        }
+        Ok(())
+    }
+
+    fn prompt(&self) {
+        self.say("> ");
+    }
+
+    /// Talks to the user: not where the JSON document goes.
+    fn say(&self, text: &str) {
+        if self.json { terminal::print_stderr(text) } else { terminal::print_stdout(text) }
+    }
+
+    /// The run so far, as the judge of evidence sees it.
+    fn trace(&self) -> Result<Trace<'_>, Failure> {
+        let run = self.walk.run();
+        let replayed = replay::repeat(self.system, &run).map_err(|rejection| {
+            let message =
+                format!("internal error, please report it: the run does not stand up to replay: {rejection}");
+            Failure::plain("internal", message, self.json)
+        })?;
+        Ok(Trace::new(self.system, run, replayed))
+    }
+
+    fn model_error(&self, error: &StepError) -> Failure {
+        let position = report::count(self.walk.position() as u64, "step");
+        let message = format!("after {position}: {}", self.system.describe_fault(error));
+        Failure::plain("model-error", message, self.json)
+    }
+}
+
+const HELP: &str =
+    "Commands: the number of a step, undo [N], redo [N], goto N, random [N], state, trace, help, quit.\n";

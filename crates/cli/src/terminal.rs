@@ -1,0 +1,133 @@
+//! The terminal: output that survives a closed pipe, colors, the progress line, Ctrl-C.
+
+use std::io::{IsTerminal as _, Write as _};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use base::budget::Watch;
+use base::{Budget, Limit, Progress};
+use clap::ColorChoice;
+use report::{grouped, human_bytes};
+
+use crate::args::Limits;
+
+/// Prints to stdout. A closed pipe is no error: whoever reads has seen enough.
+pub(crate) fn print_stdout(text: &str) {
+    _ = anstream::stdout().write_all(text.as_bytes());
+    _ = anstream::stdout().flush();
+}
+
+/// Prints to stderr.
+pub(crate) fn print_stderr(text: &str) {
+    _ = anstream::stderr().write_all(text.as_bytes());
+}
+
+/// Follows `--color`; the default looks at the terminal and at `NO_COLOR`.
+pub(crate) fn set_color(choice: ColorChoice) {
+    match choice {
+        ColorChoice::Auto => {}
+        ColorChoice::Always => anstream::ColorChoice::Always.write_global(),
+        ColorChoice::Never => anstream::ColorChoice::Never.write_global(),
+    }
+}
+
+/// Whether messages on stderr may have colors.
+pub(crate) fn stderr_has_color() -> bool {
+    anstream::AutoStream::choice(&std::io::stderr()) != anstream::ColorChoice::Never
+}
+
+static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+
+/// Makes Ctrl-C stop computations instead of the program; a second one stops the program.
+pub(crate) fn catch_interrupts() {
+    let handler = || {
+        if INTERRUPTED.swap(true, Ordering::SeqCst) {
+            #[allow(clippy::exit)] // The user insists, and nobody else is left to ask.
+            std::process::exit(130);
+        }
+    };
+    // Without a handler Ctrl-C ends the program at once, which is acceptable.
+    _ = ctrlc::set_handler(handler);
+}
+
+/// The clock: shows progress, and stops computations.
+pub(crate) struct Clock {
+    start: Instant,
+    deadline: Option<Instant>,
+    shows_progress: bool,
+    last_shown: Option<Instant>,
+}
+
+impl Clock {
+    /// Starts the clock.
+    pub(crate) fn start(limits: &Limits) -> Clock {
+        let start = Instant::now();
+        let shows_progress = std::io::stderr().is_terminal() && !limits.quiet;
+        let deadline = limits.timeout.and_then(|timeout| start.checked_add(timeout));
+        Clock { start, deadline, shows_progress, last_shown: None }
+    }
+
+    /// Seconds since the start.
+    pub(crate) fn seconds(&self) -> f64 {
+        self.start.elapsed().as_secs_f64()
+    }
+
+    /// The budget that this clock watches over.
+    pub(crate) fn budget(&mut self, limits: &Limits) -> Budget<'_> {
+        Budget::new(limits.max_states.unwrap_or(u64::MAX), limits.max_bytes(), self)
+    }
+
+    /// Removes the progress line.
+    pub(crate) fn clear(&mut self) {
+        if self.last_shown.take().is_some() {
+            eprint!("\r\x1b[2K");
+        }
+    }
+
+    fn show(&mut self, now: Instant, progress: &Progress) {
+        let seconds = (now - self.start).as_secs_f64();
+        let rate = progress.states as f64 / seconds;
+        eprint!(
+            "\r\x1b[2K{} states, {} states/s, depth {}, {} pending, {}, {seconds:.0} s",
+            grouped(progress.states),
+            grouped(rate as u64),
+            grouped(progress.depth),
+            grouped(progress.pending),
+            human_bytes(progress.bytes),
+        );
+        self.last_shown = Some(now);
+    }
+}
+
+impl Watch for Clock {
+    fn look(&mut self, progress: &Progress) -> Result<(), Limit> {
+        const FIRST: Duration = Duration::from_secs(1);
+        const NEXT: Duration = Duration::from_millis(250);
+        if INTERRUPTED.load(Ordering::Relaxed) {
+            return Err(Limit::Interrupt);
+        }
+        let now = Instant::now();
+        if self.deadline.is_some_and(|deadline| now >= deadline) {
+            return Err(Limit::Time);
+        }
+        let due = self.last_shown.map_or(self.start + FIRST, |last| last + NEXT);
+        if self.shows_progress && now >= due {
+            self.show(now, progress);
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Clock {
+    fn drop(&mut self) {
+        self.clear();
+    }
+}
+
+/// Bytes of memory that are free, if that can be found out.
+pub(crate) fn available_memory() -> Option<u64> {
+    let meminfo = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = meminfo.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    let kilobytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    kilobytes.checked_mul(1024)
+}

@@ -1,0 +1,110 @@
+//! Formulas from the literature, with what Spot says about them, from the corpus beside the project.
+
+mod common;
+
+use std::path::PathBuf;
+
+use common::{difference, formula, shown};
+use ltl::{Formulas, Hierarchy, Spelling, negation_normal_form, simplify};
+
+/// The texts of the corpus' formula files, or nothing (said plainly) where the corpus is missing.
+fn read(names: &[&str]) -> Option<Vec<String>> {
+    let folder = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/ltl"));
+    if !folder.is_dir() {
+        #[expect(clippy::print_stderr, reason = "a skipped test says so")]
+        {
+            eprintln!("SKIPPED: the corpus {} does not exist", folder.display());
+        }
+        return None;
+    }
+    Some(names.iter().map(|name| std::fs::read_to_string(folder.join(name)).expect(name)).collect())
+}
+
+#[test]
+fn every_formula_parses_prints_and_simplifies() {
+    let names = ["dac", "eh", "families", "hkrss", "p", "random-nox", "random", "sb"];
+    let files: Vec<String> = names.iter().map(|name| format!("formulas/{name}.ltl")).collect();
+    let Some(texts) = read(&files.iter().map(String::as_str).collect::<Vec<_>>()) else { return };
+    let mut n_formulas = 0;
+    let (mut size_before, mut size_after) = (0, 0);
+    for text in texts.iter().flat_map(|text| text.lines()) {
+        let mut formulas = Formulas::new();
+        let before = formula(&mut formulas, text);
+        for spelling in [Spelling::Spot, Spelling::Words] {
+            let printed = formulas.display(before, spelling).to_string();
+            assert_eq!(formula(&mut formulas, &printed), before, "{text} as {printed}");
+        }
+        let propositions = formulas.propositions(before);
+        let simple = simplify(&mut formulas, before);
+        assert_eq!(difference(&formulas, before, simple, &propositions), None, "{text}");
+        let normal = negation_normal_form(&mut formulas, before);
+        let simple = simplify(&mut formulas, normal);
+        assert_eq!(difference(&formulas, before, simple, &propositions), None, "{text}");
+        assert_eq!(simplify(&mut formulas, simple), simple, "{text}");
+        size_before += formulas.size(normal);
+        size_after += formulas.size(simple);
+        n_formulas += 1;
+    }
+    assert!(n_formulas >= 900, "{n_formulas}");
+    assert!(size_after * 10 < size_before * 9, "simplification from {size_before} to {size_after} only");
+}
+
+/// The fields of a line of comma-separated values without quotes.
+fn fields(line: &str) -> Vec<&str> {
+    line.split(',').collect()
+}
+
+/// Spot's column is the exact class, ours the one that the shape shows: ours is never smaller.
+#[test]
+fn classes_fit_the_exact_ones() {
+    let Some(texts) = read(&["reference.csv"]) else { return };
+    let mut lines = texts[0].lines();
+    let header = fields(lines.next().unwrap());
+    let column = |name| header.iter().position(|field| *field == name).unwrap();
+    let columns = ["formula", "class", "stutter_invariant"].map(column);
+    let (mut n_exact, mut n_lines) = (0, 0);
+    for line in lines.filter(|line| !line.contains('"')) {
+        let [text, class, stutter_invariant] = columns.map(|column| fields(line)[column]);
+        if class == "timeout" {
+            continue; // Spot did not find the exact class in time.
+        }
+        let mut formulas = Formulas::new();
+        let formula = formula(&mut formulas, text);
+        let classes = formulas.classes(formula);
+        assert!(!classes.is_next_free() || stutter_invariant != "no", "{text}");
+        let simple = simplify(&mut formulas, formula);
+        for shown_class in [classes.hierarchy(), formulas.classes(simple).hierarchy()] {
+            assert!(contains(shown_class, class), "{text}: {shown_class:?}, exactly {class}");
+        }
+        n_exact += usize::from(letter(formulas.classes(simple).hierarchy()) == class);
+        n_lines += 1;
+        assert!(formulas.size(simple) <= formulas.size(formula), "{}", shown(&formulas, simple));
+    }
+    assert!(n_lines > 800 && n_exact * 10 > n_lines * 6, "{n_exact} of {n_lines} are exact");
+}
+
+fn letter(hierarchy: Hierarchy) -> &'static str {
+    match hierarchy {
+        Hierarchy::Bottom => "B",
+        Hierarchy::Safety => "S",
+        Hierarchy::Guarantee => "G",
+        Hierarchy::Obligation => "O",
+        Hierarchy::Persistence => "P",
+        Hierarchy::Recurrence => "R",
+        Hierarchy::Reactivity => "T",
+    }
+}
+
+/// Whether a class contains the class of this letter.
+fn contains(hierarchy: Hierarchy, class: &str) -> bool {
+    let contained = match hierarchy {
+        Hierarchy::Bottom => "B",
+        Hierarchy::Safety => "BS",
+        Hierarchy::Guarantee => "BG",
+        Hierarchy::Obligation => "BSGO",
+        Hierarchy::Persistence => "BSGOP",
+        Hierarchy::Recurrence => "BSGOR",
+        Hierarchy::Reactivity => "BSGOPRT",
+    };
+    contained.contains(class)
+}

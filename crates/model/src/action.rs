@@ -1,0 +1,530 @@
+//! Guards, statements, actions, and the system they make up.
+//!
+//! Everything here is plain data, written once by a front end through [`Builder`] and then only
+//! read: by the interpreter (`code`, `index`), by the [reference semantics](mod@crate::reference)
+//! and by the [`Relations`](crate::Relations).
+
+use std::fmt;
+
+use fixedbitset::FixedBitSet;
+use rustc_hash::FxHashMap;
+
+use crate::code::{Code, Scratch};
+use crate::index::Index;
+use crate::system::{Describe, Fault, StepError, Steps, System};
+use crate::{ExprId, Exprs, Layout, VarId, Variable};
+
+base::define_id! {
+    /// An action of an action system.
+    pub struct ActionId;
+}
+base::define_id! {
+    /// A guard of an action system, shared by all actions that have it.
+    pub struct GuardId;
+}
+base::define_id! {
+    /// A label of an action system.
+    pub struct LabelId;
+}
+base::define_id! {
+    /// A process of an action system.
+    pub struct ProcessId;
+}
+
+/// A process: an owner of actions.
+#[derive(Clone, Debug)]
+pub struct Process {
+    /// What people call it.
+    pub name: String,
+}
+
+/// What an action is called. Labels of synchronized actions are visible to testers; an internal
+/// one (`tau`) is private to its process, whatever its name.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Label {
+    /// The name.
+    pub name: String,
+    /// Whether it is private.
+    pub internal: bool,
+}
+
+/// A set of values of one variable.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum ValueSet {
+    /// All values from the first to the second, both included.
+    Range(i64, i64),
+    /// The values `lo + i` for each bit `i` that is set.
+    Bits {
+        /// What bit 0 stands for.
+        lo: i64,
+        /// The members.
+        members: FixedBitSet,
+    },
+}
+
+impl ValueSet {
+    /// The set of the given values; they should not be far apart.
+    pub fn of(values: impl IntoIterator<Item = i64>) -> ValueSet {
+        let mut values: Vec<i64> = values.into_iter().collect();
+        values.sort_unstable();
+        values.dedup();
+        let (Some(&lo), Some(&hi)) = (values.first(), values.last()) else {
+            return ValueSet::Range(0, -1);
+        };
+        if hi.wrapping_sub(lo) as u64 == values.len() as u64 - 1 {
+            return ValueSet::Range(lo, hi);
+        }
+        let mut members = FixedBitSet::with_capacity((hi - lo) as usize + 1);
+        values.iter().for_each(|value| members.insert((value - lo) as usize));
+        ValueSet::Bits { lo, members }
+    }
+
+    /// Whether a value is in the set.
+    #[inline]
+    pub fn contains(&self, value: i64) -> bool {
+        match self {
+            ValueSet::Range(lo, hi) => *lo <= value && value <= *hi,
+            ValueSet::Bits { lo, members } => {
+                value >= *lo
+                    && usize::try_from(value.wrapping_sub(*lo) as u64).is_ok_and(|i| members.contains(i))
+            }
+        }
+    }
+
+    /// Number of members that are values of a variable with the range `lo..=hi`.
+    pub fn count_within(&self, lo: i64, hi: i64) -> u64 {
+        match self {
+            ValueSet::Range(from, to) => {
+                let (from, to) = ((*from).max(lo), (*to).min(hi));
+                if from > to { 0 } else { (to.wrapping_sub(from) as u64).saturating_add(1) }
+            }
+            ValueSet::Bits { lo: base, members } => {
+                members.ones().filter(|&i| (lo..=hi).contains(&(base + i as i64))).count() as u64
+            }
+        }
+    }
+}
+
+/// A condition of an action.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Guard {
+    /// The variable's value is in the set. What can be said this way should be: such guards are
+    /// indexed and their relations are exact.
+    In(VarId, ValueSet),
+    /// The expression is true.
+    True(ExprId),
+}
+
+impl Guard {
+    /// The variable has this value.
+    pub fn equals(var: VarId, value: i64) -> Guard {
+        Guard::In(var, ValueSet::Range(value, value))
+    }
+
+    /// The variable has at least this value.
+    pub fn at_least(var: VarId, value: i64) -> Guard {
+        Guard::In(var, ValueSet::Range(value, i64::MAX))
+    }
+
+    /// The variable has one of these values.
+    pub fn one_of(var: VarId, values: impl IntoIterator<Item = i64>) -> Guard {
+        Guard::In(var, ValueSet::of(values))
+    }
+}
+
+/// A statement of an effect. Statements are executed in order; each sees what those before it
+/// have done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Stmt {
+    /// `var := value`.
+    Assign(VarId, ExprId),
+    /// `array[index] := value`.
+    AssignElement {
+        /// Variable of index 0.
+        first: VarId,
+        /// Number of elements.
+        len: u32,
+        /// Which element.
+        index: ExprId,
+        /// The new value.
+        value: ExprId,
+    },
+    /// `var := value`, a constant.
+    Set(VarId, i64),
+    /// `var := table[var - lo]`, where `lo` is the variable's least value. A value that the table
+    /// does not reach or maps to `None` is a fault: the guards must exclude it.
+    Map(VarId, Vec<Option<i64>>),
+    /// `var := var + amount`.
+    Add(VarId, i64),
+    /// The first statements if the condition is true, else the second ones.
+    If(ExprId, Vec<Stmt>, Vec<Stmt>),
+    /// The statements, as long as the condition is true.
+    While(ExprId, Vec<Stmt>),
+    /// A fault with the given number unless the condition is true.
+    Assert(ExprId, u32),
+}
+
+impl Stmt {
+    /// An effect may go round its loops this often, in all, before it counts as endless.
+    pub const MAX_ROUNDS: u32 = 1 << 20;
+
+    /// `var := value`.
+    pub fn assign(var: VarId, value: ExprId) -> Stmt {
+        Stmt::Assign(var, value)
+    }
+
+    /// `var := value`, a constant.
+    pub fn set(var: VarId, value: i64) -> Stmt {
+        Stmt::Set(var, value)
+    }
+}
+
+/// Something the system can do: when all guards are true, the effect happens at once.
+#[derive(Clone, Debug)]
+pub struct Action {
+    /// What it is called.
+    pub label: LabelId,
+    /// All must be true.
+    pub guards: Vec<GuardId>,
+    /// What it does.
+    pub effect: Vec<Stmt>,
+    /// The processes that take part.
+    pub owners: Vec<ProcessId>,
+}
+
+/// A named truth about states: an invariant, or an atom of a formula.
+#[derive(Clone, Debug)]
+pub struct Proposition {
+    /// What people call it.
+    pub name: String,
+    /// When it is true.
+    pub expr: ExprId,
+}
+
+/// Why a system could not be built.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum BuildError {
+    /// There is no initial state, so nothing could be said about any run.
+    NoInitialState,
+    /// A variable's range has no values.
+    EmptyRange(String),
+    /// An initial value is out of the variable's range.
+    InitialOutOfRange {
+        /// The variable's name.
+        variable: String,
+        /// The value.
+        value: i64,
+    },
+}
+
+impl fmt::Display for BuildError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            BuildError::NoInitialState => write!(f, "the system has no initial state"),
+            BuildError::EmptyRange(variable) => write!(f, "the range of `{variable}` is empty"),
+            BuildError::InitialOutOfRange { variable, value } => {
+                write!(f, "the initial value {value} of `{variable}` is out of its range")
+            }
+        }
+    }
+}
+
+impl std::error::Error for BuildError {}
+
+/// Collects the parts of an [`ActionSystem`].
+#[derive(Debug, Default)]
+pub struct Builder {
+    /// The expressions.
+    pub exprs: Exprs,
+    variables: Vec<Variable>,
+    processes: Vec<Process>,
+    labels: Vec<Label>,
+    label_ids: FxHashMap<Label, LabelId>,
+    guards: Vec<Guard>,
+    guard_ids: FxHashMap<Guard, GuardId>,
+    actions: Vec<Action>,
+    initial: Vec<Vec<i64>>,
+}
+
+impl Builder {
+    /// An empty system.
+    pub fn new() -> Builder {
+        Builder::default()
+    }
+
+    /// Adds a process.
+    pub fn process(&mut self, name: impl Into<String>) -> ProcessId {
+        self.processes.push(Process { name: name.into() });
+        ProcessId::new(self.processes.len() - 1)
+    }
+
+    /// Adds a variable.
+    pub fn variable(&mut self, variable: Variable) -> VarId {
+        self.variables.push(variable);
+        VarId::new(self.variables.len() - 1)
+    }
+
+    /// The label of that name, shared by all who ask for it.
+    pub fn label(&mut self, name: impl Into<String>) -> LabelId {
+        let label = Label { name: name.into(), internal: false };
+        match self.label_ids.get(&label) {
+            Some(&id) => id,
+            None => {
+                let id = self.push_label(label.clone());
+                self.label_ids.insert(label, id);
+                id
+            }
+        }
+    }
+
+    /// A new internal label, shared with nobody.
+    pub fn internal_label(&mut self, name: impl Into<String>) -> LabelId {
+        self.push_label(Label { name: name.into(), internal: true })
+    }
+
+    fn push_label(&mut self, label: Label) -> LabelId {
+        self.labels.push(label);
+        LabelId::new(self.labels.len() - 1)
+    }
+
+    /// The id of a guard; equal guards share it.
+    pub fn guard(&mut self, guard: Guard) -> GuardId {
+        match self.guard_ids.get(&guard) {
+            Some(&id) => id,
+            None => {
+                let id = GuardId::new(self.guards.len());
+                self.guards.push(guard.clone());
+                self.guard_ids.insert(guard, id);
+                id
+            }
+        }
+    }
+
+    /// Adds an action.
+    pub fn action(&mut self, action: Action) -> ActionId {
+        self.actions.push(action);
+        ActionId::new(self.actions.len() - 1)
+    }
+
+    /// Adds an initial state: one value per variable, in the order of their declaration.
+    pub fn initial(&mut self, values: &[i64]) {
+        self.initial.push(values.to_vec());
+    }
+
+    /// The finished system.
+    ///
+    /// # Panics
+    /// If an initial state does not have one value per variable.
+    pub fn finish(self) -> Result<ActionSystem, BuildError> {
+        if let Some(variable) = self.variables.iter().find(|variable| variable.lo > variable.hi) {
+            return Err(BuildError::EmptyRange(variable.name.clone()));
+        }
+        let layout = Layout::pack(&self.variables);
+        let mut initial = Vec::new();
+        for values in &self.initial {
+            assert_eq!(values.len(), self.variables.len(), "one initial value per variable");
+            initial.extend(layout.encode(values).map_err(|var| BuildError::InitialOutOfRange {
+                variable: self.variables[var.index()].name.clone(),
+                value: values[var.index()],
+            })?);
+        }
+        if initial.is_empty() {
+            return Err(BuildError::NoInitialState);
+        }
+        let mut code = Code::new(&layout);
+        let index = Index::new(&layout, &self.guards, &self.actions);
+        for (id, action) in self.actions.iter().enumerate() {
+            let known = index.implied_guard(ActionId::new(id));
+            let tests = action.guards.iter().filter(|&&guard| Some(guard) != known);
+            code.add_action(
+                &self.exprs,
+                &layout,
+                tests.map(|guard| &self.guards[guard.index()]),
+                &action.effect,
+            );
+        }
+        Ok(ActionSystem {
+            exprs: self.exprs,
+            variables: self.variables,
+            processes: self.processes,
+            labels: self.labels,
+            guards: self.guards,
+            actions: self.actions,
+            propositions: Vec::new(),
+            layout,
+            initial,
+            code,
+            index,
+        })
+    }
+}
+
+/// A system of guarded actions, ready to run.
+#[derive(Clone, Debug)]
+pub struct ActionSystem {
+    /// The expressions. Front ends add those of properties.
+    pub exprs: Exprs,
+    variables: Vec<Variable>,
+    processes: Vec<Process>,
+    labels: Vec<Label>,
+    guards: Vec<Guard>,
+    actions: Vec<Action>,
+    propositions: Vec<Proposition>,
+    layout: Layout,
+    /// Packed initial states, one after the other.
+    initial: Vec<u32>,
+    code: Code,
+    index: Index,
+}
+
+impl ActionSystem {
+    /// Makes a truth about states observable; returns its number. Equal expressions share it.
+    pub fn add_proposition(&mut self, name: impl Into<String>, expr: ExprId) -> usize {
+        if let Some(known) = self.propositions.iter().position(|known| known.expr == expr) {
+            return known;
+        }
+        self.code.add_proposition(&self.exprs, expr);
+        self.propositions.push(Proposition { name: name.into(), expr });
+        self.propositions.len() - 1
+    }
+
+    /// The variables.
+    pub fn variables(&self) -> &[Variable] {
+        &self.variables
+    }
+
+    /// The processes.
+    pub fn processes(&self) -> &[Process] {
+        &self.processes
+    }
+
+    /// The labels.
+    pub fn labels(&self) -> &[Label] {
+        &self.labels
+    }
+
+    /// The guards.
+    pub fn guards(&self) -> &[Guard] {
+        &self.guards
+    }
+
+    /// The actions.
+    pub fn actions(&self) -> &[Action] {
+        &self.actions
+    }
+
+    /// One action.
+    pub fn action(&self, action: ActionId) -> &Action {
+        &self.actions[action.index()]
+    }
+
+    /// The propositions.
+    pub fn propositions(&self) -> &[Proposition] {
+        &self.propositions
+    }
+
+    /// Where the variables are stored.
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// The packed initial states.
+    pub fn initial(&self) -> impl ExactSizeIterator<Item = &[u32]> {
+        self.initial.chunks_exact(self.layout.width())
+    }
+
+    /// A sentence about a fault, with the names of what it happened to.
+    pub fn describe_fault(&self, error: &StepError) -> String {
+        let name = |var: VarId| &self.variables[var.index()].name;
+        let what = match error.fault {
+            Fault::OutOfRange { var, value } => {
+                let Variable { lo, hi, .. } = &self.variables[var.index()];
+                format!("the value {value} is outside the range {lo}..{hi} of `{}`", name(var))
+            }
+            Fault::IndexOutOfBounds { array, .. } => format!("{}: `{}`", error.fault, name(array)),
+            _ => error.fault.to_string(),
+        };
+        match error.action {
+            Some(action) => format!("{what}, in action `{}`", self.action_label(action)),
+            None => what,
+        }
+    }
+}
+
+impl System for ActionSystem {
+    type Scratch = Scratch;
+
+    fn new_scratch(&self) -> Scratch {
+        self.code.new_scratch()
+    }
+
+    #[inline]
+    fn width(&self) -> usize {
+        self.layout.width()
+    }
+
+    fn initial_states(&self, out: &mut Vec<u32>) {
+        out.extend_from_slice(&self.initial);
+    }
+
+    fn successors(&self, state: &[u32], scratch: &mut Scratch, out: &mut Steps) -> Result<(), StepError> {
+        self.index.for_each_candidate(state, |action| {
+            if self.code.is_enabled(action, state, scratch)? {
+                self.code.fire(action, out.push(action, state), scratch)?;
+            }
+            Ok(())
+        })
+    }
+
+    fn enabled(
+        &self,
+        state: &[u32],
+        scratch: &mut Scratch,
+        out: &mut Vec<ActionId>,
+    ) -> Result<(), StepError> {
+        self.index.for_each_candidate(state, |action| {
+            if self.code.is_enabled(action, state, scratch)? {
+                out.push(action);
+            }
+            Ok(())
+        })
+    }
+
+    fn fire(&self, state: &mut [u32], action: ActionId, scratch: &mut Scratch) -> Result<(), StepError> {
+        self.code.fire(action, state, scratch)
+    }
+
+    fn n_propositions(&self) -> usize {
+        self.propositions.len()
+    }
+
+    fn holds(&self, proposition: usize, state: &[u32], scratch: &mut Scratch) -> Result<bool, StepError> {
+        self.code.holds(proposition, state, scratch)
+    }
+}
+
+impl Describe for ActionSystem {
+    fn action_label(&self, action: ActionId) -> &str {
+        &self.labels[self.action(action).label.index()].name
+    }
+
+    fn action_owners(&self, action: ActionId) -> &[ProcessId] {
+        &self.action(action).owners
+    }
+
+    fn process_name(&self, process: ProcessId) -> &str {
+        &self.processes[process.index()].name
+    }
+
+    fn variable_names(&self) -> Vec<&str> {
+        self.variables.iter().map(|variable| variable.name.as_str()).collect()
+    }
+
+    fn values(&self, state: &[u32]) -> Vec<String> {
+        self.variables
+            .iter()
+            .zip(self.layout.decode(state))
+            .map(|(variable, value)| variable.show(value))
+            .collect()
+    }
+}

@@ -1,0 +1,217 @@
+//! Which actions to try in a state.
+//!
+//! Every action is filed under one of its guards, the one that is true for the smallest share of
+//! its variable's values: a process's location, a scarce place. A state then names the actions to
+//! try: for each *trigger* variable, those filed under its value. A word whose triggers are all 0
+//! and have nothing filed under 0 (a stretch of unmarked places) is skipped with one comparison,
+//! so a net with 10 000 transitions tries those whose scarcest input is marked and no others.
+
+use crate::layout::Layout;
+use crate::system::StepError;
+use crate::{Action, ActionId, Guard, GuardId, ValueSet, VarId};
+
+/// Variables with more values are filed under "least value" and "anything else" only.
+const MAX_ROWS: u64 = 256;
+
+/// A variable that actions are filed under.
+#[derive(Clone, Copy, Debug)]
+struct Trigger {
+    /// Its bits in its word.
+    mask: u32,
+    shift: u8,
+    /// Row of the stored number 0 in `rows`; the row of a number `n` is `first_row + min(n, cap)`.
+    first_row: u32,
+    cap: u32,
+}
+
+/// The triggers of one word.
+#[derive(Clone, Debug)]
+struct Word {
+    word: u32,
+    /// Bits of the triggers that have something filed under numbers other than 0.
+    nonzero_mask: u32,
+    /// For each bit, the trigger it belongs to.
+    trigger_of_bit: [u32; 32],
+    /// Range of `zero_triggers`: those that have something filed under 0.
+    zero: (u32, u32),
+}
+
+/// Actions by the values that they need.
+#[derive(Clone, Debug)]
+pub(crate) struct Index {
+    words: Vec<Word>,
+    triggers: Vec<Trigger>,
+    zero_triggers: Vec<u32>,
+    /// Ranges of `actions`.
+    rows: Vec<(u32, u32)>,
+    actions: Vec<ActionId>,
+    /// Actions that no variable triggers.
+    always: Vec<ActionId>,
+    /// Per action: the guard that is true whenever the action is tried.
+    implied: Vec<Option<GuardId>>,
+}
+
+impl Index {
+    pub(crate) fn new(layout: &Layout, guards: &[Guard], actions: &[Action]) -> Index {
+        let mut index = Index {
+            words: Vec::new(),
+            triggers: Vec::new(),
+            zero_triggers: Vec::new(),
+            rows: Vec::new(),
+            actions: Vec::new(),
+            always: Vec::new(),
+            implied: vec![None; actions.len()],
+        };
+        let mut filed: Vec<Vec<(ActionId, &ValueSet)>> = vec![Vec::new(); layout.fields().len()];
+        for (id, action) in actions.iter().enumerate() {
+            let id = ActionId::new(id);
+            match scarcest(layout, guards, action) {
+                None => index.always.push(id),
+                Some((guard, var, set)) => {
+                    filed[var.index()].push((id, set));
+                    let exact = layout.field(var).span < MAX_ROWS;
+                    index.implied[id.index()] = exact.then_some(guard);
+                }
+            }
+        }
+        let mut by_word: Vec<Vec<VarId>> = vec![Vec::new(); layout.width()];
+        for (var, entries) in filed.iter().enumerate() {
+            if !entries.is_empty() {
+                let var = VarId::new(var);
+                by_word[layout.field(var).word as usize].push(var);
+            }
+        }
+        for (word, vars) in by_word.iter().enumerate().filter(|(_, vars)| !vars.is_empty()) {
+            index.add_word(layout, word, vars, &filed);
+        }
+        index
+    }
+
+    fn add_word(
+        &mut self,
+        layout: &Layout,
+        word: usize,
+        vars: &[VarId],
+        filed: &[Vec<(ActionId, &ValueSet)>],
+    ) {
+        let zero_start = self.zero_triggers.len() as u32;
+        let mut entry = Word {
+            word: word as u32,
+            nonzero_mask: 0,
+            trigger_of_bit: [0; 32],
+            zero: (zero_start, zero_start),
+        };
+        for &var in vars {
+            let field = layout.field(var);
+            let id = self.triggers.len() as u32;
+            let cap = if field.span < MAX_ROWS { field.span } else { 1 };
+            let first_row = self.rows.len() as u32;
+            for row in 0..=cap {
+                let start = self.actions.len() as u32;
+                let fits = |set: &ValueSet| match row {
+                    1 if field.span >= MAX_ROWS => true, // Stands for all other numbers too.
+                    _ => set.contains(field.lo.wrapping_add(row as i64)),
+                };
+                let fitting = filed[var.index()].iter().filter(|(_, set)| fits(set));
+                self.actions.extend(fitting.map(|(action, _)| *action));
+                self.rows.push((start, self.actions.len() as u32));
+            }
+            let (zero, others) = (self.rows[first_row as usize], &self.rows[first_row as usize + 1..]);
+            if zero.0 < zero.1 {
+                self.zero_triggers.push(id);
+            }
+            if others.iter().any(|row| row.0 < row.1) {
+                entry.nonzero_mask |= field.word_mask();
+            }
+            for bit in field.shift..field.shift + field.bits {
+                entry.trigger_of_bit[usize::from(bit)] = id;
+            }
+            self.triggers.push(Trigger {
+                mask: field.word_mask(),
+                shift: field.shift,
+                first_row,
+                cap: cap as u32,
+            });
+        }
+        entry.zero.1 = self.zero_triggers.len() as u32;
+        self.words.push(entry);
+    }
+
+    /// The guard that need not be tested, because an action is tried only where it is true.
+    pub(crate) fn implied_guard(&self, action: ActionId) -> Option<GuardId> {
+        self.implied[action.index()]
+    }
+
+    /// Calls `visit` for a superset of the actions enabled in `state`, each at most once.
+    #[inline]
+    pub(crate) fn for_each_candidate(
+        &self,
+        state: &[u32],
+        mut visit: impl FnMut(ActionId) -> Result<(), StepError>,
+    ) -> Result<(), StepError> {
+        for &action in &self.always {
+            visit(action)?;
+        }
+        for entry in &self.words {
+            let word = state[entry.word as usize];
+            for &trigger in &self.zero_triggers[entry.zero.0 as usize..entry.zero.1 as usize] {
+                let trigger = &self.triggers[trigger as usize];
+                if word & trigger.mask == 0 {
+                    self.visit_row(trigger.first_row, &mut visit)?;
+                }
+            }
+            let mut marked = word & entry.nonzero_mask;
+            while marked != 0 {
+                let trigger = &self.triggers[entry.trigger_of_bit[marked.trailing_zeros() as usize] as usize];
+                marked &= !trigger.mask;
+                let number = (word & trigger.mask) >> trigger.shift;
+                self.visit_row(trigger.first_row + number.min(trigger.cap), &mut visit)?;
+            }
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn visit_row(
+        &self,
+        row: u32,
+        visit: &mut impl FnMut(ActionId) -> Result<(), StepError>,
+    ) -> Result<(), StepError> {
+        let (from, to) = self.rows[row as usize];
+        for &action in &self.actions[from as usize..to as usize] {
+            visit(action)?;
+        }
+        Ok(())
+    }
+}
+
+/// The guard that is true for the smallest share of its variable's values.
+fn scarcest<'a>(
+    layout: &Layout,
+    guards: &'a [Guard],
+    action: &Action,
+) -> Option<(GuardId, VarId, &'a ValueSet)> {
+    let share = |var: VarId, set: &ValueSet| {
+        let field = layout.field(var);
+        let hi = field.lo.wrapping_add(field.span as i64);
+        if field.span < MAX_ROWS {
+            set.count_within(field.lo, hi) as f64 / (field.span as f64 + 1.0)
+        } else if set.contains(field.lo) {
+            1.0 // Filed under every value: no help.
+        } else {
+            0.5
+        }
+    };
+    let mut best: Option<(f64, GuardId, VarId, &ValueSet)> = None;
+    for &id in &action.guards {
+        if let Guard::In(var, set) = &guards[id.index()]
+            && !layout.field(*var).is_wide()
+        {
+            let share = share(*var, set);
+            if share < 1.0 && best.is_none_or(|(least, ..)| share < least) {
+                best = Some((share, id, *var, set));
+            }
+        }
+    }
+    best.map(|(_, guard, var, set)| (guard, var, set))
+}

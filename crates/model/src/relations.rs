@@ -1,0 +1,299 @@
+//! Which actions can enable, disable or disturb which: computed once, from the text of the
+//! system, for the reductions.
+//!
+//! All relations are *may* relations: they list everything that can happen in some state,
+//! reachable or not, and perhaps more. The tests watch random systems run and check that nothing
+//! happens that is not listed (the idea of LTSmin's `pins2pins-check`).
+//!
+//! - A *necessary enabling set* of a false guard is what [`Relations::enablers`] gives: until one
+//!   of these actions happens, the guard stays false.
+//! - [`Relations::disablers`] is its mirror image.
+//! - Two actions *interfere* if, where both are enabled, one may disable the other or the order
+//!   of the two may matter ("do not accord" in Laarman, Pater, van de Pol and Hansen, *Guard-based
+//!   partial-order reduction*, STTT 2016).
+
+use crate::{Action, ActionId, ActionSystem, ExprId, Guard, GuardId, Stmt, ValueSet, VarId};
+
+/// What an action does to a variable, as far as can be said without running it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Change<'a> {
+    To(i64),
+    By(i64),
+    Map(&'a [Option<i64>]),
+    Any,
+}
+
+/// The relations of an action system.
+#[derive(Clone, Debug)]
+pub struct Relations {
+    guard_reads: Vec<Vec<VarId>>,
+    effect_reads: Vec<Vec<VarId>>,
+    writes: Vec<Vec<VarId>>,
+    /// Per variable: the actions whose guards or effect mention it.
+    users: Vec<Vec<ActionId>>,
+    enablers: Vec<Vec<ActionId>>,
+    disablers: Vec<Vec<ActionId>>,
+}
+
+impl Relations {
+    /// Computes the relations.
+    pub fn new(system: &ActionSystem) -> Relations {
+        let guard_reads: Vec<Vec<VarId>> =
+            system.guards().iter().map(|guard| guard_reads(system, guard)).collect();
+        let mut effect_reads = Vec::with_capacity(system.actions().len());
+        let mut writes = Vec::with_capacity(system.actions().len());
+        let mut users = vec![Vec::new(); system.variables().len()];
+        let mut writers = vec![Vec::new(); system.variables().len()];
+        for (id, action) in system.actions().iter().enumerate() {
+            let id = ActionId::new(id);
+            let mut footprint = Footprint::default();
+            footprint.add_block(system, &action.effect);
+            let Footprint { reads: read, writes: written } = footprint.sorted();
+            let guards = action.guards.iter().flat_map(|guard| &guard_reads[guard.index()]);
+            for &var in &union(guards.chain(&read).chain(&written)) {
+                users[var.index()].push(id);
+            }
+            written.iter().for_each(|var: &VarId| writers[var.index()].push(id));
+            effect_reads.push(read);
+            writes.push(written);
+        }
+        let (enablers, disablers) = system
+            .guards()
+            .iter()
+            .zip(&guard_reads)
+            .map(|(guard, reads)| {
+                let candidates = union(reads.iter().flat_map(|var| &writers[var.index()]));
+                let may = |makes_true: bool| {
+                    let may =
+                        |action: &&ActionId| may_flip(system, system.action(**action), guard, makes_true);
+                    candidates.iter().filter(may).copied().collect::<Vec<_>>()
+                };
+                (may(true), may(false))
+            })
+            .unzip();
+        Relations { guard_reads, effect_reads, writes, users, enablers, disablers }
+    }
+
+    /// The variables that a guard depends on, in order.
+    pub fn guard_reads(&self, guard: GuardId) -> &[VarId] {
+        &self.guard_reads[guard.index()]
+    }
+
+    /// The variables that the effect of an action depends on, in order.
+    pub fn effect_reads(&self, action: ActionId) -> &[VarId] {
+        &self.effect_reads[action.index()]
+    }
+
+    /// The variables that an action may change, in order.
+    pub fn writes(&self, action: ActionId) -> &[VarId] {
+        &self.writes[action.index()]
+    }
+
+    /// The actions that may turn a guard from false to true, in order.
+    pub fn enablers(&self, guard: GuardId) -> &[ActionId] {
+        &self.enablers[guard.index()]
+    }
+
+    /// The actions that may turn a guard from true to false, in order.
+    pub fn disablers(&self, guard: GuardId) -> &[ActionId] {
+        &self.disablers[guard.index()]
+    }
+
+    /// Appends the actions that interfere with `action` (itself not among them), in order.
+    pub fn interfering(&self, system: &ActionSystem, action: ActionId, out: &mut Vec<ActionId>) {
+        let guards = system.action(action).guards.iter().flat_map(|guard| self.guard_reads(*guard));
+        let vars = union(guards.chain(self.effect_reads(action)).chain(self.writes(action)));
+        let candidates = union(vars.iter().flat_map(|var| &self.users[var.index()]));
+        out.extend(
+            candidates.into_iter().filter(|&other| other != action && self.interferes(system, action, other)),
+        );
+    }
+
+    /// Whether two actions may disturb each other where both are enabled.
+    pub fn interferes(&self, system: &ActionSystem, a: ActionId, b: ActionId) -> bool {
+        if never_together(system, system.action(a), system.action(b)) {
+            return false;
+        }
+        let disables = |a: ActionId, b: ActionId| {
+            system.action(b).guards.iter().any(|guard| self.disablers(*guard).binary_search(&a).is_ok())
+        };
+        disables(a, b)
+            || disables(b, a)
+            || self.effects_conflict(system, a, b)
+            || self.effects_conflict(system, b, a)
+    }
+
+    /// Whether `a` may write what the effect of `b` reads or writes differently.
+    fn effects_conflict(&self, system: &ActionSystem, a: ActionId, b: ActionId) -> bool {
+        self.writes(a).iter().any(|&var| {
+            let read = self.effect_reads(b).binary_search(&var).is_ok();
+            let written = self.writes(b).binary_search(&var).is_ok();
+            if !read && !written {
+                return false;
+            }
+            match (change(system.action(a), var), change(system.action(b), var)) {
+                (Change::By(_), Change::By(_)) => false,
+                (Change::To(x), Change::To(y)) => x != y || read,
+                _ => true,
+            }
+        })
+    }
+}
+
+/// Sorted, each once.
+fn union<'a, T: Copy + Ord + 'a>(items: impl Iterator<Item = &'a T>) -> Vec<T> {
+    let mut items: Vec<T> = items.copied().collect();
+    items.sort_unstable();
+    items.dedup();
+    items
+}
+
+fn guard_reads(system: &ActionSystem, guard: &Guard) -> Vec<VarId> {
+    match guard {
+        Guard::In(var, _) => vec![*var],
+        Guard::True(expr) => {
+            let mut reads = Vec::new();
+            system.exprs.reads(*expr, &mut reads);
+            union(reads.iter())
+        }
+    }
+}
+
+/// What an effect reads and writes. A variable that is only set to a constant is not read.
+#[derive(Default)]
+struct Footprint {
+    reads: Vec<VarId>,
+    writes: Vec<VarId>,
+}
+
+impl Footprint {
+    fn add_block(&mut self, system: &ActionSystem, block: &[Stmt]) {
+        block.iter().for_each(|stmt| self.add(system, stmt));
+    }
+
+    fn add(&mut self, system: &ActionSystem, stmt: &Stmt) {
+        let reads = |expr: ExprId, out: &mut Vec<VarId>| system.exprs.reads(expr, out);
+        match stmt {
+            Stmt::Assign(var, value) => {
+                reads(*value, &mut self.reads);
+                self.writes.push(*var);
+            }
+            Stmt::AssignElement { first, len, index, value } => {
+                reads(*index, &mut self.reads);
+                reads(*value, &mut self.reads);
+                // Which element is written depends on the index: the others keep their values.
+                self.writes.extend((0..*len as usize).map(|i| VarId::new(first.index() + i)));
+            }
+            Stmt::Set(var, _) => self.writes.push(*var),
+            Stmt::Map(var, _) | Stmt::Add(var, _) => {
+                self.reads.push(*var);
+                self.writes.push(*var);
+            }
+            Stmt::If(condition, yes, no) => {
+                reads(*condition, &mut self.reads);
+                self.add_block(system, yes);
+                self.add_block(system, no);
+            }
+            Stmt::While(condition, body) => {
+                reads(*condition, &mut self.reads);
+                self.add_block(system, body);
+            }
+            Stmt::Assert(condition, _) => reads(*condition, &mut self.reads),
+        }
+    }
+
+    fn sorted(self) -> Footprint {
+        Footprint { reads: union(self.reads.iter()), writes: union(self.writes.iter()) }
+    }
+}
+
+/// What an action does to a variable it writes: exact if a single simple statement at the top of
+/// its effect is the only one that mentions the variable as a target.
+fn change(action: &Action, var: VarId) -> Change<'_> {
+    let mut result = None;
+    for stmt in &action.effect {
+        let this = match stmt {
+            Stmt::Set(target, value) if *target == var => Change::To(*value),
+            Stmt::Add(target, amount) if *target == var => Change::By(*amount),
+            Stmt::Map(target, table) if *target == var => Change::Map(table),
+            Stmt::Set(..) | Stmt::Add(..) | Stmt::Map(..) | Stmt::Assert(..) => continue,
+            Stmt::Assign(target, _) if *target != var => continue,
+            Stmt::AssignElement { first, len, .. }
+                if !(first.index()..first.index() + *len as usize).contains(&var.index()) =>
+            {
+                continue;
+            }
+            // Branches and loops may write anything: not looked into.
+            _ => Change::Any,
+        };
+        result = Some(if result.is_none() { this } else { Change::Any });
+    }
+    result.unwrap_or(Change::Any)
+}
+
+/// Whether an enabled action may turn a guard from false to true (or from true to false).
+fn may_flip(system: &ActionSystem, action: &Action, guard: &Guard, makes_true: bool) -> bool {
+    let Guard::In(var, set) = guard else {
+        return true; // Expressions are not looked into.
+    };
+    let variable = &system.variables()[var.index()];
+    let own = own_range(system, action, *var);
+    let starts = |value: i64| own.is_none_or(|own| own.contains(value)) && set.contains(value) != makes_true;
+    match change(action, *var) {
+        Change::Any => true,
+        Change::To(value) => set.contains(value) == makes_true && may_start(own, set, makes_true),
+        Change::Map(table) => table.iter().enumerate().any(|(at, target)| {
+            target.is_some_and(|target| starts(variable.lo + at as i64) && set.contains(target) == makes_true)
+        }),
+        Change::By(amount) => match set {
+            // Leaving the range upward or downward, or entering it from below or above.
+            ValueSet::Range(lo, hi) => {
+                let upward = amount > 0;
+                amount != 0 && if upward == makes_true { *lo > variable.lo } else { *hi < variable.hi }
+            }
+            ValueSet::Bits { .. } => true,
+        },
+    }
+}
+
+/// Whether the variable can be outside (or inside) `set` where its own guard `own` is true.
+fn may_start(own: Option<&ValueSet>, set: &ValueSet, outside: bool) -> bool {
+    match (own, set) {
+        (Some(ValueSet::Range(own_lo, own_hi)), ValueSet::Range(lo, hi)) => {
+            if outside {
+                own_lo < lo || own_hi > hi
+            } else {
+                own_lo <= hi && lo <= own_hi
+            }
+        }
+        (Some(ValueSet::Bits { lo, members }), set) => {
+            members.ones().any(|at| set.contains(lo + at as i64) != outside)
+        }
+        _ => true,
+    }
+}
+
+/// The guard that an action itself has on a variable.
+fn own_range<'a>(system: &'a ActionSystem, action: &Action, var: VarId) -> Option<&'a ValueSet> {
+    action.guards.iter().find_map(|guard| match &system.guards()[guard.index()] {
+        Guard::In(its_var, set) if *its_var == var => Some(set),
+        _ => None,
+    })
+}
+
+/// Whether two actions need different values of one variable.
+fn never_together(system: &ActionSystem, a: &Action, b: &Action) -> bool {
+    a.guards.iter().any(|guard| match &system.guards()[guard.index()] {
+        Guard::In(var, set) => own_range(system, b, *var).is_some_and(|other| disjoint(set, other)),
+        Guard::True(_) => false,
+    })
+}
+
+fn disjoint(a: &ValueSet, b: &ValueSet) -> bool {
+    match (a, b) {
+        (ValueSet::Range(a_lo, a_hi), ValueSet::Range(b_lo, b_hi)) => a_hi < b_lo || b_hi < a_lo,
+        (ValueSet::Bits { lo, members }, other) | (other, ValueSet::Bits { lo, members }) => {
+            members.ones().all(|at| !other.contains(lo + at as i64))
+        }
+    }
+}

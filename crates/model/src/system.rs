@@ -1,0 +1,214 @@
+//! What a search knows of a system.
+//!
+//! [`System`] is deliberately small. It fills buffers that the caller owns instead of returning
+//! iterators: a search reuses one [`Steps`] for all states, nothing is allocated per state, and
+//! all successors of a state can be looked up in a store together, so that their cache misses
+//! overlap. Scratch space is a value of its own, one per thread, so that systems are `Sync`.
+//!
+//! A state without enabled actions is a *deadlock*; what that means (the last state repeats for
+//! ever, the run is dropped, or it is an error) is decided by the property, not by the system.
+
+use std::fmt;
+
+use crate::{ActionId, ProcessId, VarId};
+
+/// What went wrong while an expression or effect was evaluated. A fault is a mistake in the
+/// model, reported with the run that leads to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// A result does not fit 64 bits.
+    Overflow,
+    /// Division or remainder by zero.
+    DivisionByZero,
+    /// An array has no element of this index.
+    IndexOutOfBounds {
+        /// The array's first variable.
+        array: VarId,
+        /// The index.
+        index: i64,
+        /// The array's number of elements.
+        len: u32,
+    },
+    /// A variable cannot take this value.
+    OutOfRange {
+        /// The variable.
+        var: VarId,
+        /// The value.
+        value: i64,
+    },
+    /// An effect looped too often to be meant.
+    Endless,
+    /// An assertion of the model failed; the number is the statement's own.
+    Assertion(u32),
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Fault::Overflow => write!(f, "arithmetic overflow"),
+            Fault::DivisionByZero => write!(f, "division by zero"),
+            Fault::IndexOutOfBounds { index, len, .. } => {
+                write!(f, "index {index} is out of bounds of an array with {len} elements")
+            }
+            Fault::OutOfRange { value, .. } => write!(f, "value {value} is out of the variable's range"),
+            Fault::Endless => write!(f, "an effect does not end"),
+            Fault::Assertion(_) => write!(f, "assertion violated"),
+        }
+    }
+}
+
+/// A fault, and the action whose guard or effect it happened in (none: a proposition).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StepError {
+    /// What went wrong.
+    pub fault: Fault,
+    /// Where.
+    pub action: Option<ActionId>,
+}
+
+impl fmt::Display for StepError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.fault.fmt(f)
+    }
+}
+
+/// Steps out of one state: for each, the action and the state it leads to. Reused.
+#[derive(Clone, Debug)]
+pub struct Steps {
+    width: usize,
+    actions: Vec<ActionId>,
+    words: Vec<u32>,
+}
+
+impl Steps {
+    /// An empty buffer for states of `width` words.
+    pub fn new(width: usize) -> Steps {
+        Steps { width, actions: Vec::new(), words: Vec::new() }
+    }
+
+    /// Forgets all steps.
+    #[inline]
+    pub fn clear(&mut self) {
+        self.actions.clear();
+        self.words.clear();
+    }
+
+    /// Number of steps.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.actions.len()
+    }
+
+    /// Whether there is no step.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.actions.is_empty()
+    }
+
+    /// Adds a step whose target starts as a copy of `source`; returns the target for changing.
+    #[inline]
+    pub fn push(&mut self, action: ActionId, source: &[u32]) -> &mut [u32] {
+        self.actions.push(action);
+        let start = self.words.len();
+        self.words.extend_from_slice(source);
+        &mut self.words[start..]
+    }
+
+    /// The actions, in order.
+    #[inline]
+    pub fn actions(&self) -> &[ActionId] {
+        &self.actions
+    }
+
+    /// The target of the step at `index`.
+    #[inline]
+    pub fn target(&self, index: usize) -> &[u32] {
+        &self.words[index * self.width..(index + 1) * self.width]
+    }
+
+    /// All targets, one after the other.
+    #[inline]
+    pub fn targets(&self) -> &[u32] {
+        &self.words
+    }
+
+    /// Actions with their targets.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = (ActionId, &[u32])> {
+        self.actions.iter().copied().zip(self.words.chunks_exact(self.width))
+    }
+}
+
+/// A run from an initial state. Actions are deterministic, so this is all that is needed to
+/// repeat it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Run {
+    /// Which of the initial states it starts in.
+    pub initial: usize,
+    /// What happens.
+    pub actions: Vec<ActionId>,
+}
+
+/// A transition system with packed states and deterministic actions.
+pub trait System: Sync {
+    /// Working memory of one thread.
+    type Scratch;
+
+    /// New working memory.
+    fn new_scratch(&self) -> Self::Scratch;
+
+    /// Words per state; at least 1.
+    fn width(&self) -> usize;
+
+    /// Appends the initial states, one after the other. They need not be distinct.
+    fn initial_states(&self, out: &mut Vec<u32>);
+
+    /// Appends one step for each action enabled in `state`, in an order that depends on `state`
+    /// alone.
+    fn successors(
+        &self,
+        state: &[u32],
+        scratch: &mut Self::Scratch,
+        out: &mut Steps,
+    ) -> Result<(), StepError>;
+
+    /// Appends the actions enabled in `state`, in the order of [`System::successors`].
+    fn enabled(
+        &self,
+        state: &[u32],
+        scratch: &mut Self::Scratch,
+        out: &mut Vec<ActionId>,
+    ) -> Result<(), StepError>;
+
+    /// Turns `state` into its successor by `action`, which must be enabled.
+    fn fire(&self, state: &mut [u32], action: ActionId, scratch: &mut Self::Scratch)
+    -> Result<(), StepError>;
+
+    /// Number of propositions.
+    fn n_propositions(&self) -> usize;
+
+    /// Whether a proposition is true in `state`.
+    fn holds(
+        &self,
+        proposition: usize,
+        state: &[u32],
+        scratch: &mut Self::Scratch,
+    ) -> Result<bool, StepError>;
+}
+
+/// Names for people. Never used in a search.
+pub trait Describe {
+    /// What an action is called. Several actions may share a label.
+    fn action_label(&self, action: ActionId) -> &str;
+
+    /// The processes that take part in an action.
+    fn action_owners(&self, action: ActionId) -> &[ProcessId];
+
+    /// What a process is called.
+    fn process_name(&self, process: ProcessId) -> &str;
+
+    /// The variables' names, in the order of [`Describe::values`].
+    fn variable_names(&self) -> Vec<&str>;
+
+    /// The variables' values in `state`, as people read them.
+    fn values(&self, state: &[u32]) -> Vec<String>;
+}

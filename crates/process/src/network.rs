@@ -1,0 +1,249 @@
+//! The network: all processes, explicit, with numbers for labels.
+
+use std::sync::Arc;
+
+use base::{Diagnostic, Span};
+use rustc_hash::FxHashSet;
+
+use crate::ast::{Binder, Body, File, Name, Process, ProcessKind};
+use crate::errors::{Fail, Sink, fail};
+use crate::eval::{Constants, Scope, for_each};
+use crate::expand::{Expanded, Expander, Move, Quotas};
+use crate::labels::{Labels, TAU};
+use crate::names::{Group, Names, States, Table, indexed};
+
+/// One process.
+#[derive(Debug)]
+pub(crate) struct Local {
+    pub(crate) name: String,
+    pub(crate) states: Arc<States>,
+    pub(crate) initial: u32,
+    /// Sorted by label, source and target.
+    pub(crate) moves: Vec<Move>,
+    /// The labels that it takes part in, sorted, without `tau`.
+    pub(crate) alphabet: Vec<u32>,
+    /// The places of [`Move::written`], and of the declaration.
+    pub(crate) spans: Arc<[Span]>,
+    pub(crate) span: Span,
+}
+
+/// All processes.
+#[derive(Debug, Default)]
+pub(crate) struct Network {
+    pub(crate) labels: Labels,
+    pub(crate) processes: Vec<Local>,
+    /// What `alphabet …;` lists, in order: process, label, place.
+    listed: Vec<(u32, u32, Span)>,
+}
+
+/// Builds the processes of a file; what is wrong goes to the sink.
+pub(crate) struct Builder<'s> {
+    pub(crate) network: Network,
+    pub(crate) names: Names,
+    pub(crate) quotas: Quotas,
+    pub(crate) sink: &'s mut Sink,
+}
+
+/// Reads a component: the states and moves of an `.aut` file.
+pub(crate) type Component<'c> =
+    dyn FnMut(&Name<'_>, &mut Labels, &mut Quotas) -> Result<(Arc<States>, Expanded), Fail> + 'c;
+
+impl<'s> Builder<'s> {
+    pub(crate) fn new(constants: Constants, quotas: Quotas, sink: &'s mut Sink) -> Builder<'s> {
+        Builder { network: Network::default(), names: Names::new(constants), quotas, sink }
+    }
+
+    /// Builds all processes. `broken` holds the names of those that have errors already.
+    pub(crate) fn build(&mut self, file: &File<'_>, broken: &FxHashSet<Span>, component: &mut Component<'_>) {
+        let constants = self.names.constants.clone();
+        for process in &file.processes {
+            let name = process.name;
+            if let Some(first) = self.names.get(name.text) {
+                let message = format!("the process `{}` is declared twice", name.text);
+                let error = fail("duplicate-process", message, name.span, "declared again");
+                self.sink.push(error.with_related(first.span, "first declared here"));
+                continue;
+            }
+            let first = self.network.processes.len();
+            let mut group = Group {
+                name: name.text.to_owned(),
+                span: name.span,
+                members: Table::new(process.parameters.len()),
+                range: first..first,
+                broken: broken.contains(&name.span),
+            };
+            if !group.broken {
+                group.broken = !self.members(process, &constants, &mut group.members, component);
+            }
+            group.range.end = self.network.processes.len();
+            self.names.add(group);
+        }
+        self.names.states = self.network.processes.iter().map(|process| process.states.clone()).collect();
+    }
+
+    /// Builds the processes of one declaration; false if there were errors.
+    fn members(
+        &mut self,
+        process: &Process<'_>,
+        constants: &Constants,
+        members: &mut Table,
+        component: &mut Component<'_>,
+    ) -> bool {
+        let n_errors = self.sink.errors.n_errors();
+        match &process.kind {
+            ProcessKind::Written(body) => self.written(process, body, constants, members),
+            ProcessKind::Extern(file) => self.component(process, file, members, component),
+        }
+        self.sink.errors.n_errors() == n_errors
+    }
+
+    fn written<'a>(
+        &mut self,
+        process: &'a Process<'a>,
+        body: &'a Body<'a>,
+        constants: &Constants,
+        members: &mut Table,
+    ) {
+        let mut processes = self.quotas.processes;
+        let mut expander = Expander::new(process.name.text, body, &mut self.quotas, self.sink);
+        let spans = expander.spans();
+        let parameters: Vec<&Binder<'_>> = process.parameters.iter().collect();
+        let Network { labels, processes: locals, listed } = &mut self.network;
+        let mut scope = Scope::new(constants);
+        let expanded = for_each(&parameters, &mut scope, &mut processes, &mut |scope, _| {
+            let (name, span) = (process.name, process.name.span);
+            let mut numbering = |text: &str, _| Ok(labels.intern(text));
+            let indices = scope.values();
+            let built = expander.states(&process.parameters, scope).and_then(|list| {
+                let expanded = expander.expand(&list, scope, &mut numbering)?;
+                Some((list.states, expanded))
+            });
+            // Told already; and what is wrong with one of many is wrong with the others.
+            let Some((states, expanded)) = built else { return Err(None) };
+            let number = locals.len() as u32; // The quota keeps it small.
+            members.insert(&indices, number);
+            listed.extend(expanded.alphabet.iter().map(|&(label, span)| (number, label, span)));
+            locals.push(local(indexed(name.text, &indices), states, expanded, spans.clone(), span));
+            Ok(())
+        });
+        match expanded {
+            Ok(()) if members.is_empty() => self.empty(process),
+            Ok(()) => expander.warn(),
+            Err(Some(error)) => self.sink.push(*error),
+            Err(None) => {}
+        }
+        self.quotas.processes = processes;
+    }
+
+    /// A declaration that no process comes of: a range is empty.
+    fn empty(&mut self, process: &Process<'_>) {
+        let ranges = process.parameters.iter().map(|parameter| parameter.range.span);
+        let span = ranges.reduce(Span::to).unwrap_or(process.name.span);
+        let message = format!("there is no process `{}`: the range is empty", process.name.text);
+        let error = fail("empty-range", message, span, "empty range");
+        self.sink.push(error.with_help("`0..N` goes from 0 to N - 1"));
+    }
+
+    fn component(
+        &mut self,
+        process: &Process<'_>,
+        file: &Name<'_>,
+        members: &mut Table,
+        component: &mut Component<'_>,
+    ) {
+        if let Some(parameter) = process.parameters.first() {
+            let message = "a process from a file has no parameters";
+            let error = fail("misplaced", message, parameter.name.span, "not with `extern`");
+            self.sink.push(error.with_help("write one line for each copy, with names of their own"));
+            return;
+        }
+        let span = process.name.span;
+        let read = self
+            .quotas
+            .processes
+            .take(1, span)
+            .and_then(|()| component(file, &mut self.network.labels, &mut self.quotas));
+        if let Some((states, expanded)) = self.sink.take(read) {
+            members.insert(&[], self.network.processes.len() as u32);
+            let name = process.name.text.to_owned();
+            self.network.processes.push(local(name, states, expanded, Arc::new([]), span));
+        }
+    }
+
+    /// Checks what the alphabets list against what the processes do.
+    pub(crate) fn check_alphabets(&mut self) {
+        let Network { labels, processes, listed } = &self.network;
+        let mut offered = vec![false; labels.len()];
+        for one in processes.iter().flat_map(|process| &process.moves).filter(|one| one.label != TAU) {
+            offered[one.label as usize] = true;
+        }
+        for &(process, label, span) in listed {
+            let process = &processes[process as usize];
+            if label == TAU {
+                let message = "`tau` is private and belongs to no alphabet";
+                self.sink.push(*fail("misplaced", message, span, "remove it"));
+            } else if !offered[label as usize] {
+                let text = labels.text(label);
+                let message = format!("no process ever does `{text}`");
+                let error = fail("unknown-action", message, span, "nobody offers this action");
+                self.sink.push(suggest_label(*error, text, labels, Some(&offered)));
+            } else if moves_of(&process.moves, label).is_empty() {
+                let (text, name) = (labels.text(label), &process.name);
+                let message =
+                    format!("`{text}` is blocked for ever: `{name}` takes part in it but never does it");
+                self.sink.push(Diagnostic::warning("blocked-action", message).at(span, "listed here"));
+            }
+        }
+    }
+}
+
+fn local(name: String, states: Arc<States>, expanded: Expanded, spans: Arc<[Span]>, span: Span) -> Local {
+    let Expanded { initial, moves, alphabet } = expanded;
+    let mut labels: Vec<u32> = moves.iter().map(|one| one.label).filter(|&label| label != TAU).collect();
+    labels.dedup();
+    if !alphabet.is_empty() {
+        labels.extend(alphabet.iter().map(|(label, _)| *label).filter(|&label| label != TAU));
+        labels.sort_unstable();
+        labels.dedup();
+    }
+    Local { name, states, initial, moves, alphabet: labels, spans, span }
+}
+
+/// The moves with one label, of moves sorted by label.
+pub(crate) fn moves_of(moves: &[Move], label: u32) -> &[Move] {
+    let start = moves.partition_point(|one| one.label < label);
+    let end = start + moves[start..].partition_point(|one| one.label == label);
+    &moves[start..end]
+}
+
+/// Suggests a label that is near the given one: the same name with other indices, or another
+/// name. Only labels that are `offered` count, if that is known.
+pub(crate) fn suggest_label(
+    error: Diagnostic,
+    given: &str,
+    labels: &Labels,
+    offered: Option<&[bool]>,
+) -> Diagnostic {
+    // Far more than anyone would read, and few enough to be compared in no time.
+    const MAX_COMPARED: usize = 10_000;
+    let known = || {
+        let all = labels.iter().enumerate();
+        all.filter(|(label, _)| offered.is_none_or(|offered| offered[*label])).map(|(_, text)| text)
+    };
+    let base = |text: &str| text.find('[').map_or(text.len(), |at| at);
+    let name = &given[..base(given)];
+    let same_name: Vec<String> =
+        known().filter(|text| &text[..base(text)] == name).take(4).map(|text| format!("`{text}`")).collect();
+    match same_name.as_slice() {
+        [] => {
+            let mut names: Vec<&str> = known().take(MAX_COMPARED).map(|text| &text[..base(text)]).collect();
+            names.dedup();
+            error.suggesting(name, names)
+        }
+        [one] => error.with_help(format!("did you mean {one}?")),
+        [three @ .., _] if same_name.len() == 4 => {
+            error.with_help(format!("there are {}, …", three.join(", ")))
+        }
+        all => error.with_help(format!("there are {}", all.join(", "))),
+    }
+}

@@ -1,0 +1,232 @@
+//! Verdicts and statistics. The JSON documents are these types, serialized; their fields are
+//! promised by the `schema` number.
+
+use std::fmt::Write as _;
+
+use serde::ser::SerializeStruct as _;
+use serde::{Serialize, Serializer};
+
+use crate::trace::Trace;
+use crate::{count, human_bytes};
+
+/// Version of the JSON documents.
+pub const SCHEMA: u32 = 1;
+
+/// What is said of a property.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Verdict {
+    /// It is true of every run.
+    Holds,
+    /// A run breaks it.
+    Violated,
+    /// Neither is known.
+    Unknown,
+}
+
+/// The model in question.
+#[derive(Clone, Debug, Serialize)]
+pub struct ModelInfo {
+    /// Its file, as the user named it.
+    pub file: String,
+    /// `process`, later `promela` and `petri`.
+    pub language: &'static str,
+    /// Number of processes.
+    pub processes: usize,
+    /// Number of actions.
+    pub actions: usize,
+    /// Bytes of a packed state.
+    pub state_bytes: usize,
+}
+
+/// How a property was checked.
+#[derive(Clone, Debug, Serialize)]
+pub struct Method {
+    /// The observer that watched the run.
+    pub observer: &'static str,
+    /// The search.
+    pub search: &'static str,
+    /// The reduction.
+    pub reduction: &'static str,
+    /// The fairness assumed.
+    pub fairness: &'static str,
+    /// The store.
+    pub store: &'static str,
+}
+
+/// What it took.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub struct Statistics {
+    /// Distinct product states stored.
+    pub states: u64,
+    /// Product transitions generated.
+    pub transitions: u64,
+    /// Distinct system states.
+    pub system_states: u64,
+    /// States of the observer.
+    pub observer_states: u64,
+    /// Length of the longest path, as the search counts it.
+    pub depth: u64,
+    /// Time.
+    pub seconds: f64,
+    /// Bytes held at most.
+    pub peak_bytes: u64,
+}
+
+/// A run that shows a violation.
+#[derive(Clone)]
+pub struct Counterexample<'a> {
+    /// `deadlock`, `prefix` (the last state is bad), `error` (the model goes wrong there) or,
+    /// for infinite runs, `lasso`.
+    pub kind: &'static str,
+    /// The run.
+    pub trace: Trace<'a>,
+    /// For an infinite run, the number of steps before those that repeat for ever.
+    pub cycle_start: Option<usize>,
+}
+
+impl Serialize for Counterexample<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let cycle_start = self.cycle_start.unwrap_or(self.trace.len());
+        let mut counterexample = serializer.serialize_struct("Counterexample", 3)?;
+        counterexample.serialize_field("kind", self.kind)?;
+        counterexample.serialize_field("prefix", &self.trace.steps(0..=cycle_start))?;
+        counterexample.serialize_field("cycle", &self.trace.steps(cycle_start + 1..=self.trace.len()))?;
+        counterexample.end()
+    }
+}
+
+/// The answer about one property.
+#[derive(Clone, Serialize)]
+pub struct PropertyResult<'a> {
+    /// Its name.
+    pub property: String,
+    /// The answer.
+    pub verdict: Verdict,
+    /// Why it is unknown, or what is remarkable about the answer.
+    pub reason: Option<String>,
+    /// How it was checked; none if it was not.
+    pub method: Option<Method>,
+    /// What it took.
+    pub stats: Statistics,
+    /// The run that breaks it.
+    pub counterexample: Option<Counterexample<'a>>,
+}
+
+/// What `check` says.
+#[derive(Clone, Serialize)]
+pub struct CheckReport<'a> {
+    /// Version of this document.
+    pub schema: u32,
+    /// The model.
+    pub model: ModelInfo,
+    /// One entry per property.
+    pub results: Vec<PropertyResult<'a>>,
+}
+
+/// What `explore` says.
+#[derive(Clone, Debug, Serialize)]
+pub struct ExploreReport {
+    /// Version of this document.
+    pub schema: u32,
+    /// The model.
+    pub model: ModelInfo,
+    /// Whether everything was explored.
+    pub complete: bool,
+    /// Why not, or what is remarkable.
+    pub reason: Option<String>,
+    /// Distinct states.
+    pub states: u64,
+    /// Transitions.
+    pub transitions: u64,
+    /// States without enabled actions.
+    pub deadlocks: u64,
+    /// Breadth-first: the longest of all shortest runs. Depth-first: the longest path.
+    pub depth: u64,
+    /// Time.
+    pub seconds: f64,
+    /// Bytes held at most.
+    pub peak_bytes: u64,
+    /// Bytes of a packed state.
+    pub state_bytes: usize,
+}
+
+impl ModelInfo {
+    /// One line about the model.
+    pub fn to_text(&self) -> String {
+        format!(
+            "{}: {}, {}, {} per state",
+            self.file,
+            count(self.processes as u64, "process"),
+            count(self.actions as u64, "action"),
+            count(self.state_bytes as u64, "byte"),
+        )
+    }
+}
+
+impl PropertyResult<'_> {
+    /// The verdict, the run if there is one, and how it was found.
+    pub fn to_text(&self) -> String {
+        let mut text = String::new();
+        let verdict = match self.verdict {
+            Verdict::Holds => "holds",
+            Verdict::Violated => "VIOLATED",
+            Verdict::Unknown => "unknown",
+        };
+        // Writing to a string cannot fail.
+        _ = write!(text, "{}: {verdict}", self.property);
+        if let Some(reason) = &self.reason {
+            _ = write!(text, " ({reason})");
+        }
+        text.push('\n');
+        if let Some(counterexample) = &self.counterexample {
+            let trace = &counterexample.trace;
+            let (length, target) = (count(trace.len() as u64, "step"), target_of(counterexample.kind));
+            _ = writeln!(text, "  a run of {length} to {target}:");
+            text += &trace.to_text();
+        }
+        text
+    }
+}
+
+fn target_of(kind: &str) -> &'static str {
+    match kind {
+        "deadlock" => "a deadlock",
+        "error" => "the error",
+        _ => "a state that violates it",
+    }
+}
+
+impl Statistics {
+    /// One line.
+    pub fn to_text(&self) -> String {
+        let Statistics { states, transitions, depth, seconds, peak_bytes, .. } = *self;
+        format!(
+            "{}, {}, depth {depth}, {seconds:.2} s, {}",
+            count(states, "state"),
+            count(transitions, "transition"),
+            human_bytes(peak_bytes)
+        )
+    }
+}
+
+impl ExploreReport {
+    /// A few lines.
+    pub fn to_text(&self) -> String {
+        let mut text = format!(
+            "{}\n{}\n{}\n{}\ndepth {}\n{:.2} s, {}\n",
+            self.model.to_text(),
+            count(self.states, "state"),
+            count(self.transitions, "transition"),
+            count(self.deadlocks, "deadlock"),
+            self.depth,
+            self.seconds,
+            human_bytes(self.peak_bytes)
+        );
+        if let Some(reason) = &self.reason {
+            let kind = if self.complete { "note" } else { "incomplete" };
+            _ = writeln!(text, "{kind}: {reason}");
+        }
+        text
+    }
+}

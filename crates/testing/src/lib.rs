@@ -1,0 +1,41 @@
+//! Generators and oracles for the tests of Stubborn. Never shipped.
+//!
+//! - [`run_cases`]: random tests with a fixed seed that shrink; how many is up to the caller.
+//! - [`systems`]: random action systems with data.
+//! - [`networks`]: random process networks, their text, and their state space by the definition.
+//! - [`naive`]: the slow and obvious explorer.
+//! - [`relations_checker`]: watches a system run and checks the relations that it claims.
+
+pub mod naive;
+pub mod networks;
+pub mod relations_checker;
+pub mod systems;
+
+use proptest::strategy::Strategy;
+use proptest::test_runner::{Config, RngSeed, TestCaseError, TestRunner};
+
+/// Runs a random test. The seed is fixed, so that every run of the suite sees the same cases;
+/// `STUBBORN_SEED` replaces it and `STUBBORN_CASES` multiplies the number of cases, for longer
+/// hunts. A failure is shrunk and printed with the seed.
+///
+/// # Panics
+/// If a case fails.
+pub fn run_cases<S: Strategy>(
+    n_cases: u32,
+    strategy: &S,
+    test: impl Fn(S::Value) -> Result<(), TestCaseError>,
+) {
+    let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
+    let seed = number("STUBBORN_SEED").unwrap_or(1993);
+    let factor = number("STUBBORN_CASES").unwrap_or(1);
+    let config = Config {
+        cases: n_cases.saturating_mul(u32::try_from(factor).unwrap_or(u32::MAX)),
+        rng_seed: RngSeed::Fixed(seed),
+        failure_persistence: None,
+        max_shrink_iters: 20_000,
+        ..Config::default()
+    };
+    if let Err(error) = TestRunner::new(config).run(strategy, test) {
+        panic!("{error}\nreplay with STUBBORN_SEED={seed}");
+    }
+}

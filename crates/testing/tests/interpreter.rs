@@ -1,0 +1,119 @@
+//! The fast path against the reference semantics, and the relations against what happens, on
+//! random action systems.
+
+use std::cell::Cell;
+
+use check::{Exact, Store as _, Visited as _, search};
+use model::reference;
+use model::{ActionId, ActionSystem, System as _};
+use proptest::prelude::*;
+use proptest::test_runner::TestCaseError;
+use stubborn_testing::{naive, relations_checker, run_cases, systems};
+
+/// Some states of a system, reachable without faults.
+fn some_states(system: &ActionSystem, n: usize) -> Vec<Vec<i64>> {
+    let mut states = reference::initial(system);
+    let mut next = 0;
+    while next < states.len() && states.len() < n {
+        for id in (0..system.actions().len()).map(ActionId::new) {
+            let enabled = reference::is_enabled(system, system.action(id), &states[next]);
+            if enabled == Ok(true)
+                && let Ok(target) = reference::fire(system, id, &states[next])
+                && !states.contains(&target)
+            {
+                states.push(target);
+            }
+        }
+        next += 1;
+    }
+    states
+}
+
+#[test]
+fn packed_code_does_what_the_reference_semantics_says() {
+    let (n_steps, n_faults) = (Cell::new(0u32), Cell::new(0u32));
+    run_cases(5000, &systems::recipe(false), |recipe| {
+        let system = recipe.build();
+        let mut scratch = system.new_scratch();
+        for values in some_states(&system, 30) {
+            let state = system.layout().encode(&values).expect("in range");
+            prop_assert_eq!(&system.layout().decode(&state), &values);
+            let mut enabled = Vec::new();
+            let fast = system.enabled(&state, &mut scratch, &mut enabled);
+            enabled.sort_unstable();
+            match reference::enabled(&system, &values) {
+                Ok(expected) => {
+                    prop_assert_eq!(fast, Ok(()));
+                    prop_assert_eq!(&enabled, &expected);
+                }
+                Err(_) => {
+                    prop_assert!(fast.is_err());
+                    continue;
+                }
+            }
+            for &action in &enabled {
+                let mut target = state.clone();
+                let fast = system.fire(&mut target, action, &mut scratch);
+                match reference::fire(&system, action, &values) {
+                    Ok(expected) => {
+                        n_steps.set(n_steps.get() + 1);
+                        prop_assert_eq!(fast, Ok(()));
+                        prop_assert_eq!(system.layout().decode(&target), expected);
+                    }
+                    Err(fault) => {
+                        n_faults.set(n_faults.get() + 1);
+                        prop_assert_eq!(fast.map_err(|error| error.fault), Err(fault));
+                    }
+                }
+            }
+            for (number, proposition) in system.propositions().iter().enumerate() {
+                let expected = reference::value(&system, proposition.expr, &values).map(|value| value != 0);
+                prop_assert_eq!(
+                    system.holds(number, &state, &mut scratch).map_err(|error| error.fault),
+                    expected
+                );
+            }
+        }
+        Ok(())
+    });
+    assert!(n_steps.get() > 10_000 && n_faults.get() > 500, "{n_steps:?} steps, {n_faults:?} faults");
+}
+
+#[test]
+fn nothing_happens_that_the_relations_do_not_list() {
+    run_cases(2000, &systems::recipe(true), |recipe| {
+        let system = recipe.build();
+        relations_checker::check(&system, &some_states(&system, 30)).map_err(TestCaseError::fail)
+    });
+}
+
+#[test]
+fn both_searches_count_what_the_naive_explorer_counts() {
+    let n_compared = Cell::new(0u32);
+    run_cases(2000, &systems::recipe(true), |recipe| {
+        let system = recipe.build();
+        // A system that goes wrong or on and on is not counted.
+        let Ok(Some(space)) = naive::explore(&system, 300) else { return Ok(()) };
+        n_compared.set(n_compared.get() + u32::from(space.states.len() > 3));
+        let mut budget = base::Budget::unlimited();
+        let mut store = Exact::new(system.width(), u64::MAX);
+        let bfs = search::bfs::search(&system, &mut store, &[], &mut budget);
+        let dfs = search::dfs::search(&system, &mut Exact::new(system.width(), u64::MAX), &[], &mut budget);
+        for stats in [bfs.stats, dfs.stats] {
+            prop_assert_eq!(stats.states, space.states.len() as u64);
+            prop_assert_eq!(stats.transitions, space.transitions.len() as u64);
+            prop_assert_eq!(stats.deadlocks, space.deadlocks);
+        }
+        prop_assert_eq!(bfs.stats.depth, space.distance.iter().copied().max().unwrap_or(0));
+        prop_assert_eq!((bfs.stop, dfs.stop), (None, None));
+        // Stored exactly these states.
+        prop_assert_eq!(store.n_states(), space.states.len() as u64);
+        let mut state = vec![0; system.width()];
+        for id in (0..space.states.len()).map(check::StateId::new) {
+            store.get(id, &mut state);
+            prop_assert!(space.states.contains(&system.layout().decode(&state)));
+        }
+        Ok(())
+    });
+    assert!(n_compared.get() > 300, "{n_compared:?} systems of more than three states");
+}

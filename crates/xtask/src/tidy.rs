@@ -1,0 +1,139 @@
+//! Checks that the texts of the project tell the truth, and that its layers are layers.
+//!
+//! - Every source file starts with a `//!` head.
+//! - Crates use only crates above them, as in the table of `ARCHITECTURE.md` ([`LAYERS`]).
+//! - `replay` shares no code with `check`.
+//! - No `todo!`, `unimplemented!`, `#[ignore]`, `dbg!` and no absolute paths of somebody's machine.
+//! - Every key cited as `[name.year.venue]` is in `docs/references.bib`.
+//! - Every crate has a line in `ARCHITECTURE.md`.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+use serde_json::Value;
+
+/// The crates from top to bottom; each may use those before it.
+const LAYERS: [&str; 13] = [
+    "stubborn-base",
+    "stubborn-ltl",
+    "stubborn-automata",
+    "stubborn-model",
+    "stubborn-check",
+    "stubborn-replay",
+    "stubborn-process",
+    "stubborn-report",
+    "stubborn",
+    "stubborn-cli",
+    "stubborn-testing",
+    "stubborn-benches",
+    "xtask",
+];
+
+/// What would be a layer's work, but is forbidden all the same.
+const FORBIDDEN_EDGES: [(&str, &str); 5] = [
+    ("stubborn-replay", "stubborn-check"),
+    ("stubborn-process", "stubborn-check"),
+    ("stubborn-process", "stubborn-replay"),
+    ("stubborn-model", "stubborn-ltl"),
+    ("stubborn-model", "stubborn-automata"),
+];
+
+/// Runs all checks and prints what they find.
+pub(crate) fn run() -> ExitCode {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut problems = Vec::new();
+    check_layers(&root, &mut problems);
+    let architecture = fs::read_to_string(root.join("ARCHITECTURE.md")).unwrap_or_default();
+    for layer in LAYERS {
+        let folder = layer.strip_prefix("stubborn-").unwrap_or(layer);
+        if !architecture.contains(&format!("`{folder}`")) {
+            problems.push(format!("ARCHITECTURE.md does not mention `{folder}`"));
+        }
+    }
+    let bibliography = fs::read_to_string(root.join("docs/references.bib")).unwrap_or_default();
+    let files = tracked_files(&root);
+    for file in &files {
+        let Ok(text) = fs::read_to_string(root.join(file)) else { continue };
+        check_file(file, &text, &bibliography, &mut problems);
+    }
+    for problem in &problems {
+        println!("{problem}");
+    }
+    println!("tidy: {} files, {} problems", files.len(), problems.len());
+    if problems.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+fn tracked_files(root: &Path) -> Vec<PathBuf> {
+    let output = Command::new("git")
+        .args(["ls-files", "--cached", "--others", "--exclude-standard"])
+        .current_dir(root)
+        .output()
+        .expect("git is there, since this is a checkout");
+    String::from_utf8_lossy(&output.stdout).lines().map(PathBuf::from).collect()
+}
+
+fn check_file(file: &Path, text: &str, bibliography: &str, problems: &mut Vec<String>) {
+    let name = file.display();
+    // This file names what it looks for.
+    let is_this = file.ends_with("tidy.rs");
+    if file.extension().is_some_and(|extension| extension == "rs") {
+        if !text.starts_with("//!") {
+            problems.push(format!("{name}: does not start with a `//!` head"));
+        }
+        for word in ["todo!(", "unimplemented!(", "#[ignore", "dbg!("] {
+            if text.contains(word) && !is_this {
+                problems.push(format!("{name}: contains `{word}`"));
+            }
+        }
+        for key in cited_keys(text) {
+            if !bibliography.contains(&format!("{{{key},")) {
+                problems.push(format!("{name}: cites [{key}], which is not in docs/references.bib"));
+            }
+        }
+    }
+    for path in ["/home/", "/root/", "/work/", "/Users/"] {
+        if text.contains(path) && !is_this {
+            problems.push(format!("{name}: contains the absolute path `{path}…`"));
+        }
+    }
+}
+
+/// The words in brackets that look like `couvreur.99.fm`.
+fn cited_keys(text: &str) -> Vec<&str> {
+    let is_key = |word: &&str| {
+        let parts: Vec<&str> = word.split('.').collect();
+        let letters = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_lowercase());
+        matches!(parts[..], [author, year, venue] if letters(author) && letters(venue)
+            && year.len() == 2 && year.bytes().all(|byte| byte.is_ascii_digit()))
+    };
+    let inside = |part| Some(str::split_once(part, ']')?.0);
+    text.split('[').skip(1).filter_map(inside).filter(is_key).collect()
+}
+
+fn check_layers(root: &Path, problems: &mut Vec<String>) {
+    let output = Command::new(env!("CARGO"))
+        .args(["metadata", "--format-version", "1", "--no-deps"])
+        .current_dir(root)
+        .output()
+        .expect("cargo runs this");
+    let metadata: Value = serde_json::from_slice(&output.stdout).expect("cargo writes JSON");
+    let layer = |name: &str| LAYERS.iter().position(|layer| *layer == name);
+    for package in metadata["packages"].as_array().into_iter().flatten() {
+        let name = package["name"].as_str().unwrap_or_default();
+        let Some(own) = layer(name) else {
+            problems.push(format!("{name}: has no place among the layers"));
+            continue;
+        };
+        for dependency in package["dependencies"].as_array().into_iter().flatten() {
+            // Tests may use what they like.
+            if dependency["kind"] == "dev" {
+                continue;
+            }
+            let used = dependency["name"].as_str().unwrap_or_default();
+            if layer(used).is_some_and(|used| used >= own) || FORBIDDEN_EDGES.contains(&(name, used)) {
+                problems.push(format!("{name} must not use {used}"));
+            }
+        }
+    }
+}
