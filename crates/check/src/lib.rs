@@ -3,6 +3,8 @@
 //! - [`store`]: where the states that were seen are kept, exactly or in a few bits each.
 //! - [`search`]: the searches, one file each, with their goals, statistics and evidence.
 //! - [`graph`]: the transitions of a space that was explored, for exporting it.
+//! - [`reduced`]: a system of which only stubborn sets are explored.
+//! - [`product`]: a system together with a tester.
 //! - [`walk`]: a single run that is extended and taken back step by step.
 //!
 //! Nothing here has a clock, a thread or a file: searches poll a [`Budget`](base::Budget).
@@ -11,6 +13,8 @@
 
 pub mod graph;
 pub mod paged;
+pub mod product;
+pub mod reduced;
 pub mod search;
 pub mod store;
 pub mod walk;

@@ -160,6 +160,14 @@ pub(crate) struct ModelArguments {
 /// How to search.
 #[derive(Debug, Args)]
 pub(crate) struct SearchArguments {
+    /// Leave out redundant interleavings (auto: for testers and specs)
+    #[arg(long, value_enum, default_value_t = Reduce::Auto)]
+    pub(crate) reduce: Reduce,
+
+    /// Check with and without reduction, and compare
+    #[arg(long, hide_short_help = true)]
+    pub(crate) verify_reduction: bool,
+
     /// Breadth first (shortest runs) or depth first
     #[arg(long, value_enum, default_value_t = Order::Bfs)]
     pub(crate) order: Order,
@@ -179,15 +187,40 @@ pub(crate) struct SearchArguments {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Reduce {
+    Auto,
+    None,
+    Stubborn,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Order {
     Bfs,
     Dfs,
+}
+
+impl Order {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Order::Bfs => "bfs",
+            Order::Dfs => "dfs",
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum StoreKind {
     Exact,
     Bitstate,
+}
+
+impl StoreKind {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            StoreKind::Exact => "exact",
+            StoreKind::Bitstate => "bitstate",
+        }
+    }
 }
 
 /// How far to go, and how to tell about it.

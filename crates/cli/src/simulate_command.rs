@@ -46,7 +46,7 @@ pub(crate) fn run(arguments: &SimulateArguments) -> Result<Exit, Failure> {
         });
         terminal::print_stdout(&format!("{document:#}\n"));
     } else if arguments.random {
-        terminal::print_stdout(&(input.info.to_text() + "\n" + &trace.to_text()));
+        terminal::print_stdout(&(input.info.to_text() + "\n" + &trace.to_text(None)));
         let end = end.map_or(String::new(), |end| format!(", then {end}"));
         let length = report::count(trace.len() as u64, "step");
         terminal::print_stdout(&format!("{length}{end}; repeat this run with --seed {seed}\n"));
@@ -122,7 +122,7 @@ impl Simulation<'_> {
             }
             "s" | "state" => self.show_state(),
             "t" | "trace" => match self.trace() {
-                Ok(trace) => self.say(&trace.to_text()),
+                Ok(trace) => self.say(&trace.to_text(None)),
                 Err(failure) => _ = failure.report(),
             },
             "h" | "help" | "?" => self.say(HELP),

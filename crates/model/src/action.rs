@@ -333,15 +333,12 @@ impl Builder {
         }
         let mut code = Code::new(&layout);
         let index = Index::new(&layout, &self.guards, &self.actions);
+        self.guards.iter().for_each(|guard| code.add_guard(&self.exprs, guard));
         for (id, action) in self.actions.iter().enumerate() {
             let known = index.implied_guard(ActionId::new(id));
             let tests = action.guards.iter().filter(|&&guard| Some(guard) != known);
-            code.add_action(
-                &self.exprs,
-                &layout,
-                tests.map(|guard| &self.guards[guard.index()]),
-                &action.effect,
-            );
+            let tests = tests.map(|guard| (guard.index(), &self.guards[guard.index()]));
+            code.add_action(&self.exprs, &layout, tests, &action.effect);
         }
         Ok(ActionSystem {
             exprs: self.exprs,
@@ -431,6 +428,15 @@ impl ActionSystem {
     /// The packed initial states.
     pub fn initial(&self) -> impl ExactSizeIterator<Item = &[u32]> {
         self.initial.chunks_exact(self.layout.width())
+    }
+
+    /// Whether a guard is true in `state`.
+    #[inline]
+    pub fn guard_holds(&self, guard: GuardId, state: &[u32], scratch: &mut Scratch) -> Result<bool, Fault> {
+        match &self.guards[guard.index()] {
+            Guard::In(var, set) => Ok(set.contains(self.layout.field(*var).value(state))),
+            Guard::True(_) => self.code.guard_holds(guard.index(), state, scratch),
+        }
     }
 
     /// A sentence about a fault, with the names of what it happened to.

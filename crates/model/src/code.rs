@@ -95,6 +95,8 @@ pub(crate) struct Code {
     maps: Vec<u64>,
     sets: Vec<ValueSet>,
     propositions: Vec<u32>,
+    /// Where the code of each guard is, if it is an expression.
+    guards: Vec<Option<u32>>,
 }
 
 /// No number of a mapped variable, whose table is far shorter.
@@ -110,6 +112,7 @@ impl Code {
             maps: Vec::new(),
             sets: Vec::new(),
             propositions: Vec::new(),
+            guards: Vec::new(),
         }
     }
 
@@ -178,6 +181,16 @@ impl Code {
     ) -> Result<bool, StepError> {
         self.evaluate(self.propositions[proposition], state, scratch)
             .map_err(|fault| StepError { fault, action: None })
+    }
+
+    /// Whether a guard that is an expression is true.
+    pub(crate) fn guard_holds(
+        &self,
+        guard: usize,
+        state: &[u32],
+        scratch: &mut Scratch,
+    ) -> Result<bool, Fault> {
+        self.guards[guard].map_or(Ok(true), |at| self.evaluate(at, state, scratch))
     }
 
     #[inline]
@@ -284,29 +297,39 @@ impl Code {
 
     // ---- Compiling -----------------------------------------------------------------------------
 
-    /// Compiles the next action: the guards that the index does not already imply, and the effect.
+    /// Compiles the next guard.
+    pub(crate) fn add_guard(&mut self, exprs: &Exprs, guard: &Guard) {
+        let at = match guard {
+            Guard::In(..) => None,
+            Guard::True(expr) => {
+                let at = self.ops.len() as u32;
+                self.compile_expr(exprs, *expr);
+                self.ops.push(Op::Return);
+                Some(at)
+            }
+        };
+        self.guards.push(at);
+    }
+
+    /// Compiles the next action: the guards (all compiled before) that the index does not already
+    /// imply, and the effect.
     pub(crate) fn add_action<'a>(
         &mut self,
         exprs: &Exprs,
         layout: &Layout,
-        guards: impl Iterator<Item = &'a Guard>,
+        guards: impl Iterator<Item = (usize, &'a Guard)>,
         effect: &[Stmt],
     ) {
         let from = self.tests.len();
         let mut general = Vec::new();
-        for guard in guards {
+        for (number, guard) in guards {
             match guard {
                 Guard::In(var, set) => self.add_membership(from, *var, set, layout.field(*var)),
                 // Expressions come last, as written: they may rely on the cheaper tests.
-                Guard::True(expr) => general.push(*expr),
+                Guard::True(_) => general.extend(self.guards[number].map(Test::Run)),
             }
         }
-        for expr in general {
-            let at = self.ops.len() as u32;
-            self.compile_expr(exprs, expr);
-            self.ops.push(Op::Return);
-            self.tests.push(Test::Run(at));
-        }
+        self.tests.extend(general);
         let start = self.ops.len();
         self.compile_block(exprs, effect);
         self.merge_blits(start);

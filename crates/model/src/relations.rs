@@ -14,12 +14,16 @@
 
 use crate::{Action, ActionId, ActionSystem, ExprId, Guard, GuardId, Stmt, ValueSet, VarId};
 
-/// What an action does to a variable, as far as can be said without running it.
+/// What an action does to a variable that it writes, as far as can be said without running it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Change<'a> {
+pub enum Change<'a> {
+    /// Sets it to this value.
     To(i64),
+    /// Adds this to it.
     By(i64),
+    /// Maps it by this table, which starts with the variable's least value.
     Map(&'a [Option<i64>]),
+    /// Anything.
     Any,
 }
 
@@ -209,7 +213,7 @@ impl Footprint {
 
 /// What an action does to a variable it writes: exact if a single simple statement at the top of
 /// its effect is the only one that mentions the variable as a target.
-fn change(action: &Action, var: VarId) -> Change<'_> {
+pub fn change(action: &Action, var: VarId) -> Change<'_> {
     let mut result = None;
     for stmt in &action.effect {
         let this = match stmt {

@@ -73,7 +73,7 @@ impl fmt::Display for StepError {
 }
 
 /// Steps out of one state: for each, the action and the state it leads to. Reused.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Steps {
     width: usize,
     actions: Vec<ActionId>,

@@ -17,7 +17,7 @@ pub(crate) struct File<'a> {
     pub(crate) properties: Vec<Property<'a>>,
     pub(crate) fairness: Vec<Fairness<'a>>,
     pub(crate) deadlock_free: Option<Span>,
-    /// Whether something at the top could not be read, so that names may be missing.
+    /// Whether a declaration could not be read, so that constants or processes may be missing.
     pub(crate) broken: bool,
 }
 

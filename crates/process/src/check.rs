@@ -5,7 +5,7 @@ use base::{Diagnostic, Span};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::ast::{Action, Binder, Body, Constant, Copies, Expr, ExprKind, Name, Place, State, StateIndex};
-use crate::errors::{Fail, Sink, fail};
+use crate::errors::{Fail, Sink, fail, suggest};
 use crate::eval::{Constants, not_constant};
 use crate::names::{Names, check_arity, n_indices, unknown_state};
 
@@ -44,11 +44,11 @@ impl<'a, 's> Checker<'a, 's> {
 
     /// Checks a process, tester or spec; says whether it is good.
     pub(crate) fn body(&mut self, owner: Name<'a>, parameters: &'a [Binder<'a>], body: &'a Body<'a>) -> bool {
-        let n_errors = self.sink.errors.n_errors();
+        let n_errors = self.sink.n_errors();
         self.binders(parameters);
         let families = self.families(owner, body);
         for state in &body.states {
-            self.state(owner, state, &families, body.broken);
+            self.state(owner, state, &families, body);
         }
         for entry in &body.alphabet {
             let n_outer = self.locals.len();
@@ -57,18 +57,18 @@ impl<'a, 's> Checker<'a, 's> {
             self.locals.truncate(n_outer);
         }
         if let Some(initial) = &body.initial {
-            self.target(owner, initial, &families, body.broken);
+            self.target(owner, initial, &families, body);
             self.indices(&initial.indices, false);
         }
         for (_, entry) in &body.marks {
             let n_outer = self.locals.len();
             self.copies(&entry.copies);
-            self.target(owner, &entry.what, &families, body.broken);
+            self.target(owner, &entry.what, &families, body);
             self.indices(&entry.what.indices, true);
             self.locals.truncate(n_outer);
         }
         self.locals.clear();
-        !body.broken && self.sink.errors.n_errors() == n_errors
+        !body.broken && self.sink.n_errors() == n_errors
     }
 
     /// Collects the states, and checks that each is declared once.
@@ -103,7 +103,7 @@ impl<'a, 's> Checker<'a, 's> {
         families
     }
 
-    fn state(&mut self, owner: Name<'a>, state: &'a State<'a>, families: &Families<'a>, broken: bool) {
+    fn state(&mut self, owner: Name<'a>, state: &'a State<'a>, families: &Families<'a>, body: &'a Body<'a>) {
         let n_outer = self.locals.len();
         for index in &state.indices {
             match index {
@@ -115,35 +115,34 @@ impl<'a, 's> Checker<'a, 's> {
             let n_state = self.locals.len();
             self.copies(&alternative.copies);
             self.action(&alternative.action);
-            self.target(owner, &alternative.target, families, broken);
+            self.target(owner, &alternative.target, families, body);
             self.indices(&alternative.target.indices, false);
             self.locals.truncate(n_state);
         }
         self.locals.truncate(n_outer);
     }
 
-    fn target(&mut self, owner: Name<'a>, place: &'a Place<'a>, families: &Families<'a>, broken: bool) {
+    fn target(&mut self, owner: Name<'a>, place: &'a Place<'a>, families: &Families<'a>, body: &'a Body<'a>) {
         match families.get(place.name.text) {
             Some(&(arity, _)) => {
                 let checked = check_arity("the state", place, arity);
                 self.sink.take(checked);
             }
-            None if broken => {}
+            None if body.broken || families.is_empty() => {} // Told already.
             None => {
-                let mut known: Vec<&str> = families.keys().copied().collect();
-                known.sort_unstable();
-                self.sink.push(*unknown_state(place, owner.text, known));
+                let known = if self.sink.is_full() { &[] } else { body.states.as_slice() };
+                let names = known.iter().map(|state| state.name.text);
+                self.sink.push(*unknown_state(place, owner.text, names));
             }
         }
     }
 
     fn action(&mut self, action: &'a Action<'a>) {
         match action {
-            Action::Tau(_) => {}
             Action::Quoted(text) if text.text.trim().is_empty() => {
                 self.sink.push(*fail("syntax", "an action needs a name", text.span, "empty"));
             }
-            Action::Quoted(_) => {}
+            Action::Tau(_) | Action::Quoted(_) => {}
             Action::Indexed(place) => {
                 self.indices(&place.indices, false);
                 let arity = place.indices.len();
@@ -243,7 +242,7 @@ impl<'a, 's> Checker<'a, 's> {
             error.with_help(format!("whether a process is in a state is written `{}@state`", name.text))
         } else {
             let known = self.locals.iter().rev().map(|local| local.text).chain(self.constants.names());
-            error.suggesting(name.text, known)
+            suggest(*error, name.text, known)
         });
     }
 }

@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 use base::{Diagnostic, Span};
 
 use crate::ast::{BinaryOp, Binder, Constant, Expr, ExprKind, Range, UnaryOp};
-use crate::errors::{Fail, Sink, fail};
+use crate::errors::{Fail, Sink, fail, suggest};
 
 /// The constants of a file.
 #[derive(Clone, Debug, Default)]
@@ -34,7 +34,11 @@ impl Constants {
             // The last of several `-D` counts, as in a C compiler.
             let value = match given.iter().rev().find(|(given, _)| given == name.text) {
                 Some((_, value)) => Some(*value),
-                None => sink.take(eval(&constant.value, &Scope::new(&constants))),
+                None if sink.is_full() => None,
+                None => {
+                    let value = eval(&constant.value, &Scope::new(&constants));
+                    sink.take(value.map_err(|error| explain_order(error, constant, written)))
+                }
             };
             // A constant that has no value still has a name: one error is enough.
             constants.values.insert(name.text.to_owned(), (value.unwrap_or(1), name.span));
@@ -44,7 +48,7 @@ impl Constants {
             if !constants.values.contains_key(name) {
                 let message = format!("the model has no constant `{name}` that `-D {name}=…` could set");
                 let error = Diagnostic::error("unknown-constant", message);
-                sink.push(error.suggesting(name, constants.names()));
+                sink.push(suggest(error, name, constants.names()));
             }
         }
         constants
@@ -62,6 +66,21 @@ impl Constants {
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         self.names.iter().map(String::as_str)
     }
+}
+
+/// Says so if a name is unknown because it is declared further down.
+fn explain_order(mut error: Fail, constant: &Constant<'_>, written: &[Constant<'_>]) -> Fail {
+    let start = constant.name.span.start;
+    let later: Vec<&str> = written
+        .iter()
+        .map(|other| other.name)
+        .filter(|name| name.span.start >= start)
+        .map(|n| n.text)
+        .collect();
+    if error.code == "unknown-name" && mentions(&constant.value, &later) {
+        error.help = Some("constants are evaluated in order: use only those further up".to_owned());
+    }
+    error
 }
 
 /// What names stand for.
@@ -100,19 +119,26 @@ impl Quota {
         Quota { what, limit, left: limit }
     }
 
+    /// For what has been counted already.
+    pub(crate) fn unlimited() -> Quota {
+        Quota::new("", u64::MAX)
+    }
+
     /// Takes `n` out of the quota; if that is too much, the place is to blame.
-    pub(crate) fn take(&mut self, n: u64, span: Span) -> Result<(), Fail> {
-        match self.left.checked_sub(n) {
-            Some(left) => {
-                self.left = left;
-                Ok(())
-            }
-            None => {
-                let message = format!("too large: more than {} {}", self.limit, self.what);
-                let error = fail("too-large", message, span, "this goes over the limit");
-                Err(Box::new(error.with_help("make the model smaller: lower a constant or a range")))
-            }
+    pub(crate) fn take(&mut self, n: u64, place: Span) -> Result<(), Fail> {
+        self.check(n, place)?;
+        self.left -= n;
+        Ok(())
+    }
+
+    /// Whether `n` could be taken.
+    pub(crate) fn check(&self, n: u64, place: Span) -> Result<(), Fail> {
+        if n <= self.left {
+            return Ok(());
         }
+        let message = format!("the model is too large: it has more than {} {}", self.limit, self.what);
+        let error = fail("too-large", message, place, "this goes over the limit");
+        Err(Box::new(error.with_help("lower a constant, or narrow a range")))
     }
 }
 
@@ -123,7 +149,7 @@ pub(crate) fn eval(expr: &Expr<'_>, scope: &Scope<'_, '_>) -> Result<i64, Fail> 
         ExprKind::Name(name) => scope.get(name).ok_or_else(|| {
             let known = scope.locals.iter().map(|(name, _)| *name).chain(scope.constants.names());
             let error = fail("unknown-name", format!("unknown name `{name}`"), expr.span, "not declared");
-            Box::new(error.suggesting(name, known))
+            Box::new(suggest(*error, name, known))
         }),
         ExprKind::Unary(UnaryOp::Not, operand) => Ok(i64::from(eval(operand, scope)? == 0)),
         ExprKind::Unary(UnaryOp::Neg, operand) => {
@@ -201,25 +227,83 @@ pub(crate) fn range(range: &Range<'_>, scope: &Scope<'_, '_>) -> Result<(i64, u6
     Ok((from, u64::try_from(len.max(0)).unwrap_or(u64::MAX)))
 }
 
-/// Calls `visit` for all values of the variables, the last one changing fastest. Every value of
-/// every variable takes one from the quota, before it is looked at.
+/// Calls `visit` for all values of the variables, the last one changing fastest. Every call, and
+/// every empty range, takes one from the quota; `place` is to blame if there are no variables. What
+/// is obviously too much is refused before anything is done.
 pub(crate) fn for_each<'a, 'c, E: From<Fail>>(
     binders: &[&'a Binder<'a>],
+    place: Span,
+    scope: &mut Scope<'a, 'c>,
+    quota: &mut Quota,
+    visit: &mut dyn FnMut(&mut Scope<'a, 'c>, &mut Quota) -> Result<(), E>,
+) -> Result<(), E> {
+    if binders.len() > 1 {
+        let n_least = least_size(binders, scope)?;
+        quota.check(n_least, place_of(binders).unwrap_or(place))?;
+    }
+    for_each_value(binders, place, scope, quota, visit)
+}
+
+fn for_each_value<'a, 'c, E: From<Fail>>(
+    binders: &[&'a Binder<'a>],
+    place: Span,
     scope: &mut Scope<'a, 'c>,
     quota: &mut Quota,
     visit: &mut dyn FnMut(&mut Scope<'a, 'c>, &mut Quota) -> Result<(), E>,
 ) -> Result<(), E> {
     let Some((binder, inner)) = binders.split_first() else {
+        quota.take(1, place)?;
         return visit(scope, quota);
     };
+    let place = binder.range.span;
     let (from, len) = range(&binder.range, scope)?;
-    quota.take(len, binder.range.span)?;
+    quota.check(len, place)?;
+    if len == 0 {
+        quota.take(1, place)?;
+    }
     let depth = scope.locals.len();
     for offset in 0..len {
         // In range: the last value of a range is an i64.
         scope.locals.push((binder.name.text, from.wrapping_add_unsigned(offset)));
-        for_each(inner, scope, quota, visit)?;
+        for_each_value(inner, place, scope, quota, visit)?;
         scope.locals.truncate(depth);
     }
     Ok(())
+}
+
+/// How often [`for_each`] calls at least: the product of the ranges up to the first one that
+/// depends on the variables before it. If that one may be empty, its like does not matter: the
+/// quota is taken from all the same.
+fn least_size(binders: &[&Binder<'_>], scope: &Scope<'_, '_>) -> Result<u64, Fail> {
+    let mut names: Vec<&str> = Vec::new();
+    let mut product = 1u64;
+    for binder in binders {
+        if mentions(&binder.range.from, &names) || mentions(&binder.range.to, &names) {
+            break;
+        }
+        let (_, len) = range(&binder.range, scope)?;
+        if len == 0 {
+            break;
+        }
+        product = product.saturating_mul(len);
+        names.push(binder.name.text);
+    }
+    Ok(product)
+}
+
+fn place_of(binders: &[&Binder<'_>]) -> Option<Span> {
+    binders.iter().map(|binder| binder.range.span).reduce(Span::to)
+}
+
+/// Whether an expression depends on one of the names.
+pub(crate) fn mentions(expr: &Expr<'_>, names: &[&str]) -> bool {
+    match &expr.kind {
+        ExprKind::Name(name) => names.contains(name),
+        ExprKind::Unary(_, operand) => mentions(operand, names),
+        ExprKind::Chain(first, rest) => {
+            mentions(first, names) || rest.iter().any(|(_, operand)| mentions(operand, names))
+        }
+        // The last three are not constant: they never get here.
+        ExprKind::Int(_) | ExprKind::All | ExprKind::At(_) | ExprKind::Quantified(..) => false,
+    }
 }

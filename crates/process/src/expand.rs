@@ -5,10 +5,10 @@ use std::sync::Arc;
 use base::{Diagnostic, Span};
 use rustc_hash::FxHashMap;
 
-use crate::ast::{Action, Alternative, Binder, Body, Copies, Entry, Expr, ExprKind, Place, StateIndex};
+use crate::ast::{Action, Alternative, Binder, Body, Copies, Entry, Place, StateIndex};
 use crate::check::duplicate_state;
 use crate::errors::{Fail, Sink};
-use crate::eval::{Quota, Scope, eval, for_each};
+use crate::eval::{Quota, Scope, eval, for_each, mentions};
 use crate::labels::{TAU, canonical};
 use crate::names::{States, Table, indexed, write_indexed};
 
@@ -123,10 +123,8 @@ impl<'a, 'q> Expander<'a, 'q> {
         for (number, state) in body.states.iter().enumerate() {
             let family =
                 families.entry(state.name.text.to_owned()).or_insert_with(|| Table::new(state.indices.len()));
-            let quota = &mut self.quotas.states;
             let binders = state_binders(&state.indices);
-            for_each(&binders, scope, &mut self.quotas.copies, &mut |scope, _| {
-                quota.take(1, state.name.span)?;
+            for_each(&binders, state.name.span, scope, &mut self.quotas.states, &mut |scope, _| {
                 let indices = state_values(&state.indices, scope)?;
                 let id = names.len() as u32; // The quota keeps it small.
                 names.push(indexed(state.name.text, &indices));
@@ -159,7 +157,7 @@ impl<'a, 'q> Expander<'a, 'q> {
         scope: &mut Scope<'a, '_>,
         numbering: &mut Numbering<'_>,
     ) -> Option<Expanded> {
-        let n_errors = self.sink.errors.n_errors();
+        let n_errors = self.sink.n_errors();
         let mut moves = self.moves(&list.states, scope, numbering);
         let alphabet = self.alphabet(scope, numbering);
         let initial = match &self.body.initial {
@@ -169,7 +167,7 @@ impl<'a, 'q> Expander<'a, 'q> {
                 self.sink.take(found)
             }
         };
-        if self.sink.errors.n_errors() > n_errors {
+        if self.sink.n_errors() > n_errors {
             return None;
         }
         let initial = initial?;
@@ -190,27 +188,24 @@ impl<'a, 'q> Expander<'a, 'q> {
         let mut text = String::new();
         let (owner, body) = (self.owner, self.body);
         for state in &body.states {
-            let (transitions, sink, alive) = (&mut self.quotas.transitions, &mut *self.sink, &mut self.alive);
-            let expanded = for_each(
-                &state_binders(&state.indices),
-                scope,
-                &mut self.quotas.copies,
-                &mut |scope, copies| {
-                    for (written, alternative) in (first_written..).zip(&state.alternatives) {
-                        let one = for_each_copy(&alternative.copies, scope, copies, &mut |scope| {
-                            transitions.take(1, alternative.action.span())?;
-                            let label = label(&alternative.action, scope, &mut text, numbering)?;
-                            let to = find_state(states, owner, &alternative.target, scope)?;
-                            alive[written as usize] = true;
-                            moves.push(Move { label, from, to, written });
-                            Ok(())
-                        });
-                        sink.take(one);
-                    }
-                    from += 1;
-                    Ok(())
-                },
-            );
+            let (quotas, sink, alive) = (&mut *self.quotas, &mut *self.sink, &mut self.alive);
+            let binders = state_binders(&state.indices);
+            let mut counted = Quota::unlimited();
+            let expanded = for_each(&binders, state.name.span, scope, &mut counted, &mut |scope, _| {
+                for (written, alternative) in (first_written..).zip(&state.alternatives) {
+                    let place = alternative.span();
+                    let one = for_each_copy(&alternative.copies, place, scope, quotas, &mut |scope| {
+                        let label = label(&alternative.action, scope, &mut text, numbering)?;
+                        let to = find_state(states, owner, &alternative.target, scope)?;
+                        alive[written as usize] = true;
+                        moves.push(Move { label, from, to, written });
+                        Ok(())
+                    });
+                    sink.take(one);
+                }
+                from += 1;
+                Ok(())
+            });
             self.sink.take(expanded);
             first_written += state.alternatives.len() as u32;
         }
@@ -221,9 +216,7 @@ impl<'a, 'q> Expander<'a, 'q> {
         let mut alphabet = Vec::new();
         let mut text = String::new();
         for Entry { what, copies } in &self.body.alphabet {
-            let transitions = &mut self.quotas.transitions;
-            let listed = for_each_copy(copies, scope, &mut self.quotas.copies, &mut |scope| {
-                transitions.take(1, what.span())?;
+            let listed = for_each_copy(copies, what.span(), scope, self.quotas, &mut |scope| {
                 alphabet.push((label(what, scope, &mut text, numbering)?, what.span()));
                 Ok(())
             });
@@ -241,7 +234,7 @@ impl<'a, 'q> Expander<'a, 'q> {
     ) -> Vec<u32> {
         let mut marked = Vec::new();
         let owner = self.owner;
-        let listed = for_each_copy(&entry.copies, scope, &mut self.quotas.copies, &mut |scope| {
+        let listed = for_each_copy(&entry.copies, entry.what.span, scope, self.quotas, &mut |scope| {
             let family = list.states.family(&entry.what, owner)?;
             marked.extend(family.find_all("the state", &entry.what, scope)?);
             Ok(())
@@ -341,20 +334,26 @@ fn state_values(indices: &[StateIndex<'_>], scope: &Scope<'_, '_>) -> Result<Vec
     indices.iter().map(value).collect()
 }
 
-/// Calls `visit` for the values of `for` that satisfy `when`.
-pub(crate) fn for_each_copy<'a, 'c>(
+/// Calls `visit` for the values of `for` that satisfy `when`; each call counts as a transition.
+fn for_each_copy<'a, 'c>(
     copies: &'a Copies<'a>,
+    place: Span,
     scope: &mut Scope<'a, 'c>,
-    quota: &mut Quota,
+    quotas: &mut Quotas,
     visit: &mut dyn FnMut(&mut Scope<'a, 'c>) -> Result<(), Fail>,
 ) -> Result<(), Fail> {
     let binders: Vec<&Binder<'_>> = copies.binders.iter().collect();
-    for_each(&binders, scope, quota, &mut |scope, _| {
+    if copies.conditions.is_empty() {
+        return for_each(&binders, place, scope, &mut quotas.transitions, &mut |scope, _| visit(scope));
+    }
+    let transitions = &mut quotas.transitions;
+    for_each(&binders, place, scope, &mut quotas.copies, &mut |scope, _| {
         for condition in &copies.conditions {
             if eval(condition, scope)? == 0 {
                 return Ok(());
             }
         }
+        transitions.take(1, place)?;
         visit(scope)
     })
 }
@@ -392,17 +391,5 @@ fn mentions_index(index: &StateIndex<'_>, names: &[&str]) -> bool {
             mentions(&binder.range.from, names) || mentions(&binder.range.to, names)
         }
         StateIndex::Value(value) => mentions(value, names),
-    }
-}
-
-fn mentions(expr: &Expr<'_>, names: &[&str]) -> bool {
-    match &expr.kind {
-        ExprKind::Name(name) => names.contains(name),
-        ExprKind::Unary(_, operand) => mentions(operand, names),
-        ExprKind::Chain(first, rest) => {
-            mentions(first, names) || rest.iter().any(|(_, operand)| mentions(operand, names))
-        }
-        // Not in constant expressions.
-        ExprKind::Int(_) | ExprKind::All | ExprKind::At(_) | ExprKind::Quantified(..) => false,
     }
 }

@@ -2,8 +2,10 @@
 
 use std::borrow::Cow;
 
+use base::Diagnostic;
 use rustc_hash::FxHashMap;
 
+use crate::errors::suggest;
 use crate::names::indexed;
 
 /// The label of `tau`, which is private to each process.
@@ -14,6 +16,8 @@ pub(crate) const TAU: u32 = u32::MAX;
 pub(crate) struct Labels {
     texts: Vec<Box<str>>,
     ids: FxHashMap<Box<str>, u32>,
+    /// Whether some process has a move with the label.
+    offered: Vec<bool>,
 }
 
 impl Labels {
@@ -25,13 +29,23 @@ impl Labels {
         // There are far fewer labels than `TAU`: the number of transitions is limited.
         let id = self.texts.len() as u32;
         self.texts.push(text.into());
+        self.offered.push(false);
         self.ids.insert(text.into(), id);
         id
     }
 
-    /// The number of a label, if it is known.
+    /// Says that a process has a move with the label.
+    pub(crate) fn offer(&mut self, label: u32) {
+        self.offered[label as usize] = true;
+    }
+
+    pub(crate) fn is_offered(&self, label: u32) -> bool {
+        self.offered[label as usize]
+    }
+
+    /// The number of a label, if it is offered.
     pub(crate) fn find(&self, text: &str) -> Option<u32> {
-        self.ids.get(text).copied()
+        self.ids.get(text).copied().filter(|&label| self.is_offered(label))
     }
 
     pub(crate) fn text(&self, label: u32) -> &str {
@@ -45,6 +59,35 @@ impl Labels {
     pub(crate) fn iter(&self) -> impl Iterator<Item = &str> {
         self.texts.iter().map(AsRef::as_ref)
     }
+
+    /// Suggests labels that are offered and near the given one: the same name with other indices,
+    /// or another name.
+    pub(crate) fn suggest(&self, error: Diagnostic, given: &str) -> Diagnostic {
+        let offered =
+            || self.iter().zip(&self.offered).filter(|(_, offered)| **offered).map(|(text, _)| text);
+        let name = base_name(given);
+        let quoted = |text: &str| format!("`{text}`");
+        let same_name: Vec<String> =
+            offered().filter(|text| base_name(text) == name).take(4).map(quoted).collect();
+        match same_name.as_slice() {
+            [] => {
+                // The same name many times in a row: indices change fastest.
+                let mut names: Vec<&str> = offered().map(base_name).collect();
+                names.dedup();
+                suggest(error, name, names)
+            }
+            [one] => error.with_help(format!("did you mean {one}?")),
+            [three @ .., _] if same_name.len() == 4 => {
+                error.with_help(format!("there are {}, …", three.join(", ")))
+            }
+            all => error.with_help(format!("there are {}", all.join(", "))),
+        }
+    }
+}
+
+/// A label without its indices.
+fn base_name(text: &str) -> &str {
+    &text[..text.find('[').unwrap_or(text.len())]
 }
 
 /// The spelling that labels are compared in: `name[1,2]` for anything that reads as a name with

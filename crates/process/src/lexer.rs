@@ -22,7 +22,8 @@ pub(crate) enum Kind {
     /// `"any text"`.
     #[regex(r#""[^"\n]*""#)]
     Text,
-    #[regex(r#""[^"\n]*"#)]
+    /// A text that is never closed, up to where it probably should have been.
+    #[regex(r#""[^"\s;{}|]*"#)]
     OpenText,
     /// A comment that is never closed; those that are closed are skipped.
     #[token("/*", skip_comment)]

@@ -19,6 +19,7 @@ use crate::eval::Quota;
 use crate::expand::Move;
 use crate::labels::TAU;
 use crate::network::{Local, Network, moves_of};
+use crate::options::Limits;
 
 /// Tables up to this size are never a waste.
 const SMALL_TABLE: usize = 4096;
@@ -26,15 +27,18 @@ const SMALL_TABLE: usize = 4096;
 const CELLS_PER_MOVE: usize = 64;
 
 /// How much may still be built.
-pub(crate) struct Quotas {
-    pub(crate) actions: Quota,
-    /// Entries of the tables of all actions, and participants.
-    pub(crate) cells: Quota,
+struct Quotas {
+    actions: Quota,
+    cells: Quota,
 }
 
 /// Makes the action system. Label `i` of the network is label `i` of the system; process and
 /// variable `i` of the system are process `i` of the network.
-pub(crate) fn lower(network: &Network, builder: Builder, quotas: Quotas) -> Result<ActionSystem, Fail> {
+pub(crate) fn lower(network: &Network, builder: Builder, limits: Limits) -> Result<ActionSystem, Fail> {
+    let quotas = Quotas {
+        actions: Quota::new("actions", limits.actions),
+        cells: Quota::new("participants and table cells of actions", limits.cells),
+    };
     let mut lowering = Lowering { network, builder, quotas };
     let mut initial = Vec::with_capacity(network.processes.len());
     for process in &network.processes {

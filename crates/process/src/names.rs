@@ -7,7 +7,7 @@ use base::Span;
 use rustc_hash::FxHashMap;
 
 use crate::ast::{Expr, ExprKind, Place};
-use crate::errors::{Fail, fail};
+use crate::errors::{Fail, fail, suggest};
 use crate::eval::{Constants, Scope, eval};
 
 /// `name`, or `name[1,2]`: how indexed names are written everywhere, labels included.
@@ -170,30 +170,33 @@ pub(crate) struct States {
 impl States {
     /// The states of one name; `owner` is the process that should have them.
     pub(crate) fn family(&self, place: &Place<'_>, owner: &str) -> Result<&Table, Fail> {
-        let name = place.name.text;
-        self.families.get(name).ok_or_else(|| unknown_state(place, owner, self.sorted_families()))
-    }
-
-    fn sorted_families(&self) -> Vec<&str> {
-        #[allow(clippy::iter_over_hash_type)] // Sorted at once.
-        let mut names: Vec<&str> = self.families.keys().map(String::as_str).collect();
-        names.sort_unstable();
-        names
+        self.families.get(place.name.text).ok_or_else(|| {
+            let base = |name: &'_ String| name.split('[').next().unwrap_or_default().to_owned();
+            let mut known: Vec<String> = self.names.iter().map(base).collect();
+            known.dedup();
+            unknown_state(place, owner, known.iter().map(String::as_str))
+        })
     }
 }
 
 /// A state that was never declared.
-pub(crate) fn unknown_state(place: &Place<'_>, owner: &str, known: Vec<&str>) -> Fail {
+pub(crate) fn unknown_state<'n>(
+    place: &Place<'_>,
+    owner: &str,
+    known: impl Iterator<Item = &'n str> + Clone,
+) -> Fail {
+    const MAX_LISTED: usize = 8;
     let name = place.name.text;
     let message = format!("`{owner}` has no state `{name}`");
     let error = fail("unknown-state", message, place.name.span, "unknown state");
-    let listed = known.len() <= 8;
-    let list = known.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
-    let error = error.suggesting(name, known);
-    Box::new(if error.help.is_none() && listed && !list.is_empty() {
-        error.with_help(format!("its states are {list}"))
-    } else {
-        error
+    let error = suggest(*error, name, known.clone());
+    let mut listed: Vec<String> = known.take(MAX_LISTED + 1).map(|name| format!("`{name}`")).collect();
+    listed.dedup();
+    Box::new(match listed.len() {
+        1..=MAX_LISTED if error.help.is_none() => {
+            error.with_help(format!("its states are {}", listed.join(", ")))
+        }
+        _ => error,
     })
 }
 
@@ -231,6 +234,11 @@ impl Names {
         self.groups.push(group);
     }
 
+    /// Whether some declaration has errors.
+    pub(crate) fn is_broken(&self) -> bool {
+        self.groups.iter().any(|group| group.broken)
+    }
+
     /// The processes of a name.
     pub(crate) fn get(&self, name: &str) -> Option<&Group> {
         self.by_name.get(name).map(|&group| &self.groups[group])
@@ -242,7 +250,7 @@ impl Names {
         self.get(name).ok_or_else(|| {
             let error =
                 fail("unknown-process", format!("unknown process `{name}`"), place.name.span, "not declared");
-            Box::new(error.suggesting(name, self.groups.iter().map(|group| group.name.as_str())))
+            Box::new(suggest(*error, name, self.groups.iter().map(|group| group.name.as_str())))
         })
     }
 }

@@ -78,7 +78,13 @@ impl<'s> Builder<'s> {
             group.range.end = self.network.processes.len();
             self.names.add(group);
         }
-        self.names.states = self.network.processes.iter().map(|process| process.states.clone()).collect();
+        let Network { labels, processes, .. } = &mut self.network;
+        self.names.states = processes.iter().map(|process| process.states.clone()).collect();
+        let moves = processes.iter().flat_map(|process| &process.moves);
+        moves.filter(|one| one.label != TAU).for_each(|one| labels.offer(one.label));
+        if !self.names.is_broken() {
+            self.check_alphabets();
+        }
     }
 
     /// Builds the processes of one declaration; false if there were errors.
@@ -89,12 +95,12 @@ impl<'s> Builder<'s> {
         members: &mut Table,
         component: &mut Component<'_>,
     ) -> bool {
-        let n_errors = self.sink.errors.n_errors();
+        let n_errors = self.sink.n_errors();
         match &process.kind {
             ProcessKind::Written(body) => self.written(process, body, constants, members),
             ProcessKind::Extern(file) => self.component(process, file, members, component),
         }
-        self.sink.errors.n_errors() == n_errors
+        self.sink.n_errors() == n_errors
     }
 
     fn written<'a>(
@@ -110,22 +116,23 @@ impl<'s> Builder<'s> {
         let parameters: Vec<&Binder<'_>> = process.parameters.iter().collect();
         let Network { labels, processes: locals, listed } = &mut self.network;
         let mut scope = Scope::new(constants);
-        let expanded = for_each(&parameters, &mut scope, &mut processes, &mut |scope, _| {
-            let (name, span) = (process.name, process.name.span);
-            let mut numbering = |text: &str, _| Ok(labels.intern(text));
-            let indices = scope.values();
-            let built = expander.states(&process.parameters, scope).and_then(|list| {
-                let expanded = expander.expand(&list, scope, &mut numbering)?;
-                Some((list.states, expanded))
+        let expanded =
+            for_each(&parameters, process.name.span, &mut scope, &mut processes, &mut |scope, _| {
+                let (name, span) = (process.name, process.name.span);
+                let mut numbering = |text: &str, _| Ok(labels.intern(text));
+                let indices = scope.values();
+                let built = expander.states(&process.parameters, scope).and_then(|list| {
+                    let expanded = expander.expand(&list, scope, &mut numbering)?;
+                    Some((list.states, expanded))
+                });
+                // Told already; and what is wrong with one of many is wrong with the others.
+                let Some((states, expanded)) = built else { return Err(None) };
+                let number = locals.len() as u32; // The quota keeps it small.
+                members.insert(&indices, number);
+                listed.extend(expanded.alphabet.iter().map(|&(label, span)| (number, label, span)));
+                locals.push(local(indexed(name.text, &indices), states, expanded, spans.clone(), span));
+                Ok(())
             });
-            // Told already; and what is wrong with one of many is wrong with the others.
-            let Some((states, expanded)) = built else { return Err(None) };
-            let number = locals.len() as u32; // The quota keeps it small.
-            members.insert(&indices, number);
-            listed.extend(expanded.alphabet.iter().map(|&(label, span)| (number, label, span)));
-            locals.push(local(indexed(name.text, &indices), states, expanded, spans.clone(), span));
-            Ok(())
-        });
         match expanded {
             Ok(()) if members.is_empty() => self.empty(process),
             Ok(()) => expander.warn(),
@@ -171,22 +178,18 @@ impl<'s> Builder<'s> {
     }
 
     /// Checks what the alphabets list against what the processes do.
-    pub(crate) fn check_alphabets(&mut self) {
+    fn check_alphabets(&mut self) {
         let Network { labels, processes, listed } = &self.network;
-        let mut offered = vec![false; labels.len()];
-        for one in processes.iter().flat_map(|process| &process.moves).filter(|one| one.label != TAU) {
-            offered[one.label as usize] = true;
-        }
         for &(process, label, span) in listed {
             let process = &processes[process as usize];
             if label == TAU {
                 let message = "`tau` is private and belongs to no alphabet";
                 self.sink.push(*fail("misplaced", message, span, "remove it"));
-            } else if !offered[label as usize] {
+            } else if !labels.is_offered(label) {
                 let text = labels.text(label);
                 let message = format!("no process ever does `{text}`");
                 let error = fail("unknown-action", message, span, "nobody offers this action");
-                self.sink.push(suggest_label(*error, text, labels, Some(&offered)));
+                self.sink.push(labels.suggest(*error, text));
             } else if moves_of(&process.moves, label).is_empty() {
                 let (text, name) = (labels.text(label), &process.name);
                 let message =
@@ -214,36 +217,4 @@ pub(crate) fn moves_of(moves: &[Move], label: u32) -> &[Move] {
     let start = moves.partition_point(|one| one.label < label);
     let end = start + moves[start..].partition_point(|one| one.label == label);
     &moves[start..end]
-}
-
-/// Suggests a label that is near the given one: the same name with other indices, or another
-/// name. Only labels that are `offered` count, if that is known.
-pub(crate) fn suggest_label(
-    error: Diagnostic,
-    given: &str,
-    labels: &Labels,
-    offered: Option<&[bool]>,
-) -> Diagnostic {
-    // Far more than anyone would read, and few enough to be compared in no time.
-    const MAX_COMPARED: usize = 10_000;
-    let known = || {
-        let all = labels.iter().enumerate();
-        all.filter(|(label, _)| offered.is_none_or(|offered| offered[*label])).map(|(_, text)| text)
-    };
-    let base = |text: &str| text.find('[').map_or(text.len(), |at| at);
-    let name = &given[..base(given)];
-    let same_name: Vec<String> =
-        known().filter(|text| &text[..base(text)] == name).take(4).map(|text| format!("`{text}`")).collect();
-    match same_name.as_slice() {
-        [] => {
-            let mut names: Vec<&str> = known().take(MAX_COMPARED).map(|text| &text[..base(text)]).collect();
-            names.dedup();
-            error.suggesting(name, names)
-        }
-        [one] => error.with_help(format!("did you mean {one}?")),
-        [three @ .., _] if same_name.len() == 4 => {
-            error.with_help(format!("there are {}, …", three.join(", ")))
-        }
-        all => error.with_help(format!("there are {}", all.join(", "))),
-    }
 }

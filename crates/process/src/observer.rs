@@ -1,7 +1,7 @@
 //! Testers and specs: expanded bodies become explicit processes over letters.
 
-use automata::Tester;
 use automata::tester::{Edge, Flaw, State};
+use automata::{Spec, Tester};
 use base::{Diagnostic, Span};
 use model::LabelId;
 use rustc_hash::FxHashMap;
@@ -11,7 +11,7 @@ use crate::errors::{Sink, fail};
 use crate::eval::Scope;
 use crate::expand::{Expanded, Expander, StateList};
 use crate::labels::{Labels, TAU};
-use crate::property::{Observed, PropertyKind, Spec};
+use crate::property::{Observed, PropertyKind};
 
 /// A tester or spec: what both have.
 pub(crate) struct Observation<'a> {
@@ -101,7 +101,7 @@ pub(crate) fn tester<'a>(
 ) -> Option<PropertyKind> {
     let names = observation.list.states.names.iter();
     let mut states: Vec<State> = names.map(|name| State { name: name.clone(), ..State::default() }).collect();
-    let n_errors = expander.sink.errors.n_errors();
+    let n_errors = expander.sink.n_errors();
     for (mark, entry) in &observation.body.marks {
         for state in expander.marked(&observation.list, entry, scope) {
             let state = &mut states[state as usize];
@@ -113,7 +113,7 @@ pub(crate) fn tester<'a>(
             }
         }
     }
-    if expander.sink.errors.n_errors() > n_errors {
+    if expander.sink.n_errors() > n_errors {
         return None;
     }
     let process = Tester {

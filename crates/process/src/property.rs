@@ -1,8 +1,7 @@
 //! Properties: what a file wants checked, with its names looked up.
 
-use automata::Tester;
-use automata::tester::Edge;
-use base::{SourceId, Span};
+use automata::{Spec, Tester};
+use base::{Diagnostic, SourceId, Span};
 use ltl::{Formula, Formulas, Prop};
 use model::{ExprId, Exprs, LabelId, ProcessId};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -14,7 +13,6 @@ use crate::eval::{Quota, Scope, for_each};
 use crate::expand::{Expander, Quotas};
 use crate::labels::Labels;
 use crate::names::{Names, indexed};
-use crate::network::suggest_label;
 use crate::observer::{self, Observation};
 use crate::{parse, proposition};
 
@@ -60,19 +58,6 @@ pub struct Observed<T> {
     pub labels: Vec<LabelId>,
 }
 
-/// A process whose traces, stable failures and divergences are the legal ones.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Spec {
-    /// The visible actions, by name.
-    pub letters: Vec<String>,
-    /// The names of the states.
-    pub states: Vec<String>,
-    /// The initial state.
-    pub initial: u32,
-    /// The transitions.
-    pub edges: Vec<Edge>,
-}
-
 /// `fair weak P[*];`: what runs are assumed to be like.
 #[derive(Clone, Debug)]
 pub struct Fairness {
@@ -87,7 +72,8 @@ pub struct Fairness {
 /// Looks up everything that properties name.
 pub(crate) struct Resolver<'s> {
     pub(crate) names: &'s Names,
-    pub(crate) labels: &'s Labels,
+    /// The labels, or none where testers are of no interest.
+    pub(crate) labels: Option<&'s Labels>,
     pub(crate) exprs: &'s mut Exprs,
     pub(crate) formulas: &'s mut Formulas,
     pub(crate) quotas: Quotas,
@@ -130,6 +116,12 @@ impl Resolver<'_> {
                 out.extend(self.ltl(*text).map(|ltl| new(PropertyKind::Ltl(ltl))));
             }
             ast::PropertyKind::Tester(parameters, body) => {
+                if body.marks.is_empty() {
+                    let message = format!("the tester `{}` never objects to anything", name.text);
+                    let warning = Diagnostic::warning("harmless-tester", message).at(name.span, "");
+                    let help = "say which states are `reject`, `deadlock`, `livelock` or `infinite`";
+                    self.sink.push(warning.with_help(help));
+                }
                 self.observers(name, parameters, body, observer::tester, out);
             }
             ast::PropertyKind::Spec(parameters, body) => {
@@ -140,9 +132,9 @@ impl Resolver<'_> {
 
     /// An expression about states.
     pub(crate) fn expr(&mut self, expr: &Expr<'_>) -> Option<ExprId> {
-        let n_errors = self.sink.errors.n_errors();
+        let n_errors = self.sink.n_errors();
         Checker::new(&self.names.constants, self.sink, self.used, false).expr(expr, Some(self.names));
-        if self.sink.errors.n_errors() > n_errors {
+        if self.sink.n_errors() > n_errors {
             return None;
         }
         let lowered = proposition::lower(expr, self.names, self.exprs, &mut self.nodes);
@@ -212,7 +204,7 @@ impl Resolver<'_> {
         make: fn(&Observation<'a>, &mut Expander<'a, '_>, &mut Scope<'a, '_>) -> Option<PropertyKind>,
         out: &mut Vec<Property>,
     ) {
-        let labels = self.labels;
+        let Some(labels) = self.labels else { return };
         let mut processes = self.quotas.processes;
         let mut expander = Expander::new(name.text, body, &mut self.quotas, self.sink);
         let binders: Vec<&Binder<'_>> = parameters.iter().collect();
@@ -221,10 +213,10 @@ impl Resolver<'_> {
             labels.find(text).ok_or_else(|| {
                 let message = format!("no process ever does `{text}`");
                 let error = fail("unknown-action", message, span, "unknown action");
-                Box::new(suggest_label(*error, text, labels, None))
+                Box::new(labels.suggest(*error, text))
             })
         };
-        let made = for_each(&binders, &mut scope, &mut processes, &mut |scope, _| {
+        let made = for_each(&binders, name.span, &mut scope, &mut processes, &mut |scope, _| {
             let property = expander.states(parameters, scope).and_then(|list| {
                 let expanded = expander.expand(&list, scope, &mut numbering)?;
                 let name = indexed(name.text, &scope.values());

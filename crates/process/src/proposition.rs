@@ -72,6 +72,9 @@ impl<'n> Lowering<'n, '_> {
         scope: &mut Scope<'a, 'n>,
     ) -> Result<ExprId, Fail> {
         let group = self.names.group(process)?;
+        if group.broken {
+            return Ok(self.exprs.int(0)); // Told already; this will never be used.
+        }
         let member = group.members.find("the process", process, scope)? as usize;
         let family = self.names.states[member].family(state, &group.name)?;
         let states = family.find_all("the state", state, scope)?;
@@ -262,7 +265,7 @@ impl<'n> Lowering<'n, '_> {
         let mut instances = Vec::new();
         // Ranges are limited before they are gone through; then every node counts.
         let mut copies = *self.quota;
-        for_each(&binders, scope, &mut copies, &mut |scope, _| {
+        for_each(&binders, body.span, scope, &mut copies, &mut |scope, _| {
             let instance = self.expr(body, scope)?;
             instances.push(instance);
             Ok::<(), Fail>(())

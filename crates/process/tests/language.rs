@@ -42,7 +42,8 @@ fn check(name: &str, say: impl Fn(&str, &[(&str, i64)]) -> String) {
     let mut wrong = Vec::new();
     for Section { heading, model, expected } in sections(&text) {
         // `(-D N=3)` in a heading.
-        let given = heading.split_once("-D ").and_then(|(_, rest)| rest.trim_end_matches(')').split_once('='));
+        let given =
+            heading.split_once("-D ").and_then(|(_, rest)| rest.trim_end_matches(')').split_once('='));
         let constants: Vec<(&str, i64)> =
             given.iter().map(|(name, value)| (*name, value.parse().unwrap())).collect();
         let said = say(&model, &constants);
@@ -64,6 +65,7 @@ fn files(name: &str) -> Result<Vec<u8>, String> {
     match name {
         "good.aut" => Ok(b"des (0, 2, 2)\n(0, \"a[ 0 ]\", 1)\n(1, tau, 0)\n".to_vec()),
         "header.aut" => Ok(b"des (0, 1, 2)\n".to_vec()),
+        "empty.aut" => Ok(Vec::new()),
         "huge.aut" => Ok(b"des (0, 0, 4000000000)\n".to_vec()),
         "latin1.aut" => Ok(b"des (0, 1, 1)\n(0, \"caf\xe9\", 0)\n".to_vec()),
         _ => Err("no such file".to_owned()),

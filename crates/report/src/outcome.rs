@@ -55,14 +55,14 @@ pub struct Method {
 }
 
 /// What it took.
-#[derive(Clone, Copy, Debug, Default, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Statistics {
     /// Distinct product states stored.
     pub states: u64,
     /// Product transitions generated.
     pub transitions: u64,
-    /// Distinct system states.
-    pub system_states: u64,
+    /// Distinct system states, if the store can tell.
+    pub system_states: Option<u64>,
     /// States of the observer.
     pub observer_states: u64,
     /// Length of the longest path, as the search counts it.
@@ -111,6 +111,20 @@ pub struct PropertyResult<'a> {
     pub stats: Statistics,
     /// The run that breaks it.
     pub counterexample: Option<Counterexample<'a>>,
+    /// What `--verify-reduction` found.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reduction_check: Option<ReductionCheck>,
+}
+
+/// A check with reduction, compared with the same check without.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct ReductionCheck {
+    /// States stored without reduction.
+    pub full_states: u64,
+    /// States stored with reduction.
+    pub reduced_states: u64,
+    /// Whether both gave the same answer (and, for deadlocks, the same number of them).
+    pub agrees: bool,
 }
 
 /// What `check` says.
@@ -179,11 +193,19 @@ impl PropertyResult<'_> {
             _ = write!(text, " ({reason})");
         }
         text.push('\n');
-        if let Some(counterexample) = &self.counterexample {
-            let trace = &counterexample.trace;
-            let (length, target) = (count(trace.len() as u64, "step"), target_of(counterexample.kind));
-            _ = writeln!(text, "  a run of {length} to {target}:");
-            text += &trace.to_text();
+        if let Some(Counterexample { kind, trace, cycle_start }) = &self.counterexample {
+            let length = count(trace.len() as u64, "step");
+            _ = match cycle_start {
+                Some(start) => {
+                    let cycle = count((trace.len() - start) as u64, "step");
+                    writeln!(text, "  a run of {length}, of which the last {cycle} repeat for ever:")
+                }
+                None => writeln!(text, "  a run of {length} to {}:", target_of(kind)),
+            };
+            text += &trace.to_text(*cycle_start);
+        }
+        if let Some(check) = &self.reduction_check {
+            _ = writeln!(text, "  {}", check.to_text());
         }
         text
     }
@@ -193,7 +215,28 @@ fn target_of(kind: &str) -> &'static str {
     match kind {
         "deadlock" => "a deadlock",
         "error" => "the error",
-        _ => "a state that violates it",
+        _ => "where it is violated",
+    }
+}
+
+impl ReductionCheck {
+    /// One line.
+    pub fn to_text(&self) -> String {
+        let (full, reduced) = (count(self.full_states, "state"), count(self.reduced_states, "state"));
+        let verdict = if self.agrees { "the same answer" } else { "ANOTHER ANSWER" };
+        format!("reduction verified: {full} without it, {reduced} with it, {verdict}")
+    }
+}
+
+impl Method {
+    /// One line.
+    pub fn to_text(&self) -> String {
+        let Method { observer, search, reduction, store, .. } = self;
+        let reduction = if *reduction == "none" { "no reduction" } else { "stubborn sets" };
+        match *observer {
+            "none" => format!("{search}, {reduction}, {store} store"),
+            _ => format!("{observer}, {search}, {reduction}, {store} store"),
+        }
     }
 }
 

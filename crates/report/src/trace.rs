@@ -48,8 +48,9 @@ impl<'a> Trace<'a> {
         StepsJson { trace: self, range }
     }
 
-    /// The run as text: per step the processes, the action, and only what changed.
-    pub fn to_text(&self) -> String {
+    /// The run as text: per step the processes, the action, and only what changed. The steps after
+    /// `cycle_start`, if there is one, are marked: they repeat for ever.
+    pub fn to_text(&self, cycle_start: Option<usize>) -> String {
         let mut text = String::new();
         let digits = self.len().to_string().len();
         let hidden = if self.len() > MAX_STEPS { MAX_STEPS / 2..self.len() - MAX_STEPS / 2 } else { 0..0 };
@@ -77,6 +78,14 @@ impl<'a> Trace<'a> {
             _ = writeln!(text, "{step:>width$}  {what}", width = digits + 4);
             for line in wrapped(&details, 90) {
                 _ = writeln!(text, "{:width$}  {line}", "", width = digits + 8);
+            }
+            if Some(step) == cycle_start {
+                _ = writeln!(
+                    text,
+                    "{:width$}  -- from here on, the following repeats for ever --",
+                    "",
+                    width = digits + 4
+                );
             }
         }
         text

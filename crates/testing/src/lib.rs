@@ -3,6 +3,7 @@
 //! - [`run_cases`]: random tests with a fixed seed that shrink; how many is up to the caller.
 //! - [`systems`]: random action systems with data.
 //! - [`networks`]: random process networks, their text, and their state space by the definition.
+//! - [`testers`]: random testers and specifications, and what they say by definition.
 //! - [`naive`]: the slow and obvious explorer.
 //! - [`relations_checker`]: watches a system run and checks the relations that it claims.
 
@@ -10,6 +11,7 @@ pub mod naive;
 pub mod networks;
 pub mod relations_checker;
 pub mod systems;
+pub mod testers;
 
 use proptest::strategy::Strategy;
 use proptest::test_runner::{Config, RngSeed, TestCaseError, TestRunner};

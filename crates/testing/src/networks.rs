@@ -68,7 +68,8 @@ impl Process {
 }
 
 impl Network {
-    fn offered(&self) -> BTreeSet<usize> {
+    /// The labels on edges.
+    pub fn offered(&self) -> BTreeSet<usize> {
         self.processes.iter().flat_map(|process| &process.edges).map(|edge| edge.1).collect()
     }
 

@@ -7,9 +7,15 @@
 //! |---|---|---|---|
 //! | [`bfs`] | shortest runs | none: the exact store *is* the queue | by default |
 //! | [`dfs`] | some run, perhaps long | as deep as the longest path | to hurry into deep states; with little memory, over [`Bitstate`](crate::Bitstate) |
+//! | [`one_pass`] | illegal traces, stable failures and divergences of a tester | a work set, and a stack of invisible steps | for every tester |
+//! | [`nested_dfs`] | illegal infinite traces of a tester | as deep as the longest path, twice | for testers with infinite-trace states, through [`tester`] |
 
 pub mod bfs;
 pub mod dfs;
+pub mod nested_dfs;
+pub mod one_pass;
+mod stack;
+pub mod tester;
 
 use base::{Limit, Progress};
 use model::{Run, StepError, System};

@@ -8,14 +8,17 @@
 //! |---|---|---|
 //! | [`Exact`] | the packed state + 5 to 10 | the truth |
 //! | [`Bitstate`] | a few bits | "seen" wrongly now and then, so states may be missed |
+//! | [`ExactPlanes`], [`BitstatePlanes`] | two sets of states instead of one | as those two |
 //! | [`Queue`] over a `Visited` | as that one, plus the states not yet taken | as that one |
 
 mod bitstate;
 mod exact;
+mod planes;
 mod queue;
 
 pub use bitstate::Bitstate;
 pub use exact::Exact;
+pub use planes::{BitstatePlanes, ExactPlanes, Planes};
 pub use queue::Queue;
 
 use base::Limit;
@@ -69,6 +72,6 @@ pub trait Store: Visited {
 
 /// A well-mixed hash of a state, the same on all machines.
 #[inline]
-fn hash(state: &[u32], seed: u64) -> u64 {
+pub(crate) fn hash(state: &[u32], seed: u64) -> u64 {
     xxhash_rust::xxh3::xxh3_64_with_seed(bytemuck::cast_slice(state), seed)
 }

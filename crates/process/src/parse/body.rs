@@ -42,15 +42,15 @@ impl<'a> Parser<'a> {
             }
             if self.peek() == Kind::End || self.at_item() {
                 let error = self.unexpected("`}`");
-                self.errors.push(Box::new(error.with_related(open, "the brace that is not closed")));
+                self.complain(Box::new(error.with_related(open, "the brace that is not closed")));
                 body.broken = true;
                 return Ok(body);
             }
             let start = self.at;
             if let Err(error) = self.part(role, &mut body) {
-                self.errors.push(error);
                 body.broken = true;
                 self.skip_part(start);
+                self.complain(error);
             }
         }
     }
@@ -99,7 +99,7 @@ impl<'a> Parser<'a> {
                     return Err(Box::new(error.with_help("a process says `alphabet`")));
                 }
                 body.alphabet_span.get_or_insert(start);
-                return self.entries(&mut body.alphabet, |parser| parser.action());
+                return self.entries(&mut body.alphabet, Parser::action);
             }
             "reject" => Mark::Reject,
             "deadlock" => Mark::Deadlock,

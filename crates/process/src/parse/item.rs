@@ -20,10 +20,13 @@ impl<'a> Parser<'a> {
         let mut file = File::default();
         while self.peek() != Kind::End {
             let start = self.at;
+            // What a broken property would have been called matters to nobody else.
+            let matters =
+                !matches!(self.word(), "tester" | "spec" | "ltl" | "invariant" | "fair" | "deadlock");
             if let Err(error) = self.item(&mut file) {
-                self.errors.push(error);
-                file.broken = true;
+                file.broken |= matters;
                 self.skip_item(start);
+                self.complain(error);
             }
         }
         file

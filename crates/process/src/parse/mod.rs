@@ -20,6 +20,9 @@ type Parsed<T> = Result<T, Fail>;
 /// More variables than this in one `for`, `forall` or list of parameters are refused.
 const MAX_BINDERS: usize = 16;
 
+/// As many errors are collected, then the parser gives up.
+const MAX_ERRORS: usize = 100;
+
 /// Reads a whole file. Broken parts are left out of the tree, each with an error.
 pub(crate) fn file(text: &str, source: SourceId) -> (File<'_>, Vec<Fail>) {
     let mut parser = Parser::new(text, source, 0);
@@ -51,6 +54,14 @@ struct Parser<'a> {
 impl<'a> Parser<'a> {
     fn new(text: &'a str, source: SourceId, offset: usize) -> Parser<'a> {
         Parser { text, offset, tokens: tokens(text, source, offset), at: 0, depth: 0, errors: Vec::new() }
+    }
+
+    /// Keeps an error. After very many the rest of the text is not worth reading.
+    fn complain(&mut self, error: Fail) {
+        self.errors.push(error);
+        if self.errors.len() >= MAX_ERRORS {
+            self.at = self.tokens.len() - 1;
+        }
     }
 
     fn token(&self) -> Token {
@@ -168,7 +179,8 @@ impl<'a> Parser<'a> {
             return Err(error);
         }
         let place = self.end_of_last();
-        self.errors.push(fail("syntax", error.message.clone(), place, &format!("expected {wanted}")));
+        let label = format!("expected {wanted}");
+        self.complain(fail("syntax", error.message.clone(), place, &label));
         Ok(())
     }
 

@@ -1,0 +1,127 @@
+//! Testers without τ: what searches use.
+//!
+//! A step of the τ-free tester is a letter followed by any number of τ; its initial states are all
+//! those that τ leads to from the initial one. Leaving an infinite-trace state by τ counts for an
+//! illegal infinite trace (condition C4), so a step that goes through one is *marked*, as is one
+//! that leaves such a state by its letter. That keeps all four conditions: reject, deadlock and
+//! livelock states are still visited, and deadlock states have no τ to lose.
+
+use crate::tester::Tester;
+
+/// A step of a τ-free tester.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// Target state.
+    pub to: u32,
+    /// Whether an infinite-trace state is left on the way.
+    pub marked: bool,
+}
+
+/// A tester without τ.
+#[derive(Clone, Debug)]
+pub struct TauFree {
+    n_letters: usize,
+    /// The initial states, in order.
+    initial: Vec<u32>,
+    /// The steps of state `s` on letter `l` are `steps[rows[s * n_letters + l]..rows[… + 1]]`.
+    rows: Vec<u32>,
+    steps: Vec<Step>,
+}
+
+impl TauFree {
+    /// Removes τ from a tester, which must be legal ([`Tester::flaw`]).
+    pub fn new(tester: &Tester) -> TauFree {
+        let n_letters = tester.letters.len();
+        let closures: Vec<Vec<(u32, bool)>> =
+            (0..tester.states.len() as u32).map(|state| tau_closure(tester, state)).collect();
+        let mut by_source: Vec<Vec<(u32, Step)>> = vec![Vec::new(); tester.states.len()];
+        for edge in &tester.edges {
+            let Some(letter) = edge.letter else { continue };
+            let leaves_infinite = tester.states[edge.from as usize].infinite;
+            for &(to, marked) in &closures[edge.to as usize] {
+                by_source[edge.from as usize].push((letter, Step { to, marked: marked || leaves_infinite }));
+            }
+        }
+        let mut rows = vec![0];
+        let mut steps: Vec<Step> = Vec::new();
+        for edges in &mut by_source {
+            // Of two steps to the same state, the marked one says everything.
+            edges.sort_by_key(|(letter, step)| (*letter, step.to, !step.marked));
+            edges.dedup_by_key(|(letter, step)| (*letter, step.to));
+            for letter in 0..n_letters as u32 {
+                steps.extend(edges.iter().filter(|(its, _)| *its == letter).map(|(_, step)| *step));
+                rows.push(steps.len() as u32);
+            }
+        }
+        let mut initial: Vec<u32> =
+            closures[tester.initial as usize].iter().map(|(state, _)| *state).collect();
+        initial.sort_unstable();
+        TauFree { n_letters, initial, rows, steps }
+    }
+
+    /// The initial states.
+    pub fn initial(&self) -> &[u32] {
+        &self.initial
+    }
+
+    /// The steps of a state on a letter.
+    #[inline]
+    pub fn steps(&self, state: u32, letter: u32) -> &[Step] {
+        let row = state as usize * self.n_letters + letter as usize;
+        &self.steps[self.rows[row] as usize..self.rows[row + 1] as usize]
+    }
+}
+
+/// All states that τ leads to from `state`, itself included, each with whether some way to it
+/// leaves an infinite-trace state.
+fn tau_closure(tester: &Tester, state: u32) -> Vec<(u32, bool)> {
+    let mut found = vec![(state, false)];
+    let mut next = 0;
+    while next < found.len() {
+        let (from, marked) = found[next];
+        next += 1;
+        let leaves_infinite = tester.states[from as usize].infinite;
+        for edge in tester.edges.iter().filter(|edge| edge.from == from && edge.letter.is_none()) {
+            let step = (edge.to, marked || leaves_infinite);
+            if !found.contains(&step) {
+                found.push(step);
+            }
+        }
+    }
+    // Where both ways exist, the marked one says everything.
+    let both: Vec<(u32, bool)> = found.clone();
+    found.retain(|&(state, marked)| marked || !both.contains(&(state, true)));
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tester::{Edge, State};
+
+    #[test]
+    fn marks_are_collected_along_tau() {
+        // 0 -a-> 1 -τ-> 2 -τ-> 3, and 1 -τ-> 3; 2 is an infinite-trace state.
+        let edge = |from, letter, to| Edge { from, letter, to };
+        let mut states = vec![State::default(); 4];
+        states[2].infinite = true;
+        let tester = Tester {
+            letters: vec!["a".into()],
+            states,
+            initial: 1,
+            edges: vec![
+                edge(0, Some(0), 1),
+                edge(1, None, 2),
+                edge(2, None, 3),
+                edge(1, None, 3),
+                edge(2, Some(0), 0),
+            ],
+        };
+        let free = TauFree::new(&tester);
+        assert_eq!(free.initial(), [1, 2, 3]);
+        let steps: Vec<_> = free.steps(0, 0).iter().map(|step| (step.to, step.marked)).collect();
+        assert_eq!(steps, [(1, false), (2, false), (3, true)]);
+        assert_eq!(free.steps(2, 0), [Step { to: 0, marked: true }]);
+        assert_eq!(free.steps(1, 0), []);
+    }
+}

@@ -1,0 +1,105 @@
+//! A system of which only stubborn sets are explored.
+//!
+//! It is a [`System`] again, so every search of states runs on it. What is preserved is said when it
+//! is made: deadlocks, or whether some invariant can be violated. In the latter case an invariant
+//! is a tester with two states, one of them a reject state, that takes part in all actions that may
+//! change what the invariant looks at (Theorem 4.1 of 001 with S_L = ∅).
+
+use model::{ActionId, ActionSystem, Relations, StepError, Steps, System};
+use por::{Demand, Offer, StubbornSets};
+
+/// A system and its stubborn sets.
+pub struct Reduced<'a> {
+    system: &'a ActionSystem,
+    sets: StubbornSets<'a>,
+    /// The visible actions, if invariants are to be preserved; else deadlocks are.
+    visible: Option<Offer>,
+}
+
+/// Working memory.
+pub struct Scratch {
+    model: model::Scratch,
+    por: por::Scratch,
+    enabled: Vec<ActionId>,
+}
+
+impl<'a> Reduced<'a> {
+    /// Preserves all deadlocks.
+    pub fn for_deadlocks(system: &'a ActionSystem) -> Reduced<'a> {
+        let sets = StubbornSets::new(system, &Relations::new(system), []);
+        Reduced { system, sets, visible: None }
+    }
+
+    /// Preserves whether a proposition can become false. Deadlocks are not preserved: a state
+    /// without successors here may have some in the system.
+    pub fn for_invariant(system: &'a ActionSystem, proposition: usize) -> Reduced<'a> {
+        let relations = Relations::new(system);
+        let mut reads = Vec::new();
+        system.exprs.reads(system.propositions()[proposition].expr, &mut reads);
+        let may_change = |action: &ActionId| reads.iter().any(|var| relations.writes(*action).contains(var));
+        let visible: Vec<ActionId> =
+            (0..system.actions().len()).map(ActionId::new).filter(may_change).collect();
+        let sets = StubbornSets::new(system, &relations, visible.iter().copied());
+        Reduced { system, sets, visible: Some(Offer::new(system, visible)) }
+    }
+
+    /// The actions to be taken in `state`, into `scratch.enabled`.
+    fn choose(&self, state: &[u32], scratch: &mut Scratch) -> Result<(), StepError> {
+        scratch.enabled.clear();
+        self.system.enabled(state, &mut scratch.model, &mut scratch.enabled)?;
+        let demand = match &self.visible {
+            None => Demand::Deadlocks,
+            Some(offer) => Demand::Tester { offer, livelock: false, deadlock: false },
+        };
+        self.sets
+            .reduce(state, demand, &mut scratch.por, &mut scratch.enabled)
+            .map_err(|fault| StepError { fault, action: None })
+    }
+}
+
+impl System for Reduced<'_> {
+    type Scratch = Scratch;
+
+    fn new_scratch(&self) -> Scratch {
+        Scratch { model: self.system.new_scratch(), por: self.sets.new_scratch(), enabled: Vec::new() }
+    }
+
+    fn width(&self) -> usize {
+        self.system.width()
+    }
+
+    fn initial_states(&self, out: &mut Vec<u32>) {
+        self.system.initial_states(out);
+    }
+
+    fn successors(&self, state: &[u32], scratch: &mut Scratch, out: &mut Steps) -> Result<(), StepError> {
+        self.choose(state, scratch)?;
+        for &action in &scratch.enabled {
+            self.system.fire(out.push(action, state), action, &mut scratch.model)?;
+        }
+        Ok(())
+    }
+
+    fn enabled(
+        &self,
+        state: &[u32],
+        scratch: &mut Scratch,
+        out: &mut Vec<ActionId>,
+    ) -> Result<(), StepError> {
+        self.choose(state, scratch)?;
+        out.extend_from_slice(&scratch.enabled);
+        Ok(())
+    }
+
+    fn fire(&self, state: &mut [u32], action: ActionId, scratch: &mut Scratch) -> Result<(), StepError> {
+        self.system.fire(state, action, &mut scratch.model)
+    }
+
+    fn n_propositions(&self) -> usize {
+        self.system.n_propositions()
+    }
+
+    fn holds(&self, proposition: usize, state: &[u32], scratch: &mut Scratch) -> Result<bool, StepError> {
+        self.system.holds(proposition, state, &mut scratch.model)
+    }
+}

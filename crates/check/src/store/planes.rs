@@ -1,0 +1,135 @@
+//! Sets of states in two colors, for searches that must know more of a state than that it was seen:
+//! found and entered (one pass), or seen by the outer and by the inner search (nested).
+
+use base::Limit;
+
+use super::{Bitstate, Exact, Store as _, Visited};
+
+/// Two sets of states of a product: the words of a system state and, last, the observer's state.
+pub trait Planes {
+    /// Adds a state to the first set; returns whether it is new there.
+    fn insert_first(&mut self, state: &[u32]) -> Result<bool, Limit>;
+
+    /// Adds a state to the second set; returns whether it is new there.
+    fn insert_second(&mut self, state: &[u32]) -> Result<bool, Limit>;
+
+    /// Number of states in the sets together.
+    fn n_states(&self) -> u64;
+
+    /// Number of distinct system states in them, if that is known.
+    fn n_system_states(&self) -> Option<u64>;
+
+    /// Bytes held.
+    fn bytes(&self) -> u64;
+
+    /// The estimated share of the states that were told apart; `None` if exact.
+    fn coverage(&self) -> Option<f64>;
+}
+
+/// Exact. A system state is stored once, however many observer states it meets; a state of the
+/// product is its number and the observer's state, with a bit for each set.
+#[derive(Clone, Debug)]
+pub struct ExactPlanes {
+    systems: Exact,
+    products: Exact,
+    /// Two bits per state of the product.
+    colors: Vec<u64>,
+}
+
+impl ExactPlanes {
+    /// Empty sets of states of `width` words, the last of which is the observer's, that will not
+    /// hold more than `max_bytes`.
+    pub fn new(width: usize, max_bytes: u64) -> ExactPlanes {
+        ExactPlanes {
+            systems: Exact::new(width - 1, max_bytes),
+            products: Exact::new(2, max_bytes),
+            colors: Vec::new(),
+        }
+    }
+
+    #[inline]
+    fn insert(&mut self, state: &[u32], plane: usize) -> Result<bool, Limit> {
+        let (system, observer) = state.split_at(state.len() - 1);
+        let (system, _) = self.systems.insert_id(system)?;
+        let (id, _) = self.products.insert_id(&[system.index() as u32, observer[0]])?;
+        let bit = 2 * id.index() + plane;
+        let (word, mask) = (bit / 64, 1 << (bit % 64));
+        if word >= self.colors.len() {
+            self.colors.resize(word + 1, 0);
+        }
+        let is_new = self.colors[word] & mask == 0;
+        self.colors[word] |= mask;
+        Ok(is_new)
+    }
+}
+
+impl Planes for ExactPlanes {
+    fn insert_first(&mut self, state: &[u32]) -> Result<bool, Limit> {
+        self.insert(state, 0)
+    }
+
+    fn insert_second(&mut self, state: &[u32]) -> Result<bool, Limit> {
+        self.insert(state, 1)
+    }
+
+    fn n_states(&self) -> u64 {
+        self.products.n_states()
+    }
+
+    fn n_system_states(&self) -> Option<u64> {
+        Some(self.systems.n_states())
+    }
+
+    fn bytes(&self) -> u64 {
+        self.systems.bytes() + self.products.bytes() + 8 * self.colors.capacity() as u64
+    }
+
+    fn coverage(&self) -> Option<f64> {
+        None
+    }
+}
+
+/// A few bits per state, in an array for each set.
+#[derive(Clone, Debug)]
+pub struct BitstatePlanes {
+    first: Bitstate,
+    second: Bitstate,
+}
+
+impl BitstatePlanes {
+    /// Two arrays that share `bytes`, and `n_hashes` bits per state. `None` if the memory is not
+    /// to be had.
+    pub fn new(bytes: u64, n_hashes: u32) -> Option<BitstatePlanes> {
+        Some(BitstatePlanes {
+            first: Bitstate::new(bytes / 2, n_hashes)?,
+            second: Bitstate::new(bytes / 2, n_hashes)?,
+        })
+    }
+}
+
+impl Planes for BitstatePlanes {
+    fn insert_first(&mut self, state: &[u32]) -> Result<bool, Limit> {
+        self.first.insert(state)
+    }
+
+    fn insert_second(&mut self, state: &[u32]) -> Result<bool, Limit> {
+        self.second.insert(state)
+    }
+
+    fn n_states(&self) -> u64 {
+        // The second set is, in all searches, a part of the first or nearly so.
+        self.first.n_states().max(self.second.n_states())
+    }
+
+    fn n_system_states(&self) -> Option<u64> {
+        None
+    }
+
+    fn bytes(&self) -> u64 {
+        self.first.bytes() + self.second.bytes()
+    }
+
+    fn coverage(&self) -> Option<f64> {
+        Some(self.first.coverage()?.min(self.second.coverage()?))
+    }
+}

@@ -1,0 +1,210 @@
+//! `stubborn check`: decides the properties of a model.
+//!
+//! Deadlock freedom and invariants without reduction share one exploration; everything else has a
+//! search of its own. See [`safety`] and [`tester`].
+
+mod safety;
+mod tester;
+
+use automata::Tester;
+use base::{Diagnostic, Limit};
+use check::Goal;
+use model::LabelId;
+use process::PropertyKind;
+use report::outcome::SCHEMA;
+use report::{CheckReport, PropertyResult, Statistics, Verdict};
+
+use crate::args::{CheckArguments, Reduce};
+use crate::exit::{Exit, Failure};
+use crate::input::{self, Input};
+use crate::terminal::{self, Clock};
+
+pub(crate) use safety::explore;
+
+/// The name of the property that every model has.
+const DEADLOCK_FREEDOM: &str = "deadlock-free";
+
+/// The tester of a specification may have this many states.
+const MAX_TESTER_STATES: usize = 100_000;
+
+/// A property to be decided.
+struct Task {
+    name: String,
+    kind: TaskKind,
+}
+
+enum TaskKind {
+    Safety(Goal),
+    Tester(Tester, Vec<LabelId>),
+    NotSupported(&'static str),
+}
+
+/// The answers so far, in the order of the tasks.
+struct Answers<'a> {
+    results: Vec<Option<PropertyResult<'a>>>,
+    /// The model went wrong.
+    has_fault: bool,
+}
+
+pub(crate) fn run(arguments: &CheckArguments) -> Result<Exit, Failure> {
+    let json = arguments.limits.json;
+    let mut input = input::load(&arguments.model, json)?;
+    let tasks = match select(&mut input, arguments) {
+        Ok(tasks) => tasks,
+        Err(diagnostic) => return Err(Failure::new(input.sources, diagnostic, json)),
+    };
+    terminal::catch_interrupts();
+    let system = &input.model.system;
+    let mut clock = Clock::start(&arguments.limits);
+    let mut answers = Answers { results: tasks.iter().map(|_| None).collect(), has_fault: false };
+    safety::decide(system, &tasks, arguments, &mut clock, &mut answers)?;
+    for (index, task) in tasks.iter().enumerate() {
+        let result = match &task.kind {
+            TaskKind::Safety(_) => continue,
+            TaskKind::Tester(tester, labels) => {
+                let question = tester::Question { name: &task.name, system, tester, labels };
+                question.decide(arguments, &mut clock, &mut answers.has_fault)?
+            }
+            TaskKind::NotSupported(reason) => undecided(&task.name, (*reason).to_owned()),
+        };
+        answers.results[index] = Some(result);
+    }
+    drop(clock);
+    let results: Vec<PropertyResult<'_>> = answers.results.into_iter().flatten().collect();
+    let exit = exit_code(&results, answers.has_fault);
+    let report = CheckReport { schema: SCHEMA, model: input.info, results };
+    if json {
+        let document = serde_json::to_string_pretty(&report).unwrap_or_default();
+        terminal::print_stdout(&(document + "\n"));
+    } else {
+        terminal::print_stdout(&to_text(&report));
+    }
+    Ok(exit)
+}
+
+/// The results, with the figures of a search after the last result it gave.
+fn to_text(report: &CheckReport<'_>) -> String {
+    let mut text = report.model.to_text() + "\n";
+    let shares_search = |a: &PropertyResult<'_>, b: &PropertyResult<'_>| {
+        let observer = |result: &PropertyResult<'_>| result.method.as_ref().map(|method| method.observer);
+        observer(a) == Some("none") && observer(b) == Some("none") && a.stats == b.stats
+    };
+    for (index, result) in report.results.iter().enumerate() {
+        text += &result.to_text();
+        let is_last = report.results.get(index + 1).is_none_or(|next| !shares_search(result, next));
+        if let (Some(method), true) = (&result.method, is_last) {
+            text += &format!("  {} ({})\n", result.stats.to_text(), method.to_text());
+        }
+    }
+    text
+}
+
+/// The properties that were asked for; without any, those that the file declares.
+fn select(input: &mut Input, arguments: &CheckArguments) -> Result<Vec<Task>, Diagnostic> {
+    let model = &mut input.model;
+    let asked = &arguments.property;
+    let everything = asked.is_empty() && !arguments.deadlock_free;
+    let known = || model.properties.iter().map(|property| property.name.as_str()).chain([DEADLOCK_FREEDOM]);
+    for name in asked {
+        if !known().any(|known| known == name) {
+            let list: Vec<String> = known().map(|name| format!("`{name}`")).collect();
+            return Err(Diagnostic::error(
+                "unknown-property",
+                format!("the file declares no property `{name}`"),
+            )
+            .with_help(format!("known are {}", list.join(", ")))
+            .suggesting(name, known()));
+        }
+    }
+    let wants_deadlock = arguments.deadlock_free
+        || asked.iter().any(|name| name == DEADLOCK_FREEDOM)
+        || everything && (model.properties.is_empty() || model.deadlock_free.is_some());
+    let mut tasks = Vec::new();
+    if wants_deadlock {
+        tasks.push(Task { name: DEADLOCK_FREEDOM.to_owned(), kind: TaskKind::Safety(Goal::Deadlock) });
+    }
+    for property in model.properties.iter().filter(|property| everything || asked.contains(&property.name)) {
+        let kind = match &property.kind {
+            PropertyKind::Invariant(expr) => {
+                TaskKind::Safety(Goal::Invariant(model.system.add_proposition(&property.name, *expr)))
+            }
+            PropertyKind::Tester(observed) => {
+                TaskKind::Tester(observed.process.clone(), observed.labels.clone())
+            }
+            PropertyKind::Spec(observed) => match observed.process.to_tester(MAX_TESTER_STATES) {
+                Ok(tester) => TaskKind::Tester(tester, observed.labels.clone()),
+                Err(_) => {
+                    let message = format!(
+                        "the tester of spec `{}` has more than {MAX_TESTER_STATES} states",
+                        property.name
+                    );
+                    return Err(Diagnostic::error("too-large", message).at(property.span, ""));
+                }
+            },
+            PropertyKind::Ltl(_) => TaskKind::NotSupported("LTL properties are not supported yet"),
+        };
+        tasks.push(Task { name: property.name.clone(), kind });
+    }
+    Ok(tasks)
+}
+
+fn undecided(property: &str, reason: String) -> PropertyResult<'static> {
+    PropertyResult {
+        property: property.to_owned(),
+        verdict: Verdict::Unknown,
+        reason: Some(reason),
+        method: None,
+        stats: Statistics::default(),
+        counterexample: None,
+        reduction_check: None,
+    }
+}
+
+fn internal_error(rejection: &replay::Rejection) -> String {
+    format!("internal error, please report it: the run found does not stand up to replay: {rejection}")
+}
+
+/// Why a search ended early, in a few words.
+pub(crate) fn limit_reason(limit: Limit) -> String {
+    match limit {
+        Limit::Memory(u64::MAX) => "out of memory".to_owned(),
+        Limit::Memory(bytes) => format!("memory limit of {} reached", report::human_bytes(bytes)),
+        _ => limit.to_string(),
+    }
+}
+
+/// What an incomplete store lets one say.
+fn coverage_reason(coverage: f64) -> String {
+    let percent = (coverage * 1e4).floor() / 100.0;
+    format!("no violation found, but bitstate may miss states: estimated coverage {percent} %")
+}
+
+fn reduction_name(reduces: bool) -> &'static str {
+    if reduces { "stubborn" } else { "none" }
+}
+
+impl Reduce {
+    /// Whether testers are checked with reduction.
+    fn for_testers(self) -> bool {
+        self != Reduce::None
+    }
+
+    /// Whether deadlocks and invariants are. By default not: runs are then shortest, and all of
+    /// them are found in one exploration.
+    fn for_safety(self) -> bool {
+        self == Reduce::Stubborn
+    }
+}
+
+fn exit_code(results: &[PropertyResult<'_>], has_fault: bool) -> Exit {
+    let some = |verdict| results.iter().any(|result| result.verdict == verdict);
+    if some(Verdict::Violated) {
+        Exit::Violated
+    } else if has_fault {
+        Exit::BadInput
+    } else if some(Verdict::Unknown) {
+        Exit::Undecided
+    } else {
+        Exit::Success
+    }
+}

@@ -1,0 +1,228 @@
+//! Deadlock freedom and invariants.
+
+use check::reduced::Reduced;
+use check::{Bitstate, Exact, Exploration, Goal, Stop, search, store};
+use model::{ActionSystem, Expr, Run, System};
+use replay::Claim;
+use report::outcome::{Counterexample, ReductionCheck};
+use report::{Method, PropertyResult, Statistics, Trace, Verdict};
+
+use super::{Answers, Task, TaskKind, coverage_reason, internal_error, limit_reason, reduction_name};
+use crate::args::{CheckArguments, Limits, Order, SearchArguments, StoreKind};
+use crate::exit::Failure;
+use crate::terminal::Clock;
+
+/// Decides all safety tasks: without reduction in one exploration, with it in one for each.
+pub(super) fn decide<'a>(
+    system: &'a ActionSystem,
+    tasks: &[Task],
+    arguments: &CheckArguments,
+    clock: &mut Clock,
+    answers: &mut Answers<'a>,
+) -> Result<(), Failure> {
+    let safety: Vec<(usize, &str, Goal)> = tasks
+        .iter()
+        .enumerate()
+        .filter_map(|(index, task)| match task.kind {
+            TaskKind::Safety(goal) => Some((index, task.name.as_str(), goal)),
+            _ => None,
+        })
+        .collect();
+    if arguments.search.reduce.for_safety() {
+        for (index, name, goal) in safety {
+            let mut judge = Judge::explore(system, &[goal], true, arguments, clock)?;
+            let mut result = judge.result(name, goal, 0);
+            if arguments.search.verify_reduction {
+                let full = Judge::explore(system, &[goal], false, arguments, clock)?;
+                result.reduction_check = Some(judge.compare(&full, goal));
+            }
+            answers.has_fault |= judge.has_fault();
+            answers.results[index] = Some(result);
+        }
+    } else if !safety.is_empty() {
+        let goals: Vec<Goal> = safety.iter().map(|(_, _, goal)| *goal).collect();
+        let mut judge = Judge::explore(system, &goals, false, arguments, clock)?;
+        for (number, (index, name, goal)) in safety.into_iter().enumerate() {
+            answers.results[index] = Some(judge.result(name, goal, number));
+        }
+        answers.has_fault |= judge.has_fault();
+    }
+    Ok(())
+}
+
+/// Explores with the search and the store that were asked for.
+pub(crate) fn explore<S: System>(
+    system: &S,
+    goals: &[Goal],
+    method: &SearchArguments,
+    limits: &Limits,
+    clock: &mut Clock,
+) -> Result<Exploration, Failure> {
+    let mut budget = clock.budget(limits);
+    let width = system.width();
+    Ok(match method.store {
+        StoreKind::Exact => {
+            let mut store = Exact::new(width, budget.max_bytes);
+            match method.order {
+                Order::Bfs => search::bfs::search(system, &mut store, goals, &mut budget),
+                Order::Dfs => search::dfs::search(system, &mut store, goals, &mut budget),
+            }
+        }
+        StoreKind::Bitstate => {
+            let size = bitstate_size(method, budget.max_bytes, limits.json)?;
+            let bits = Bitstate::new(size, method.bitstate_hashes);
+            let mut bits = bits.ok_or_else(|| cannot_allocate(size, limits.json))?;
+            match method.order {
+                Order::Bfs => {
+                    let mut queue = store::Queue::new(bits, width);
+                    search::bfs::search(system, &mut queue, goals, &mut budget)
+                }
+                Order::Dfs => search::dfs::search(system, &mut bits, goals, &mut budget),
+            }
+        }
+    })
+}
+
+/// The size of the bit array, if it fits the limits.
+pub(super) fn bitstate_size(method: &SearchArguments, max_bytes: u64, json: bool) -> Result<u64, Failure> {
+    let size = method.bitstate_size;
+    if size > max_bytes {
+        let size = report::human_bytes(size);
+        let message =
+            format!("a bit array of {size} does not fit the memory limit; choose a smaller --bitstate-size");
+        return Err(Failure::plain("bitstate-size", message, json));
+    }
+    Ok(size)
+}
+
+pub(super) fn cannot_allocate(size: u64, json: bool) -> Failure {
+    let message = format!("a bit array of {} cannot be allocated", report::human_bytes(size));
+    Failure::plain("bitstate-size", message, json)
+}
+
+/// Turns the outcome of an exploration into verdicts.
+struct Judge<'a> {
+    system: &'a ActionSystem,
+    exploration: Exploration,
+    method: Method,
+    seconds: f64,
+}
+
+impl<'a> Judge<'a> {
+    fn explore(
+        system: &'a ActionSystem,
+        goals: &[Goal],
+        reduces: bool,
+        arguments: &CheckArguments,
+        clock: &mut Clock,
+    ) -> Result<Judge<'a>, Failure> {
+        let start = clock.seconds();
+        let CheckArguments { search, limits, .. } = arguments;
+        let exploration = match (reduces, goals) {
+            (true, [Goal::Invariant(number)]) => {
+                explore(&Reduced::for_invariant(system, *number), goals, search, limits, clock)?
+            }
+            (true, _) => explore(&Reduced::for_deadlocks(system), goals, search, limits, clock)?,
+            (false, _) => explore(system, goals, search, limits, clock)?,
+        };
+        clock.clear();
+        let method = Method {
+            observer: "none",
+            search: search.order.name(),
+            reduction: reduction_name(reduces),
+            fairness: "none",
+            store: search.store.name(),
+        };
+        Ok(Judge { system, exploration, method, seconds: clock.seconds() - start })
+    }
+
+    fn has_fault(&self) -> bool {
+        matches!(self.exploration.stop, Some(Stop::Fault(..)))
+    }
+
+    fn result(&mut self, name: &str, goal: Goal, number: usize) -> PropertyResult<'a> {
+        let (verdict, reason, counterexample) = match &self.exploration.violations[number] {
+            Some(run) => self.violated(goal, run),
+            None => self.not_violated(goal),
+        };
+        PropertyResult {
+            property: name.to_owned(),
+            verdict,
+            reason,
+            method: Some(self.method.clone()),
+            stats: self.statistics(),
+            counterexample,
+            reduction_check: None,
+        }
+    }
+
+    /// Compares an exploration that was reduced with one that was not.
+    fn compare(&self, full: &Judge<'_>, goal: Goal) -> ReductionCheck {
+        let (ours, theirs) = (&self.exploration, &full.exploration);
+        let found = |exploration: &Exploration| exploration.violations[0].is_some();
+        // Where both have seen everything, a search for deadlocks has counted them.
+        let comparable = goal == Goal::Deadlock && ours.stop.is_none() && theirs.stop.is_none();
+        ReductionCheck {
+            full_states: theirs.stats.states,
+            reduced_states: ours.stats.states,
+            agrees: found(ours) == found(theirs)
+                && (!comparable || ours.stats.deadlocks == theirs.stats.deadlocks),
+        }
+    }
+
+    /// A violation is reported only if the judge of evidence agrees.
+    fn violated(&self, goal: Goal, run: &Run) -> (Verdict, Option<String>, Option<Counterexample<'a>>) {
+        let (kind, claim) = match goal {
+            Goal::Deadlock => ("deadlock", Claim::Deadlock),
+            Goal::Invariant(number) => ("prefix", Claim::Violates(self.system.propositions()[number].expr)),
+        };
+        match replay::judge(self.system, run, claim) {
+            Ok(replayed) => {
+                let trace = Trace::new(self.system, run.clone(), replayed);
+                (Verdict::Violated, None, Some(Counterexample { kind, trace, cycle_start: None }))
+            }
+            Err(rejection) => (Verdict::Unknown, Some(internal_error(&rejection)), None),
+        }
+    }
+
+    fn not_violated(&self, goal: Goal) -> (Verdict, Option<String>, Option<Counterexample<'a>>) {
+        match &self.exploration.stop {
+            Some(Stop::Limit(limit)) => (Verdict::Unknown, Some(limit_reason(*limit)), None),
+            Some(Stop::Fault(error, run)) => match replay::judge(self.system, run, Claim::Fault(error.fault))
+            {
+                Ok(replayed) => {
+                    let trace = Trace::new(self.system, run.clone(), replayed);
+                    let reason = format!("model error: {}", self.system.describe_fault(error));
+                    let counterexample = Counterexample { kind: "error", trace, cycle_start: None };
+                    (Verdict::Unknown, Some(reason), Some(counterexample))
+                }
+                Err(rejection) => (Verdict::Unknown, Some(internal_error(&rejection)), None),
+            },
+            Some(Stop::AllViolated) | None => match self.exploration.coverage {
+                Some(coverage) => (Verdict::Unknown, Some(coverage_reason(coverage)), None),
+                None => (Verdict::Holds, self.vacuous(goal), None),
+            },
+        }
+    }
+
+    /// An invariant that does not look at the state says nothing.
+    fn vacuous(&self, goal: Goal) -> Option<String> {
+        let Goal::Invariant(number) = goal else { return None };
+        let expr = self.system.propositions()[number].expr;
+        let constant = matches!(self.system.exprs.get(expr), Expr::Int(_));
+        constant.then(|| "vacuous: the invariant is constant".to_owned())
+    }
+
+    fn statistics(&self) -> Statistics {
+        let stats = &self.exploration.stats;
+        Statistics {
+            states: stats.states,
+            transitions: stats.transitions,
+            system_states: Some(stats.states),
+            observer_states: 0,
+            depth: stats.depth,
+            seconds: self.seconds,
+            peak_bytes: stats.peak_bytes,
+        }
+    }
+}

@@ -1,0 +1,183 @@
+//! Testers and specifications.
+
+use automata::Tester;
+use check::product::TesterProduct;
+use check::search::tester::{self, Evidence, TesterOutcome, TesterStop, Violation, WorkSet};
+use check::store::{BitstatePlanes, ExactPlanes};
+use model::{ActionSystem, LabelId};
+use replay::{Claim, TesterClaim};
+use report::outcome::{Counterexample, ReductionCheck};
+use report::{Method, PropertyResult, Statistics, Trace, Verdict};
+
+use super::safety::{bitstate_size, cannot_allocate};
+use super::{coverage_reason, internal_error, limit_reason, reduction_name};
+use crate::args::{CheckArguments, Order, StoreKind};
+use crate::exit::Failure;
+use crate::terminal::Clock;
+
+/// Whether a system does what a tester calls illegal.
+pub(super) struct Question<'q, 'a> {
+    pub(super) name: &'q str,
+    pub(super) system: &'a ActionSystem,
+    pub(super) tester: &'q Tester,
+    pub(super) labels: &'q [LabelId],
+}
+
+impl<'a> Question<'_, 'a> {
+    /// The answer. `has_fault` is set if the model goes wrong.
+    pub(super) fn decide(
+        &self,
+        arguments: &CheckArguments,
+        clock: &mut Clock,
+        has_fault: &mut bool,
+    ) -> Result<PropertyResult<'a>, Failure> {
+        let reduces = arguments.search.reduce.for_testers();
+        let start = clock.seconds();
+        let outcome = self.search(reduces, arguments, clock)?;
+        clock.clear();
+        let seconds = clock.seconds() - start;
+        *has_fault |= matches!(outcome.stop, Some(TesterStop::Fault(..)));
+        let (verdict, reason, counterexample) = self.judge(&outcome);
+        let has_infinite = self.tester.states.iter().any(|state| state.infinite);
+        let method = Method {
+            observer: "tester",
+            search: if has_infinite { "one-pass+nested" } else { "one-pass" },
+            reduction: reduction_name(reduces),
+            fairness: "none",
+            store: arguments.search.store.name(),
+        };
+        let reduction_check = if reduces && arguments.search.verify_reduction {
+            let full = self.search(false, arguments, clock)?;
+            let found = |outcome: &TesterOutcome| matches!(outcome.stop, Some(TesterStop::Found(_)));
+            Some(ReductionCheck {
+                full_states: full.stats.states,
+                reduced_states: outcome.stats.states,
+                agrees: found(&full) == found(&outcome),
+            })
+        } else {
+            None
+        };
+        Ok(PropertyResult {
+            property: self.name.to_owned(),
+            verdict,
+            reason,
+            method: Some(method),
+            stats: self.statistics(&outcome, seconds),
+            counterexample,
+            reduction_check,
+        })
+    }
+
+    fn search(
+        &self,
+        reduces: bool,
+        arguments: &CheckArguments,
+        clock: &mut Clock,
+    ) -> Result<TesterOutcome, Failure> {
+        let CheckArguments { search, limits, .. } = arguments;
+        let product = TesterProduct::new(self.system, self.tester, self.labels);
+        let product = if reduces { product.reduced() } else { product };
+        let work_set = match search.order {
+            Order::Bfs => WorkSet::Queue,
+            Order::Dfs => WorkSet::Stack,
+        };
+        let mut budget = clock.budget(limits);
+        let max_bytes = budget.max_bytes;
+        Ok(match search.store {
+            StoreKind::Exact => tester::check(
+                &product,
+                work_set,
+                || ExactPlanes::new(product.width(), max_bytes),
+                &mut budget,
+            ),
+            StoreKind::Bitstate => {
+                let size = bitstate_size(search, max_bytes, limits.json)?;
+                let planes = BitstatePlanes::new(size, search.bitstate_hashes);
+                let planes = planes.ok_or_else(|| cannot_allocate(size, limits.json))?;
+                tester::check(&product, work_set, || planes.clone(), &mut budget)
+            }
+        })
+    }
+
+    fn judge(&self, outcome: &TesterOutcome) -> (Verdict, Option<String>, Option<Counterexample<'a>>) {
+        match &outcome.stop {
+            Some(TesterStop::Found(evidence)) => self.violated(evidence),
+            Some(TesterStop::Limit(limit)) => (Verdict::Unknown, Some(limit_reason(*limit)), None),
+            Some(TesterStop::Fault(error, run)) => {
+                match replay::judge(self.system, run, Claim::Fault(error.fault)) {
+                    Ok(replayed) => {
+                        let trace = Trace::new(self.system, run.clone(), replayed);
+                        let reason = format!("model error: {}", self.system.describe_fault(error));
+                        (
+                            Verdict::Unknown,
+                            Some(reason),
+                            Some(Counterexample { kind: "error", trace, cycle_start: None }),
+                        )
+                    }
+                    Err(rejection) => (Verdict::Unknown, Some(internal_error(&rejection)), None),
+                }
+            }
+            None => match outcome.coverage {
+                Some(coverage) => (Verdict::Unknown, Some(coverage_reason(coverage)), None),
+                None => (Verdict::Holds, self.vacuous(), None),
+            },
+        }
+    }
+
+    /// A tester without special states calls nothing illegal.
+    fn vacuous(&self) -> Option<String> {
+        let is_special = |state: &automata::tester::State| {
+            state.reject || state.deadlock || state.livelock || state.infinite
+        };
+        let special = self.tester.states.iter().any(is_special);
+        (!special)
+            .then(|| "vacuous: the tester has no reject, deadlock, livelock or infinite state".to_owned())
+    }
+
+    /// A violation is reported only if the judge of evidence agrees.
+    fn violated(&self, evidence: &Evidence) -> (Verdict, Option<String>, Option<Counterexample<'a>>) {
+        let Evidence { violation, run, cycle_start, tester_state } = evidence;
+        let state = &self.tester.states[*tester_state as usize].name;
+        let (claim, kind, reason) = match violation {
+            Violation::IllegalTrace => {
+                (TesterClaim::IllegalTrace, "prefix", format!("illegal trace: the tester reaches `{state}`"))
+            }
+            Violation::StableFailure => (
+                TesterClaim::StableFailure,
+                "deadlock",
+                format!("illegal stable failure: stuck with the tester in `{state}`"),
+            ),
+            Violation::Divergence => (
+                TesterClaim::Divergence,
+                "lasso",
+                format!("illegal divergence: the tester waits for ever in `{state}`"),
+            ),
+            Violation::InfiniteTrace => (
+                TesterClaim::InfiniteTrace,
+                "lasso",
+                "illegal infinite trace: the tester leaves infinite states for ever".to_owned(),
+            ),
+        };
+        match replay::judge_tester(self.system, self.tester, self.labels, run, *cycle_start, claim) {
+            Ok(replayed) => {
+                let trace = Trace::new(self.system, run.clone(), replayed);
+                let counterexample = Counterexample { kind, trace, cycle_start: *cycle_start };
+                (Verdict::Violated, Some(reason), Some(counterexample))
+            }
+            Err(rejection) => (Verdict::Unknown, Some(internal_error(&rejection)), None),
+        }
+    }
+
+    fn statistics(&self, outcome: &TesterOutcome, seconds: f64) -> Statistics {
+        let stats = &outcome.stats;
+        Statistics {
+            states: stats.states,
+            transitions: stats.transitions,
+            system_states: outcome.system_states,
+            observer_states: self.tester.states.len() as u64,
+            depth: stats.depth,
+            seconds,
+            peak_bytes: stats.peak_bytes,
+        }
+    }
+}

@@ -1,0 +1,231 @@
+//! Testers, specifications and stubborn sets on random networks: every search, store and order,
+//! with and without reduction, against the definitions of 001.
+
+use std::cell::Cell;
+
+use automata::Tester;
+use base::{Budget, SourceMap};
+use check::product::TesterProduct;
+use check::reduced::Reduced;
+use check::search::tester::{self, TesterOutcome, TesterStop, Violation, WorkSet};
+use check::search::{self, nested_dfs, one_pass};
+use check::store::{BitstatePlanes, ExactPlanes};
+use check::{Exact, Goal, Visited as _};
+use model::{ActionSystem, LabelId, System as _};
+use proptest::prelude::*;
+use proptest::test_runner::TestCaseError;
+use replay::TesterClaim;
+use stubborn_testing::networks::{self, Network};
+use stubborn_testing::run_cases;
+use stubborn_testing::testers::{self, Conditions, Recipe};
+
+fn load(network: &Network) -> process::Model {
+    let mut sources = SourceMap::new();
+    let source = sources.add("random.proc", network.to_text().into()).unwrap();
+    let no_files = &mut |name: &str| Err(format!("no file `{name}`"));
+    process::load(&mut sources, source, &process::Options::default(), no_files).expect("a good network")
+}
+
+fn claim(violation: Violation) -> TesterClaim {
+    match violation {
+        Violation::IllegalTrace => TesterClaim::IllegalTrace,
+        Violation::StableFailure => TesterClaim::StableFailure,
+        Violation::Divergence => TesterClaim::Divergence,
+        Violation::InfiniteTrace => TesterClaim::InfiniteTrace,
+    }
+}
+
+/// Checks an outcome against the conditions that the search can find.
+fn judge(
+    name: &str,
+    system: &ActionSystem,
+    tester: &Tester,
+    labels: &[LabelId],
+    outcome: &TesterOutcome,
+    conditions: Conditions,
+    can_find: Conditions,
+) -> Result<bool, TestCaseError> {
+    let expected = conditions.iter().zip(can_find).any(|(&holds, can_find)| holds && can_find);
+    match &outcome.stop {
+        None => prop_assert!(!expected, "{} missed one of {:?}", name, conditions),
+        Some(TesterStop::Found(evidence)) => {
+            let violation = evidence.violation;
+            prop_assert!(
+                conditions[violation as usize],
+                "{} claims {:?}, true are {:?}",
+                name,
+                violation,
+                conditions
+            );
+            replay::judge_tester(
+                system,
+                tester,
+                labels,
+                &evidence.run,
+                evidence.cycle_start,
+                claim(violation),
+            )
+            .map_err(|error| {
+                TestCaseError::fail(format!("{name}: {violation:?} does not replay: {error}"))
+            })?;
+        }
+        Some(stop) => return Err(TestCaseError::fail(format!("{name}: {stop:?}"))),
+    }
+    Ok(expected)
+}
+
+const C123: Conditions = [true, true, true, false];
+const C124: Conditions = [true, true, false, true];
+const ALL: Conditions = [true; 4];
+
+/// Every search over every store in every order; returns whether something is wrong.
+fn check_everything(
+    system: &ActionSystem,
+    tester: &Tester,
+    labels: &[LabelId],
+    conditions: Conditions,
+) -> Result<bool, TestCaseError> {
+    let full = TesterProduct::new(system, tester, labels);
+    let reduced = TesterProduct::new(system, tester, labels).reduced();
+    let width = full.width();
+    let exact = || ExactPlanes::new(width, u64::MAX);
+    // Large enough that no state of these small systems is missed.
+    let bits = || BitstatePlanes::new(1 << 15, 3).expect("32 KiB are free");
+    let mut budget = Budget::unlimited();
+    let mut wrong = false;
+    for work_set in [WorkSet::Queue, WorkSet::Stack] {
+        let judge = |name: &str, outcome: &TesterOutcome, can_find| {
+            judge(&format!("{name} {work_set:?}"), system, tester, labels, outcome, conditions, can_find)
+        };
+        judge("one-pass", &one_pass::search(&full, work_set, &mut exact(), &mut budget), C123)?;
+        judge("nested", &nested_dfs::search(&full, &mut exact(), &mut budget), C124)?;
+        let outcome = tester::check(&full, work_set, exact, &mut budget);
+        wrong = judge("full", &outcome, ALL)?;
+        judge("full bitstate", &tester::check(&full, work_set, bits, &mut budget), ALL)?;
+        let outcome_reduced = tester::check(&reduced, work_set, exact, &mut budget);
+        judge("reduced", &outcome_reduced, ALL)?;
+        judge("reduced bitstate", &tester::check(&reduced, work_set, bits, &mut budget), ALL)?;
+        if !wrong {
+            prop_assert!(
+                outcome_reduced.stats.states <= outcome.stats.states,
+                "a reduced space is never larger"
+            );
+        }
+    }
+    Ok(wrong)
+}
+
+/// The tester with only one kind of special states.
+fn only(tester: &Tester, kind: usize) -> Tester {
+    let mut tester = tester.clone();
+    for state in &mut tester.states {
+        state.reject &= kind == 0;
+        state.deadlock &= kind == 1;
+        state.livelock &= kind == 2;
+        state.infinite &= kind == 3;
+    }
+    tester
+}
+
+#[test]
+fn testers_say_what_the_definitions_say() {
+    let n_wrong = Cell::new([0u32; 2]);
+    run_cases(4000, &(networks::network(), testers::recipe()), |(network, recipe): (Network, Recipe)| {
+        let model = load(&network);
+        let (tester, labels) = (recipe.tester(&network), recipe.labels(&network));
+        prop_assert_eq!(tester.flaw(), None);
+        let ids = testers::label_ids(&model.system, &tester.letters);
+        let conditions = testers::conditions(&network.explore(), &tester, &labels);
+        let wrong = check_everything(&model.system, &tester, &ids, conditions)?;
+        let mut count = n_wrong.get();
+        count[usize::from(wrong)] += 1;
+        n_wrong.set(count);
+        Ok(())
+    });
+    let [right, wrong] = n_wrong.get();
+    assert!(right > 300 && wrong > 300, "{right} systems right, {wrong} wrong");
+}
+
+#[test]
+fn each_single_condition_is_found() {
+    let n_found = Cell::new([0u32; 4]);
+    run_cases(3000, &(networks::network(), testers::recipe()), |(network, recipe): (Network, Recipe)| {
+        let model = load(&network);
+        let (all, labels) = (recipe.tester(&network), recipe.labels(&network));
+        let ids = testers::label_ids(&model.system, &all.letters);
+        let space = network.explore();
+        for kind in 0..4 {
+            let tester = only(&all, kind);
+            let conditions = testers::conditions(&space, &tester, &labels);
+            if check_everything(&model.system, &tester, &ids, conditions)? {
+                let mut count = n_found.get();
+                count[kind] += 1;
+                n_found.set(count);
+            }
+        }
+        Ok(())
+    });
+    assert!(n_found.get().iter().all(|&n| n > 100), "{n_found:?}");
+}
+
+#[test]
+fn specifications_allow_what_the_definitions_allow() {
+    let n_conforming = Cell::new([0u32; 2]);
+    run_cases(4000, &(networks::network(), testers::recipe()), |(network, recipe): (Network, Recipe)| {
+        let model = load(&network);
+        let (spec, labels) = (recipe.spec(&network), recipe.labels(&network));
+        let tester = spec.to_tester(10_000).expect("a small tester");
+        prop_assert_eq!(tester.flaw(), None);
+        let ids = testers::label_ids(&model.system, &tester.letters);
+        let space = network.explore();
+        let conforms = testers::conforms(&space, &spec, &labels);
+        let conditions = testers::conditions(&space, &tester, &labels);
+        prop_assert_eq!(conforms, !conditions.contains(&true));
+        check_everything(&model.system, &tester, &ids, conditions)?;
+        let mut count = n_conforming.get();
+        count[usize::from(conforms)] += 1;
+        n_conforming.set(count);
+        Ok(())
+    });
+    let [no, yes] = n_conforming.get();
+    assert!(no > 300 && yes > 100, "{yes} conform, {no} do not");
+}
+
+#[test]
+fn reduction_keeps_deadlocks_and_violated_invariants() {
+    let n_smaller = Cell::new(0u32);
+    run_cases(4000, &(networks::network(), 0..4usize, 0..4usize), |(network, a, b)| {
+        let mut model = load(&network);
+        let n = network.processes.len();
+        let (a, b) = (a % network.processes[0].n_states, b % network.processes[n - 1].n_states);
+        let text = format!("!(P0@s{a} && P{}@s{b})", n - 1);
+        let expr = model.resolve(&text, base::SourceId::new(0), 0).expect("a good expression");
+        let goal = Goal::Invariant(model.system.add_proposition(text, expr));
+        let Goal::Invariant(number) = goal else { return Ok(()) };
+        let system = &model.system;
+        let mut budget = Budget::unlimited();
+        let exact = || Exact::new(system.width(), u64::MAX);
+        let full = search::bfs::search(system, &mut exact(), &[], &mut budget);
+        let deadlocks = Reduced::for_deadlocks(system);
+        let mut store = exact();
+        let reduced = search::bfs::search(&deadlocks, &mut store, &[], &mut budget);
+        prop_assert_eq!(reduced.stats.deadlocks, full.stats.deadlocks);
+        prop_assert!(store.n_states() <= full.stats.states);
+        n_smaller.set(n_smaller.get() + u32::from(reduced.stats.states < full.stats.states));
+        let violated =
+            search::bfs::search(system, &mut exact(), &[goal], &mut budget).violations[0].is_some();
+        let invariant = Reduced::for_invariant(system, number);
+        for outcome in [
+            search::bfs::search(&invariant, &mut exact(), &[goal], &mut budget),
+            search::dfs::search(&invariant, &mut exact(), &[goal], &mut budget),
+        ] {
+            prop_assert_eq!(outcome.violations[0].is_some(), violated);
+            if let Some(run) = &outcome.violations[0] {
+                replay::judge(system, run, replay::Claim::Violates(expr))
+                    .map_err(|error| TestCaseError::fail(error.to_string()))?;
+            }
+        }
+        Ok(())
+    });
+    assert!(n_smaller.get() > 500, "{n_smaller:?} systems became smaller");
+}
