@@ -96,6 +96,11 @@ impl<'a> TesterProduct<'a> {
         &self.tester.states[self.tester_state(state) as usize]
     }
 
+    /// New working memory for a search that expands each state once.
+    pub fn new_adaptive_scratch(&self) -> Scratch {
+        Scratch { por: self.sets.as_ref().map(StubbornSets::new_adaptive_scratch), ..self.new_scratch() }
+    }
+
     /// New working memory.
     pub fn new_scratch(&self) -> Scratch {
         Scratch {

@@ -61,7 +61,11 @@ impl System for Reduced<'_> {
     type Scratch = Scratch;
 
     fn new_scratch(&self) -> Scratch {
-        Scratch { model: self.system.new_scratch(), por: self.sets.new_scratch(), enabled: Vec::new() }
+        Scratch {
+            model: self.system.new_scratch(),
+            por: self.sets.new_adaptive_scratch(),
+            enabled: Vec::new(),
+        }
     }
 
     fn width(&self) -> usize {

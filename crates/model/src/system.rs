@@ -171,6 +171,16 @@ pub trait System: Sync {
         out: &mut Steps,
     ) -> Result<(), StepError>;
 
+    /// Appends one step for each enabled action, also for those that a reduced system leaves out.
+    fn all_successors(
+        &self,
+        state: &[u32],
+        scratch: &mut Self::Scratch,
+        out: &mut Steps,
+    ) -> Result<(), StepError> {
+        self.successors(state, scratch, out)
+    }
+
     /// Appends the actions enabled in `state`, in the order of [`System::successors`].
     fn enabled(
         &self,

@@ -1,7 +1,7 @@
 //! Algorithm 4.3: the choice of a stubborn set in a state.
 
 use fixedbitset::FixedBitSet;
-use model::{ActionId, ActionSystem, Fault, Guard, Relations};
+use model::{ActionId, ActionSystem, Fault, Guard, GuardId, Relations};
 
 use crate::components::{Tarjan, Wanted};
 use crate::graph::{Graph, Vertex};
@@ -60,6 +60,39 @@ pub struct Scratch {
     regions: Regions,
     tarjan: Tarjan,
     model: model::Scratch,
+    patience: Option<Patience>,
+}
+
+/// Where sets remove nothing, looking for them is given up for a while: taking all enabled actions
+/// is always valid. After many states in a row without success only every eighth state is tried,
+/// later every 64th; a success ends that.
+#[derive(Clone, Copy, Debug, Default)]
+struct Patience {
+    n_failures: u32,
+    n_to_skip: u32,
+}
+
+impl Patience {
+    const FEW: u32 = 256;
+    const MANY: u32 = 512;
+
+    /// Whether to try in this state.
+    fn tries(&mut self) -> bool {
+        if self.n_to_skip > 0 {
+            self.n_to_skip -= 1;
+            return false;
+        }
+        true
+    }
+
+    fn learn(&mut self, success: bool) {
+        self.n_failures = if success { 0 } else { self.n_failures.saturating_add(1) };
+        self.n_to_skip = match self.n_failures {
+            0..Patience::FEW => 0,
+            Patience::FEW..Patience::MANY => 7,
+            _ => 63,
+        };
+    }
 }
 
 /// The values that a control variable can take by enabled actions alone, and who leads it further.
@@ -107,16 +140,6 @@ impl Regions {
                 break;
             }
         }
-        let found = &mut self.actions[first_action..];
-        found.sort_unstable();
-        let mut n_distinct = 0;
-        for at in 0..found.len() {
-            if n_distinct == 0 || found[n_distinct - 1] != found[at] {
-                found[n_distinct] = found[at];
-                n_distinct += 1;
-            }
-        }
-        self.actions.truncate(first_action + n_distinct);
         let region = Region {
             epoch,
             rows: (first_row as u32, self.rows.len() as u32),
@@ -153,6 +176,12 @@ impl<'s> StubbornSets<'s> {
         self.visible.contains(action.index())
     }
 
+    /// New working memory, for a search that expands each state once: where sets remove nothing,
+    /// they are not looked for in every state, so that the choice depends on the past.
+    pub fn new_adaptive_scratch(&self) -> Scratch {
+        Scratch { patience: Some(Patience::default()), ..self.new_scratch() }
+    }
+
     /// New working memory.
     pub fn new_scratch(&self) -> Scratch {
         let (n_actions, n_vertices) = (self.system.actions().len(), self.graph.n_vertices());
@@ -170,11 +199,13 @@ impl<'s> StubbornSets<'s> {
             },
             tarjan: Tarjan::new(n_vertices),
             model: model::System::new_scratch(self.system),
+            patience: None,
         }
     }
 
     /// Reduces `enabled`, the actions enabled in `state` together with the tester, to those that
-    /// must be taken. Their order is kept. The result depends on the arguments alone.
+    /// must be taken. Their order is kept. The result depends on the arguments alone, unless the
+    /// scratch is adaptive.
     pub fn reduce(
         &self,
         state: &[u32],
@@ -186,6 +217,9 @@ impl<'s> StubbornSets<'s> {
         if enabled.is_empty() || enabled.len() == 1 && !follows_all {
             return Ok(());
         }
+        if scratch.patience.as_mut().is_some_and(|patience| !patience.tries()) {
+            return Ok(());
+        }
         scratch.begin(enabled);
         let mut tarjan = std::mem::take(&mut scratch.tarjan);
         let mut query = Query { sets: self, state, demand, scratch, n_enabled: enabled.len(), fault: None };
@@ -195,10 +229,14 @@ impl<'s> StubbornSets<'s> {
         if let Some(fault) = fault {
             return Err(fault);
         }
+        let n_enabled = enabled.len();
         if empty {
             enabled.clear();
         } else {
             enabled.retain(|action| scratch.reached[action.index()] == scratch.epoch);
+        }
+        if let Some(patience) = &mut scratch.patience {
+            patience.learn(enabled.len() < n_enabled);
         }
         Ok(())
     }
@@ -221,6 +259,31 @@ impl Scratch {
         self.work.clear();
         self.regions.rows.clear();
         self.regions.actions.clear();
+    }
+}
+
+/// The best vertex so far: one with the fewest enabled actions.
+struct Best<'a> {
+    enabled: &'a [u32],
+    epoch: u32,
+    vertex: Option<(usize, Vertex)>,
+}
+
+impl Best<'_> {
+    /// Takes a vertex if it is better; returns whether no other can be.
+    #[inline]
+    fn consider(&mut self, list: &[u32], vertex: Vertex) -> bool {
+        let limit = self.vertex.map_or(usize::MAX, |(n_enabled, _)| n_enabled);
+        let is_enabled = |&&action: &&u32| self.enabled[action as usize] == self.epoch;
+        let n_enabled = list.iter().filter(is_enabled).take(limit).count();
+        if n_enabled < limit {
+            self.vertex = Some((n_enabled, vertex));
+        }
+        n_enabled == 0
+    }
+
+    fn number(&self, graph: &Graph) -> Option<u32> {
+        self.vertex.map(|(_, vertex)| graph.number(vertex))
     }
 }
 
@@ -325,63 +388,66 @@ impl Query<'_> {
         matches!(self.demand, Demand::Tester { .. }) && self.is_visible(action)
     }
 
-    /// The vertex that a disabled action needs: of all that would do, the one with the fewest
-    /// enabled actions, then with the fewest actions.
+    /// The vertex that a disabled action needs: of all that would do, the first without enabled
+    /// actions; if there is none, one with the fewest.
     fn reason(&mut self, action: u32) -> Option<u32> {
         let at = action as usize;
-        if self.scratch.reason_epoch[at] == self.scratch.epoch {
-            return Some(self.scratch.reason[at]);
+        if self.scratch.reason_epoch[at] != self.scratch.epoch {
+            let vertex = match self.find_reason(at) {
+                Ok(vertex) => vertex,
+                Err(fault) => {
+                    self.fault = Some(fault);
+                    return None;
+                }
+            };
+            self.scratch.reason_epoch[at] = self.scratch.epoch;
+            self.scratch.reason[at] = vertex?;
         }
+        Some(self.scratch.reason[at])
+    }
+
+    fn find_reason(&mut self, action: usize) -> Result<Option<u32>, Fault> {
         let (graph, system) = (&self.sets.graph, self.sets.system);
         let Scratch { enabled, epoch, model, regions, .. } = &mut *self.scratch;
-        let weight = |list: &[u32], vertex: Vertex| {
-            let n_enabled = list.iter().filter(|&&action| enabled[action as usize] == *epoch).count();
-            (n_enabled, list.len(), graph.number(vertex))
-        };
-        let mut best: Option<(usize, usize, u32)> = None;
+        let mut best = Best { enabled, epoch: *epoch, vertex: None };
         if let Demand::Tester { offer, .. } = self.demand
-            && self.sets.visible.contains(at)
-            && !offer.set.contains(at)
+            && self.sets.visible.contains(action)
+            && !offer.set.contains(action)
+            && best.consider(&offer.actions, Vertex::Tester)
         {
-            best = Some(weight(&offer.actions, Vertex::Tester));
+            return Ok(best.number(graph));
         }
-        let guards = &system.action(ActionId::new(at)).guards;
-        let is_simple = |guard: &&model::GuardId| matches!(system.guards()[guard.index()], Guard::In(..));
+        let guards = &system.action(ActionId::new(action)).guards;
+        let is_simple = |guard: &&GuardId| matches!(system.guards()[guard.index()], Guard::In(..));
         // Expressions may rely on the simple guards: they are looked at only if those are true.
         for simple in [true, false] {
-            if !simple && best.is_some() {
+            if !simple && best.vertex.is_some() {
                 break;
             }
             for &guard in guards.iter().filter(|guard| is_simple(guard) == simple) {
-                match system.guard_holds(guard, self.state, model) {
-                    Ok(true) => continue,
-                    Ok(false) => {}
-                    Err(fault) => {
-                        self.fault = Some(fault);
-                        return None;
-                    }
+                if system.guard_holds(guard, self.state, model)? {
+                    continue;
                 }
                 let number = guard.index() as u32;
-                let enablers = weight(graph.enablers(number), Vertex::Enablers(number));
-                best = [best, Some(enablers)].into_iter().flatten().min();
+                if best.consider(graph.enablers(number), Vertex::Enablers(number)) {
+                    return Ok(best.number(graph));
+                }
                 let Some(control) = graph.control_of_guard(guard) else { continue };
-                let writers = weight(graph.writers(system, self.state, control), Vertex::Writers(control));
-                best = best.min(Some(writers));
+                if best.consider(graph.writers(system, self.state, control), Vertex::Writers(control)) {
+                    return Ok(best.number(graph));
+                }
                 let region =
                     regions.get(control, *epoch, graph.row(system, self.state, control), graph, enabled);
-                let Some((from, to)) = region.actions else { continue };
                 let Guard::In(_, set) = &system.guards()[guard.index()] else { continue };
                 let rows = &regions.rows[region.rows.0 as usize..region.rows.1 as usize];
-                if !rows.iter().any(|&row| set.contains(graph.value_of_row(system, control, row))) {
-                    let beyond = &regions.actions[from as usize..to as usize];
-                    best = best.min(Some(weight(beyond, Vertex::Beyond(control))));
+                let is_outside = |&row: &u32| !set.contains(graph.value_of_row(system, control, row));
+                if region.actions.is_some() && rows.iter().all(is_outside) {
+                    // By its construction nothing in it is enabled.
+                    return Ok(Some(graph.number(Vertex::Beyond(control))));
                 }
             }
         }
-        let (_, _, vertex) = best?;
-        self.scratch.reason_epoch[at] = self.scratch.epoch;
-        self.scratch.reason[at] = vertex;
-        Some(vertex)
+        Ok(best.number(graph))
     }
 
     /// Whether a vertex is an enabled action.

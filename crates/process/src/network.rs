@@ -177,11 +177,18 @@ impl<'s> Builder<'s> {
         }
     }
 
-    /// Checks what the alphabets list against what the processes do.
+    /// Checks what the alphabets list against what the processes do. An entry with a `for` may
+    /// list more than the process does: that is what entries are for. One of which it never does
+    /// anything is worth a warning.
     fn check_alphabets(&mut self) {
         let Network { labels, processes, listed } = &self.network;
+        let does = |process: u32, label: u32| !moves_of(&processes[process as usize].moves, label).is_empty();
+        let useful: FxHashSet<Span> = listed
+            .iter()
+            .filter(|&&(process, label, _)| does(process, label))
+            .map(|&(.., span)| span)
+            .collect();
         for &(process, label, span) in listed {
-            let process = &processes[process as usize];
             if label == TAU {
                 let message = "`tau` is private and belongs to no alphabet";
                 self.sink.push(*fail("misplaced", message, span, "remove it"));
@@ -190,8 +197,8 @@ impl<'s> Builder<'s> {
                 let message = format!("no process ever does `{text}`");
                 let error = fail("unknown-action", message, span, "nobody offers this action");
                 self.sink.push(labels.suggest(*error, text));
-            } else if moves_of(&process.moves, label).is_empty() {
-                let (text, name) = (labels.text(label), &process.name);
+            } else if !useful.contains(&span) {
+                let (text, name) = (labels.text(label), &processes[process as usize].name);
                 let message =
                     format!("`{text}` is blocked for ever: `{name}` takes part in it but never does it");
                 self.sink.push(Diagnostic::warning("blocked-action", message).at(span, "listed here"));

@@ -7,6 +7,7 @@
 
 use base::Span;
 use model::{BinaryOp as Op, Expr as Node, ExprId, Exprs, UnaryOp as Unary, VarId};
+use rustc_hash::FxHashMap;
 
 use crate::ast::{BinaryOp, Binder, Expr, ExprKind, Place, Quantifier, UnaryOp};
 use crate::errors::Fail;
@@ -21,7 +22,7 @@ pub(crate) fn lower<'a>(
     quota: &mut Quota,
 ) -> Result<ExprId, Fail> {
     let mut scope = Scope::new(&names.constants);
-    let mut lowering = Lowering { names, exprs, quota };
+    let mut lowering = Lowering { names, exprs, quota, weights: FxHashMap::default() };
     lowering.expr(expr, &mut scope)
 }
 
@@ -29,6 +30,8 @@ struct Lowering<'n, 'e> {
     names: &'n Names,
     exprs: &'e mut Exprs,
     quota: &'e mut Quota,
+    /// How many nodes an expression has when nothing is shared, as far as known.
+    weights: FxHashMap<ExprId, u64>,
 }
 
 impl<'n> Lowering<'n, '_> {
@@ -215,8 +218,20 @@ impl<'n> Lowering<'n, '_> {
                 let not_x = exprs.unary(Unary::Not, x);
                 exprs.binary(Op::Or, not_x, y)
             }
-            BinaryOp::Div => self.quotient(x, y),
-            BinaryOp::Rem => self.remainder(x, y),
+            // These mention their operands several times, and those who run expressions do not
+            // share: nested, that could be more than there is memory for.
+            BinaryOp::Div => {
+                let quotient = self.quotient(x, y);
+                let weight = self.weight(quotient);
+                self.quota.take(weight, span)?;
+                quotient
+            }
+            BinaryOp::Rem => {
+                let remainder = self.remainder(x, y);
+                let weight = self.weight(remainder);
+                self.quota.take(weight, span)?;
+                remainder
+            }
             BinaryOp::Or => exprs.binary(Op::Or, x, y),
             BinaryOp::And => exprs.binary(Op::And, x, y),
             BinaryOp::Eq => exprs.binary(Op::Eq, x, y),
@@ -229,6 +244,24 @@ impl<'n> Lowering<'n, '_> {
             BinaryOp::Sub => exprs.binary(Op::Sub, x, y),
             BinaryOp::Mul => exprs.binary(Op::Mul, x, y),
         })
+    }
+
+    /// How many nodes an expression has when nothing is shared.
+    fn weight(&mut self, expr: ExprId) -> u64 {
+        if let Some(&weight) = self.weights.get(&expr) {
+            return weight;
+        }
+        let operands = match self.exprs.get(expr) {
+            Node::Int(_) | Node::Var(_) => 0,
+            Node::Unary(_, x) | Node::Element { index: x, .. } => self.weight(x),
+            Node::Binary(_, x, y) => self.weight(x).saturating_add(self.weight(y)),
+            Node::Cond(c, x, y) => {
+                self.weight(c).saturating_add(self.weight(x)).saturating_add(self.weight(y))
+            }
+        };
+        let weight = operands.saturating_add(1);
+        self.weights.insert(expr, weight);
+        weight
     }
 
     /// Euclidean remainder: that of the action system has the sign of `x`.

@@ -147,7 +147,7 @@ fn check_interpreter(model: &Model, state: &[i64]) {
 
 fn check(network: &[Process], model: &Model) {
     let initial: State = network.iter().map(|process| i64::from(process.initial)).collect();
-    assert_eq!(reference::initial(&model.system), [initial.clone()]);
+    assert_eq!(reference::initial(&model.system), std::slice::from_ref(&initial));
     let mut seen = HashSet::from([initial.clone()]);
     let mut pending = vec![initial];
     while let Some(state) = pending.pop() {

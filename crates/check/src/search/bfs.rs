@@ -173,8 +173,9 @@ impl<S: System, St: Store> Search<'_, S, St> {
         for &id in path {
             self.store.get(id, &mut target);
             steps.clear();
-            // These states were expanded before without a fault, and one of the steps led on.
-            _ = self.system.successors(&state, &mut self.scratch, &mut steps);
+            // These states were expanded before, and one of the steps led on. A reduced system may
+            // choose other steps this time, so all are looked at; faults of others do not matter.
+            _ = self.system.all_successors(&state, &mut self.scratch, &mut steps);
             actions.extend(steps.iter().find(|step| step.1 == target).map(|step| step.0));
             std::mem::swap(&mut state, &mut target);
         }

@@ -48,7 +48,7 @@ pub fn search<P: Planes>(
     let mut search = Search {
         product,
         planes,
-        scratch: product.new_scratch(),
+        scratch: product.new_adaptive_scratch(),
         steps: product.new_steps(),
         work: VecDeque::new(),
         work_set,

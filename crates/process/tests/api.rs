@@ -1,0 +1,181 @@
+//! What callers rely on: limits, deep expressions, propositions from elsewhere, fairness.
+
+mod common;
+
+use base::SourceMap;
+use common::{load_plain, load_text, show};
+use model::{System, reference};
+use stubborn_process::{Limits, Model, Options, PropertyKind, load};
+
+const RING: &str = "
+    const N = 3;
+    process P[i in 0..N] { a: x[i] -> b; b: y[i] -> a; at[k in 0..2]: x[i] -> a; }
+";
+
+fn ring() -> (Model, SourceMap) {
+    let mut sources = SourceMap::new();
+    let source = sources.add("ring.proc", RING.into()).unwrap();
+    let model = load(&mut sources, source, &Options::default(), &mut |_| Err(String::new())).unwrap();
+    (model, sources)
+}
+
+/// Resolves a text that stands after `padding` in its source.
+fn resolve(text: &str, padding: usize) -> Result<i64, String> {
+    let (mut model, mut sources) = ring();
+    let source = sources.add("--ltl", format!("{}{text}", " ".repeat(padding)).into()).unwrap();
+    match model.resolve(text, source, padding) {
+        Ok(expr) => {
+            let initial = &reference::initial(&model.system)[0];
+            Ok(reference::value(&model.system, expr, initial).unwrap())
+        }
+        Err(error) => Err(show(&error.into(), &sources).concat()),
+    }
+}
+
+#[test]
+fn propositions_are_resolved_with_their_places() {
+    assert_eq!(resolve("P[0]@a + P[1]@a + P[2]@a", 0), Ok(3));
+    assert_eq!(resolve("P[N - 1]@b || P[0]@at[*]", 0), Ok(0));
+    assert_eq!(resolve("count i in 0..N: P[i]@a == N", 0), Ok(1));
+    let message = |text: &str| resolve(text, 4).unwrap_err();
+    assert_eq!(
+        message("P[3]@a"),
+        "1:5 out-of-range: the process `P[3]` does not exist (`P` is declared for the indices 0 to 2)"
+    );
+    assert_eq!(message("P[0]@c"), "1:10 unknown-state: `P` has no state `c` (did you mean `a`?)");
+    assert_eq!(message("M == 3"), "1:5 unknown-name: unknown name `M` (did you mean `N`?)");
+    assert_eq!(
+        message("P[0]@a b"),
+        "1:12 syntax: expected an operator or the end of the proposition, found `b`"
+    );
+    assert_eq!(message(""), "1:5 syntax: expected an expression, found the end of the text");
+}
+
+#[test]
+fn formulas_from_elsewhere_are_resolved_with_their_places() {
+    let (mut model, mut sources) = ring();
+    let mut propositions = |text: &str| {
+        let source = sources.add("--ltl", text.into()).unwrap();
+        let parsed = ltl::parse(&mut model.formulas, text, source, 0).unwrap();
+        let resolved = model.resolve_propositions(&parsed, &sources);
+        resolved.map(|list| list.len()).map_err(|errors| show(&errors, &sources))
+    };
+    assert_eq!(propositions("[] (P[0]@a -> <> P[0]@b) && <> \"exists i in 0..N: P[i]@b\""), Ok(3));
+    assert_eq!(
+        propositions("<> P[0] @ /* here */ nowhere && <> \"P[0]@a && P[7]@a\"").unwrap_err(),
+        [
+            "1:22 unknown-state: `P` has no state `nowhere` (its states are `a`, `b`, `at`)",
+            "1:47 out-of-range: the process `P[7]` does not exist (`P` is declared for the indices 0 to 2)"
+        ]
+    );
+}
+
+#[test]
+fn fairness_names_processes() {
+    let text = format!("{RING} fair weak P[2], P[0], P[2]; fair strong P[*];");
+    let model = load_plain(&text).unwrap();
+    let processes = |at: usize| -> Vec<usize> {
+        model.fairness[at].processes.iter().map(|process| process.index()).collect()
+    };
+    assert_eq!((model.fairness[0].strong, processes(0)), (false, vec![0, 2]));
+    assert_eq!((model.fairness[1].strong, processes(1)), (true, vec![0, 1, 2]));
+}
+
+#[test]
+fn the_last_definition_of_a_constant_counts() {
+    let mut no_files = |_: &str| Err(String::new());
+    let model = load_text(RING, &[("N", 5), ("N", 2)], &mut no_files).unwrap();
+    assert_eq!(model.system.processes().len(), 2);
+    let errors = load_text(RING, &[("N", -1), ("n", 2)], &mut no_files).unwrap_err();
+    assert_eq!(
+        errors,
+        [
+            "unknown-constant: the model has no constant `n` that `-D n=…` could set (did you mean `N`?)",
+            "3:20 empty-range: there is no process `P`: the range is empty (`0..N` goes from 0 to N - 1)"
+        ]
+    );
+}
+
+#[test]
+fn expressions_may_be_long_and_nested() {
+    // As deep as allowed, and used: what is made of it is not much deeper.
+    let nested = format!("{}P@s{}", "(!P@s || ".repeat(160), ")".repeat(160));
+    let remainders = format!("{}P@s{}", "3 % (1 + ".repeat(5), ")".repeat(5));
+    let sum = format!("P@s{} == 20001", " + P@s".repeat(20_000));
+    let all = format!("P@s{}", " && P@s".repeat(20_000));
+    for text in [nested, remainders + " >= 0", sum, all, "count i in 0..20000: P@s == 20000".to_owned()] {
+        let mut model = load_plain(&format!("process P {{ s: a -> s; }} invariant x = {text};")).unwrap();
+        let PropertyKind::Invariant(expr) = model.properties[0].kind else { panic!() };
+        let proposition = model.system.add_proposition("x", expr);
+        let mut initial = Vec::new();
+        model.system.initial_states(&mut initial);
+        let mut scratch = model.system.new_scratch();
+        assert!(model.system.holds(proposition, &initial, &mut scratch).unwrap(), "{text:.40}");
+    }
+}
+
+#[test]
+fn remainders_of_remainders_do_not_explode() {
+    let text = format!("{}P@s{}", "3 % (1 + ".repeat(160), ")".repeat(160));
+    let errors = load_plain(&format!("process P {{ s: a -> s; }} invariant x = {text} >= 0;")).err().unwrap();
+    assert!(
+        errors[0].contains("too-large: the model is too large: it has more than 10000000 nodes"),
+        "{errors:?}"
+    );
+}
+
+#[test]
+fn every_limit_is_kept() {
+    let unlimited = Limits::default();
+    let tight = |limits: Limits, text: &str| {
+        let mut sources = SourceMap::new();
+        let source = sources.add("test.proc", text.into()).unwrap();
+        let options = Options { limits, ..Options::default() };
+        let loaded = load(&mut sources, source, &options, &mut |_| Ok(b"des (0, 0, 11)".to_vec()));
+        loaded.map(|_| ()).map_err(|errors| show(&errors, &sources).join("\n"))
+    };
+    let cases = [
+        (Limits { processes: 10, ..unlimited }, "process P[i in 0..10] { s: a -> s; }", true),
+        (Limits { processes: 9, ..unlimited }, "process P[i in 0..10] { s: a -> s; }", false),
+        (Limits { processes: 9, ..unlimited }, "process P[i in 0..5, j in 0..2] { s: a -> s; }", false),
+        (Limits { processes: 10, ..unlimited }, "process P[i in 0..5, j in 0..2] { s: a -> s; }", true),
+        (Limits { states: 10, ..unlimited }, "process P { at[k in 0..10]: a -> at[k]; }", true),
+        (Limits { states: 9, ..unlimited }, "process P { at[k in 0..10]: a -> at[k]; }", false),
+        (Limits { states: 10, ..unlimited }, "process P = extern \"x\";", false),
+        (Limits { states: 11, ..unlimited }, "process P = extern \"x\";", true),
+        (Limits { transitions: 10, ..unlimited }, "process P { s: a[i] -> s for i in 0..10; }", true),
+        (Limits { transitions: 9, ..unlimited }, "process P { s: a[i] -> s for i in 0..10; }", false),
+        (
+            Limits { transitions: 9, ..unlimited },
+            "process P { s: a[i] -> s for i in 0..10 when i >= 0; }",
+            false,
+        ),
+        (Limits { copies: 9, ..unlimited }, "process P { s: a[i] -> s for i in 0..10 when i < 2; }", false),
+        (Limits { copies: 10, ..unlimited }, "process P { s: a[i] -> s for i in 0..10 when i < 2; }", true),
+        (Limits { actions: 10, ..unlimited }, "process P { s: a[i] -> s for i in 0..10; }", true),
+        (Limits { actions: 9, ..unlimited }, "process P { s: a[i] -> s for i in 0..10; }", false),
+        (Limits { actions: 15, ..unlimited }, "process P[i in 0..4] { s: a -> s | a -> t; t: ; }", false),
+        (Limits { actions: 16, ..unlimited }, "process P[i in 0..4] { s: a -> s | a -> t; t: ; }", true),
+        (Limits { cells: 63, ..unlimited }, "process P[i in 0..4] { s: a -> s | a -> t; t: ; }", false),
+        (Limits { cells: 64, ..unlimited }, "process P[i in 0..4] { s: a -> s | a -> t; t: ; }", true),
+        (
+            Limits { nodes: 10, ..unlimited },
+            "process P { s: a -> s; } invariant x = forall i in 0..10: true;",
+            false,
+        ),
+        (
+            Limits { nodes: 11, ..unlimited },
+            "process P { s: a -> s; } invariant x = forall i in 0..10: true;",
+            true,
+        ),
+    ];
+    for (limits, text, fits) in cases {
+        match tight(limits, text) {
+            Ok(()) => assert!(fits, "{limits:?}: {text}"),
+            Err(errors) => {
+                assert!(!fits, "{text}: {errors}");
+                assert!(errors.contains("too-large: the model is too large: it has more than"), "{errors}");
+            }
+        }
+    }
+}
