@@ -38,6 +38,13 @@ pub(crate) enum Command {
 /// Checked are the properties named by --property or --deadlock-free; without these, everything
 /// that the file declares, and deadlock freedom if it declares nothing or says `deadlock-free;`.
 /// Every run is replayed by an independent interpreter before it is shown.
+///
+/// A tester says what is illegal: a trace that leads it to a reject state, a system that is stuck
+/// while it is in a deadlock state (a stable failure), that runs for ever without watched actions
+/// while it is in a livelock state (a divergence), or a run that makes it leave infinite states
+/// infinitely often (an infinite trace). A spec says what is legal: the system may do nothing that
+/// the spec cannot do, by traces, stable failures and divergences. After a legal divergence
+/// behavior stays constrained; this is not the chaos of CSP.
 #[derive(Debug, Args)]
 #[command(after_help = EXIT_CODES, after_long_help = CHECK_EXAMPLES)]
 pub(crate) struct CheckArguments {

@@ -27,10 +27,12 @@ pub(crate) fn suggest<'n>(
 /// of a file may stand for a million transitions.
 #[derive(Debug, Default)]
 pub(crate) struct Sink {
-    list: Vec<Diagnostic>,
+    errors: Vec<Diagnostic>,
+    warnings: Vec<Diagnostic>,
     seen: FxHashSet<(Option<Span>, &'static str)>,
+    /// How often an error was added, known or not.
     n_errors: usize,
-    /// Errors that are counted, but not in the list.
+    /// Errors that are new, but too many to be listed.
     n_unlisted: usize,
 }
 
@@ -40,22 +42,17 @@ impl Sink {
 
     /// Adds a message, unless it is known.
     pub(crate) fn push(&mut self, diagnostic: Diagnostic) {
-        if diagnostic.severity == Severity::Error {
-            self.n_errors += 1;
-        }
+        let is_error = diagnostic.severity == Severity::Error;
+        self.n_errors += usize::from(is_error);
         if diagnostic.span.is_some() && !self.seen.insert((diagnostic.span, diagnostic.code)) {
             return;
         }
-        if !self.is_full() {
-            self.list.push(diagnostic);
-        } else if diagnostic.severity == Severity::Error {
-            self.n_unlisted += 1;
+        let list = if is_error { &mut self.errors } else { &mut self.warnings };
+        if list.len() < Sink::MAX_LISTED {
+            list.push(diagnostic);
+        } else {
+            self.n_unlisted += usize::from(is_error);
         }
-    }
-
-    /// Whether messages are only counted by now.
-    pub(crate) fn is_full(&self) -> bool {
-        self.list.len() >= Sink::MAX_LISTED
     }
 
     /// Adds the error of a result, if it has one; returns the value, if it has one.
@@ -69,6 +66,11 @@ impl Sink {
         }
     }
 
+    /// Whether errors are only counted by now.
+    pub(crate) fn is_full(&self) -> bool {
+        self.errors.len() >= Sink::MAX_LISTED
+    }
+
     /// How often an error was added, known or not.
     pub(crate) fn n_errors(&self) -> usize {
         self.n_errors
@@ -79,13 +81,34 @@ impl Sink {
     }
 
     /// The errors, or else the warnings, in the order of their places.
-    pub(crate) fn finish(mut self) -> Diagnostics {
-        let kept = if self.has_errors() { Severity::Error } else { Severity::Warning };
-        self.list.retain(|diagnostic| diagnostic.severity == kept);
-        self.list.sort_by_key(|diagnostic| diagnostic.span.map(|span| (span.source, span.start)));
+    pub(crate) fn finish(self) -> Diagnostics {
+        let mut list = if self.has_errors() { self.errors } else { self.warnings };
+        list.sort_by_key(|diagnostic| diagnostic.span.map(|span| (span.source, span.start)));
         let mut diagnostics = Diagnostics::new();
-        diagnostics.extend(self.list);
+        diagnostics.extend(list);
         diagnostics.extend((0..self.n_unlisted).map(|_| Diagnostic::error("unlisted", "")));
         diagnostics
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use base::SourceId;
+
+    #[test]
+    fn errors_are_sorted_and_counted_and_warnings_do_not_crowd_them_out() {
+        let at = |start| Span::new(SourceId::new(0), start, start);
+        let mut sink = Sink::default();
+        for start in 0..1000 {
+            sink.push(Diagnostic::warning("warning", "").at(at(start), ""));
+        }
+        for start in (0..1000).rev().chain(0..10) {
+            sink.push(*fail("error", start.to_string(), at(start), ""));
+        }
+        assert_eq!(sink.n_errors(), 1010);
+        let errors = sink.finish();
+        assert_eq!((errors.n_errors(), errors.n_dropped()), (1000, 950));
+        assert_eq!(errors.iter().next().map(|error| error.message.as_str()), Some("900"));
     }
 }

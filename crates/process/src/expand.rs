@@ -141,9 +141,9 @@ impl<'a, 'q> Expander<'a, 'q> {
         }
         if names.is_empty() {
             let message = format!("`{owner}` has no states: the ranges of its indices are empty");
-            let span = body.states.first().map(|state| state.name.span);
             let error = Diagnostic::error("no-states", message);
-            return Err(Box::new(span.map_or(error.clone(), |span| error.at(span, "empty range"))));
+            let first = body.states.first().map(|state| state.name.span);
+            return Err(Box::new(Diagnostic { span: first, label: "empty range".to_owned(), ..error }));
         }
         declaration.iter().for_each(|&number| self.exists[number as usize] = true);
         let states = Arc::new(States { names: names.into(), families });
@@ -186,6 +186,8 @@ impl<'a, 'q> Expander<'a, 'q> {
         let mut moves = Vec::new();
         let (mut from, mut first_written) = (0u32, 0u32);
         let mut text = String::new();
+        // One error for each alternative is enough.
+        let mut failed = vec![false; self.alternatives.len()];
         let (owner, body) = (self.owner, self.body);
         for state in &body.states {
             let (quotas, sink, alive) = (&mut *self.quotas, &mut *self.sink, &mut self.alive);
@@ -193,6 +195,9 @@ impl<'a, 'q> Expander<'a, 'q> {
             let mut counted = Quota::unlimited();
             let expanded = for_each(&binders, state.name.span, scope, &mut counted, &mut |scope, _| {
                 for (written, alternative) in (first_written..).zip(&state.alternatives) {
+                    if failed[written as usize] || sink.is_full() {
+                        continue;
+                    }
                     let place = alternative.span();
                     let one = for_each_copy(&alternative.copies, place, scope, quotas, &mut |scope| {
                         let label = label(&alternative.action, scope, &mut text, numbering)?;
@@ -201,7 +206,7 @@ impl<'a, 'q> Expander<'a, 'q> {
                         moves.push(Move { label, from, to, written });
                         Ok(())
                     });
-                    sink.take(one);
+                    failed[written as usize] = sink.take(one).is_none();
                 }
                 from += 1;
                 Ok(())
@@ -216,6 +221,9 @@ impl<'a, 'q> Expander<'a, 'q> {
         let mut alphabet = Vec::new();
         let mut text = String::new();
         for Entry { what, copies } in &self.body.alphabet {
+            if self.sink.is_full() {
+                break;
+            }
             let listed = for_each_copy(copies, what.span(), scope, self.quotas, &mut |scope| {
                 alphabet.push((label(what, scope, &mut text, numbering)?, what.span()));
                 Ok(())

@@ -108,8 +108,8 @@
 //!
 //! # Names
 //!
-//! Names consist of letters `a` to `z` and `A` to `Z`, digits and `_`, and do not begin with a
-//! digit. Reserved are only `for`, `when`, `in`, `tau`, `true`, `false`, `forall`, `exists` and
+//! Names consist of letters `a` to `z` and `A` to `Z`, digits and `_`, do not begin with a digit,
+//! and have at most 1000 characters. Reserved are only `for`, `when`, `in`, `tau`, `true`, `false`, `forall`, `exists` and
 //! `count`; all other words may be names. Indexed names are shown as `take[1,2]`; `take[1][2]` is
 //! the same. An action may also be any text in quotation marks, like `"SEND !1"`; if that text reads
 //! as a name with numbers, like `"take[ 1 ]"`, it is that action, and `"tau"` is `tau`. Parameters

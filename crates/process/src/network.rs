@@ -196,7 +196,8 @@ impl<'s> Builder<'s> {
                 let text = labels.text(label);
                 let message = format!("no process ever does `{text}`");
                 let error = fail("unknown-action", message, span, "nobody offers this action");
-                self.sink.push(labels.suggest(*error, text));
+                let full = self.sink.is_full();
+                self.sink.push(if full { *error } else { labels.suggest(*error, text) });
             } else if !useful.contains(&span) {
                 let (text, name) = (labels.text(label), &processes[process as usize].name);
                 let message =

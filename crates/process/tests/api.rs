@@ -115,6 +115,24 @@ fn expressions_may_be_long_and_nested() {
 }
 
 #[test]
+fn names_have_a_greatest_length() {
+    for (length, fits) in [(1000, true), (1001, false), (1_000_000, false)] {
+        let name = "a".repeat(length);
+        for text in
+            [format!("process P {{ s: {name} -> s; }}"), format!("process P {{ s: \"{name}\" -> s; }}")]
+        {
+            match load_plain(&text) {
+                Ok(_) => assert!(fits),
+                Err(errors) => {
+                    assert!(!fits);
+                    assert!(errors[0].starts_with("1:16 name-too-long: this name is too long"), "{errors:?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
 fn remainders_of_remainders_do_not_explode() {
     let text = format!("{}P@s{}", "3 % (1 + ".repeat(160), ")".repeat(160));
     let errors = load_plain(&format!("process P {{ s: a -> s; }} invariant x = {text} >= 0;")).err().unwrap();

@@ -37,8 +37,11 @@ fn summary(model: &Model) -> (usize, usize, Vec<&str>) {
 fn models_are_what_their_heads_say() {
     type Row = (&'static str, &'static [(&'static str, i64)], usize, usize, &'static [&'static str]);
     let rows: &[Row] = &[
-        ("dining.proc", &[], 59_048, 1, &[]),
-        ("dining.proc", &[("N", 7)], 2_186, 1, &[]),
+        ("dining.proc", &[("N", 7)], 2_186, 1, &["Starves"]),
+        ("acknowledged_ring.proc", &[], 144, 0, &["Starves"]),
+        ("acknowledged_ring.proc", &[("N", 7)], 2_016, 0, &["Starves"]),
+        ("pipeline.proc", &[], 81, 0, &[]),
+        ("protocols.proc", &[("N", 1)], 108, 0, &[]),
         ("dining_asymmetric.proc", &[], 242, 0, &[]),
         ("semaphore.proc", &[], 20, 0, &["Overtaken[1]", "Overtaken[2]"]),
         ("peterson.proc", &[], 20, 0, &[]),
@@ -50,7 +53,7 @@ fn models_are_what_their_heads_say() {
         ("readers_writers.proc", &[], 36, 0, &[]),
         ("leader_election.proc", &[], 63, 0, &[]),
         ("crossing.proc", &[], 35, 0, &[]),
-        ("crossing.proc", &[("SIGNAL", 0)], 55, 0, &["safe"]),
+        ("crossing.proc", &[("SIGNAL", 0)], 55, 0, &["safe", "Safe"]),
         ("scheduler.proc", &[], 96, 0, &[]),
         ("vending.proc", &[], 6, 0, &[]),
         ("relay.proc", &[], 4, 0, &[]),
@@ -74,7 +77,6 @@ fn no_model_is_forgotten_and_none_has_warnings() {
             let model = load_model(&name, &[]);
             let warnings: Vec<&str> = model.warnings.iter().map(|warning| warning.message.as_str()).collect();
             assert_eq!(warnings, [""; 0], "{name}");
-            assert!(model.deadlock_free.is_some(), "{name}");
         }
     }
 }

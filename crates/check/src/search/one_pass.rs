@@ -59,6 +59,7 @@ pub fn search<P: Planes>(
     };
     let stop = search.run(budget).err();
     search.progress.states = search.planes.n_states();
+    search.progress.depth = search.log.depth();
     search.stats.record(&search.progress);
     let system_states = search.planes.n_system_states();
     TesterOutcome { stats: search.stats, system_states, stop, coverage: search.planes.coverage() }

@@ -123,6 +123,17 @@ impl Log {
         number.ok_or(OutOfMemory)
     }
 
+    /// Length of the longest run that was noted.
+    pub(crate) fn depth(&self) -> u64 {
+        let mut depths: Vec<u32> = Vec::with_capacity(self.records.len());
+        for number in 0..self.records.len() {
+            // Parents come first.
+            let parent = self.records.get(number)[0];
+            depths.push(if parent == Log::ROOT { 0 } else { depths[parent as usize] + 1 });
+        }
+        depths.into_iter().max().map_or(0, u64::from)
+    }
+
     /// The run to the state of a note.
     pub(crate) fn run_to(&self, mut number: u32) -> Run {
         let mut actions = Vec::new();

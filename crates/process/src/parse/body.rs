@@ -203,7 +203,7 @@ impl<'a> Parser<'a> {
         match self.peek() {
             Kind::Tau => Ok(Action::Tau(self.bump().span)),
             Kind::Text => {
-                let quoted = self.quoted();
+                let quoted = self.quoted("an action")?;
                 Ok(if quoted.text == "tau" { Action::Tau(quoted.span) } else { Action::Quoted(quoted) })
             }
             _ => Ok(Action::Indexed(self.place("an action")?)),

@@ -139,10 +139,7 @@ impl<'a> Parser<'a> {
                 return Err(self.unexpected("`extern`"));
             }
             self.bump();
-            if self.peek() != Kind::Text {
-                return Err(self.unexpected("the name of a file in quotation marks"));
-            }
-            let file = self.quoted();
+            let file = self.quoted("the name of a file in quotation marks")?;
             self.semicolon("`;`")?;
             ProcessKind::Extern(file)
         } else if self.peek() == Kind::OpenBrace {
@@ -152,13 +149,6 @@ impl<'a> Parser<'a> {
             return Err(self.unexpected(wanted));
         };
         Ok(Process { name, parameters, kind })
-    }
-
-    /// A quoted text; the next token is one.
-    pub(super) fn quoted(&mut self) -> Name<'a> {
-        let span = self.bump().span;
-        let text = self.slice(span);
-        Name { text: &text[1..text.len() - 1], span }
     }
 
     fn property(&mut self) -> Parsed<Property<'a>> {

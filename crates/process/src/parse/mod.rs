@@ -20,6 +20,9 @@ type Parsed<T> = Result<T, Fail>;
 /// More variables than this in one `for`, `forall` or list of parameters are refused.
 const MAX_BINDERS: usize = 16;
 
+/// Longer names are refused.
+const MAX_NAME_BYTES: usize = 1000;
+
 /// As many errors are collected, then the parser gives up.
 const MAX_ERRORS: usize = 100;
 
@@ -38,6 +41,16 @@ pub(crate) fn expression(text: &str, source: SourceId, offset: usize) -> Parsed<
         Kind::End => Ok(expr),
         _ => Err(parser.unexpected("an operator or the end of the proposition")),
     }
+}
+
+/// Refuses names that would fill the screen in every message about them.
+fn bounded(name: Name<'_>) -> Parsed<Name<'_>> {
+    if name.text.len() <= MAX_NAME_BYTES {
+        return Ok(name);
+    }
+    let message = format!("this name is too long: it has {} bytes", name.text.len());
+    let error = fail("name-too-long", message, name.span, "");
+    Err(Box::new(error.with_help(format!("at most {MAX_NAME_BYTES} are allowed"))))
 }
 
 struct Parser<'a> {
@@ -188,10 +201,20 @@ impl<'a> Parser<'a> {
         match self.peek() {
             Kind::Name => {
                 let span = self.bump().span;
-                Ok(Name { text: self.slice(span), span })
+                bounded(Name { text: self.slice(span), span })
             }
             _ => Err(self.unexpected(what)),
         }
+    }
+
+    /// A text in quotation marks, without them.
+    fn quoted(&mut self, what: &str) -> Parsed<Name<'a>> {
+        if self.peek() != Kind::Text {
+            return Err(self.unexpected(what));
+        }
+        let span = self.bump().span;
+        let text = self.slice(span);
+        bounded(Name { text: &text[1..text.len() - 1], span })
     }
 
     /// A name and its indices, if it has any.
