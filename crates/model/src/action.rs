@@ -91,6 +91,18 @@ impl ValueSet {
         }
     }
 
+    /// The members that are values of a variable with the range `lo..=hi`, in order.
+    pub fn values_within(&self, lo: i64, hi: i64) -> impl Iterator<Item = i64> {
+        let (range, listed) = match self {
+            ValueSet::Range(from, to) => (Some((*from).max(lo)..=(*to).min(hi)), None),
+            ValueSet::Bits { lo: base, members } => {
+                (None, Some(members.ones().map(move |at| base + at as i64)))
+            }
+        };
+        let listed = listed.into_iter().flatten().filter(move |value| (lo..=hi).contains(value));
+        range.into_iter().flatten().chain(listed)
+    }
+
     /// Number of members that are values of a variable with the range `lo..=hi`.
     pub fn count_within(&self, lo: i64, hi: i64) -> u64 {
         match self {

@@ -6,12 +6,15 @@
 //! and have nothing filed under 0 (a stretch of unmarked places) is skipped with one comparison,
 //! so a net with 10 000 transitions tries those whose scarcest input is marked and no others.
 
-use crate::layout::Layout;
+use crate::layout::{Field, Layout};
 use crate::system::StepError;
 use crate::{Action, ActionId, Guard, GuardId, ValueSet, VarId};
 
 /// Variables with more values are filed under "least value" and "anything else" only.
-const MAX_ROWS: u64 = 256;
+const MAX_ROWS: u64 = 1 << 17;
+
+/// So are those whose rows would have more entries than this, all together.
+const MAX_ENTRIES: u64 = 1 << 24;
 
 /// A variable that actions are filed under.
 #[derive(Clone, Copy, Debug)]
@@ -51,6 +54,9 @@ pub(crate) struct Index {
     implied: Vec<Option<GuardId>>,
 }
 
+/// The actions filed under one variable, each with its guard and the values it is true for.
+type Filed<'a> = Vec<(ActionId, GuardId, &'a ValueSet)>;
+
 impl Index {
     pub(crate) fn new(layout: &Layout, guards: &[Guard], actions: &[Action]) -> Index {
         let mut index = Index {
@@ -62,16 +68,12 @@ impl Index {
             always: Vec::new(),
             implied: vec![None; actions.len()],
         };
-        let mut filed: Vec<Vec<(ActionId, &ValueSet)>> = vec![Vec::new(); layout.fields().len()];
+        let mut filed: Vec<Filed<'_>> = vec![Vec::new(); layout.fields().len()];
         for (id, action) in actions.iter().enumerate() {
             let id = ActionId::new(id);
             match scarcest(layout, guards, action) {
                 None => index.always.push(id),
-                Some((guard, var, set)) => {
-                    filed[var.index()].push((id, set));
-                    let exact = layout.field(var).span < MAX_ROWS;
-                    index.implied[id.index()] = exact.then_some(guard);
-                }
+                Some((guard, var, set)) => filed[var.index()].push((id, guard, set)),
             }
         }
         let mut by_word: Vec<Vec<VarId>> = vec![Vec::new(); layout.width()];
@@ -87,13 +89,7 @@ impl Index {
         index
     }
 
-    fn add_word(
-        &mut self,
-        layout: &Layout,
-        word: usize,
-        vars: &[VarId],
-        filed: &[Vec<(ActionId, &ValueSet)>],
-    ) {
+    fn add_word(&mut self, layout: &Layout, word: usize, vars: &[VarId], filed: &[Filed<'_>]) {
         let zero_start = self.zero_triggers.len() as u32;
         let mut entry = Word {
             word: word as u32,
@@ -104,19 +100,9 @@ impl Index {
         for &var in vars {
             let field = layout.field(var);
             let id = self.triggers.len() as u32;
-            let cap = if field.span < MAX_ROWS { field.span } else { 1 };
-            let first_row = self.rows.len() as u32;
-            for row in 0..=cap {
-                let start = self.actions.len() as u32;
-                let fits = |set: &ValueSet| match row {
-                    1 if field.span >= MAX_ROWS => true, // Stands for all other numbers too.
-                    _ => set.contains(field.lo.wrapping_add(row as i64)),
-                };
-                let fitting = filed[var.index()].iter().filter(|(_, set)| fits(set));
-                self.actions.extend(fitting.map(|(action, _)| *action));
-                self.rows.push((start, self.actions.len() as u32));
-            }
-            let (zero, others) = (self.rows[first_row as usize], &self.rows[first_row as usize + 1..]);
+            let first_row = self.rows.len();
+            self.add_rows(field, &filed[var.index()]);
+            let (zero, others) = (self.rows[first_row], &self.rows[first_row + 1..]);
             if zero.0 < zero.1 {
                 self.zero_triggers.push(id);
             }
@@ -126,15 +112,38 @@ impl Index {
             for bit in field.shift..field.shift + field.bits {
                 entry.trigger_of_bit[usize::from(bit)] = id;
             }
-            self.triggers.push(Trigger {
-                mask: field.word_mask(),
-                shift: field.shift,
-                first_row,
-                cap: cap as u32,
-            });
+            let (first_row, cap) = (first_row as u32, (self.rows.len() - first_row - 1) as u32);
+            self.triggers.push(Trigger { mask: field.word_mask(), shift: field.shift, first_row, cap });
         }
         entry.zero.1 = self.zero_triggers.len() as u32;
         self.words.push(entry);
+    }
+
+    /// Adds one row per value; or, if that would be too much, one for the least value and one for
+    /// all others. In the former case the guards that actions are filed under need not be tested.
+    fn add_rows(&mut self, field: Field, filed: &Filed<'_>) {
+        let hi = field.lo.wrapping_add(field.span as i64);
+        let n_entries: u64 =
+            filed.iter().map(|(_, _, set)| set.count_within(field.lo, hi)).fold(0, u64::saturating_add);
+        let fits = field.span < MAX_ROWS && self.actions.len() as u64 + n_entries <= MAX_ENTRIES;
+        let mut rows: Vec<Vec<ActionId>> = vec![Vec::new(); if fits { field.span as usize + 1 } else { 2 }];
+        for &(action, guard, set) in filed {
+            if fits {
+                set.values_within(field.lo, hi)
+                    .for_each(|value| rows[(value - field.lo) as usize].push(action));
+                self.implied[action.index()] = Some(guard);
+            } else {
+                if set.contains(field.lo) {
+                    rows[0].push(action);
+                }
+                rows[1].push(action); // Stands for all other values.
+            }
+        }
+        for row in rows {
+            let start = self.actions.len() as u32;
+            self.actions.extend(row);
+            self.rows.push((start, self.actions.len() as u32));
+        }
     }
 
     /// The guard that need not be tested, because an action is tried only where it is true.

@@ -12,6 +12,8 @@
 //!   of the two may matter ("do not accord" in Laarman, Pater, van de Pol and Hansen, *Guard-based
 //!   partial-order reduction*, STTT 2016).
 
+use std::sync::Arc;
+
 use crate::{Action, ActionId, ActionSystem, ExprId, Guard, GuardId, Stmt, ValueSet, VarId};
 
 /// What an action does to a variable that it writes, as far as can be said without running it.
@@ -35,9 +37,13 @@ pub struct Relations {
     writes: Vec<Vec<VarId>>,
     /// Per variable: the actions whose guards or effect mention it.
     users: Vec<Vec<ActionId>>,
-    enablers: Vec<Vec<ActionId>>,
-    disablers: Vec<Vec<ActionId>>,
+    enablers: Vec<Arc<[ActionId]>>,
+    disablers: Vec<Arc<[ActionId]>>,
 }
+
+/// Where a variable has more pairs of a guard and a writer than this, they are not looked into:
+/// all writers are taken to make each guard true and false.
+const MAX_PAIRS: usize = 1 << 24;
 
 impl Relations {
     /// Computes the relations.
@@ -61,20 +67,24 @@ impl Relations {
             effect_reads.push(read);
             writes.push(written);
         }
-        let (enablers, disablers) = system
-            .guards()
-            .iter()
-            .zip(&guard_reads)
-            .map(|(guard, reads)| {
-                let candidates = union(reads.iter().flat_map(|var| &writers[var.index()]));
-                let may = |makes_true: bool| {
-                    let may =
-                        |action: &&ActionId| may_flip(system, system.action(**action), guard, makes_true);
-                    candidates.iter().filter(may).copied().collect::<Vec<_>>()
-                };
-                (may(true), may(false))
-            })
-            .unzip();
+        let mut n_guards = vec![0usize; system.variables().len()];
+        guard_reads.iter().flatten().for_each(|var| n_guards[var.index()] += 1);
+        let writers: Vec<Arc<[ActionId]>> = writers.into_iter().map(Arc::from).collect();
+        let flippers = |(guard, reads): (&Guard, &Vec<VarId>)| -> (Arc<[ActionId]>, Arc<[ActionId]>) {
+            if let [var] = reads[..]
+                && n_guards[var.index()].saturating_mul(writers[var.index()].len()) > MAX_PAIRS
+            {
+                let all = &writers[var.index()];
+                return (all.clone(), all.clone());
+            }
+            let candidates = union(reads.iter().flat_map(|var| writers[var.index()].iter()));
+            let may = |makes_true: bool| {
+                let may = |action: &&ActionId| may_flip(system, system.action(**action), guard, makes_true);
+                candidates.iter().filter(may).copied().collect()
+            };
+            (may(true), may(false))
+        };
+        let (enablers, disablers) = system.guards().iter().zip(&guard_reads).map(flippers).unzip();
         Relations { guard_reads, effect_reads, writes, users, enablers, disablers }
     }
 

@@ -429,7 +429,9 @@ impl Query<'_> {
                     continue;
                 }
                 let number = guard.index() as u32;
-                if best.consider(graph.enablers(number), Vertex::Enablers(number)) {
+                if graph.uses_enablers(number)
+                    && best.consider(graph.enablers(number), Vertex::Enablers(number))
+                {
                     return Ok(best.number(graph));
                 }
                 let Some(control) = graph.control_of_guard(guard) else { continue };

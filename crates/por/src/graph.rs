@@ -10,7 +10,10 @@ use model::relations::{Change, change};
 use model::{ActionId, ActionSystem, Guard, Relations, VarId};
 
 /// A variable's lists are built only if they have fewer entries than this.
-const MAX_ENTRIES: u64 = 1 << 22;
+const MAX_ENTRIES: u64 = 1 << 24;
+
+/// A guard's list of enablers is used only if it is not longer than this, or there is no other.
+const MAX_ENABLERS: usize = 1 << 12;
 
 /// Lists of numbers, one after the other.
 #[derive(Clone, Debug, Default)]
@@ -75,6 +78,8 @@ pub(crate) struct Graph {
     /// leads to, and so on.
     moves: Lists,
     enablers: Lists,
+    /// Per guard, whether its list of enablers is there.
+    uses_enablers: Vec<bool>,
     /// Per action, the vertices it needs when it is enabled; but for the tester's.
     needs: Lists,
     /// Per guard, the control variable it looks at alone.
@@ -92,6 +97,7 @@ impl Graph {
             users: Lists::default(),
             moves: Lists::default(),
             enablers: Lists::default(),
+            uses_enablers: Vec::new(),
             needs: Lists::default(),
             control_of_guard: vec![None; system.guards().len()],
         };
@@ -107,9 +113,10 @@ impl Graph {
             if let Guard::In(var, _) = guard {
                 graph.control_of_guard[index] = control_of_var[var.index()];
             }
-            graph
-                .enablers
-                .push(relations.enablers(model::GuardId::new(index)).iter().map(|a| a.index() as u32));
+            let enablers = relations.enablers(model::GuardId::new(index));
+            let used = enablers.len() <= MAX_ENABLERS || graph.control_of_guard[index].is_none();
+            graph.uses_enablers.push(used);
+            graph.enablers.push(enablers.iter().filter(|_| used).map(|action| action.index() as u32));
         }
         for action in (0..system.actions().len()).map(ActionId::new) {
             graph.add_needs(system, relations, &control_of_var, &users_of, action);
@@ -119,20 +126,22 @@ impl Graph {
 
     fn add_control(&mut self, system: &ActionSystem, relations: &Relations, var: VarId, users: &[ActionId]) {
         let variable = &system.variables()[var.index()];
-        self.controls.push(Control { var, first_row: self.writers.len() as u32 });
-        for value in variable.lo..=variable.hi {
-            let ready: Vec<ActionId> = users
-                .iter()
-                .copied()
-                .filter(|&action| own_guard_admits(system, action, var, value))
-                .collect();
+        let first_row = self.writers.len() as u32;
+        self.controls.push(Control { var, first_row });
+        let n_values = variable.span() as usize + 1;
+        let mut users_of_value = vec![Vec::new(); n_values];
+        for &action in users {
+            for value in own_values(system, action, var, variable.lo, variable.hi) {
+                users_of_value[(value - variable.lo) as usize].push(action);
+            }
+        }
+        for (at, ready) in users_of_value.iter().enumerate() {
             let writes = |action: &&ActionId| relations.writes(**action).binary_search(&var).is_ok();
             let writers: Vec<ActionId> = ready.iter().filter(writes).copied().collect();
-            let first_row = self.controls[self.controls.len() - 1].first_row;
             let moves = writers.iter().filter_map(|&action| {
                 let to = match change(system.action(action), var) {
                     Change::To(to) => to,
-                    Change::Map(table) => (*table.get((value - variable.lo) as usize)?)?,
+                    Change::Map(table) => (*table.get(at)?)?,
                     Change::By(_) | Change::Any => return None, // Not of a control variable.
                 };
                 Some([action.index() as u32, first_row + (to - variable.lo) as u32])
@@ -235,6 +244,12 @@ impl Graph {
         self.enablers.get(guard as usize)
     }
 
+    /// Whether the list of a guard's enablers is there.
+    #[inline]
+    pub(crate) fn uses_enablers(&self, guard: u32) -> bool {
+        self.uses_enablers[guard as usize]
+    }
+
     #[inline]
     pub(crate) fn needs(&self, action: u32) -> &[u32] {
         self.needs.get(action as usize)
@@ -274,7 +289,16 @@ fn users_of_variables(system: &ActionSystem, relations: &Relations) -> Vec<Vec<A
 /// Whether a variable is a control variable: some action tests it with a guard of its own, it is
 /// only ever set or mapped, and the lists of its values are not too long.
 fn is_control(system: &ActionSystem, relations: &Relations, var: VarId, users: &[ActionId]) -> bool {
-    let n_values = system.variables()[var.index()].span().saturating_add(1);
+    let variable = &system.variables()[var.index()];
+    let own_count = |&action: &ActionId| {
+        let counts =
+            system.action(action).guards.iter().filter_map(|guard| match &system.guards()[guard.index()] {
+                Guard::In(its, set) if *its == var => Some(set.count_within(variable.lo, variable.hi)),
+                _ => None,
+            });
+        counts.min().unwrap_or(variable.span().saturating_add(1))
+    };
+    let n_entries = users.iter().map(own_count).fold(variable.span(), u64::saturating_add);
     let tests = |&action: &ActionId| {
         let guards = &system.action(action).guards;
         guards.iter().any(|guard| matches!(&system.guards()[guard.index()], Guard::In(its, _) if *its == var))
@@ -283,15 +307,20 @@ fn is_control(system: &ActionSystem, relations: &Relations, var: VarId, users: &
         relations.writes(action).binary_search(&var).is_err()
             || matches!(change(system.action(action), var), Change::To(_) | Change::Map(_))
     };
-    n_values.saturating_mul(users.len() as u64) <= MAX_ENTRIES
-        && users.iter().any(tests)
-        && users.iter().all(only_sets)
+    n_entries <= MAX_ENTRIES && users.iter().any(tests) && users.iter().all(only_sets)
 }
 
-/// Whether the guards that an action itself has on a variable are true for a value.
-fn own_guard_admits(system: &ActionSystem, action: ActionId, var: VarId, value: i64) -> bool {
-    system.action(action).guards.iter().all(|guard| match &system.guards()[guard.index()] {
-        Guard::In(its, set) if *its == var => set.contains(value),
-        _ => true,
-    })
+/// The values for which the guards that an action itself has on a variable are true.
+fn own_values(system: &ActionSystem, action: ActionId, var: VarId, lo: i64, hi: i64) -> Vec<i64> {
+    let own = system.action(action).guards.iter().filter_map(|guard| match &system.guards()[guard.index()] {
+        Guard::In(its, set) if *its == var => Some(set),
+        _ => None,
+    });
+    let mut own = own.collect::<Vec<_>>().into_iter();
+    match own.next() {
+        None => (lo..=hi).collect(),
+        Some(first) => {
+            first.values_within(lo, hi).filter(|&value| own.clone().all(|set| set.contains(value))).collect()
+        }
+    }
 }
