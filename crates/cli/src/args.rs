@@ -59,6 +59,14 @@ pub(crate) struct CheckArguments {
     #[arg(long)]
     pub(crate) deadlock_free: bool,
 
+    /// Leave out redundant interleavings (auto: for testers and specs)
+    #[arg(long, value_enum, default_value_t = Reduce::Auto)]
+    pub(crate) reduce: Reduce,
+
+    /// Check everything with and without reduction, and compare
+    #[arg(long, hide_short_help = true)]
+    pub(crate) verify_reduction: bool,
+
     #[command(flatten)]
     pub(crate) search: SearchArguments,
 
@@ -167,14 +175,6 @@ pub(crate) struct ModelArguments {
 /// How to search.
 #[derive(Debug, Args)]
 pub(crate) struct SearchArguments {
-    /// Leave out redundant interleavings (auto: for testers and specs)
-    #[arg(long, value_enum, default_value_t = Reduce::Auto)]
-    pub(crate) reduce: Reduce,
-
-    /// Check with and without reduction, and compare
-    #[arg(long, hide_short_help = true)]
-    pub(crate) verify_reduction: bool,
-
     /// Breadth first (shortest runs) or depth first
     #[arg(long, value_enum, default_value_t = Order::Bfs)]
     pub(crate) order: Order,
@@ -198,6 +198,19 @@ pub(crate) enum Reduce {
     Auto,
     None,
     Stubborn,
+}
+
+impl CheckArguments {
+    /// Whether testers are checked with reduction.
+    pub(crate) fn reduces_testers(&self) -> bool {
+        self.reduce != Reduce::None
+    }
+
+    /// Whether deadlocks and invariants are. By default not: runs are then shortest, and all of
+    /// them are found in one exploration.
+    pub(crate) fn reduces_safety(&self) -> bool {
+        self.reduce == Reduce::Stubborn || self.verify_reduction
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -58,11 +58,8 @@ pub fn search<P: Planes>(
         progress: Progress::default(),
     };
     let stop = search.run(budget).err();
-    search.progress.states = search.planes.n_states();
     search.progress.depth = search.log.depth();
-    search.stats.record(&search.progress);
-    let system_states = search.planes.n_system_states();
-    TesterOutcome { stats: search.stats, system_states, stop, coverage: search.planes.coverage() }
+    TesterOutcome::new(search.stats, search.progress, search.planes, stop)
 }
 
 struct Search<'a, P: Planes> {

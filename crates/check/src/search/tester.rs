@@ -5,7 +5,7 @@
 //! must find nothing before the answer is that nothing is wrong: under reduction an error C4 may
 //! survive only as C3 (001, Theorem 4.1).
 
-use base::{Budget, Limit};
+use base::{Budget, Limit, Progress};
 use model::{ActionId, Run, StepError};
 
 use super::{Stats, nested_dfs, one_pass};
@@ -61,6 +61,20 @@ pub struct TesterOutcome {
     pub stop: Option<TesterStop>,
     /// The estimated share of the states that the store told apart; `None` if all of them.
     pub coverage: Option<f64>,
+}
+
+impl TesterOutcome {
+    /// The outcome of one search that ended with these figures.
+    pub(crate) fn new<P: Planes>(
+        mut stats: Stats,
+        mut progress: Progress,
+        planes: &P,
+        stop: Option<TesterStop>,
+    ) -> TesterOutcome {
+        progress.states = planes.n_states();
+        stats.record(&progress);
+        TesterOutcome { stats, system_states: planes.n_system_states(), stop, coverage: planes.coverage() }
+    }
 }
 
 /// The order of the work set of Algorithm 3.4.

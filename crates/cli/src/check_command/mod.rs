@@ -48,6 +48,10 @@ struct Answers<'a> {
 
 pub(crate) fn run(arguments: &CheckArguments) -> Result<Exit, Failure> {
     let json = arguments.limits.json;
+    if arguments.verify_reduction && arguments.reduce == Reduce::None {
+        let message = "--verify-reduction needs a reduction: leave out --reduce none";
+        return Err(Failure::plain("usage", message, json));
+    }
     let mut input = input::load(&arguments.model, json)?;
     let tasks = match select(&mut input, arguments) {
         Ok(tasks) => tasks,
@@ -181,19 +185,6 @@ fn coverage_reason(coverage: f64) -> String {
 
 fn reduction_name(reduces: bool) -> &'static str {
     if reduces { "stubborn" } else { "none" }
-}
-
-impl Reduce {
-    /// Whether testers are checked with reduction.
-    fn for_testers(self) -> bool {
-        self != Reduce::None
-    }
-
-    /// Whether deadlocks and invariants are. By default not: runs are then shortest, and all of
-    /// them are found in one exploration.
-    fn for_safety(self) -> bool {
-        self == Reduce::Stubborn
-    }
 }
 
 fn exit_code(results: &[PropertyResult<'_>], has_fault: bool) -> Exit {

@@ -28,11 +28,11 @@ pub(super) fn decide<'a>(
             _ => None,
         })
         .collect();
-    if arguments.search.reduce.for_safety() {
+    if arguments.reduces_safety() {
         for (index, name, goal) in safety {
             let mut judge = Judge::explore(system, &[goal], true, arguments, clock)?;
             let mut result = judge.result(name, goal, 0);
-            if arguments.search.verify_reduction {
+            if arguments.verify_reduction {
                 let full = Judge::explore(system, &[goal], false, arguments, clock)?;
                 result.reduction_check = Some(judge.compare(&full, goal));
             }

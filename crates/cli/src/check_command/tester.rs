@@ -31,7 +31,7 @@ impl<'a> Question<'_, 'a> {
         clock: &mut Clock,
         has_fault: &mut bool,
     ) -> Result<PropertyResult<'a>, Failure> {
-        let reduces = arguments.search.reduce.for_testers();
+        let reduces = arguments.reduces_testers();
         let start = clock.seconds();
         let outcome = self.search(reduces, arguments, clock)?;
         clock.clear();
@@ -46,7 +46,7 @@ impl<'a> Question<'_, 'a> {
             fairness: "none",
             store: arguments.search.store.name(),
         };
-        let reduction_check = if reduces && arguments.search.verify_reduction {
+        let reduction_check = if reduces && arguments.verify_reduction {
             let full = self.search(false, arguments, clock)?;
             let found = |outcome: &TesterOutcome| matches!(outcome.stop, Some(TesterStop::Found(_)));
             Some(ReductionCheck {
