@@ -78,7 +78,7 @@ const FAMILIES: [Family; 9] = [
 ];
 
 /// Larger spaces are not explored in full.
-const MAX_STATES: u64 = 20_000_000;
+const MAX_STATES: u64 = 3_000_000;
 
 fn main() {
     println!(

@@ -1,7 +1,7 @@
 //! Decides whether a system does what a tester calls illegal.
 //!
-//! Algorithm 3.4 ([`one_pass`](super::one_pass)) looks for C1, C2 and C3; if the tester has
-//! infinite-trace states, [`nested_dfs`](super::nested_dfs) looks for C1, C2 and C4 as well. Both
+//! Algorithm 3.4 ([`one_pass`]) looks for C1, C2 and C3; if the tester has
+//! infinite-trace states, [`nested_dfs`] looks for C1, C2 and C4 as well. Both
 //! must find nothing before the answer is that nothing is wrong: under reduction an error C4 may
 //! survive only as C3 (001, Theorem 4.1).
 
