@@ -1,7 +1,7 @@
 //! Integer expressions over the variables of a state.
 //!
 //! Values are `i64`; truth is 1 and falsehood 0, and any number but 0 counts as true. Overflow,
-//! division by zero and an index out of bounds are [`Fault`](crate::Fault)s of the model, never
+//! division by zero and an index out of bounds are [`Fault`]s of the model, never
 //! wrapped or ignored; a language with fixed-width arithmetic says [`UnaryOp::Truncate`].
 //! `And`, `Or` and `Cond` evaluate only the operands that they need.
 //!
