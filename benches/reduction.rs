@@ -122,7 +122,7 @@ fn explore<S: System>(system: &S) -> Row {
 }
 
 fn check(system: &ActionSystem, tester: &Tester, labels: &[LabelId], reduces: bool) -> Row {
-    let product = TesterProduct::new(system, tester, labels);
+    let product = TesterProduct::new(system, tester, labels, u64::MAX).expect("a small tester");
     let product = if reduces { product.reduced() } else { product };
     let planes = || ExactPlanes::new(product.width(), u64::MAX);
     let (seconds, outcome) = fastest(1, || tester::check(&product, WorkSet::Queue, planes, &mut budget()));

@@ -1,10 +1,43 @@
-//! Observers of runs. For now: [testers](tester), which watch actions, and
-//! [specifications](spec), which are turned into testers.
+//! Observers of runs: [testers](tester), which watch actions, [specifications](spec), which are
+//! turned into testers, and [automata on infinite words](tgba), which watch the values of
+//! propositions.
+//!
+//! Automata come from formulas by [`translate()`]; what can be done with them is one module each:
+//! [membership] of a word, [emptiness] with a word, [product and union](mod@product),
+//! [cleaning](clean), [reduction by simulation](simulation), [degeneralization](mod@degeneralize).
 
+pub mod clean;
+pub mod complement;
+pub mod degeneralize;
+pub mod dot;
+pub mod emptiness;
+pub mod extended;
+pub mod hoa;
+pub mod label;
+pub mod membership;
+pub mod never;
+pub mod product;
+mod scc;
+pub mod simulation;
 pub mod spec;
+pub mod stats;
+pub mod stutter;
 pub mod tau_free;
 pub mod tester;
+pub mod testing;
+pub mod tgba;
+pub mod translate;
+mod weak;
+pub mod word;
 
+pub use degeneralize::{Placement, degeneralize};
+pub use emptiness::{accepting_lasso, is_empty};
+pub use label::{Label, Labels};
+pub use membership::accepts;
+pub use product::{product, union};
 pub use spec::Spec;
+pub use stats::Stats;
 pub use tau_free::TauFree;
 pub use tester::Tester;
+pub use tgba::{Edge, Marks, State, Tgba};
+pub use translate::{Config, Effort, TooLarge, to_ba, translate, translate_ba};

@@ -34,16 +34,20 @@ pub struct Spec {
 
 /// The tester of a specification would be too large.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TooLarge {
-    /// The most states it may have.
-    pub max_states: usize,
-}
+pub struct TooLarge;
+
+/// A set of specification states may have this many minimal illegal refusals.
+const MAX_REFUSALS: usize = 2000;
+
+/// Names of sets show this many states.
+const MAX_NAMES: usize = 8;
 
 type Set = BTreeSet<u32>;
 
 impl Spec {
-    /// The tester of this specification, if it has at most `max_states` states.
-    pub fn to_tester(&self, max_states: usize) -> Result<Tester, TooLarge> {
+    /// The tester of this specification, if it has at most `max_size` states and transitions and
+    /// its states stand for as many states of the specification in all.
+    pub fn to_tester(&self, max_size: usize) -> Result<Tester, TooLarge> {
         let moves = Moves::new(self);
         let mut construction = Construction {
             spec: self,
@@ -53,7 +57,8 @@ impl Spec {
             sets: Vec::new(),
             states: vec![State { name: "reject".into(), reject: true, ..State::default() }],
             edges: Vec::new(),
-            max_states,
+            size: 0,
+            max_size,
         };
         let initial = construction.number(construction.moves.closure([self.initial].into()))?;
         let mut next = 0;
@@ -99,11 +104,26 @@ impl Moves {
         set
     }
 
-    /// The states that lie on a loop of τ. (Those before such a loop have one of these in their
-    /// closure.)
-    fn diverging(&self) -> Set {
-        let on_loop = |&state: &u32| self.closure(self.tau_successors(state).collect()).contains(&state);
-        (0..self.from.len() as u32).filter(on_loop).collect()
+    /// Per state, whether τ can go on for ever from it.
+    fn diverging(&self) -> Vec<bool> {
+        // Repeatedly drop states whose τ-successors were all dropped; the others never come to rest.
+        let mut n_left: Vec<usize> =
+            (0..self.from.len() as u32).map(|state| self.tau_successors(state).count()).collect();
+        let mut before = vec![Vec::new(); self.from.len()];
+        for state in 0..self.from.len() as u32 {
+            self.tau_successors(state).for_each(|to| before[to as usize].push(state));
+        }
+        let mut work: Vec<u32> =
+            (0..self.from.len() as u32).filter(|&state| n_left[state as usize] == 0).collect();
+        while let Some(state) = work.pop() {
+            for &previous in &before[state as usize] {
+                n_left[previous as usize] -= 1;
+                if n_left[previous as usize] == 0 {
+                    work.push(previous);
+                }
+            }
+        }
+        n_left.into_iter().map(|n| n > 0).collect()
     }
 
     fn is_stable(&self, state: u32) -> bool {
@@ -114,22 +134,27 @@ impl Moves {
 struct Construction<'a> {
     spec: &'a Spec,
     moves: Moves,
-    diverging: Set,
+    diverging: Vec<bool>,
     /// Tester states of sets.
     numbers: FxHashMap<Set, u32>,
     sets: Vec<(u32, Set)>,
     states: Vec<State>,
     edges: Vec<Edge>,
-    max_states: usize,
+    /// States, transitions and members of sets so far.
+    size: usize,
+    max_size: usize,
 }
 
 impl Construction<'_> {
     const REJECT: u32 = 0;
 
+    fn grow(&mut self, amount: usize) -> Result<(), TooLarge> {
+        self.size = self.size.saturating_add(amount);
+        if self.size > self.max_size { Err(TooLarge) } else { Ok(()) }
+    }
+
     fn add_state(&mut self, state: State) -> Result<u32, TooLarge> {
-        if self.states.len() >= self.max_states {
-            return Err(TooLarge { max_states: self.max_states });
-        }
+        self.grow(1)?;
         self.states.push(state);
         Ok(self.states.len() as u32 - 1)
     }
@@ -139,7 +164,8 @@ impl Construction<'_> {
         if let Some(&number) = self.numbers.get(&set) {
             return Ok(number);
         }
-        let livelock = set.is_disjoint(&self.diverging);
+        self.grow(set.len() + self.spec.letters.len())?;
+        let livelock = set.iter().all(|&state| !self.diverging[state as usize]);
         let number = self.add_state(State { name: self.name(&set), livelock, ..State::default() })?;
         self.numbers.insert(set.clone(), number);
         self.sets.push((number, set));
@@ -147,8 +173,7 @@ impl Construction<'_> {
     }
 
     fn name(&self, set: &Set) -> String {
-        let names: Vec<&str> = set.iter().map(|&state| self.spec.states[state as usize].as_str()).collect();
-        format!("{{{}}}", names.join(", "))
+        list(set.iter().map(|&state| self.spec.states[state as usize].as_str()))
     }
 
     fn expand(&mut self, index: usize) -> Result<(), TooLarge> {
@@ -166,11 +191,14 @@ impl Construction<'_> {
             .filter(|&&state| self.moves.is_stable(state))
             .map(|&state| self.moves.from(state).iter().filter_map(|edge| edge.letter).collect())
             .collect();
-        for refusal in minimal_hitting_sets(&offers, self.max_states)? {
-            let letters: Vec<&str> =
-                refusal.iter().map(|&letter| self.spec.letters[letter as usize].as_str()).collect();
-            let name =
-                format!("{} must offer one of {{{}}}", self.states[number as usize].name, letters.join(", "));
+        for refusal in minimal_hitting_sets(&offers, MAX_REFUSALS)? {
+            let letters = refusal.iter().map(|&letter| self.spec.letters[letter as usize].as_str());
+            let set = &self.states[number as usize].name;
+            let name = match refusal.len() {
+                0 => format!("{set} must not come to rest"),
+                _ => format!("{set} must offer one of {}", list(letters)),
+            };
+            self.grow(refusal.len())?;
             let state = self.add_state(State { name, deadlock: true, ..State::default() })?;
             self.edges.push(Edge { from: number, letter: None, to: state });
             let offered = refusal.iter().map(|&letter| Edge {
@@ -182,6 +210,16 @@ impl Construction<'_> {
         }
         Ok(())
     }
+}
+
+/// The names in braces; of very many only the first.
+fn list<'a>(names: impl ExactSizeIterator<Item = &'a str>) -> String {
+    let n_hidden = names.len().saturating_sub(MAX_NAMES);
+    let mut shown: Vec<String> = names.take(MAX_NAMES).map(str::to_owned).collect();
+    if n_hidden > 0 {
+        shown.push(format!("… {n_hidden} more"));
+    }
+    format!("{{{}}}", shown.join(", "))
 }
 
 /// All minimal sets that meet each of the given ones (Berge's algorithm: one set after the other).
@@ -200,7 +238,7 @@ fn minimal_hitting_sets(sets: &BTreeSet<Set>, max: usize) -> Result<Vec<Set>, To
                 extended.push(candidate);
             }
             if extended.len() > max {
-                return Err(TooLarge { max_states: max });
+                return Err(TooLarge);
             }
         }
         // Smaller sets first, so that only minimal ones are kept.
@@ -229,7 +267,7 @@ mod tests {
         assert_eq!(hitting(&[&[1, 2], &[2, 3]]), [[2].into(), Set::from([1, 3])]);
         let many: Vec<Vec<u32>> = (0..20).map(|i| vec![2 * i, 2 * i + 1]).collect();
         let many: Vec<&[u32]> = many.iter().map(Vec::as_slice).collect();
-        assert_eq!(minimal_hitting_sets(&sets(&many), 1000), Err(TooLarge { max_states: 1000 }));
+        assert_eq!(minimal_hitting_sets(&sets(&many), 1000), Err(TooLarge));
     }
 
     #[test]

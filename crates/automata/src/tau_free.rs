@@ -28,15 +28,29 @@ pub struct TauFree {
     steps: Vec<Step>,
 }
 
+/// The τ-free tester would be too large.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TooLarge;
+
+/// A tester may have this many steps, and its states this many τ-successors in all.
+const MAX_STEPS: usize = 10_000_000;
+
 impl TauFree {
     /// Removes τ from a tester, which must be legal ([`Tester::flaw`]).
-    pub fn new(tester: &Tester) -> TauFree {
+    pub fn new(tester: &Tester) -> Result<TauFree, TooLarge> {
         let n_letters = tester.letters.len();
-        let closures: Vec<Vec<(u32, bool)>> =
-            (0..tester.states.len() as u32).map(|state| tau_closure(tester, state)).collect();
+        if tester.states.len().saturating_mul(n_letters) > MAX_STEPS {
+            return Err(TooLarge);
+        }
+        let closures = tau_closures(tester)?;
         let mut by_source: Vec<Vec<(u32, Step)>> = vec![Vec::new(); tester.states.len()];
+        let mut n_steps = 0;
         for edge in &tester.edges {
             let Some(letter) = edge.letter else { continue };
+            n_steps += closures[edge.to as usize].len();
+            if n_steps > MAX_STEPS {
+                return Err(TooLarge);
+            }
             let leaves_infinite = tester.states[edge.from as usize].infinite;
             for &(to, marked) in &closures[edge.to as usize] {
                 by_source[edge.from as usize].push((letter, Step { to, marked: marked || leaves_infinite }));
@@ -48,15 +62,19 @@ impl TauFree {
             // Of two steps to the same state, the marked one says everything.
             edges.sort_by_key(|(letter, step)| (*letter, step.to, !step.marked));
             edges.dedup_by_key(|(letter, step)| (*letter, step.to));
+            let mut next = 0;
             for letter in 0..n_letters as u32 {
-                steps.extend(edges.iter().filter(|(its, _)| *its == letter).map(|(_, step)| *step));
+                while let Some((_, step)) = edges.get(next).filter(|(its, _)| *its == letter) {
+                    steps.push(*step);
+                    next += 1;
+                }
                 rows.push(steps.len() as u32);
             }
         }
         let mut initial: Vec<u32> =
             closures[tester.initial as usize].iter().map(|(state, _)| *state).collect();
         initial.sort_unstable();
-        TauFree { n_letters, initial, rows, steps }
+        Ok(TauFree { n_letters, initial, rows, steps })
     }
 
     /// The initial states.
@@ -72,26 +90,43 @@ impl TauFree {
     }
 }
 
-/// All states that τ leads to from `state`, itself included, each with whether some way to it
+/// For each state, all states that τ leads to, itself included, each with whether some way to it
 /// leaves an infinite-trace state.
-fn tau_closure(tester: &Tester, state: u32) -> Vec<(u32, bool)> {
-    let mut found = vec![(state, false)];
-    let mut next = 0;
-    while next < found.len() {
-        let (from, marked) = found[next];
-        next += 1;
-        let leaves_infinite = tester.states[from as usize].infinite;
-        for edge in tester.edges.iter().filter(|edge| edge.from == from && edge.letter.is_none()) {
-            let step = (edge.to, marked || leaves_infinite);
-            if !found.contains(&step) {
-                found.push(step);
+fn tau_closures(tester: &Tester) -> Result<Vec<Vec<(u32, bool)>>, TooLarge> {
+    let n_states = tester.states.len();
+    let mut tau = vec![Vec::new(); n_states];
+    for edge in tester.edges.iter().filter(|edge| edge.letter.is_none()) {
+        tau[edge.from as usize].push(edge.to);
+    }
+    let mut closures = Vec::with_capacity(n_states);
+    let mut n_entries = 0;
+    // Per state: in the present closure without and with a mark, if it is this state's number + 1.
+    let mut seen = vec![[0; 2]; n_states];
+    for state in 0..n_states as u32 {
+        let mut found = vec![(state, false)];
+        seen[state as usize][0] = state + 1;
+        let mut next = 0;
+        while next < found.len() {
+            let (from, marked) = found[next];
+            next += 1;
+            let marked = marked || tester.states[from as usize].infinite;
+            for &to in &tau[from as usize] {
+                let known = &mut seen[to as usize][usize::from(marked)];
+                if *known != state + 1 {
+                    *known = state + 1;
+                    found.push((to, marked));
+                }
             }
         }
+        // Where both ways exist, the marked one says everything.
+        found.retain(|&(to, marked)| marked || seen[to as usize][1] != state + 1);
+        n_entries += found.len();
+        if n_entries > MAX_STEPS {
+            return Err(TooLarge);
+        }
+        closures.push(found);
     }
-    // Where both ways exist, the marked one says everything.
-    let both: Vec<(u32, bool)> = found.clone();
-    found.retain(|&(state, marked)| marked || !both.contains(&(state, true)));
-    found
+    Ok(closures)
 }
 
 #[cfg(test)]
@@ -117,7 +152,7 @@ mod tests {
                 edge(2, Some(0), 0),
             ],
         };
-        let free = TauFree::new(&tester);
+        let free = TauFree::new(&tester).unwrap();
         assert_eq!(free.initial(), [1, 2, 3]);
         let steps: Vec<_> = free.steps(0, 0).iter().map(|step| (step.to, step.marked)).collect();
         assert_eq!(steps, [(1, false), (2, false), (3, true)]);

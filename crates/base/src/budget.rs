@@ -81,6 +81,9 @@ impl<'w> Budget<'w> {
         if progress.states > self.max_states {
             return Err(Limit::States(self.max_states));
         }
+        if progress.bytes > self.max_bytes {
+            return Err(Limit::Memory(self.max_bytes));
+        }
         self.countdown -= 1;
         if self.countdown == 0 { self.look(progress) } else { Ok(()) }
     }
@@ -88,9 +91,6 @@ impl<'w> Budget<'w> {
     #[cold]
     fn look(&mut self, progress: &Progress) -> Result<(), Limit> {
         self.countdown = Budget::POLLS_PER_LOOK;
-        if progress.bytes > self.max_bytes {
-            return Err(Limit::Memory(self.max_bytes));
-        }
         match &mut self.watch {
             Some(watch) => watch.look(progress),
             None => Ok(()),

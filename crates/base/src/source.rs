@@ -70,7 +70,8 @@ impl SourceMap {
         SourceMap::default()
     }
 
-    /// Adds a text read as bytes. Text that is not UTF-8, or too long, is refused with the place.
+    /// Adds a text read as bytes. Text that is not UTF-8 is refused with the place; so is one that
+    /// is too long.
     pub fn add(&mut self, name: impl Into<String>, bytes: Vec<u8>) -> Result<SourceId, Diagnostic> {
         let name = name.into();
         if bytes.len() > SourceMap::MAX_BYTES {
@@ -79,17 +80,20 @@ impl SourceMap {
                 format!("{name} has {} bytes; at most {} are read", bytes.len(), SourceMap::MAX_BYTES),
             ));
         }
-        let text = String::from_utf8(bytes).map_err(|error| {
-            let valid = error.utf8_error().valid_up_to();
-            let prefix = &error.as_bytes()[..valid];
-            let line = prefix.iter().filter(|&&byte| byte == b'\n').count() + 1;
-            Diagnostic::error(
-                "not-utf8",
-                format!("{name} is not UTF-8 text: bad byte at offset {valid}, line {line}"),
-            )
-            .with_help("save the file in the UTF-8 encoding")
-        })?;
         let id = SourceId::new(self.sources.len());
+        let text = match String::from_utf8(bytes) {
+            Ok(text) => text,
+            Err(error) => {
+                // The place is shown in the text as far as it can be read.
+                let valid = error.utf8_error().valid_up_to();
+                let text = String::from_utf8_lossy(error.as_bytes()).into_owned();
+                let message = format!("{name} is not UTF-8 text: bad byte at offset {valid}");
+                self.sources.push(Source { name, text });
+                let span = Span::new(id, valid, valid + char::REPLACEMENT_CHARACTER.len_utf8());
+                let help = "save the file in the UTF-8 encoding";
+                return Err(Diagnostic::error("not-utf8", message).at(span, "not UTF-8").with_help(help));
+            }
+        };
         self.sources.push(Source { name, text });
         Ok(id)
     }
@@ -121,7 +125,9 @@ mod tests {
 
     #[test]
     fn bad_utf8_names_the_place() {
-        let error = SourceMap::new().add("m.proc", b"ok\nx\xff".to_vec()).unwrap_err();
-        assert!(error.message.contains("offset 4, line 2"), "{}", error.message);
+        let mut sources = SourceMap::new();
+        let error = sources.add("m.proc", b"ok\nx\xff".to_vec()).unwrap_err();
+        let span = error.span.unwrap();
+        assert_eq!(sources.get(span.source).position(span.start), (2, 2));
     }
 }

@@ -4,6 +4,7 @@
 //! - [`search`]: the searches, one file each, with their goals, statistics and evidence.
 //! - [`graph`]: the transitions of a space that was explored, for exporting it.
 //! - [`reduced`]: a system of which only stubborn sets are explored.
+//! - [`observer`]: automata that watch what is true in the states of a run.
 //! - [`product`]: a system together with a tester.
 //! - [`walk`]: a single run that is extended and taken back step by step.
 //!
@@ -12,6 +13,7 @@
 //! run every time, and depth is bounded by memory alone.
 
 pub mod graph;
+pub mod observer;
 pub mod paged;
 pub mod product;
 pub mod reduced;

@@ -4,9 +4,11 @@
 //! (τ-free) tester. Actions whose label the tester watches are *visible*: they happen only if the
 //! tester follows them. All others leave it where it is.
 
+use automata::tau_free::TooLarge;
 use automata::{TauFree, Tester};
 use model::{ActionId, ActionSystem, LabelId, Relations, StepError, Steps, System as _};
 use por::{Demand, Offer, StubbornSets};
+use rustc_hash::FxHashMap;
 
 /// A system, a tester, and perhaps stubborn sets.
 pub struct TesterProduct<'a> {
@@ -15,8 +17,12 @@ pub struct TesterProduct<'a> {
     free: TauFree,
     /// Per action, the letter of its label.
     letters: Vec<Option<u32>>,
-    /// Per tester state, the actions that it follows.
+    /// Different sets of actions that tester states follow.
     offers: Vec<Offer>,
+    /// Per tester state, which of them it follows.
+    offer_of: Vec<u32>,
+    /// The steps out of one state may take this many bytes.
+    max_bytes: u64,
     sets: Option<StubbornSets<'a>>,
 }
 
@@ -26,6 +32,21 @@ pub struct Scratch {
     por: Option<por::Scratch>,
     enabled: Vec<ActionId>,
     target: Vec<u32>,
+}
+
+/// Why a state could not be expanded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExpandError {
+    /// The model went wrong.
+    Step(StepError),
+    /// Its steps would take too much memory.
+    OutOfMemory,
+}
+
+impl From<StepError> for ExpandError {
+    fn from(error: StepError) -> ExpandError {
+        ExpandError::Step(error)
+    }
 }
 
 /// What is special about a step of the product.
@@ -47,22 +68,37 @@ pub struct ProductSteps {
 }
 
 impl<'a> TesterProduct<'a> {
-    /// The product of a system and a legal tester, whose letters are these labels.
-    pub fn new(system: &'a ActionSystem, tester: &'a Tester, labels: &[LabelId]) -> TesterProduct<'a> {
+    /// The product of a system and a legal tester, whose letters are these labels. The steps out
+    /// of one state may take `max_bytes`.
+    pub fn new(
+        system: &'a ActionSystem,
+        tester: &'a Tester,
+        labels: &[LabelId],
+        max_bytes: u64,
+    ) -> Result<TesterProduct<'a>, TooLarge> {
         let mut letter_of_label = vec![None; system.labels().len()];
         for (letter, label) in labels.iter().enumerate() {
             letter_of_label[label.index()] = Some(letter as u32);
         }
-        let free = TauFree::new(tester);
+        let free = TauFree::new(tester)?;
         let letters: Vec<Option<u32>> =
             system.actions().iter().map(|action| letter_of_label[action.label.index()]).collect();
-        let offer = |state: u32| {
-            let follows = |letter: u32| !free.steps(state, letter).is_empty();
-            let followed = letters.iter().enumerate().filter(|(_, letter)| letter.is_some_and(follows));
-            Offer::new(system, followed.map(|(action, _)| ActionId::new(action)))
-        };
-        let offers = (0..tester.states.len() as u32).map(offer).collect();
-        TesterProduct { system, tester, free, letters, offers, sets: None }
+        let mut offers = Vec::new();
+        let mut offer_of = Vec::with_capacity(tester.states.len());
+        let mut numbers: FxHashMap<Vec<u32>, u32> = FxHashMap::default();
+        for state in 0..tester.states.len() as u32 {
+            let follows = |letter: &u32| !free.steps(state, *letter).is_empty();
+            let followed: Vec<u32> = (0..labels.len() as u32).filter(follows).collect();
+            let number = *numbers.entry(followed).or_insert_with_key(|followed| {
+                let is_followed = |letter: u32| followed.binary_search(&letter).is_ok();
+                let actions =
+                    letters.iter().enumerate().filter(|(_, letter)| letter.is_some_and(is_followed));
+                offers.push(Offer::new(system, actions.map(|(action, _)| ActionId::new(action))));
+                offers.len() as u32 - 1
+            });
+            offer_of.push(number);
+        }
+        Ok(TesterProduct { system, tester, free, letters, offers, offer_of, max_bytes, sets: None })
     }
 
     /// The same product, of which only stubborn sets are explored.
@@ -140,10 +176,10 @@ impl<'a> TesterProduct<'a> {
         state: &[u32],
         scratch: &mut Scratch,
         out: &mut ProductSteps,
-    ) -> Result<bool, StepError> {
+    ) -> Result<bool, ExpandError> {
         let (system_state, tester_state) = state.split_at(self.system.width());
         let tester_state = tester_state[0];
-        let offer = &self.offers[tester_state as usize];
+        let offer = &self.offers[self.offer_of[tester_state as usize] as usize];
         out.steps.clear();
         out.kinds.clear();
         scratch.enabled.clear();
@@ -155,6 +191,9 @@ impl<'a> TesterProduct<'a> {
             let demand = Demand::Tester { offer, livelock: flags.livelock, deadlock: flags.deadlock };
             sets.reduce(system_state, demand, por, &mut scratch.enabled)
                 .map_err(|fault| StepError { fault, action: None })?;
+        }
+        if 4 * (scratch.enabled.len() * state.len()) as u64 > self.max_bytes {
+            return Err(ExpandError::OutOfMemory);
         }
         for &action in &scratch.enabled {
             scratch.target.copy_from_slice(system_state);

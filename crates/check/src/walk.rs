@@ -40,6 +40,12 @@ impl<'a, S: System> Walk<'a, S> {
         self.actions.len()
     }
 
+    /// Bytes held.
+    pub fn bytes(&self) -> u64 {
+        // A state, the vector around it, and an action.
+        (self.states.len() * (4 * self.system.width() + 28)) as u64
+    }
+
     /// Whether no step was taken.
     pub fn is_empty(&self) -> bool {
         self.actions.is_empty()

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use check::search::AtDeadlock;
 use clap::{Args, ColorChoice, Parser, Subcommand, ValueEnum};
 
 use crate::terminal;
@@ -35,7 +36,7 @@ pub(crate) enum Command {
 
 /// Check the properties of a model, and show a run for each that is violated
 ///
-/// Checked are the properties named by --property or --deadlock-free; without these, everything
+/// Checked are the properties given by --property, --ltl or --deadlock-free; without these, everything
 /// that the file declares, and deadlock freedom if it declares nothing or says `deadlock-free;`.
 /// Every run is replayed by an independent interpreter before it is shown.
 ///
@@ -55,9 +56,18 @@ pub(crate) struct CheckArguments {
     #[arg(short, long, value_name = "NAME")]
     pub(crate) property: Vec<String>,
 
+    /// Check this formula of linear temporal logic (can be repeated)
+    #[arg(long, value_name = "FORMULA")]
+    pub(crate) ltl: Vec<String>,
+
     /// Check that no deadlock can be reached
     #[arg(long)]
     pub(crate) deadlock_free: bool,
+
+    /// What LTL says of a run that comes to a deadlock: its last state repeats for ever, it is
+    /// ignored, or it is an error
+    #[arg(long, value_enum, default_value_t = Deadlock::Stutter, value_name = "WHAT", hide_short_help = true)]
+    pub(crate) deadlock: Deadlock,
 
     /// Leave out redundant interleavings (auto: for testers and specs)
     #[arg(long, value_enum, default_value_t = Reduce::Auto)]
@@ -78,7 +88,8 @@ const CHECK_EXAMPLES: &str = "\
 Examples:
   stubborn check models/dining.proc                  everything the file declares
   stubborn check models/dining.proc -D N=13          with another number of philosophers
-  stubborn check models/dining.proc --property neighbors --json
+  stubborn check models/dining.proc --property fed --json
+  stubborn check models/peterson.proc --ltl '[] (P[0]@waiting -> <> P[0]@critical)'
   stubborn check net.proc --deadlock-free --timeout 60s --max-memory 4G
   stubborn check huge.proc --store bitstate          in little memory, perhaps missing states
 
@@ -147,9 +158,8 @@ pub(crate) struct SimulateArguments {
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) initial: usize,
 
-    /// Print the run as one JSON document on stdout (prompts go to stderr)
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) limits: Limits,
 }
 
 const SIMULATE_EXAMPLES: &str = "\
@@ -157,6 +167,9 @@ Examples:
   stubborn simulate models/dining.proc
   stubborn simulate models/dining.proc --random --seed 7 --length 20
   printf '1\\n1\\nstate\\nquit\\n' | stubborn simulate models/dining.proc
+
+With --json the run is printed when it ends, and prompts go to stderr. The limits are on the states
+of the run.
 
 At the prompt: the number of a step, or `undo`, `redo`, `goto N`, `random [N]`, `state`, `trace`,
 `help`, `quit`. Each may be shortened to its first letter.";
@@ -191,6 +204,23 @@ pub(crate) struct SearchArguments {
     #[arg(long, value_name = "K", default_value_t = 3, hide_short_help = true,
           value_parser = clap::value_parser!(u32).range(1..=64))]
     pub(crate) bitstate_hashes: u32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Deadlock {
+    Stutter,
+    Ignore,
+    Error,
+}
+
+impl From<Deadlock> for AtDeadlock {
+    fn from(deadlock: Deadlock) -> AtDeadlock {
+        match deadlock {
+            Deadlock::Stutter => AtDeadlock::Stutter,
+            Deadlock::Ignore => AtDeadlock::Ignore,
+            Deadlock::Error => AtDeadlock::Error,
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

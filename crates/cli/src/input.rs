@@ -26,11 +26,20 @@ pub(crate) fn load(arguments: &ModelArguments, json: bool) -> Result<Input, Fail
     let fail = |diagnostic: Diagnostic| Failure::new(SourceMap::new(), diagnostic, json);
     check_language(path).map_err(fail)?;
     let bytes = read(path).map_err(fail)?;
-    let source = sources.add(path.display().to_string(), bytes).map_err(fail)?;
+    let source = match sources.add(path.display().to_string(), bytes) {
+        Ok(source) => source,
+        Err(diagnostic) => return Err(Failure::new(sources, diagnostic, json)),
+    };
     let options =
         process::Options { constants: arguments.definitions.clone(), ..process::Options::default() };
     let folder = path.parent().unwrap_or(Path::new(""));
-    let mut loader = |name: &str| read(&folder.join(name)).map_err(|diagnostic| diagnostic.message);
+    let mut loader = |name: &str| {
+        let path = folder.join(name);
+        read_bytes(&path).map_err(|reason| match neighbor(&path) {
+            Some(near) => format!("{reason} (did you mean `{near}`?)"),
+            None => reason,
+        })
+    };
     let model = match process::load(&mut sources, source, &options, &mut loader) {
         Ok(model) => model,
         Err(diagnostics) => return Err(Failure::new(sources, diagnostics, json)),
@@ -63,23 +72,27 @@ fn check_language(path: &Path) -> Result<(), Diagnostic> {
 }
 
 /// Reads a file of bounded size.
-pub(crate) fn read(path: &Path) -> Result<Vec<u8>, Diagnostic> {
-    let failed = |reason: String| {
+fn read(path: &Path) -> Result<Vec<u8>, Diagnostic> {
+    read_bytes(path).map_err(|reason| {
         let message = format!("cannot read `{}`: {reason}", path.display());
         let diagnostic = Diagnostic::error("cannot-read", message);
         match neighbor(path) {
             Some(name) => diagnostic.with_help(format!("did you mean `{name}`?")),
             None => diagnostic,
         }
-    };
-    let file = fs::File::open(path).map_err(|error| failed(error.to_string()))?;
+    })
+}
+
+/// The same; the error is the reason alone.
+fn read_bytes(path: &Path) -> Result<Vec<u8>, String> {
+    let file = fs::File::open(path).map_err(|error| error.to_string())?;
     if file.metadata().is_ok_and(|metadata| metadata.is_dir()) {
-        return Err(failed("it is a folder".to_owned()));
+        return Err("it is a folder".to_owned());
     }
     let mut bytes = Vec::new();
     // One byte more than allowed is enough to know that there are too many.
     let limit = SourceMap::MAX_BYTES as u64 + 1;
-    file.take(limit).read_to_end(&mut bytes).map_err(|error| failed(error.to_string()))?;
+    file.take(limit).read_to_end(&mut bytes).map_err(|error| error.to_string())?;
     Ok(bytes)
 }
 

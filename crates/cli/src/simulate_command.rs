@@ -2,18 +2,20 @@
 
 use std::io::{BufRead as _, IsTerminal as _};
 
+use base::{Budget, Limit, Progress};
 use check::walk::Walk;
 use model::{ActionId, ActionSystem, StepError};
 use report::outcome::SCHEMA;
 use report::{Trace, trace};
 
 use crate::args::SimulateArguments;
+use crate::check_command::limit_reason;
 use crate::exit::{Exit, Failure};
 use crate::input;
-use crate::terminal;
+use crate::terminal::{self, Clock};
 
 pub(crate) fn run(arguments: &SimulateArguments) -> Result<Exit, Failure> {
-    let json = arguments.json;
+    let json = arguments.limits.json;
     let input = input::load(&arguments.model, json)?;
     let system = &input.model.system;
     let n_initial = system.initial().len();
@@ -26,15 +28,17 @@ pub(crate) fn run(arguments: &SimulateArguments) -> Result<Exit, Failure> {
         return Err(Failure::plain("no-initial-state", message, json));
     };
     let seed = arguments.seed.unwrap_or_else(|| fastrand::u64(0..1_000_000));
-    let mut simulation = Simulation { system, walk, random: fastrand::Rng::with_seed(seed), json };
-    let end = if arguments.random {
-        simulation
-            .random_steps(arguments.length)
-            .map(|taken| (taken < arguments.length).then_some("deadlock"))
-    } else {
-        simulation.ask().map(|()| None)
+    terminal::catch_interrupts();
+    let mut clock = Clock::start(&arguments.limits);
+    let budget = clock.budget(&arguments.limits);
+    let random = fastrand::Rng::with_seed(seed);
+    let mut simulation = Simulation { system, walk, random, json, budget };
+    let end = if arguments.random { simulation.random_steps(arguments.length) } else { simulation.ask() };
+    let end = match end {
+        Ok(end) => end.map(str::to_owned),
+        Err(Trouble::Limit(limit)) => Some(limit_reason(limit)),
+        Err(Trouble::Fault(error)) => return Err(simulation.model_error(&error)),
     };
-    let end = end.map_err(|error| simulation.model_error(&error))?;
     let trace = simulation.trace()?;
     if json {
         let document = serde_json::json!({
@@ -54,46 +58,79 @@ pub(crate) fn run(arguments: &SimulateArguments) -> Result<Exit, Failure> {
     Ok(Exit::Success)
 }
 
+/// Why a walk ends early.
+enum Trouble {
+    Fault(StepError),
+    Limit(Limit),
+}
+
+impl From<StepError> for Trouble {
+    fn from(error: StepError) -> Trouble {
+        Trouble::Fault(error)
+    }
+}
+
+impl From<Limit> for Trouble {
+    fn from(limit: Limit) -> Trouble {
+        Trouble::Limit(limit)
+    }
+}
+
 struct Simulation<'a> {
     system: &'a ActionSystem,
     walk: Walk<'a, ActionSystem>,
     random: fastrand::Rng,
     json: bool,
+    budget: Budget<'a>,
 }
 
 impl Simulation<'_> {
-    /// Takes random steps until there are enough or there is a deadlock; returns how many.
-    fn random_steps(&mut self, n: usize) -> Result<usize, StepError> {
-        for taken in 0..n {
+    /// Takes random steps until there are enough or there is a deadlock; says which.
+    fn random_steps(&mut self, n: usize) -> Result<Option<&'static str>, Trouble> {
+        for _ in 0..n {
             let choices = self.walk.choices()?;
             match self.random.choice(choices) {
                 Some(action) => self.walk.step(action)?,
-                None => return Ok(taken),
+                None => return Ok(Some("deadlock")),
             }
+            self.poll()?;
         }
-        Ok(n)
+        Ok(None)
+    }
+
+    fn poll(&mut self) -> Result<(), Limit> {
+        let (states, depth) = (self.walk.len() as u64 + 1, self.walk.position() as u64);
+        let progress = Progress { states, depth, bytes: self.walk.bytes(), ..Progress::default() };
+        self.budget.poll(&progress)
     }
 
     /// Prompts until the user has had enough.
-    fn ask(&mut self) -> Result<(), StepError> {
+    fn ask(&mut self) -> Result<Option<&'static str>, Trouble> {
         let mut lines = std::io::stdin().lock().lines();
         self.show_state();
         loop {
             let choices = self.walk.choices()?;
             self.show_choices(&choices)?;
             self.prompt();
-            let Some(Ok(line)) = lines.next() else { return Ok(()) };
+            let Some(Ok(line)) = lines.next() else {
+                self.say("\n");
+                return Ok(None);
+            };
+            if terminal::stdout_is_closed() {
+                return Ok(None);
+            }
             if !std::io::stdin().is_terminal() {
                 self.say(&format!("{line}\n"));
             }
             if !self.obey(line.trim(), &choices)? {
-                return Ok(());
+                return Ok(None);
             }
+            self.poll()?;
         }
     }
 
     /// Carries out a command; returns whether to go on.
-    fn obey(&mut self, line: &str, choices: &[ActionId]) -> Result<bool, StepError> {
+    fn obey(&mut self, line: &str, choices: &[ActionId]) -> Result<bool, Trouble> {
         let (word, argument) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
         let argument: Option<usize> = argument.trim().parse().ok();
         if let Ok(number) = word.parse::<usize>() {
@@ -117,6 +154,10 @@ impl Simulation<'_> {
                     match self.random.choice(self.walk.choices()?) {
                         Some(action) => self.step(action)?,
                         None => break,
+                    }
+                    self.poll()?;
+                    if terminal::stdout_is_closed() {
+                        return Ok(false);
                     }
                 }
             }

@@ -11,10 +11,19 @@ use report::{grouped, human_bytes};
 
 use crate::args::Limits;
 
+static STDOUT_IS_CLOSED: AtomicBool = AtomicBool::new(false);
+
 /// Prints to stdout. A closed pipe is no error: whoever reads has seen enough.
 pub(crate) fn print_stdout(text: &str) {
-    _ = anstream::stdout().write_all(text.as_bytes());
-    _ = anstream::stdout().flush();
+    let mut stdout = anstream::stdout();
+    if stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()).is_err() {
+        STDOUT_IS_CLOSED.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Whether nobody reads what is printed to stdout any more.
+pub(crate) fn stdout_is_closed() -> bool {
+    STDOUT_IS_CLOSED.load(Ordering::Relaxed)
 }
 
 /// Prints to stderr.

@@ -19,13 +19,13 @@ pub struct Limits {
     /// States of processes, testers and specs; processes that differ only in their parameters
     /// usually share them, and then they count once. By default four million.
     pub states: u64,
-    /// Moves of all processes, testers and specs, and entries of their lists. By default ten
+    /// Moves of all processes, testers and specs, and entries of their lists. By default three
     /// million.
     pub transitions: u64,
     /// Values that the variables of `for` go through where there is a `when`, also if nothing comes
-    /// of it. By default fifty million.
+    /// of it. By default twenty million.
     pub copies: u64,
-    /// Actions of the action system. By default four million.
+    /// Actions of the action system. By default two million.
     pub actions: u64,
     /// Participants of all actions, and cells of their tables. By default fifty million.
     pub cells: u64,
@@ -38,9 +38,9 @@ impl Default for Limits {
         Limits {
             processes: 1_000_000,
             states: 4_000_000,
-            transitions: 10_000_000,
-            copies: 50_000_000,
-            actions: 4_000_000,
+            transitions: 3_000_000,
+            copies: 20_000_000,
+            actions: 2_000_000,
             cells: 50_000_000,
             nodes: 10_000_000,
         }

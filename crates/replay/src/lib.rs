@@ -6,8 +6,10 @@
 //! What it accepts is shown to the user; what it rejects is a bug in Stubborn, and is reported as
 //! one, never as a verdict.
 
+pub mod formula;
 pub mod tester;
 
+pub use formula::judge_formula;
 pub use tester::{TesterClaim, judge_tester};
 
 use std::fmt;

@@ -8,8 +8,8 @@ use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 use base::{Diagnostic, Diagnostics, Severity, SourceMap, Span};
 use serde::Serialize;
 
-/// Longer lines are cut around the place.
-const MAX_COLUMNS: usize = 160;
+/// Longer lines are cut around the place; then the message says the column.
+const MAX_COLUMNS: usize = 4000;
 
 /// One diagnostic as a program reads it.
 #[derive(Debug, Serialize)]
@@ -63,7 +63,13 @@ fn render(sources: &SourceMap, diagnostic: &Diagnostic, renderer: &Renderer) -> 
         Severity::Warning => Level::WARNING,
         Severity::Error => Level::ERROR,
     };
-    let message = one_line(&diagnostic.message);
+    let mut message = one_line(&diagnostic.message);
+    if let Some(span) = diagnostic.span
+        && Excerpt::new(sources, span).is_cut
+    {
+        let (line, column) = sources.get(span.source).position(span.start);
+        message += &format!(" (line {line}, column {column})");
+    }
     let mut group =
         level.primary_title(&message).id(diagnostic.code).elements([] as [annotate_snippets::Padding; 0]);
     let primary = diagnostic.span.map(|span| Excerpt::new(sources, span));
@@ -100,6 +106,8 @@ struct Excerpt<'a> {
     line: usize,
     start: usize,
     end: usize,
+    /// The line does not start where the text does.
+    is_cut: bool,
 }
 
 impl<'a> Excerpt<'a> {
@@ -120,6 +128,7 @@ impl<'a> Excerpt<'a> {
             line: source.position(start as u32).0,
             start: start - from,
             end: end.min(to) - from,
+            is_cut: from > line_start,
         }
     }
 
@@ -160,7 +169,7 @@ mod tests {
     fn a_line_of_ten_megabytes_gives_a_short_message() {
         let long = "é".repeat(5 << 20);
         let text = rendered(&long, 4_000_001, 4_000_003);
-        assert!(text.len() < 1500, "{} bytes", text.len());
+        assert!(text.len() < 3000, "{} bytes", text.len());
         assert!(rendered("", 0, 0).contains("no state"));
         assert!(rendered("x", 1, 1).contains("m.proc:1"));
     }

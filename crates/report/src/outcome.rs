@@ -76,9 +76,11 @@ pub struct Statistics {
 /// A run that shows a violation.
 #[derive(Clone)]
 pub struct Counterexample<'a> {
-    /// `deadlock`, `prefix` (the last state is bad), `error` (the model goes wrong there) or,
-    /// for infinite runs, `lasso`.
+    /// `deadlock` (of the system, or of system and tester together), `prefix` (the last state is
+    /// bad), `error` (the model goes wrong there) or, for infinite runs, `lasso`.
     pub kind: &'static str,
+    /// Where a finite run leads, in words.
+    pub target: &'static str,
     /// The run.
     pub trace: Trace<'a>,
     /// For an infinite run, the number of steps before those that repeat for ever.
@@ -193,14 +195,19 @@ impl PropertyResult<'_> {
             _ = write!(text, " ({reason})");
         }
         text.push('\n');
-        if let Some(Counterexample { kind, trace, cycle_start }) = &self.counterexample {
+        if let Some(Counterexample { target, trace, cycle_start, .. }) = &self.counterexample {
             let length = count(trace.len() as u64, "step");
             _ = match cycle_start {
-                Some(start) => {
-                    let cycle = count((trace.len() - start) as u64, "step");
-                    writeln!(text, "  a run of {length}, of which the last {cycle} repeat for ever:")
+                Some(start) if *start == trace.len() => {
+                    writeln!(text, "  a run of {length} to a deadlock, whose state repeats for ever:")
                 }
-                None => writeln!(text, "  a run of {length} to {}:", target_of(kind)),
+                Some(start) => {
+                    let n_cycle = (trace.len() - start) as u64;
+                    let (cycle, verb) =
+                        (count(n_cycle, "step"), if n_cycle == 1 { "repeats" } else { "repeat" });
+                    writeln!(text, "  a run of {length}, of which the last {cycle} {verb} for ever:")
+                }
+                None => writeln!(text, "  a run of {length} to {target}:"),
             };
             text += &trace.to_text(*cycle_start);
         }
@@ -208,14 +215,6 @@ impl PropertyResult<'_> {
             _ = writeln!(text, "  {}", check.to_text());
         }
         text
-    }
-}
-
-fn target_of(kind: &str) -> &'static str {
-    match kind {
-        "deadlock" => "a deadlock",
-        "error" => "the error",
-        _ => "where it is violated",
     }
 }
 

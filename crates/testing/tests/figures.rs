@@ -28,7 +28,8 @@ fn explore<S: System>(system: &S) -> Stats {
 fn check(system: &ActionSystem, model: &process::Model, name: &str) -> (u64, Option<Violation>) {
     let property = model.properties.iter().find(|property| property.name == name).expect("a property");
     let PropertyKind::Tester(observed) = &property.kind else { panic!("a tester") };
-    let product = TesterProduct::new(system, &observed.process, &observed.labels).reduced();
+    let product =
+        TesterProduct::new(system, &observed.process, &observed.labels, u64::MAX).unwrap().reduced();
     let planes = || ExactPlanes::new(product.width(), u64::MAX);
     let outcome = tester::check(&product, WorkSet::Queue, planes, &mut Budget::unlimited());
     let found = match outcome.stop {

@@ -85,8 +85,8 @@ fn check_everything(
     labels: &[LabelId],
     conditions: Conditions,
 ) -> Result<bool, TestCaseError> {
-    let full = TesterProduct::new(system, tester, labels);
-    let reduced = TesterProduct::new(system, tester, labels).reduced();
+    let full = TesterProduct::new(system, tester, labels, u64::MAX).expect("a small tester");
+    let reduced = TesterProduct::new(system, tester, labels, u64::MAX).expect("a small tester").reduced();
     let width = full.width();
     let exact = || ExactPlanes::new(width, u64::MAX);
     // Large enough that no state of these small systems is missed.

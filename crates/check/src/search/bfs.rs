@@ -10,6 +10,8 @@
 //! # Requirements and limits
 //! Any [`Store`]. Over one that does not retain its states ([`Queue`](crate::store::Queue)), the
 //! action that found each state is kept too (4 bytes), since the run cannot be searched for again.
+//! All successors of a state are generated at once, unless states are so wide that this would
+//! take much memory; then a few at a time.
 
 use base::{Budget, Limit, Progress};
 use model::{ActionId, Run, StepError, Steps, System};
@@ -29,15 +31,20 @@ pub fn search<S: System, St: Store>(
         system,
         store,
         scratch: system.new_scratch(),
+        steps: Steps::new(system.width()),
+        new: Vec::new(),
         tree: Tree::new(St::RETAINS),
         goals: OpenGoals::new(goals),
-        violating: vec![None; goals.len()],
+        closing: vec![None; goals.len()],
         stats: Stats::default(),
         progress: Progress::default(),
     };
     let stop = search.run(budget).err();
     search.finish(stop)
 }
+
+/// States of more words than this are expanded in parts.
+const WIDE: usize = 1024;
 
 /// Why the main loop ends early; a fault happened in or behind the state.
 enum End {
@@ -56,10 +63,13 @@ struct Search<'a, S: System, St: Store> {
     system: &'a S,
     store: &'a mut St,
     scratch: S::Scratch,
+    steps: Steps,
+    /// Which of the steps lead to new states.
+    new: Vec<usize>,
     tree: Tree,
     goals: OpenGoals<'a>,
-    /// Per goal, the first state that violates it.
-    violating: Vec<Option<StateId>>,
+    /// Per goal, the first state that violates it, or where it cannot be evaluated.
+    closing: Vec<Option<(StateId, Option<StepError>)>>,
     stats: Stats,
     progress: Progress,
 }
@@ -68,8 +78,6 @@ impl<S: System, St: Store> Search<'_, S, St> {
     fn run(&mut self, budget: &mut Budget<'_>) -> Result<(), End> {
         let width = self.system.width();
         let mut state = vec![0; width];
-        let mut steps = Steps::new(width);
-        let mut new = Vec::new();
         self.add_initial_states(width)?;
         self.poll(budget, 0)?;
         // Expanding the state of this number begins the next level.
@@ -82,28 +90,69 @@ impl<S: System, St: Store> Search<'_, S, St> {
             }
             let id = StateId::new(expanded as usize);
             self.store.get(id, &mut state);
-            steps.clear();
-            let successors = self.system.successors(&state, &mut self.scratch, &mut steps);
-            successors.map_err(|error| End::Fault(error, id))?;
             expanded += 1;
             self.store.release(StateId::new(expanded as usize));
-            self.progress.transitions += steps.len() as u64;
             self.tree.expand()?;
-            if steps.is_empty() {
+            let n_steps = if width <= WIDE {
+                self.steps.clear();
+                let successors = self.system.successors(&state, &mut self.scratch, &mut self.steps);
+                successors.map_err(|error| End::Fault(error, id))?;
+                self.add_targets(width)?;
+                self.steps.len()
+            } else {
+                self.expand_in_parts(id, &state, width, budget, expanded)?
+            };
+            self.progress.transitions += n_steps as u64;
+            if n_steps == 0 {
                 self.stats.deadlocks += 1;
-                self.goals.deadlock(|goal| self.violating[goal] = Some(id));
+                let closing = &mut self.closing;
+                self.goals.deadlock(|goal| closing[goal] = Some((id, None)));
             }
-            let first_new = self.store.n_states();
-            new.clear();
-            self.store.insert_all(steps.targets(), width, |index| new.push(index))?;
-            for (offset, &index) in new.iter().enumerate() {
-                self.tree.find(steps.actions()[index])?;
-                self.look_at(StateId::new(first_new as usize + offset), steps.target(index))?;
-            }
-            if self.goals.all_violated() {
+            if self.goals.all_closed() {
                 return Err(End::AllViolated);
             }
             self.poll(budget, expanded)?;
+        }
+        Ok(())
+    }
+
+    /// Expands a wide state, a few steps at a time; returns how many there are.
+    fn expand_in_parts(
+        &mut self,
+        id: StateId,
+        state: &[u32],
+        width: usize,
+        budget: &mut Budget<'_>,
+        expanded: u64,
+    ) -> Result<usize, End> {
+        let mut enabled = Vec::new();
+        let listed = self.system.enabled(state, &mut self.scratch, &mut enabled);
+        listed.map_err(|error| End::Fault(error, id))?;
+        for part in enabled.chunks(16) {
+            self.steps.clear();
+            for &action in part {
+                let fired = self.system.fire(self.steps.push(action, state), action, &mut self.scratch);
+                fired.map_err(|error| End::Fault(error, id))?;
+            }
+            self.add_targets(width)?;
+            self.poll(budget, expanded)?;
+        }
+        Ok(enabled.len())
+    }
+
+    /// Stores the targets of `self.steps`, and looks at those that are new.
+    fn add_targets(&mut self, width: usize) -> Result<(), End> {
+        let first_new = self.store.n_states();
+        self.new.clear();
+        let new = &mut self.new;
+        self.store.insert_all(self.steps.targets(), width, |index| new.push(index))?;
+        for (offset, &index) in self.new.iter().enumerate() {
+            self.tree.find(self.steps.actions()[index])?;
+            let id = StateId::new(first_new as usize + offset);
+            let closing = &mut self.closing;
+            self.goals.look_at(self.system, self.steps.target(index), &mut self.scratch, |goal, error| {
+                closing[goal] = Some((id, error));
+            });
         }
         Ok(())
     }
@@ -116,17 +165,12 @@ impl<S: System, St: Store> Search<'_, S, St> {
             if is_new {
                 self.tree.roots.push(index);
                 self.tree.find(ActionId::new(0))?;
-                self.look_at(id, state)?;
+                let closing = &mut self.closing;
+                let found = |goal, error| closing[goal] = Some((id, error));
+                self.goals.look_at(self.system, state, &mut self.scratch, found);
             }
         }
-        if self.goals.all_violated() { Err(End::AllViolated) } else { Ok(()) }
-    }
-
-    fn look_at(&mut self, id: StateId, state: &[u32]) -> Result<(), End> {
-        let violating = &mut self.violating;
-        self.goals
-            .look_at(self.system, state, &mut self.scratch, |goal| violating[goal] = Some(id))
-            .map_err(|error| End::Fault(error, id))
+        if self.goals.all_closed() { Err(End::AllViolated) } else { Ok(()) }
     }
 
     #[inline]
@@ -141,14 +185,20 @@ impl<S: System, St: Store> Search<'_, S, St> {
     fn finish(mut self, end: Option<End>) -> Exploration {
         self.progress.states = self.store.n_states();
         self.stats.record(&self.progress);
-        let violations = std::mem::take(&mut self.violating);
-        let violations = violations.into_iter().map(|id| Some(self.run_to(id?))).collect();
+        let mut violations = Vec::new();
+        let mut faults = Vec::new();
+        for closing in std::mem::take(&mut self.closing) {
+            let run = closing.map(|(id, _)| self.run_to(id));
+            let error = closing.and_then(|(_, error)| error);
+            violations.push(run.clone().filter(|_| error.is_none()));
+            faults.push(error.zip(run));
+        }
         let stop = end.map(|end| match end {
             End::AllViolated => Stop::AllViolated,
             End::Limit(limit) => Stop::Limit(limit),
             End::Fault(error, id) => Stop::Fault(error, self.run_to(id)),
         });
-        Exploration { stats: self.stats, violations, stop, coverage: self.store.coverage() }
+        Exploration { stats: self.stats, violations, faults, stop, coverage: self.store.coverage() }
     }
 
     /// A shortest run to a state.

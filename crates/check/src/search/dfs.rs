@@ -33,6 +33,7 @@ pub fn search<S: System, V: Visited>(
         pending: Paged::new(1),
         goals: OpenGoals::new(goals),
         violations: vec![None; goals.len()],
+        faults: vec![None; goals.len()],
         enabled: Vec::new(),
         stats: Stats::default(),
         progress: Progress::default(),
@@ -40,12 +41,8 @@ pub fn search<S: System, V: Visited>(
     let stop = search.run(budget).err();
     search.progress.states = search.visited.n_states();
     search.stats.record(&search.progress);
-    Exploration {
-        stats: search.stats,
-        violations: search.violations,
-        stop,
-        coverage: search.visited.coverage(),
-    }
+    let Search { stats, violations, faults, visited, .. } = search;
+    Exploration { stats, violations, faults, stop, coverage: visited.coverage() }
 }
 
 struct Search<'a, S: System, V: Visited> {
@@ -62,6 +59,7 @@ struct Search<'a, S: System, V: Visited> {
     pending: Paged,
     goals: OpenGoals<'a>,
     violations: Vec<Option<Run>>,
+    faults: Vec<Option<(StepError, Run)>>,
     enabled: Vec<ActionId>,
     stats: Stats,
     progress: Progress,
@@ -133,16 +131,18 @@ impl<S: System, V: Visited> Search<'_, S, V> {
     /// Checks the goals in the state on top of the stack.
     fn look_at(&mut self, state: &[u32]) -> Result<(), Stop> {
         let mut found = Vec::new();
-        let looked = self.goals.look_at(self.system, state, &mut self.scratch, |goal| found.push(goal));
-        looked.map_err(|error| self.fault(error))?;
+        self.goals.look_at(self.system, state, &mut self.scratch, |goal, error| found.push((goal, error)));
         if self.enabled.is_empty() {
             self.stats.deadlocks += 1;
-            self.goals.deadlock(|goal| found.push(goal));
+            self.goals.deadlock(|goal| found.push((goal, None)));
         }
-        for goal in found {
-            self.violations[goal] = Some(self.current_run());
+        for (goal, error) in found {
+            match error {
+                None => self.violations[goal] = Some(self.current_run()),
+                Some(error) => self.faults[goal] = Some((error, self.current_run())),
+            }
         }
-        if self.goals.all_violated() { Err(Stop::AllViolated) } else { Ok(()) }
+        if self.goals.all_closed() { Err(Stop::AllViolated) } else { Ok(()) }
     }
 
     fn pop(&mut self) {

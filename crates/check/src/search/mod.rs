@@ -8,14 +8,19 @@
 //! | [`bfs`] | shortest runs | none: the exact store *is* the queue | by default |
 //! | [`dfs`] | some run, perhaps long | as deep as the longest path | to hurry into deep states; with little memory, over [`Bitstate`](crate::Bitstate) |
 //! | [`one_pass`] | illegal traces, stable failures and divergences of a tester | a work set, and a stack of invisible steps | for every tester |
+//! | [`couvreur`] | runs that an observer by value accepts: violations of LTL | as deep as the longest path | for every formula |
 //! | [`nested_dfs`] | illegal infinite traces of a tester | as deep as the longest path, twice | for testers with infinite-trace states, through [`tester`] |
 
 pub mod bfs;
+pub mod couvreur;
 pub mod dfs;
 pub mod nested_dfs;
 pub mod one_pass;
+mod product_graph;
 mod stack;
 pub mod tester;
+
+pub use product_graph::AtDeadlock;
 
 use base::{Limit, Progress};
 use model::{Run, StepError, System};
@@ -47,11 +52,11 @@ pub struct Stats {
 /// Why a search ended before it had seen everything.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Stop {
-    /// Every goal is violated: there was nothing left to look for.
+    /// Every goal is violated, or cannot be evaluated: there was nothing left to look for.
     AllViolated,
     /// The budget is spent.
     Limit(Limit),
-    /// The model went wrong at the end of this run: in a step from there, or in a proposition.
+    /// The model went wrong at the end of this run, in a step from there.
     Fault(StepError, Run),
 }
 
@@ -62,65 +67,69 @@ pub struct Exploration {
     pub stats: Stats,
     /// For each goal, a run to the first violation found.
     pub violations: Vec<Option<Run>>,
+    /// For each goal, the run to a state where it could not be evaluated; it was not looked at any
+    /// further.
+    pub faults: Vec<Option<(StepError, Run)>>,
     /// Why the search ended early; `None` if it saw everything (that its store let it see).
     pub stop: Option<Stop>,
     /// The estimated share of the states that the store told apart; `None` if all of them.
     pub coverage: Option<f64>,
 }
 
-/// The goals of a search that are not violated yet.
+/// The goals of a search that are still to be looked at.
 struct OpenGoals<'a> {
     goals: &'a [Goal],
-    violated: Vec<bool>,
+    closed: Vec<bool>,
     n_open: usize,
 }
 
 impl<'a> OpenGoals<'a> {
     fn new(goals: &'a [Goal]) -> OpenGoals<'a> {
-        OpenGoals { goals, violated: vec![false; goals.len()], n_open: goals.len() }
+        OpenGoals { goals, closed: vec![false; goals.len()], n_open: goals.len() }
     }
 
-    /// Whether there were goals and all of them are violated.
-    fn all_violated(&self) -> bool {
+    /// Whether there were goals and none is left.
+    fn all_closed(&self) -> bool {
         self.n_open == 0 && !self.goals.is_empty()
     }
 
-    /// Looks at a state that was just found; calls `found` for each goal it violates first.
+    /// Looks at a state that was just found; calls `found` for each goal that it violates first, or
+    /// that cannot be evaluated there.
     fn look_at<S: System>(
         &mut self,
         system: &S,
         state: &[u32],
         scratch: &mut S::Scratch,
-        mut found: impl FnMut(usize),
-    ) -> Result<(), StepError> {
+        mut found: impl FnMut(usize, Option<StepError>),
+    ) {
         if self.n_open == 0 {
-            return Ok(());
+            return;
         }
         for (index, goal) in self.goals.iter().enumerate() {
             if let Goal::Invariant(proposition) = goal
-                && !self.violated[index]
-                && !system.holds(*proposition, state, scratch)?
+                && !self.closed[index]
             {
-                self.close(index);
-                found(index);
+                let error = match system.holds(*proposition, state, scratch) {
+                    Ok(true) => continue,
+                    Ok(false) => None,
+                    Err(error) => Some(error),
+                };
+                self.closed[index] = true;
+                self.n_open -= 1;
+                found(index, error);
             }
         }
-        Ok(())
     }
 
     /// Tells that a state has no successors; calls `found` for each goal it violates first.
     fn deadlock(&mut self, mut found: impl FnMut(usize)) {
         for index in 0..self.goals.len() {
-            if self.goals[index] == Goal::Deadlock && !self.violated[index] {
-                self.close(index);
+            if self.goals[index] == Goal::Deadlock && !self.closed[index] {
+                self.closed[index] = true;
+                self.n_open -= 1;
                 found(index);
             }
         }
-    }
-
-    fn close(&mut self, index: usize) {
-        self.violated[index] = true;
-        self.n_open -= 1;
     }
 }
 

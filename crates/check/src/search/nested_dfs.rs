@@ -24,13 +24,14 @@
 //! [courcoubetis.92.fmsd]; [valmari.93.cav], end of Section 3; [holzmann.96.spin].
 
 use base::{Budget, Progress};
-use model::{ActionId, Run, StepError};
+use model::{ActionId, Run};
 
 use super::Stats;
 use super::one_pass::out_of_memory;
 use super::stack::{Pending, Stack};
 use super::tester::{Evidence, TesterOutcome, TesterStop, Violation};
-use crate::product::{ProductSteps, Scratch, TesterProduct};
+use crate::paged::OutOfMemory;
+use crate::product::{ExpandError, ProductSteps, Scratch, TesterProduct};
 use crate::store::Planes;
 
 /// Searches the product for C1, C2 and C4, using empty sets.
@@ -147,7 +148,7 @@ impl<P: Planes> Search<'_, P> {
             return Err(self.error(Violation::IllegalTrace));
         }
         let expanded = self.product.expand(state, &mut self.scratch, &mut self.steps);
-        let is_deadlock = expanded.map_err(|error| self.fault(error, false))?;
+        let is_deadlock = expanded.map_err(|error| self.trouble(error, false))?;
         self.stats.deadlocks += u64::from(is_deadlock);
         if is_deadlock && flags.deadlock {
             return Err(self.error(Violation::StableFailure));
@@ -165,7 +166,7 @@ impl<P: Planes> Search<'_, P> {
     ) -> Result<(), TesterStop> {
         self.inner.push(state, via, 0).map_err(out_of_memory)?;
         let expanded = self.product.expand(state, &mut self.scratch, &mut self.steps);
-        expanded.map_err(|error| self.fault(error, true))?;
+        expanded.map_err(|error| self.trouble(error, true))?;
         add_steps(&mut self.inner, &self.steps)?;
         self.poll(budget)
     }
@@ -192,8 +193,11 @@ impl<P: Planes> Search<'_, P> {
         self.found(violation, self.current_run(false), None)
     }
 
-    fn fault(&self, error: StepError, in_inner: bool) -> TesterStop {
-        TesterStop::Fault(error, self.current_run(in_inner))
+    fn trouble(&self, error: ExpandError, in_inner: bool) -> TesterStop {
+        match error {
+            ExpandError::Step(error) => TesterStop::Fault(error, self.current_run(in_inner)),
+            ExpandError::OutOfMemory => out_of_memory(OutOfMemory),
+        }
     }
 
     /// The cycle from a frame of the outer stack to its top, over the marked step, along the inner

@@ -29,13 +29,13 @@
 use std::collections::VecDeque;
 
 use base::{Budget, Limit, Progress};
-use model::{ActionId, Run, StepError};
+use model::{ActionId, Run};
 
 use super::Stats;
 use super::stack::{Pending, Stack};
 use super::tester::{Evidence, Log, TesterOutcome, TesterStop, Violation, WorkSet};
 use crate::paged::OutOfMemory;
-use crate::product::{ProductSteps, Scratch, TesterProduct};
+use crate::product::{ExpandError, ProductSteps, Scratch, TesterProduct};
 use crate::store::Planes;
 
 /// Searches the product for C1, C2 and C3, using empty sets.
@@ -84,7 +84,11 @@ impl<P: Planes> Search<'_, P> {
         let mut record = vec![0; product.width() + 1];
         while self.take(&mut record) {
             let (state, note) = record.split_at(product.width());
-            if self.planes.insert_second(state)? {
+            // Depth-first searches enter livelock states only: others come from the work set alone,
+            // each once.
+            if !product.flags(state).livelock {
+                self.look_at(state, note[0], budget)?;
+            } else if self.planes.insert_second(state)? {
                 let via = Pending { action: ActionId::new(0), flag: false };
                 self.enter(state, via, note[0], budget)?;
                 self.search_livelocks(budget)?;
@@ -122,16 +126,22 @@ impl<P: Planes> Search<'_, P> {
         budget: &mut Budget<'_>,
     ) -> Result<(), TesterStop> {
         self.stack.push(state, via, note).map_err(out_of_memory)?;
+        self.look_at(state, note, budget)
+    }
+
+    /// Looks at the steps of a state. In a livelock state (which is on the stack) invisible ones
+    /// wait there for their turn; the targets of all others go to the work set.
+    fn look_at(&mut self, state: &[u32], note: u32, budget: &mut Budget<'_>) -> Result<(), TesterStop> {
         let flags = self.product.flags(state);
         if flags.reject {
-            return Err(self.error(Violation::IllegalTrace, note));
+            return Err(self.error(Violation::IllegalTrace, state, note));
         }
         let mut steps = std::mem::take(&mut self.steps);
         let expanded = self.product.expand(state, &mut self.scratch, &mut steps);
-        let is_deadlock = expanded.map_err(|error| self.fault(error, note))?;
+        let is_deadlock = expanded.map_err(|error| self.trouble(error, note))?;
         self.stats.deadlocks += u64::from(is_deadlock);
         if is_deadlock && flags.deadlock {
-            return Err(self.error(Violation::StableFailure, note));
+            return Err(self.error(Violation::StableFailure, state, note));
         }
         self.progress.transitions += steps.steps.len() as u64;
         for (index, (action, target)) in steps.steps.iter().enumerate() {
@@ -183,13 +193,16 @@ impl<P: Planes> Search<'_, P> {
         Ok(budget.poll(&self.progress)?)
     }
 
-    fn error(&self, violation: Violation, note: u32) -> TesterStop {
-        let tester_state = self.product.tester_state(self.stack.top());
+    fn error(&self, violation: Violation, state: &[u32], note: u32) -> TesterStop {
+        let tester_state = self.product.tester_state(state);
         TesterStop::Found(Evidence { violation, run: self.log.run_to(note), cycle_start: None, tester_state })
     }
 
-    fn fault(&self, error: StepError, note: u32) -> TesterStop {
-        TesterStop::Fault(error, self.log.run_to(note))
+    fn trouble(&self, error: ExpandError, note: u32) -> TesterStop {
+        match error {
+            ExpandError::Step(error) => TesterStop::Fault(error, self.log.run_to(note)),
+            ExpandError::OutOfMemory => out_of_memory(OutOfMemory),
+        }
     }
 
     /// The run to the bottom of the stack, along the stack, and back to one of its frames.

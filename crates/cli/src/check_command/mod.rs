@@ -1,15 +1,17 @@
 //! `stubborn check`: decides the properties of a model.
 //!
 //! Deadlock freedom and invariants without reduction share one exploration; everything else has a
-//! search of its own. See [`safety`] and [`tester`].
+//! search of its own. See [`safety`], [`tester`] and [`formula`].
 
+mod formula;
 mod safety;
 mod tester;
 
 use automata::Tester;
-use base::{Diagnostic, Limit};
+use base::{Diagnostic, Diagnostics, Limit};
 use check::Goal;
-use model::LabelId;
+use ltl::{Formula, Formulas, Prop};
+use model::{ActionSystem, ExprId, LabelId};
 use process::PropertyKind;
 use report::outcome::SCHEMA;
 use report::{CheckReport, PropertyResult, Statistics, Verdict};
@@ -18,14 +20,15 @@ use crate::args::{CheckArguments, Reduce};
 use crate::exit::{Exit, Failure};
 use crate::input::{self, Input};
 use crate::terminal::{self, Clock};
+use formula::FormulaTask;
 
 pub(crate) use safety::explore;
 
 /// The name of the property that every model has.
 const DEADLOCK_FREEDOM: &str = "deadlock-free";
 
-/// The tester of a specification may have this many states.
-const MAX_TESTER_STATES: usize = 100_000;
+/// The tester of a specification may have this many states and transitions.
+const MAX_TESTER_SIZE: usize = 2_000_000;
 
 /// A property to be decided.
 struct Task {
@@ -36,7 +39,9 @@ struct Task {
 enum TaskKind {
     Safety(Goal),
     Tester(Tester, Vec<LabelId>),
-    NotSupported(&'static str),
+    Formula(FormulaTask),
+    /// It cannot be decided, for this reason.
+    Undecided(String),
 }
 
 /// The answers so far, in the order of the tasks.
@@ -55,7 +60,7 @@ pub(crate) fn run(arguments: &CheckArguments) -> Result<Exit, Failure> {
     let mut input = input::load(&arguments.model, json)?;
     let tasks = match select(&mut input, arguments) {
         Ok(tasks) => tasks,
-        Err(diagnostic) => return Err(Failure::new(input.sources, diagnostic, json)),
+        Err(diagnostics) => return Err(Failure::new(input.sources, diagnostics, json)),
     };
     terminal::catch_interrupts();
     let system = &input.model.system;
@@ -69,12 +74,20 @@ pub(crate) fn run(arguments: &CheckArguments) -> Result<Exit, Failure> {
                 let question = tester::Question { name: &task.name, system, tester, labels };
                 question.decide(arguments, &mut clock, &mut answers.has_fault)?
             }
-            TaskKind::NotSupported(reason) => undecided(&task.name, (*reason).to_owned()),
+            TaskKind::Formula(formula) => {
+                let formulas = &input.model.formulas;
+                let question = formula::Question { name: &task.name, system, formulas, task: formula };
+                question.decide(arguments, &mut clock, &mut answers.has_fault)
+            }
+            TaskKind::Undecided(reason) => undecided(&task.name, reason.clone()),
         };
         answers.results[index] = Some(result);
     }
     drop(clock);
-    let results: Vec<PropertyResult<'_>> = answers.results.into_iter().flatten().collect();
+    let mut results: Vec<PropertyResult<'_>> = answers.results.into_iter().flatten().collect();
+    if !input.model.fairness.is_empty() {
+        results.iter_mut().for_each(doubt_unfair_run);
+    }
     let exit = exit_code(&results, answers.has_fault);
     let report = CheckReport { schema: SCHEMA, model: input.info, results };
     if json {
@@ -104,20 +117,21 @@ fn to_text(report: &CheckReport<'_>) -> String {
 }
 
 /// The properties that were asked for; without any, those that the file declares.
-fn select(input: &mut Input, arguments: &CheckArguments) -> Result<Vec<Task>, Diagnostic> {
+fn select(input: &mut Input, arguments: &CheckArguments) -> Result<Vec<Task>, Diagnostics> {
     let model = &mut input.model;
     let asked = &arguments.property;
-    let everything = asked.is_empty() && !arguments.deadlock_free;
+    let everything = asked.is_empty() && arguments.ltl.is_empty() && !arguments.deadlock_free;
     let known = || model.properties.iter().map(|property| property.name.as_str()).chain([DEADLOCK_FREEDOM]);
     for name in asked {
-        if !known().any(|known| known == name) {
+        if !known().any(|known| is_named(known, name)) {
             let list: Vec<String> = known().map(|name| format!("`{name}`")).collect();
             return Err(Diagnostic::error(
                 "unknown-property",
                 format!("the file declares no property `{name}`"),
             )
             .with_help(format!("known are {}", list.join(", ")))
-            .suggesting(name, known()));
+            .suggesting(name, known())
+            .into());
         }
     }
     let wants_deadlock = arguments.deadlock_free
@@ -127,7 +141,11 @@ fn select(input: &mut Input, arguments: &CheckArguments) -> Result<Vec<Task>, Di
     if wants_deadlock {
         tasks.push(Task { name: DEADLOCK_FREEDOM.to_owned(), kind: TaskKind::Safety(Goal::Deadlock) });
     }
-    for property in model.properties.iter().filter(|property| everything || asked.contains(&property.name)) {
+    for property in model
+        .properties
+        .iter()
+        .filter(|property| everything || asked.iter().any(|name| is_named(&property.name, name)))
+    {
         let kind = match &property.kind {
             PropertyKind::Invariant(expr) => {
                 TaskKind::Safety(Goal::Invariant(model.system.add_proposition(&property.name, *expr)))
@@ -135,21 +153,62 @@ fn select(input: &mut Input, arguments: &CheckArguments) -> Result<Vec<Task>, Di
             PropertyKind::Tester(observed) => {
                 TaskKind::Tester(observed.process.clone(), observed.labels.clone())
             }
-            PropertyKind::Spec(observed) => match observed.process.to_tester(MAX_TESTER_STATES) {
+            PropertyKind::Spec(observed) => match observed.process.to_tester(MAX_TESTER_SIZE) {
                 Ok(tester) => TaskKind::Tester(tester, observed.labels.clone()),
                 Err(_) => {
-                    let message = format!(
-                        "the tester of spec `{}` has more than {MAX_TESTER_STATES} states",
-                        property.name
-                    );
-                    return Err(Diagnostic::error("too-large", message).at(property.span, ""));
+                    let message = format!("the tester of spec `{}` would be too large", property.name);
+                    return Err(Diagnostic::error("too-large", message).at(property.span, "").into());
                 }
             },
-            PropertyKind::Ltl(_) => TaskKind::NotSupported("LTL properties are not supported yet"),
+            PropertyKind::Ltl(ltl) => {
+                formula_task(&mut model.system, &mut model.formulas, ltl.formula, &ltl.propositions)
+            }
         };
         tasks.push(Task { name: property.name.clone(), kind });
     }
+    for text in &arguments.ltl {
+        let source = input.sources.add("--ltl", text.clone().into_bytes())?;
+        let parsed = ltl::parse(&mut model.formulas, text, source, 0)?;
+        let propositions = model.resolve_propositions(&parsed, &input.sources)?;
+        let kind = formula_task(&mut model.system, &mut model.formulas, parsed.formula, &propositions);
+        tasks.push(Task { name: text.clone(), kind });
+    }
     Ok(tasks)
+}
+
+/// Whether a property is meant by a name: its own, or that of all instances with parameters.
+fn is_named(property: &str, name: &str) -> bool {
+    property.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('['))
+}
+
+/// Translates the negation of a formula, and makes its propositions observable.
+fn formula_task(
+    system: &mut ActionSystem,
+    formulas: &mut Formulas,
+    formula: Formula,
+    propositions: &[(Prop, ExprId)],
+) -> TaskKind {
+    let negation = formulas.not(formula);
+    match automata::translate(formulas, negation, automata::Config::default()) {
+        Err(reason) => TaskKind::Undecided(reason.to_string()),
+        Ok(negation) => {
+            let mut observe = |&(prop, expr): &(Prop, ExprId)| {
+                (prop, expr, system.add_proposition(formulas.text(prop), expr))
+            };
+            let propositions = propositions.iter().map(&mut observe).collect();
+            TaskKind::Formula(FormulaTask { formula, propositions, negation })
+        }
+    }
+}
+
+/// The file asks for fairness, which is not supported yet. What holds without it holds with it; but
+/// an infinite run that violates something may be unfair.
+fn doubt_unfair_run(result: &mut PropertyResult<'_>) {
+    let is_infinite = result.counterexample.as_ref().is_some_and(|found| found.cycle_start.is_some());
+    if result.verdict == Verdict::Violated && is_infinite {
+        result.verdict = Verdict::Unknown;
+        result.reason = Some("the run found may be unfair; fairness is not supported yet".to_owned());
+    }
 }
 
 fn undecided(property: &str, reason: String) -> PropertyResult<'static> {

@@ -2,7 +2,7 @@
 
 use check::reduced::Reduced;
 use check::{Bitstate, Exact, Exploration, Goal, Stop, search, store};
-use model::{ActionSystem, Expr, Run, System};
+use model::{ActionSystem, Expr, Run, StepError, System};
 use replay::Claim;
 use report::outcome::{Counterexample, ReductionCheck};
 use report::{Method, PropertyResult, Statistics, Trace, Verdict};
@@ -137,13 +137,16 @@ impl<'a> Judge<'a> {
     }
 
     fn has_fault(&self) -> bool {
-        matches!(self.exploration.stop, Some(Stop::Fault(..)))
+        let faulty_goal = self.exploration.faults.iter().any(Option::is_some);
+        faulty_goal || matches!(self.exploration.stop, Some(Stop::Fault(..)))
     }
 
     fn result(&mut self, name: &str, goal: Goal, number: usize) -> PropertyResult<'a> {
-        let (verdict, reason, counterexample) = match &self.exploration.violations[number] {
-            Some(run) => self.violated(goal, run),
-            None => self.not_violated(goal),
+        let Exploration { violations, faults, .. } = &self.exploration;
+        let (verdict, reason, counterexample) = match (&violations[number], &faults[number]) {
+            (Some(run), _) => self.violated(goal, run),
+            (None, Some((error, run))) => self.faulty(error, run),
+            (None, None) => self.not_violated(goal),
         };
         PropertyResult {
             property: name.to_owned(),
@@ -172,14 +175,17 @@ impl<'a> Judge<'a> {
 
     /// A violation is reported only if the judge of evidence agrees.
     fn violated(&self, goal: Goal, run: &Run) -> (Verdict, Option<String>, Option<Counterexample<'a>>) {
-        let (kind, claim) = match goal {
-            Goal::Deadlock => ("deadlock", Claim::Deadlock),
-            Goal::Invariant(number) => ("prefix", Claim::Violates(self.system.propositions()[number].expr)),
+        let (kind, target, claim) = match goal {
+            Goal::Deadlock => ("deadlock", "a deadlock", Claim::Deadlock),
+            Goal::Invariant(number) => {
+                let expr = self.system.propositions()[number].expr;
+                ("prefix", "where it is violated", Claim::Violates(expr))
+            }
         };
         match replay::judge(self.system, run, claim) {
             Ok(replayed) => {
                 let trace = Trace::new(self.system, run.clone(), replayed);
-                (Verdict::Violated, None, Some(Counterexample { kind, trace, cycle_start: None }))
+                (Verdict::Violated, None, Some(Counterexample { kind, target, trace, cycle_start: None }))
             }
             Err(rejection) => (Verdict::Unknown, Some(internal_error(&rejection)), None),
         }
@@ -193,7 +199,8 @@ impl<'a> Judge<'a> {
                 Ok(replayed) => {
                     let trace = Trace::new(self.system, run.clone(), replayed);
                     let reason = format!("model error: {}", self.system.describe_fault(error));
-                    let counterexample = Counterexample { kind: "error", trace, cycle_start: None };
+                    let counterexample =
+                        Counterexample { kind: "error", target: "the error", trace, cycle_start: None };
                     (Verdict::Unknown, Some(reason), Some(counterexample))
                 }
                 Err(rejection) => (Verdict::Unknown, Some(internal_error(&rejection)), None),
@@ -202,6 +209,20 @@ impl<'a> Judge<'a> {
                 Some(coverage) => (Verdict::Unknown, Some(coverage_reason(coverage)), None),
                 None => (Verdict::Holds, self.vacuous(goal), None),
             },
+        }
+    }
+
+    /// The model goes wrong at the end of a run.
+    fn faulty(&self, error: &StepError, run: &Run) -> (Verdict, Option<String>, Option<Counterexample<'a>>) {
+        match replay::judge(self.system, run, Claim::Fault(error.fault)) {
+            Ok(replayed) => {
+                let trace = Trace::new(self.system, run.clone(), replayed);
+                let reason = format!("model error: {}", self.system.describe_fault(error));
+                let counterexample =
+                    Counterexample { kind: "error", target: "the error", trace, cycle_start: None };
+                (Verdict::Unknown, Some(reason), Some(counterexample))
+            }
+            Err(rejection) => (Verdict::Unknown, Some(internal_error(&rejection)), None),
         }
     }
 

@@ -75,14 +75,17 @@ impl<'a> Question<'_, 'a> {
         clock: &mut Clock,
     ) -> Result<TesterOutcome, Failure> {
         let CheckArguments { search, limits, .. } = arguments;
-        let product = TesterProduct::new(self.system, self.tester, self.labels);
+        let max_bytes = limits.max_bytes();
+        let product = TesterProduct::new(self.system, self.tester, self.labels, max_bytes).map_err(|_| {
+            let message = format!("tester `{}` is too large once its tau steps are removed", self.name);
+            Failure::plain("too-large", message, limits.json)
+        })?;
         let product = if reduces { product.reduced() } else { product };
         let work_set = match search.order {
             Order::Bfs => WorkSet::Queue,
             Order::Dfs => WorkSet::Stack,
         };
         let mut budget = clock.budget(limits);
-        let max_bytes = budget.max_bytes;
         Ok(match search.store {
             StoreKind::Exact => tester::check(
                 &product,
@@ -111,7 +114,12 @@ impl<'a> Question<'_, 'a> {
                         (
                             Verdict::Unknown,
                             Some(reason),
-                            Some(Counterexample { kind: "error", trace, cycle_start: None }),
+                            Some(Counterexample {
+                                kind: "error",
+                                target: "the error",
+                                trace,
+                                cycle_start: None,
+                            }),
                         )
                     }
                     Err(rejection) => (Verdict::Unknown, Some(internal_error(&rejection)), None),
@@ -145,7 +153,7 @@ impl<'a> Question<'_, 'a> {
             Violation::StableFailure => (
                 TesterClaim::StableFailure,
                 "deadlock",
-                format!("illegal stable failure: stuck with the tester in `{state}`"),
+                format!("illegal stable failure: the system refuses what the tester needs in `{state}`"),
             ),
             Violation::Divergence => (
                 TesterClaim::Divergence,
@@ -155,13 +163,15 @@ impl<'a> Question<'_, 'a> {
             Violation::InfiniteTrace => (
                 TesterClaim::InfiniteTrace,
                 "lasso",
-                "illegal infinite trace: the tester leaves infinite states for ever".to_owned(),
+                "illegal infinite trace: the tester leaves infinite states infinitely often".to_owned(),
             ),
         };
         match replay::judge_tester(self.system, self.tester, self.labels, run, *cycle_start, claim) {
             Ok(replayed) => {
                 let trace = Trace::new(self.system, run.clone(), replayed);
-                let counterexample = Counterexample { kind, trace, cycle_start: *cycle_start };
+                let target =
+                    if kind == "deadlock" { "where it refuses to go on" } else { "where it is violated" };
+                let counterexample = Counterexample { kind, target, trace, cycle_start: *cycle_start };
                 (Verdict::Violated, Some(reason), Some(counterexample))
             }
             Err(rejection) => (Verdict::Unknown, Some(internal_error(&rejection)), None),

@@ -1,0 +1,200 @@
+//! Cleaning: states that cannot matter, and marks that say nothing.
+//!
+//! # Idea
+//! - A state matters iff it can be reached and can reach an accepting component.
+//! - Marks matter only on edges inside accepting components: a run leaves all others for good.
+//! - Inside a component a mark is superfluous if another one never comes without it, and if no cycle
+//!   avoids any mark, every run is accepting: then all edges may carry all marks.
+//! - Each component numbers the marks it needs from 0; the automaton has as many as the component
+//!   that needs most.
+//!
+//! # References
+//! [babiak.13.spin] does the same in Spot (`scc_filter`), with less sharing of marks.
+
+use fixedbitset::FixedBitSet;
+
+use crate::scc::{Sccs, components};
+use crate::tgba::{Edge, Marks, State, Tgba};
+
+/// Drops the states that no accepting run visits, except the initial one, and renumbers the others in
+/// the order of a breadth-first search.
+#[must_use]
+pub fn trim(tgba: Tgba) -> Tgba {
+    let useful = useful_states(&tgba);
+    let mut new = vec![None; tgba.n_states()];
+    let mut order = vec![tgba.initial()];
+    new[tgba.initial().index()] = Some(State::new(0));
+    let mut next = 0;
+    while let Some(&state) = order.get(next) {
+        next += 1;
+        for edge in tgba.edges(state).iter().filter(|edge| useful.contains(edge.target.index())) {
+            new[edge.target.index()].get_or_insert_with(|| {
+                order.push(edge.target);
+                State::new(order.len() - 1)
+            });
+        }
+    }
+    keep(tgba, &order, |edge| {
+        let target = new[edge.target.index()].filter(|_| useful.contains(edge.target.index()))?;
+        Some(Edge { target, ..*edge })
+    })
+}
+
+/// The automaton of these states, in this order, the first of them initial, with the edges that
+/// `renumber` leaves.
+fn keep(mut tgba: Tgba, order: &[State], renumber: impl Fn(&Edge) -> Option<Edge>) -> Tgba {
+    let propositions = tgba.propositions().to_vec();
+    let mut kept = Tgba::with_labels(tgba.take_labels(), tgba.n_marks());
+    kept.declare(propositions);
+    kept.add_states(order.len() - 1);
+    for (index, &state) in order.iter().enumerate() {
+        for edge in tgba.edges(state).iter().filter_map(&renumber) {
+            kept.add_edge(State::new(index), edge.label, edge.marks, edge.target);
+        }
+    }
+    kept.compact()
+}
+
+/// The states from which some accepting component can be reached.
+fn useful_states(tgba: &Tgba) -> FixedBitSet {
+    let sccs = Sccs::of(tgba);
+    let mut members: Vec<Vec<State>> = vec![vec![]; sccs.n()];
+    tgba.states().for_each(|state| members[sccs.component(state)].push(state));
+    let mut useful = FixedBitSet::with_capacity(tgba.n_states());
+    for (component, members) in members.iter().enumerate() {
+        let mut edges = members.iter().flat_map(|&state| tgba.edges(state));
+        let leads_on = edges.any(|edge| useful.contains(edge.target.index()));
+        if leads_on || sccs.is_accepting(component, tgba) {
+            useful.extend(members.iter().map(|state| state.index()));
+        }
+    }
+    useful
+}
+
+/// Drops marks that say nothing, and afterwards unused ones. The language stays the same; the
+/// automaton should be [trimmed](trim).
+#[must_use]
+pub fn simplify_marks(tgba: Tgba) -> Tgba {
+    let sccs = Sccs::of(&tgba);
+    let mut kinds = vec![Kind::Irrelevant; sccs.n()];
+    let mut has_rejecting = false;
+    for (component, kind) in kinds.iter_mut().enumerate() {
+        if sccs.is_accepting(component, &tgba) {
+            *kind = Kind::Accepting(needed_marks(&tgba, &sccs, component));
+        } else {
+            has_rejecting |= !sccs.is_trivial(component);
+        }
+    }
+    let needs = kinds.iter().map(|kind| match kind {
+        Kind::Accepting(needed) => needed.len() as u32,
+        Kind::Irrelevant => 0,
+    });
+    let n_marks = needs.max().unwrap_or(0).max(u32::from(has_rejecting));
+    renumber_marks(tgba, &sccs, &kinds, n_marks)
+}
+
+#[derive(Clone)]
+enum Kind {
+    /// No run that stays here is accepting.
+    Irrelevant,
+    /// These marks suffice; none if every run that stays here is accepting.
+    Accepting(Vec<u32>),
+}
+
+fn renumber_marks(mut tgba: Tgba, sccs: &Sccs, kinds: &[Kind], n_marks: u32) -> Tgba {
+    for state in tgba.states() {
+        let component = sccs.component(state);
+        for edge in tgba.edges_mut(state.index()) {
+            let inner = component == sccs.component(edge.target);
+            edge.marks = match &kinds[component] {
+                Kind::Accepting(needed) if inner => {
+                    let missing =
+                        (0..needed.len() as u32).filter(|&new| !edge.marks.contains(needed[new as usize]));
+                    missing.fold(Marks::all(n_marks), |marks, new| marks.minus(Marks::single(new)))
+                }
+                _ => Marks::NONE,
+            };
+        }
+    }
+    tgba.set_n_marks(n_marks);
+    merge_edges(tgba)
+}
+
+/// Makes edges of the same source, target and marks one.
+fn merge_edges(mut tgba: Tgba) -> Tgba {
+    for state in tgba.states() {
+        for edge in std::mem::take(tgba.edges_mut(state.index())) {
+            tgba.add_edge(state, edge.label, edge.marks, edge.target);
+        }
+    }
+    tgba.compact()
+}
+
+/// Marks that imply all others in the component; none if no cycle can avoid any mark.
+fn needed_marks(tgba: &Tgba, sccs: &Sccs, component: usize) -> Vec<u32> {
+    let states: Vec<State> = tgba.states().filter(|&state| sccs.component(state) == component).collect();
+    let avoidable: Vec<u32> =
+        (0..tgba.n_marks()).filter(|&mark| some_cycle_avoids(tgba, sccs, &states, mark)).collect();
+    let inner = states.iter().flat_map(|&state| {
+        tgba.edges(state).iter().filter(move |edge| sccs.is_inner(state, edge)).map(|edge| edge.marks)
+    });
+    let sets: Vec<Marks> = inner.collect();
+    let never_without = |a: u32, b: u32| sets.iter().all(|set| !set.contains(a) || set.contains(b));
+    let mut needed = avoidable.clone();
+    for &mark in &avoidable {
+        if needed.iter().any(|&other| other != mark && never_without(other, mark)) {
+            needed.retain(|&kept| kept != mark);
+        }
+    }
+    needed
+}
+
+/// Whether the component, which has these states, has a cycle on which the mark is missing.
+fn some_cycle_avoids(tgba: &Tgba, sccs: &Sccs, states: &[State], mark: u32) -> bool {
+    let place = |state: State| states.binary_search(&state).ok();
+    let successors: Vec<Vec<usize>> = states
+        .iter()
+        .map(|&state| {
+            let edges = tgba.edges(state).iter();
+            edges
+                .filter(|edge| sccs.is_inner(state, edge) && !edge.marks.contains(mark))
+                .filter_map(|edge| place(edge.target))
+                .collect()
+        })
+        .collect();
+    let loops = successors.iter().enumerate().any(|(node, next)| next.contains(&node));
+    loops || components(&successors).n < states.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::label::Label;
+
+    #[test]
+    fn dead_states_and_superfluous_marks_go() {
+        let mut tgba = Tgba::new(2);
+        let [good, dead, unreachable] = std::array::from_fn(|_| tgba.add_state());
+        let start = tgba.initial();
+        tgba.add_edge(start, Label::TRUE, Marks::all(2), dead);
+        tgba.add_edge(start, Label::TRUE, Marks::all(2), good);
+        tgba.add_edge(dead, Label::TRUE, Marks::single(1), dead);
+        tgba.add_edge(unreachable, Label::TRUE, Marks::all(2), good);
+        tgba.add_edge(good, Label::TRUE, Marks::all(2), good);
+        let tgba = simplify_marks(trim(tgba));
+        assert_eq!((tgba.n_states(), tgba.n_edges(), tgba.n_marks()), (2, 2, 0));
+    }
+
+    #[test]
+    fn a_mark_that_always_comes_with_another_goes() {
+        let mut tgba = Tgba::new(2);
+        let start = tgba.initial();
+        let other = tgba.add_state();
+        tgba.add_edge(start, Label::TRUE, Marks::NONE, start);
+        tgba.add_edge(start, Label::TRUE, Marks::single(1), other);
+        tgba.add_edge(other, Label::TRUE, Marks::all(2), start);
+        let tgba = simplify_marks(tgba);
+        assert_eq!(tgba.n_marks(), 1);
+        assert_eq!(tgba.edges(start).iter().filter(|edge| edge.marks == Marks::NONE).count(), 2);
+    }
+}

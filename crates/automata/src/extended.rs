@@ -1,0 +1,300 @@
+//! Extended Büchi automata with valuations on states, as in [hansen.02.fmics].
+//!
+//! # Idea
+//! A state carries a valuation, and a run reads a word if its states carry the letters. Besides the
+//! usual *infinite* acceptance there are *finite* acceptance states, which accept whatever follows,
+//! and *deadlock* acceptance states, which accept a finite word that ends in them.
+//!
+//! | here | the paper |
+//! |---|---|
+//! | [`Extended::from_ba`] | the usual construction: a state for each state and letter of a BA |
+//! | [`Extended::reduce`] | 2.3, the heuristics for all automata |
+//! | [`Extended::ignore_stuttering`] | 2.3, the heuristic for stutter-insensitive ones |
+//! | [`Extended::without_finite`] | Theorem 2.1 |
+//!
+//! # Requirements and limits
+//! Valuations are explicit, so there are up to 2^|AP| copies of each state: hence a limit.
+
+use ltl::{Lasso, Prop, Valuation};
+use rustc_hash::FxHashMap;
+
+use crate::label::Label;
+use crate::scc::components;
+use crate::stutter::exactly;
+use crate::tgba::{Marks, State, Tgba};
+
+/// One state of an [`Extended`] automaton.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ExtendedState {
+    /// The letter that a run reads here.
+    pub valuation: Valuation,
+    /// Where it can go on.
+    pub successors: Vec<usize>,
+    /// Whether runs can begin here.
+    pub initial: bool,
+    /// F_inf: a run that comes here infinitely often accepts.
+    pub infinite: bool,
+    /// F_fin: a run that comes here accepts, whatever follows.
+    pub finite: bool,
+    /// F_dl: a run of a finite word that ends here accepts.
+    pub deadlock: bool,
+}
+
+/// A state-labeled Büchi automaton with three kinds of acceptance. See the head of the module.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Extended {
+    /// The propositions it speaks about, sorted.
+    pub propositions: Vec<Prop>,
+    /// The states; successors are places in this list.
+    pub states: Vec<ExtendedState>,
+}
+
+/// More propositions are refused.
+pub const MAX_PROPOSITIONS: usize = 16;
+
+impl Extended {
+    /// The extended automaton of a Büchi automaton with marks on states: a copy of each state for each letter it
+    /// can read. There is no finite acceptance. A deadlock is accepted where repeating the last letter
+    /// for ever would be. Nothing if there are too many propositions or states.
+    ///
+    /// # Panics
+    /// If marks do not belong to states, or there are several.
+    pub fn from_ba(ba: &Tgba, max_states: usize) -> Option<Extended> {
+        assert!(ba.n_marks() <= 1 && ba.is_state_based(), "a Büchi automaton with marks on states");
+        let propositions = ba.propositions().to_vec();
+        if propositions.len() > MAX_PROPOSITIONS || ba.n_states() << propositions.len() > max_states {
+            return None;
+        }
+        let letters: Vec<Valuation> = (0..1u32 << propositions.len())
+            .map(|bits| {
+                let holding = propositions.iter().enumerate().filter(|(index, _)| bits >> index & 1 == 1);
+                holding.map(|(_, &prop)| prop).collect()
+            })
+            .collect();
+        let n_letters = letters.len();
+        let mut states = Vec::with_capacity(ba.n_states() * n_letters);
+        for state in ba.states() {
+            let infinite = ba.edges(state).iter().any(|edge| edge.marks == ba.all_marks());
+            for letter in &letters {
+                let taken = ba.edges(state).iter().filter(|edge| ba.labels().holds(edge.label, letter));
+                let copies =
+                    |target: State| (0..n_letters).map(move |copy| target.index() * n_letters + copy);
+                let mut successors: Vec<usize> = taken.flat_map(|edge| copies(edge.target)).collect();
+                successors.sort_unstable();
+                successors.dedup();
+                let initial = state == ba.initial();
+                let (valuation, finite, deadlock) = (letter.clone(), false, false);
+                states.push(ExtendedState { valuation, successors, initial, infinite, finite, deadlock });
+            }
+        }
+        let mut extended = Extended { propositions, states };
+        extended.accept_deadlocks_like_stuttering();
+        Some(extended.reduce())
+    }
+
+    /// Makes a deadlock accepted exactly where repeating the last letter for ever would be.
+    pub fn accept_deadlocks_like_stuttering(&mut self) {
+        let stuttering: Vec<Vec<usize>> =
+            (0..self.states.len()).map(|state| self.stuttering(state)).collect();
+        let parts = components(&stuttering);
+        let mut good = vec![false; self.states.len()];
+        for (state, next) in stuttering.iter().enumerate() {
+            let on_cycle = next.iter().any(|&next| parts.of[next] == parts.of[state]);
+            good[state] = self.states[state].finite || (on_cycle && self.states[state].infinite);
+        }
+        let good = backwards(&stuttering, good);
+        for (state, good) in self.states.iter_mut().zip(good) {
+            state.deadlock = good;
+        }
+    }
+
+    /// The successors with the same valuation.
+    fn stuttering(&self, state: usize) -> Vec<usize> {
+        let here = &self.states[state];
+        let same = |&next: &usize| self.states[next].valuation == here.valuation;
+        here.successors.iter().copied().filter(same).collect()
+    }
+
+    /// Whether the infinite word is accepted, by the definition.
+    pub fn accepts(&self, lasso: &Lasso) -> bool {
+        let tgba = self.to_tgba();
+        crate::membership::accepts(&tgba, lasso)
+    }
+
+    /// Whether the finite word is accepted, by the definition.
+    pub fn accepts_finite(&self, word: &[Valuation]) -> bool {
+        let mut here: Vec<usize> =
+            (0..self.states.len()).filter(|&state| self.states[state].initial).collect();
+        for (position, letter) in word.iter().enumerate() {
+            here.retain(|&state| self.reads(state, letter));
+            if here.iter().any(|&state| self.states[state].finite) {
+                return true;
+            }
+            if position + 1 < word.len() {
+                here = here.iter().flat_map(|&state| self.states[state].successors.iter().copied()).collect();
+                here.sort_unstable();
+                here.dedup();
+            }
+        }
+        !word.is_empty() && here.iter().any(|&state| self.states[state].deadlock)
+    }
+
+    fn reads(&self, state: usize, letter: &Valuation) -> bool {
+        let valuation = &self.states[state].valuation;
+        self.propositions.iter().all(|&prop| valuation.holds(prop) == letter.holds(prop))
+    }
+
+    /// The reductions of 2.3 that keep any language: states that cannot be reached or cannot accept go,
+    /// as do edges of finite acceptance states, and infinite acceptance off cycles.
+    #[must_use]
+    pub fn reduce(mut self) -> Extended {
+        for state in self.states.iter_mut().filter(|state| state.finite) {
+            state.successors.clear();
+            state.infinite = false;
+        }
+        let successors: Vec<Vec<usize>> = self.states.iter().map(|state| state.successors.clone()).collect();
+        let parts = components(&successors);
+        for (state, next) in successors.iter().enumerate() {
+            self.states[state].infinite &= next.iter().any(|&next| parts.of[next] == parts.of[state]);
+        }
+        let accepting = self.states.iter().map(|state| state.infinite || state.finite || state.deadlock);
+        let useful = backwards(&successors, accepting.collect());
+        self.keep(&useful)
+    }
+
+    /// Closes finite and deadlock acceptance backwards over steps that repeat the letter, and reduces. Only for
+    /// stutter-insensitive automata.
+    #[must_use]
+    pub fn ignore_stuttering(mut self) -> Extended {
+        let stuttering: Vec<Vec<usize>> =
+            (0..self.states.len()).map(|state| self.stuttering(state)).collect();
+        let finite = backwards(&stuttering, self.states.iter().map(|state| state.finite).collect());
+        let deadlock = backwards(&stuttering, self.states.iter().map(|state| state.deadlock).collect());
+        for (index, state) in self.states.iter_mut().enumerate() {
+            (state.finite, state.deadlock) = (finite[index], deadlock[index]);
+        }
+        self.reduce()
+    }
+
+    /// The reachable ones of these states.
+    fn keep(&self, useful: &[bool]) -> Extended {
+        let mut numbers: FxHashMap<usize, usize> = FxHashMap::default();
+        let mut order: Vec<usize> = vec![];
+        let visit = |state: usize, numbers: &mut FxHashMap<usize, usize>, order: &mut Vec<usize>| {
+            if useful[state] && !numbers.contains_key(&state) {
+                numbers.insert(state, order.len());
+                order.push(state);
+            }
+        };
+        for state in (0..self.states.len()).filter(|&state| self.states[state].initial) {
+            visit(state, &mut numbers, &mut order);
+        }
+        let mut next = 0;
+        while let Some(&state) = order.get(next) {
+            next += 1;
+            for &target in &self.states[state].successors {
+                visit(target, &mut numbers, &mut order);
+            }
+        }
+        let kept = |&state: &usize| {
+            let old = &self.states[state];
+            let successors =
+                old.successors.iter().filter_map(|target| numbers.get(target).copied()).collect();
+            ExtendedState { successors, ..old.clone() }
+        };
+        Extended { propositions: self.propositions.clone(), states: order.iter().map(kept).collect() }
+    }
+
+    /// Theorem 2.1: the same language without finite acceptance. States that accept at once lead into a clique of
+    /// one state per valuation, all of which accept in every way.
+    #[must_use]
+    pub fn without_finite(&self) -> Extended {
+        if self.states.iter().all(|state| !state.finite) || self.propositions.len() > MAX_PROPOSITIONS {
+            return self.clone();
+        }
+        let n = self.states.len();
+        let n_letters = 1usize << self.propositions.len();
+        let bits = |valuation: &Valuation| -> usize {
+            let holding = self.propositions.iter().enumerate().filter(|(_, prop)| valuation.holds(**prop));
+            holding.map(|(index, _)| 1 << index).sum()
+        };
+        let mut result = self.clone();
+        for (index, state) in result.states.iter_mut().enumerate() {
+            for target in &mut state.successors {
+                if self.states[*target].finite {
+                    *target = n + bits(&self.states[*target].valuation);
+                }
+            }
+            state.successors.sort_unstable();
+            state.successors.dedup();
+            state.initial &= !self.states[index].finite;
+        }
+        for letter in 0..n_letters {
+            let holding = self.propositions.iter().enumerate().filter(|(index, _)| letter >> index & 1 == 1);
+            let valuation: Valuation = holding.map(|(_, &prop)| prop).collect();
+            let starts =
+                |state: &ExtendedState| state.initial && state.finite && state.valuation == valuation;
+            let initial = self.states.iter().any(starts);
+            let successors = (n..n + n_letters).collect();
+            let state = ExtendedState {
+                valuation,
+                successors,
+                initial,
+                infinite: true,
+                finite: false,
+                deadlock: true,
+            };
+            result.states.push(state);
+        }
+        result.states.iter_mut().for_each(|state| state.finite = false);
+        result.reduce()
+    }
+
+    /// The automaton of the infinite words it accepts, with letters on edges.
+    pub fn to_tgba(&self) -> Tgba {
+        let mut tgba = Tgba::new(1);
+        tgba.declare(self.propositions.iter().copied());
+        // State 0 is before the first letter, the last accepts everything.
+        let n = self.states.len();
+        tgba.add_states(n + 1);
+        let everything = State::new(n + 1);
+        tgba.add_edge(everything, Label::TRUE, Marks::single(0), everything);
+        let letters: Vec<Label> = self
+            .states
+            .iter()
+            .map(|state| exactly(tgba.labels_mut(), &self.propositions, &state.valuation))
+            .collect();
+        let mut enter = |source: usize, target: usize| {
+            let state = &self.states[target];
+            let marks = if state.infinite { Marks::single(0) } else { Marks::NONE };
+            let goal = if state.finite { everything } else { State::new(target + 1) };
+            tgba.add_edge(State::new(source), letters[target], marks, goal);
+        };
+        for (index, state) in self.states.iter().enumerate() {
+            if state.initial {
+                enter(0, index);
+            }
+            state.successors.iter().for_each(|&target| enter(index + 1, target));
+        }
+        tgba.compact()
+    }
+}
+
+/// The nodes from which a good one can be reached.
+fn backwards(successors: &[Vec<usize>], good: Vec<bool>) -> Vec<bool> {
+    let mut predecessors = vec![vec![]; successors.len()];
+    for (node, next) in successors.iter().enumerate() {
+        next.iter().for_each(|&next| predecessors[next].push(node));
+    }
+    let mut stack: Vec<usize> = (0..good.len()).filter(|&node| good[node]).collect();
+    let mut found = good;
+    while let Some(node) = stack.pop() {
+        for &before in &predecessors[node] {
+            if !found[before] {
+                found[before] = true;
+                stack.push(before);
+            }
+        }
+    }
+    found
+}

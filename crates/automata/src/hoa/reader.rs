@@ -1,0 +1,316 @@
+//! Reading the HOA format: headers, then states with their edges, then checks that all fits.
+
+use base::{Diagnostic, SourceId, Span};
+use ltl::{Formulas, Prop};
+use rustc_hash::FxHashMap;
+
+use crate::hoa::lexer::{Token, tokens};
+use crate::label::{Label, Labels, MAX_VARIABLES};
+use crate::tgba::{Marks, State, Tgba};
+
+/// Automata of more states are refused.
+const MAX_STATES: u64 = 10_000_000;
+
+/// An automaton that was read, with its name if it has one.
+#[derive(Clone, Debug)]
+pub struct Named {
+    /// What the header `name:` says.
+    pub name: Option<String>,
+    /// The automaton.
+    pub automaton: Tgba,
+}
+
+/// All automata of a text, one after the other. Their propositions become propositions of the pool.
+pub fn read(formulas: &mut Formulas, text: &str, source: SourceId) -> Result<Vec<Named>, Diagnostic> {
+    let tokens = tokens(text, source)?;
+    let mut found = vec![];
+    let mut at = 0;
+    while tokens[at].0 != Token::End {
+        let mut reader = Reader::new(formulas, &tokens, at);
+        found.push(reader.automaton()?);
+        at = reader.at;
+    }
+    Ok(found)
+}
+
+/// The only automaton of a text.
+///
+/// ```
+/// # use automata::hoa;
+/// let mut formulas = ltl::Formulas::new();
+/// let text = r#"HOA: v1 States: 1 Start: 0 AP: 1 "a" Acceptance: 1 Inf(0)
+///               --BODY-- State: 0 [0] 0 {0} [!0] 0 --END--"#;
+/// let tgba = hoa::read_one(&mut formulas, text, base::SourceId::new(0)).unwrap().automaton;
+/// assert_eq!((tgba.n_states(), tgba.n_edges(), tgba.n_marks()), (1, 2, 1));
+/// let error = hoa::read_one(&mut formulas, "HOA: v1 Acceptance: 1 Fin(0)", base::SourceId::new(0));
+/// assert!(error.unwrap_err().message.contains("Fin"));
+/// ```
+pub fn read_one(formulas: &mut Formulas, text: &str, source: SourceId) -> Result<Named, Diagnostic> {
+    let mut found = read(formulas, text, source)?;
+    match (found.pop(), found.len()) {
+        (Some(only), 0) => Ok(only),
+        (None, _) => Err(Diagnostic::error("hoa-syntax", "the text contains no automaton")),
+        (_, more) => {
+            Err(Diagnostic::error("hoa-several", format!("expected one automaton, found {}", more + 1)))
+        }
+    }
+}
+
+/// An edge as written.
+pub(super) struct RawEdge {
+    pub(super) source: u64,
+    pub(super) target: u64,
+    pub(super) label: Option<Label>,
+    pub(super) marks: Marks,
+    pub(super) span: Span,
+}
+
+pub(super) struct Reader<'r> {
+    pub(super) formulas: &'r mut Formulas,
+    pub(super) tokens: &'r [(Token, Span)],
+    pub(super) at: usize,
+    pub(super) labels: Labels,
+    pub(super) name: Option<String>,
+    pub(super) states: Option<(u64, Span)>,
+    pub(super) starts: Vec<(u64, Span)>,
+    pub(super) propositions: Option<Vec<Prop>>,
+    pub(super) aliases: FxHashMap<String, Label>,
+    /// For each mark of the text ours, if acceptance asks for it; nothing before the header is read.
+    pub(super) acceptance: Option<(Vec<Option<u32>>, u32)>,
+    pub(super) defined: FxHashMap<u64, Span>,
+    pub(super) edges: Vec<RawEdge>,
+}
+
+pub(super) fn fail<T>(span: Span, code: &'static str, message: impl Into<String>) -> Result<T, Diagnostic> {
+    Err(Diagnostic::error(code, message).at(span, ""))
+}
+
+/// Words.
+impl<'r> Reader<'r> {
+    pub(super) fn new(formulas: &'r mut Formulas, tokens: &'r [(Token, Span)], at: usize) -> Reader<'r> {
+        Reader {
+            formulas,
+            tokens,
+            at,
+            labels: Labels::with_limit(1_000_000),
+            name: None,
+            states: None,
+            starts: vec![],
+            propositions: None,
+            aliases: FxHashMap::default(),
+            acceptance: None,
+            defined: FxHashMap::default(),
+            edges: vec![],
+        }
+    }
+
+    pub(super) fn peek(&self) -> &'r Token {
+        &self.tokens[self.at].0
+    }
+
+    pub(super) fn span(&self) -> Span {
+        self.tokens[self.at].1
+    }
+
+    pub(super) fn next(&mut self) -> &'r (Token, Span) {
+        let token = &self.tokens[self.at];
+        self.at = (self.at + 1).min(self.tokens.len() - 1);
+        token
+    }
+
+    pub(super) fn unexpected<T>(&self, expected: &str) -> Result<T, Diagnostic> {
+        fail(self.span(), "hoa-syntax", format!("expected {expected}, found {}", self.peek()))
+    }
+
+    pub(super) fn number(&mut self, expected: &str) -> Result<u64, Diagnostic> {
+        match *self.peek() {
+            Token::Number(number) => {
+                self.next();
+                Ok(number)
+            }
+            _ => self.unexpected(expected),
+        }
+    }
+
+    pub(super) fn eat(&mut self, character: char) -> bool {
+        let found = *self.peek() == Token::Punctuation(character);
+        if found {
+            self.next();
+        }
+        found
+    }
+
+    pub(super) fn expect(&mut self, character: char) -> Result<(), Diagnostic> {
+        if self.eat(character) { Ok(()) } else { self.unexpected(&format!("`{character}`")) }
+    }
+}
+
+/// Headers.
+impl Reader<'_> {
+    pub(super) fn automaton(&mut self) -> Result<Named, Diagnostic> {
+        match self.next() {
+            (Token::Header(name), _) if name == "HOA" => {}
+            (found, span) => {
+                return fail(
+                    *span,
+                    "hoa-syntax",
+                    format!("an automaton begins with `HOA: v1`, not with {found}"),
+                );
+            }
+        }
+        match self.next() {
+            (Token::Identifier(version), _) if version == "v1" => {}
+            (found, span) => {
+                return fail(*span, "hoa-version", format!("only version `v1` is known, not {found}"));
+            }
+        }
+        while *self.peek() != Token::Mark("BODY") {
+            self.header()?;
+        }
+        let body = self.next().1;
+        if self.acceptance.is_none() {
+            return fail(body, "hoa-syntax", "the header `Acceptance:` is missing");
+        }
+        self.body()?;
+        self.build(body)
+    }
+
+    pub(super) fn header(&mut self) -> Result<(), Diagnostic> {
+        let (token, span) = self.next();
+        let Token::Header(name) = token else {
+            return fail(*span, "hoa-syntax", format!("expected a header or `--BODY--`, found {token}"));
+        };
+        match name.as_str() {
+            "States" => {
+                let count = self.number("the number of states")?;
+                if count > MAX_STATES {
+                    return fail(
+                        self.tokens[self.at - 1].1,
+                        "hoa-limit",
+                        format!("more than {MAX_STATES} states"),
+                    );
+                }
+                if self.states.replace((count, *span)).is_some() {
+                    return fail(*span, "hoa-syntax", "`States:` is given twice");
+                }
+            }
+            "Start" => {
+                let start = (self.number("the number of a state")?, self.tokens[self.at - 1].1);
+                if *self.peek() == Token::Punctuation('&') {
+                    return fail(self.span(), "hoa-alternation", "alternating automata are not supported");
+                }
+                self.starts.push(start);
+            }
+            "AP" => self.atomic_propositions(*span)?,
+            "Alias" => {
+                let Token::Alias(alias) = self.peek() else { return self.unexpected("the name of an alias") };
+                self.next();
+                let label = self.label(0)?;
+                self.aliases.insert(alias.clone(), label);
+            }
+            "Acceptance" => self.read_acceptance(*span)?,
+            "name" => match self.next() {
+                (Token::Text(text), _) => self.name = Some(text.clone()),
+                (_, span) => return fail(*span, "hoa-syntax", "expected a name in quotes"),
+            },
+            _ => self.skip_header(name, *span)?,
+        }
+        Ok(())
+    }
+
+    /// Headers in lower case may be ignored; others change the meaning.
+    pub(super) fn skip_header(&mut self, name: &str, span: Span) -> Result<(), Diagnostic> {
+        if name.starts_with(|c: char| c.is_ascii_uppercase()) {
+            return fail(span, "hoa-header", format!("the header `{name}:` is not supported"));
+        }
+        while !matches!(self.peek(), Token::Header(_) | Token::Mark(_) | Token::End) {
+            self.next();
+        }
+        Ok(())
+    }
+
+    pub(super) fn atomic_propositions(&mut self, span: Span) -> Result<(), Diagnostic> {
+        let count = self.number("the number of propositions")?;
+        let mut propositions = vec![];
+        while let Token::Text(text) = self.peek() {
+            if text.trim().is_empty() {
+                return fail(self.span(), "hoa-proposition", "a proposition without a text");
+            }
+            propositions.push(self.formulas.proposition(text));
+            self.next();
+        }
+        if propositions.len() as u64 != count {
+            let message = format!("{count} propositions are announced, {} are named", propositions.len());
+            return fail(span, "hoa-count", message);
+        }
+        if propositions.len() > MAX_VARIABLES {
+            return fail(span, "hoa-limit", format!("more than {MAX_VARIABLES} propositions"));
+        }
+        if self.propositions.replace(propositions).is_some() {
+            return fail(span, "hoa-syntax", "`AP:` is given twice");
+        }
+        Ok(())
+    }
+}
+
+/// Putting it together.
+impl Reader<'_> {
+    pub(super) fn build(&mut self, body: Span) -> Result<Named, Diagnostic> {
+        let numbers = self.numbers(body)?;
+        let n_marks = self.acceptance.as_ref().map_or(0, |acceptance| acceptance.1);
+        let mut automaton = Tgba::with_labels(std::mem::take(&mut self.labels), n_marks);
+        automaton.declare(self.propositions.take().unwrap_or_default());
+        automaton.add_states(numbers.len().saturating_sub(1));
+        for edge in &self.edges {
+            let Some(&target) = numbers.get(&edge.target) else {
+                return fail(edge.span, "hoa-count", format!("state {} is never defined", edge.target));
+            };
+            let label = edge.label.unwrap_or(Label::FALSE);
+            automaton.add_edge(numbers[&edge.source], label, edge.marks, target);
+        }
+        let mut starts = vec![];
+        for &(start, span) in &self.starts {
+            match numbers.get(&start) {
+                Some(&state) => starts.push(state),
+                None => return fail(span, "hoa-count", format!("state {start} is never defined")),
+            }
+        }
+        set_starts(&mut automaton, &starts);
+        Ok(Named { name: self.name.take(), automaton: automaton.compact() })
+    }
+
+    /// Our states, in the order of their numbers.
+    pub(super) fn numbers(&self, body: Span) -> Result<FxHashMap<u64, State>, Diagnostic> {
+        if let Some((count, span)) = self.states
+            && self.defined.len() as u64 != count
+        {
+            let message =
+                format!("`States:` announces {count} states, but {} are defined", self.defined.len());
+            return Err(Diagnostic::error("hoa-count", message)
+                .at(span, "")
+                .with_related(body, "the states begin here"));
+        }
+        let mut defined: Vec<u64> = self.defined.keys().copied().collect();
+        defined.sort_unstable();
+        Ok(defined.into_iter().enumerate().map(|(index, number)| (number, State::new(index))).collect())
+    }
+}
+
+/// Makes these states initial: with more than one, a new state can do what any of them can; with none,
+/// a new state can do nothing.
+fn set_starts(automaton: &mut Tgba, starts: &[State]) {
+    if let [only] = starts {
+        automaton.set_initial(*only);
+        return;
+    }
+    if automaton.n_edges() == 0 && automaton.n_states() == 1 {
+        return;
+    }
+    let initial = automaton.add_state();
+    for &start in starts {
+        for edge in automaton.edges(start).to_vec() {
+            automaton.add_edge(initial, edge.label, edge.marks, edge.target);
+        }
+    }
+    automaton.set_initial(initial);
+}

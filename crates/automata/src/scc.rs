@@ -1,0 +1,162 @@
+//! Strongly connected components of graphs and automata [tarjan.72.sicomp], without recursion.
+
+use crate::tgba::{Edge, Marks, State, Tgba};
+
+/// The component of each node. Components are numbered such that edges lead to the same or a smaller
+/// number.
+#[derive(Clone, Debug)]
+pub(crate) struct Components {
+    pub(crate) of: Vec<usize>,
+    pub(crate) n: usize,
+}
+
+const UNSEEN: usize = usize::MAX;
+
+/// The components of the graph in which node *i* has these successors.
+pub(crate) fn components(successors: &[Vec<usize>]) -> Components {
+    let n = successors.len();
+    let mut search = Search {
+        successors,
+        low: vec![UNSEEN; n],
+        found: Components { of: vec![UNSEEN; n], n: 0 },
+        open: vec![],
+        path: vec![],
+        n_seen: 0,
+    };
+    (0..n).for_each(|root| search.run(root));
+    search.found
+}
+
+struct Search<'g> {
+    successors: &'g [Vec<usize>],
+    /// When a node was first seen, and later the smallest such number known to be in its component.
+    low: Vec<usize>,
+    found: Components,
+    /// Nodes seen whose component is not finished.
+    open: Vec<usize>,
+    /// The nodes being explored, each with the number it got and how many successors were taken.
+    path: Vec<(usize, usize, usize)>,
+    n_seen: usize,
+}
+
+impl Search<'_> {
+    fn run(&mut self, root: usize) {
+        self.push(root);
+        while let Some((node, number, taken)) = self.path.last_mut() {
+            let (node, number) = (*node, *number);
+            match self.successors[node].get(*taken) {
+                Some(&next) => {
+                    *taken += 1;
+                    if self.low[next] == UNSEEN {
+                        self.push(next);
+                    } else if self.found.of[next] == UNSEEN {
+                        self.low[node] = self.low[node].min(self.low[next]);
+                    }
+                }
+                None => self.pop(node, number),
+            }
+        }
+    }
+
+    fn push(&mut self, node: usize) {
+        if self.low[node] == UNSEEN {
+            self.low[node] = self.n_seen;
+            self.path.push((node, self.n_seen, 0));
+            self.open.push(node);
+            self.n_seen += 1;
+        }
+    }
+
+    fn pop(&mut self, node: usize, number: usize) {
+        self.path.pop();
+        if let Some(&(parent, ..)) = self.path.last() {
+            self.low[parent] = self.low[parent].min(self.low[node]);
+        }
+        if self.low[node] == number {
+            while let Some(member) = self.open.pop() {
+                self.found.of[member] = self.found.n;
+                if member == node {
+                    break;
+                }
+            }
+            self.found.n += 1;
+        }
+    }
+}
+
+/// The components of an automaton, with what they mean for acceptance.
+#[derive(Clone, Debug)]
+pub(crate) struct Sccs {
+    components: Components,
+    info: Vec<Info>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Info {
+    marks: Marks,
+    has_edge: bool,
+}
+
+impl Sccs {
+    pub(crate) fn of(tgba: &Tgba) -> Sccs {
+        let successors: Vec<Vec<usize>> = tgba
+            .states()
+            .map(|state| tgba.edges(state).iter().map(|edge| edge.target.index()).collect())
+            .collect();
+        let components = components(&successors);
+        let mut info = vec![Info::default(); components.n];
+        for state in tgba.states() {
+            let component = components.of[state.index()];
+            let inner =
+                tgba.edges(state).iter().filter(|edge| components.of[edge.target.index()] == component);
+            for edge in inner {
+                info[component].marks = info[component].marks.union(edge.marks);
+                info[component].has_edge = true;
+            }
+        }
+        Sccs { components, info }
+    }
+
+    /// Number of components.
+    pub(crate) fn n(&self) -> usize {
+        self.components.n
+    }
+
+    /// The component of a state; edges lead to the same or a smaller one.
+    pub(crate) fn component(&self, state: State) -> usize {
+        self.components.of[state.index()]
+    }
+
+    /// Whether the edge, which leaves `source`, stays in its component.
+    pub(crate) fn is_inner(&self, source: State, edge: &Edge) -> bool {
+        self.component(source) == self.component(edge.target)
+    }
+
+    /// Whether the component has no cycle.
+    pub(crate) fn is_trivial(&self, component: usize) -> bool {
+        !self.info[component].has_edge
+    }
+
+    /// Whether a run that stays in the component and takes all its edges is accepting.
+    pub(crate) fn is_accepting(&self, component: usize, tgba: &Tgba) -> bool {
+        let info = self.info[component];
+        info.has_edge && info.marks == tgba.all_marks()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn components_are_numbered_from_the_bottom() {
+        let found = components(&[vec![1], vec![2, 0], vec![3], vec![2], vec![4]]);
+        assert_eq!((found.of, found.n), (vec![1, 1, 0, 0, 2], 3));
+    }
+
+    #[test]
+    fn a_long_path_does_not_overflow_the_stack() {
+        let path: Vec<Vec<usize>> = (0..200_000).map(|node| vec![(node + 1) % 200_000]).collect();
+        assert_eq!(components(&path).n, 1);
+    }
+}

@@ -1,0 +1,170 @@
+//! From values to changes: the first step of 003's constructions.
+//!
+//! # Idea
+//! A state of the testing automaton is a state of the given automaton together with the valuation that is
+//! read next. Where the given automaton has an edge from *s* to *s'* that can be taken with *k*, there are
+//! steps from (*s*, *k*) to all (*s'*, *k'*), labeled by the change from *k* to *k'* (Properties 2 and 4 of
+//! [bensalem.12.topnoc]). Pairs that cannot go on are left out, and so are those that cannot be reached.
+//!
+//! The size is 4^|AP| in the worst case, so it is known before anything is built, and bounded.
+
+use ltl::Prop;
+use rustc_hash::FxHashMap;
+
+use super::graph::{Graph, PropSet, Step};
+use crate::label::Label;
+use crate::tgba::{State, Tgba};
+
+/// No testing automaton is made explicit over more propositions, whatever the limits.
+pub const MAX_PROPOSITIONS: usize = 20;
+
+/// How large an explicit testing automaton may be before it is simplified.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Most propositions; [`MAX_PROPOSITIONS`] is the most that can be asked for. By default 16.
+    pub max_propositions: usize,
+    /// Most states. By default 65 536.
+    pub max_states: usize,
+    /// Most steps. By default 4 194 304.
+    pub max_steps: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits { max_propositions: 16, max_states: 1 << 16, max_steps: 1 << 22 }
+    }
+}
+
+/// Why an automaton was not turned into an explicit testing automaton: it would have been too large. Each
+/// carries the limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Explosion {
+    /// Too many propositions.
+    Propositions(usize),
+    /// Too many states.
+    States(usize),
+    /// Too many steps.
+    Steps(usize),
+}
+
+impl std::fmt::Display for Explosion {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let (limit, what) = match self {
+            Explosion::Propositions(limit) => (limit, "propositions"),
+            Explosion::States(limit) => (limit, "states"),
+            Explosion::Steps(limit) => (limit, "steps"),
+        };
+        write!(f, "the explicit testing automaton would have more than {limit} {what}")
+    }
+}
+
+impl std::error::Error for Explosion {}
+
+/// The pairs of states and valuations of the automaton, and for each pair the state.
+pub(crate) fn expand(tgba: &Tgba, limits: &Limits) -> Result<(Graph, Vec<State>), Explosion> {
+    let propositions = used_propositions(tgba, limits)?;
+    let letters = Letters::new(tgba, &propositions);
+    let mut pairs: Vec<(State, u32)> =
+        letters.alive(tgba.initial()).iter().map(|&k| (tgba.initial(), k)).collect();
+    let numbered = pairs.iter().enumerate().map(|(index, &pair)| (pair, State::new(index)));
+    let mut numbers: FxHashMap<(State, u32), State> = numbered.collect();
+    let initial = pairs.iter().enumerate().map(|(index, &(_, k))| (PropSet(k), State::new(index))).collect();
+    let mut steps: Vec<Vec<Step>> = vec![];
+    let mut n_steps = 0;
+    while let Some(&(state, k)) = pairs.get(steps.len()) {
+        let taken = tgba.edges(state).iter().filter(|edge| letters.of(edge.label).binary_search(&k).is_ok());
+        let taken: Vec<_> = taken.collect();
+        n_steps += taken.iter().map(|edge| letters.alive(edge.target).len()).sum::<usize>();
+        if n_steps > limits.max_steps {
+            return Err(Explosion::Steps(limits.max_steps));
+        }
+        let mut list = vec![];
+        for edge in taken {
+            for &next in letters.alive(edge.target) {
+                let target = *numbers.entry((edge.target, next)).or_insert_with(|| {
+                    pairs.push((edge.target, next));
+                    State::new(pairs.len() - 1)
+                });
+                list.push(Step { change: PropSet(k ^ next), marks: edge.marks, target });
+            }
+        }
+        if pairs.len() > limits.max_states {
+            return Err(Explosion::States(limits.max_states));
+        }
+        steps.push(list);
+    }
+    let mut graph = Graph { propositions, initial, steps };
+    graph.normalize();
+    Ok((graph, pairs.into_iter().map(|(state, _)| state).collect()))
+}
+
+/// The propositions that labels depend on, sorted.
+fn used_propositions(tgba: &Tgba, limits: &Limits) -> Result<Vec<Prop>, Explosion> {
+    let limit = limits.max_propositions.min(MAX_PROPOSITIONS);
+    // The cubes of a label may be many, unless its propositions are few.
+    if tgba.propositions().len() > limit {
+        return Err(Explosion::Propositions(limit));
+    }
+    let mut used: Vec<Prop> = vec![];
+    for label in distinct_labels(tgba) {
+        used.extend(tgba.labels().cubes(label).iter().flatten().map(|&(prop, _)| prop));
+        used.sort_unstable();
+        used.dedup();
+    }
+    if used.len() > limit { Err(Explosion::Propositions(limit)) } else { Ok(used) }
+}
+
+fn distinct_labels(tgba: &Tgba) -> Vec<Label> {
+    let mut labels: Vec<Label> =
+        tgba.states().flat_map(|state| tgba.edges(state)).map(|edge| edge.label).collect();
+    labels.sort_unstable();
+    labels.dedup();
+    labels
+}
+
+/// Labels and states as sorted lists of valuations.
+struct Letters {
+    of: FxHashMap<Label, Vec<u32>>,
+    alive: Vec<Vec<u32>>,
+}
+
+impl Letters {
+    fn new(tgba: &Tgba, propositions: &[Prop]) -> Letters {
+        let labels = distinct_labels(tgba).into_iter();
+        let of: FxHashMap<Label, Vec<u32>> =
+            labels.map(|label| (label, letters(tgba, label, propositions))).collect();
+        let alive = tgba.states().map(|state| {
+            let mut letters: Vec<u32> =
+                tgba.edges(state).iter().flat_map(|edge| of[&edge.label].iter().copied()).collect();
+            letters.sort_unstable();
+            letters.dedup();
+            letters
+        });
+        let alive = alive.collect();
+        Letters { of, alive }
+    }
+
+    fn of(&self, label: Label) -> &[u32] {
+        &self.of[&label]
+    }
+
+    /// The letters with which the state can go on.
+    fn alive(&self, state: State) -> &[u32] {
+        &self.alive[state.index()]
+    }
+}
+
+fn letters(tgba: &Tgba, label: Label, propositions: &[Prop]) -> Vec<u32> {
+    let mut letters = vec![];
+    for cube in tgba.labels().cubes(label) {
+        let (mut fixed, mut value) = (0u32, 0u32);
+        for (prop, holds) in cube {
+            let bit = propositions.binary_search(&prop).map_or(0, |index| 1 << index);
+            fixed |= bit;
+            value |= if holds { bit } else { 0 };
+        }
+        letters.extend((0..1u32 << propositions.len()).filter(|letter| letter & fixed == value));
+    }
+    letters.sort_unstable();
+    letters
+}

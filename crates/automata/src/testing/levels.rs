@@ -1,0 +1,176 @@
+//! From marks on steps to Büchi states: a TA by way of an automaton with several marks.
+//!
+//! # Idea
+//! In a TA, Büchi acceptance matters only for words that change infinitely often, and waiting for ever is
+//! decided by livelock states. So one may stay with the marks of a TGBA for as long as possible: give each
+//! pair of a state and a valuation a stuttering loop, with all marks iff the pair is a livelock state, and
+//! reduce this like a TGTA (without Property 5.2's jumps, since the loops are not meant to be left).
+//! Only then are the marks turned into Büchi states: each state is copied for *levels*, as in
+//! [degeneralization](mod@crate::degeneralize). At level *i* a run waits for the *i*-th mark; at the last
+//! level it has seen all, is in F, and begins anew. Rejecting components have one level outside F, those
+//! whose steps all have all marks one in F; the others are entered only where all levels come by again.
+
+use rustc_hash::FxHashMap;
+
+use super::graph::{Graph, PropSet, Step};
+use super::ta::{Acceptance, Ta};
+use super::tgta::Tgta;
+use crate::scc::{Components, components};
+use crate::tgba::{Marks, State};
+
+/// Gives each state a stuttering loop, with all marks iff waiting there may be accepting.
+pub(crate) fn with_livelock_loops(mut pairs: Tgta) -> Tgta {
+    let accepting = pairs.accepting_stuttering_states();
+    let stutters = pairs.graph.can_reach(&accepting, |step| step.change.is_empty());
+    let all = pairs.all_marks();
+    pairs.replace_stuttering(|state| if stutters.contains(state) { all } else { Marks::NONE });
+    pairs
+}
+
+/// The TA of an automaton made by [`with_livelock_loops`], with levels in this order of the marks.
+pub(crate) fn to_levels(marked: &Tgta, order: &[u32]) -> Ta {
+    Levels::new(marked, order).run()
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Rejecting,
+    AllAccepting,
+    Leveled,
+}
+
+struct Levels<'a> {
+    marked: &'a Tgta,
+    order: &'a [u32],
+    found: Components,
+    kinds: Vec<Kind>,
+    /// The marks on all inner steps of a state.
+    common: Vec<Marks>,
+    copies: Vec<(State, usize)>,
+    numbers: FxHashMap<(State, usize), State>,
+    /// For each copy its inner steps.
+    inner: Vec<Vec<Step>>,
+}
+
+impl<'a> Levels<'a> {
+    fn new(marked: &'a Tgta, order: &'a [u32]) -> Levels<'a> {
+        let found = marked.graph.components(|_, step| !step.change.is_empty());
+        let mut seen = vec![(Marks::NONE, marked.all_marks()); found.n];
+        let mut common = vec![marked.all_marks(); marked.n_states()];
+        for state in marked.states() {
+            let (union, all) = &mut seen[found.of[state.index()]];
+            for step in inner_steps(marked, &found, state) {
+                *union = union.union(step.marks);
+                *all = all.intersection(step.marks);
+                common[state.index()] = common[state.index()].intersection(step.marks);
+            }
+        }
+        let kind = |&(union, all): &(Marks, Marks)| match () {
+            () if union != marked.all_marks() => Kind::Rejecting,
+            () if all == marked.all_marks() => Kind::AllAccepting,
+            () => Kind::Leveled,
+        };
+        let kinds = seen.iter().map(kind).collect();
+        let (copies, numbers, inner) = (vec![], FxHashMap::default(), vec![]);
+        Levels { marked, order, found, kinds, common, copies, numbers, inner }
+    }
+
+    fn run(mut self) -> Ta {
+        for state in self.marked.states() {
+            let level = self.arrive(0, state);
+            self.copy(state, level);
+        }
+        while let Some(&(state, level)) = self.copies.get(self.inner.len()) {
+            let mut inner = vec![];
+            for step in inner_steps(self.marked, &self.found, state).copied().collect::<Vec<_>>() {
+                let level = if level == self.order.len() { 0 } else { level };
+                let level = self.arrive(self.pass(level, step.marks), step.target);
+                inner.push(Step { change: step.change, marks: Marks::NONE, target: self.copy(step.target, level) });
+            }
+            self.inner.push(inner);
+        }
+        let entries = self.entries();
+        self.build(&entries)
+    }
+
+    fn copy(&mut self, state: State, level: usize) -> State {
+        *self.numbers.entry((state, level)).or_insert_with(|| {
+            self.copies.push((state, level));
+            State::new(self.copies.len() - 1)
+        })
+    }
+
+    /// The level after passing the marks that come next in the order.
+    fn pass(&self, level: usize, marks: Marks) -> usize {
+        level + self.order[level..].iter().take_while(|&&mark| marks.contains(mark)).count()
+    }
+
+    /// The level at which a state is when a run comes to it with this level.
+    fn arrive(&self, level: usize, state: State) -> usize {
+        match self.kinds[self.found.of[state.index()]] {
+            Kind::Rejecting => 0,
+            Kind::AllAccepting => self.order.len(),
+            Kind::Leveled => self.pass(level, self.common[state.index()]),
+        }
+    }
+
+    /// For each state the copy by which it is entered from other components: one in the smallest closed part
+    /// of the copies of its component.
+    fn entries(&self) -> Vec<State> {
+        let targets = |steps: &Vec<Step>| steps.iter().map(|step| step.target.index()).collect();
+        let successors: Vec<Vec<usize>> = self.inner.iter().map(targets).collect();
+        let parts = components(&successors);
+        let (mut size, mut closed) = (vec![0; parts.n], vec![true; parts.n]);
+        for (copy, targets) in successors.iter().enumerate() {
+            size[parts.of[copy]] += 1;
+            closed[parts.of[copy]] &= targets.iter().all(|&target| parts.of[target] == parts.of[copy]);
+        }
+        let mut best: Vec<Option<usize>> = vec![None; self.found.n];
+        for (copy, &(state, _)) in self.copies.iter().enumerate() {
+            let part = parts.of[copy];
+            let best = &mut best[self.found.of[state.index()]];
+            if closed[part] && best.is_none_or(|best| (size[part], part) < (size[best], best)) {
+                *best = Some(part);
+            }
+        }
+        // The first copies are those of all states, in order; they are replaced by what is in the best parts.
+        let mut entries: Vec<Option<State>> = vec![None; self.marked.n_states()];
+        for (copy, &(state, _)) in self.copies.iter().enumerate() {
+            if best[self.found.of[state.index()]] == Some(parts.of[copy]) {
+                entries[state.index()].get_or_insert(State::new(copy));
+            }
+        }
+        entries.into_iter().enumerate().map(|(state, entry)| entry.unwrap_or(State::new(state))).collect()
+    }
+
+    fn build(self, entries: &[State]) -> Ta {
+        let enter = |state: State| entries[state.index()];
+        let mut steps = self.inner;
+        for (copy, &(state, _)) in self.copies.iter().enumerate() {
+            let component = self.found.of[state.index()];
+            let leaving =
+                self.marked.steps(state).iter().filter(|step| self.found.of[step.target.index()] != component);
+            let enter = |step: &Step| Step { change: step.change, marks: Marks::NONE, target: enter(step.target) };
+            steps[copy].extend(leaving.map(enter));
+        }
+        let initial = self.marked.initial().iter().map(|&(valuation, state)| (valuation, enter(state))).collect();
+        let last = self.order.len();
+        let accepts = |&(state, level): &(State, usize)| Acceptance {
+            buchi: level == last && self.kinds[self.found.of[state.index()]] != Kind::Rejecting,
+            livelock: self.marked.accepts_stuttering(state),
+            finite: false,
+        };
+        let acceptance = self.copies.iter().map(accepts).collect();
+        let mut graph = Graph { propositions: self.marked.propositions().to_vec(), initial, steps };
+        graph.normalize();
+        Ta { graph, acceptance }
+    }
+}
+
+/// The moving steps that stay in the component of the state.
+fn inner_steps<'t>(marked: &'t Tgta, found: &Components, state: State) -> impl Iterator<Item = &'t Step> {
+    let inner = |step: &&Step| {
+        step.change != PropSet::EMPTY && found.of[step.target.index()] == found.of[state.index()]
+    };
+    marked.steps(state).iter().filter(inner).collect::<Vec<_>>().into_iter()
+}

@@ -1,0 +1,47 @@
+//! Testing automata: they watch changes of propositions instead of their values.
+//!
+//! A property that does not see stuttering can be checked by an automaton that moves only when some
+//! proposition flips. Such automata are larger than those that watch values, but make smaller products.
+//! There are two kinds:
+//! - [`Ta`]: Büchi and livelock acceptance on states ([`to_ta`]);
+//! - [`Tgta`]: marks on steps, and a stuttering loop on every state ([`to_tgta`]).
+//!
+//! Both are explicit, with one step per changeset: for printing, for comparing with the papers, and for
+//! few propositions. The size may grow with 4^|AP|, so construction is [limited](Limits).
+//!
+//! All constructions require that the language of the given automaton does not see stuttering, as that of
+//! any formula without `X` ([`ltl::Classes::is_next_free`]). Otherwise the result is an automaton, but of some
+//! other language.
+
+mod bisimulation;
+mod expand;
+mod graph;
+pub mod levels;
+pub mod membership;
+pub mod reduce;
+mod simulation;
+pub mod ta;
+pub mod tgta;
+pub mod translate;
+
+pub use expand::{Explosion, Limits, MAX_PROPOSITIONS};
+pub use graph::{PropSet, Step};
+pub use membership::{ta_accepts, tgta_accepts};
+pub use reduce::{Reading, Waiting, small_ta, small_tgta};
+pub use ta::{Acceptance, Ta};
+pub use tgta::Tgta;
+pub use translate::{Refusal, translate_ta, translate_tgta};
+
+use crate::tgba::Tgba;
+
+/// The TA of 003 for an automaton whose language does not see stuttering: Properties 2 and 3, and merging
+/// of bisimilar states.
+pub fn to_ta(ba: &Tgba, limits: &Limits) -> Result<Ta, Explosion> {
+    Ok(Ta::from_ba(ba, limits)?.without_stuttering().trim().merge_bisimilar())
+}
+
+/// The TGTA of 003 for an automaton whose language does not see stuttering: Properties 4 and 5, and merging
+/// of bisimilar states.
+pub fn to_tgta(tgba: &Tgba, limits: &Limits) -> Result<Tgta, Explosion> {
+    Ok(Tgta::from_tgba(tgba, limits)?.with_stuttering_loops().trim().merge_bisimilar())
+}

@@ -1,0 +1,212 @@
+//! Testing automata (TA): steps are changes, and there are two ways to accept.
+//!
+//! # Idea
+//! A TA watches which propositions flip, and stays where it is as long as none does. A word whose valuation
+//! changes infinitely often is accepted if a run visits a *Büchi* state (F) infinitely often; a word that
+//! stays the same from some point on is accepted if a run waits in a *livelock* state (G). A *finite*
+//! acceptance state (F_fin) accepts whatever follows.
+//!
+//! A TA comes from a Büchi automaton in steps that each keep the language, provided that the language does
+//! not see stuttering:
+//! 1. [`Ta::from_ba`] (Property 2): states become pairs of a state and a valuation;
+//! 2. [`Ta::without_stuttering`] (Property 3.1–3.3): a state from which an accepting component of
+//!    stuttering steps can be reached over stuttering steps is a livelock state; then all stuttering
+//!    steps are dropped;
+//! 3. [`Ta::trim`] (Property 3.4): states that no accepting run visits are dropped;
+//! 4. [`Ta::merge_bisimilar`]; the initial partition is by acceptance.
+//!
+//! # Differences from the paper
+//! Only pairs that can be reached and can go on are made. F_fin is 000's; [`Ta::extract_finite`] makes use of
+//! it. What goes beyond the papers is in [`reduce`](super::reduce).
+//!
+//! # References
+//! [bensalem.12.topnoc], Section 2.3; [hansen.02.fmics], Sections 3 and 4.1; [geldenhuys.06.spin].
+
+use fixedbitset::FixedBitSet;
+use ltl::Prop;
+
+use super::bisimulation::bisimulation;
+use super::expand::{Explosion, Limits, expand};
+use super::graph::{Graph, PropSet, Step};
+use crate::degeneralize::{Placement, degeneralize};
+use crate::tgba::{Marks, State, Tgba};
+
+/// How a state of a TA accepts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Acceptance {
+    /// In F: to be visited infinitely often, while the valuation changes infinitely often.
+    pub buchi: bool,
+    /// In G: to be waited in for ever.
+    pub livelock: bool,
+    /// In F_fin: to be reached.
+    pub finite: bool,
+}
+
+impl Acceptance {
+    pub(crate) fn color(self) -> u8 {
+        u8::from(self.buchi) | u8::from(self.livelock) << 1 | u8::from(self.finite) << 2
+    }
+}
+
+/// A testing automaton. See the head of the module.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ta {
+    pub(crate) graph: Graph,
+    pub(crate) acceptance: Vec<Acceptance>,
+}
+
+/// Looking.
+impl Ta {
+    /// The propositions it watches, sorted: bit *i* of a [`PropSet`] is the *i*-th of them.
+    pub fn propositions(&self) -> &[Prop] {
+        &self.graph.propositions
+    }
+
+    /// Where runs begin: valuations with states, sorted. A state may be there with several valuations.
+    pub fn initial(&self) -> &[(PropSet, State)] {
+        &self.graph.initial
+    }
+
+    /// Number of states; 0 if no word is accepted and that is known.
+    pub fn n_states(&self) -> usize {
+        self.graph.n_states()
+    }
+
+    /// The states.
+    pub fn states(&self) -> impl Iterator<Item = State> + use<> {
+        self.graph.states()
+    }
+
+    /// Number of steps.
+    pub fn n_steps(&self) -> usize {
+        self.graph.n_steps()
+    }
+
+    /// The steps that leave a state, sorted by change. None of them has marks.
+    pub fn steps(&self, state: State) -> &[Step] {
+        &self.graph.steps[state.index()]
+    }
+
+    /// How the state accepts.
+    pub fn acceptance(&self, state: State) -> Acceptance {
+        self.acceptance[state.index()]
+    }
+
+    /// Whether no word is accepted.
+    pub fn is_empty(&self) -> bool {
+        self.useful_states().is_clear() || self.clone().trim().n_states() == 0
+    }
+}
+
+/// The construction, step by step.
+impl Ta {
+    /// Property 2: the pairs of states and valuations, without livelock states. The automaton must not see
+    /// stuttering. If it has other than one mark, or marks that are not on states, it is degeneralized first.
+    pub fn from_ba(ba: &Tgba, limits: &Limits) -> Result<Ta, Explosion> {
+        if ba.n_marks() != 1 || !ba.is_state_based() {
+            let order: Vec<u32> = (0..ba.n_marks()).collect();
+            return Ta::from_ba(&degeneralize(ba, Placement::States, &order), limits);
+        }
+        let (mut graph, states) = expand(ba, limits)?;
+        graph.steps.iter_mut().flatten().for_each(|step| step.marks = Marks::NONE);
+        graph.normalize();
+        let buchi = |state: State| ba.common_marks(state) == ba.all_marks();
+        let acceptance =
+            states.into_iter().map(|state| Acceptance { buchi: buchi(state), ..Acceptance::default() });
+        let acceptance = acceptance.collect();
+        Ok(Ta { graph, acceptance })
+    }
+
+    /// Property 3.1 to 3.3: livelock states, and no stuttering steps.
+    #[must_use]
+    pub fn without_stuttering(mut self) -> Ta {
+        let accepting = self.accepting_stuttering_states();
+        let livelock = self.graph.can_reach(&accepting, |step| step.change.is_empty());
+        livelock.ones().for_each(|state| self.acceptance[state].livelock = true);
+        self.graph.steps.iter_mut().for_each(|steps| steps.retain(|step| !step.change.is_empty()));
+        self
+    }
+
+    /// The states in components that have a cycle of stuttering steps and a Büchi state.
+    fn accepting_stuttering_states(&self) -> FixedBitSet {
+        let found = self.graph.components(|_, step| step.change.is_empty());
+        let (mut cyclic, mut buchi) = (vec![false; found.n], vec![false; found.n]);
+        for state in self.states() {
+            let component = found.of[state.index()];
+            buchi[component] |= self.acceptance(state).buchi;
+            let stays = |step: &Step| step.change.is_empty() && found.of[step.target.index()] == component;
+            cyclic[component] |= self.steps(state).iter().any(stays);
+        }
+        let accepting = |state: &usize| cyclic[found.of[*state]] && buchi[found.of[*state]];
+        (0..self.n_states()).filter(accepting).collect()
+    }
+
+    /// Property 3.4 and 000's 2.3: drops states that no accepting run visits, and steps from finite
+    /// acceptance states.
+    #[must_use]
+    pub fn trim(mut self) -> Ta {
+        for (steps, acceptance) in self.graph.steps.iter_mut().zip(&self.acceptance) {
+            if acceptance.finite {
+                steps.clear();
+            }
+        }
+        let useful = self.useful_states();
+        let (graph, order) = self.graph.keep(&useful);
+        let acceptance = order.iter().map(|&state| self.acceptance(state)).collect();
+        Ta { graph, acceptance }
+    }
+
+    /// The states from which some word is accepted.
+    fn useful_states(&self) -> FixedBitSet {
+        let cyclic = self.cyclic_states();
+        let good = |state: &usize| {
+            let acceptance = self.acceptance[*state];
+            acceptance.livelock || acceptance.finite || (acceptance.buchi && cyclic.contains(*state))
+        };
+        let good = (0..self.n_states()).filter(good).collect();
+        self.graph.can_reach(&good, |_| true)
+    }
+
+    /// The states on cycles with some change.
+    fn cyclic_states(&self) -> FixedBitSet {
+        let found = self.graph.components(|_, _| true);
+        let mut cyclic = vec![false; found.n];
+        for state in self.states() {
+            let component = found.of[state.index()];
+            let stays = |step: &Step| !step.change.is_empty() && found.of[step.target.index()] == component;
+            cyclic[component] |= self.steps(state).iter().any(stays);
+        }
+        (0..self.n_states()).filter(|&state| cyclic[found.of[state]]).collect()
+    }
+
+    /// Makes bisimilar states one.
+    #[must_use]
+    pub fn merge_bisimilar(self) -> Ta {
+        let color: Vec<u8> = self.acceptance.iter().map(|acceptance| acceptance.color()).collect();
+        let (class, n_classes) = bisimulation(&self.graph, &color);
+        self.quotient(&class, n_classes)
+    }
+
+    /// Each class of states as one; the states of a class accept alike.
+    pub(crate) fn quotient(self, class: &[usize], n_classes: usize) -> Ta {
+        let mut acceptance = vec![Acceptance::default(); n_classes];
+        class.iter().zip(&self.acceptance).for_each(|(&class, &own)| acceptance[class] = own);
+        Ta { graph: self.graph.quotient(class, n_classes), acceptance }
+    }
+
+    /// 000's 3.4: a state that accepts in both ways and has a loop for each change becomes a finite
+    /// acceptance state, and loses its steps. Merge bisimilar states first.
+    #[must_use]
+    pub fn extract_finite(mut self) -> Ta {
+        let n_changes = (1usize << self.propositions().len()) - 1;
+        for state in self.states() {
+            let own = self.acceptance(state);
+            let loops =
+                self.steps(state).iter().filter(|step| step.target == state && !step.change.is_empty());
+            if own.buchi && own.livelock && loops.count() == n_changes {
+                self.acceptance[state.index()] = Acceptance { finite: true, ..Acceptance::default() };
+            }
+        }
+        self.trim().merge_bisimilar()
+    }
+}

@@ -1,0 +1,203 @@
+//! Transition-based generalized testing automata (TGTA): steps are changes with marks.
+//!
+//! # Idea
+//! A TGTA reads changes like a [TA](super::ta), but accepts like a [TGBA](crate::tgba): a run must see each
+//! mark infinitely often. Stuttering is a step like any other, so every state has a stuttering loop; a state
+//! in which one may wait for ever has all marks on it. The search for an accepting run is that for TGBA,
+//! in one pass.
+//!
+//! A TGTA comes from a TGBA in steps that each keep the language, provided that the language does not see
+//! stuttering:
+//! 1. [`Tgta::from_tgba`] (Property 4): states become pairs of a state and a valuation;
+//! 2. [`Tgta::with_stuttering_loops`] (Property 5.1–5.3): states in components of stuttering steps that
+//!    together carry all marks get a fully marked stuttering loop; whoever steps into a state from which
+//!    such a component can be reached by stuttering may step there directly; all other states get a
+//!    stuttering loop without marks, and other stuttering steps are dropped;
+//! 3. [`Tgta::trim`] (Property 5.4): states that no accepting run visits are dropped;
+//! 4. [`Tgta::merge_bisimilar`], which respects marks.
+//!
+//! # Differences from the paper
+//! Only pairs that can be reached and can go on are made. An automaton without marks, in which every run
+//! is accepting, gets one mark on every step first: otherwise the loops that Property 5.3 adds would accept.
+//! Of two steps that differ in marks alone, the one with fewer is dropped.
+//!
+//! # References
+//! [bensalem.12.topnoc], Section 3 and Appendix E.
+
+use fixedbitset::FixedBitSet;
+use ltl::Prop;
+
+use super::bisimulation::bisimulation;
+use super::expand::{Explosion, Limits, expand};
+use super::graph::{Graph, PropSet, Step};
+use crate::tgba::{Marks, State, Tgba};
+
+/// A transition-based generalized testing automaton. See the head of the module.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tgta {
+    pub(crate) graph: Graph,
+    pub(crate) n_marks: u32,
+}
+
+/// Looking.
+impl Tgta {
+    /// The propositions it watches, sorted: bit *i* of a [`PropSet`] is the *i*-th of them.
+    pub fn propositions(&self) -> &[Prop] {
+        &self.graph.propositions
+    }
+
+    /// Where runs begin: valuations with states, sorted. A state may be there with several valuations.
+    pub fn initial(&self) -> &[(PropSet, State)] {
+        &self.graph.initial
+    }
+
+    /// Number of states; 0 if no word is accepted and that is known.
+    pub fn n_states(&self) -> usize {
+        self.graph.n_states()
+    }
+
+    /// The states.
+    pub fn states(&self) -> impl Iterator<Item = State> + use<> {
+        self.graph.states()
+    }
+
+    /// Number of steps, stuttering loops included.
+    pub fn n_steps(&self) -> usize {
+        self.graph.n_steps()
+    }
+
+    /// The steps that leave a state, sorted by change.
+    pub fn steps(&self, state: State) -> &[Step] {
+        &self.graph.steps[state.index()]
+    }
+
+    /// Number of marks, all of which an accepting run sees infinitely often; at least one.
+    pub fn n_marks(&self) -> u32 {
+        self.n_marks
+    }
+
+    /// The set of all marks.
+    pub fn all_marks(&self) -> Marks {
+        Marks::all(self.n_marks)
+    }
+
+    /// Whether one may wait in the state for ever: its stuttering loop has all marks.
+    pub fn accepts_stuttering(&self, state: State) -> bool {
+        self.steps(state).contains(&Step { change: PropSet::EMPTY, marks: self.all_marks(), target: state })
+    }
+
+    /// Whether no word is accepted.
+    pub fn is_empty(&self) -> bool {
+        self.clone().trim().n_states() == 0
+    }
+}
+
+/// The construction, step by step.
+impl Tgta {
+    /// Property 4: the pairs of states and valuations. The automaton must not see stuttering.
+    pub fn from_tgba(tgba: &Tgba, limits: &Limits) -> Result<Tgta, Explosion> {
+        let (mut graph, _) = expand(tgba, limits)?;
+        let n_marks = tgba.n_marks().max(1);
+        if tgba.n_marks() == 0 {
+            graph.steps.iter_mut().flatten().for_each(|step| step.marks = Marks::all(n_marks));
+        }
+        Ok(Tgta { graph, n_marks })
+    }
+
+    /// Property 5.1 to 5.3: a stuttering loop on every state, and no other stuttering steps.
+    #[must_use]
+    pub fn with_stuttering_loops(mut self) -> Tgta {
+        let accepting = self.accepting_stuttering_states();
+        let entries = self.stuttering_entries(&accepting);
+        self.jump(|state| &entries[state.index()]);
+        let all = self.all_marks();
+        self.replace_stuttering(|state| if accepting.contains(state) { all } else { Marks::NONE });
+        self
+    }
+
+    /// Property 5.2: whoever can go to a state may go to these ones instead, as may a run that begins there.
+    pub(crate) fn jump<'e>(&mut self, entries: impl Fn(State) -> &'e Vec<State>) {
+        for steps in &mut self.graph.steps {
+            let moving: Vec<Step> = steps.iter().filter(|step| !step.change.is_empty()).copied().collect();
+            for step in moving {
+                steps.extend(entries(step.target).iter().map(|&target| Step { target, ..step }));
+            }
+        }
+        let begin = std::mem::take(&mut self.graph.initial);
+        for (valuation, state) in begin {
+            self.graph.initial.push((valuation, state));
+            self.graph.initial.extend(entries(state).iter().map(|&entry| (valuation, entry)));
+        }
+    }
+
+    /// Gives each state a stuttering loop with these marks, and drops other stuttering steps.
+    pub(crate) fn replace_stuttering(&mut self, marks: impl Fn(usize) -> Marks) {
+        for (index, steps) in self.graph.steps.iter_mut().enumerate() {
+            steps.retain(|step| !step.change.is_empty());
+            steps.push(Step { change: PropSet::EMPTY, marks: marks(index), target: State::new(index) });
+        }
+        self.graph.normalize();
+    }
+
+    /// The states in components that have stuttering steps which together carry all marks.
+    pub(crate) fn accepting_stuttering_states(&self) -> FixedBitSet {
+        let found = self.graph.components(|_, step| step.change.is_empty());
+        let mut seen = vec![Marks::NONE; found.n];
+        for state in self.states() {
+            let component = found.of[state.index()];
+            for step in self.steps(state) {
+                if step.change.is_empty() && found.of[step.target.index()] == component {
+                    seen[component] = seen[component].union(step.marks);
+                }
+            }
+        }
+        (0..self.n_states()).filter(|&state| seen[found.of[state]] == self.all_marks()).collect()
+    }
+
+    /// For each state that is not accepting the accepting ones that stuttering first leads to.
+    pub(crate) fn stuttering_entries(&self, accepting: &FixedBitSet) -> Vec<Vec<State>> {
+        let stutters = self.graph.can_reach(accepting, |step| step.change.is_empty());
+        let entries = |state: State| {
+            if accepting.contains(state.index()) || !stutters.contains(state.index()) {
+                return vec![];
+            }
+            let mut seen = FixedBitSet::with_capacity(self.n_states());
+            let mut stack = vec![state];
+            let mut found = vec![];
+            while let Some(state) = stack.pop() {
+                for step in self.steps(state).iter().take_while(|step| step.change.is_empty()) {
+                    if !seen.put(step.target.index()) {
+                        let accepts = accepting.contains(step.target.index());
+                        if accepts { &mut found } else { &mut stack }.push(step.target);
+                    }
+                }
+            }
+            found
+        };
+        self.states().map(entries).collect()
+    }
+
+    /// Property 5.4: drops states that no accepting run visits.
+    #[must_use]
+    pub fn trim(self) -> Tgta {
+        let found = self.graph.components(|_, _| true);
+        let mut seen = vec![Marks::NONE; found.n];
+        for state in self.states() {
+            let component = found.of[state.index()];
+            for step in self.steps(state).iter().filter(|step| found.of[step.target.index()] == component) {
+                seen[component] = seen[component].union(step.marks);
+            }
+        }
+        let good = (0..self.n_states()).filter(|&state| seen[found.of[state]] == self.all_marks()).collect();
+        let useful = self.graph.can_reach(&good, |_| true);
+        let (graph, _) = self.graph.keep(&useful);
+        Tgta { graph, n_marks: self.n_marks }
+    }
+
+    /// Makes bisimilar states one.
+    #[must_use]
+    pub fn merge_bisimilar(self) -> Tgta {
+        let (class, n_classes) = bisimulation(&self.graph, &vec![0; self.n_states()]);
+        Tgta { graph: self.graph.quotient(&class, n_classes), n_marks: self.n_marks }
+    }
+}

@@ -1,0 +1,128 @@
+//! Testing automata of formulas.
+//!
+//! # Idea
+//! The smallest Büchi automaton of a formula need not give the smallest testing automaton: one that chooses
+//! early looks at fewer propositions in each state, and so has fewer pairs with valuations that differ. So
+//! automata of several [efforts](Effort) are tried, and the smallest result is kept.
+
+use ltl::{Formula, Formulas};
+
+use super::expand::{Explosion, Limits};
+use super::reduce::{small_ta, small_tgta};
+use super::ta::Ta;
+use super::tgta::Tgta;
+use crate::degeneralize::Placement;
+use crate::tgba::Tgba;
+use crate::translate::{Config, Effort, TooLarge, to_ba, translate};
+
+/// Why there is no testing automaton for a formula.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// The formula contains `X`, so its words may be told apart by stuttering.
+    Next,
+    /// Translation failed.
+    Translation(TooLarge),
+    /// The explicit testing automaton would be too large.
+    Explosion(Explosion),
+}
+
+impl std::fmt::Display for Refusal {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Refusal::Next => f.write_str("the formula contains X: testing automata do not see stuttering"),
+            Refusal::Translation(reason) => reason.fmt(f),
+            Refusal::Explosion(reason) => reason.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for Refusal {}
+
+/// A TA that accepts exactly the words that satisfy the formula, which must not contain `X`. Of a formula
+/// with `X` that does not see stuttering, use [`small_ta`] on the automaton.
+///
+/// ```
+/// # use automata::{Effort, testing::{Limits, translate_ta}};
+/// # use ltl::Formulas;
+/// let mut formulas = Formulas::new();
+/// let formula = ltl::parse(&mut formulas, "a U G b", base::SourceId::new(0), 0).unwrap().formula;
+/// let ta = translate_ta(&mut formulas, formula, Effort::High, &Limits::default()).unwrap();
+/// assert_eq!((ta.n_states(), ta.n_steps()), (3, 5));
+/// ```
+pub fn translate_ta(
+    formulas: &mut Formulas,
+    formula: Formula,
+    config: impl Into<Config>,
+    limits: &Limits,
+) -> Result<Ta, Refusal> {
+    let config = config.into();
+    let automata = automata(formulas, formula, config)?;
+    let mut inputs: Vec<Tgba> = vec![];
+    for (tgba, effort) in automata {
+        if effort == config.effort {
+            inputs.push(to_ba(&tgba, effort, Placement::States));
+        }
+        inputs.push(tgba);
+    }
+    smallest(&inputs, |tgba| small_ta(tgba, limits), |ta| (ta.n_states(), ta.n_steps()))
+}
+
+/// A TGTA that accepts exactly the words that satisfy the formula, which must not contain `X`. Of a formula
+/// with `X` that does not see stuttering, use [`small_tgta`] on the automaton.
+pub fn translate_tgta(
+    formulas: &mut Formulas,
+    formula: Formula,
+    config: impl Into<Config>,
+    limits: &Limits,
+) -> Result<Tgta, Refusal> {
+    let automata = automata(formulas, formula, config.into())?;
+    let inputs: Vec<Tgba> = automata.into_iter().map(|(tgba, _)| tgba).collect();
+    smallest(&inputs, |tgba| small_tgta(tgba, limits), |tgta| (tgta.n_states(), tgta.n_steps()))
+}
+
+/// Automata to begin with; at least one.
+fn automata(
+    formulas: &mut Formulas,
+    formula: Formula,
+    config: Config,
+) -> Result<Vec<(Tgba, Effort)>, Refusal> {
+    if !formulas.classes(formula).is_next_free() {
+        return Err(Refusal::Next);
+    }
+    let efforts: &[Effort] = match config.effort {
+        Effort::Low => &[Effort::Low],
+        Effort::Medium => &[Effort::Low, Effort::Medium],
+        Effort::High => &[Effort::Low, Effort::High],
+    };
+    let tgbas = efforts.iter().map(|&effort| {
+        let tgba = translate(formulas, formula, Config { effort, ..config });
+        tgba.map(|tgba| (tgba, effort)).map_err(Refusal::Translation)
+    });
+    any(tgbas)
+}
+
+/// The smallest of what can be made of the automata.
+fn smallest<T>(
+    automata: &[Tgba],
+    make: impl Fn(&Tgba) -> Result<T, Explosion>,
+    size: impl Fn(&T) -> (usize, usize),
+) -> Result<T, Refusal> {
+    let made = any(automata.iter().map(|tgba| make(tgba).map_err(Refusal::Explosion)))?;
+    // Nothing was tried only if nothing was given.
+    made.into_iter().min_by_key(size).ok_or(Refusal::Translation(TooLarge::States))
+}
+
+/// All successes, or the first failure if there are none.
+fn any<T>(results: impl Iterator<Item = Result<T, Refusal>>) -> Result<Vec<T>, Refusal> {
+    let (mut found, mut failure) = (vec![], None);
+    for result in results {
+        match result {
+            Ok(result) => found.push(result),
+            Err(reason) => failure = failure.or(Some(reason)),
+        }
+    }
+    match failure {
+        Some(reason) if found.is_empty() => Err(reason),
+        _ => Ok(found),
+    }
+}

@@ -1,0 +1,68 @@
+//! Merging by trial: what no simulation can see, but the language allows.
+//!
+//! # Idea
+//! In a small automaton each state in turn is dropped, and its incoming edges are led to another one
+//! instead. The result is kept if it still has the same language, which is checked exactly: it
+//! shares no word with an automaton for the negated formula, and the original shares none with its
+//! complement. Most trials fail the first check, which is cheap; the second is given up when the
+//! complement gets large.
+//!
+//! # When should I use this?
+//! Last, and only on small automata: there are n² trials, and a complement may be exponential.
+
+use crate::clean::{simplify_marks, trim};
+use crate::complement::complement;
+use crate::emptiness::is_empty;
+use crate::product::product;
+use crate::tgba::{State, Tgba};
+
+/// Larger automata are left alone.
+const MAX_STATES: usize = 8;
+
+/// Larger complements and products are given up.
+const MAX_CHECK: usize = 300;
+
+/// Whether the automaton is small enough, and not the smallest there is.
+pub(crate) fn is_worth_trying(tgba: &Tgba) -> bool {
+    (2..=MAX_STATES).contains(&tgba.n_states())
+}
+
+/// An automaton with the same language and maybe fewer states; `negation` accepts exactly the other words.
+pub(crate) fn merge_by_trial(tgba: Tgba, negation: &Tgba) -> Tgba {
+    let mut current = tgba;
+    while is_worth_trying(&current) {
+        match trial(&current, negation) {
+            Some(smaller) => current = smaller,
+            None => break,
+        }
+    }
+    current
+}
+
+/// The first smaller automaton with the same language.
+fn trial(tgba: &Tgba, negation: &Tgba) -> Option<Tgba> {
+    let pairs = tgba.states().flat_map(|from| tgba.states().map(move |to| (from, to)));
+    let mut merged = pairs.filter(|(from, to)| from != to).map(|(from, to)| redirect(tgba, from, to));
+    merged.find(|smaller| smaller.n_states() < tgba.n_states() && is_same(tgba, smaller, negation))
+}
+
+/// Leads all edges that go to one state to another instead.
+fn redirect(tgba: &Tgba, from: State, to: State) -> Tgba {
+    let mut redirected = Tgba::with_labels(tgba.labels().clone(), tgba.n_marks());
+    redirected.declare(tgba.propositions().iter().copied());
+    redirected.add_states(tgba.n_states() - 1);
+    let goal = |state: State| if state == from { to } else { state };
+    for state in tgba.states().filter(|&state| state != from) {
+        for edge in tgba.edges(state) {
+            redirected.add_edge(state, edge.label, edge.marks, goal(edge.target));
+        }
+    }
+    redirected.set_initial(goal(tgba.initial()));
+    simplify_marks(trim(redirected))
+}
+
+fn is_same(original: &Tgba, other: &Tgba, negation: &Tgba) -> bool {
+    let shares_none = |a: &Tgba, b: &Tgba| product(a, b, MAX_CHECK).is_some_and(|both| is_empty(&both));
+    shares_none(other, negation)
+        && complement(other, MAX_CHECK).is_some_and(|outside| shares_none(original, &outside))
+}

@@ -1,0 +1,273 @@
+//! The tableau: from a formula in negation normal form to an automaton.
+//!
+//! # Idea
+//! A state stands for a formula that the rest of the word has to satisfy. What a formula asks of the
+//! current letter and of the rest is found by the expansion laws, `a U b = b | (a & X (a U b))` and so
+//! on, and written as one decision diagram over propositions, *next* variables (the rest of the word
+//! satisfies this formula) and *promise* variables (an eventuality was put off) [couvreur.99.fm].
+//! Each letter leads to a leaf, a monotone function of next and promise variables; each of its
+//! prime implicants is an edge, which leads to the conjunction of the next formulas and carries
+//! a mark for each promise that was *not* made: a run in which a promise is missing infinitely
+//! often kept it again and again.
+//!
+//! States are equal iff their diagrams are. So `G F a` and `F a & G F a` are one state, and `F b` and
+//! `a U b` share the promise of `b`.
+//!
+//! # Differences from the paper
+//! Letters are split first, as Spot does on demand ("exprop"), so that the automaton has no more
+//! choice than the promises need. [`Branching::Late`] goes further: among edges of the same letters
+//! and promises the choice is put off, by going to the disjunction of the targets. `F (a | G F c)`
+//! needs one state besides those of `a`.
+
+use ltl::{Formula, Formulas, Node, Prop};
+use rustc_hash::FxHashMap;
+
+use crate::label::{FIRST_HIDDEN, Label, Labels, MAX_VARIABLES};
+use crate::tgba::{MAX_MARKS, Marks, State, Tgba};
+use crate::translate::TooLarge;
+
+/// When to choose between edges with the same letters and promises.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Branching {
+    /// At once: one edge for each.
+    Early,
+    /// In the next state, which is the disjunction.
+    Late,
+}
+
+/// Promise variables come after next variables.
+const FIRST_PROMISE: u32 = FIRST_HIDDEN * 2;
+
+/// The automaton of a formula in negation normal form.
+pub(crate) fn tableau(
+    formulas: &Formulas,
+    formula: Formula,
+    branching: Branching,
+    max_states: usize,
+) -> Result<Tgba, TooLarge> {
+    let mut tableau = Tableau::new(formulas, formula)?;
+    let automaton = tableau.explore(formula, branching, max_states)?;
+    if tableau.labels.is_exhausted() { Err(TooLarge::Labels) } else { Ok(automaton) }
+}
+
+struct Tableau<'p> {
+    formulas: &'p Formulas,
+    labels: Labels,
+    /// What each formula asks of the current letter and of the rest.
+    diagrams: FxHashMap<Formula, Label>,
+    /// The formula of each next variable.
+    next: Vec<Formula>,
+    next_variables: FxHashMap<Formula, u32>,
+    /// The number of the promise of a formula.
+    promises: FxHashMap<Formula, u32>,
+}
+
+impl<'p> Tableau<'p> {
+    fn new(formulas: &'p Formulas, formula: Formula) -> Result<Tableau<'p>, TooLarge> {
+        let subformulas = formulas.subformulas(formula);
+        if subformulas.len() > MAX_VARIABLES {
+            return Err(TooLarge::Formula);
+        }
+        let mut tableau = Tableau {
+            formulas,
+            labels: Labels::with_limit(MAX_NODES),
+            diagrams: FxHashMap::default(),
+            next: vec![],
+            next_variables: FxHashMap::default(),
+            promises: FxHashMap::default(),
+        };
+        for subformula in subformulas {
+            let diagram = tableau.expand(subformula);
+            tableau.diagrams.insert(subformula, diagram);
+        }
+        if tableau.promises.len() as u32 > MAX_MARKS {
+            return Err(TooLarge::Marks);
+        }
+        Ok(tableau)
+    }
+
+    /// The diagram of a formula whose operands have theirs.
+    fn expand(&mut self, formula: Formula) -> Label {
+        match self.formulas.node(formula) {
+            Node::True => Label::TRUE,
+            Node::False => Label::FALSE,
+            Node::Prop(prop) => self.labels.prop(prop),
+            Node::Not(a) => {
+                let a = self.diagrams[&a];
+                self.labels.not(a)
+            }
+            Node::And(list) => list.iter().fold(Label::TRUE, |all, a| self.labels.and(all, self.diagrams[a])),
+            Node::Or(list) => list.iter().fold(Label::FALSE, |any, a| self.labels.or(any, self.diagrams[a])),
+            Node::Next(a) => self.next(a),
+            Node::Finally(b) => self.finally(formula, b),
+            Node::Until(a, b) => self.until(formula, a, b, Some(b)),
+            Node::WeakUntil(a, b) => self.until(formula, a, b, None),
+            Node::Globally(b) => self.release(formula, Formula::FALSE, b, None),
+            Node::Release(a, b) => self.release(formula, a, b, None),
+            Node::StrongRelease(a, b) => self.release(formula, a, b, Some(a)),
+            Node::Implies(..) | Node::Equivalent(..) | Node::Xor(..) => {
+                unreachable!("the formula is in negation normal form")
+            }
+        }
+    }
+
+    /// b | (a & X formula), with a promise for putting off.
+    fn until(&mut self, formula: Formula, a: Formula, b: Formula, promise: Option<Formula>) -> Label {
+        let (a, b) = (self.diagram(a), self.diagram(b));
+        let later = self.later(formula, promise);
+        let stay = self.labels.and(a, later);
+        self.labels.or(b, stay)
+    }
+
+    /// Eventually b. In `F (a | G F c)` the state that waits for `a` also watches for `c`: staying for
+    /// ever is as good as `a` if `c` comes again and again, so the promise is kept whenever it does.
+    fn finally(&mut self, formula: Formula, b: Formula) -> Label {
+        let Node::Or(list) = self.formulas.node(b) else {
+            return self.until(formula, Formula::TRUE, b, Some(b));
+        };
+        let (mut leave, mut watched) = (Label::FALSE, Label::FALSE);
+        for &part in list {
+            match self.recurrence(part) {
+                Some(c) => watched = self.labels.or(watched, self.diagrams[&c]),
+                None => leave = self.labels.or(leave, self.diagrams[&part]),
+            }
+        }
+        if watched == Label::FALSE {
+            return self.until(formula, Formula::TRUE, b, Some(b));
+        }
+        let promise = self.promise(formula);
+        let kept = self.labels.or(watched, promise);
+        let next = self.next(formula);
+        let stay = self.labels.and(next, kept);
+        self.labels.or(leave, stay)
+    }
+
+    /// The c of `G F c`, if it is propositional: otherwise watching takes more states than it saves.
+    fn recurrence(&self, formula: Formula) -> Option<Formula> {
+        let Node::Globally(inner) = self.formulas.node(formula) else { return None };
+        match self.formulas.node(inner) {
+            Node::Finally(c) if self.formulas.classes(c).is_propositional() => Some(c),
+            _ => None,
+        }
+    }
+
+    /// b & (a | X formula), with a promise for putting off.
+    fn release(&mut self, formula: Formula, a: Formula, b: Formula, promise: Option<Formula>) -> Label {
+        let (a, b) = (self.diagram(a), self.diagram(b));
+        let later = self.later(formula, promise);
+        let go_on = self.labels.or(a, later);
+        self.labels.and(b, go_on)
+    }
+
+    fn diagram(&self, formula: Formula) -> Label {
+        match formula {
+            Formula::TRUE => Label::TRUE,
+            Formula::FALSE => Label::FALSE,
+            _ => self.diagrams[&formula],
+        }
+    }
+
+    fn later(&mut self, formula: Formula, promise: Option<Formula>) -> Label {
+        let next = self.next(formula);
+        let Some(promise) = promise else { return next };
+        let promise = self.promise(promise);
+        self.labels.and(next, promise)
+    }
+
+    /// The variable that says that an eventuality was put off.
+    fn promise(&mut self, eventuality: Formula) -> Label {
+        let n_promises = self.promises.len() as u32;
+        let number = *self.promises.entry(eventuality).or_insert(n_promises);
+        self.labels.variable(FIRST_PROMISE + number)
+    }
+
+    /// The rest of the word satisfies the formula. A conjunction is split, which makes more states equal.
+    fn next(&mut self, formula: Formula) -> Label {
+        if let Node::And(list) = self.formulas.node(formula) {
+            return list.iter().fold(Label::TRUE, |all, &a| {
+                let next = self.next_variable(a);
+                self.labels.and(all, next)
+            });
+        }
+        self.next_variable(formula)
+    }
+
+    fn next_variable(&mut self, formula: Formula) -> Label {
+        let variable = *self.next_variables.entry(formula).or_insert_with(|| {
+            self.next.push(formula);
+            FIRST_HIDDEN + self.next.len() as u32 - 1
+        });
+        self.labels.variable(variable)
+    }
+
+    fn explore(
+        &mut self,
+        formula: Formula,
+        branching: Branching,
+        max_states: usize,
+    ) -> Result<Tgba, TooLarge> {
+        let mut automaton = Tgba::new(self.promises.len() as u32);
+        automaton.declare(self.formulas.propositions(formula));
+        let start = self.diagram(formula);
+        let mut numbers = FxHashMap::from_iter([(start, automaton.initial())]);
+        let mut found = vec![start];
+        let mut memo = FxHashMap::default();
+        let (mut next, mut n_edges) = (0, 0);
+        while let Some(&diagram) = found.get(next) {
+            let source = State::new(next);
+            next += 1;
+            for (letters, leaf) in self.labels.leaves(diagram) {
+                let letters = automaton.labels_mut().import(&self.labels, letters, &mut memo);
+                for (marks, target) in self.successors(leaf, branching) {
+                    let target = *numbers.entry(target).or_insert_with(|| {
+                        found.push(target);
+                        automaton.add_state()
+                    });
+                    automaton.add_edge(source, letters, marks, target);
+                }
+            }
+            n_edges += automaton.edges(source).len();
+            if found.len() > max_states || n_edges > MAX_EDGES_PER_STATE * max_states {
+                return Err(TooLarge::States);
+            }
+            if self.labels.is_exhausted() {
+                return Err(TooLarge::Labels);
+            }
+        }
+        Ok(automaton)
+    }
+
+    /// The edges of a leaf: marks, and the diagram of the target.
+    fn successors(&mut self, leaf: Label, branching: Branching) -> Vec<(Marks, Label)> {
+        let mut edges: Vec<(Marks, Label)> = vec![];
+        for prime in self.labels.primes(leaf) {
+            let (next, promised) =
+                prime.split_at(prime.partition_point(|&variable| variable < FIRST_PROMISE));
+            let target = next.iter().fold(Label::TRUE, |all, &variable| {
+                let formula = self.next[(variable - FIRST_HIDDEN) as usize];
+                self.labels.and(all, self.diagrams[&formula])
+            });
+            let all = Marks::all(self.promises.len() as u32);
+            let marks = promised
+                .iter()
+                .fold(all, |marks, variable| marks.minus(Marks::single(variable - FIRST_PROMISE)));
+            match edges.iter_mut().find(|edge| branching == Branching::Late && edge.0 == marks) {
+                Some(edge) => edge.1 = self.labels.or(edge.1, target),
+                None => edges.push((marks, target)),
+            }
+        }
+        edges.retain(|edge| edge.1 != Label::FALSE);
+        edges
+    }
+}
+
+/// Automata of more edges per allowed state are given up.
+const MAX_EDGES_PER_STATE: usize = 10;
+
+/// Diagrams of more nodes are given up.
+const MAX_NODES: usize = 2_000_000;
+
+/// The propositions of the automaton stay below the hidden variables.
+pub(crate) fn fits(propositions: &[Prop]) -> bool {
+    propositions.last().is_none_or(|last| last.index() < FIRST_HIDDEN as usize)
+}

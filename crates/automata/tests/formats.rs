@@ -1,0 +1,201 @@
+//! HOA and never claims: what is written is read back, Spot's automata have the languages of ours, and
+//! bad input is refused with a place.
+
+mod common;
+
+use automata::{Effort, Placement, accepts, hoa, is_empty, never, product, translate, translate_ba};
+use base::SourceId;
+use common::{config, corpus, disagreement, formula, shown, tape, words};
+use ltl::{Formulas, random};
+use proptest::prelude::*;
+
+const SOURCE: fn() -> SourceId = || SourceId::new(0);
+
+proptest! {
+    #![proptest_config(config(400))]
+
+    #[test]
+    fn what_is_written_is_read_back(tape in tape(), size in 1u32..12) {
+        let mut formulas = Formulas::new();
+        let propositions = random::propositions(&mut formulas, 3);
+        let formula =
+            random::formula(&mut formulas, &propositions, random::ALL, size, &mut random::from_tape(&tape));
+        let words = words(&propositions, 16, 3);
+        let tgba = translate(&mut formulas, formula, Effort::Medium).unwrap();
+        let ba = translate_ba(&mut formulas, formula, Effort::Medium, Placement::States).unwrap();
+        for automaton in [&tgba, &ba] {
+            let text = hoa::write(automaton, &formulas, None);
+            let again = hoa::read_one(&mut formulas, &text, SOURCE()).unwrap().automaton;
+            prop_assert_eq!(hoa::write(&again, &formulas, None), text);
+            prop_assert_eq!(disagreement(&formulas, formula, &again, &words), None);
+        }
+        let text = never::write(&ba, &formulas, Some("*/ tricky")).unwrap();
+        let again = never::read(&mut formulas, &text, SOURCE()).unwrap();
+        prop_assert_eq!(disagreement(&formulas, formula, &again, &words), None, "{}", text);
+        prop_assert!(again.n_states() <= ba.n_states());
+    }
+}
+
+/// Every automaton of Spot for the corpus, compared exactly with ours: no word is accepted by Spot's
+/// automaton for a negation and by ours for the formula, nor the other way round.
+#[test]
+fn spots_automata_have_the_same_languages() {
+    let Some(rows) = corpus() else { return };
+    for kind in ["tgba", "ba"] {
+        for source in ["dac", "eh", "sb", "p", "hkrss", "random-nox"] {
+            let file = format!("{}/hoa/{source}.neg.{kind}.hoa", common::CORPUS);
+            let text = std::fs::read_to_string(&file).expect("the corpus is complete");
+            let mut formulas = Formulas::new();
+            let automata = hoa::read(&mut formulas, &text, SOURCE()).unwrap();
+            assert!(!automata.is_empty());
+            for named in automata.iter().step_by(if source == "random-nox" { 4 } else { 1 }) {
+                let name = named.name.as_deref().unwrap_or_default();
+                let number = name.split(' ').next().unwrap_or_default();
+                let number = number.strip_prefix("row=").expect("automata are named by their rows");
+                let row = rows.iter().find(|row| row.number == number).expect("the row exists");
+                let positive = formula(&mut formulas, &row.text);
+                let negative = formulas.not(positive);
+                let ours = [positive, negative].map(|f| translate(&mut formulas, f, Effort::Medium).unwrap());
+                let spot = &named.automaton;
+                assert!(is_empty(&product(spot, &ours[0], usize::MAX).unwrap()), "{}", row.text);
+                // Spot accepts what satisfies the negation, on samples.
+                let words = words(&formulas.propositions(positive), 12, 1);
+                assert_eq!(disagreement(&formulas, negative, spot, &words), None, "{}", row.text);
+            }
+        }
+    }
+}
+
+fn hoa_error(text: &str) -> String {
+    let error = hoa::read(&mut Formulas::new(), text, SOURCE()).expect_err(text);
+    assert!(error.span.is_some(), "no place: {}", error.message);
+    error.message
+}
+
+const GOOD: &str = "HOA: v1 States: 2 Start: 0 AP: 2 \"a\" \"b\" Alias: @x 0&!1 Acceptance: 2 Inf(0)&Inf(1)
+ /* a /* nested */ comment */ properties: trans-labels --BODY--
+ State: 0 {0} [@x] 1 [!@x | t] 0 {1} State: 1 \"one\" 0 1 0 1 {1} --END--";
+
+#[test]
+fn every_feature_that_is_promised_works() {
+    let mut formulas = Formulas::new();
+    let tgba = hoa::read_one(&mut formulas, GOOD, SOURCE()).unwrap().automaton;
+    // Implicit labels in state 1: !a!b to 0, a!b to 1, !ab to 0, ab to 1 with a mark.
+    assert_eq!((tgba.n_states(), tgba.n_edges(), tgba.n_marks()), (2, 5, 2));
+    let several = "HOA: v1 Start: 0 Start: 1 AP: 1 \"a\" Acceptance: 1 Inf(0) --BODY--
+        State: [0] 0 {0} 0 State: [!0] 1 {0} 1 --END--";
+    let several = hoa::read_one(&mut formulas, several, SOURCE()).unwrap().automaton;
+    let either = formula(&mut formulas, "G a | G !a");
+    let words = words(&formulas.propositions(either), 50, 2);
+    assert_eq!(disagreement(&formulas, either, &several, &words), None);
+    for (acceptance, expected) in [("0 t", true), ("0 f", false), ("3 (Inf(2)&t)", true)] {
+        let text = format!(
+            "HOA: v1 States: 1 Start: 0 AP: 0 Acceptance: {acceptance} --BODY-- State: 0 [t] 0 {{{}}} --END--",
+            if acceptance.starts_with('3') { "2" } else { "" }
+        );
+        let tgba = hoa::read_one(&mut formulas, &text, SOURCE()).unwrap().automaton;
+        assert_eq!(is_empty(&tgba), !expected, "{acceptance}");
+    }
+}
+
+#[test]
+fn bad_automata_are_refused_with_a_place() {
+    for (from, to, expected) in [
+        ("States: 2", "States: 3", "announces 3 states, but 2 are defined"),
+        ("States: 2", "States: 1", "there is no state 1"),
+        ("States: 2", "States: 99999999999999999999999", "too large"),
+        ("States: 2", "States: 4000000000", "more than"),
+        ("[@x]", "[@y]", "`@y` is not defined"),
+        ("Inf(0)&Inf(1)", "Fin(0)&Inf(1)", "without `Fin`"),
+        ("Inf(0)&Inf(1)", "Inf(0)|Inf(1)", "without `|`"),
+        ("Inf(0)&Inf(1)", "Inf(0)&Inf(!1)", "complemented"),
+        ("Inf(0)&Inf(1)", "Inf(0)&Inf(7)", "no acceptance set 7"),
+        ("{1} State", "{5} State", "no acceptance set 5"),
+        ("[@x] 1", "[@x] 1&0", "alternating"),
+        ("Start: 0", "Start: 0&1", "alternating"),
+        ("Start: 0", "Start: 5", "never defined"),
+        ("0&!1", "0&!2", "no proposition 2"),
+        ("AP: 2", "AP: 3", "3 propositions are announced"),
+        ("0 1 0 1 {1}", "0 1 0", "4 edges without labels are needed"),
+        ("State: 1", "State: 0", "defined twice"),
+        ("--END--", "", "`--END--` is missing"),
+        ("--END--", "--ABORT--", "aborted"),
+        ("HOA: v1", "HOA: v2", "only version `v1`"),
+        ("properties:", "Properties:", "not supported"),
+        ("Acceptance: 2 Inf(0)&Inf(1)", "", "`Acceptance:` is missing"),
+        ("*/ comment */", "", "never closed"),
+        ("\"b\"", "\"b", ""),
+        ("[@x]", "[#]", "unexpected character"),
+    ] {
+        let text = GOOD.replacen(from, to, 1);
+        assert_ne!(text, GOOD, "{from}");
+        let message = hoa_error(&text);
+        assert!(message.contains(expected), "{to}: {message}");
+    }
+    let deep = format!("HOA: v1 Alias: @x {}0{}", "(".repeat(100_000), ")".repeat(100_000));
+    assert!(hoa_error(&deep).contains("nested deeper"));
+}
+
+#[test]
+fn no_prefix_and_no_mutation_makes_the_readers_panic() {
+    let mut formulas = Formulas::new();
+    let claim = "never { T0_init: if :: (a && !(b)) -> goto accept_S1 :: atomic { (b) -> assert(!(b)) } fi;
+        accept_S1: do :: (x > 1) -> goto T0_init :: (1) -> break od; accept_all: skip }";
+    never::read(&mut formulas, claim, SOURCE()).unwrap();
+    for text in [GOOD, claim] {
+        for end in 0..text.len() {
+            assert!(hoa::read_one(&mut formulas, &text[..end], SOURCE()).is_err());
+            assert!(never::read(&mut formulas, &text[..end], SOURCE()).is_err());
+        }
+        let mut draw = random::seeded(5);
+        for _ in 0..3_000 {
+            let mut bytes = text.as_bytes().to_vec();
+            for _ in 0..=draw(3) {
+                let at = draw(bytes.len() as u32) as usize;
+                match draw(3) {
+                    0 => drop(bytes.remove(at)),
+                    1 => bytes[at] = draw(128) as u8,
+                    _ => bytes.insert(at, b"()[]{}:;!&|0a\"@-> "[draw(18) as usize]),
+                }
+            }
+            let text = String::from_utf8_lossy(&bytes);
+            let _ = hoa::read(&mut formulas, &text, SOURCE());
+            let _ = never::read(&mut formulas, &text, SOURCE());
+        }
+    }
+}
+
+#[test]
+fn claims_in_the_styles_of_other_tools_are_read() {
+    for (text, claim) in [
+        (
+            "F a",
+            "never { T0_init: do :: atomic { ((a)) -> assert(!((a))) } :: (1) -> goto T0_init od; accept_all: skip }",
+        ),
+        (
+            "F a",
+            "never { T0_init: if :: (a) -> goto accept_all :: (1) -> goto T0_init fi; accept_all: skip }",
+        ),
+        (
+            "F G !a",
+            "never { T0_init: if :: (!(a)) -> goto accept_S4 :: (true) -> goto T0_init fi;
+            accept_S4: if :: (! a) -> goto accept_S4 fi; }",
+        ),
+        ("G (x > 1 -> b)", "never { accept_init: do :: (!(x > 1) || b) od }"),
+        ("false", "never { T0_init: false }"),
+    ] {
+        let mut formulas = Formulas::new();
+        let formula = formula(&mut formulas, text);
+        let tgba = never::read(&mut formulas, claim, SOURCE()).unwrap();
+        let words = words(&formulas.propositions(formula), 60, 9);
+        let wrong =
+            words.iter().find(|word| accepts(&tgba, word) != ltl::satisfies(&formulas, formula, word));
+        assert_eq!(wrong, None, "{} {claim}", shown(&formulas, formula));
+    }
+    let error = never::read(
+        &mut Formulas::new(),
+        "never { a: if :: (1) -> goto accept_al fi; accept_all: skip }",
+        SOURCE(),
+    );
+    assert!(error.unwrap_err().message.contains("no state `accept_al`"));
+}

@@ -1,0 +1,179 @@
+//! Translation and every reduction, against the reference semantics.
+
+mod common;
+
+use automata::clean::{simplify_marks, trim};
+use automata::simulation::{Direction, Relation, reduce};
+use automata::{
+    Effort, Placement, Tgba, TooLarge, accepting_lasso, accepts, is_empty, product, to_ba, translate,
+    translate_ba, union,
+};
+use common::{config, disagreement, formula, shown, tape, words};
+use ltl::{Formula, Formulas, Prop, random, satisfies};
+use proptest::prelude::*;
+
+const EFFORTS: [Effort; 3] = [Effort::Low, Effort::Medium, Effort::High];
+
+fn random_formula(tape: &[u32], size: u32, n_propositions: usize) -> (Formulas, Formula, Vec<Prop>) {
+    let mut formulas = Formulas::new();
+    let propositions = random::propositions(&mut formulas, n_propositions);
+    let mut draw = random::from_tape(tape);
+    let formula = random::formula(&mut formulas, &propositions, random::ALL, size, &mut draw);
+    (formulas, formula, propositions)
+}
+
+/// Everything that can be made of an automaton without changing its language.
+fn variants(tgba: &Tgba) -> Vec<(&'static str, Tgba)> {
+    let order: Vec<u32> = (0..tgba.n_marks()).collect();
+    let backwards: Vec<u32> = order.iter().rev().copied().collect();
+    let reduced = |direction, relation| reduce(tgba.clone(), direction, relation);
+    let ba = automata::degeneralize(tgba, Placement::States, &order);
+    vec![
+        ("trim", trim(tgba.clone())),
+        ("marks", simplify_marks(trim(tgba.clone()))),
+        ("forward bisimulation", reduced(Direction::Forward, Relation::Bisimulation)),
+        ("backward bisimulation", reduced(Direction::Backward, Relation::Bisimulation)),
+        ("forward simulation", reduced(Direction::Forward, Relation::Simulation)),
+        ("backward simulation", reduced(Direction::Backward, Relation::Simulation)),
+        ("degeneralized on edges", automata::degeneralize(tgba, Placement::Edges, &order)),
+        ("degeneralized on states, reversed", automata::degeneralize(tgba, Placement::States, &backwards)),
+        ("BA, simulated", reduce(ba.clone(), Direction::Forward, Relation::Simulation)),
+        ("BA, simulated backwards", reduce(ba.clone(), Direction::Backward, Relation::Simulation)),
+        ("BA", to_ba(tgba, Effort::High, Placement::States)),
+        ("TBA", to_ba(tgba, Effort::Medium, Placement::Edges)),
+        ("degeneralized on states", ba),
+    ]
+}
+
+fn check_shape(name: &str, tgba: &Tgba) -> Result<(), TestCaseError> {
+    if name.contains("BA") || name.contains("states") {
+        prop_assert_eq!(tgba.n_marks(), 1, "{}", name);
+    }
+    if name == "BA" || name.contains("BA,") || name.contains("states") {
+        prop_assert!(tgba.is_state_based(), "{}", name);
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(config(1_500))]
+
+    #[test]
+    fn every_stage_has_the_language_of_the_formula(tape in tape(), size in 1u32..13, n in 1usize..4) {
+        let (mut formulas, formula, propositions) = random_formula(&tape, size, n);
+        let words = words(&propositions, 24, u64::from(size));
+        for effort in EFFORTS {
+            let tgba = translate(&mut formulas, formula, effort).unwrap();
+            let wrong = disagreement(&formulas, formula, &tgba, &words);
+            prop_assert_eq!(wrong, None, "{:?}: {}", effort, shown(&formulas, formula));
+            if effort == Effort::Low || size < 8 {
+                for (name, variant) in variants(&tgba) {
+                    let wrong = disagreement(&formulas, formula, &variant, &words);
+                    prop_assert_eq!(wrong, None, "{}: {}", name, shown(&formulas, formula));
+                    check_shape(name, &variant)?;
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_formula_and_its_negation_share_no_word(tape in tape(), size in 1u32..15) {
+        let (mut formulas, formula, _) = random_formula(&tape, size, 3);
+        let negation = formulas.not(formula);
+        for effort in [Effort::Low, Effort::High] {
+            let [yes, no] = [formula, negation].map(|f| translate(&mut formulas, f, effort).unwrap());
+            let both = product(&yes, &no, usize::MAX).unwrap();
+            prop_assert!(is_empty(&both), "{}", shown(&formulas, formula));
+            for (f, tgba) in [(formula, &yes), (negation, &no)] {
+                if let Some(word) = accepting_lasso(tgba) {
+                    prop_assert!(satisfies(&formulas, f, &word) && accepts(tgba, &word));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn büchi_automata_are_exact(tape in tape(), size in 1u32..14) {
+        let (mut formulas, formula, propositions) = random_formula(&tape, size, 3);
+        let negation = formulas.not(formula);
+        let words = words(&propositions, 24, 7);
+        for placement in [Placement::States, Placement::Edges] {
+            let ba = translate_ba(&mut formulas, formula, Effort::High, placement).unwrap();
+            let no = translate(&mut formulas, negation, Effort::Medium).unwrap();
+            prop_assert_eq!(disagreement(&formulas, formula, &ba, &words), None, "{}", shown(&formulas, formula));
+            prop_assert!(is_empty(&product(&ba, &no, usize::MAX).unwrap()), "{}", shown(&formulas, formula));
+            prop_assert!(placement == Placement::Edges || ba.is_state_based());
+        }
+    }
+
+    #[test]
+    fn product_and_union_are_and_and_or(tape in tape(), size in 1u32..9) {
+        let (mut formulas, a, propositions) = random_formula(&tape, size, 2);
+        let b = random::formula(&mut formulas, &propositions, random::ALL, size, &mut random::seeded(u64::from(size)));
+        let words = words(&propositions, 16, 11);
+        let [left, right] = [a, b].map(|f| translate(&mut formulas, f, Effort::Medium).unwrap());
+        let (and, or) = (formulas.and([a, b]), formulas.or([a, b]));
+        let both = product(&left, &right, usize::MAX).unwrap();
+        prop_assert_eq!(disagreement(&formulas, and, &both, &words), None);
+        prop_assert_eq!(disagreement(&formulas, or, &union(&left, &right), &words), None);
+    }
+}
+
+/// Larger formulas, low effort against high.
+#[test]
+fn large_formulas_are_exact_too() {
+    let mut draw = random::seeded(3);
+    for _ in 0..150 {
+        let mut formulas = Formulas::new();
+        let propositions = random::propositions(&mut formulas, 4);
+        let size = 14 + draw(10);
+        let formula = random::formula(&mut formulas, &propositions, random::ALL, size, &mut draw);
+        let words = words(&propositions, 30, 5);
+        let Ok(tgba) = translate(&mut formulas, formula, Effort::High) else { continue };
+        assert_eq!(disagreement(&formulas, formula, &tgba, &words), None, "{}", shown(&formulas, formula));
+    }
+}
+
+fn sizes(text: &str) -> (usize, usize) {
+    let mut formulas = Formulas::new();
+    let formula = formula(&mut formulas, text);
+    let tgba = translate(&mut formulas, formula, Effort::High).unwrap();
+    let ba = translate_ba(&mut formulas, formula, Effort::High, Placement::States).unwrap();
+    (tgba.n_states(), ba.n_states())
+}
+
+#[test]
+fn well_known_formulas_have_well_known_sizes() {
+    assert_eq!(sizes("true"), (1, 1));
+    assert_eq!(sizes("false"), (1, 1));
+    assert_eq!(sizes("a U G b"), (2, 2));
+    assert_eq!(sizes("G F a & G F b"), (1, 3));
+    assert_eq!(sizes("F G a"), (2, 2));
+    assert_eq!(sizes("!G (req -> F ack)"), (2, 2));
+    assert_eq!(sizes("G (req -> F ack)"), (2, 2));
+    assert_eq!(sizes("G p1 | G p2 | G p3"), (4, 4));
+}
+
+#[test]
+fn seventy_propositions_are_no_problem() {
+    let text = |op: &str| (0..70).map(|i| format!("p{i}")).collect::<Vec<_>>().join(op);
+    let mut formulas = Formulas::new();
+    let together = formula(&mut formulas, &format!("G F ({}) & F G ({})", text(" & "), text(" | ")));
+    let tgba = translate(&mut formulas, together, Effort::High).unwrap();
+    assert_eq!(tgba.n_states(), 2);
+    let word = accepting_lasso(&tgba).unwrap();
+    assert!(satisfies(&formulas, together, &word));
+}
+
+#[test]
+fn what_is_too_large_is_refused() {
+    let mut formulas = Formulas::new();
+    let many = (0..70).map(|i| format!("G F p{i}")).collect::<Vec<_>>().join(" & ");
+    let many = formula(&mut formulas, &many);
+    assert_eq!(translate(&mut formulas, many, Effort::High).unwrap_err(), TooLarge::Marks);
+    let deep = (0..9_000).fold(formulas.atom("a"), |f, _| formulas.next(f));
+    assert_eq!(translate(&mut formulas, deep, Effort::High).unwrap_err(), TooLarge::Formula);
+    let wide = (0..40).map(|i| format!("(a{i} U b{i})")).collect::<Vec<_>>().join(" & ");
+    let wide = formula(&mut formulas, &wide);
+    assert!(translate(&mut formulas, wide, Effort::Low).is_err());
+}

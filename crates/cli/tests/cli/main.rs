@@ -1,0 +1,95 @@
+//! Tests that run the command and look at more than a transcript shows: files, JSON, exit codes,
+//! signals, pipes.
+
+mod bad_input;
+mod export;
+mod json;
+mod limits;
+mod simulate;
+mod terminal;
+
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+
+/// The command, run at the root of the project, so that `models/…` can be named.
+fn stubborn() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_stubborn"));
+    command.current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")).stdin(Stdio::null());
+    command
+}
+
+/// Runs the command with arguments that are separated by blanks.
+fn run(arguments: &str) -> Finished {
+    Finished::from(stubborn().args(arguments.split_whitespace()).output().expect("the command can be run"))
+}
+
+/// Runs the command with something on stdin.
+fn run_with_input(arguments: &str, input: &[u8]) -> Finished {
+    let mut child = stubborn()
+        .args(arguments.split_whitespace())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the command can be run");
+    // It may have stopped reading already; what it says then is what is tested.
+    _ = child.stdin.take().expect("stdin is a pipe").write_all(input);
+    Finished::from(child.wait_with_output().expect("the command ends"))
+}
+
+/// What a command left behind. None of them may ever panic.
+struct Finished {
+    code: i32,
+    stdout: String,
+    stderr: String,
+}
+
+impl From<Output> for Finished {
+    fn from(output: Output) -> Finished {
+        let stderr = String::from_utf8(output.stderr).expect("messages are text");
+        assert!(!stderr.contains("panicked") && !stderr.contains("internal error"), "{stderr}");
+        let stdout = String::from_utf8(output.stdout).expect("results are text");
+        let code = output.status.code().unwrap_or_else(|| panic!("ended by a signal: {stderr}"));
+        Finished { code, stdout, stderr }
+    }
+}
+
+impl Finished {
+    fn json(&self) -> Value {
+        serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error} in {}", self.stdout))
+    }
+}
+
+/// A folder for one test.
+struct Scratch(tempfile::TempDir);
+
+impl Scratch {
+    fn new() -> Scratch {
+        Scratch(tempfile::tempdir().expect("a folder can be made"))
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    /// Writes a file and returns its path as an argument.
+    fn file(&self, name: &str, content: impl AsRef<[u8]>) -> String {
+        let path = self.path(name);
+        fs::write(&path, content).expect("it can be written");
+        path.to_str().expect("temporary folders have simple names").to_owned()
+    }
+
+    /// The names of all files, in order.
+    fn listing(&self) -> Vec<String> {
+        let entries = fs::read_dir(self.0.path()).expect("the folder exists");
+        let mut names: Vec<String> = entries
+            .map(|entry| entry.expect("it can be listed").file_name().to_string_lossy().into_owned())
+            .collect();
+        names.sort();
+        names
+    }
+}

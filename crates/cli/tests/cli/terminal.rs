@@ -1,0 +1,95 @@
+//! Pipes and signals.
+
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::process::Stdio;
+
+use crate::stubborn;
+
+/// Like `| head -1`: who reads has seen enough after a line.
+#[test]
+fn a_closed_pipe_is_no_error() {
+    for (arguments, code) in [
+        ("check models/dining.proc", 1),
+        ("check models/dining.proc --json", 1),
+        ("explore models/dining.proc -D N=5", 0),
+        ("simulate models/peterson.proc --random --seed 1 --length 20000", 0),
+        ("check models/missing.proc --json", 2),
+        ("check --help", 0),
+    ] {
+        let mut child = stubborn()
+            .args(arguments.split(' '))
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the command can be run");
+        let mut line = String::new();
+        let mut reader = BufReader::with_capacity(16, child.stdout.take().expect("stdout is a pipe"));
+        reader.read_line(&mut line).expect("it says something");
+        drop(reader);
+        let mut stderr = String::new();
+        child.stderr.take().expect("stderr is a pipe").read_to_string(&mut stderr).expect("it is text");
+        let status = child.wait().expect("it ends");
+        assert_eq!(status.code(), Some(code), "{arguments}: {stderr}");
+        assert!(!stderr.contains("panicked"), "{arguments}: {stderr}");
+    }
+}
+
+#[test]
+fn nobody_listens_at_all() {
+    for arguments in
+        ["check models/dining.proc", "explore models/dining.proc -D N=3", "simulate models/dining.proc"]
+    {
+        let child =
+            stubborn().args(arguments.split(' ')).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+        let mut child = child.expect("the command can be run");
+        drop((child.stdout.take(), child.stderr.take()));
+        let code = child.wait().expect("it ends").code();
+        assert!(matches!(code, Some(0 | 1)), "{arguments}: {code:?}");
+    }
+}
+
+/// Ctrl-C stops a long search, and what was found so far is told.
+#[cfg(target_os = "linux")]
+#[test]
+fn an_interrupt_gives_a_partial_result() {
+    use std::fs;
+    use std::process::Command;
+
+    for arguments in ["explore models/dining.proc -D N=16 --json", "check models/dining.proc -D N=16 --json"]
+    {
+        let child =
+            stubborn().args(arguments.split(' ')).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+        let mut child = child.expect("the command can be run");
+        // Wait until it catches the signal; before, the signal would end it.
+        let status = format!("/proc/{}/status", child.id());
+        let catches_interrupts = || {
+            let status = fs::read_to_string(&status).expect("the command is running");
+            let mask = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).expect("it is listed");
+            u64::from_str_radix(mask.trim(), 16).expect("it is a number") & 0b10 != 0
+        };
+        while !catches_interrupts() {
+            assert!(child.try_wait().expect("it can be asked").is_none(), "43 million states take longer");
+            std::thread::yield_now();
+        }
+        let sent = Command::new("sh").arg("-c").arg(format!("kill -INT {}", child.id())).status();
+        assert!(sent.expect("there is a shell").success());
+        let finished = crate::Finished::from(child.wait_with_output().expect("it ends"));
+        assert_eq!(finished.code, 3, "{}", finished.stderr);
+        let document = finished.json();
+        let result = if arguments.starts_with("check") { &document["results"][0] } else { &document };
+        assert_eq!(result["reason"], "interrupted");
+        let stats = if arguments.starts_with("check") { &result["stats"] } else { &document };
+        assert!(stats["states"].as_u64() >= Some(1));
+    }
+}
+
+#[test]
+fn colors_only_where_they_are_wanted() {
+    let stderr = |arguments: &str| {
+        let output = stubborn().args(arguments.split(' ')).output().expect("the command can be run");
+        String::from_utf8(output.stderr).expect("it is text")
+    };
+    assert!(!stderr("check models/missing.proc").contains('\x1b'));
+    assert!(!stderr("check models/missing.proc --color never").contains('\x1b'));
+    assert!(stderr("check models/missing.proc --color always").contains('\x1b'));
+}
