@@ -32,6 +32,8 @@ pub(crate) enum Command {
     Check(CheckArguments),
     Explore(ExploreArguments),
     Simulate(SimulateArguments),
+    Translate(TranslateArguments),
+    Automaton(AutomatonArguments),
 }
 
 /// Check the properties of a model, and show a run for each that is violated
@@ -173,6 +175,152 @@ of the run.
 
 At the prompt: the number of a step, or `undo`, `redo`, `goto N`, `random [N]`, `state`, `trace`,
 `help`, `quit`. Each may be shortened to its first letter.";
+
+/// Translate a formula of linear temporal logic into an automaton
+#[derive(Debug, Args)]
+#[command(after_long_help = TRANSLATE_EXAMPLES)]
+pub(crate) struct TranslateArguments {
+    /// The formula
+    #[arg(required_unless_present = "file", conflicts_with = "file")]
+    pub(crate) formula: Option<String>,
+
+    /// Translate the formulas of this file, one per line; lines that start with # are comments
+    #[arg(long, value_name = "FILE")]
+    pub(crate) file: Option<PathBuf>,
+
+    /// Kind of automaton
+    #[arg(long, value_enum, default_value_t = AutomatonKind::Tgba)]
+    pub(crate) to: AutomatonKind,
+
+    /// Output format
+    #[arg(long, value_enum, default_value_t = AutomatonFormat::Hoa)]
+    pub(crate) format: AutomatonFormat,
+
+    /// Print one JSON document, as --format json
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    /// Translate the negation
+    #[arg(long)]
+    pub(crate) negate: bool,
+
+    /// How hard to try for a small automaton
+    #[arg(long, value_enum, default_value_t = EffortLevel::High)]
+    pub(crate) effort: EffortLevel,
+
+    /// Give up where an automaton would have more states
+    #[arg(long, value_name = "N", default_value_t = 50_000)]
+    pub(crate) max_states: usize,
+}
+
+const TRANSLATE_EXAMPLES: &str = "\
+Examples:
+  stubborn translate '[](req -> <>ack)'
+  stubborn translate 'a U G b' --to tgta --format dot
+  stubborn translate 'G F a & G F b' --to ba --format stats
+  stubborn translate '[]<> p' --negate --format spin
+  stubborn translate --file formulas.txt --format stats";
+
+/// Convert, combine and compare automata (HOA files and never claims)
+///
+/// Without a question the automata are shown, converted by --to in the given --format. Questions are
+/// --equivalent, --accepts, --empty and --stutter-invariant.
+#[derive(Debug, Args)]
+#[command(after_long_help = AUTOMATON_EXAMPLES)]
+pub(crate) struct AutomatonArguments {
+    /// Files with automata: HOA (several in a file are fine) or a never claim
+    #[arg(required = true)]
+    pub(crate) files: Vec<PathBuf>,
+
+    /// Take the product of all automata first
+    #[arg(long)]
+    pub(crate) product: bool,
+
+    /// Close the automata under stuttering first
+    #[arg(long)]
+    pub(crate) stutter_closure: bool,
+
+    /// Complement the automata first
+    #[arg(long)]
+    pub(crate) complement: bool,
+
+    /// Simplify the automata first
+    #[arg(long)]
+    pub(crate) simplify: bool,
+
+    /// Do two automata accept the same words? If not, show a word that tells them apart
+    #[arg(long)]
+    pub(crate) equivalent: bool,
+
+    /// Do all automata accept this word, like 'a; !a & b; cycle{b}'?
+    #[arg(long, value_name = "WORD")]
+    pub(crate) accepts: Option<String>,
+
+    /// Does an automaton accept nothing? If not, show a word that it accepts
+    #[arg(long)]
+    pub(crate) empty: bool,
+
+    /// Does stuttering make no difference? If it does, show two words that differ only by it
+    #[arg(long)]
+    pub(crate) stutter_invariant: bool,
+
+    /// Kind of automaton to convert to
+    #[arg(long, value_enum)]
+    pub(crate) to: Option<AutomatonKind>,
+
+    /// Output format
+    #[arg(long, value_enum, default_value_t = AutomatonFormat::Hoa)]
+    pub(crate) format: AutomatonFormat,
+
+    /// Print figures, as --format stats
+    #[arg(long)]
+    pub(crate) stats: bool,
+
+    /// Print one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    /// Give up where something would take more states
+    #[arg(long, value_name = "N", default_value_t = 20_000)]
+    pub(crate) max_states: usize,
+}
+
+const AUTOMATON_EXAMPLES: &str = "\
+Examples:
+  stubborn automaton spec.hoa --to ba --format spin
+  stubborn automaton a.hoa b.hoa --equivalent
+  stubborn automaton claim.never --accepts 'req; cycle{!ack}'
+  stubborn automaton a.hoa b.hoa --product --empty
+
+Exit codes:
+  0  yes to every question, or the automata were shown
+  1  no to some question
+  2  bad input or usage
+  3  unknown: an answer takes more states than --max-states";
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum AutomatonKind {
+    Tgba,
+    Ba,
+    Ta,
+    Tgta,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum AutomatonFormat {
+    Hoa,
+    Dot,
+    Spin,
+    Json,
+    Stats,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum EffortLevel {
+    Low,
+    Medium,
+    High,
+}
 
 /// The model.
 #[derive(Debug, Args)]

@@ -72,7 +72,7 @@ fn check_language(path: &Path) -> Result<(), Diagnostic> {
 }
 
 /// Reads a file of bounded size.
-fn read(path: &Path) -> Result<Vec<u8>, Diagnostic> {
+pub(crate) fn read(path: &Path) -> Result<Vec<u8>, Diagnostic> {
     read_bytes(path).map_err(|reason| {
         let message = format!("cannot read `{}`: {reason}", path.display());
         let diagnostic = Diagnostic::error("cannot-read", message);

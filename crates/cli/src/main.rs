@@ -4,12 +4,14 @@
 #![allow(clippy::print_stdout, clippy::print_stderr)] // This is where output happens.
 
 mod args;
+mod automaton_command;
 mod check_command;
 mod exit;
 mod explore_command;
 mod input;
 mod simulate_command;
 mod terminal;
+mod translate_command;
 
 use std::process::ExitCode;
 
@@ -23,6 +25,8 @@ fn main() -> ExitCode {
         Command::Check(arguments) => check_command::run(arguments),
         Command::Explore(arguments) => explore_command::run(arguments),
         Command::Simulate(arguments) => simulate_command::run(arguments),
+        Command::Translate(arguments) => translate_command::run(arguments),
+        Command::Automaton(arguments) => automaton_command::run(arguments),
     };
     result.unwrap_or_else(|failure| failure.report()).into()
 }

@@ -3,6 +3,7 @@
 //!
 //! Everything here turns values into strings; printing them is the business of the command line.
 
+pub mod automaton;
 pub mod diagnostic;
 pub mod outcome;
 pub mod space;
@@ -21,7 +22,7 @@ pub fn human_bytes(bytes: u64) -> String {
         unit += 1;
     }
     match unit {
-        0 => format!("{bytes} bytes"),
+        0 => count(bytes, "byte"),
         _ if value < 9.95 => format!("{value:.1} {}", UNITS[unit]),
         _ => format!("{value:.0} {}", UNITS[unit]),
     }

@@ -1,6 +1,7 @@
 //! Tests that run the command and look at more than a transcript shows: files, JSON, exit codes,
 //! signals, pipes.
 
+mod automata;
 mod bad_input;
 mod export;
 mod json;

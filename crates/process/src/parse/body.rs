@@ -206,6 +206,10 @@ impl<'a> Parser<'a> {
                 let quoted = self.quoted("an action")?;
                 Ok(if quoted.text == "tau" { Action::Tau(quoted.span) } else { Action::Quoted(quoted) })
             }
+            kind if kind.is_reserved() => {
+                let error = self.unexpected("an action");
+                Err(Box::new(error.with_help("an action may have any name in quotation marks, like \"in\"")))
+            }
             _ => Ok(Action::Indexed(self.place("an action")?)),
         }
     }

@@ -70,7 +70,9 @@ impl<'a> Parser<'a> {
             left = chain(left, rest)?;
         }
         if self.peek() == Kind::Assign {
-            return Err(Box::new(self.unexpected("an operator").with_help("equality is written `==`")));
+            return Err(Box::new(
+                self.unexpected("an operator").with_help("equality is written `==`, implication `->`"),
+            ));
         }
         Ok(left)
     }

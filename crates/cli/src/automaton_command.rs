@@ -1,0 +1,280 @@
+//! `stubborn automaton`: reads automata (HOA or never claims), works on them, and answers
+//! questions about them.
+
+use automata::clean::{simplify_marks, trim};
+use automata::stutter::{self, Stuttering};
+use automata::{Effort, Placement, Tgba, complement, emptiness, hoa, never, product, word};
+use base::{Diagnostic, SourceMap};
+use ltl::{Formulas, Lasso, Prop};
+use serde_json::json;
+
+use crate::args::{AutomatonArguments, AutomatonFormat, AutomatonKind};
+use crate::exit::{Exit, Failure};
+use crate::input;
+use crate::terminal;
+use crate::translate_command::{Automaton, Shown, print_json, show};
+
+pub(crate) fn run(arguments: &AutomatonArguments) -> Result<Exit, Failure> {
+    let mut session =
+        Session { arguments, formulas: Formulas::new(), sources: SourceMap::new(), automata: Vec::new() };
+    session.read()?;
+    if arguments.product {
+        session.combine()?;
+    }
+    session.transform()?;
+    session.answer()
+}
+
+struct Session<'a> {
+    arguments: &'a AutomatonArguments,
+    formulas: Formulas,
+    sources: SourceMap,
+    /// Names and automata.
+    automata: Vec<(String, Tgba)>,
+}
+
+/// An answer to a question.
+struct Answer {
+    question: &'static str,
+    /// None: it would take too much.
+    holds: Option<bool>,
+    /// What shows it.
+    witness: Vec<(&'static str, String)>,
+}
+
+impl Session<'_> {
+    fn fail(&mut self, diagnostic: Diagnostic) -> Failure {
+        Failure::new(std::mem::take(&mut self.sources), diagnostic, self.arguments.json)
+    }
+
+    fn too_large(&self, what: &str) -> Failure {
+        let message =
+            format!("{what} takes more than {} states; raise --max-states", self.arguments.max_states);
+        Failure::plain("too-large", message, self.arguments.json)
+    }
+
+    /// Reads all files; a file may hold several automata in the HOA format, or one never claim.
+    fn read(&mut self) -> Result<(), Failure> {
+        for path in &self.arguments.files {
+            let bytes = input::read(path).map_err(|diagnostic| self.fail(diagnostic))?;
+            let source = match self.sources.add(path.display().to_string(), bytes) {
+                Ok(source) => source,
+                Err(diagnostic) => return Err(self.fail(diagnostic)),
+            };
+            let text = self.sources.get(source).text.clone();
+            let name = path.display().to_string();
+            let is_claim = text.trim_start().starts_with("never") || text.trim_start().starts_with("/*");
+            let read = if is_claim {
+                never::read(&mut self.formulas, &text, source).map(|tgba| vec![(name.clone(), tgba)])
+            } else {
+                hoa::read(&mut self.formulas, &text, source).map(|found| {
+                    let named =
+                        |found: hoa::Named| (found.name.unwrap_or_else(|| name.clone()), found.automaton);
+                    found.into_iter().map(named).collect()
+                })
+            };
+            match read {
+                Ok(found) => self.automata.extend(found),
+                Err(diagnostic) => return Err(self.fail(diagnostic)),
+            }
+        }
+        if self.automata.is_empty() {
+            return Err(Failure::plain(
+                "no-automaton",
+                "the files contain no automaton",
+                self.arguments.json,
+            ));
+        }
+        Ok(())
+    }
+
+    /// All automata become their product.
+    fn combine(&mut self) -> Result<(), Failure> {
+        let mut parts = std::mem::take(&mut self.automata).into_iter();
+        if let Some((mut name, mut result)) = parts.next() {
+            for (other_name, other) in parts {
+                let combined = product(&result, &other, self.arguments.max_states);
+                result = combined.ok_or_else(|| self.too_large("the product"))?;
+                name = format!("({name}) & ({other_name})");
+            }
+            self.automata.push((name, trim(result)));
+        }
+        Ok(())
+    }
+
+    fn transform(&mut self) -> Result<(), Failure> {
+        let max_states = self.arguments.max_states;
+        for at in 0..self.automata.len() {
+            if self.arguments.stutter_closure {
+                let closed = stutter::closure(&self.automata[at].1, max_states);
+                self.automata[at].1 = closed.ok_or_else(|| self.too_large("the closure"))?;
+            }
+            if self.arguments.complement {
+                self.automata[at].0 = format!("!({})", self.automata[at].0);
+                let other = complement::complement(&self.automata[at].1, max_states);
+                self.automata[at].1 = other.ok_or_else(|| self.too_large("the complement"))?;
+            }
+            if self.arguments.simplify {
+                self.automata[at].1 = automata::translate::polish(self.automata[at].1.clone(), Effort::High);
+            }
+        }
+        Ok(())
+    }
+
+    /// Answers the questions that were asked; without any, shows the automata.
+    fn answer(mut self) -> Result<Exit, Failure> {
+        let mut answers = Vec::new();
+        if self.arguments.equivalent {
+            answers.push(self.equivalent()?);
+        }
+        if let Some(text) = &self.arguments.accepts {
+            answers.push(self.accepts(&text.clone())?);
+        }
+        if self.arguments.empty {
+            answers.extend(self.for_each(Session::is_empty));
+        }
+        if self.arguments.stutter_invariant {
+            answers.extend(self.for_each(Session::is_stutter_invariant));
+        }
+        if answers.is_empty() { self.show() } else { Ok(self.print(&answers)) }
+    }
+
+    fn for_each(&self, ask: impl Fn(&Self, &Tgba) -> Answer) -> Vec<Answer> {
+        self.automata.iter().map(|(_, tgba)| ask(self, tgba)).collect()
+    }
+
+    fn word(&self, lasso: &Lasso, propositions: &[Prop]) -> String {
+        word::show(&self.formulas, lasso, propositions)
+    }
+
+    fn is_empty(&self, tgba: &Tgba) -> Answer {
+        let found = emptiness::accepting_lasso(tgba);
+        let witness = found.iter().map(|lasso| ("accepted", self.word(lasso, tgba.propositions())));
+        Answer { question: "empty", holds: Some(found.is_none()), witness: witness.collect() }
+    }
+
+    fn is_stutter_invariant(&self, tgba: &Tgba) -> Answer {
+        let max_states = self.arguments.max_states;
+        let found = complement::complement(tgba, max_states)
+            .and_then(|complement| stutter::stuttering(tgba, &complement, max_states));
+        let (holds, witness) = match found {
+            None => (None, Vec::new()),
+            Some(Stuttering::Invariant) => (Some(true), Vec::new()),
+            Some(Stuttering::Sensitive { accepted, rejected }) => {
+                let show = |lasso| self.word(lasso, tgba.propositions());
+                (Some(false), vec![("accepted", show(&accepted)), ("rejected", show(&rejected))])
+            }
+        };
+        Answer { question: "stutter-invariant", holds, witness }
+    }
+
+    fn equivalent(&self) -> Result<Answer, Failure> {
+        let [(_, a), (_, b)] = &self.automata[..] else {
+            let message = format!("--equivalent compares two automata, not {}", self.automata.len());
+            return Err(Failure::plain("usage", message, self.arguments.json));
+        };
+        let found = complement::separating_word(a, b, self.arguments.max_states);
+        let mut propositions = a.propositions().to_vec();
+        propositions.extend(b.propositions().iter().filter(|prop| !a.propositions().contains(prop)));
+        let witness = found.iter().flatten().map(|lasso| {
+            let by = if automata::accepts(a, lasso) {
+                "accepted by the first only"
+            } else {
+                "accepted by the second only"
+            };
+            (by, self.word(lasso, &propositions))
+        });
+        Ok(Answer {
+            question: "equivalent",
+            holds: found.as_ref().map(Option::is_none),
+            witness: witness.collect(),
+        })
+    }
+
+    fn accepts(&mut self, text: &str) -> Result<Answer, Failure> {
+        let source = self.sources.add("--accepts", text.as_bytes().to_vec());
+        let lasso = source.and_then(|source| word::parse(&mut self.formulas, text, source));
+        let lasso = lasso.map_err(|diagnostic| self.fail(diagnostic))?;
+        let holds = self.automata.iter().all(|(_, tgba)| automata::accepts(tgba, &lasso));
+        Ok(Answer { question: "accepts", holds: Some(holds), witness: Vec::new() })
+    }
+
+    fn print(&self, answers: &[Answer]) -> Exit {
+        if self.arguments.json {
+            let entry = |answer: &Answer| {
+                let witness: serde_json::Map<String, serde_json::Value> = answer
+                    .witness
+                    .iter()
+                    .map(|(what, word)| ((*what).to_owned(), word.clone().into()))
+                    .collect();
+                json!({"question": answer.question, "answer": answer.holds, "witness": witness})
+            };
+            let answers: Vec<_> = answers.iter().map(entry).collect();
+            let document = json!({"schema": report::outcome::SCHEMA, "answers": answers});
+            terminal::print_stdout(&format!("{document:#}\n"));
+        } else {
+            for Answer { question, holds, witness } in answers {
+                let answer = match holds {
+                    Some(true) => "yes",
+                    Some(false) => "no",
+                    None => "unknown (it takes more states than --max-states)",
+                };
+                terminal::print_stdout(&format!("{question}: {answer}\n"));
+                witness
+                    .iter()
+                    .for_each(|(what, word)| terminal::print_stdout(&format!("  {what}: {word}\n")));
+            }
+        }
+        if answers.iter().any(|answer| answer.holds == Some(false)) {
+            Exit::Violated
+        } else if answers.iter().any(|answer| answer.holds.is_none()) {
+            Exit::Undecided
+        } else {
+            Exit::Success
+        }
+    }
+
+    fn show(self) -> Result<Exit, Failure> {
+        let format = match (self.arguments.stats, self.arguments.json) {
+            (true, _) => AutomatonFormat::Stats,
+            (false, true) => AutomatonFormat::Json,
+            (false, false) => self.arguments.format,
+        };
+        let mut documents = Vec::new();
+        for (name, tgba) in &self.automata {
+            let automaton = self.convert(tgba)?;
+            match show(&automaton, &self.formulas, format, name) {
+                Ok(Shown::Text(text)) => terminal::print_stdout(&text),
+                Ok(Shown::Json(value)) => documents.push((name.clone(), value)),
+                Err(reason) => return Err(Failure::plain("not-supported", reason, self.arguments.json)),
+            }
+        }
+        print_json(documents, format);
+        Ok(Exit::Success)
+    }
+
+    fn convert(&self, tgba: &Tgba) -> Result<Automaton, Failure> {
+        let limits = automata::testing::Limits::default();
+        let failed = |reason: automata::testing::Explosion| {
+            Failure::plain("too-large", reason.to_string(), self.arguments.json)
+        };
+        let testing = matches!(self.arguments.to, Some(AutomatonKind::Ta | AutomatonKind::Tgta));
+        if testing && self.is_stutter_invariant(tgba).holds != Some(true) {
+            let message = "a testing automaton does not see stuttering, but this automaton does, or may: try \
+                           --stutter-invariant or --stutter-closure";
+            return Err(Failure::plain("not-invariant", message, self.arguments.json));
+        }
+        Ok(match self.arguments.to {
+            None | Some(AutomatonKind::Tgba) => Automaton::Tgba(simplify_marks(trim(tgba.clone()))),
+            Some(AutomatonKind::Ba) => {
+                Automaton::Tgba(automata::to_ba(tgba, Effort::High, Placement::States))
+            }
+            Some(AutomatonKind::Ta) => {
+                Automaton::Ta(automata::testing::small_ta(tgba, &limits).map_err(failed)?)
+            }
+            Some(AutomatonKind::Tgta) => {
+                Automaton::Tgta(automata::testing::small_tgta(tgba, &limits).map_err(failed)?)
+            }
+        })
+    }
+}

@@ -1,0 +1,183 @@
+//! `stubborn translate`: formulas become automata.
+
+use automata::testing::{self, Limits, Ta, Tgta};
+use automata::{Config, Effort, Placement, Tgba, dot, hoa, never};
+use base::{Diagnostic, SourceMap};
+use ltl::{Formula, Formulas};
+use report::automaton;
+use serde_json::Value;
+
+use crate::args::{AutomatonFormat, AutomatonKind, EffortLevel, TranslateArguments};
+use crate::exit::{Exit, Failure};
+use crate::input;
+use crate::terminal;
+
+/// An automaton of any kind.
+pub(crate) enum Automaton {
+    Tgba(Tgba),
+    Ta(Ta),
+    Tgta(Tgta),
+}
+
+pub(crate) fn run(arguments: &TranslateArguments) -> Result<Exit, Failure> {
+    let format = if arguments.json { AutomatonFormat::Json } else { arguments.format };
+    let json = arguments.json;
+    let mut sources = SourceMap::new();
+    let mut formulas = Formulas::new();
+    let texts = texts(arguments, &mut sources, json)?;
+    let mut documents = Vec::new();
+    for (text, source, offset) in &texts {
+        let result = ltl::parse(&mut formulas, text, *source, *offset);
+        let parsed = match result {
+            Ok(parsed) => parsed,
+            Err(diagnostic) => return Err(Failure::new(sources, diagnostic, json)),
+        };
+        let formula = if arguments.negate { formulas.not(parsed.formula) } else { parsed.formula };
+        let automaton = translate(&mut formulas, formula, arguments)
+            .map_err(|reason| Failure::plain("cannot-translate", format!("`{text}`: {reason}"), json))?;
+        let name = formulas.display(formula, ltl::Spelling::Spot).to_string();
+        match show(&automaton, &formulas, format, &name) {
+            Ok(Shown::Text(text)) => terminal::print_stdout(&text),
+            Ok(Shown::Json(value)) => documents.push((name, value)),
+            Err(reason) => return Err(Failure::plain("not-supported", reason, json)),
+        }
+    }
+    print_json(documents, format);
+    Ok(Exit::Success)
+}
+
+/// One document: of a single formula its automaton, of several a list.
+pub(crate) fn print_json(documents: Vec<(String, Value)>, format: AutomatonFormat) {
+    match format {
+        // One line each, for scripts.
+        AutomatonFormat::Stats => {
+            for (_, value) in &documents {
+                terminal::print_stdout(&format!("{value}\n"));
+            }
+        }
+        AutomatonFormat::Json => {
+            let mut entries: Vec<Value> = documents
+                .into_iter()
+                .map(|(name, mut value)| {
+                    value["schema"] = report::outcome::SCHEMA.into();
+                    value["name"] = name.into();
+                    value
+                })
+                .collect();
+            let document = if entries.len() == 1 { entries.remove(0) } else { Value::from(entries) };
+            terminal::print_stdout(&format!("{document:#}\n"));
+        }
+        _ => {}
+    }
+}
+
+type Text = (String, base::SourceId, usize);
+
+/// The formulas: the one given, or those of a file, one per line.
+fn texts(arguments: &TranslateArguments, sources: &mut SourceMap, json: bool) -> Result<Vec<Text>, Failure> {
+    let (name, bytes) = match (&arguments.formula, &arguments.file) {
+        (Some(formula), _) => ("formula".to_owned(), formula.clone().into_bytes()),
+        (None, Some(path)) => {
+            let bytes =
+                input::read(path).map_err(|diagnostic| Failure::new(SourceMap::new(), diagnostic, json))?;
+            (path.display().to_string(), bytes)
+        }
+        (None, None) => return Err(Failure::plain("usage", "give a formula, or --file FILE", json)),
+    };
+    let source = match sources.add(name, bytes) {
+        Ok(source) => source,
+        Err(diagnostic) => return Err(Failure::new(std::mem::take(sources), diagnostic, json)),
+    };
+    let text = &sources.get(source).text;
+    if arguments.formula.is_some() {
+        return Ok(vec![(text.clone(), source, 0)]);
+    }
+    let mut found = Vec::new();
+    let mut offset = 0;
+    for line in text.split_inclusive('\n') {
+        let formula = line.trim();
+        if !formula.is_empty() && !formula.starts_with('#') {
+            let start = offset + (line.len() - line.trim_start().len());
+            found.push((formula.to_owned(), source, start));
+        }
+        offset += line.len();
+    }
+    if found.is_empty() {
+        let diagnostic =
+            Diagnostic::error("no-formula", "the file contains no formula: expected one per line");
+        return Err(Failure::new(std::mem::take(sources), diagnostic, json));
+    }
+    Ok(found)
+}
+
+fn translate(
+    formulas: &mut Formulas,
+    formula: Formula,
+    arguments: &TranslateArguments,
+) -> Result<Automaton, String> {
+    let config = Config { effort: arguments.effort.into(), max_states: arguments.max_states };
+    let limits = Limits { max_states: arguments.max_states.min(1 << 20), ..Limits::default() };
+    Ok(match arguments.to {
+        AutomatonKind::Tgba => Automaton::Tgba(automata::translate(formulas, formula, config).map_err(text)?),
+        AutomatonKind::Ba => Automaton::Tgba(
+            automata::translate_ba(formulas, formula, config, Placement::States).map_err(text)?,
+        ),
+        AutomatonKind::Ta => {
+            Automaton::Ta(testing::translate_ta(formulas, formula, config, &limits).map_err(text)?)
+        }
+        AutomatonKind::Tgta => {
+            Automaton::Tgta(testing::translate_tgta(formulas, formula, config, &limits).map_err(text)?)
+        }
+    })
+}
+
+fn text(error: impl std::error::Error) -> String {
+    error.to_string()
+}
+
+/// An automaton in the format asked for.
+pub(crate) enum Shown {
+    Text(String),
+    Json(Value),
+}
+
+/// Shows an automaton; the error says why that format cannot.
+pub(crate) fn show(
+    automaton: &Automaton,
+    formulas: &Formulas,
+    format: AutomatonFormat,
+    name: &str,
+) -> Result<Shown, String> {
+    let testing = "a testing automaton reads changes, not values: it cannot be written as";
+    Ok(match (automaton, format) {
+        (Automaton::Tgba(tgba), AutomatonFormat::Hoa) => Shown::Text(hoa::write(tgba, formulas, Some(name))),
+        (Automaton::Tgba(tgba), AutomatonFormat::Dot) => Shown::Text(dot::draw(tgba, formulas)),
+        (Automaton::Tgba(tgba), AutomatonFormat::Spin) => {
+            let ba = automata::to_ba(tgba, Effort::High, Placement::States);
+            Shown::Text(
+                never::write(&ba, formulas, Some(name))
+                    .ok_or("the automaton cannot be written as a never claim")?,
+            )
+        }
+        (Automaton::Tgba(tgba), AutomatonFormat::Json) => Shown::Json(automaton::tgba_json(tgba, formulas)),
+        (Automaton::Tgba(tgba), AutomatonFormat::Stats) => Shown::Json(automaton::tgba_stats(tgba)),
+        (Automaton::Ta(ta), AutomatonFormat::Dot) => Shown::Text(automaton::ta_dot(ta, formulas)),
+        (Automaton::Ta(ta), AutomatonFormat::Json) => Shown::Json(automaton::ta_json(ta, formulas)),
+        (Automaton::Ta(ta), AutomatonFormat::Stats) => Shown::Json(automaton::ta_stats(ta)),
+        (Automaton::Tgta(tgta), AutomatonFormat::Dot) => Shown::Text(automaton::tgta_dot(tgta, formulas)),
+        (Automaton::Tgta(tgta), AutomatonFormat::Json) => Shown::Json(automaton::tgta_json(tgta, formulas)),
+        (Automaton::Tgta(tgta), AutomatonFormat::Stats) => Shown::Json(automaton::tgta_stats(tgta)),
+        (_, AutomatonFormat::Spin) => return Err(format!("{testing} a never claim; use --to ba")),
+        (_, AutomatonFormat::Hoa) => return Err(format!("{testing} HOA yet; use --format json or dot")),
+    })
+}
+
+impl From<EffortLevel> for Effort {
+    fn from(level: EffortLevel) -> Effort {
+        match level {
+            EffortLevel::Low => Effort::Low,
+            EffortLevel::Medium => Effort::Medium,
+            EffortLevel::High => Effort::High,
+        }
+    }
+}

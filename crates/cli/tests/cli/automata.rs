@@ -1,0 +1,58 @@
+//! `translate` and `automaton`, one after the other: what one writes the other reads.
+
+use std::fs;
+
+use crate::{Finished, stubborn};
+
+fn translate(formula: &str, options: &[&str]) -> String {
+    let output =
+        stubborn().arg("translate").arg(formula).args(options).output().expect("the command can be run");
+    let finished = Finished::from(output);
+    assert_eq!(finished.code, 0, "{}", finished.stderr);
+    finished.stdout
+}
+
+fn automaton(arguments: &[&str]) -> Finished {
+    Finished::from(stubborn().arg("automaton").args(arguments).output().expect("the command can be run"))
+}
+
+#[test]
+fn what_is_translated_can_be_read_and_compared() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let formula = "[] (a -> <> b)";
+    fs::write(path("tgba"), translate(formula, &[])).unwrap();
+    fs::write(path("ba"), translate(formula, &["--to", "ba", "--effort", "low"])).unwrap();
+    fs::write(path("never"), translate(formula, &["--format", "spin"])).unwrap();
+    fs::write(path("other"), translate("<> b", &[])).unwrap();
+    for same in ["ba", "never"] {
+        let answer = automaton(&[&path("tgba"), &path(same), "--equivalent"]);
+        assert_eq!((answer.code, answer.stdout.as_str()), (0, "equivalent: yes\n"), "{same}");
+    }
+    let answer = automaton(&[&path("tgba"), &path("other"), "--equivalent"]);
+    assert!(answer.code == 1 && answer.stdout.contains("only: "), "{}", answer.stdout);
+    let answer = automaton(&[&path("tgba"), "--accepts", "a; cycle{!b}"]);
+    assert_eq!((answer.code, answer.stdout.as_str()), (1, "accepts: no\n"));
+    let answer = automaton(&[&path("tgba"), "--stutter-invariant", "--empty", "--json"]);
+    let document: serde_json::Value = serde_json::from_str(&answer.stdout).expect("one JSON document");
+    assert_eq!((answer.code, &document["answers"][1]["answer"]), (1, &serde_json::json!(true)));
+    let answer =
+        automaton(&[&path("tgba"), &path("other"), "--product", "--complement", "--to", "ba", "--stats"]);
+    assert!(answer.code == 0 && answer.stdout.starts_with("{\"states\":"), "{}", answer.stdout);
+}
+
+#[test]
+fn bad_automata_are_refused_with_the_place() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("bad.hoa").display().to_string();
+    for text in [
+        "",
+        "HOA: v1\nStates: 1\nStart: 0\nAcceptance: 1 Fin(0)\n--BODY--\n--END--\n",
+        "never { T0: if",
+        "HOA: v1",
+    ] {
+        fs::write(&path, text).unwrap();
+        let answer = automaton(&[&path]);
+        assert!(answer.code == 2 && answer.stderr.starts_with("error["), "{text}: {}", answer.stderr);
+    }
+}
