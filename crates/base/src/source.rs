@@ -87,7 +87,8 @@ impl SourceMap {
                 // The place is shown in the text as far as it can be read.
                 let valid = error.utf8_error().valid_up_to();
                 let text = String::from_utf8_lossy(error.as_bytes()).into_owned();
-                let message = format!("{name} is not UTF-8 text: bad byte at offset {valid}");
+                let line = error.as_bytes()[..valid].iter().filter(|&&byte| byte == b'\n').count() + 1;
+                let message = format!("{name} is not UTF-8 text: bad byte at offset {valid}, line {line}");
                 self.sources.push(Source { name, text });
                 let span = Span::new(id, valid, valid + char::REPLACEMENT_CHARACTER.len_utf8());
                 let help = "save the file in the UTF-8 encoding";
