@@ -82,6 +82,16 @@ impl Labels {
         Labels { limit: Some(max_nodes), ..Labels::default() }
     }
 
+    /// Allows so many more nodes; results are arbitrary once the pool [is exhausted](Labels::is_exhausted).
+    pub(crate) fn limit_growth(&mut self, max_new_nodes: usize) {
+        self.limit = Some(self.nodes.len() + max_new_nodes);
+    }
+
+    /// Forgets the limit.
+    pub(crate) fn lift_limit(&mut self) {
+        self.limit = None;
+    }
+
     /// Whether there were more nodes than allowed.
     pub(crate) fn is_exhausted(&self) -> bool {
         self.limit.is_some_and(|limit| self.nodes.len() > limit)

@@ -4,7 +4,10 @@
 //!
 //! Automata come from formulas by [`translate()`]; what can be done with them is one module each:
 //! [membership] of a word, [emptiness] with a word, [product and union](mod@product),
-//! [cleaning](clean), [reduction by simulation](simulation), [degeneralization](mod@degeneralize).
+//! [cleaning](clean), [reduction by simulation](simulation), [degeneralization](mod@degeneralize),
+//! [complement and equivalence](complement), [stuttering](stutter). [HOA](hoa), [never claims](mod@never),
+//! [drawings](dot) and [words](word) are their texts. [Extended automata](extended) carry valuations on
+//! states and also accept finite words.
 
 pub mod clean;
 pub mod complement;

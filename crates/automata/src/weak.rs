@@ -76,7 +76,7 @@ impl Weak {
         self
     }
 
-    /// Merges states that accept the same words [moore.56.gedanken].
+    /// Merges states that accept the same words [moore.56.automata].
     fn minimize(mut self) -> Weak {
         let n = self.edges.len();
         let mut class: Vec<usize> = self.accepting.iter().map(|&accepting| usize::from(accepting)).collect();
@@ -129,11 +129,15 @@ fn merge(labels: &mut Labels, edges: &[(Label, usize)], class: &[usize]) -> Vec<
     merged
 }
 
+/// Subset constructions with larger labels are given up.
+const MAX_NEW_NODES: usize = 400_000;
+
 type Subsets = (Vec<Vec<(Label, usize)>>, Vec<Vec<State>>, Labels);
 
 /// The subset construction: edges, subsets, and the pool of the labels.
 fn determinize(tgba: &Tgba, max_states: usize) -> Option<Subsets> {
     let mut labels = tgba.labels().clone();
+    labels.limit_growth(MAX_NEW_NODES);
     let mut subsets = vec![vec![tgba.initial()]];
     let mut numbers = FxHashMap::from_iter([(subsets[0].clone(), 0)]);
     let mut edges: Vec<Vec<(Label, usize)>> = vec![];
@@ -158,10 +162,11 @@ fn determinize(tgba: &Tgba, max_states: usize) -> Option<Subsets> {
             out.push((letters, number));
         }
         edges.push(out);
-        if subsets.len() > max_states {
+        if subsets.len() > max_states || labels.is_exhausted() {
             return None;
         }
     }
+    labels.lift_limit();
     Some((edges, subsets, labels))
 }
 

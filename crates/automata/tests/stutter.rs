@@ -47,7 +47,7 @@ fn stretched(word: &Lasso, draw: &mut impl FnMut(u32) -> u32) -> Lasso {
 }
 
 proptest! {
-    #![proptest_config(config(400))]
+    #![proptest_config(config(250))]
 
     #[test]
     fn witnesses_are_witnesses_and_invariant_means_invariant(tape in tape(), size in 1u32..10) {

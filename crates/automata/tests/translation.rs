@@ -56,7 +56,7 @@ fn check_shape(name: &str, tgba: &Tgba) -> Result<(), TestCaseError> {
 }
 
 proptest! {
-    #![proptest_config(config(1_500))]
+    #![proptest_config(config(1_000))]
 
     #[test]
     fn every_stage_has_the_language_of_the_formula(tape in tape(), size in 1u32..13, n in 1usize..4) {

@@ -25,13 +25,13 @@ pub struct Limits {
     pub max_propositions: usize,
     /// Most states. By default 65 536.
     pub max_states: usize,
-    /// Most steps. By default 4 194 304.
+    /// Most steps. By default 2 097 152.
     pub max_steps: usize,
 }
 
 impl Default for Limits {
     fn default() -> Limits {
-        Limits { max_propositions: 16, max_states: 1 << 16, max_steps: 1 << 22 }
+        Limits { max_propositions: 16, max_states: 1 << 16, max_steps: 1 << 21 }
     }
 }
 

@@ -27,9 +27,18 @@ pub(crate) fn with_livelock_loops(mut pairs: Tgta) -> Tgta {
     pairs
 }
 
+/// When a mark that all steps of a state have is seen.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Seen {
+    /// On arrival in the state and on the step.
+    Twice,
+    /// On arrival alone, in components where all steps of a state have the same marks.
+    OnArrival,
+}
+
 /// The TA of an automaton made by [`with_livelock_loops`], with levels in this order of the marks.
-pub(crate) fn to_levels(marked: &Tgta, order: &[u32]) -> Ta {
-    Levels::new(marked, order).run()
+pub(crate) fn to_levels(marked: &Tgta, order: &[u32], seen: Seen) -> Ta {
+    Levels::new(marked, order, seen).run()
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -46,6 +55,8 @@ struct Levels<'a> {
     kinds: Vec<Kind>,
     /// The marks on all inner steps of a state.
     common: Vec<Marks>,
+    /// For each component whether marks are seen on arrival alone.
+    on_arrival: Vec<bool>,
     copies: Vec<(State, usize)>,
     numbers: FxHashMap<(State, usize), State>,
     /// For each copy its inner steps.
@@ -53,7 +64,7 @@ struct Levels<'a> {
 }
 
 impl<'a> Levels<'a> {
-    fn new(marked: &'a Tgta, order: &'a [u32]) -> Levels<'a> {
+    fn new(marked: &'a Tgta, order: &'a [u32], seen_when: Seen) -> Levels<'a> {
         let found = marked.graph.components(|_, step| !step.change.is_empty());
         let mut seen = vec![(Marks::NONE, marked.all_marks()); found.n];
         let mut common = vec![marked.all_marks(); marked.n_states()];
@@ -65,6 +76,11 @@ impl<'a> Levels<'a> {
                 common[state.index()] = common[state.index()].intersection(step.marks);
             }
         }
+        let mut on_arrival = vec![seen_when == Seen::OnArrival; found.n];
+        for state in marked.states() {
+            let mut inner = inner_steps(marked, &found, state);
+            on_arrival[found.of[state.index()]] &= inner.all(|step| step.marks == common[state.index()]);
+        }
         let kind = |&(union, all): &(Marks, Marks)| match () {
             () if union != marked.all_marks() => Kind::Rejecting,
             () if all == marked.all_marks() => Kind::AllAccepting,
@@ -72,7 +88,7 @@ impl<'a> Levels<'a> {
         };
         let kinds = seen.iter().map(kind).collect();
         let (copies, numbers, inner) = (vec![], FxHashMap::default(), vec![]);
-        Levels { marked, order, found, kinds, common, copies, numbers, inner }
+        Levels { marked, order, found, kinds, common, on_arrival, copies, numbers, inner }
     }
 
     fn run(mut self) -> Ta {
@@ -84,8 +100,14 @@ impl<'a> Levels<'a> {
             let mut inner = vec![];
             for step in inner_steps(self.marked, &self.found, state).copied().collect::<Vec<_>>() {
                 let level = if level == self.order.len() { 0 } else { level };
-                let level = self.arrive(self.pass(level, step.marks), step.target);
-                inner.push(Step { change: step.change, marks: Marks::NONE, target: self.copy(step.target, level) });
+                let on_arrival = self.on_arrival[self.found.of[state.index()]];
+                let passed = if on_arrival { level } else { self.pass(level, step.marks) };
+                let level = self.arrive(passed, step.target);
+                inner.push(Step {
+                    change: step.change,
+                    marks: Marks::NONE,
+                    target: self.copy(step.target, level),
+                });
             }
             self.inner.push(inner);
         }
@@ -148,12 +170,17 @@ impl<'a> Levels<'a> {
         let mut steps = self.inner;
         for (copy, &(state, _)) in self.copies.iter().enumerate() {
             let component = self.found.of[state.index()];
-            let leaving =
-                self.marked.steps(state).iter().filter(|step| self.found.of[step.target.index()] != component);
-            let enter = |step: &Step| Step { change: step.change, marks: Marks::NONE, target: enter(step.target) };
+            let leaving = self
+                .marked
+                .steps(state)
+                .iter()
+                .filter(|step| self.found.of[step.target.index()] != component);
+            let enter =
+                |step: &Step| Step { change: step.change, marks: Marks::NONE, target: enter(step.target) };
             steps[copy].extend(leaving.map(enter));
         }
-        let initial = self.marked.initial().iter().map(|&(valuation, state)| (valuation, enter(state))).collect();
+        let initial =
+            self.marked.initial().iter().map(|&(valuation, state)| (valuation, enter(state))).collect();
         let last = self.order.len();
         let accepts = |&(state, level): &(State, usize)| Acceptance {
             buchi: level == last && self.kinds[self.found.of[state.index()]] != Kind::Rejecting,

@@ -43,7 +43,6 @@ pub fn ta_accepts(ta: &Ta, lasso: &Lasso) -> bool {
         let waits = |&(state, position): &(State, usize)| {
             position >= lasso.prefix().len() && ta.acceptance(state).livelock
         };
-        // Stuttering steps, which a finished TA has not, may also lead back and forth between states.
         return product.nodes.iter().any(waits);
     }
     product.has_cycle(

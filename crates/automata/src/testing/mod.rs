@@ -16,13 +16,14 @@
 mod bisimulation;
 mod expand;
 mod graph;
-pub mod levels;
+mod levels;
 pub mod membership;
 pub mod reduce;
 mod simulation;
 pub mod ta;
 pub mod tgta;
 pub mod translate;
+mod values;
 
 pub use expand::{Explosion, Limits, MAX_PROPOSITIONS};
 pub use graph::{PropSet, Step};

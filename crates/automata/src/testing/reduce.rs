@@ -10,7 +10,7 @@
 //! - A word may be read as a stuttering variant of itself: with its first letter twice, or with each letter
 //!   twice. So runs may begin after a stuttering step, and moving steps may be followed by one; states that
 //!   are left at once by stuttering need not be there.
-//! - Then states are merged by bisimulation and by [simulation](super::simulation) until nothing changes.
+//! - Then states are merged by bisimulation and by simulation until nothing changes.
 //!
 //! Each step keeps the language. The a U Gb of 003's figures shrinks from four states to three, in both kinds:
 //! the state 3 that is only left once accepts as state 4 does.
@@ -19,7 +19,7 @@ use fixedbitset::FixedBitSet;
 
 use super::expand::{Explosion, Limits};
 use super::graph::{Graph, PropSet, Step};
-use super::levels::{to_levels, with_livelock_loops};
+use super::levels::{Seen, to_levels, with_livelock_loops};
 use super::simulation::{Preorder, Side, redirect};
 use super::ta::{Acceptance, Ta};
 use super::tgta::Tgta;
@@ -28,36 +28,45 @@ use crate::scc::Components;
 use crate::tgba::{Marks, State, Tgba};
 
 /// A small TA for an automaton whose language does not see stuttering: the smallest of what comes by way of
-/// its Büchi automaton, as in [`to_ta`](super::to_ta), and by way of a [TGTA with livelock loops](super::levels).
+/// its Büchi automaton, as in [`to_ta`], and by way of a TGTA with livelock loops.
 pub fn small_ta(tgba: &Tgba, limits: &Limits) -> Result<Ta, Explosion> {
     let mut candidates = vec![];
     if tgba.n_marks() == 1 && tgba.is_state_based() {
         let pairs = Ta::from_ba(tgba, limits)?;
-        candidates.push(pairs.begin_later().without_stuttering().trim().reduce());
+        candidates.push(pairs.begin_later().without_stuttering().trim().even_out().merge_bisimilar());
     }
     let pairs = Tgta::from_tgba(tgba, limits)?;
+    let n_steps = pairs.n_steps();
     let mut readings = vec![pairs.clone().read_more(Reading::FirstTwice)];
-    if pairs.n_steps() <= READ_MORE_MAX_STEPS {
+    if n_steps <= READ_MORE_MAX_STEPS {
         readings.extend([pairs.read_more(Reading::EachTwice)]);
     }
     for pairs in readings {
         let marked = with_livelock_loops(pairs).trim().reduce();
         let order: Vec<u32> = (0..marked.n_marks()).collect();
-        candidates.push(to_levels(&marked, &order).trim().reduce());
+        let backwards: Vec<u32> = order.iter().rev().copied().collect();
+        let leveled =
+            |order: &[u32], seen| to_levels(&marked, order, seen).trim().even_out().merge_bisimilar();
+        candidates.push(leveled(&order, Seen::OnArrival));
+        candidates.push(leveled(&order, Seen::Twice));
         if order.len() > 1 {
-            let backwards: Vec<u32> = order.into_iter().rev().collect();
-            candidates.push(to_levels(&marked, &backwards).trim().reduce());
+            candidates.push(leveled(&backwards, Seen::OnArrival));
+            candidates.push(leveled(&backwards, Seen::Twice));
         }
     }
-    let smallest = candidates.into_iter().min_by_key(|ta| (ta.n_states(), ta.n_steps()));
+    let size = |ta: &Ta| (ta.n_states(), ta.n_steps());
+    candidates.sort_by_key(size);
+    candidates.dedup();
+    let smallest = candidates.into_iter().take(n_reduced(n_steps)).map(Ta::reduce).min_by_key(size);
     smallest.map_or_else(|| to_ta(tgba, limits), Ok)
 }
 
-/// The TGTA of [`to_tgta`](super::to_tgta), reduced further.
+/// The TGTA of [`to_tgta`], reduced further.
 pub fn small_tgta(tgba: &Tgba, limits: &Limits) -> Result<Tgta, Explosion> {
     let pairs = Tgta::from_tgba(tgba, limits)?;
+    let n_steps = pairs.n_steps();
     let mut readings = vec![pairs.clone().read_more(Reading::FirstTwice)];
-    if pairs.n_steps() <= READ_MORE_MAX_STEPS {
+    if n_steps <= READ_MORE_MAX_STEPS {
         let each = pairs.clone().read_more(Reading::EachTwice);
         readings.extend([each.clone().read_more(Reading::EachTwice), each, pairs]);
     }
@@ -71,15 +80,17 @@ pub fn small_tgta(tgba: &Tgba, limits: &Limits) -> Result<Tgta, Explosion> {
     let size = |tgta: &Tgta| (tgta.n_states(), tgta.n_steps());
     candidates.sort_by_key(size);
     candidates.dedup();
-    let reduced = candidates.into_iter().take(FULLY_REDUCED).map(Tgta::reduce);
+    let reduced = candidates.into_iter().take(n_reduced(n_steps)).map(Tgta::reduce);
     reduced.min_by_key(size).map_or_else(|| to_tgta(tgba, limits), Ok)
 }
 
 /// Automata with more steps are read in one way only.
 const READ_MORE_MAX_STEPS: usize = 100_000;
 
-/// So many candidates are reduced by simulation.
-const FULLY_REDUCED: usize = 3;
+/// How many candidates are reduced by simulation, for an automaton of so many steps.
+fn n_reduced(n_steps: usize) -> usize {
+    if n_steps <= READ_MORE_MAX_STEPS { 3 } else { 1 }
+}
 
 /// How often letters of a word without stuttering are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -231,30 +242,31 @@ impl Tgta {
     /// Properties 5.1 to 5.3, with jumps only where a state cannot have the loop itself.
     #[must_use]
     pub fn with_own_loops(mut self, waiting: Waiting) -> Tgta {
+        let n = self.n_states();
         let accepting = self.accepting_stuttering_states();
         let stutters = self.graph.can_reach(&accepting, |step| step.change.is_empty());
+        let mut entries = self.stuttering_entries(&accepting);
         let free = match waiting {
-            // A jump may close a cycle, so the cycles are those with all jumps.
+            // A jump may close a cycle, so the cycles are those with all jumps there may be.
             Waiting::Where => {
-                let entries = self.stuttering_entries(&accepting);
                 let mut jumping = self.clone();
                 jumping.jump(|state| &entries[state.index()]);
                 jumping.free_states()
             }
-            Waiting::Apart => self.free_states(),
+            Waiting::Apart => {
+                self.graph.steps.push(vec![]);
+                entries = (0..=n).map(|_| vec![State::new(n)]).collect();
+                self.free_states()
+            }
         };
         let waits =
             |&state: &usize| accepting.contains(state) || (stutters.contains(state) && free.contains(state));
-        let n = self.n_states();
         let own: FixedBitSet = (0..n).filter(waits).collect();
-        let entries = match waiting {
-            Waiting::Where => self.stuttering_entries(&own),
-            Waiting::Apart => {
-                self.graph.steps.push(vec![]);
-                let needs = |state: usize| stutters.contains(state) && !own.contains(state);
-                (0..=n).map(|state| if needs(state) { vec![State::new(n)] } else { vec![] }).collect()
+        for (state, entries) in entries.iter_mut().enumerate() {
+            if own.contains(state) || !stutters.contains(state) {
+                entries.clear();
             }
-        };
+        }
         self.jump(|state| &entries[state.index()]);
         let all = self.all_marks();
         self.replace_stuttering(|state| if state >= n || own.contains(state) { all } else { Marks::NONE });

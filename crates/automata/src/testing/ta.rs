@@ -16,6 +16,9 @@
 //! 4. [`Ta::merge_bisimilar`]; the initial partition is by acceptance.
 //!
 //! # Differences from the paper
+//! The automaton of Property 2 has no livelock states yet, and Definition 5 lets Büchi states accept only
+//! words that change for ever: read strictly, words that end in stuttering are accepted after
+//! Property 3.1 and not before, and the equality of languages claimed by Property 2 holds for the others.
 //! Only pairs that can be reached and can go on are made. F_fin is 000's; [`Ta::extract_finite`] makes use of
 //! it. What goes beyond the papers is in [`reduce`](super::reduce).
 //!
@@ -94,7 +97,7 @@ impl Ta {
 
     /// Whether no word is accepted.
     pub fn is_empty(&self) -> bool {
-        self.useful_states().is_clear() || self.clone().trim().n_states() == 0
+        self.clone().trim().n_states() == 0
     }
 }
 

@@ -7,12 +7,12 @@
 
 use ltl::{Formula, Formulas};
 
-use super::expand::{Explosion, Limits};
+use super::expand::{Explosion, Limits, MAX_PROPOSITIONS};
 use super::reduce::{small_ta, small_tgta};
 use super::ta::Ta;
 use super::tgta::Tgta;
 use crate::degeneralize::Placement;
-use crate::tgba::Tgba;
+use crate::tgba::{Edge, State, Tgba};
 use crate::translate::{Config, Effort, TooLarge, to_ba, translate};
 
 /// Why there is no testing automaton for a formula.
@@ -107,9 +107,28 @@ fn smallest<T>(
     make: impl Fn(&Tgba) -> Result<T, Explosion>,
     size: impl Fn(&T) -> (usize, usize),
 ) -> Result<T, Refusal> {
-    let made = any(automata.iter().map(|tgba| make(tgba).map_err(Refusal::Explosion)))?;
+    let different =
+        |&(index, tgba): &(usize, &Tgba)| !automata[..index].iter().any(|known| same(known, tgba));
+    let different = automata.iter().enumerate().filter(different).map(|(_, tgba)| tgba);
+    let made = any(different.map(|tgba| make(tgba).map_err(Refusal::Explosion)))?;
     // Nothing was tried only if nothing was given.
     made.into_iter().min_by_key(size).ok_or(Refusal::Translation(TooLarge::States))
+}
+
+/// Whether the automata are the same, down to the order of edges. Labels of more propositions than any
+/// explicit testing automaton has are not compared.
+fn same(one: &Tgba, other: &Tgba) -> bool {
+    let comparable = one.propositions().len() <= MAX_PROPOSITIONS;
+    let shape = |tgba: &Tgba| (tgba.n_states(), tgba.n_marks(), tgba.n_edges(), tgba.initial());
+    let same_edge = |(a, b): (&Edge, &Edge)| {
+        (a.target, a.marks) == (b.target, b.marks)
+            && one.labels().cubes(a.label) == other.labels().cubes(b.label)
+    };
+    let same_edges = |state: State| {
+        let (a, b) = (one.edges(state), other.edges(state));
+        a.len() == b.len() && a.iter().zip(b).all(same_edge)
+    };
+    comparable && shape(one) == shape(other) && one.states().all(same_edges)
 }
 
 /// All successes, or the first failure if there are none.

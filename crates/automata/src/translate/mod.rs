@@ -1,16 +1,23 @@
 //! Translation of formulas into automata.
 //!
 //! # Idea
-//! The formula is simplified, brought into negation normal form and simplified again. A
-//! tableau (`tableau`) makes an automaton of it, which is cleaned and reduced by simulation in both
-//! directions until nothing changes. Obligations also have a smallest deterministic automaton
-//! (`weak`); of all candidates the smallest is kept, and among equals the one with less choice.
+//! The formula is simplified, brought into negation normal form and simplified again; eventualities
+//! and universalities are pulled out of temporal operators (`rewrite`). A tableau (`tableau`) makes an
+//! automaton of it, which is cleaned and reduced by [simulation](crate::simulation) in both directions
+//! until nothing changes. Obligations also have a smallest deterministic automaton (`weak`); in small
+//! automata states are merged by trial (`merge`). Of all candidates the smallest is kept, and among
+//! equals the one with less choice.
 //!
 //! # Levels of effort
-//! - [`Effort::Low`]: the tableau, cleaned, and merged by bisimulation.
+//! - [`Effort::Low`]: one tableau, cleaned, and merged by bisimulation.
 //! - [`Effort::Medium`]: simulation, and deterministic automata for what is an obligation by its shape.
-//! - [`Effort::High`]: also tableaux that choose late, deterministic automata for what turns out to
-//!   be an obligation, and several orders of levels when there must be a single mark.
+//! - [`Effort::High`]: also tableaux that choose late, and of the formula as it was; deterministic automata
+//!   for what turns out to be an obligation; merging by trial; and several orders of levels when there
+//!   must be a single mark.
+//!
+//! # Requirements and limits
+//! Any formula, up to limits on subformulas, marks, states and labels: see [`TooLarge`]. Below the limits
+//! a hard formula may still take minutes at high effort: automata are exponential in formulas.
 
 mod merge;
 mod rewrite;
@@ -215,7 +222,9 @@ fn candidates(formulas: &mut Formulas, formula: Formula, config: Config) -> Resu
             if formula == normal && normal == pulled && branching == Branching::Early {
                 break;
             }
-            let tgba = tableau(formulas, formula, branching, LATE_MAX_STATES);
+            // A tableau much larger than what we have will not be reduced to less.
+            let smallest = found.iter().map(Tgba::n_states).min().unwrap_or(LATE_MAX_STATES);
+            let tgba = tableau(formulas, formula, branching, LATE_MAX_STATES.min(5 * smallest + 30));
             found.extend(tgba.into_iter().map(|tgba| polish(tgba, effort)));
         }
     }
@@ -293,8 +302,9 @@ const PRODUCT_MAX_STATES: usize = 20_000;
 /// Larger subset constructions are given up.
 const WEAK_MAX_STATES: usize = 2_000;
 
-/// Cleans and reduces.
-fn polish(tgba: Tgba, effort: Effort) -> Tgba {
+/// Cleans an automaton, and reduces it by simulation.
+#[must_use]
+pub fn polish(tgba: Tgba, effort: Effort) -> Tgba {
     let clean = simplify_marks(trim(tgba));
     simplify_marks(iterate(clean, effort))
 }

@@ -19,7 +19,7 @@
 //! the translation tries the formula both ways.
 //!
 //! # References
-//! [etessami.00.concur], [babiak.12.tacas], [babiak.13.spin2]
+//! [etessami.00.concur], [babiak.12.tacas], [babiak.13.spin]
 
 use ltl::{Formula, Formulas, Node, Op};
 use rustc_hash::FxHashMap;

@@ -218,17 +218,18 @@ impl<'p> Tableau<'p> {
             next += 1;
             for (letters, leaf) in self.labels.leaves(diagram) {
                 let letters = automaton.labels_mut().import(&self.labels, letters, &mut memo);
-                for (marks, target) in self.successors(leaf, branching) {
+                let successors = self.successors(leaf, branching);
+                n_edges += successors.len();
+                if found.len() > max_states || n_edges > MAX_EDGES_PER_STATE * max_states {
+                    return Err(TooLarge::States);
+                }
+                for (marks, target) in successors {
                     let target = *numbers.entry(target).or_insert_with(|| {
                         found.push(target);
                         automaton.add_state()
                     });
                     automaton.add_edge(source, letters, marks, target);
                 }
-            }
-            n_edges += automaton.edges(source).len();
-            if found.len() > max_states || n_edges > MAX_EDGES_PER_STATE * max_states {
-                return Err(TooLarge::States);
             }
             if self.labels.is_exhausted() {
                 return Err(TooLarge::Labels);
@@ -261,8 +262,8 @@ impl<'p> Tableau<'p> {
     }
 }
 
-/// Automata of more edges per allowed state are given up.
-const MAX_EDGES_PER_STATE: usize = 10;
+/// More edges per allowed state, before equal ones are merged, are too many.
+const MAX_EDGES_PER_STATE: usize = 100;
 
 /// Diagrams of more nodes are given up.
 const MAX_NODES: usize = 2_000_000;

@@ -1,0 +1,154 @@
+//! From changes back to values: the automaton on values of a testing automaton.
+//!
+//! # Idea
+//! A state of the new automaton is a state of the testing automaton with the valuation it is in; only that
+//! valuation is read there. Steps become edges. In a TA one may also stay, without a mark; a step that
+//! leaves a Büchi state carries the mark, so that it is seen infinitely often iff Büchi states are visited
+//! and the valuation changes infinitely often. From a livelock state one may move to a copy that waits for
+//! ever, and a finite acceptance state leads to one that accepts everything.
+//!
+//! # Differences from the paper
+//! 000 makes a state-labeled automaton with up to four copies of a state, to have acceptance on states;
+//! marks on edges need one copy and one that waits.
+//!
+//! # References
+//! [hansen.02.fmics], Theorem 4.2.
+
+use rustc_hash::FxHashMap;
+
+use super::graph::{Graph, PropSet};
+use super::ta::Ta;
+use super::tgta::Tgta;
+use crate::clean::trim;
+use crate::label::Label;
+use crate::tgba::{Marks, State, Tgba};
+
+impl Ta {
+    /// An automaton with the same language and one mark.
+    ///
+    /// ```
+    /// # use automata::{Effort, is_empty, product, testing::{Limits, translate_ta}, translate};
+    /// # use ltl::Formulas;
+    /// let mut formulas = Formulas::new();
+    /// let formula = ltl::parse(&mut formulas, "F G a", base::SourceId::new(0), 0).unwrap().formula;
+    /// let ta = translate_ta(&mut formulas, formula, Effort::High, &Limits::default()).unwrap();
+    /// let negation = formulas.not(formula);
+    /// let negation = translate(&mut formulas, negation, Effort::High).unwrap();
+    /// assert!(is_empty(&product(&ta.to_tgba(), &negation, usize::MAX).unwrap()));
+    /// ```
+    #[must_use]
+    pub fn to_tgba(&self) -> Tgba {
+        let mut values = Values::new(&self.graph, 1);
+        while let Some((state, valuation, source)) = values.next() {
+            let acceptance = self.acceptance(state);
+            let mark = if acceptance.buchi { Marks::single(0) } else { Marks::NONE };
+            values.edge(source, valuation, Marks::NONE, source);
+            if acceptance.livelock {
+                values.wait(source, valuation);
+            }
+            if acceptance.finite {
+                values.accept(source, valuation);
+            }
+            for step in self.steps(state) {
+                let target = values.pair(step.target, valuation.flip(step.change));
+                let mark = if step.change.is_empty() { Marks::NONE } else { mark };
+                values.edge(source, valuation, mark, target);
+            }
+        }
+        values.finish()
+    }
+}
+
+impl Tgta {
+    /// An automaton with the same language and the same marks.
+    #[must_use]
+    pub fn to_tgba(&self) -> Tgba {
+        let mut values = Values::new(&self.graph, self.n_marks);
+        while let Some((state, valuation, source)) = values.next() {
+            for step in self.steps(state) {
+                let target = values.pair(step.target, valuation.flip(step.change));
+                values.edge(source, valuation, step.marks, target);
+            }
+        }
+        values.finish()
+    }
+}
+
+struct Values<'g> {
+    graph: &'g Graph,
+    tgba: Tgba,
+    pairs: Vec<(State, PropSet)>,
+    numbers: FxHashMap<(State, PropSet), State>,
+    n_done: usize,
+    /// The states that wait for ever in a valuation.
+    waiting: FxHashMap<PropSet, State>,
+    everything: Option<State>,
+}
+
+impl<'g> Values<'g> {
+    fn new(graph: &'g Graph, n_marks: u32) -> Values<'g> {
+        let mut tgba = Tgba::new(n_marks);
+        tgba.declare(graph.propositions.iter().copied());
+        let (pairs, numbers, waiting) = (vec![], FxHashMap::default(), FxHashMap::default());
+        let mut values = Values { graph, tgba, pairs, numbers, n_done: 0, waiting, everything: None };
+        graph.initial.iter().for_each(|&(valuation, state)| {
+            values.pair(state, valuation);
+        });
+        values
+    }
+
+    /// The next pair whose edges are to be made, with its state.
+    fn next(&mut self) -> Option<(State, PropSet, State)> {
+        let &(state, valuation) = self.pairs.get(self.n_done)?;
+        self.n_done += 1;
+        Some((state, valuation, self.numbers[&(state, valuation)]))
+    }
+
+    fn pair(&mut self, state: State, valuation: PropSet) -> State {
+        *self.numbers.entry((state, valuation)).or_insert_with(|| {
+            self.pairs.push((state, valuation));
+            self.tgba.add_state()
+        })
+    }
+
+    fn edge(&mut self, source: State, valuation: PropSet, marks: Marks, target: State) {
+        let label = self.label(valuation);
+        self.tgba.add_edge(source, label, marks, target);
+    }
+
+    /// Exactly this valuation.
+    fn label(&mut self, valuation: PropSet) -> Label {
+        let labels = self.tgba.labels_mut();
+        let mut label = Label::TRUE;
+        for (index, &prop) in self.graph.propositions.iter().enumerate() {
+            let holds = labels.prop(prop);
+            let literal = if valuation.contains(index) { holds } else { labels.not(holds) };
+            label = labels.and(label, literal);
+        }
+        label
+    }
+
+    fn wait(&mut self, source: State, valuation: PropSet) {
+        let waiting = *self.waiting.entry(valuation).or_insert_with(|| self.tgba.add_state());
+        self.edge(waiting, valuation, self.tgba.all_marks(), waiting);
+        self.edge(source, valuation, Marks::NONE, waiting);
+    }
+
+    fn accept(&mut self, source: State, valuation: PropSet) {
+        let everything = *self.everything.get_or_insert_with(|| self.tgba.add_state());
+        self.tgba.add_edge(everything, Label::TRUE, self.tgba.all_marks(), everything);
+        self.edge(source, valuation, Marks::NONE, everything);
+    }
+
+    /// Lets runs begin with the edges of all initial pairs.
+    fn finish(mut self) -> Tgba {
+        let begin = self.tgba.initial();
+        for &(valuation, state) in &self.graph.initial {
+            let first = self.numbers[&(state, valuation)];
+            for edge in self.tgba.edges(first).to_vec() {
+                self.tgba.add_edge(begin, edge.label, edge.marks, edge.target);
+            }
+        }
+        trim(self.tgba)
+    }
+}
