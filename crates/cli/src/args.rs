@@ -211,6 +211,10 @@ pub(crate) struct TranslateArguments {
     /// Give up where an automaton would have more states
     #[arg(long, value_name = "N", default_value_t = 50_000)]
     pub(crate) max_states: usize,
+
+    /// Give up on a formula after this time, like 90, 30s or 5m
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    pub(crate) timeout: Option<Duration>,
 }
 
 const TRANSLATE_EXAMPLES: &str = "\

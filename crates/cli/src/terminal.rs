@@ -2,6 +2,7 @@
 
 use std::io::{IsTerminal as _, Write as _};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::RecvTimeoutError;
 use std::time::{Duration, Instant};
 
 use base::budget::Watch;
@@ -130,6 +131,37 @@ impl Watch for Clock {
 impl Drop for Clock {
     fn drop(&mut self) {
         self.clear();
+    }
+}
+
+/// Runs something that polls no budget, and gives up on it when its time is over or the user has had
+/// enough. What was given up goes on in the background until the program ends.
+pub(crate) fn give_up_after<T: Send + 'static>(
+    timeout: Option<Duration>,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, Limit> {
+    const PATIENCE: Duration = Duration::from_millis(20);
+    let deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
+    let (sender, receiver) = std::sync::mpsc::channel();
+    // Deep formulas need more stack than a thread has by default.
+    let thread = std::thread::Builder::new().stack_size(64 << 20).spawn(move || {
+        _ = sender.send(work());
+    });
+    if thread.is_err() {
+        return Err(Limit::Memory(u64::MAX));
+    }
+    loop {
+        match receiver.recv_timeout(PATIENCE) {
+            Ok(result) => return Ok(result),
+            Err(RecvTimeoutError::Disconnected) => return Err(Limit::Memory(u64::MAX)),
+            Err(RecvTimeoutError::Timeout) => {}
+        }
+        if INTERRUPTED.load(Ordering::Relaxed) {
+            return Err(Limit::Interrupt);
+        }
+        if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+            return Err(Limit::Time);
+        }
     }
 }
 

@@ -8,6 +8,7 @@ use report::automaton;
 use serde_json::Value;
 
 use crate::args::{AutomatonFormat, AutomatonKind, EffortLevel, TranslateArguments};
+use crate::check_command::limit_reason;
 use crate::exit::{Exit, Failure};
 use crate::input;
 use crate::terminal;
@@ -23,6 +24,7 @@ pub(crate) fn run(arguments: &TranslateArguments) -> Result<Exit, Failure> {
     let format = if arguments.json { AutomatonFormat::Json } else { arguments.format };
     let json = arguments.json;
     let mut sources = SourceMap::new();
+    terminal::catch_interrupts();
     let mut formulas = Formulas::new();
     let texts = texts(arguments, &mut sources, json)?;
     let mut documents = Vec::new();
@@ -33,7 +35,23 @@ pub(crate) fn run(arguments: &TranslateArguments) -> Result<Exit, Failure> {
             Err(diagnostic) => return Err(Failure::new(sources, diagnostic, json)),
         };
         let formula = if arguments.negate { formulas.not(parsed.formula) } else { parsed.formula };
-        let automaton = translate(&mut formulas, formula, arguments)
+        let request =
+            Request { to: arguments.to, effort: arguments.effort.into(), max_states: arguments.max_states };
+        let mut pool = formulas;
+        let translated = terminal::give_up_after(arguments.timeout, move || {
+            let automaton = request.translate(&mut pool, formula);
+            (pool, automaton)
+        });
+        let (pool, automaton) = match translated {
+            Ok(result) => result,
+            Err(limit) => {
+                let reason = limit_reason(limit);
+                Failure::plain("gave-up", format!("`{text}`: {reason}"), json).report();
+                return Ok(Exit::Undecided);
+            }
+        };
+        formulas = pool;
+        let automaton = automaton
             .map_err(|reason| Failure::plain("cannot-translate", format!("`{text}`: {reason}"), json))?;
         let name = formulas.display(formula, ltl::Spelling::Spot).to_string();
         match show(&automaton, &formulas, format, &name) {
@@ -110,25 +128,33 @@ fn texts(arguments: &TranslateArguments, sources: &mut SourceMap, json: bool) ->
     Ok(found)
 }
 
-fn translate(
-    formulas: &mut Formulas,
-    formula: Formula,
-    arguments: &TranslateArguments,
-) -> Result<Automaton, String> {
-    let config = Config { effort: arguments.effort.into(), max_states: arguments.max_states };
-    let limits = Limits { max_states: arguments.max_states.min(1 << 20), ..Limits::default() };
-    Ok(match arguments.to {
-        AutomatonKind::Tgba => Automaton::Tgba(automata::translate(formulas, formula, config).map_err(text)?),
-        AutomatonKind::Ba => Automaton::Tgba(
-            automata::translate_ba(formulas, formula, config, Placement::States).map_err(text)?,
-        ),
-        AutomatonKind::Ta => {
-            Automaton::Ta(testing::translate_ta(formulas, formula, config, &limits).map_err(text)?)
-        }
-        AutomatonKind::Tgta => {
-            Automaton::Tgta(testing::translate_tgta(formulas, formula, config, &limits).map_err(text)?)
-        }
-    })
+/// How to translate.
+struct Request {
+    to: AutomatonKind,
+    effort: Effort,
+    max_states: usize,
+}
+
+impl Request {
+    fn translate(&self, formulas: &mut Formulas, formula: Formula) -> Result<Automaton, String> {
+        let config = Config { effort: self.effort, max_states: self.max_states };
+        let limits = Limits { max_states: self.max_states.min(1 << 20), ..Limits::default() };
+        Ok(match self.to {
+            AutomatonKind::Tgba => {
+                Automaton::Tgba(automata::translate(formulas, formula, config).map_err(text)?)
+            }
+            AutomatonKind::Ba => {
+                let ba = automata::translate_ba(formulas, formula, config, Placement::States);
+                Automaton::Tgba(ba.map_err(text)?)
+            }
+            AutomatonKind::Ta => {
+                Automaton::Ta(testing::translate_ta(formulas, formula, config, &limits).map_err(text)?)
+            }
+            AutomatonKind::Tgta => {
+                Automaton::Tgta(testing::translate_tgta(formulas, formula, config, &limits).map_err(text)?)
+            }
+        })
+    }
 }
 
 fn text(error: impl std::error::Error) -> String {

@@ -7,7 +7,7 @@ mod formula;
 mod safety;
 mod tester;
 
-use automata::Tester;
+use automata::{Effort, Tester};
 use base::{Diagnostic, Diagnostics, Limit};
 use check::Goal;
 use ltl::{Formula, Formulas, Prop};
@@ -189,7 +189,13 @@ fn formula_task(
     propositions: &[(Prop, ExprId)],
 ) -> TaskKind {
     let negation = formulas.not(formula);
-    match automata::translate(formulas, negation, automata::Config::default()) {
+    // Trying hard for a small automaton takes long for a large formula, and nothing interrupts it.
+    let effort = match formulas.size(negation) {
+        0..=24 => Effort::High,
+        25..=60 => Effort::Medium,
+        _ => Effort::Low,
+    };
+    match automata::translate(formulas, negation, effort) {
         Err(reason) => TaskKind::Undecided(reason.to_string()),
         Ok(negation) => {
             let mut observe = |&(prop, expr): &(Prop, ExprId)| {
