@@ -117,3 +117,32 @@ fn both_searches_count_what_the_naive_explorer_counts() {
     });
     assert!(n_compared.get() > 300, "{n_compared:?} systems of more than three states");
 }
+
+#[test]
+fn several_initial_states_are_exported_behind_an_artificial_one() {
+    let n_several = Cell::new(0u32);
+    run_cases(500, &systems::recipe(true), |recipe| {
+        let system = recipe.build();
+        let Ok(Some(space)) = naive::explore(&system, 300) else { return Ok(()) };
+        let mut store = Exact::new(system.width(), u64::MAX);
+        let stats = search::bfs::search(&system, &mut store, &[], &mut base::Budget::unlimited()).stats;
+        let export =
+            report::space::Space { system: &system, store: &store, n_transitions: stats.transitions };
+        let n_initial = export.initial().len();
+        prop_assert_eq!(n_initial, space.distance.iter().filter(|&&distance| distance == 0).count());
+        let mut text = Vec::new();
+        export.write_aut(&mut text).map_err(|error| TestCaseError::fail(error.to_string()))?;
+        let text = String::from_utf8(text).expect("text");
+        let lts = model::aut::parse(&text, base::SourceId::new(0)).expect("what is written can be read");
+        let (extra_states, extra_edges) = if n_initial > 1 { (1, n_initial) } else { (0, 0) };
+        prop_assert_eq!(lts.n_states as usize, space.states.len() + extra_states);
+        prop_assert_eq!(lts.edges.len(), space.transitions.len() + extra_edges);
+        let from_initial = lts.edges.iter().filter(|edge| edge.0 == lts.initial);
+        let inits =
+            from_initial.filter(|edge| lts.labels[edge.1 as usize].as_deref() == Some("init")).count();
+        prop_assert_eq!(inits, extra_edges);
+        n_several.set(n_several.get() + u32::from(n_initial > 1));
+        Ok(())
+    });
+    assert!(n_several.get() > 50, "{n_several:?} systems with several initial states");
+}
