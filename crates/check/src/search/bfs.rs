@@ -97,7 +97,7 @@ impl<S: System, St: Store> Search<'_, S, St> {
                 self.steps.clear();
                 let successors = self.system.successors(&state, &mut self.scratch, &mut self.steps);
                 successors.map_err(|error| End::Fault(error, id))?;
-                self.add_targets(width)?;
+                self.add_targets(width, budget.max_states)?;
                 self.steps.len()
             } else {
                 self.expand_in_parts(id, &state, width, budget, expanded)?
@@ -134,18 +134,28 @@ impl<S: System, St: Store> Search<'_, S, St> {
                 let fired = self.system.fire(self.steps.push(action, state), action, &mut self.scratch);
                 fired.map_err(|error| End::Fault(error, id))?;
             }
-            self.add_targets(width)?;
+            self.add_targets(width, budget.max_states)?;
             self.poll(budget, expanded)?;
         }
         Ok(enabled.len())
     }
 
     /// Stores the targets of `self.steps`, and looks at those that are new.
-    fn add_targets(&mut self, width: usize) -> Result<(), End> {
+    fn add_targets(&mut self, width: usize, max_states: u64) -> Result<(), End> {
         let first_new = self.store.n_states();
         self.new.clear();
         let new = &mut self.new;
-        self.store.insert_all(self.steps.targets(), width, |index| new.push(index))?;
+        if first_new + self.steps.len() as u64 <= max_states {
+            self.store.insert_all(self.steps.targets(), width, |index| new.push(index))?;
+        } else {
+            // Near the limit one by one, so that it is not passed by more than the state that shows
+            // that there are more.
+            for (index, (_, target)) in self.steps.iter().enumerate() {
+                if self.store.n_states() <= max_states && self.store.insert(target)? {
+                    new.push(index);
+                }
+            }
+        }
         for (offset, &index) in self.new.iter().enumerate() {
             self.tree.find(self.steps.actions()[index])?;
             let id = StateId::new(first_new as usize + offset);
