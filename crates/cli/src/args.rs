@@ -38,7 +38,7 @@ pub(crate) enum Command {
 
 /// Check the properties of a model, and show a run for each that is violated
 ///
-/// Checked are the properties given by --property, --ltl or --deadlock-free; without these, everything
+/// Checked are the properties given by --property, --ltl, --claim or --deadlock-free; without these, everything
 /// that the file declares, and deadlock freedom if it declares nothing or says `deadlock-free;`.
 /// Every run is replayed by an independent interpreter before it is shown.
 ///
@@ -61,6 +61,11 @@ pub(crate) struct CheckArguments {
     /// Check this formula of linear temporal logic (can be repeated)
     #[arg(long, value_name = "FORMULA")]
     pub(crate) ltl: Vec<String>,
+
+    /// Check that no run is accepted by the automaton in this file: HOA or a never claim (can be
+    /// repeated)
+    #[arg(long, value_name = "FILE")]
+    pub(crate) claim: Vec<PathBuf>,
 
     /// Check that no deadlock can be reached
     #[arg(long)]

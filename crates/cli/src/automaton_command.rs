@@ -3,7 +3,7 @@
 
 use automata::clean::{simplify_marks, trim};
 use automata::stutter::{self, Stuttering};
-use automata::{Effort, Placement, Tgba, complement, emptiness, hoa, never, product, word};
+use automata::{Effort, Placement, Tgba, complement, emptiness, product, word};
 use base::{Diagnostic, SourceMap};
 use ltl::{Formulas, Lasso, Prop};
 use serde_json::json;
@@ -53,37 +53,12 @@ impl Session<'_> {
         Failure::plain("too-large", message, self.arguments.json)
     }
 
-    /// Reads all files; a file may hold several automata in the HOA format, or one never claim.
     fn read(&mut self) -> Result<(), Failure> {
         for path in &self.arguments.files {
-            let bytes = input::read(path).map_err(|diagnostic| self.fail(diagnostic))?;
-            let source = match self.sources.add(path.display().to_string(), bytes) {
-                Ok(source) => source,
-                Err(diagnostic) => return Err(self.fail(diagnostic)),
-            };
-            let text = self.sources.get(source).text.clone();
-            let name = path.display().to_string();
-            let is_claim = text.trim_start().starts_with("never") || text.trim_start().starts_with("/*");
-            let read = if is_claim {
-                never::read(&mut self.formulas, &text, source).map(|tgba| vec![(name.clone(), tgba)])
-            } else {
-                hoa::read(&mut self.formulas, &text, source).map(|found| {
-                    let named =
-                        |found: hoa::Named| (found.name.unwrap_or_else(|| name.clone()), found.automaton);
-                    found.into_iter().map(named).collect()
-                })
-            };
-            match read {
+            match input::read_automata(path, &mut self.formulas, &mut self.sources) {
                 Ok(found) => self.automata.extend(found),
                 Err(diagnostic) => return Err(self.fail(diagnostic)),
             }
-        }
-        if self.automata.is_empty() {
-            return Err(Failure::plain(
-                "no-automaton",
-                "the files contain no automaton",
-                self.arguments.json,
-            ));
         }
         Ok(())
     }

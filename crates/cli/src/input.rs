@@ -4,7 +4,9 @@ use std::fs;
 use std::io::Read as _;
 use std::path::Path;
 
+use automata::{Tgba, hoa, never};
 use base::{Diagnostic, SourceMap, suggest};
+use ltl::Formulas;
 use model::System as _;
 use report::{ModelInfo, diagnostic};
 
@@ -109,4 +111,25 @@ fn neighbor(path: &Path) -> Option<String> {
     names.sort();
     let nearest = suggest::nearest(path.file_name()?.to_str()?, names.iter().map(String::as_str))?;
     Some(folder.map_or(nearest.into(), |folder| folder.join(nearest)).display().to_string())
+}
+
+/// The automata of a file with their names: several in the HOA format, or one never claim.
+pub(crate) fn read_automata(
+    path: &Path,
+    formulas: &mut Formulas,
+    sources: &mut SourceMap,
+) -> Result<Vec<(String, Tgba)>, Diagnostic> {
+    let name = path.display().to_string();
+    let source = sources.add(name.clone(), read(path)?)?;
+    let text = sources.get(source).text.clone();
+    let start = text.trim_start();
+    if start.starts_with("never") || start.starts_with("/*") {
+        return Ok(vec![(name, never::read(formulas, &text, source)?)]);
+    }
+    let named = |found: hoa::Named| (found.name.unwrap_or_else(|| name.clone()), found.automaton);
+    let found: Vec<(String, Tgba)> = hoa::read(formulas, &text, source)?.into_iter().map(named).collect();
+    if found.is_empty() {
+        return Err(Diagnostic::error("no-automaton", format!("`{name}` contains no automaton")));
+    }
+    Ok(found)
 }

@@ -1,6 +1,8 @@
 //! Judges runs that are said to violate a formula: by the reference semantics of the formula itself,
-//! on the word of the run's valuations. No automaton is asked.
+//! on the word of the run's valuations; no automaton is asked. A claim is an automaton, so that is
+//! asked whether it accepts the word, by the definition.
 
+use automata::Tgba;
 use ltl::{Formula, Formulas, Lasso, Prop, Valuation, satisfies};
 use model::{ActionSystem, ExprId, Run, reference};
 
@@ -24,6 +26,35 @@ pub fn judge_formula(
     run: &Run,
     cycle_start: usize,
 ) -> Result<Replayed, Rejection> {
+    let (replayed, word) = word_of(system, question.propositions, run, cycle_start)?;
+    if satisfies(question.formulas, question.formula, &word) {
+        return Err(Rejection("the run satisfies the formula".to_owned()));
+    }
+    Ok(replayed)
+}
+
+/// The same for a claim: an automaton that accepts what must not happen.
+pub fn judge_claim(
+    system: &ActionSystem,
+    claim: &Tgba,
+    propositions: &[(Prop, ExprId)],
+    run: &Run,
+    cycle_start: usize,
+) -> Result<Replayed, Rejection> {
+    let (replayed, word) = word_of(system, propositions, run, cycle_start)?;
+    if !automata::accepts(claim, &word) {
+        return Err(Rejection("the claim does not accept the run".to_owned()));
+    }
+    Ok(replayed)
+}
+
+/// Repeats a run, and gives the word of its valuations.
+fn word_of(
+    system: &ActionSystem,
+    propositions: &[(Prop, ExprId)],
+    run: &Run,
+    cycle_start: usize,
+) -> Result<(Replayed, Lasso), Rejection> {
     let replayed = repeat(system, run)?;
     let n_steps = run.actions.len();
     let reject = |why: &str| Err(Rejection(why.to_owned()));
@@ -42,7 +73,7 @@ pub fn judge_formula(
     }
     let valuation = |step: usize| -> Result<Valuation, Rejection> {
         let mut valuation = Valuation::new();
-        for &(prop, expr) in question.propositions {
+        for &(prop, expr) in propositions {
             let value = reference::value(system, expr, replayed.state(step));
             if value.map_err(|fault| Rejection(format!("step {step} cannot be judged: {fault}")))? != 0 {
                 valuation.set(prop, true);
@@ -55,9 +86,6 @@ pub fn judge_formula(
     let cycle = (cycle_start..cycle_end).map(valuation).collect::<Result<Vec<_>, _>>()?;
     match Lasso::new(prefix, cycle) {
         None => reject("the cycle is empty"),
-        Some(word) if satisfies(question.formulas, question.formula, &word) => {
-            reject("the run satisfies the formula")
-        }
-        Some(_) => Ok(replayed),
+        Some(word) => Ok((replayed, word)),
     }
 }

@@ -1,15 +1,15 @@
-//! Formulas of linear temporal logic.
+//! Formulas of linear temporal logic, and claims.
 //!
 //! The negated formula is translated to a TGBA, which watches the run; a run that it accepts
-//! violates the formula.
+//! violates the formula. A claim is such an automaton, written by the user.
 
 use automata::Tgba;
 use check::observer::{ByValue, Valuations};
 use check::search::AtDeadlock;
-use check::search::couvreur::{self, EmptinessOutcome, EmptinessStop};
+use check::search::couvreur::{self, AcceptedRun, EmptinessOutcome, EmptinessStop};
 use ltl::{Formula, Formulas, Prop};
 use model::{ActionSystem, ExprId, Run};
-use replay::Claim;
+use replay::{Claim, Rejection, Replayed};
 use report::outcome::Counterexample;
 use report::{Method, PropertyResult, Statistics, Trace, Verdict};
 
@@ -17,9 +17,9 @@ use super::{internal_error, limit_reason, undecided};
 use crate::args::{CheckArguments, Reduce, StoreKind};
 use crate::terminal::Clock;
 
-/// A formula about a system, and the automaton of its negation.
+/// A formula about a system, and the automaton of its negation; or such an automaton alone.
 pub(super) struct FormulaTask {
-    pub(super) formula: Formula,
+    pub(super) formula: Option<Formula>,
     /// The propositions, each with its expression and its number in the system.
     pub(super) propositions: Vec<(Prop, ExprId, usize)>,
     pub(super) negation: Tgba,
@@ -90,13 +90,7 @@ impl<'a> Question<'_, 'a> {
             None => return (Verdict::Holds, self.vacuous(outcome, at_deadlock), None),
             Some(EmptinessStop::Limit(limit)) => return (Verdict::Unknown, Some(limit_reason(*limit)), None),
             Some(EmptinessStop::Accepted(accepted)) => {
-                let question = replay::formula::Question {
-                    formulas: self.formulas,
-                    formula: self.task.formula,
-                    propositions: &propositions,
-                };
-                let replayed =
-                    replay::judge_formula(self.system, &question, &accepted.run, accepted.cycle_start);
+                let replayed = self.judge_accepted(accepted, &propositions);
                 (&accepted.run, replayed, "lasso", Some(accepted.cycle_start))
             }
             Some(EmptinessStop::Deadlock(run)) => {
@@ -123,10 +117,25 @@ impl<'a> Question<'_, 'a> {
         }
     }
 
+    fn judge_accepted(
+        &self,
+        accepted: &AcceptedRun,
+        propositions: &[(Prop, ExprId)],
+    ) -> Result<Replayed, Rejection> {
+        let AcceptedRun { run, cycle_start } = accepted;
+        match self.task.formula {
+            Some(formula) => {
+                let question = replay::formula::Question { formulas: self.formulas, formula, propositions };
+                replay::judge_formula(self.system, &question, run, *cycle_start)
+            }
+            None => replay::judge_claim(self.system, &self.task.negation, propositions, run, *cycle_start),
+        }
+    }
+
     /// A formula about no run says nothing.
     fn vacuous(&self, outcome: &EmptinessOutcome, at_deadlock: AtDeadlock) -> Option<String> {
         if self.task.negation.states().all(|state| self.task.negation.edges(state).is_empty()) {
-            return Some("vacuous: the formula is true of every word".to_owned());
+            return Some("vacuous: no word violates it".to_owned());
         }
         let only_deadlocks = at_deadlock == AtDeadlock::Ignore && outcome.stats.transitions == 0;
         only_deadlocks.then(|| "vacuous: there is no infinite run".to_owned())

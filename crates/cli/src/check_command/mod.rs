@@ -7,7 +7,9 @@ mod formula;
 mod safety;
 mod tester;
 
-use automata::{Effort, Tester};
+use std::path::Path;
+
+use automata::{Effort, Tester, Tgba};
 use base::{Diagnostic, Diagnostics, Limit};
 use check::Goal;
 use ltl::{Formula, Formulas, Prop};
@@ -120,7 +122,10 @@ fn to_text(report: &CheckReport<'_>) -> String {
 fn select(input: &mut Input, arguments: &CheckArguments) -> Result<Vec<Task>, Diagnostics> {
     let model = &mut input.model;
     let asked = &arguments.property;
-    let everything = asked.is_empty() && arguments.ltl.is_empty() && !arguments.deadlock_free;
+    let everything = asked.is_empty()
+        && arguments.ltl.is_empty()
+        && arguments.claim.is_empty()
+        && !arguments.deadlock_free;
     let known = || model.properties.iter().map(|property| property.name.as_str()).chain([DEADLOCK_FREEDOM]);
     for name in asked {
         if !known().any(|known| is_named(known, name)) {
@@ -173,7 +178,27 @@ fn select(input: &mut Input, arguments: &CheckArguments) -> Result<Vec<Task>, Di
         let kind = formula_task(&mut model.system, &mut model.formulas, parsed.formula, &propositions);
         tasks.push(Task { name: text.clone(), kind });
     }
+    for path in &arguments.claim {
+        for (name, claim) in input::read_automata(path, &mut input.model.formulas, &mut input.sources)? {
+            let kind = claim_task(input, path, claim)?;
+            tasks.push(Task { name, kind });
+        }
+    }
     Ok(tasks)
+}
+
+/// Resolves the propositions of a claim.
+fn claim_task(input: &mut Input, path: &Path, claim: Tgba) -> Result<TaskKind, Diagnostics> {
+    let model = &mut input.model;
+    let mut propositions = Vec::new();
+    for &prop in claim.propositions() {
+        let text = model.formulas.text(prop).to_owned();
+        let name = format!("a proposition of {}", path.display());
+        let source = input.sources.add(name, text.clone().into_bytes())?;
+        let expr = model.resolve(&text, source, 0)?;
+        propositions.push((prop, expr, model.system.add_proposition(text, expr)));
+    }
+    Ok(TaskKind::Formula(FormulaTask { formula: None, propositions, negation: claim }))
 }
 
 /// Whether a property is meant by a name: its own, or that of all instances with parameters.
@@ -202,7 +227,7 @@ fn formula_task(
                 (prop, expr, system.add_proposition(formulas.text(prop), expr))
             };
             let propositions = propositions.iter().map(&mut observe).collect();
-            TaskKind::Formula(FormulaTask { formula, propositions, negation })
+            TaskKind::Formula(FormulaTask { formula: Some(formula), propositions, negation })
         }
     }
 }

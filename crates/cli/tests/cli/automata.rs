@@ -56,3 +56,34 @@ fn bad_automata_are_refused_with_the_place() {
         assert!(answer.code == 2 && answer.stderr.starts_with("error["), "{text}: {}", answer.stderr);
     }
 }
+
+/// A claim says what must not happen: the automaton of a negated formula gives the formula's answer.
+#[test]
+fn claims_give_the_answers_of_formulas() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("claim").display().to_string();
+    let check = |options: &[&str]| {
+        let output =
+            stubborn().args(["check", "models/dining.proc", "-D", "N=3", "--json"]).args(options).output();
+        let finished = Finished::from(output.expect("the command can be run"));
+        let document: serde_json::Value = serde_json::from_str(&finished.stdout).expect("one JSON document");
+        (finished.code, document["results"][0]["verdict"].clone())
+    };
+    for (formula, code) in
+        [("[] (Phil[0]@left -> <> Phil[0]@eat)", 1), ("[] !(Phil[0]@eat && Phil[1]@eat)", 0)]
+    {
+        for format in ["hoa", "spin"] {
+            fs::write(&path, translate(formula, &["--negate", "--format", format])).unwrap();
+            assert_eq!(check(&["--claim", &path]), check(&["--ltl", formula]), "{formula}, {format}");
+            assert_eq!(check(&["--claim", &path]).0, code, "{formula}, {format}");
+        }
+    }
+    fs::write(&path, translate("<> Phil[9]@eat", &[])).unwrap();
+    let output = stubborn().args(["check", "models/dining.proc", "--claim", &path]).output();
+    let finished = Finished::from(output.expect("the command can be run"));
+    assert!(finished.code == 0 || finished.code == 1, "{}", finished.stderr);
+    fs::write(&path, translate("<> Phil[0]@sleep", &[])).unwrap();
+    let output = stubborn().args(["check", "models/dining.proc", "--claim", &path]).output();
+    let finished = Finished::from(output.expect("the command can be run"));
+    assert!(finished.code == 2 && finished.stderr.contains("sleep"), "{}", finished.stderr);
+}
