@@ -176,7 +176,7 @@ fn select(input: &mut Input, arguments: &CheckArguments) -> Result<Vec<Task>, Di
         let parsed = ltl::parse(&mut model.formulas, text, source, 0)?;
         let propositions = model.resolve_propositions(&parsed, &input.sources)?;
         let kind = formula_task(&mut model.system, &mut model.formulas, parsed.formula, &propositions);
-        tasks.push(Task { name: text.clone(), kind });
+        tasks.push(Task { name: shortened(text), kind });
     }
     for path in &arguments.claim {
         for (name, claim) in input::read_automata(path, &mut input.model.formulas, &mut input.sources)? {
@@ -185,6 +185,16 @@ fn select(input: &mut Input, arguments: &CheckArguments) -> Result<Vec<Task>, Di
         }
     }
     Ok(tasks)
+}
+
+/// The text of a formula as a name: of a very long one the beginning.
+fn shortened(text: &str) -> String {
+    const MAX_LETTERS: usize = 300;
+    let mut name: String = text.chars().take(MAX_LETTERS).collect();
+    if name.len() < text.len() {
+        name.push('…');
+    }
+    name
 }
 
 /// Resolves the propositions of a claim.
