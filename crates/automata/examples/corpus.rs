@@ -3,6 +3,9 @@
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "an example that prints a table")]
 
+#[path = "../tests/common/csv.rs"]
+mod csv;
+
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
@@ -38,7 +41,7 @@ fn read() -> Option<Vec<Row>> {
         eprintln!("the corpus {path} does not exist");
         return None;
     };
-    let mut lines = text.lines().map(fields);
+    let mut lines = text.lines().map(csv::fields);
     let header = lines.next()?;
     let column = |name: &str| header.iter().position(|column| column == name);
     let places = ["row", "source", "formula", "neg_tgba_states", "neg_ba_states"].map(column);
@@ -50,24 +53,6 @@ fn read() -> Option<Vec<Row>> {
         spot: [fields[tgba].parse().ok(), fields[ba].parse().ok()],
     };
     Some(lines.map(row).collect())
-}
-
-/// The fields of a line of comma-separated values; a field in quotes may contain commas and, doubled,
-/// quotes.
-fn fields(line: &str) -> Vec<String> {
-    let mut fields = vec![String::new()];
-    let mut quoted = false;
-    let mut characters = line.chars().peekable();
-    while let Some(character) = characters.next() {
-        let last = fields.len() - 1;
-        match character {
-            '"' if quoted && characters.next_if_eq(&'"').is_some() => fields[last].push('"'),
-            '"' => quoted = !quoted,
-            ',' if !quoted => fields.push(String::new()),
-            _ => fields[last].push(character),
-        }
-    }
-    fields
 }
 
 #[derive(Default)]

@@ -2,6 +2,8 @@
 
 #![allow(dead_code, reason = "each test file uses a part")]
 
+mod csv;
+
 use automata::{Tgba, accepts};
 use base::SourceId;
 use ltl::{Formula, Formulas, Lasso, Prop, Spelling, parse, random, satisfies};
@@ -77,7 +79,7 @@ pub(crate) fn corpus() -> Option<Vec<Row>> {
         }
         return None;
     };
-    let mut lines = text.lines().map(fields);
+    let mut lines = text.lines().map(csv::fields);
     let header = lines.next()?;
     let column = |name: &str| header.iter().position(|column| column == name);
     let places = ["row", "source", "formula", "neg_tgba_states", "neg_ba_states"].map(column);
@@ -90,22 +92,4 @@ pub(crate) fn corpus() -> Option<Vec<Row>> {
         ba: fields[ba].parse().ok(),
     };
     Some(lines.map(row).collect())
-}
-
-/// The fields of a line of comma-separated values; a field in quotes may contain commas and, doubled,
-/// quotes.
-fn fields(line: &str) -> Vec<String> {
-    let mut fields = vec![String::new()];
-    let mut quoted = false;
-    let mut characters = line.chars().peekable();
-    while let Some(character) = characters.next() {
-        let last = fields.len() - 1;
-        match character {
-            '"' if quoted && characters.next_if_eq(&'"').is_some() => fields[last].push('"'),
-            '"' => quoted = !quoted,
-            ',' if !quoted => fields.push(String::new()),
-            _ => fields[last].push(character),
-        }
-    }
-    fields
 }

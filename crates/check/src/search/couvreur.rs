@@ -52,6 +52,8 @@ pub enum EmptinessStop {
     Limit(Limit),
     /// The model went wrong at the end of this run.
     Fault(StepError, Run),
+    /// Something was found, but the run to it was not: a mistake in this search.
+    NoRun,
 }
 
 /// The outcome of a search.
@@ -85,10 +87,11 @@ pub fn search<S: System, O: Observer>(
         stats: Stats::default(),
         progress: Progress::default(),
     };
-    let stop = search.run(budget).err().map(|end| search.explain(&end));
+    let end = search.run(budget).err();
     search.progress.states = search.graph.n_states();
     search.stats.deadlocks = search.graph.n_deadlocks;
     search.stats.record(&search.progress);
+    let stop = end.map(|end| search.explain(&end).unwrap_or(EmptinessStop::NoRun));
     EmptinessOutcome { stats: search.stats, system_states: search.graph.n_system_states(), stop }
 }
 
@@ -258,22 +261,18 @@ impl<S: System, O: Observer> Search<'_, S, O> {
     }
 
     /// Turns the end of the main loop into an answer with a run.
-    fn explain(&mut self, end: &End) -> EmptinessStop {
-        match *end {
+    fn explain(&mut self, end: &End) -> Option<EmptinessStop> {
+        Some(match *end {
             End::Limit(limit) | End::Trouble(Trouble::Limit(limit), _) => EmptinessStop::Limit(limit),
-            End::Trouble(Trouble::Fault(error), state) => match self.path_to(|_, found| found == state) {
-                Some((run, _)) => EmptinessStop::Fault(error, run),
-                None => EmptinessStop::Limit(Limit::Memory(u64::MAX)),
-            },
-            End::Trouble(Trouble::Deadlock, state) => match self.path_to(|_, found| found == state) {
-                Some((run, _)) => EmptinessStop::Deadlock(run),
-                None => EmptinessStop::Limit(Limit::Memory(u64::MAX)),
-            },
-            End::Accepting(root) => match self.accepted_run(root) {
-                Some(run) => EmptinessStop::Accepted(run),
-                None => EmptinessStop::Limit(Limit::Memory(u64::MAX)),
-            },
-        }
+            End::Trouble(Trouble::Fault(error), state) => EmptinessStop::Fault(error, self.run_to(state)?),
+            End::Trouble(Trouble::Deadlock, state) => EmptinessStop::Deadlock(self.run_to(state)?),
+            End::Accepting(root) => EmptinessStop::Accepted(self.accepted_run(root)?),
+        })
+    }
+
+    /// A shortest run to a state.
+    fn run_to(&mut self, state: StateId) -> Option<Run> {
+        Some(self.path_to(|_, found| found == state)?.0)
     }
 
     fn is_open_since(&self, root: u32, state: StateId) -> bool {

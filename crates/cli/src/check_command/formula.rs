@@ -89,6 +89,10 @@ impl<'a> Question<'_, 'a> {
         let (run, replayed, kind, cycle_start) = match &outcome.stop {
             None => return (Verdict::Holds, self.vacuous(outcome, at_deadlock), None),
             Some(EmptinessStop::Limit(limit)) => return (Verdict::Unknown, Some(limit_reason(*limit)), None),
+            Some(EmptinessStop::NoRun) => {
+                let reason = "internal error, please report it: no run leads to what was found".to_owned();
+                return (Verdict::Unknown, Some(reason), None);
+            }
             Some(EmptinessStop::Accepted(accepted)) => {
                 let replayed = self.judge_accepted(accepted, &propositions);
                 (&accepted.run, replayed, "lasso", Some(accepted.cycle_start))
