@@ -92,6 +92,17 @@ impl Extended {
         Some(extended.reduce())
     }
 
+    /// Whether a finite word is accepted iff it is with its last letter repeated for ever, because
+    /// [`accept_deadlocks_like_stuttering`](Extended::accept_deadlocks_like_stuttering) would change nothing
+    /// that matters.
+    pub fn accepts_deadlocks_like_stuttering(&self) -> bool {
+        let mut stuttering = self.clone();
+        stuttering.accept_deadlocks_like_stuttering();
+        let alike =
+            |(own, other): (&ExtendedState, &ExtendedState)| own.finite || own.deadlock == other.deadlock;
+        self.states.iter().zip(&stuttering.states).all(alike)
+    }
+
     /// Makes a deadlock accepted exactly where repeating the last letter for ever would be.
     pub fn accept_deadlocks_like_stuttering(&mut self) {
         let stuttering: Vec<Vec<usize>> =
@@ -250,7 +261,8 @@ impl Extended {
         result.reduce()
     }
 
-    /// The automaton of the infinite words it accepts, with letters on edges.
+    /// The automaton of the infinite words it accepts, with letters on edges. What it says about finite words
+    /// (deadlock states) is lost.
     pub fn to_tgba(&self) -> Tgba {
         let mut tgba = Tgba::new(1);
         tgba.declare(self.propositions.iter().copied());

@@ -16,8 +16,10 @@
 //! Any number of propositions. Operations recurse once per variable, so whoever makes diagrams bounds
 //! the number of variables by [`MAX_VARIABLES`].
 
+use std::collections::BTreeSet;
+
 use ltl::{Prop, Valuation};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The first variable that is not a proposition.
 pub(crate) const FIRST_HIDDEN: u32 = 1 << 24;
@@ -249,6 +251,21 @@ impl Labels {
             label = if holds(node.variable) { node.high } else { node.low };
         }
         label == Label::TRUE
+    }
+
+    /// The propositions that one of the labels depends on, sorted.
+    pub(crate) fn propositions(&self, labels: impl IntoIterator<Item = Label>) -> Vec<Prop> {
+        let mut seen = FxHashSet::default();
+        let mut found = BTreeSet::new();
+        let mut stack: Vec<Label> = labels.into_iter().collect();
+        while let Some(label) = stack.pop() {
+            if !label.is_constant() && seen.insert(label) {
+                let Node { variable, low, high } = self.node(label);
+                found.insert(Prop::new(variable as usize));
+                stack.extend([low, high]);
+            }
+        }
+        found.into_iter().collect()
     }
 
     /// A valuation in the set, with as few propositions as the first questions allow; none if the set is empty.

@@ -7,8 +7,10 @@
 //! [cleaning](clean), [reduction by simulation](simulation), [degeneralization](mod@degeneralize),
 //! [complement and equivalence](complement), [stuttering](stutter). [HOA](hoa), [never claims](mod@never),
 //! [drawings](dot) and [words](word) are their texts. [Extended automata](extended) carry valuations on
-//! states and also accept finite words.
+//! states and also accept finite words; [testing automata](testing) watch changes. What a file contains
+//! is [any of these](any).
 
+pub mod any;
 pub mod clean;
 pub mod complement;
 pub mod degeneralize;
@@ -20,7 +22,7 @@ pub mod label;
 pub mod membership;
 pub mod never;
 pub mod product;
-mod scc;
+pub mod scc;
 pub mod simulation;
 pub mod spec;
 pub mod stats;
@@ -30,9 +32,11 @@ pub mod tester;
 pub mod testing;
 pub mod tgba;
 pub mod translate;
+pub mod waiting;
 mod weak;
 pub mod word;
 
+pub use any::AnyAutomaton;
 pub use degeneralize::{Placement, degeneralize};
 pub use emptiness::{accepting_lasso, is_empty};
 pub use label::{Label, Labels};

@@ -5,15 +5,17 @@ use crate::tgba::{Edge, Marks, State, Tgba};
 /// The component of each node. Components are numbered such that edges lead to the same or a smaller
 /// number.
 #[derive(Clone, Debug)]
-pub(crate) struct Components {
-    pub(crate) of: Vec<usize>,
-    pub(crate) n: usize,
+pub struct Components {
+    /// Per node, the number of its component.
+    pub of: Vec<usize>,
+    /// Number of components.
+    pub n: usize,
 }
 
 const UNSEEN: usize = usize::MAX;
 
 /// The components of the graph in which node *i* has these successors.
-pub(crate) fn components(successors: &[Vec<usize>]) -> Components {
+pub fn components(successors: &[Vec<usize>]) -> Components {
     let n = successors.len();
     let mut search = Search {
         successors,

@@ -190,7 +190,7 @@ fn self_loops(tgba: &mut Tgba, state: State) -> Label {
 }
 
 /// With at least one mark, so that there are runs that are not accepting.
-fn with_a_mark(tgba: &Tgba) -> Tgba {
+pub(crate) fn with_a_mark(tgba: &Tgba) -> Tgba {
     let mut marked = tgba.clone();
     if tgba.n_marks() == 0 {
         marked.set_n_marks(1);

@@ -1,11 +1,13 @@
-//! Automata as JSON and, for testing automata, as DOT.
+//! Automata as JSON and, those that are not TGBA, as DOT.
 //!
 //! The pictures follow the figures of 003 [bensalem.12.topnoc]: a changeset on each step, a double
-//! circle for Büchi-accepting states, a dashed one for livelock-accepting states, a dot for each
-//! mark.
+//! circle for Büchi-accepting states, a dashed one for livelock-accepting states, a green one for
+//! finite acceptance, a dot for each mark. States that accept deadlocks are marked `dl`, unless those
+//! are the livelock states of a TA.
 
 use std::fmt::Write as _;
 
+use automata::extended::{Extended, ExtendedState};
 use automata::testing::{PropSet, Step, Ta, Tgta};
 use automata::{Marks, State, Stats, Tgba};
 use ltl::{Formulas, Prop};
@@ -31,6 +33,26 @@ pub fn tgta_stats(tgta: &Tgta) -> Value {
     let n_initial = tgta.initial().len();
     let steps = tgta.states().map(|state| tgta.steps(state));
     steps_stats(tgta.n_states(), tgta.n_steps(), tgta.n_marks(), n_initial, steps)
+}
+
+/// The figures of an extended automaton.
+pub fn extended_stats(extended: &Extended) -> Value {
+    let n_edges: usize = extended.states.iter().map(|state| state.successors.len()).sum();
+    let n_initial = extended.states.iter().filter(|state| state.initial).count();
+    let has_choice = |state: &ExtendedState| {
+        let mut next = state.successors.iter().map(|&next| &extended.states[next].valuation);
+        let mut seen: Vec<&ltl::Valuation> = vec![];
+        next.any(|valuation| {
+            seen.contains(&valuation) || {
+                seen.push(valuation);
+                false
+            }
+        })
+    };
+    json!({
+        "states": extended.states.len(), "edges": n_edges, "transitions": n_edges, "acceptance": 1,
+        "initial": n_initial, "deterministic": !extended.states.iter().any(has_choice),
+    })
 }
 
 fn steps_stats<'a>(
@@ -77,6 +99,7 @@ pub fn ta_json(ta: &Ta, formulas: &Formulas) -> Value {
         "buchi": accepting(|acceptance| acceptance.buchi),
         "livelock": accepting(|acceptance| acceptance.livelock),
         "finite": accepting(|acceptance| acceptance.finite),
+        "deadlock": accepting(|acceptance| acceptance.deadlock),
         "edges": steps_json(formulas, ta.propositions(), ta.states().map(|state| (state, ta.steps(state)))),
     })
 }
@@ -87,6 +110,32 @@ pub fn tgta_json(tgta: &Tgta, formulas: &Formulas) -> Value {
         "kind": "tgta", "propositions": names(formulas, tgta.propositions()), "states": tgta.n_states(),
         "initial": initial_json(formulas, tgta.propositions(), tgta.initial()), "marks": tgta.n_marks(),
         "edges": steps_json(formulas, tgta.propositions(), tgta.states().map(|state| (state, tgta.steps(state)))),
+    })
+}
+
+/// An extended automaton, all of it.
+pub fn extended_json(extended: &Extended, formulas: &Formulas) -> Value {
+    let numbers = |is_in: fn(&ExtendedState) -> bool| -> Vec<usize> {
+        let states = extended.states.iter().enumerate();
+        states.filter(|(_, state)| is_in(state)).map(|(index, _)| index).collect()
+    };
+    let holding = |state: &ExtendedState| -> Vec<&str> {
+        let held = extended.propositions.iter().filter(|&&prop| state.valuation.holds(prop));
+        held.map(|&prop| formulas.text(prop)).collect()
+    };
+    let edges =
+        extended.states.iter().enumerate().flat_map(|(from, state)| {
+            state.successors.iter().map(move |&to| json!({"from": from, "to": to}))
+        });
+    json!({
+        "kind": "extended", "propositions": names(formulas, &extended.propositions),
+        "states": extended.states.len(),
+        "values": extended.states.iter().map(holding).collect::<Vec<_>>(),
+        "initial": numbers(|state| state.initial),
+        "buchi": numbers(|state| state.infinite),
+        "finite": numbers(|state| state.finite),
+        "deadlock": numbers(|state| state.deadlock),
+        "edges": edges.collect::<Vec<_>>(),
     })
 }
 
@@ -131,12 +180,14 @@ fn steps_json<'a>(
 
 /// A TA as a picture.
 pub fn ta_dot(ta: &Ta, formulas: &Formulas) -> String {
+    let own_deadlocks = !ta.accepts_deadlocks_like_stuttering();
     let shape = |state: State| {
         let acceptance = ta.acceptance(state);
         let circle = if acceptance.buchi { "doublecircle" } else { "circle" };
         let style = if acceptance.livelock { ", style=dashed" } else { "" };
         let color = if acceptance.finite { ", color=green" } else { "" };
-        format!("shape={circle}{style}{color}")
+        let deadlock = if own_deadlocks && acceptance.deadlock { ", xlabel=\"dl\"" } else { "" };
+        format!("shape={circle}{style}{color}{deadlock}")
     };
     let states: Vec<(State, String, &[Step])> =
         ta.states().map(|state| (state, shape(state), ta.steps(state))).collect();
@@ -150,6 +201,35 @@ pub fn tgta_dot(tgta: &Tgta, formulas: &Formulas) -> String {
     picture(formulas, tgta.propositions(), tgta.initial(), &states)
 }
 
+/// An extended automaton as a picture.
+pub fn extended_dot(extended: &Extended, formulas: &Formulas) -> String {
+    let mut text = "digraph automaton {\n  rankdir=LR;\n".to_owned();
+    // Writing to a string cannot fail.
+    for (index, state) in extended.states.iter().enumerate() {
+        let values = PropSet::of(&state.valuation, &extended.propositions);
+        let values = escape(&literals(formulas, &extended.propositions, values));
+        let circle = if state.infinite { "doublecircle" } else { "circle" };
+        let color = if state.finite { ", color=green" } else { "" };
+        let deadlock = if state.deadlock { ", xlabel=\"dl\"" } else { "" };
+        if state.initial {
+            _ = writeln!(text, "  init{index} [shape=point]; init{index} -> s{index};");
+        }
+        _ = writeln!(text, "  s{index} [label=\"{index}: {values}\", shape={circle}{color}{deadlock}];");
+        for to in &state.successors {
+            _ = writeln!(text, "  s{index} -> s{to};");
+        }
+    }
+    text + "}\n"
+}
+
+/// All propositions, with `!` before those that do not hold.
+fn literals(formulas: &Formulas, propositions: &[Prop], set: PropSet) -> String {
+    let literal = |(at, &prop): (usize, &Prop)| {
+        format!("{}{}", if set.contains(at) { "" } else { "!" }, formulas.text(prop))
+    };
+    propositions.iter().enumerate().map(literal).collect::<Vec<_>>().join(" ")
+}
+
 fn picture(
     formulas: &Formulas,
     propositions: &[Prop],
@@ -159,12 +239,7 @@ fn picture(
     let mut text = "digraph automaton {\n  rankdir=LR;\n".to_owned();
     // Writing to a string cannot fail.
     for (index, (set, state)) in initial.iter().enumerate() {
-        let literals: Vec<String> = propositions
-            .iter()
-            .enumerate()
-            .map(|(at, &prop)| format!("{}{}", if set.contains(at) { "" } else { "!" }, formulas.text(prop)))
-            .collect();
-        let label = escape(&literals.join(" "));
+        let label = escape(&literals(formulas, propositions, *set));
         _ = writeln!(
             text,
             "  init{index} [shape=point]; init{index} -> s{} [label=\"{label}\"];",

@@ -2,8 +2,9 @@
 
 use base::{Diagnostic, Span};
 
+use crate::hoa::kinds::Kind;
 use crate::hoa::lexer::Token;
-use crate::hoa::reader::{RawEdge, Reader, fail};
+use crate::hoa::reader::{RawEdge, RawState, Reader, fail};
 use crate::label::Label;
 use crate::tgba::Marks;
 
@@ -47,18 +48,26 @@ impl Reader<'_> {
                 format!("there is no state {source}: `States:` announces {count}"),
             );
         }
-        if self.defined.insert(source, span).is_some() {
-            return fail(span, "hoa-syntax", format!("state {source} is defined twice"));
-        }
         if matches!(self.peek(), Token::Text(_)) {
             self.next();
         }
-        let state_marks = self.marks()?;
+        let marks_span = self.span();
+        let state = RawState { label: state_label, marks: self.marks()?, span };
+        let (kind, state_marks) = (self.kind(), state.marks);
+        if kind != Kind::Tgba {
+            kind.check_state(&state, marks_span)?;
+        }
+        if self.defined.insert(source, state).is_some() {
+            return fail(span, "hoa-syntax", format!("state {source} is defined twice"));
+        }
         let first = self.edges.len();
         while matches!(self.peek(), Token::Punctuation('[') | Token::Number(_)) {
-            self.edge(source, state_label, state_marks)?;
+            match kind {
+                Kind::Tgba => self.edge(source, state_label, state_marks)?,
+                _ => self.edge_of_kind(kind, source)?,
+            }
         }
-        self.implicit_labels(first, span)
+        if kind == Kind::Tgba { self.implicit_labels(first, span) } else { Ok(()) }
     }
 
     pub(super) fn span_before(&self) -> Span {
@@ -76,6 +85,14 @@ impl Reader<'_> {
         if label.is_some() && state_label.is_some() {
             return fail(start, "hoa-syntax", "both the state and the edge have a label");
         }
+        let (target, span) = self.target()?;
+        let marks = self.marks()?.union(state_marks);
+        self.edges.push(RawEdge { source, target, label: label.or(state_label), marks, span });
+        Ok(())
+    }
+
+    /// The state that an edge leads to, and where it is written.
+    pub(super) fn target(&mut self) -> Result<(u64, Span), Diagnostic> {
         let (target, span) = (self.number("the number of a state")?, self.span_before());
         if *self.peek() == Token::Punctuation('&') {
             return fail(self.span(), "hoa-alternation", "alternating automata are not supported");
@@ -89,9 +106,7 @@ impl Reader<'_> {
                 format!("there is no state {target}: `States:` announces {count}"),
             );
         }
-        let marks = self.marks()?.union(state_marks);
-        self.edges.push(RawEdge { source, target, label: label.or(state_label), marks, span });
-        Ok(())
+        Ok((target, span))
     }
 
     pub(super) fn marks(&mut self) -> Result<Marks, Diagnostic> {
@@ -101,8 +116,8 @@ impl Reader<'_> {
         }
         while !self.eat('}') {
             let (set, span) = (self.number("the number of an acceptance set")?, self.span_before());
-            let Some((ours, _)) = &self.acceptance else { return Ok(marks) };
-            match ours.get(usize::try_from(set).unwrap_or(usize::MAX)) {
+            let Some(condition) = &self.acceptance else { return Ok(marks) };
+            match condition.ours.get(usize::try_from(set).unwrap_or(usize::MAX)) {
                 Some(Some(mark)) => marks = marks.union(Marks::single(*mark)),
                 Some(None) => {}
                 None => return fail(span, "hoa-count", format!("there is no acceptance set {set}")),

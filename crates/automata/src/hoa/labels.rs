@@ -3,7 +3,7 @@
 use base::{Diagnostic, Span};
 
 use crate::hoa::lexer::Token;
-use crate::hoa::reader::{Reader, fail};
+use crate::hoa::reader::{Condition, Reader, fail};
 use crate::label::Label;
 use crate::tgba::MAX_MARKS;
 
@@ -119,7 +119,7 @@ impl Reader<'_> {
         if depth > 0 {
             return self.unexpected("`)`");
         }
-        if self.acceptance.replace((ours, n_marks)).is_some() {
+        if self.acceptance.replace(Condition { ours, n_marks, span }).is_some() {
             return fail(span, "hoa-syntax", "`Acceptance:` is given twice");
         }
         Ok(())

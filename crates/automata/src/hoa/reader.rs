@@ -4,6 +4,8 @@ use base::{Diagnostic, SourceId, Span};
 use ltl::{Formulas, Prop};
 use rustc_hash::FxHashMap;
 
+use crate::any::AnyAutomaton;
+use crate::hoa::kinds::{Kind, Set};
 use crate::hoa::lexer::{Token, tokens};
 use crate::label::{Label, Labels, MAX_VARIABLES};
 use crate::tgba::{Marks, State, Tgba};
@@ -13,24 +15,76 @@ const MAX_STATES: u64 = 10_000_000;
 
 /// An automaton that was read, with its name if it has one.
 #[derive(Clone, Debug)]
-pub struct Named {
+pub struct Named<A = Tgba> {
     /// What the header `name:` says.
     pub name: Option<String>,
     /// The automaton.
-    pub automaton: Tgba,
+    pub automaton: A,
 }
 
-/// All automata of a text, one after the other. Their propositions become propositions of the pool.
+/// All automata of a text, one after the other. Their propositions become propositions of the pool. Automata
+/// of other kinds than TGBA are refused; [`read_any`] reads them.
 pub fn read(formulas: &mut Formulas, text: &str, source: SourceId) -> Result<Vec<Named>, Diagnostic> {
+    read_with(formulas, text, source, read_tgba)
+}
+
+/// All automata of a text, of any kind, one after the other. Their propositions become propositions of the
+/// pool.
+///
+/// ```
+/// # use automata::{AnyAutomaton, hoa};
+/// let mut formulas = ltl::Formulas::new();
+/// let text = r#"HOA: v1 stubborn-kind: TA Start: 0 Start: 1 AP: 1 "p" Sets: livelock Acceptance: 1 f
+///               --BODY-- State: [!0] 0 [0] 1 State: [0] 1 {0} [0] 0 --END--"#;
+/// let found = hoa::read_any(&mut formulas, text, base::SourceId::new(0)).unwrap();
+/// let [hoa::Named { automaton: AnyAutomaton::Ta(ta), .. }] = &found[..] else { panic!() };
+/// assert_eq!((ta.n_states(), ta.n_steps(), ta.initial().len()), (2, 2, 2));
+/// ```
+pub fn read_any(
+    formulas: &mut Formulas,
+    text: &str,
+    source: SourceId,
+) -> Result<Vec<Named<AnyAutomaton>>, Diagnostic> {
+    read_with(formulas, text, source, read_automaton)
+}
+
+fn read_with<A>(
+    formulas: &mut Formulas,
+    text: &str,
+    source: SourceId,
+    read: impl Fn(&mut Reader<'_>) -> Result<A, Diagnostic>,
+) -> Result<Vec<Named<A>>, Diagnostic> {
     let tokens = tokens(text, source)?;
     let mut found = vec![];
     let mut at = 0;
     while tokens[at].0 != Token::End {
         let mut reader = Reader::new(formulas, &tokens, at);
-        found.push(reader.automaton()?);
+        let automaton = read(&mut reader)?;
+        found.push(Named { name: reader.name.take(), automaton });
         at = reader.at;
     }
     Ok(found)
+}
+
+fn read_tgba(reader: &mut Reader<'_>) -> Result<Tgba, Diagnostic> {
+    let body = reader.read_headers()?;
+    if let Some((kind, span)) = reader.kind
+        && kind != Kind::Tgba
+    {
+        let message = format!("expected an automaton that reads values, not {}", kind.with_article());
+        return fail(span, "hoa-kind", message);
+    }
+    reader.body()?;
+    reader.build(body)
+}
+
+fn read_automaton(reader: &mut Reader<'_>) -> Result<AnyAutomaton, Diagnostic> {
+    let body = reader.read_headers()?;
+    reader.body()?;
+    match reader.kind() {
+        Kind::Tgba => Ok(AnyAutomaton::Tgba(reader.build(body)?)),
+        kind => reader.build_kind(kind, body),
+    }
 }
 
 /// The only automaton of a text.
@@ -56,12 +110,27 @@ pub fn read_one(formulas: &mut Formulas, text: &str, source: SourceId) -> Result
     }
 }
 
-/// An edge as written.
+/// A state as written.
+pub(super) struct RawState {
+    pub(super) label: Option<Label>,
+    pub(super) marks: Marks,
+    pub(super) span: Span,
+}
+
+/// An edge as written; label and marks of a TGBA are the state's, too.
 pub(super) struct RawEdge {
     pub(super) source: u64,
     pub(super) target: u64,
     pub(super) label: Option<Label>,
     pub(super) marks: Marks,
+    pub(super) span: Span,
+}
+
+/// An acceptance condition.
+pub(super) struct Condition {
+    /// For each mark of the text ours, if acceptance asks for it.
+    pub(super) ours: Vec<Option<u32>>,
+    pub(super) n_marks: u32,
     pub(super) span: Span,
 }
 
@@ -71,13 +140,17 @@ pub(super) struct Reader<'r> {
     pub(super) at: usize,
     pub(super) labels: Labels,
     pub(super) name: Option<String>,
+    /// What `stubborn-kind:` says.
+    pub(super) kind: Option<(Kind, Span)>,
+    /// What `Sets:` says.
+    pub(super) sets: Option<(Vec<Set>, Span)>,
     pub(super) states: Option<(u64, Span)>,
     pub(super) starts: Vec<(u64, Span)>,
     pub(super) propositions: Option<Vec<Prop>>,
     pub(super) aliases: FxHashMap<String, Label>,
-    /// For each mark of the text ours, if acceptance asks for it; nothing before the header is read.
-    pub(super) acceptance: Option<(Vec<Option<u32>>, u32)>,
-    pub(super) defined: FxHashMap<u64, Span>,
+    /// Nothing before the header is read.
+    pub(super) acceptance: Option<Condition>,
+    pub(super) defined: FxHashMap<u64, RawState>,
     pub(super) edges: Vec<RawEdge>,
 }
 
@@ -94,6 +167,8 @@ impl<'r> Reader<'r> {
             at,
             labels: Labels::with_limit(1_000_000),
             name: None,
+            kind: None,
+            sets: None,
             states: None,
             starts: vec![],
             propositions: None,
@@ -147,7 +222,8 @@ impl<'r> Reader<'r> {
 
 /// Headers.
 impl Reader<'_> {
-    pub(super) fn automaton(&mut self) -> Result<Named, Diagnostic> {
+    /// Reads up to the body, and returns where that begins.
+    fn read_headers(&mut self) -> Result<Span, Diagnostic> {
         match self.next() {
             (Token::Header(name), _) if name == "HOA" => {}
             (found, span) => {
@@ -171,8 +247,8 @@ impl Reader<'_> {
         if self.acceptance.is_none() {
             return fail(body, "hoa-syntax", "the header `Acceptance:` is missing");
         }
-        self.body()?;
-        self.build(body)
+        self.check_kind(body)?;
+        Ok(body)
     }
 
     pub(super) fn header(&mut self) -> Result<(), Diagnostic> {
@@ -209,6 +285,8 @@ impl Reader<'_> {
                 self.aliases.insert(alias.clone(), label);
             }
             "Acceptance" => self.read_acceptance(*span)?,
+            "stubborn-kind" => self.read_kind(*span)?,
+            "Sets" => self.read_sets(*span)?,
             "name" => match self.next() {
                 (Token::Text(text), _) => self.name = Some(text.clone()),
                 (_, span) => return fail(*span, "hoa-syntax", "expected a name in quotes"),
@@ -222,6 +300,10 @@ impl Reader<'_> {
     pub(super) fn skip_header(&mut self, name: &str, span: Span) -> Result<(), Diagnostic> {
         if name.starts_with(|c: char| c.is_ascii_uppercase()) {
             return fail(span, "hoa-header", format!("the header `{name}:` is not supported"));
+        }
+        if name.starts_with("stubborn-") {
+            let error = Diagnostic::error("hoa-header", format!("there is no header `{name}:`"));
+            return Err(error.at(span, "").suggesting(name, ["stubborn-kind"]));
         }
         while !matches!(self.peek(), Token::Header(_) | Token::Mark(_) | Token::End) {
             self.next();
@@ -255,28 +337,23 @@ impl Reader<'_> {
 
 /// Putting it together.
 impl Reader<'_> {
-    pub(super) fn build(&mut self, body: Span) -> Result<Named, Diagnostic> {
+    fn build(&mut self, body: Span) -> Result<Tgba, Diagnostic> {
         let numbers = self.numbers(body)?;
-        let n_marks = self.acceptance.as_ref().map_or(0, |acceptance| acceptance.1);
+        let n_marks = self.acceptance.as_ref().map_or(0, |acceptance| acceptance.n_marks);
         let mut automaton = Tgba::with_labels(std::mem::take(&mut self.labels), n_marks);
         automaton.declare(self.propositions.take().unwrap_or_default());
         automaton.add_states(numbers.len().saturating_sub(1));
         for edge in &self.edges {
-            let Some(&target) = numbers.get(&edge.target) else {
-                return fail(edge.span, "hoa-count", format!("state {} is never defined", edge.target));
-            };
+            let target = state_of(&numbers, edge.target, edge.span)?;
             let label = edge.label.unwrap_or(Label::FALSE);
             automaton.add_edge(numbers[&edge.source], label, edge.marks, target);
         }
         let mut starts = vec![];
         for &(start, span) in &self.starts {
-            match numbers.get(&start) {
-                Some(&state) => starts.push(state),
-                None => return fail(span, "hoa-count", format!("state {start} is never defined")),
-            }
+            starts.push(state_of(&numbers, start, span)?);
         }
         set_starts(&mut automaton, &starts);
-        Ok(Named { name: self.name.take(), automaton: automaton.compact() })
+        Ok(automaton.compact())
     }
 
     /// Our states, in the order of their numbers.
@@ -293,6 +370,18 @@ impl Reader<'_> {
         let mut defined: Vec<u64> = self.defined.keys().copied().collect();
         defined.sort_unstable();
         Ok(defined.into_iter().enumerate().map(|(index, number)| (number, State::new(index))).collect())
+    }
+}
+
+/// The state of this number, which is written at this place.
+pub(super) fn state_of(
+    numbers: &FxHashMap<u64, State>,
+    number: u64,
+    span: Span,
+) -> Result<State, Diagnostic> {
+    match numbers.get(&number) {
+        Some(&state) => Ok(state),
+        None => fail(span, "hoa-count", format!("state {number} is never defined")),
     }
 }
 

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use ltl::{Formulas, Prop};
 
-use crate::label::Label;
+use crate::label::{Label, Labels};
 use crate::tgba::{Marks, Tgba};
 
 /// The automaton in the HOA format; `name` becomes its name. Marks are written on states where they
@@ -34,7 +34,7 @@ pub fn write(tgba: &Tgba, formulas: &Formulas, name: Option<&str>) -> String {
             let _ = writeln!(
                 text,
                 "[{}] {}{}",
-                label(tgba, &propositions, edge.label),
+                label(tgba.labels(), &propositions, edge.label),
                 edge.target.index(),
                 marks(own)
             );
@@ -75,7 +75,7 @@ fn header(tgba: &Tgba, formulas: &Formulas, propositions: &[Prop], name: Option<
     text
 }
 
-fn condition(n_marks: u32) -> String {
+pub(super) fn condition(n_marks: u32) -> String {
     match n_marks {
         0 => "t".to_owned(),
         _ => (0..n_marks).map(|mark| format!("Inf({mark})")).collect::<Vec<_>>().join("&"),
@@ -90,7 +90,7 @@ fn properties(tgba: &Tgba) -> String {
     properties.join(" ")
 }
 
-fn marks(marks: Marks) -> String {
+pub(super) fn marks(marks: Marks) -> String {
     if marks == Marks::NONE {
         return String::new();
     }
@@ -98,13 +98,13 @@ fn marks(marks: Marks) -> String {
 }
 
 /// A label over the places of the propositions in the list.
-fn label(tgba: &Tgba, propositions: &[Prop], label: Label) -> String {
-    crate::dot::disjunction(tgba.labels(), label, ["t", "f", "!", "&", " | "], |prop| {
+pub(super) fn label(labels: &Labels, propositions: &[Prop], label: Label) -> String {
+    crate::dot::disjunction(labels, label, ["t", "f", "!", "&", " | "], |prop| {
         // The list has all propositions that occur.
         propositions.binary_search(&prop).unwrap_or_default().to_string()
     })
 }
 
-fn quoted(text: &str) -> String {
+pub(super) fn quoted(text: &str) -> String {
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }

@@ -12,7 +12,7 @@ use ltl::Prop;
 use rustc_hash::FxHashMap;
 
 use super::graph::{Graph, PropSet, Step};
-use crate::label::Label;
+use crate::label::{Label, Labels};
 use crate::tgba::{State, Tgba};
 
 /// No testing automaton is made explicit over more propositions, whatever the limits.
@@ -132,7 +132,7 @@ impl Letters {
     fn new(tgba: &Tgba, propositions: &[Prop]) -> Letters {
         let labels = distinct_labels(tgba).into_iter();
         let of: FxHashMap<Label, Vec<u32>> =
-            labels.map(|label| (label, letters(tgba, label, propositions))).collect();
+            labels.map(|label| (label, letters(tgba.labels(), label, propositions))).collect();
         let alive = tgba.states().map(|state| {
             let mut letters: Vec<u32> =
                 tgba.edges(state).iter().flat_map(|edge| of[&edge.label].iter().copied()).collect();
@@ -154,16 +154,27 @@ impl Letters {
     }
 }
 
-fn letters(tgba: &Tgba, label: Label, propositions: &[Prop]) -> Vec<u32> {
+/// The valuations of a label as sets of the propositions in the list, sorted. The label depends on no others.
+pub(crate) fn letters(labels: &Labels, label: Label, propositions: &[Prop]) -> Vec<u32> {
+    let all = (1u32 << propositions.len()) - 1;
     let mut letters = vec![];
-    for cube in tgba.labels().cubes(label) {
+    for cube in labels.cubes(label) {
         let (mut fixed, mut value) = (0u32, 0u32);
         for (prop, holds) in cube {
             let bit = propositions.binary_search(&prop).map_or(0, |index| 1 << index);
             fixed |= bit;
             value |= if holds { bit } else { 0 };
         }
-        letters.extend((0..1u32 << propositions.len()).filter(|letter| letter & fixed == value));
+        // All sets of the others, in increasing order: subtraction borrows across the fixed bits.
+        let free = all & !fixed;
+        let mut others = 0u32;
+        loop {
+            letters.push(value | others);
+            others = others.wrapping_sub(free) & free;
+            if others == 0 {
+                break;
+            }
+        }
     }
     letters.sort_unstable();
     letters

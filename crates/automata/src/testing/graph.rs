@@ -6,6 +6,7 @@
 use fixedbitset::FixedBitSet;
 use ltl::{Prop, Valuation};
 
+use super::expand::MAX_PROPOSITIONS;
 use crate::scc::{Components, components};
 use crate::tgba::{Marks, State};
 
@@ -67,6 +68,25 @@ pub(crate) struct Graph {
 }
 
 impl Graph {
+    /// The graph of these parts, sorted.
+    ///
+    /// # Panics
+    /// If propositions are not sorted, or a state or proposition does not exist.
+    pub(crate) fn new(
+        propositions: Vec<Prop>,
+        initial: Vec<(PropSet, State)>,
+        steps: Vec<Vec<Step>>,
+    ) -> Graph {
+        assert!(propositions.is_sorted_by(|a, b| a < b) && propositions.len() <= MAX_PROPOSITIONS);
+        let fits =
+            |set: PropSet, state: State| set.0 >> propositions.len() == 0 && state.index() < steps.len();
+        let starts_fit = initial.iter().all(|&(valuation, state)| fits(valuation, state));
+        assert!(starts_fit && steps.iter().flatten().all(|step| fits(step.change, step.target)));
+        let mut graph = Graph { propositions, initial, steps };
+        graph.normalize();
+        graph
+    }
+
     pub(crate) fn n_states(&self) -> usize {
         self.steps.len()
     }

@@ -182,10 +182,10 @@ impl<'a> Levels<'a> {
         let initial =
             self.marked.initial().iter().map(|&(valuation, state)| (valuation, enter(state))).collect();
         let last = self.order.len();
-        let accepts = |&(state, level): &(State, usize)| Acceptance {
-            buchi: level == last && self.kinds[self.found.of[state.index()]] != Kind::Rejecting,
-            livelock: self.marked.accepts_stuttering(state),
-            finite: false,
+        let accepts = |&(state, level): &(State, usize)| {
+            let waits = self.marked.accepts_stuttering(state);
+            let buchi = level == last && self.kinds[self.found.of[state.index()]] != Kind::Rejecting;
+            Acceptance { buchi, livelock: waits, finite: false, deadlock: waits }
         };
         let acceptance = self.copies.iter().map(accepts).collect();
         let mut graph = Graph { propositions: self.marked.propositions().to_vec(), initial, steps };

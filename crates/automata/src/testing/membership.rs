@@ -1,4 +1,5 @@
-//! Membership of a lasso word in testing automata, straight from Definitions 5 and 6 of 003.
+//! Membership of a lasso word, or of a finite word, in testing automata, straight from Definitions 5 and 6
+//! of 003 and from 000.
 //!
 //! # Idea
 //! Automaton and positions of the word make a finite graph. At a position the automaton takes a step that
@@ -7,9 +8,10 @@
 //! nothing of them.
 //!
 //! # References
-//! [bensalem.12.topnoc], Definitions 5 and 6; [hansen.02.fmics], Section 3.1, for finite acceptance.
+//! [bensalem.12.topnoc], Definitions 5 and 6; [hansen.02.fmics], Section 3.1, for finite acceptance and
+//! finite words.
 
-use ltl::Lasso;
+use ltl::{Lasso, Valuation};
 use rustc_hash::FxHashMap;
 
 use super::graph::{Graph, PropSet};
@@ -49,6 +51,31 @@ pub fn ta_accepts(ta: &Ta, lasso: &Lasso) -> bool {
         |index| if ta.acceptance(product.nodes[index].0).buchi { Marks(1) } else { Marks::NONE },
         Marks(1),
     )
+}
+
+/// Whether the automaton accepts the finite word: 000's conditions (iv) and (v). The empty word is never
+/// accepted.
+pub fn ta_accepts_finite(ta: &Ta, word: &[Valuation]) -> bool {
+    let letters: Vec<PropSet> = word.iter().map(|letter| PropSet::of(letter, ta.propositions())).collect();
+    let Some(&first) = letters.first() else { return false };
+    let begins = ta.initial().iter().filter(|&&(valuation, _)| valuation == first);
+    let mut here: Vec<State> = begins.map(|&(_, state)| state).collect();
+    for pair in letters.windows(2) {
+        if here.iter().any(|&state| ta.acceptance(state).finite) {
+            return true;
+        }
+        let change = pair[0].flip(pair[1]);
+        let steps = here.iter().flat_map(|&state| ta.steps(state));
+        let mut next: Vec<State> =
+            steps.filter(|step| step.change == change).map(|step| step.target).collect();
+        if change.is_empty() {
+            next.extend(&here);
+        }
+        next.sort_unstable();
+        next.dedup();
+        here = next;
+    }
+    here.iter().any(|&state| ta.acceptance(state).finite || ta.acceptance(state).deadlock)
 }
 
 /// Whether the automaton accepts the word.
@@ -97,7 +124,7 @@ impl<'a> Product<'a> {
         product
     }
 
-    fn letter(&self, letter: &ltl::Valuation) -> PropSet {
+    fn letter(&self, letter: &Valuation) -> PropSet {
         PropSet::of(letter, &self.graph.propositions)
     }
 

@@ -3,7 +3,7 @@
 //! A property that does not see stuttering can be checked by an automaton that moves only when some
 //! proposition flips. Such automata are larger than those that watch values, but make smaller products.
 //! There are two kinds:
-//! - [`Ta`]: Büchi and livelock acceptance on states ([`to_ta`]);
+//! - [`Ta`]: Büchi, livelock, finite and deadlock acceptance on states ([`to_ta`]);
 //! - [`Tgta`]: marks on steps, and a stuttering loop on every state ([`to_tgta`]).
 //!
 //! Both are explicit, with one step per changeset: for printing, for comparing with the papers, and for
@@ -25,9 +25,10 @@ pub mod tgta;
 pub mod translate;
 mod values;
 
+pub(crate) use expand::letters;
 pub use expand::{Explosion, Limits, MAX_PROPOSITIONS};
 pub use graph::{PropSet, Step};
-pub use membership::{ta_accepts, tgta_accepts};
+pub use membership::{ta_accepts, ta_accepts_finite, tgta_accepts};
 pub use reduce::{Reading, Waiting, small_ta, small_tgta};
 pub use ta::{Acceptance, Ta};
 pub use tgta::Tgta;

@@ -4,7 +4,8 @@
 //! A TA watches which propositions flip, and stays where it is as long as none does. A word whose valuation
 //! changes infinitely often is accepted if a run visits a *Büchi* state (F) infinitely often; a word that
 //! stays the same from some point on is accepted if a run waits in a *livelock* state (G). A *finite*
-//! acceptance state (F_fin) accepts whatever follows.
+//! acceptance state (F_fin) accepts whatever follows. A finite word, as a system in a deadlock gives, is
+//! accepted if a run ends in a *deadlock* state (F_dl).
 //!
 //! A TA comes from a Büchi automaton in steps that each keep the language, provided that the language does
 //! not see stuttering:
@@ -19,8 +20,10 @@
 //! The automaton of Property 2 has no livelock states yet, and Definition 5 lets Büchi states accept only
 //! words that change for ever: read strictly, words that end in stuttering are accepted after
 //! Property 3.1 and not before, and the equality of languages claimed by Property 2 holds for the others.
-//! Only pairs that can be reached and can go on are made. F_fin is 000's; [`Ta::extract_finite`] makes use of
-//! it. What goes beyond the papers is in [`reduce`](super::reduce).
+//! Only pairs that can be reached and can go on are made. F_fin and F_dl are 000's; [`Ta::extract_finite`]
+//! makes use of the first. The deadlock states of an automaton that is made here are its livelock states: a
+//! finite word is accepted iff it is with its last letter repeated for ever. Whoever writes an automaton may
+//! choose otherwise. What goes beyond the papers is in [`reduce`](super::reduce).
 //!
 //! # References
 //! [bensalem.12.topnoc], Section 2.3; [hansen.02.fmics], Sections 3 and 4.1; [geldenhuys.06.spin].
@@ -43,11 +46,16 @@ pub struct Acceptance {
     pub livelock: bool,
     /// In F_fin: to be reached.
     pub finite: bool,
+    /// In F_dl: to be in when a finite word ends.
+    pub deadlock: bool,
 }
 
 impl Acceptance {
     pub(crate) fn color(self) -> u8 {
-        u8::from(self.buchi) | u8::from(self.livelock) << 1 | u8::from(self.finite) << 2
+        u8::from(self.buchi)
+            | u8::from(self.livelock) << 1
+            | u8::from(self.finite) << 2
+            | u8::from(self.deadlock) << 3
     }
 }
 
@@ -56,6 +64,26 @@ impl Acceptance {
 pub struct Ta {
     pub(crate) graph: Graph,
     pub(crate) acceptance: Vec<Acceptance>,
+}
+
+/// Building.
+impl Ta {
+    /// The automaton of these parts: where runs begin, and for each state its steps and how it accepts. Lists
+    /// are sorted. A finished automaton has no stuttering steps.
+    ///
+    /// # Panics
+    /// If the propositions are not sorted, the lists are not of the same length, a step has marks, or a
+    /// state or proposition does not exist.
+    pub fn new(
+        propositions: Vec<Prop>,
+        initial: Vec<(PropSet, State)>,
+        steps: Vec<Vec<Step>>,
+        acceptance: Vec<Acceptance>,
+    ) -> Ta {
+        assert_eq!(steps.len(), acceptance.len(), "each state has steps and accepts somehow");
+        assert!(steps.iter().flatten().all(|step| step.marks == Marks::NONE), "acceptance is on states");
+        Ta { graph: Graph::new(propositions, initial, steps), acceptance }
+    }
 }
 
 /// Looking.
@@ -95,9 +123,15 @@ impl Ta {
         self.acceptance[state.index()]
     }
 
-    /// Whether no word is accepted.
+    /// Whether no word is accepted, be it infinite or finite.
     pub fn is_empty(&self) -> bool {
         self.clone().trim().n_states() == 0
+    }
+
+    /// Whether a finite word is accepted iff it is with its last letter repeated for ever, because a state is a
+    /// deadlock state iff it is a livelock state. So it is unless somebody wrote the automaton otherwise.
+    pub fn accepts_deadlocks_like_stuttering(&self) -> bool {
+        self.acceptance.iter().all(|own| own.finite || own.deadlock == own.livelock)
     }
 }
 
@@ -125,7 +159,10 @@ impl Ta {
     pub fn without_stuttering(mut self) -> Ta {
         let accepting = self.accepting_stuttering_states();
         let livelock = self.graph.can_reach(&accepting, |step| step.change.is_empty());
-        livelock.ones().for_each(|state| self.acceptance[state].livelock = true);
+        for state in livelock.ones() {
+            self.acceptance[state].livelock = true;
+            self.acceptance[state].deadlock = true;
+        }
         self.graph.steps.iter_mut().for_each(|steps| steps.retain(|step| !step.change.is_empty()));
         self
     }
@@ -164,14 +201,17 @@ impl Ta {
         let cyclic = self.cyclic_states();
         let good = |state: &usize| {
             let acceptance = self.acceptance[*state];
-            acceptance.livelock || acceptance.finite || (acceptance.buchi && cyclic.contains(*state))
+            acceptance.livelock
+                || acceptance.finite
+                || acceptance.deadlock
+                || (acceptance.buchi && cyclic.contains(*state))
         };
         let good = (0..self.n_states()).filter(good).collect();
         self.graph.can_reach(&good, |_| true)
     }
 
     /// The states on cycles with some change.
-    fn cyclic_states(&self) -> FixedBitSet {
+    pub(crate) fn cyclic_states(&self) -> FixedBitSet {
         let found = self.graph.components(|_, _| true);
         let mut cyclic = vec![false; found.n];
         for state in self.states() {
@@ -197,7 +237,7 @@ impl Ta {
         Ta { graph: self.graph.quotient(class, n_classes), acceptance }
     }
 
-    /// 000's 3.4: a state that accepts in both ways and has a loop for each change becomes a finite
+    /// 000's 3.4: a state that accepts in all ways and has a loop for each change becomes a finite
     /// acceptance state, and loses its steps. Merge bisimilar states first.
     #[must_use]
     pub fn extract_finite(mut self) -> Ta {
@@ -206,7 +246,7 @@ impl Ta {
             let own = self.acceptance(state);
             let loops =
                 self.steps(state).iter().filter(|step| step.target == state && !step.change.is_empty());
-            if own.buchi && own.livelock && loops.count() == n_changes {
+            if own.buchi && own.livelock && own.deadlock && loops.count() == n_changes {
                 self.acceptance[state.index()] = Acceptance { finite: true, ..Acceptance::default() };
             }
         }

@@ -30,13 +30,33 @@ use ltl::Prop;
 use super::bisimulation::bisimulation;
 use super::expand::{Explosion, Limits, expand};
 use super::graph::{Graph, PropSet, Step};
-use crate::tgba::{Marks, State, Tgba};
+use crate::tgba::{MAX_MARKS, Marks, State, Tgba};
 
 /// A transition-based generalized testing automaton. See the head of the module.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tgta {
     pub(crate) graph: Graph,
     pub(crate) n_marks: u32,
+}
+
+/// Building.
+impl Tgta {
+    /// The automaton of these parts: where runs begin, for each state its steps, and the number of marks. Lists
+    /// are sorted. A [finished](Tgta::is_finished) automaton has a stuttering loop on every state.
+    ///
+    /// # Panics
+    /// If the propositions are not sorted, there is no mark or more than
+    /// [`MAX_MARKS`], or a state, mark or proposition does not exist.
+    pub fn new(
+        propositions: Vec<Prop>,
+        initial: Vec<(PropSet, State)>,
+        steps: Vec<Vec<Step>>,
+        n_marks: u32,
+    ) -> Tgta {
+        assert!((1..=MAX_MARKS).contains(&n_marks), "at least one mark, and not too many");
+        assert!(steps.iter().flatten().all(|step| Marks::all(n_marks).includes(step.marks)));
+        Tgta { graph: Graph::new(propositions, initial, steps), n_marks }
+    }
 }
 
 /// Looking.

@@ -5,7 +5,8 @@
 //! valuation is read there. Steps become edges. In a TA one may also stay, without a mark; a step that
 //! leaves a Büchi state carries the mark, so that it is seen infinitely often iff Büchi states are visited
 //! and the valuation changes infinitely often. From a livelock state one may move to a copy that waits for
-//! ever, and a finite acceptance state leads to one that accepts everything.
+//! ever; if it is a Büchi state, too, or not on a cycle of steps, staying may carry the mark instead. A finite
+//! acceptance state leads to one that accepts everything.
 //!
 //! # Differences from the paper
 //! 000 makes a state-labeled automaton with up to four copies of a state, to have acceptance on states;
@@ -24,7 +25,8 @@ use crate::label::Label;
 use crate::tgba::{Marks, State, Tgba};
 
 impl Ta {
-    /// An automaton with the same language and one mark.
+    /// An automaton that accepts the same infinite words, with one mark. What the TA says about finite words
+    /// (deadlock states) is lost.
     ///
     /// ```
     /// # use automata::{Effort, is_empty, product, testing::{Limits, translate_ta}, translate};
@@ -39,11 +41,17 @@ impl Ta {
     #[must_use]
     pub fn to_tgba(&self) -> Tgba {
         let mut values = Values::new(&self.graph, 1);
+        let cyclic = self.cyclic_states();
         while let Some((state, valuation, source)) = values.next() {
             let acceptance = self.acceptance(state);
             let mark = if acceptance.buchi { Marks::single(0) } else { Marks::NONE };
-            values.edge(source, valuation, Marks::NONE, source);
-            if acceptance.livelock {
+            let waits_here = acceptance.buchi || !cyclic.contains(state.index());
+            if acceptance.livelock && waits_here {
+                values.edge(source, valuation, Marks::single(0), source);
+            } else {
+                values.edge(source, valuation, Marks::NONE, source);
+            }
+            if acceptance.livelock && !waits_here {
                 values.wait(source, valuation);
             }
             if acceptance.finite {
