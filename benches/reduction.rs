@@ -6,9 +6,9 @@
 
 use automata::Tester;
 use base::Budget;
-use check::product::TesterProduct;
 use check::reduced::Reduced;
-use check::search::tester::{self, WorkSet};
+use check::search::one_pass::WorkSet;
+use check::search::tester;
 use check::store::ExactPlanes;
 use check::{Exact, Stats, search};
 use model::{ActionSystem, LabelId, System};
@@ -122,12 +122,12 @@ fn explore<S: System>(system: &S) -> Row {
 }
 
 fn check(system: &ActionSystem, tester: &Tester, labels: &[LabelId], reduces: bool) -> Row {
-    let product = TesterProduct::new(system, tester, labels, u64::MAX).expect("a small tester");
-    let product = if reduces { product.reduced() } else { product };
-    let planes = || ExactPlanes::new(product.width(), u64::MAX);
-    let (seconds, outcome) = fastest(1, || tester::check(&product, WorkSet::Queue, planes, &mut budget()));
-    let found = matches!(outcome.stop, Some(tester::TesterStop::Found(_)));
-    (seconds, outcome.stats, found)
+    let mut product = tester::product(system, tester, labels, reduces).expect("a small tester");
+    let width = product.width();
+    let planes = || ExactPlanes::new(width, u64::MAX);
+    let (seconds, outcome) =
+        fastest(1, || tester::check(&mut product, WorkSet::Queue, planes, &mut budget()));
+    (seconds, outcome.stats, outcome.evidence().is_some())
 }
 
 fn print_stats((seconds, stats, found): &Row) {

@@ -2,21 +2,28 @@
 //!
 //! - [`store`]: where the states that were seen are kept, exactly or in a few bits each.
 //! - [`search`]: the searches, one file each, with their goals, statistics and evidence.
+//! - [`method`]: which methods there are and what may be combined; [`choice`]: which is best;
+//!   [`decide`]: runs it.
 //! - [`graph`]: the transitions of a space that was explored, for exporting it.
 //! - [`reduced`]: a system of which only stubborn sets are explored.
-//! - [`observer`]: automata that watch what is true in the states of a run.
-//! - [`product`]: a system together with a tester.
+//! - [`observer`]: automata and testers that watch a run.
+//! - [`product`]: a system together with an observer.
+//! - [`reduction`]: which steps of a product are left out.
 //! - [`walk`]: a single run that is extended and taken back step by step.
 //!
 //! Nothing here has a clock, a thread or a file: searches poll a [`Budget`](base::Budget).
 //! Everything is iterative and deterministic: the same system gives the same counts and the same
 //! run every time, and depth is bounded by memory alone.
 
+pub mod choice;
+pub mod decide;
 pub mod graph;
+pub mod method;
 pub mod observer;
 pub mod paged;
 pub mod product;
 pub mod reduced;
+pub mod reduction;
 pub mod search;
 pub mod store;
 pub mod walk;

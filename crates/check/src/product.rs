@@ -1,37 +1,46 @@
-//! A system together with a tester.
+//! A system together with an observer.
 //!
-//! A state of the product is the packed state of the system and, in one more word, the state of the
-//! (τ-free) tester. Actions whose label the tester watches are *visible*: they happen only if the
-//! tester follows them. All others leave it where it is.
+//! A state of the product is the packed state of the system and a state of the observer. The observer
+//! sees each step of the system: what was true before it, what is true after it, or the action. If it
+//! has no step for that, the product has none.
 
-use automata::tau_free::TooLarge;
-use automata::{TauFree, Tester};
-use model::{ActionId, ActionSystem, LabelId, Relations, StepError, Steps, System as _};
-use por::{Demand, Offer, StubbornSets};
-use rustc_hash::FxHashMap;
+use fixedbitset::FixedBitSet;
+use model::{ActionId, StepError, Steps, System};
+use por::Situation;
 
-/// A system, a tester, and perhaps stubborn sets.
-pub struct TesterProduct<'a> {
-    system: &'a ActionSystem,
-    tester: &'a Tester,
-    free: TauFree,
-    /// Per action, the letter of its label.
-    letters: Vec<Option<u32>>,
-    /// Different sets of actions that tester states follow.
-    offers: Vec<Offer>,
-    /// Per tester state, which of them it follows.
-    offer_of: Vec<u32>,
-    /// The steps out of one state may take this many bytes.
-    max_bytes: u64,
-    sets: Option<StubbornSets<'a>>,
+use crate::observer::{Event, Observer, ObserverStep, Stance, Valuations, Watches};
+use crate::reduction::{Method, Observed, Reduction};
+
+/// What happens to a run that comes to a deadlock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AtDeadlock {
+    /// Its last state repeats for ever.
+    Stutter,
+    /// It is dropped.
+    Ignore,
+    /// It is an error, whatever the property says.
+    Error,
 }
 
-/// Working memory.
-pub struct Scratch {
-    model: model::Scratch,
-    por: Option<por::Scratch>,
-    enabled: Vec<ActionId>,
-    target: Vec<u32>,
+/// In which order the steps of the observer are searched.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ObserverOrder {
+    /// In the automaton's own order.
+    #[default]
+    AsIs,
+    /// Steps to accepting states first.
+    AcceptingFirst,
+    /// Steps to accepting states last.
+    AcceptingLast,
+}
+
+/// In which order steps are searched.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Orders {
+    /// Whether the system's steps are taken in reverse.
+    pub reverse: bool,
+    /// The observer's.
+    pub observer: ObserverOrder,
 }
 
 /// Why a state could not be expanded.
@@ -49,170 +58,441 @@ impl From<StepError> for ExpandError {
     }
 }
 
-/// What is special about a step of the product.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct StepKind {
-    /// The tester takes part.
-    pub visible: bool,
-    /// The tester leaves an infinite-trace state.
-    pub marked: bool,
+/// A step of the product.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ProductStep {
+    /// Index of the system's step.
+    pub system: u32,
+    /// The observer's target.
+    pub observer: u32,
+    /// The marks seen, as bits.
+    pub marks: u64,
+    /// What happens; none if the last state of a run repeats.
+    pub action: Option<ActionId>,
+    /// The observer sees nothing of it.
+    pub silent: bool,
 }
 
 /// Steps out of one state.
-#[derive(Default)]
 pub struct ProductSteps {
-    /// The actions and targets.
-    pub steps: Steps,
-    /// For each, what is special about it.
-    pub kinds: Vec<StepKind>,
+    /// The system's steps.
+    pub systems: Steps,
+    /// The product's.
+    pub steps: Vec<ProductStep>,
 }
 
-impl<'a> TesterProduct<'a> {
-    /// The product of a system and a legal tester, whose letters are these labels. The steps out
-    /// of one state may take `max_bytes`.
+impl ProductSteps {
+    /// Copies the target of a step: the words of the system's state, then the observer's.
+    pub fn copy_target(&self, step: &ProductStep, out: &mut [u32]) {
+        let (system, observer) = out.split_at_mut(out.len() - 1);
+        system.copy_from_slice(self.systems.target(step.system as usize));
+        observer[0] = step.observer;
+    }
+}
+
+/// What was found out about a state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Expanded {
+    /// How the observer accepts here.
+    pub stance: Stance,
+    /// The run ends here: for the system, or together with the observer if that watches actions.
+    pub is_deadlock: bool,
+    /// The run ends here, and that is an error.
+    pub is_error: bool,
+    /// No step was left out.
+    pub is_full: bool,
+}
+
+/// A system, an observer, and perhaps a reduction.
+pub struct Product<'a, S: System, O> {
+    system: &'a S,
+    observer: O,
+    valuations: Valuations,
+    at_deadlock: AtDeadlock,
+    orders: Orders,
+    /// Per action, whether it may change a valuation; without it, all may.
+    visible: Option<FixedBitSet>,
+    reduction: Option<Reduction<'a>>,
+    /// The steps out of one state may take this many bytes.
+    max_bytes: u64,
+    scratch: S::Scratch,
+    buffers: Buffers,
+}
+
+/// Reused between states.
+#[derive(Default)]
+struct Buffers {
+    target: Vec<u32>,
+    enabled: Vec<ActionId>,
+    /// What the observer lets happen, whether it moves then, and its steps.
+    allowed: Vec<ActionId>,
+    moves: Vec<bool>,
+    ranges: Vec<(u32, u32)>,
+    observer_steps: Vec<ObserverStep>,
+    blocked: Vec<ActionId>,
+    chosen: Vec<u32>,
+}
+
+/// For searches that need not say which states are on their path.
+pub fn no_path(_system: &[u32], _observer: u32) -> bool {
+    false
+}
+
+impl<'a, S: System, O: Observer> Product<'a, S, O> {
+    /// The product of a system with an observer of these propositions.
     pub fn new(
-        system: &'a ActionSystem,
-        tester: &'a Tester,
-        labels: &[LabelId],
-        max_bytes: u64,
-    ) -> Result<TesterProduct<'a>, TooLarge> {
-        let mut letter_of_label = vec![None; system.labels().len()];
-        for (letter, label) in labels.iter().enumerate() {
-            letter_of_label[label.index()] = Some(letter as u32);
+        system: &'a S,
+        observer: O,
+        valuations: Valuations,
+        at_deadlock: AtDeadlock,
+    ) -> Product<'a, S, O> {
+        let target = vec![0; system.width()];
+        Product {
+            system,
+            observer,
+            valuations,
+            at_deadlock,
+            orders: Orders::default(),
+            visible: None,
+            reduction: None,
+            max_bytes: u64::MAX,
+            scratch: system.new_scratch(),
+            buffers: Buffers { target, ..Buffers::default() },
         }
-        let free = TauFree::new(tester)?;
-        let letters: Vec<Option<u32>> =
-            system.actions().iter().map(|action| letter_of_label[action.label.index()]).collect();
-        let mut offers = Vec::new();
-        let mut offer_of = Vec::with_capacity(tester.states.len());
-        let mut numbers: FxHashMap<Vec<u32>, u32> = FxHashMap::default();
-        for state in 0..tester.states.len() as u32 {
-            let follows = |letter: &u32| !free.steps(state, *letter).is_empty();
-            let followed: Vec<u32> = (0..labels.len() as u32).filter(follows).collect();
-            let number = *numbers.entry(followed).or_insert_with_key(|followed| {
-                let is_followed = |letter: u32| followed.binary_search(&letter).is_ok();
-                let actions =
-                    letters.iter().enumerate().filter(|(_, letter)| letter.is_some_and(is_followed));
-                offers.push(Offer::new(system, actions.map(|(action, _)| ActionId::new(action))));
-                offers.len() as u32 - 1
-            });
-            offer_of.push(number);
-        }
-        Ok(TesterProduct { system, tester, free, letters, offers, offer_of, max_bytes, sets: None })
     }
 
-    /// The same product, of which only stubborn sets are explored.
+    /// The same product, of which not everything is explored.
     #[must_use]
-    pub fn reduced(mut self) -> TesterProduct<'a> {
-        let visible = self.letters.iter().enumerate().filter(|(_, letter)| letter.is_some());
-        let visible: Vec<ActionId> = visible.map(|(action, _)| ActionId::new(action)).collect();
-        self.sets = Some(StubbornSets::new(self.system, &Relations::new(self.system), visible));
+    pub fn reduced(mut self, reduction: Reduction<'a>) -> Product<'a, S, O> {
+        self.visible = reduction.visible();
+        self.reduction = Some(reduction);
         self
     }
 
-    /// The tester.
-    pub fn tester(&self) -> &Tester {
-        self.tester
+    /// The same product, told which actions may change valuations.
+    #[must_use]
+    pub fn with_visible(mut self, visible: FixedBitSet) -> Product<'a, S, O> {
+        self.visible = Some(visible);
+        self
     }
 
-    /// Words per state.
+    /// The same product, searched in another order.
+    #[must_use]
+    pub fn in_order(mut self, orders: Orders) -> Product<'a, S, O> {
+        self.orders = orders;
+        self
+    }
+
+    /// The same product; the steps out of one state may take this many bytes.
+    #[must_use]
+    pub fn with_max_bytes(mut self, max_bytes: u64) -> Product<'a, S, O> {
+        self.max_bytes = max_bytes;
+        self
+    }
+
+    /// The observer.
+    pub fn observer(&self) -> &O {
+        &self.observer
+    }
+
+    /// The valuations that were met.
+    pub fn valuations(&self) -> &Valuations {
+        &self.valuations
+    }
+
+    /// How it is reduced.
+    pub fn method(&self) -> Option<Method> {
+        self.reduction.as_ref().map(Reduction::method)
+    }
+
+    /// Says whether a search is about to expand each state once, or some again, which must then be
+    /// expanded alike.
+    pub(crate) fn expands_once(&mut self, once: bool) {
+        if let Some(reduction) = &mut self.reduction {
+            reduction.expands_once(once);
+        }
+    }
+
+    /// Words per state: the system's, and one for the observer.
     pub fn width(&self) -> usize {
         self.system.width() + 1
     }
 
-    /// The tester's part of a state.
-    #[inline]
-    pub fn tester_state(&self, state: &[u32]) -> u32 {
-        state[self.system.width()]
-    }
-
-    /// What is special about the tester's part of a state.
-    #[inline]
-    pub fn flags(&self, state: &[u32]) -> &'a automata::tester::State {
-        &self.tester.states[self.tester_state(state) as usize]
-    }
-
-    /// New working memory for a search that expands each state once.
-    pub fn new_adaptive_scratch(&self) -> Scratch {
-        Scratch { por: self.sets.as_ref().map(StubbornSets::new_adaptive_scratch), ..self.new_scratch() }
-    }
-
-    /// New working memory.
-    pub fn new_scratch(&self) -> Scratch {
-        Scratch {
-            model: self.system.new_scratch(),
-            por: self.sets.as_ref().map(StubbornSets::new_scratch),
-            enabled: Vec::new(),
-            target: vec![0; self.system.width()],
-        }
-    }
-
     /// An empty buffer.
     pub fn new_steps(&self) -> ProductSteps {
-        ProductSteps { steps: Steps::new(self.width()), kinds: Vec::new() }
+        ProductSteps { systems: Steps::new(self.system.width()), steps: Vec::new() }
     }
 
     /// Calls `visit` with each initial state and the number of the system's initial state in it.
-    pub fn for_each_initial_state<E>(
-        &self,
-        mut visit: impl FnMut(usize, &[u32]) -> Result<(), E>,
+    pub fn for_each_initial_state<E: From<StepError>>(
+        &mut self,
+        mut visit: impl FnMut(&mut Self, usize, &[u32]) -> Result<(), E>,
     ) -> Result<(), E> {
-        let mut state = Vec::with_capacity(self.width());
-        for (index, initial) in self.system.initial().enumerate() {
-            for &tester_state in self.free.initial() {
-                state.clear();
-                state.extend_from_slice(initial);
-                state.push(tester_state);
-                visit(index, &state)?;
+        let mut words = Vec::new();
+        self.system.initial_states(&mut words);
+        let mut observer_states = Vec::new();
+        let mut state = vec![0; self.width()];
+        let width = self.system.width();
+        for (index, system_state) in words.chunks_exact(width).enumerate() {
+            let valuation = self.valuations.number_of(self.system, system_state, &mut self.scratch)?;
+            observer_states.clear();
+            self.observer.initial(valuation, &self.valuations, &mut observer_states);
+            sort_by_order(self.orders.observer, &mut observer_states, |&at| self.observer.is_accepting(at));
+            for &observer_state in &observer_states {
+                state[..width].copy_from_slice(system_state);
+                state[width] = observer_state;
+                visit(self, index, &state)?;
             }
         }
         Ok(())
     }
 
-    /// Fills `out` with the steps to be explored from `state`. Returns whether the state is a
-    /// deadlock of the full product.
+    /// Fills `out` with the steps to be explored from a state. `is_on_path` says whether a state of
+    /// the product lies on the path of a depth-first search to this one.
     pub fn expand(
-        &self,
+        &mut self,
         state: &[u32],
-        scratch: &mut Scratch,
+        observer_state: u32,
+        is_on_path: &mut dyn FnMut(&[u32], u32) -> bool,
         out: &mut ProductSteps,
-    ) -> Result<bool, ExpandError> {
-        let (system_state, tester_state) = state.split_at(self.system.width());
-        let tester_state = tester_state[0];
-        let offer = &self.offers[self.offer_of[tester_state as usize] as usize];
+    ) -> Result<Expanded, ExpandError> {
+        let mut reduction = self.reduction.take();
+        let expanded = self.expand_with(reduction.as_mut(), state, observer_state, is_on_path, out);
+        self.reduction = reduction;
+        expanded
+    }
+
+    /// Fills `out` with all steps from a state, whatever the reduction.
+    pub fn expand_fully(
+        &mut self,
+        state: &[u32],
+        observer_state: u32,
+        out: &mut ProductSteps,
+    ) -> Result<Expanded, ExpandError> {
+        self.expand_with(None, state, observer_state, &mut no_path, out)
+    }
+
+    fn expand_with(
+        &mut self,
+        reduction: Option<&mut Reduction<'a>>,
+        state: &[u32],
+        observer_state: u32,
+        is_on_path: &mut dyn FnMut(&[u32], u32) -> bool,
+        out: &mut ProductSteps,
+    ) -> Result<Expanded, ExpandError> {
+        out.systems.clear();
         out.steps.clear();
-        out.kinds.clear();
-        scratch.enabled.clear();
-        self.system.enabled(system_state, &mut scratch.model, &mut scratch.enabled)?;
-        scratch.enabled.retain(|&action| self.letters[action.index()].is_none() || offer.contains(action));
-        let is_deadlock = scratch.enabled.is_empty();
-        if let (Some(sets), Some(por)) = (&self.sets, &mut scratch.por) {
-            let flags = &self.tester.states[tester_state as usize];
-            let demand = Demand::Tester { offer, livelock: flags.livelock, deadlock: flags.deadlock };
-            sets.reduce(system_state, demand, por, &mut scratch.enabled)
-                .map_err(|fault| StepError { fault, action: None })?;
+        let valuation = self.valuations.number_of(self.system, state, &mut self.scratch)?;
+        let stance = self.observer.stance(observer_state, valuation, &self.valuations);
+        let mut expanded = Expanded { stance, is_deadlock: false, is_error: false, is_full: true };
+        if stance.at_once {
+            return Ok(expanded);
         }
-        if 4 * (scratch.enabled.len() * state.len()) as u64 > self.max_bytes {
+        self.buffers.enabled.clear();
+        self.system.enabled(state, &mut self.scratch, &mut self.buffers.enabled)?;
+        let watches = self.observer.watches();
+        if self.buffers.enabled.is_empty() && watches != Watches::Actions {
+            expanded.is_deadlock = true;
+            expanded.is_error = self.deadlock(state, observer_state, valuation, stance, out);
+            return Ok(expanded);
+        }
+        if 4 * (self.buffers.enabled.len() * (state.len() + 1)) as u64 > self.max_bytes {
             return Err(ExpandError::OutOfMemory);
         }
-        for &action in &scratch.enabled {
-            scratch.target.copy_from_slice(system_state);
-            self.system.fire(&mut scratch.target, action, &mut scratch.model)?;
-            let mut push = |tester_state: u32, kind: StepKind| {
-                let target = out.steps.push(action, state);
-                target[..scratch.target.len()].copy_from_slice(&scratch.target);
-                target[scratch.target.len()] = tester_state;
-                out.kinds.push(kind);
-            };
-            match self.letters[action.index()] {
-                None => push(tester_state, StepKind::default()),
-                Some(letter) => {
-                    for step in self.free.steps(tester_state, letter) {
-                        push(step.to, StepKind { visible: true, marked: step.marked });
-                    }
-                }
+        if self.orders.reverse {
+            self.buffers.enabled.reverse();
+        }
+        self.ask_observer(state, observer_state, valuation, reduction.is_some())?;
+        if watches == Watches::Actions && self.buffers.allowed.is_empty() {
+            expanded.is_deadlock = true;
+            expanded.is_error = stance.deadlock;
+            return Ok(expanded);
+        }
+        match reduction {
+            None => {
+                self.buffers.chosen.clear();
+                self.buffers.chosen.extend(0..self.buffers.allowed.len() as u32);
+            }
+            Some(reduction) => {
+                self.reduce(reduction, state, observer_state, valuation, stance, is_on_path)?;
+                expanded.is_full = self.buffers.chosen.len() == self.buffers.allowed.len();
             }
         }
-        Ok(is_deadlock)
+        self.emit(state, out)?;
+        Ok(expanded)
+    }
+
+    /// What happens at the end of a run. Returns whether it is an error.
+    fn deadlock(
+        &mut self,
+        state: &[u32],
+        observer_state: u32,
+        valuation: u32,
+        stance: Stance,
+        out: &mut ProductSteps,
+    ) -> bool {
+        if self.at_deadlock == AtDeadlock::Error {
+            return true;
+        }
+        if self.observer.owns_deadlocks() {
+            return stance.deadlock;
+        }
+        if self.at_deadlock == AtDeadlock::Stutter {
+            // The action is never looked at.
+            out.systems.push(ActionId::new(0), state);
+            let event = Event::stuttering(valuation);
+            for step in self.observer.steps(observer_state, event, &self.valuations) {
+                out.steps.push(ProductStep {
+                    system: 0,
+                    observer: step.to,
+                    marks: step.marks,
+                    action: None,
+                    silent: true,
+                });
+            }
+        }
+        false
+    }
+
+    /// Which of the enabled actions the observer lets happen, and how.
+    fn ask_observer(
+        &mut self,
+        state: &[u32],
+        observer_state: u32,
+        valuation: u32,
+        reduces: bool,
+    ) -> Result<(), StepError> {
+        let Buffers { target, enabled, allowed, moves, ranges, observer_steps, blocked, .. } =
+            &mut self.buffers;
+        allowed.clear();
+        moves.clear();
+        ranges.clear();
+        observer_steps.clear();
+        blocked.clear();
+        let watches = self.observer.watches();
+        // Steps that look alike to the observer are asked for once.
+        let mut silent_range = None;
+        if watches == Watches::Source {
+            let event = Event::stuttering(valuation);
+            observer_steps.extend_from_slice(self.observer.steps(observer_state, event, &self.valuations));
+            let range = (0, observer_steps.len() as u32);
+            if range.1 == 0 {
+                return Ok(());
+            }
+            silent_range = Some(range);
+        }
+        let needs_target = match watches {
+            Watches::Source => reduces,
+            Watches::Target | Watches::Changes => true,
+            Watches::Actions => false,
+        };
+        for &action in enabled.iter() {
+            let mut to = valuation;
+            let is_visible = self.visible.as_ref().is_none_or(|visible| visible.contains(action.index()));
+            if needs_target && is_visible {
+                target.copy_from_slice(state);
+                self.system.fire(target, action, &mut self.scratch)?;
+                to = self.valuations.number_of(self.system, target, &mut self.scratch)?;
+            }
+            let event = Event { from: valuation, to, action: Some(action) };
+            let is_silent = self.observer.is_silent(event, &self.valuations);
+            let range = match silent_range {
+                Some(range) if is_silent || watches == Watches::Source => range,
+                _ => {
+                    let start = observer_steps.len() as u32;
+                    observer_steps.extend_from_slice(self.observer.steps(
+                        observer_state,
+                        event,
+                        &self.valuations,
+                    ));
+                    let range = (start, observer_steps.len() as u32);
+                    if is_silent && watches != Watches::Target {
+                        silent_range = Some(range);
+                    }
+                    range
+                }
+            };
+            if range.0 == range.1 {
+                blocked.push(action);
+            } else {
+                allowed.push(action);
+                moves.push(!is_silent);
+                ranges.push(range);
+            }
+        }
+        let order = self.orders.observer;
+        if order != ObserverOrder::AsIs {
+            let mut sorted = ranges.clone();
+            sorted.sort_unstable();
+            sorted.dedup();
+            for (from, to) in sorted {
+                let steps = &mut observer_steps[from as usize..to as usize];
+                sort_by_order(order, steps, |step| self.observer.is_accepting(step.to));
+            }
+        }
+        Ok(())
+    }
+
+    /// Chooses the actions to be taken.
+    fn reduce(
+        &mut self,
+        reduction: &mut Reduction<'a>,
+        state: &[u32],
+        observer_state: u32,
+        valuation: u32,
+        stance: Stance,
+        is_on_path: &mut dyn FnMut(&[u32], u32) -> bool,
+    ) -> Result<(), StepError> {
+        let Product { system, observer, valuations, scratch, .. } = self;
+        let Buffers { target, allowed, moves, ranges, observer_steps, blocked, chosen, .. } =
+            &mut self.buffers;
+        let situation = Situation { state, enabled: allowed, moves, blocked };
+        let observed = Observed { observer, valuations, state: observer_state, valuation, stance };
+        let mut closes_no_cycle = |candidate: &[u32]| {
+            candidate.iter().map(|&index| index as usize).filter(|&index| !moves[index]).all(|index| {
+                target.copy_from_slice(state);
+                // What goes wrong here goes wrong again when the step is taken.
+                let fired = system.fire(target, allowed[index], scratch);
+                let (from, to) = ranges[index];
+                fired.is_ok()
+                    && observer_steps[from as usize..to as usize]
+                        .iter()
+                        .all(|step| !is_on_path(target, step.to))
+            })
+        };
+        reduction
+            .choose(&situation, observed, &mut closes_no_cycle, chosen)
+            .map_err(|fault| StepError { fault, action: None })
+    }
+
+    /// Takes the chosen steps.
+    fn emit(&mut self, state: &[u32], out: &mut ProductSteps) -> Result<(), StepError> {
+        let Buffers { allowed, moves, ranges, observer_steps, chosen, .. } = &self.buffers;
+        for &index in chosen {
+            let index = index as usize;
+            let action = allowed[index];
+            let number = out.systems.len() as u32;
+            self.system.fire(out.systems.push(action, state), action, &mut self.scratch)?;
+            let (from, to) = ranges[index];
+            for step in &observer_steps[from as usize..to as usize] {
+                out.steps.push(ProductStep {
+                    system: number,
+                    observer: step.to,
+                    marks: step.marks,
+                    action: Some(action),
+                    silent: !moves[index],
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Puts what is accepting first or last; otherwise the order is kept.
+fn sort_by_order<T>(order: ObserverOrder, items: &mut [T], is_accepting: impl Fn(&T) -> bool) {
+    match order {
+        ObserverOrder::AsIs => {}
+        ObserverOrder::AcceptingFirst => items.sort_by_key(|item| !is_accepting(item)),
+        ObserverOrder::AcceptingLast => items.sort_by_key(is_accepting),
     }
 }

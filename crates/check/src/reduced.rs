@@ -6,14 +6,14 @@
 //! change what the invariant looks at (Theorem 4.1 of 001 with S_L = ∅).
 
 use model::{ActionId, ActionSystem, Relations, StepError, Steps, System};
-use por::{Demand, Offer, StubbornSets};
+use por::{Demand, Flips, Offer, Situation, StubbornSets};
 
 /// A system and its stubborn sets.
 pub struct Reduced<'a> {
     system: &'a ActionSystem,
     sets: StubbornSets<'a>,
-    /// The visible actions, if invariants are to be preserved; else deadlocks are.
-    visible: Option<Offer>,
+    /// The actions that may make an invariant false, if one is to be preserved; else deadlocks are.
+    visible: Option<(Flips, Offer)>,
 }
 
 /// Working memory.
@@ -21,39 +21,51 @@ pub struct Scratch {
     model: model::Scratch,
     por: por::Scratch,
     enabled: Vec<ActionId>,
+    moves: Vec<bool>,
+    chosen: Vec<u32>,
 }
 
 impl<'a> Reduced<'a> {
     /// Preserves all deadlocks.
     pub fn for_deadlocks(system: &'a ActionSystem) -> Reduced<'a> {
-        let sets = StubbornSets::new(system, &Relations::new(system), []);
-        Reduced { system, sets, visible: None }
+        Reduced { system, sets: StubbornSets::new(system, &Relations::new(system)), visible: None }
     }
 
     /// Preserves whether a proposition can become false. Deadlocks are not preserved: a state
     /// without successors here may have some in the system.
     pub fn for_invariant(system: &'a ActionSystem, proposition: usize) -> Reduced<'a> {
         let relations = Relations::new(system);
-        let mut reads = Vec::new();
-        system.exprs.reads(system.propositions()[proposition].expr, &mut reads);
-        let may_change = |action: &ActionId| reads.iter().any(|var| relations.writes(*action).contains(var));
-        let visible: Vec<ActionId> =
-            (0..system.actions().len()).map(ActionId::new).filter(may_change).collect();
-        let sets = StubbornSets::new(system, &relations, visible.iter().copied());
-        Reduced { system, sets, visible: Some(Offer::new(system, visible)) }
+        let flips = Flips::new(system, &relations, &[system.propositions()[proposition].expr]);
+        let sets = StubbornSets::for_propositions(system, &relations, &flips);
+        let offer = Offer::new(system, flips.visible().ones().map(ActionId::new), []);
+        Reduced { system, sets, visible: Some((flips, offer)) }
     }
 
     /// The actions to be taken in `state`, into `scratch.enabled`.
     fn choose(&self, state: &[u32], scratch: &mut Scratch) -> Result<(), StepError> {
-        scratch.enabled.clear();
-        self.system.enabled(state, &mut scratch.model, &mut scratch.enabled)?;
+        let Scratch { model, por, enabled, moves, chosen } = scratch;
+        enabled.clear();
+        self.system.enabled(state, model, enabled)?;
+        moves.clear();
         let demand = match &self.visible {
-            None => Demand::Deadlocks,
-            Some(offer) => Demand::Tester { offer, livelock: false, deadlock: false },
+            None => {
+                moves.resize(enabled.len(), false);
+                Demand::Deadlocks
+            }
+            Some((flips, offer)) => {
+                moves.extend(enabled.iter().map(|&action| flips.may_flip(action)));
+                Demand::Observer { offer, may_wait: false, deadlock: false, hybrid: false }
+            }
         };
+        let situation = Situation { state, enabled, moves, blocked: &[] };
         self.sets
-            .reduce(state, demand, &mut scratch.por, &mut scratch.enabled)
-            .map_err(|fault| StepError { fault, action: None })
+            .choose(&situation, demand, por, &mut |_| true, chosen)
+            .map_err(|fault| StepError { fault, action: None })?;
+        for (to, &from) in chosen.iter().enumerate() {
+            enabled[to] = enabled[from as usize];
+        }
+        enabled.truncate(chosen.len());
+        Ok(())
     }
 }
 
@@ -65,6 +77,8 @@ impl System for Reduced<'_> {
             model: self.system.new_scratch(),
             por: self.sets.new_adaptive_scratch(),
             enabled: Vec::new(),
+            moves: Vec::new(),
+            chosen: Vec::new(),
         }
     }
 

@@ -1,6 +1,7 @@
 //! A single run, extended and taken back step by step: what a simulator does.
 
 use model::{ActionId, Run, StepError, System};
+use rustc_hash::FxHashMap;
 
 /// A run with all its states, and a position in it.
 ///
@@ -92,4 +93,23 @@ impl<'a, S: System> Walk<'a, S> {
     pub fn run(&self) -> Run {
         Run { initial: self.initial, actions: self.actions[..self.position].to_vec() }
     }
+}
+
+/// A run that is continued in some way until it comes back to a state that it was in, or ends: with the
+/// number of steps before the cycle. None if that takes very long, or the model goes wrong.
+pub fn to_lasso<S: System>(system: &S, run: &Run) -> Option<(Run, usize)> {
+    const MAX_STEPS: usize = 1 << 22;
+    let mut walk = Walk::new(system, run.initial)?;
+    run.actions.iter().try_for_each(|&action| walk.step(action)).ok()?;
+    let mut seen: FxHashMap<Vec<u32>, usize> = FxHashMap::default();
+    while walk.position() < run.actions.len() + MAX_STEPS {
+        if let Some(before) = seen.insert(walk.state().to_vec(), walk.position()) {
+            return Some((walk.run(), before));
+        }
+        match walk.choices().ok()?.first() {
+            Some(&action) => walk.step(action).ok()?,
+            None => return Some((walk.run(), walk.position())),
+        }
+    }
+    None
 }

@@ -3,7 +3,10 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use check::search::AtDeadlock;
+use check::choice::ReductionWish;
+use check::method::{ObserverKind, SearchKind};
+use check::product::{AtDeadlock, ObserverOrder, Orders};
+use check::reduction;
 use clap::{Args, ColorChoice, Parser, Subcommand, ValueEnum};
 
 use crate::terminal;
@@ -76,9 +79,28 @@ pub(crate) struct CheckArguments {
     #[arg(long, value_enum, default_value_t = Deadlock::Stutter, value_name = "WHAT", hide_short_help = true)]
     pub(crate) deadlock: Deadlock,
 
-    /// Leave out redundant interleavings (auto: for testers and specs)
-    #[arg(long, value_enum, default_value_t = Reduce::Auto)]
+    /// Leave out redundant interleavings (auto: for testers, specs and LTL)
+    #[arg(long, value_enum, default_value_t = Reduce::Auto, value_name = "HOW")]
     pub(crate) reduce: Reduce,
+
+    /// The automaton that watches a run, for LTL and claims
+    #[arg(long, value_enum, default_value_t = ObserverArgument::Auto, value_name = "KIND")]
+    pub(crate) observer: ObserverArgument,
+
+    /// How accepted runs are looked for, for LTL and claims
+    #[arg(long = "search", value_enum, default_value_t = SearchArgument::Auto, value_name = "HOW")]
+    pub(crate) algorithm: SearchArgument,
+
+    /// Say why observer, search and reduction were chosen
+    #[arg(long)]
+    pub(crate) explain_choice: bool,
+
+    /// Look for the shortest counterexample of LTL and claims, however long that takes
+    #[arg(long)]
+    pub(crate) shortest: bool,
+
+    #[command(flatten)]
+    pub(crate) orders: OrderArguments,
 
     /// Check everything with and without reduction, and compare
     #[arg(long, hide_short_help = true)]
@@ -99,6 +121,8 @@ Examples:
   stubborn check models/peterson.proc --ltl '[] (P[0]@waiting -> <> P[0]@critical)'
   stubborn check net.proc --deadlock-free --timeout 60s --max-memory 4G
   stubborn check huge.proc --store bitstate          in little memory, perhaps missing states
+  stubborn check net.proc --claim never.txt --reduce closure
+  stubborn check net.proc --ltl '<> [] P@idle' --observer ta --search one-pass --explain-choice
 
 Exit codes:
   0  every property holds
@@ -382,21 +406,149 @@ impl From<Deadlock> for AtDeadlock {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Reduce {
+    /// The best there is, if any is sound
     Auto,
+    /// None
     None,
+    /// The best there is, or an error
     Stubborn,
+    /// For TA and TGTA: led by the automaton
+    Guided,
+    /// For TA and TGTA: led by the automaton where it must be
+    Hybrid,
+    /// For TGBA and BA: blind to the automaton
+    Classical,
+    /// For claims that see stuttering: through their closure
+    Closure,
+}
+
+impl From<Reduce> for ReductionWish {
+    fn from(reduce: Reduce) -> ReductionWish {
+        match reduce {
+            Reduce::Auto => ReductionWish::Auto,
+            Reduce::None => ReductionWish::None,
+            Reduce::Stubborn | Reduce::Closure => ReductionWish::Best,
+            Reduce::Guided => ReductionWish::Fixed(reduction::Method::Guided),
+            Reduce::Hybrid => ReductionWish::Fixed(reduction::Method::Hybrid),
+            Reduce::Classical => ReductionWish::Fixed(reduction::Method::Classical),
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ObserverArgument {
+    /// What suits the property
+    Auto,
+    /// Generalized Büchi automaton
+    Tgba,
+    /// Büchi automaton
+    Ba,
+    /// Testing automaton
+    Ta,
+    /// Generalized testing automaton
+    Tgta,
+    /// Testing automaton, made while it watches
+    LazyTa,
+    /// Generalized testing automaton, made while it watches
+    LazyTgta,
+    /// Büchi automaton with labels on states
+    Extended,
+}
+
+impl ObserverArgument {
+    /// The kind, if one was asked for.
+    pub(crate) fn kind(self) -> Option<ObserverKind> {
+        match self {
+            ObserverArgument::Auto => None,
+            ObserverArgument::Tgba => Some(ObserverKind::Tgba),
+            ObserverArgument::Ba => Some(ObserverKind::Ba),
+            ObserverArgument::Ta => Some(ObserverKind::Ta),
+            ObserverArgument::Tgta => Some(ObserverKind::Tgta),
+            ObserverArgument::LazyTa => Some(ObserverKind::LazyTa),
+            ObserverArgument::LazyTgta => Some(ObserverKind::LazyTgta),
+            ObserverArgument::Extended => Some(ObserverKind::Extended),
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SearchArgument {
+    /// What suits the observer
+    Auto,
+    /// Strong components
+    Scc,
+    /// Nested depth-first search
+    Nested,
+    /// One pass, for testing automata that accept livelocks only
+    OnePass,
+    /// Two passes, for testing automata
+    TwoPass,
+}
+
+impl SearchArgument {
+    /// The kind, if one was asked for.
+    pub(crate) fn kind(self) -> Option<SearchKind> {
+        match self {
+            SearchArgument::Auto => None,
+            SearchArgument::Scc => Some(SearchKind::Scc),
+            SearchArgument::Nested => Some(SearchKind::Nested),
+            SearchArgument::OnePass => Some(SearchKind::OnePass),
+            SearchArgument::TwoPass => Some(SearchKind::TwoPass),
+        }
+    }
+}
+
+/// In which order the steps of a product are searched.
+#[derive(Debug, Args)]
+pub(crate) struct OrderArguments {
+    /// In which order the steps of the system are searched, for LTL and claims
+    #[arg(long, value_enum, default_value_t = Successors::Forward, value_name = "ORDER", hide_short_help = true)]
+    pub(crate) successors: Successors,
+
+    /// In which order the steps of the observer are searched, for LTL and claims
+    #[arg(long, value_enum, default_value_t = ObserverOrderArgument::AsIs, value_name = "ORDER",
+          hide_short_help = true)]
+    pub(crate) observer_order: ObserverOrderArgument,
+}
+
+impl OrderArguments {
+    pub(crate) fn orders(&self) -> Orders {
+        let observer = match self.observer_order {
+            ObserverOrderArgument::AsIs => ObserverOrder::AsIs,
+            ObserverOrderArgument::AcceptingFirst => ObserverOrder::AcceptingFirst,
+            ObserverOrderArgument::AcceptingLast => ObserverOrder::AcceptingLast,
+        };
+        Orders { reverse: self.successors == Successors::Reverse, observer }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Successors {
+    Forward,
+    Reverse,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ObserverOrderArgument {
+    AsIs,
+    AcceptingFirst,
+    AcceptingLast,
 }
 
 impl CheckArguments {
-    /// Whether testers are checked with reduction.
-    pub(crate) fn reduces_testers(&self) -> bool {
-        self.reduce != Reduce::None
+    /// Whether testers are checked with reduction; none if the reduction asked for is not for them.
+    pub(crate) fn reduces_testers(&self) -> Option<bool> {
+        match self.reduce {
+            Reduce::None => Some(false),
+            Reduce::Auto | Reduce::Stubborn | Reduce::Guided => Some(true),
+            Reduce::Hybrid | Reduce::Classical | Reduce::Closure => None,
+        }
     }
 
     /// Whether deadlocks and invariants are. By default not: runs are then shortest, and all of
     /// them are found in one exploration.
     pub(crate) fn reduces_safety(&self) -> bool {
-        self.reduce == Reduce::Stubborn || self.verify_reduction
+        !matches!(self.reduce, Reduce::Auto | Reduce::None) || self.verify_reduction
     }
 }
 

@@ -1,9 +1,9 @@
 //! `stubborn automaton`: reads automata (HOA or never claims), works on them, and answers
-//! questions about them.
+//! questions about them. Automata of other kinds than TGBA are converted where something needs that.
 
 use automata::clean::{simplify_marks, trim};
 use automata::stutter::{self, Stuttering};
-use automata::{Effort, Placement, Tgba, complement, emptiness, product, word};
+use automata::{AnyAutomaton, Effort, Placement, Tgba, complement, emptiness, product, word};
 use base::{Diagnostic, SourceMap};
 use ltl::{Formulas, Lasso, Prop};
 use serde_json::json;
@@ -12,7 +12,7 @@ use crate::args::{AutomatonArguments, AutomatonFormat, AutomatonKind};
 use crate::exit::{Exit, Failure};
 use crate::input;
 use crate::terminal;
-use crate::translate_command::{Automaton, Shown, print_json, show};
+use crate::translate_command::{Shown, print_json, show};
 
 pub(crate) fn run(arguments: &AutomatonArguments) -> Result<Exit, Failure> {
     let mut session =
@@ -30,7 +30,7 @@ struct Session<'a> {
     formulas: Formulas,
     sources: SourceMap,
     /// Names and automata.
-    automata: Vec<(String, Tgba)>,
+    automata: Vec<(String, AnyAutomaton)>,
 }
 
 /// An answer to a question.
@@ -66,13 +66,14 @@ impl Session<'_> {
     /// All automata become their product.
     fn combine(&mut self) -> Result<(), Failure> {
         let mut parts = std::mem::take(&mut self.automata).into_iter();
-        if let Some((mut name, mut result)) = parts.next() {
+        if let Some((mut name, first)) = parts.next() {
+            let mut result = to_tgba(&first);
             for (other_name, other) in parts {
-                let combined = product(&result, &other, self.arguments.max_states);
+                let combined = product(&result, &to_tgba(&other), self.arguments.max_states);
                 result = combined.ok_or_else(|| self.too_large("the product"))?;
                 name = format!("({name}) & ({other_name})");
             }
-            self.automata.push((name, trim(result)));
+            self.automata.push((name, AnyAutomaton::Tgba(trim(result))));
         }
         Ok(())
     }
@@ -81,16 +82,18 @@ impl Session<'_> {
         let max_states = self.arguments.max_states;
         for at in 0..self.automata.len() {
             if self.arguments.stutter_closure {
-                let closed = stutter::closure(&self.automata[at].1, max_states);
-                self.automata[at].1 = closed.ok_or_else(|| self.too_large("the closure"))?;
+                let closed = stutter::closure(&to_tgba(&self.automata[at].1), max_states);
+                let closed = closed.ok_or_else(|| self.too_large("the closure"))?;
+                self.automata[at].1 = AnyAutomaton::Tgba(closed);
             }
             if self.arguments.complement {
                 self.automata[at].0 = format!("!({})", self.automata[at].0);
-                let other = complement::complement(&self.automata[at].1, max_states);
-                self.automata[at].1 = other.ok_or_else(|| self.too_large("the complement"))?;
+                let other = complement::complement(&to_tgba(&self.automata[at].1), max_states);
+                let other = other.ok_or_else(|| self.too_large("the complement"))?;
+                self.automata[at].1 = AnyAutomaton::Tgba(other);
             }
             if self.arguments.simplify {
-                self.automata[at].1 = automata::translate::polish(self.automata[at].1.clone(), Effort::High);
+                self.automata[at].1 = simplify(self.automata[at].1.clone());
             }
         }
         Ok(())
@@ -115,7 +118,7 @@ impl Session<'_> {
     }
 
     fn for_each(&self, ask: impl Fn(&Self, &Tgba) -> Answer) -> Vec<Answer> {
-        self.automata.iter().map(|(_, tgba)| ask(self, tgba)).collect()
+        self.automata.iter().map(|(_, automaton)| ask(self, &to_tgba(automaton))).collect()
     }
 
     fn word(&self, lasso: &Lasso, propositions: &[Prop]) -> String {
@@ -148,6 +151,7 @@ impl Session<'_> {
             let message = format!("--equivalent compares two automata, not {}", self.automata.len());
             return Err(Failure::plain("usage", message, self.arguments.json));
         };
+        let (a, b) = (&to_tgba(a), &to_tgba(b));
         let found = complement::separating_word(a, b, self.arguments.max_states);
         let mut propositions = a.propositions().to_vec();
         propositions.extend(b.propositions().iter().filter(|prop| !a.propositions().contains(prop)));
@@ -170,7 +174,7 @@ impl Session<'_> {
         let source = self.sources.add("--accepts", text.as_bytes().to_vec());
         let lasso = source.and_then(|source| word::parse(&mut self.formulas, text, source));
         let lasso = lasso.map_err(|diagnostic| self.fail(diagnostic))?;
-        let holds = self.automata.iter().all(|(_, tgba)| automata::accepts(tgba, &lasso));
+        let holds = self.automata.iter().all(|(_, automaton)| automaton.accepts(&lasso));
         Ok(Answer { question: "accepts", holds: Some(holds), witness: Vec::new() })
     }
 
@@ -216,8 +220,8 @@ impl Session<'_> {
             (false, false) => self.arguments.format,
         };
         let mut documents = Vec::new();
-        for (name, tgba) in &self.automata {
-            let automaton = self.convert(tgba)?;
+        for (name, automaton) in &self.automata {
+            let automaton = self.convert(automaton)?;
             match show(&automaton, &self.formulas, format, name) {
                 Ok(Shown::Text(text)) => terminal::print_stdout(&text),
                 Ok(Shown::Json(value)) => documents.push((name.clone(), value)),
@@ -228,28 +232,56 @@ impl Session<'_> {
         Ok(Exit::Success)
     }
 
-    fn convert(&self, tgba: &Tgba) -> Result<Automaton, Failure> {
+    /// The automaton as the kind asked for; without that its own.
+    fn convert(&self, automaton: &AnyAutomaton) -> Result<AnyAutomaton, Failure> {
         let limits = automata::testing::Limits::default();
         let failed = |reason: automata::testing::Explosion| {
             Failure::plain("too-large", reason.to_string(), self.arguments.json)
         };
+        match (self.arguments.to, automaton) {
+            (None, AnyAutomaton::Ta(_) | AnyAutomaton::Tgta(_) | AnyAutomaton::Extended(_))
+            | (Some(AutomatonKind::Ta), AnyAutomaton::Ta(_))
+            | (Some(AutomatonKind::Tgta), AnyAutomaton::Tgta(_)) => return Ok(automaton.clone()),
+            _ => {}
+        }
+        let tgba = &to_tgba(automaton);
         let testing = matches!(self.arguments.to, Some(AutomatonKind::Ta | AutomatonKind::Tgta));
-        if testing && self.is_stutter_invariant(tgba).holds != Some(true) {
+        // A TA never sees stuttering.
+        let known = matches!(automaton, AnyAutomaton::Ta(_));
+        if testing && !known && self.is_stutter_invariant(tgba).holds != Some(true) {
             let message = "a testing automaton does not see stuttering, but this automaton does, or may: try \
                            --stutter-invariant or --stutter-closure";
             return Err(Failure::plain("not-invariant", message, self.arguments.json));
         }
         Ok(match self.arguments.to {
-            None | Some(AutomatonKind::Tgba) => Automaton::Tgba(simplify_marks(trim(tgba.clone()))),
+            None | Some(AutomatonKind::Tgba) => AnyAutomaton::Tgba(simplify_marks(trim(tgba.clone()))),
             Some(AutomatonKind::Ba) => {
-                Automaton::Tgba(automata::to_ba(tgba, Effort::High, Placement::States))
+                AnyAutomaton::Tgba(automata::to_ba(tgba, Effort::High, Placement::States))
             }
             Some(AutomatonKind::Ta) => {
-                Automaton::Ta(automata::testing::small_ta(tgba, &limits).map_err(failed)?)
+                AnyAutomaton::Ta(automata::testing::small_ta(tgba, &limits).map_err(failed)?)
             }
             Some(AutomatonKind::Tgta) => {
-                Automaton::Tgta(automata::testing::small_tgta(tgba, &limits).map_err(failed)?)
+                AnyAutomaton::Tgta(automata::testing::small_tgta(tgba, &limits).map_err(failed)?)
             }
         })
+    }
+}
+
+/// The automaton of the infinite words it accepts. If that is converted, it is worth while to make it small.
+fn to_tgba(automaton: &AnyAutomaton) -> Tgba {
+    match automaton {
+        AnyAutomaton::Tgba(tgba) => tgba.clone(),
+        _ => automata::translate::polish(automaton.to_tgba(), Effort::High),
+    }
+}
+
+/// A smaller automaton of the same kind.
+fn simplify(automaton: AnyAutomaton) -> AnyAutomaton {
+    match automaton {
+        AnyAutomaton::Tgba(tgba) => AnyAutomaton::Tgba(automata::translate::polish(tgba, Effort::High)),
+        AnyAutomaton::Ta(ta) => AnyAutomaton::Ta(ta.trim().reduce()),
+        AnyAutomaton::Tgta(tgta) => AnyAutomaton::Tgta(tgta.trim().reduce()),
+        AnyAutomaton::Extended(extended) => AnyAutomaton::Extended(extended.reduce()),
     }
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::io::Read as _;
 use std::path::Path;
 
-use automata::{Tgba, hoa, never};
+use automata::{AnyAutomaton, hoa, never};
 use base::{Diagnostic, SourceMap, suggest};
 use ltl::Formulas;
 use model::System as _;
@@ -113,21 +113,23 @@ fn neighbor(path: &Path) -> Option<String> {
     Some(folder.map_or(nearest.into(), |folder| folder.join(nearest)).display().to_string())
 }
 
-/// The automata of a file with their names: several in the HOA format, or one never claim.
+/// The automata of a file with their names: several of any kind in the HOA format, or one never claim.
 pub(crate) fn read_automata(
     path: &Path,
     formulas: &mut Formulas,
     sources: &mut SourceMap,
-) -> Result<Vec<(String, Tgba)>, Diagnostic> {
+) -> Result<Vec<(String, AnyAutomaton)>, Diagnostic> {
     let name = path.display().to_string();
     let source = sources.add(name.clone(), read(path)?)?;
     let text = sources.get(source).text.clone();
     let start = text.trim_start();
     if start.starts_with("never") || start.starts_with("/*") {
-        return Ok(vec![(name, never::read(formulas, &text, source)?)]);
+        return Ok(vec![(name, AnyAutomaton::Tgba(never::read(formulas, &text, source)?))]);
     }
-    let named = |found: hoa::Named| (found.name.unwrap_or_else(|| name.clone()), found.automaton);
-    let found: Vec<(String, Tgba)> = hoa::read(formulas, &text, source)?.into_iter().map(named).collect();
+    let named =
+        |found: hoa::Named<AnyAutomaton>| (found.name.unwrap_or_else(|| name.clone()), found.automaton);
+    let found = hoa::read_any(formulas, &text, source)?;
+    let found: Vec<(String, AnyAutomaton)> = found.into_iter().map(named).collect();
     if found.is_empty() {
         return Err(Diagnostic::error("no-automaton", format!("`{name}` contains no automaton")));
     }

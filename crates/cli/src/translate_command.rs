@@ -1,7 +1,7 @@
 //! `stubborn translate`: formulas become automata.
 
-use automata::testing::{self, Limits, Ta, Tgta};
-use automata::{Config, Effort, Placement, Tgba, dot, hoa, never};
+use automata::testing::{self, Limits};
+use automata::{AnyAutomaton, Config, Effort, Placement, dot, hoa, never};
 use base::{Diagnostic, SourceMap};
 use ltl::{Formula, Formulas};
 use report::automaton;
@@ -12,13 +12,6 @@ use crate::check_command::limit_reason;
 use crate::exit::{Exit, Failure};
 use crate::input;
 use crate::terminal;
-
-/// An automaton of any kind.
-pub(crate) enum Automaton {
-    Tgba(Tgba),
-    Ta(Ta),
-    Tgta(Tgta),
-}
 
 pub(crate) fn run(arguments: &TranslateArguments) -> Result<Exit, Failure> {
     let format = if arguments.json { AutomatonFormat::Json } else { arguments.format };
@@ -136,22 +129,22 @@ struct Request {
 }
 
 impl Request {
-    fn translate(&self, formulas: &mut Formulas, formula: Formula) -> Result<Automaton, String> {
+    fn translate(&self, formulas: &mut Formulas, formula: Formula) -> Result<AnyAutomaton, String> {
         let config = Config { effort: self.effort, max_states: self.max_states };
         let limits = Limits { max_states: self.max_states.min(1 << 20), ..Limits::default() };
         Ok(match self.to {
             AutomatonKind::Tgba => {
-                Automaton::Tgba(automata::translate(formulas, formula, config).map_err(text)?)
+                AnyAutomaton::Tgba(automata::translate(formulas, formula, config).map_err(text)?)
             }
             AutomatonKind::Ba => {
                 let ba = automata::translate_ba(formulas, formula, config, Placement::States);
-                Automaton::Tgba(ba.map_err(text)?)
+                AnyAutomaton::Tgba(ba.map_err(text)?)
             }
             AutomatonKind::Ta => {
-                Automaton::Ta(testing::translate_ta(formulas, formula, config, &limits).map_err(text)?)
+                AnyAutomaton::Ta(testing::translate_ta(formulas, formula, config, &limits).map_err(text)?)
             }
             AutomatonKind::Tgta => {
-                Automaton::Tgta(testing::translate_tgta(formulas, formula, config, &limits).map_err(text)?)
+                AnyAutomaton::Tgta(testing::translate_tgta(formulas, formula, config, &limits).map_err(text)?)
             }
         })
     }
@@ -169,32 +162,47 @@ pub(crate) enum Shown {
 
 /// Shows an automaton; the error says why that format cannot.
 pub(crate) fn show(
-    automaton: &Automaton,
+    automaton: &AnyAutomaton,
     formulas: &Formulas,
     format: AutomatonFormat,
     name: &str,
 ) -> Result<Shown, String> {
-    let testing = "a testing automaton reads changes, not values: it cannot be written as";
-    Ok(match (automaton, format) {
-        (Automaton::Tgba(tgba), AutomatonFormat::Hoa) => Shown::Text(hoa::write(tgba, formulas, Some(name))),
-        (Automaton::Tgba(tgba), AutomatonFormat::Dot) => Shown::Text(dot::draw(tgba, formulas)),
-        (Automaton::Tgba(tgba), AutomatonFormat::Spin) => {
-            let ba = automata::to_ba(tgba, Effort::High, Placement::States);
-            Shown::Text(
-                never::write(&ba, formulas, Some(name))
-                    .ok_or("the automaton cannot be written as a never claim")?,
-            )
+    Ok(match format {
+        AutomatonFormat::Hoa => Shown::Text(hoa::write_any(automaton, formulas, Some(name))),
+        AutomatonFormat::Dot => Shown::Text(match automaton {
+            AnyAutomaton::Tgba(tgba) => dot::draw(tgba, formulas),
+            AnyAutomaton::Ta(ta) => automaton::ta_dot(ta, formulas),
+            AnyAutomaton::Tgta(tgta) => automaton::tgta_dot(tgta, formulas),
+            AnyAutomaton::Extended(extended) => automaton::extended_dot(extended, formulas),
+        }),
+        AutomatonFormat::Json => Shown::Json(match automaton {
+            AnyAutomaton::Tgba(tgba) => automaton::tgba_json(tgba, formulas),
+            AnyAutomaton::Ta(ta) => automaton::ta_json(ta, formulas),
+            AnyAutomaton::Tgta(tgta) => automaton::tgta_json(tgta, formulas),
+            AnyAutomaton::Extended(extended) => automaton::extended_json(extended, formulas),
+        }),
+        AutomatonFormat::Stats => Shown::Json(match automaton {
+            AnyAutomaton::Tgba(tgba) => automaton::tgba_stats(tgba),
+            AnyAutomaton::Ta(ta) => automaton::ta_stats(ta),
+            AnyAutomaton::Tgta(tgta) => automaton::tgta_stats(tgta),
+            AnyAutomaton::Extended(extended) => automaton::extended_stats(extended),
+        }),
+        AutomatonFormat::Spin => {
+            let reason = match automaton {
+                AnyAutomaton::Tgba(tgba) => {
+                    let ba = automata::to_ba(tgba, Effort::High, Placement::States);
+                    let claim = never::write(&ba, formulas, Some(name));
+                    return claim
+                        .map(Shown::Text)
+                        .ok_or_else(|| "the automaton cannot be written as a never claim".to_owned());
+                }
+                AnyAutomaton::Ta(_) | AnyAutomaton::Tgta(_) => {
+                    "a testing automaton reads changes, not values: it"
+                }
+                AnyAutomaton::Extended(_) => "an extended automaton has more than one way to accept: it",
+            };
+            return Err(format!("{reason} cannot be written as a never claim; use --to ba"));
         }
-        (Automaton::Tgba(tgba), AutomatonFormat::Json) => Shown::Json(automaton::tgba_json(tgba, formulas)),
-        (Automaton::Tgba(tgba), AutomatonFormat::Stats) => Shown::Json(automaton::tgba_stats(tgba)),
-        (Automaton::Ta(ta), AutomatonFormat::Dot) => Shown::Text(automaton::ta_dot(ta, formulas)),
-        (Automaton::Ta(ta), AutomatonFormat::Json) => Shown::Json(automaton::ta_json(ta, formulas)),
-        (Automaton::Ta(ta), AutomatonFormat::Stats) => Shown::Json(automaton::ta_stats(ta)),
-        (Automaton::Tgta(tgta), AutomatonFormat::Dot) => Shown::Text(automaton::tgta_dot(tgta, formulas)),
-        (Automaton::Tgta(tgta), AutomatonFormat::Json) => Shown::Json(automaton::tgta_json(tgta, formulas)),
-        (Automaton::Tgta(tgta), AutomatonFormat::Stats) => Shown::Json(automaton::tgta_stats(tgta)),
-        (_, AutomatonFormat::Spin) => return Err(format!("{testing} a never claim; use --to ba")),
-        (_, AutomatonFormat::Hoa) => return Err(format!("{testing} HOA yet; use --format json or dot")),
     })
 }
 

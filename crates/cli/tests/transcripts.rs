@@ -1,4 +1,4 @@
-//! Runs the transcripts of `README.md` and of `tests/cmd`.
+//! Runs the transcripts of `README.md`, of the documentation in `docs` and of `tests/cmd`.
 //!
 //! They run in a folder that has the project's `models`, and every file that a transcript shows: a
 //! fenced block whose first line names a language and a file, like `proc light.proc`, is that file.
@@ -34,7 +34,8 @@ fn transcripts() {
         let explored = explored.expect("the command can be run");
         assert!(explored.status.success() && explored.stderr.is_empty(), "{name}: {explored:?}");
     }
-    for file in &transcripts {
+    let documentation = files(&root.join("docs"), "md");
+    for file in transcripts.iter().chain(&documentation) {
         write_shown_files(&fs::read_to_string(file).expect("it can be read"), folder.path());
     }
     let masked = folder.path().join("README.md");
@@ -44,6 +45,9 @@ fn transcripts() {
     std::env::set_current_dir(folder.path()).expect("the folder exists");
     let cases = trycmd::TestCases::new();
     cases.register_bin("stubborn", Path::new(STUBBORN));
+    for file in &documentation {
+        cases.case(file);
+    }
     cases.case(&masked).case(package.join("tests/cmd/*.md")).case(package.join("tests/cmd/*.toml"));
     cases.run();
 }
@@ -62,7 +66,7 @@ fn write_shown_files(markdown: &str, folder: &Path) -> Vec<String> {
     let mut names = Vec::new();
     let mut lines = markdown.lines();
     while let Some(line) = lines.next() {
-        let Some(("proc" | "aut", name)) =
+        let Some(("proc" | "aut" | "hoa", name)) =
             line.strip_prefix("```").and_then(|info| info.split_once(char::is_whitespace))
         else {
             continue;

@@ -4,28 +4,46 @@ use fixedbitset::FixedBitSet;
 use model::{ActionId, ActionSystem, Fault, Guard, GuardId, Relations};
 
 use crate::components::{Tarjan, Wanted};
+use crate::flips::Flips;
 use crate::graph::{Graph, Vertex};
 
-/// The actions that a tester follows in one of its states.
+/// What an observer that stays where it is lets happen, in one of its states: the actions that may
+/// move it, and those that cannot happen before it has moved.
 #[derive(Clone, Debug)]
 pub struct Offer {
-    actions: Vec<u32>,
-    set: FixedBitSet,
+    follows: Vec<u32>,
+    refuses: FixedBitSet,
 }
 
 impl Offer {
-    /// An offer of these actions, which must be visible.
-    pub fn new(system: &ActionSystem, actions: impl IntoIterator<Item = ActionId>) -> Offer {
+    /// An observer that may follow some actions and refuses others. An action must be followed if
+    /// it may move the observer in *some* state that is reached without moving it; it may be refused
+    /// only if it cannot happen in any of these.
+    pub fn new(
+        system: &ActionSystem,
+        follows: impl IntoIterator<Item = ActionId>,
+        refuses: impl IntoIterator<Item = ActionId>,
+    ) -> Offer {
         let mut set = FixedBitSet::with_capacity(system.actions().len());
-        set.extend(actions.into_iter().map(ActionId::index));
-        Offer { actions: set.ones().map(|action| action as u32).collect(), set }
+        set.extend(refuses.into_iter().map(ActionId::index));
+        let mut follows: Vec<u32> = follows.into_iter().map(|action| action.index() as u32).collect();
+        follows.sort_unstable();
+        follows.dedup();
+        Offer { follows, refuses: set }
     }
+}
 
-    /// Whether the tester follows an action.
-    #[inline]
-    pub fn contains(&self, action: ActionId) -> bool {
-        self.set.contains(action.index())
-    }
+/// A state of a system and an observer: what can happen there.
+#[derive(Clone, Copy, Debug)]
+pub struct Situation<'a> {
+    /// The state of the system.
+    pub state: &'a [u32],
+    /// The actions enabled in it that the observer lets happen.
+    pub enabled: &'a [ActionId],
+    /// For each of them, whether it moves the observer.
+    pub moves: &'a [bool],
+    /// The actions enabled in it that the observer does not let happen now.
+    pub blocked: &'a [ActionId],
 }
 
 /// What must be preserved.
@@ -33,15 +51,20 @@ impl Offer {
 pub enum Demand<'a> {
     /// Deadlocks.
     Deadlocks,
-    /// Some error of a tester, in the tester's present state.
-    Tester {
-        /// What the tester follows.
+    /// Whether an observer that moves with the system finds some error, in its present state.
+    Observer {
+        /// What it follows and refuses.
         offer: &'a Offer,
-        /// Whether it is a livelock state (in S_L).
-        livelock: bool,
-        /// Whether it is a deadlock state (in S_D).
+        /// Whether it is an error if it never moves again (S_L of a tester, G of a TA).
+        may_wait: bool,
+        /// Whether it is an error if the system ends here (S_D of a tester).
         deadlock: bool,
+        /// Whether smaller sets may be tried that do not lead the observer on, if the caller accepts
+        /// them.
+        hybrid: bool,
     },
+    /// All words up to stuttering: a set that moves no observer, if the caller accepts it, or all.
+    Words,
 }
 
 /// Working memory of one thread.
@@ -49,12 +72,17 @@ pub enum Demand<'a> {
 pub struct Scratch {
     /// Per action: enabled, if it is the current epoch.
     enabled: Vec<u32>,
-    /// Per vertex: in the closure, if it is the current epoch.
+    /// Per action: enabled and moves the observer, if it is the current epoch.
+    moves: Vec<u32>,
+    /// Per action: enabled but for the observer, if it is the current epoch.
+    blocked: Vec<u32>,
+    /// Per vertex: in the closure, if it is the current generation.
     reached: Vec<u32>,
     /// Per action that is disabled: the vertex it needs, if `reason_epoch` is the current one.
     reason: Vec<u32>,
     reason_epoch: Vec<u32>,
     epoch: u32,
+    generation: u32,
     work: Vec<u32>,
     roots: Vec<u32>,
     regions: Regions,
@@ -155,25 +183,21 @@ impl Regions {
 pub struct StubbornSets<'s> {
     system: &'s ActionSystem,
     graph: Graph,
-    visible: FixedBitSet,
 }
 
 impl<'s> StubbornSets<'s> {
-    /// Prepares the sets of `system`. The visible actions are those that a tester takes part in.
-    pub fn new(
-        system: &'s ActionSystem,
-        relations: &Relations,
-        visible: impl IntoIterator<Item = ActionId>,
-    ) -> StubbornSets<'s> {
-        let mut set = FixedBitSet::with_capacity(system.actions().len());
-        set.extend(visible.into_iter().map(ActionId::index));
-        StubbornSets { system, graph: Graph::new(system, relations), visible: set }
+    /// Prepares the sets of `system`, for observers that watch actions, or none.
+    pub fn new(system: &'s ActionSystem, relations: &Relations) -> StubbornSets<'s> {
+        StubbornSets { system, graph: Graph::new(system, relations, |_| &[]) }
     }
 
-    /// Whether a tester takes part in an action.
-    #[inline]
-    pub fn is_visible(&self, action: ActionId) -> bool {
-        self.visible.contains(action.index())
+    /// Prepares the sets of `system`, for observers that watch propositions.
+    pub fn for_propositions(
+        system: &'s ActionSystem,
+        relations: &Relations,
+        flips: &Flips,
+    ) -> StubbornSets<'s> {
+        StubbornSets { system, graph: Graph::new(system, relations, |action| flips.watched(action)) }
     }
 
     /// New working memory, for a search that expands each state once: where sets remove nothing,
@@ -187,10 +211,13 @@ impl<'s> StubbornSets<'s> {
         let (n_actions, n_vertices) = (self.system.actions().len(), self.graph.n_vertices());
         Scratch {
             enabled: vec![0; n_actions],
+            moves: vec![0; n_actions],
+            blocked: vec![0; n_actions],
             reached: vec![0; n_vertices],
             reason: vec![0; n_actions],
             reason_epoch: vec![0; n_actions],
             epoch: 0,
+            generation: 0,
             work: Vec::new(),
             roots: Vec::new(),
             regions: Regions {
@@ -203,62 +230,70 @@ impl<'s> StubbornSets<'s> {
         }
     }
 
-    /// Reduces `enabled`, the actions enabled in `state` together with the tester, to those that
-    /// must be taken. Their order is kept. The result depends on the arguments alone, unless the
-    /// scratch is adaptive.
-    pub fn reduce(
+    /// Chooses those of the enabled actions that must be taken, by their indices, in order. Sets
+    /// that hold only if the caller accepts them are offered to `accept` first. Apart from that the
+    /// result depends on the arguments alone, unless the scratch is adaptive.
+    pub fn choose(
         &self,
-        state: &[u32],
+        situation: &Situation<'_>,
         demand: Demand<'_>,
         scratch: &mut Scratch,
-        enabled: &mut Vec<ActionId>,
+        accept: &mut dyn FnMut(&[u32]) -> bool,
+        chosen: &mut Vec<u32>,
     ) -> Result<(), Fault> {
-        let follows_all = matches!(demand, Demand::Tester { livelock: false, .. });
-        if enabled.is_empty() || enabled.len() == 1 && !follows_all {
+        let n_enabled = situation.enabled.len();
+        chosen.clear();
+        let may_prune = matches!(demand, Demand::Observer { may_wait: false, .. });
+        let is_plain = n_enabled == 0 || n_enabled == 1 && !may_prune;
+        if is_plain || scratch.patience.as_mut().is_some_and(|patience| !patience.tries()) {
+            chosen.extend(0..n_enabled as u32);
             return Ok(());
         }
-        if scratch.patience.as_mut().is_some_and(|patience| !patience.tries()) {
-            return Ok(());
-        }
-        scratch.begin(enabled);
+        scratch.begin(situation);
         let mut tarjan = std::mem::take(&mut scratch.tarjan);
-        let mut query = Query { sets: self, state, demand, scratch, n_enabled: enabled.len(), fault: None };
-        let empty = query.choose(&mut tarjan);
+        let mut query = Query { sets: self, situation, demand, scratch, fault: None };
+        query.choose(&mut tarjan, accept, chosen);
         let fault = query.fault;
         scratch.tarjan = tarjan;
-        if let Some(fault) = fault {
-            return Err(fault);
-        }
-        let n_enabled = enabled.len();
-        if empty {
-            enabled.clear();
-        } else {
-            enabled.retain(|action| scratch.reached[action.index()] == scratch.epoch);
-        }
         if let Some(patience) = &mut scratch.patience {
-            patience.learn(enabled.len() < n_enabled);
+            patience.learn(chosen.len() < n_enabled);
         }
-        Ok(())
+        fault.map_or(Ok(()), Err)
     }
 }
 
 impl Scratch {
-    fn begin(&mut self, enabled: &[ActionId]) {
+    fn begin(&mut self, situation: &Situation<'_>) {
         self.epoch = self.epoch.wrapping_add(1);
         if self.epoch == 0 {
-            // Every two billion states or so old epochs must be forgotten.
-            for epochs in [&mut self.enabled, &mut self.reached, &mut self.reason_epoch] {
+            // Every four billion states or so old epochs must be forgotten.
+            for epochs in [&mut self.enabled, &mut self.moves, &mut self.blocked, &mut self.reason_epoch] {
                 epochs.fill(0);
             }
             self.regions.of_control.iter_mut().for_each(|region| region.epoch = 0);
             self.epoch = 1;
         }
-        enabled.iter().for_each(|action| self.enabled[action.index()] = self.epoch);
+        for (action, moves) in situation.enabled.iter().zip(situation.moves) {
+            self.enabled[action.index()] = self.epoch;
+            if *moves {
+                self.moves[action.index()] = self.epoch;
+            }
+        }
+        situation.blocked.iter().for_each(|action| self.blocked[action.index()] = self.epoch);
         self.roots.clear();
-        self.roots.extend(enabled.iter().map(|action| action.index() as u32));
+        self.roots.extend(situation.enabled.iter().map(|action| action.index() as u32));
         self.work.clear();
         self.regions.rows.clear();
         self.regions.actions.clear();
+    }
+
+    /// Starts a closure: nothing is reached.
+    fn next_generation(&mut self) {
+        self.generation = self.generation.wrapping_add(1);
+        if self.generation == 0 {
+            self.reached.fill(0);
+            self.generation = 1;
+        }
     }
 }
 
@@ -290,102 +325,152 @@ impl Best<'_> {
 /// The choice in one state.
 pub(crate) struct Query<'a> {
     sets: &'a StubbornSets<'a>,
-    state: &'a [u32],
+    situation: &'a Situation<'a>,
     demand: Demand<'a>,
     scratch: &'a mut Scratch,
-    n_enabled: usize,
     fault: Option<Fault>,
 }
 
 impl Query<'_> {
-    /// Marks the set in `scratch.reached`; returns whether it is empty instead.
-    fn choose(&mut self, tarjan: &mut Tarjan) -> bool {
+    fn choose(&mut self, tarjan: &mut Tarjan, accept: &mut dyn FnMut(&[u32]) -> bool, chosen: &mut Vec<u32>) {
         let roots = std::mem::take(&mut self.scratch.roots);
-        let is_empty = self.choose_from(tarjan, &roots);
-        self.scratch.roots = roots;
-        is_empty
-    }
-
-    fn choose_from(&mut self, tarjan: &mut Tarjan, roots: &[u32]) -> bool {
         match self.demand {
-            Demand::Deadlocks => {}
-            Demand::Tester { livelock: false, deadlock, .. } => {
-                self.close(&[self.sets.graph.number(Vertex::Tester)]);
-                if roots.iter().any(|&action| self.is_reached(action)) {
-                    return false;
-                }
-                if !deadlock {
-                    return true; // The tester will never move again.
+            Demand::Deadlocks => self.smallest(tarjan, &roots, Wanted::Enabled, chosen),
+            Demand::Observer { may_wait: true, .. } => {
+                self.smallest(tarjan, &roots, Wanted::Silent, chosen);
+                if chosen.is_empty() {
+                    self.smallest(tarjan, &roots, Wanted::Enabled, chosen);
                 }
             }
-            Demand::Tester { livelock: true, .. } => {
-                if let Some(&action) = tarjan.search(self, roots, Wanted::Invisible).first() {
-                    self.close(&[action]);
-                    return false;
+            Demand::Observer { may_wait: false, deadlock, hybrid, .. } => {
+                self.guided(chosen);
+                // Where nothing of it is enabled, the observer will never move again.
+                if chosen.is_empty() && deadlock {
+                    self.smallest(tarjan, &roots, Wanted::Enabled, chosen);
+                } else if hybrid && chosen.len() > 1 {
+                    self.try_smaller(tarjan, &roots, accept, chosen);
+                }
+            }
+            Demand::Words => {
+                self.smallest(tarjan, &roots, Wanted::OnlySilent, chosen);
+                if chosen.is_empty() || chosen.len() == roots.len() || !accept(chosen) {
+                    chosen.clear();
+                    chosen.extend(0..roots.len() as u32);
                 }
             }
         }
-        let component = tarjan.search(self, roots, Wanted::Enabled);
-        self.close(component);
-        false
+        self.scratch.roots = roots;
     }
 
-    /// Marks everything that can be reached from these vertices.
-    fn close(&mut self, from: &[u32]) {
+    /// The closure of all that the observer follows.
+    fn guided(&mut self, chosen: &mut Vec<u32>) {
+        self.close(&[self.sets.graph.number(Vertex::Observer)], chosen);
+    }
+
+    /// Replaces the set led by the observer by a smaller one that is accepted: the smallest of all, or
+    /// else the smallest inside it.
+    fn try_smaller(
+        &mut self,
+        tarjan: &mut Tarjan,
+        roots: &[u32],
+        accept: &mut dyn FnMut(&[u32]) -> bool,
+        chosen: &mut Vec<u32>,
+    ) {
+        let inside_roots: Vec<u32> = chosen.iter().map(|&index| roots[index as usize]).collect();
+        let (mut inside, mut smallest) = (Vec::new(), Vec::new());
+        self.smallest(tarjan, &inside_roots, Wanted::Enabled, &mut inside);
+        if inside.len() > 1 {
+            self.smallest(tarjan, roots, Wanted::Enabled, &mut smallest);
+        }
+        let tries_smallest = !smallest.is_empty() && smallest.len() < inside.len();
+        if tries_smallest && smallest.len() < chosen.len() && accept(&smallest) {
+            *chosen = smallest;
+        } else if inside.len() < chosen.len() && accept(&inside) {
+            *chosen = inside;
+        }
+    }
+
+    /// The closure of the smallest component that has what is wanted; nothing if there is none.
+    fn smallest(&mut self, tarjan: &mut Tarjan, roots: &[u32], wanted: Wanted, chosen: &mut Vec<u32>) {
+        match tarjan.search(self, roots, wanted) {
+            [] => chosen.clear(),
+            component => {
+                let start = component[0];
+                self.close(&[start], chosen);
+            }
+        }
+    }
+
+    /// The enabled actions, by their indices, in all that can be reached from these vertices.
+    fn close(&mut self, from: &[u32], chosen: &mut Vec<u32>) {
+        self.scratch.next_generation();
+        let generation = self.scratch.generation;
         let mut work = std::mem::take(&mut self.scratch.work);
         work.extend_from_slice(from);
-        from.iter().for_each(|&vertex| self.scratch.reached[vertex as usize] = self.scratch.epoch);
+        from.iter().for_each(|&vertex| self.scratch.reached[vertex as usize] = generation);
         while let Some(vertex) = work.pop() {
             let mut cursor = 0;
             while let Some(next) = self.neighbor(vertex, cursor) {
-                if !self.is_reached(next) {
-                    self.scratch.reached[next as usize] = self.scratch.epoch;
+                if self.scratch.reached[next as usize] != generation {
+                    self.scratch.reached[next as usize] = generation;
                     work.push(next);
                 }
                 cursor += 1;
             }
         }
         self.scratch.work = work;
-    }
-
-    #[inline]
-    fn is_reached(&self, vertex: u32) -> bool {
-        self.scratch.reached[vertex as usize] == self.scratch.epoch
+        chosen.clear();
+        for (index, action) in self.situation.enabled.iter().enumerate() {
+            if self.scratch.reached[action.index()] == generation {
+                chosen.push(index as u32);
+            }
+        }
     }
 
     /// The neighbor number `cursor` of a vertex.
     #[inline]
     pub(crate) fn neighbor(&mut self, vertex: u32, cursor: u32) -> Option<u32> {
         let (graph, system) = (&self.sets.graph, self.sets.system);
+        let state = self.situation.state;
         let cursor = cursor as usize;
         let list = match graph.vertex(vertex) {
-            Vertex::Action(action) if self.is_enabled(action) => {
+            Vertex::Action(action) if self.is_enabled(action) || self.is_blocked_for_now(action) => {
                 let needs = graph.needs(action);
-                if cursor == needs.len() && self.follows_tester(action) {
-                    return Some(graph.number(Vertex::Tester));
+                if cursor == needs.len() && self.needs_observer(action) {
+                    return Some(graph.number(Vertex::Observer));
                 }
                 needs
             }
             Vertex::Action(action) => return if cursor == 0 { self.reason(action) } else { None },
-            Vertex::Writers(control) => graph.writers(system, self.state, control),
-            Vertex::Users(control) => graph.users(system, self.state, control),
+            Vertex::Writers(control) => graph.writers(system, state, control),
+            Vertex::Users(control) => graph.users(system, state, control),
             Vertex::Beyond(control) => {
                 let Regions { of_control, actions, .. } = &self.scratch.regions;
                 let (from, to) = of_control[control as usize].actions.unwrap_or_default();
                 &actions[from as usize..to as usize]
             }
             Vertex::Enablers(guard) => graph.enablers(guard),
-            Vertex::Tester => match self.demand {
-                Demand::Tester { offer, .. } => offer.actions.as_slice(),
-                Demand::Deadlocks => &[],
+            Vertex::Observer => match self.demand {
+                Demand::Observer { offer, .. } => offer.follows.as_slice(),
+                Demand::Deadlocks | Demand::Words => &[],
             },
         };
         list.get(cursor).copied()
     }
 
+    /// Whether the observer alone blocks an action, but might not after others that leave it where
+    /// it is. Then those must come along as if the action were enabled.
     #[inline]
-    fn follows_tester(&self, action: u32) -> bool {
-        matches!(self.demand, Demand::Tester { .. }) && self.is_visible(action)
+    fn is_blocked_for_now(&self, action: u32) -> bool {
+        let at = action as usize;
+        self.scratch.blocked[at] == self.scratch.epoch
+            && matches!(self.demand, Demand::Observer { offer, .. } if !offer.refuses.contains(at))
+    }
+
+    /// Whether an enabled or blocked action moves the observer, or waits for it.
+    #[inline]
+    fn needs_observer(&self, action: u32) -> bool {
+        matches!(self.demand, Demand::Observer { .. }) && (self.moves(action) || !self.is_enabled(action))
     }
 
     /// The vertex that a disabled action needs: of all that would do, the first without enabled
@@ -408,12 +493,12 @@ impl Query<'_> {
 
     fn find_reason(&mut self, action: usize) -> Result<Option<u32>, Fault> {
         let (graph, system) = (&self.sets.graph, self.sets.system);
+        let state = self.situation.state;
         let Scratch { enabled, epoch, model, regions, .. } = &mut *self.scratch;
         let mut best = Best { enabled, epoch: *epoch, vertex: None };
-        if let Demand::Tester { offer, .. } = self.demand
-            && self.sets.visible.contains(action)
-            && !offer.set.contains(action)
-            && best.consider(&offer.actions, Vertex::Tester)
+        if let Demand::Observer { offer, .. } = self.demand
+            && offer.refuses.contains(action)
+            && best.consider(&offer.follows, Vertex::Observer)
         {
             return Ok(best.number(graph));
         }
@@ -425,7 +510,7 @@ impl Query<'_> {
                 break;
             }
             for &guard in guards.iter().filter(|guard| is_simple(guard) == simple) {
-                if system.guard_holds(guard, self.state, model)? {
+                if system.guard_holds(guard, state, model)? {
                     continue;
                 }
                 let number = guard.index() as u32;
@@ -435,11 +520,10 @@ impl Query<'_> {
                     return Ok(best.number(graph));
                 }
                 let Some(control) = graph.control_of_guard(guard) else { continue };
-                if best.consider(graph.writers(system, self.state, control), Vertex::Writers(control)) {
+                if best.consider(graph.writers(system, state, control), Vertex::Writers(control)) {
                     return Ok(best.number(graph));
                 }
-                let region =
-                    regions.get(control, *epoch, graph.row(system, self.state, control), graph, enabled);
+                let region = regions.get(control, *epoch, graph.row(system, state, control), graph, enabled);
                 let Guard::In(_, set) = &system.guards()[guard.index()] else { continue };
                 let rows = &regions.rows[region.rows.0 as usize..region.rows.1 as usize];
                 let is_outside = |&row: &u32| !set.contains(graph.value_of_row(system, control, row));
@@ -458,14 +542,14 @@ impl Query<'_> {
         self.scratch.enabled.get(vertex as usize) == Some(&self.scratch.epoch)
     }
 
-    /// Whether an action is visible.
+    /// Whether an action is enabled and moves the observer.
     #[inline]
-    pub(crate) fn is_visible(&self, action: u32) -> bool {
-        self.sets.visible.contains(action as usize)
+    pub(crate) fn moves(&self, action: u32) -> bool {
+        self.scratch.moves[action as usize] == self.scratch.epoch
     }
 
     /// Number of enabled actions.
     pub(crate) fn n_enabled(&self) -> usize {
-        self.n_enabled
+        self.situation.enabled.len()
     }
 }

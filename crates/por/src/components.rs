@@ -12,8 +12,10 @@ use crate::choose::Query;
 pub(crate) enum Wanted {
     /// An enabled action.
     Enabled,
-    /// An enabled invisible action.
-    Invisible,
+    /// An enabled action that does not move the observer.
+    Silent,
+    /// An enabled action, and none that moves the observer.
+    OnlySilent,
 }
 
 /// Working memory.
@@ -123,10 +125,11 @@ impl Tarjan {
         let below = component.iter().any(|&vertex| self.leads_to_wanted[vertex as usize]);
         let enabled = component.iter().copied().filter(|&vertex| query.is_enabled(vertex));
         let has_wanted = match wanted {
-            Wanted::Enabled => enabled.clone().next().is_some(),
-            Wanted::Invisible => enabled.clone().any(|action| !query.is_visible(action)),
+            Wanted::Enabled | Wanted::OnlySilent => enabled.clone().next().is_some(),
+            Wanted::Silent => enabled.clone().any(|action| !query.moves(action)),
         };
-        if has_wanted && !below {
+        let is_spoiled = wanted == Wanted::OnlySilent && enabled.clone().any(|action| query.moves(action));
+        if has_wanted && !below && !is_spoiled {
             let n_enabled = enabled.clone().count();
             if self.best.is_empty() || n_enabled < self.best.len() {
                 self.best.clear();

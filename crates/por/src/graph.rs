@@ -3,7 +3,7 @@
 //!
 //! Its vertices are the actions and, standing for sets of actions that several others need, the
 //! *hubs*: who can write a control variable now, who uses it now, who may make a guard true, whom
-//! the tester follows. Through hubs the graph stays small: an action has a few edges to hubs
+//! the observer follows. Through hubs the graph stays small: an action has a few edges to hubs
 //! instead of one to each action behind them.
 
 use model::relations::{Change, change};
@@ -59,12 +59,12 @@ pub(crate) enum Vertex {
     Beyond(u32),
     /// Who may make the guard true.
     Enablers(u32),
-    /// Whom the tester follows now.
-    Tester,
+    /// What the observer follows now.
+    Observer,
 }
 
 /// The static part of the graph. Vertices are numbered: actions, writers, users, beyond,
-/// enablers, tester.
+/// enablers, observer.
 #[derive(Clone, Debug)]
 pub(crate) struct Graph {
     pub(crate) n_actions: u32,
@@ -80,14 +80,20 @@ pub(crate) struct Graph {
     enablers: Lists,
     /// Per guard, whether its list of enablers is there.
     uses_enablers: Vec<bool>,
-    /// Per action, the vertices it needs when it is enabled; but for the tester's.
+    /// Per action, the vertices it needs when it is enabled; but for the observer's.
     needs: Lists,
     /// Per guard, the control variable it looks at alone.
     control_of_guard: Vec<Option<u32>>,
 }
 
 impl Graph {
-    pub(crate) fn new(system: &ActionSystem, relations: &Relations) -> Graph {
+    /// `watched` gives for an action all variables that decide, together with what it writes, what an
+    /// observer of propositions sees of it.
+    pub(crate) fn new<'w>(
+        system: &ActionSystem,
+        relations: &Relations,
+        watched: impl Fn(ActionId) -> &'w [VarId],
+    ) -> Graph {
         let users_of = users_of_variables(system, relations);
         let mut graph = Graph {
             n_actions: system.actions().len() as u32,
@@ -119,7 +125,7 @@ impl Graph {
             graph.enablers.push(enablers.iter().filter(|_| used).map(|action| action.index() as u32));
         }
         for action in (0..system.actions().len()).map(ActionId::new) {
-            graph.add_needs(system, relations, &control_of_var, &users_of, action);
+            graph.add_needs(system, relations, &control_of_var, &users_of, action, watched(action));
         }
         graph
     }
@@ -159,9 +165,11 @@ impl Graph {
         control_of_var: &[Option<u32>],
         users_of: &[Vec<ActionId>],
         action: ActionId,
+        watched: &[VarId],
     ) {
         let mut needs = Vec::new();
         let mut others: Vec<ActionId> = Vec::new();
+        let mut writers: Vec<ActionId> = Vec::new();
         for var in variables_of(system, relations, action) {
             match control_of_var[var.index()] {
                 Some(control) => {
@@ -175,12 +183,25 @@ impl Graph {
         others.sort_unstable();
         others.dedup();
         others.retain(|&other| other != action && relations.interferes(system, action, other));
+        for var in watched {
+            match control_of_var[var.index()] {
+                // All that use a variable which the action writes come along already.
+                Some(control) => needs.push(self.number(Vertex::Writers(control))),
+                None => {
+                    let writes = |other: &&ActionId| relations.writes(**other).binary_search(var).is_ok();
+                    writers.extend(users_of[var.index()].iter().filter(writes));
+                }
+            }
+        }
+        others.extend(writers.into_iter().filter(|&other| other != action));
         needs.extend(others.iter().map(|other| other.index() as u32));
+        needs.sort_unstable();
+        needs.dedup();
         self.needs.push(needs);
     }
 
     pub(crate) fn n_vertices(&self) -> usize {
-        self.number(Vertex::Tester) as usize + 1
+        self.number(Vertex::Observer) as usize + 1
     }
 
     #[inline]
@@ -192,7 +213,7 @@ impl Graph {
             Vertex::Users(control) => self.n_actions + n_controls + control,
             Vertex::Beyond(control) => self.n_actions + 2 * n_controls + control,
             Vertex::Enablers(guard) => self.n_actions + 3 * n_controls + guard,
-            Vertex::Tester => self.n_actions + 3 * n_controls + self.n_guards,
+            Vertex::Observer => self.n_actions + 3 * n_controls + self.n_guards,
         }
     }
 
@@ -202,7 +223,7 @@ impl Graph {
         let Some(hub) = number.checked_sub(self.n_actions) else { return Vertex::Action(number) };
         match hub.checked_sub(3 * n_controls) {
             Some(guard) if guard < self.n_guards => Vertex::Enablers(guard),
-            Some(_) => Vertex::Tester,
+            Some(_) => Vertex::Observer,
             None if hub < n_controls => Vertex::Writers(hub),
             None if hub < 2 * n_controls => Vertex::Users(hub - n_controls),
             None => Vertex::Beyond(hub - 2 * n_controls),

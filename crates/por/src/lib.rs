@@ -56,9 +56,11 @@
 
 mod choose;
 mod components;
+mod flips;
 mod graph;
 
-pub use choose::{Demand, Offer, Scratch, StubbornSets};
+pub use choose::{Demand, Offer, Scratch, Situation, StubbornSets};
+pub use flips::{Flips, Outcome};
 
 #[cfg(doc)]
 use model::Relations;

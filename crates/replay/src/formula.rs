@@ -2,7 +2,7 @@
 //! on the word of the run's valuations; no automaton is asked. A claim is an automaton, so that is
 //! asked whether it accepts the word, by the definition.
 
-use automata::Tgba;
+use automata::AnyAutomaton;
 use ltl::{Formula, Formulas, Lasso, Prop, Valuation, satisfies};
 use model::{ActionSystem, ExprId, Run, reference};
 
@@ -36,14 +36,29 @@ pub fn judge_formula(
 /// The same for a claim: an automaton that accepts what must not happen.
 pub fn judge_claim(
     system: &ActionSystem,
-    claim: &Tgba,
+    claim: &AnyAutomaton,
     propositions: &[(Prop, ExprId)],
     run: &Run,
     cycle_start: usize,
 ) -> Result<Replayed, Rejection> {
     let (replayed, word) = word_of(system, propositions, run, cycle_start)?;
-    if !automata::accepts(claim, &word) {
+    if !claim.accepts(&word) {
         return Err(Rejection("the claim does not accept the run".to_owned()));
+    }
+    Ok(replayed)
+}
+
+/// The same for a claim that says itself which deadlocks it accepts: the run must end in one.
+pub fn judge_deadlock_claim(
+    system: &ActionSystem,
+    claim: &AnyAutomaton,
+    propositions: &[(Prop, ExprId)],
+    run: &Run,
+) -> Result<Replayed, Rejection> {
+    let (replayed, word) = word_of(system, propositions, run, run.actions.len())?;
+    let letters: Vec<Valuation> = [word.prefix(), word.cycle()].concat();
+    if !claim.accepts_finite(&letters) {
+        return Err(Rejection("the claim does not accept the deadlock".to_owned()));
     }
     Ok(replayed)
 }

@@ -9,7 +9,7 @@
 pub mod formula;
 pub mod tester;
 
-pub use formula::{judge_claim, judge_formula};
+pub use formula::{judge_claim, judge_deadlock_claim, judge_formula};
 pub use tester::{TesterClaim, judge_tester};
 
 use std::fmt;

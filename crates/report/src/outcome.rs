@@ -109,6 +109,9 @@ pub struct PropertyResult<'a> {
     pub reason: Option<String>,
     /// How it was checked; none if it was not.
     pub method: Option<Method>,
+    /// Why it was checked so, if that was asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub choice: Vec<String>,
     /// What it took.
     pub stats: Statistics,
     /// The run that breaks it.
@@ -214,6 +217,9 @@ impl PropertyResult<'_> {
         if let Some(check) = &self.reduction_check {
             _ = writeln!(text, "  {}", check.to_text());
         }
+        for reason in &self.choice {
+            _ = writeln!(text, "  {reason}");
+        }
         text
     }
 }
@@ -231,7 +237,11 @@ impl Method {
     /// One line.
     pub fn to_text(&self) -> String {
         let Method { observer, search, reduction, store, .. } = self;
-        let reduction = if *reduction == "none" { "no reduction" } else { "stubborn sets" };
+        let reduction = match *reduction {
+            "none" => "no reduction".to_owned(),
+            "stubborn" => "stubborn sets".to_owned(),
+            name => format!("{name} stubborn sets"),
+        };
         match *observer {
             "none" => format!("{search}, {reduction}, {store} store"),
             _ => format!("{observer}, {search}, {reduction}, {store} store"),

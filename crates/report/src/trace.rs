@@ -6,7 +6,7 @@
 use std::fmt::Write as _;
 use std::ops::RangeInclusive;
 
-use model::{ActionId, ActionSystem, Describe, Run, Variable};
+use model::{ActionId, ActionSystem, Describe, ExprId, Run, Variable, reference};
 use replay::Replayed;
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
@@ -19,6 +19,10 @@ pub struct Trace<'a> {
     system: &'a ActionSystem,
     run: Run,
     states: Replayed,
+    /// The propositions of the property, with their expressions.
+    propositions: Vec<(String, ExprId)>,
+    /// The states of the observer, before the first step and after each; empty if there is none.
+    observer: Vec<String>,
 }
 
 /// An initial state with more variables than this is not shown whole as text.
@@ -30,7 +34,50 @@ const MAX_STEPS: usize = 2000;
 impl<'a> Trace<'a> {
     /// The trace of a run that was replayed.
     pub fn new(system: &'a ActionSystem, run: Run, states: Replayed) -> Trace<'a> {
-        Trace { system, run, states }
+        Trace { system, run, states, propositions: Vec::new(), observer: Vec::new() }
+    }
+
+    /// The same, with propositions whose values are shown.
+    #[must_use]
+    pub fn with_propositions(mut self, propositions: Vec<(String, ExprId)>) -> Trace<'a> {
+        self.propositions = propositions;
+        self
+    }
+
+    /// The same, with the states of an observer, before the first step and after each.
+    #[must_use]
+    pub fn with_observer(mut self, states: Vec<String>) -> Trace<'a> {
+        self.observer = states;
+        self
+    }
+
+    /// Whether each proposition is true after a step.
+    fn values(&self, step: usize) -> impl Iterator<Item = (&str, bool)> {
+        self.propositions.iter().map(move |(text, expr)| {
+            // What could not be evaluated was not replayed.
+            let value = reference::value(self.system, *expr, self.states.state(step));
+            (text.as_str(), value.is_ok_and(|value| value != 0))
+        })
+    }
+
+    /// What the property sees of a step: propositions that flip, and where the observer goes.
+    fn observed(&self, step: usize) -> Vec<String> {
+        let mut items = Vec::new();
+        for (index, (text, value)) in self.values(step).enumerate() {
+            match step.checked_sub(1).and_then(|before| self.values(before).nth(index)) {
+                None => items.push(format!("`{text}` is {value}")),
+                Some((_, old)) if old != value => items.push(format!("`{text}` becomes {value}")),
+                Some(_) => {}
+            }
+        }
+        if let Some(now) = self.observer.get(step) {
+            match step.checked_sub(1).map(|before| &self.observer[before]) {
+                None => items.push(format!("observer in {now}")),
+                Some(old) if old != now => items.push(format!("observer: {old} -> {now}")),
+                Some(_) => {}
+            }
+        }
+        items
     }
 
     /// Number of steps.
@@ -76,7 +123,7 @@ impl<'a> Trace<'a> {
             };
             // Writing to a string cannot fail.
             _ = writeln!(text, "{step:>width$}  {what}", width = digits + 4);
-            for line in wrapped(&details, 90) {
+            for line in wrapped(&details, 90).into_iter().chain(wrapped(&self.observed(step), 90)) {
                 _ = writeln!(text, "{:width$}  {line}", "", width = digits + 8);
             }
             if Some(step) == cycle_start {
@@ -98,6 +145,10 @@ struct StepJson<'a> {
     action: Option<&'a str>,
     process: Option<String>,
     state: Map<String, Value>,
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    propositions: Map<String, Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    observer: Option<&'a str>,
 }
 
 /// Some of the steps of a trace.
@@ -108,13 +159,19 @@ pub struct StepsJson<'t, 'a> {
 
 impl Serialize for StepsJson<'_, '_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Trace { system, run, states } = self.trace;
+        let Trace { system, run, states, observer, .. } = self.trace;
         let step = |step: usize| {
             let action = step.checked_sub(1).map(|before| run.actions[before]);
             StepJson {
                 action: action.map(|action| system.action_label(action)),
                 process: action.map(|action| owners(system, action)),
                 state: state_json(system, states.state(step)),
+                propositions: self
+                    .trace
+                    .values(step)
+                    .map(|(text, value)| (text.to_owned(), Value::from(value)))
+                    .collect(),
+                observer: observer.get(step).map(String::as_str),
             }
         };
         serializer.collect_seq(self.range.clone().map(step))

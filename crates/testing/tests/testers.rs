@@ -5,10 +5,9 @@ use std::cell::Cell;
 
 use automata::Tester;
 use base::{Budget, SourceMap};
-use check::product::TesterProduct;
 use check::reduced::Reduced;
-use check::search::tester::{self, TesterOutcome, TesterStop, Violation, WorkSet};
-use check::search::{self, nested_dfs, one_pass};
+use check::search::one_pass::WorkSet;
+use check::search::{self, ProductOutcome, ProductStop, Violation, nested_dfs, one_pass, tester};
 use check::store::{BitstatePlanes, ExactPlanes};
 use check::{Exact, Goal, Visited as _};
 use model::{ActionSystem, LabelId, System as _};
@@ -28,10 +27,10 @@ fn load(network: &Network) -> process::Model {
 
 fn claim(violation: Violation) -> TesterClaim {
     match violation {
-        Violation::IllegalTrace => TesterClaim::IllegalTrace,
-        Violation::StableFailure => TesterClaim::StableFailure,
-        Violation::Divergence => TesterClaim::Divergence,
-        Violation::InfiniteTrace => TesterClaim::InfiniteTrace,
+        Violation::AtOnce => TesterClaim::IllegalTrace,
+        Violation::Deadlock => TesterClaim::StableFailure,
+        Violation::Livelock => TesterClaim::Divergence,
+        Violation::Cycle => TesterClaim::InfiniteTrace,
     }
 }
 
@@ -41,14 +40,14 @@ fn judge(
     system: &ActionSystem,
     tester: &Tester,
     labels: &[LabelId],
-    outcome: &TesterOutcome,
+    outcome: &ProductOutcome,
     conditions: Conditions,
     can_find: Conditions,
 ) -> Result<bool, TestCaseError> {
     let expected = conditions.iter().zip(can_find).any(|(&holds, can_find)| holds && can_find);
     match &outcome.stop {
         None => prop_assert!(!expected, "{} missed one of {:?}", name, conditions),
-        Some(TesterStop::Found(evidence)) => {
+        Some(ProductStop::Found(evidence)) => {
             let violation = evidence.violation;
             prop_assert!(
                 conditions[violation as usize],
@@ -85,8 +84,8 @@ fn check_everything(
     labels: &[LabelId],
     conditions: Conditions,
 ) -> Result<bool, TestCaseError> {
-    let full = TesterProduct::new(system, tester, labels, u64::MAX).expect("a small tester");
-    let reduced = TesterProduct::new(system, tester, labels, u64::MAX).expect("a small tester").reduced();
+    let product = |reduces| tester::product(system, tester, labels, reduces).expect("a small tester");
+    let (mut full, mut reduced) = (product(false), product(true));
     let width = full.width();
     let exact = || ExactPlanes::new(width, u64::MAX);
     // Large enough that no state of these small systems is missed.
@@ -94,17 +93,17 @@ fn check_everything(
     let mut budget = Budget::unlimited();
     let mut wrong = false;
     for work_set in [WorkSet::Queue, WorkSet::Stack] {
-        let judge = |name: &str, outcome: &TesterOutcome, can_find| {
+        let judge = |name: &str, outcome: &ProductOutcome, can_find| {
             judge(&format!("{name} {work_set:?}"), system, tester, labels, outcome, conditions, can_find)
         };
-        judge("one-pass", &one_pass::search(&full, work_set, &mut exact(), &mut budget), C123)?;
-        judge("nested", &nested_dfs::search(&full, &mut exact(), &mut budget), C124)?;
-        let outcome = tester::check(&full, work_set, exact, &mut budget);
+        judge("one-pass", &one_pass::search(&mut full, work_set, &mut exact(), &mut budget), C123)?;
+        judge("nested", &nested_dfs::search(&mut full, &mut exact(), &mut budget), C124)?;
+        let outcome = tester::check(&mut full, work_set, exact, &mut budget);
         wrong = judge("full", &outcome, ALL)?;
-        judge("full bitstate", &tester::check(&full, work_set, bits, &mut budget), ALL)?;
-        let outcome_reduced = tester::check(&reduced, work_set, exact, &mut budget);
+        judge("full bitstate", &tester::check(&mut full, work_set, bits, &mut budget), ALL)?;
+        let outcome_reduced = tester::check(&mut reduced, work_set, exact, &mut budget);
         judge("reduced", &outcome_reduced, ALL)?;
-        judge("reduced bitstate", &tester::check(&reduced, work_set, bits, &mut budget), ALL)?;
+        judge("reduced bitstate", &tester::check(&mut reduced, work_set, bits, &mut budget), ALL)?;
         if !wrong {
             prop_assert!(
                 outcome_reduced.stats.states <= outcome.stats.states,

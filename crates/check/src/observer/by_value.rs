@@ -4,7 +4,7 @@
 use automata::tgba::{State, Tgba};
 use ltl::{Prop, Valuation};
 
-use super::{Observer, ObserverStep, Valuations};
+use super::{Event, Observer, ObserverStep, Stance, Valuations, Watches};
 
 /// A TGBA that watches a run.
 pub struct ByValue<'a> {
@@ -22,10 +22,8 @@ impl<'a> ByValue<'a> {
         ByValue { tgba, propositions, rows: Vec::new(), steps: Vec::new() }
     }
 
-    fn compute(&mut self, state: u32, bits: &[u64]) -> (u32, u32) {
-        let is_true = |bit: &usize| bits[bit / 64] >> (bit % 64) & 1 == 1;
-        let valuation: Valuation =
-            (0..self.propositions.len()).filter(is_true).map(|bit| self.propositions[bit]).collect();
+    fn compute(&mut self, state: u32, number: u32, valuations: &Valuations) -> (u32, u32) {
+        let valuation = valuation(number, valuations, &self.propositions);
         let start = self.steps.len() as u32;
         for edge in self.tgba.edges(State::new(state as usize)) {
             if self.tgba.labels().holds(edge.label, &valuation) {
@@ -36,34 +34,54 @@ impl<'a> ByValue<'a> {
     }
 }
 
+/// The valuation of a number, for automata; `propositions` are in the order of the bits.
+pub(super) fn valuation(number: u32, valuations: &Valuations, propositions: &[Prop]) -> Valuation {
+    let is_true = |bit: &usize| valuations.holds(number, *bit);
+    (0..propositions.len()).filter(is_true).map(|bit| propositions[bit]).collect()
+}
+
 impl Observer for ByValue<'_> {
+    fn watches(&self) -> Watches {
+        Watches::Source
+    }
+
     fn all_marks(&self) -> u64 {
         self.tgba.all_marks().0
     }
 
-    fn n_states(&self) -> u32 {
-        self.tgba.n_states() as u32
+    fn n_states(&self) -> u64 {
+        self.tgba.n_states() as u64
     }
 
-    fn initial(&self) -> Vec<u32> {
-        vec![self.tgba.initial().index() as u32]
+    fn initial(&mut self, _valuation: u32, _valuations: &Valuations, out: &mut Vec<u32>) {
+        out.push(self.tgba.initial().index() as u32);
     }
 
     #[inline]
-    fn steps(&mut self, state: u32, valuation: u32, valuations: &Valuations) -> &[ObserverStep] {
+    fn steps(&mut self, state: u32, event: Event, valuations: &Valuations) -> &[ObserverStep] {
         let n_states = self.tgba.n_states();
-        let row = valuation as usize * n_states + state as usize;
+        let row = event.from as usize * n_states + state as usize;
         if row >= self.rows.len() {
-            self.rows.resize((valuation as usize + 1) * n_states, None);
+            self.rows.resize((event.from as usize + 1) * n_states, None);
         }
         let (from, to) = match self.rows[row] {
             Some(range) => range,
             None => {
-                let range = self.compute(state, valuations.bits(valuation));
+                let range = self.compute(state, event.from, valuations);
                 self.rows[row] = Some(range);
                 range
             }
         };
         &self.steps[from as usize..to as usize]
+    }
+
+    #[inline]
+    fn stance(&mut self, _state: u32, _valuation: u32, _valuations: &Valuations) -> Stance {
+        Stance::default()
+    }
+
+    fn is_accepting(&self, state: u32) -> bool {
+        let state = State::new(state as usize);
+        !self.tgba.edges(state).is_empty() && self.tgba.common_marks(state) == self.tgba.all_marks()
     }
 }

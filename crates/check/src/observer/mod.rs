@@ -1,15 +1,31 @@
-//! Observers of runs by what is true in their states.
+//! Observers of runs: automata and testers, as searches see them.
 //!
-//! An observer is an automaton that reads the valuations of a run's states. Valuations are
-//! numbered as they are met, and an observer's steps are computed once for each of its states and
-//! each number: a step in a search is then a lookup.
+//! | observer | watches | made from |
+//! |---|---|---|
+//! | [`ByValue`] | the valuation of the state that a step leaves | TGBA, BA |
+//! | [`ByChange`] | which propositions flip | TA, TGTA, explicit |
+//! | [`Lazy`] | which propositions flip | TA, TGTA, as far as they are met, from a TGBA |
+//! | [`ByAction`] | actions | testers |
+//! | [`StateLabeled`] | the valuation of the state that a step enters | extended Büchi automata of 000 |
+//!
+//! Valuations are numbered as they are met, and an observer's steps are computed once for each of
+//! its states and each number: a step in a search is then a lookup.
 
+mod by_action;
+mod by_change;
 mod by_value;
+mod lazy;
+mod state_labeled;
+mod valuations;
 
+pub use by_action::ByAction;
+pub use by_change::ByChange;
 pub use by_value::ByValue;
+pub use lazy::{Kind, Lazy};
+pub use state_labeled::StateLabeled;
+pub use valuations::Valuations;
 
-use model::{StepError, System};
-use rustc_hash::FxHashMap;
+use model::ActionId;
 
 /// A step of an observer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,62 +36,94 @@ pub struct ObserverStep {
     pub marks: u64,
 }
 
+/// What an observer looks at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Watches {
+    /// The valuation of the state that is left.
+    Source,
+    /// The valuation of the state that is entered.
+    Target,
+    /// The propositions that flip. Without a flip it stays where it is.
+    Changes,
+    /// Actions. Without one that it watches it stays where it is.
+    Actions,
+}
+
+/// What happens in a step of the system.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Event {
+    /// Number of the valuation before it.
+    pub from: u32,
+    /// Number of the valuation after it.
+    pub to: u32,
+    /// The action; none if the last state of a run repeats.
+    pub action: Option<ActionId>,
+}
+
+impl Event {
+    /// A step that leaves the valuation as it is.
+    pub fn stuttering(valuation: u32) -> Event {
+        Event { from: valuation, to: valuation, action: None }
+    }
+}
+
+/// How a state of an observer accepts, besides by marks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stance {
+    /// Reaching it is enough (reject states of testers, F_fin).
+    pub at_once: bool,
+    /// It is enough if the system ends here (S_D of testers, F_dl).
+    pub deadlock: bool,
+    /// It is enough to stay here for ever, moved by nothing (S_L of testers, G of TA).
+    pub livelock: bool,
+    /// Staying here for ever is accepted, in whatever way: as a livelock, or by marks.
+    pub may_wait: bool,
+}
+
 /// An automaton that watches a run.
 pub trait Observer {
-    /// All marks, as bits: a run is accepted iff each is seen infinitely often.
+    /// What it looks at.
+    fn watches(&self) -> Watches;
+
+    /// All marks, as bits: a run is accepted if each is seen infinitely often.
     fn all_marks(&self) -> u64;
 
     /// Number of states.
-    fn n_states(&self) -> u32;
+    fn n_states(&self) -> u64;
 
-    /// The initial states.
-    fn initial(&self) -> Vec<u32>;
+    /// Appends the states in which it begins, where the system begins with this valuation.
+    fn initial(&mut self, valuation: u32, valuations: &Valuations, out: &mut Vec<u32>);
 
-    /// The steps of a state where the valuation of this number holds.
-    fn steps(&mut self, state: u32, valuation: u32, valuations: &Valuations) -> &[ObserverStep];
-}
+    /// The steps of a state at an event.
+    fn steps(&mut self, state: u32, event: Event, valuations: &Valuations) -> &[ObserverStep];
 
-/// The valuations met so far, numbered.
-#[derive(Clone, Debug)]
-pub struct Valuations {
-    /// The system's propositions, in the order of the bits.
-    propositions: Vec<usize>,
-    numbers: FxHashMap<Box<[u64]>, u32>,
-    list: Vec<Box<[u64]>>,
-    current: Vec<u64>,
-}
+    /// How a state accepts while the system has this valuation.
+    fn stance(&mut self, state: u32, valuation: u32, valuations: &Valuations) -> Stance;
 
-impl Valuations {
-    /// No valuations of these propositions of a system.
-    pub fn new(propositions: Vec<usize>) -> Valuations {
-        let current = vec![0; propositions.len().div_ceil(64)];
-        Valuations { propositions, numbers: FxHashMap::default(), list: Vec::new(), current }
+    /// Whether it sees nothing of an event.
+    #[inline]
+    fn is_silent(&mut self, event: Event, _valuations: &Valuations) -> bool {
+        event.from == event.to
     }
 
-    /// The number of the valuation of a state.
-    pub fn number_of<S: System>(
-        &mut self,
-        system: &S,
-        state: &[u32],
-        scratch: &mut S::Scratch,
-    ) -> Result<u32, StepError> {
-        self.current.fill(0);
-        for (bit, &proposition) in self.propositions.iter().enumerate() {
-            if system.holds(proposition, state, scratch)? {
-                self.current[bit / 64] |= 1 << (bit % 64);
-            }
-        }
-        if let Some(&number) = self.numbers.get(self.current.as_slice()) {
-            return Ok(number);
-        }
-        let number = self.list.len() as u32;
-        self.list.push(self.current.clone().into());
-        self.numbers.insert(self.current.clone().into(), number);
-        Ok(number)
+    /// Whether some state accepts by livelock.
+    fn has_livelocks(&self) -> bool {
+        false
     }
 
-    /// The bits of a valuation.
-    pub fn bits(&self, number: u32) -> &[u64] {
-        &self.list[number as usize]
+    /// Whether it can accept by marks.
+    fn has_marks(&self) -> bool {
+        true
+    }
+
+    /// Whether it says itself which deadlocks are errors; else the last state of a run repeats, or
+    /// whatever else was asked for.
+    fn owns_deadlocks(&self) -> bool {
+        false
+    }
+
+    /// Whether a state is one that searches look for: it may be searched first or last.
+    fn is_accepting(&self, _state: u32) -> bool {
+        false
     }
 }

@@ -1,4 +1,4 @@
-//! Emptiness of the product with a generalized Büchi automaton, by strong components.
+//! Emptiness of a product by strong components.
 //!
 //! # Idea
 //! One depth-first search keeps a stack of roots, one per partial strong component, each with the
@@ -6,11 +6,12 @@
 //! marks are all marks, an accepting cycle exists and the search stops at once. [couvreur.99.fm]
 //!
 //! # When should I use this?
-//! By default, for any number of marks.
+//! By default, for TGBA, BA and TGTA, with any number of marks. It is also the first pass of
+//! [`two_pass`](super::two_pass).
 //!
 //! # Requirements and limits
 //! Any generalized Büchi acceptance with up to 64 marks; an exact store, since components must be
-//! told apart.
+//! told apart. Livelock acceptance is left to the second pass.
 //!
 //! # Differences from the paper
 //! - The recursion is an explicit stack.
@@ -18,89 +19,45 @@
 //!   without looking).
 //! - The counterexample is not the path on the stack: the shortest way to the component and a short
 //!   cycle inside it are searched for, breadth first, in what was explored.
+//! - For testing automata, Geldenhuys and Hansen's heuristic is tried as well: an edge that closes a
+//!   cycle of silent steps among livelock states of the path is a livelock.
 //!
 //! # References
-//! [couvreur.99.fm]; Algorithm 1 of [bensalem.12.topnoc].
+//! [couvreur.99.fm]; Algorithm 1 of [bensalem.12.topnoc]; [geldenhuys.06.spin].
 
 use base::{Budget, Limit, Progress};
-use model::{ActionId, Run, StepError, System};
+use model::System;
+use rustc_hash::FxHashMap;
 
 use super::Stats;
-use super::product_graph::{AtDeadlock, Edge, ProductGraph, Trouble};
-use crate::observer::{Observer, Valuations};
+use super::evidence::{Evidence, ProductOutcome, ProductStop, Violation};
+use super::lasso::{lasso, run_to};
+use super::product_graph::{Edge, ProductGraph, Trouble};
+use crate::observer::Observer;
 use crate::paged::{OutOfMemory, Paged};
+use crate::product::Product;
 use crate::store::StateId;
 
-/// A run that the observer accepts.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct AcceptedRun {
-    /// Prefix and one round of the cycle.
-    pub run: Run,
-    /// Number of steps before the cycle. If it is all of them, the run ends in a deadlock, whose
-    /// state repeats for ever.
-    pub cycle_start: usize,
-}
-
-/// Why a search ended before it had seen everything.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum EmptinessStop {
-    /// The observer accepts a run.
-    Accepted(AcceptedRun),
-    /// A run to a deadlock, where that is an error.
-    Deadlock(Run),
-    /// The budget is spent.
-    Limit(Limit),
-    /// The model went wrong at the end of this run.
-    Fault(StepError, Run),
-    /// Something was found, but the run to it was not: a mistake in this search.
-    NoRun,
-}
-
-/// The outcome of a search.
-#[derive(Clone, Debug)]
-pub struct EmptinessOutcome {
-    /// What was explored.
-    pub stats: Stats,
-    /// Distinct system states.
-    pub system_states: u64,
-    /// Why it ended early; `None` if the observer accepts no run.
-    pub stop: Option<EmptinessStop>,
-}
-
-/// Looks for a run of `system` that `observer` accepts.
+/// Looks for a run that the observer accepts by marks, at once, or by its end.
 pub fn search<S: System, O: Observer>(
-    system: &S,
-    observer: O,
-    valuations: Valuations,
-    at_deadlock: AtDeadlock,
+    product: &mut Product<'_, S, O>,
     budget: &mut Budget<'_>,
-) -> EmptinessOutcome {
-    let mut search = Search {
-        graph: ProductGraph::new(system, observer, valuations, at_deadlock, budget.max_bytes),
-        initial: Vec::new(),
-        order: Vec::new(),
-        roots: Vec::new(),
-        open: Paged::new(1),
-        frames: Paged::new(3),
-        pending: Paged::new(3),
-        edges: Vec::new(),
-        stats: Stats::default(),
-        progress: Progress::default(),
-    };
+) -> ProductOutcome {
+    let mut search = Search::new(product, budget.max_bytes);
     let end = search.run(budget).err();
-    search.progress.states = search.graph.n_states();
-    search.stats.deadlocks = search.graph.n_deadlocks;
-    search.stats.record(&search.progress);
-    let stop = end.map(|end| search.explain(&end).unwrap_or(EmptinessStop::NoRun));
-    EmptinessOutcome { stats: search.stats, system_states: search.graph.n_system_states(), stop }
+    search.outcome(end)
 }
 
 /// Why the main loop ends early.
-enum End {
+pub(super) enum End {
     /// The states whose order is at least this are an accepting component.
     Accepting(u32),
+    /// The states on the path from this one on make up a livelock.
+    Livelock(StateId),
+    /// This state accepts at once, or is an error because the run ends there.
+    State(Violation, StateId),
     /// Trouble in this state.
-    Trouble(Trouble, StateId),
+    Trouble(Trouble, Option<StateId>),
     Limit(Limit),
 }
 
@@ -116,15 +73,22 @@ impl From<OutOfMemory> for End {
     }
 }
 
-/// A partial component.
-#[derive(Clone, Copy)]
-struct Root {
-    /// Order of its first state.
-    order: u32,
-    /// Marks seen inside it.
-    marks: u64,
-    /// Marks of the edge that led to its first state.
-    incoming: u64,
+/// Sets of marks, numbered: there are few different ones.
+#[derive(Default)]
+struct MarkSets {
+    numbers: FxHashMap<u64, u32>,
+    sets: Vec<u64>,
+}
+
+impl MarkSets {
+    #[inline]
+    fn number(&mut self, marks: u64) -> u32 {
+        let sets = &mut self.sets;
+        *self.numbers.entry(marks).or_insert_with(|| {
+            sets.push(marks);
+            sets.len() as u32 - 1
+        })
+    }
 }
 
 /// In `order`: not entered yet.
@@ -132,31 +96,63 @@ const NEW: u32 = 0;
 /// In `order`: its component is finished.
 const DEAD: u32 = u32::MAX;
 
-struct Search<'a, S: System, O: Observer> {
-    graph: ProductGraph<'a, S, O>,
-    initial: Vec<(usize, StateId)>,
+/// In a pending edge: it is silent.
+const SILENT: u32 = 1 << 31;
+
+pub(super) struct Search<'p, 'a, S: System, O> {
+    pub(super) graph: ProductGraph<'p, 'a, S, O>,
+    all_marks: u64,
+    looks_for_livelocks: bool,
+    /// Some livelock state was entered (003's Gseen).
+    pub(super) saw_livelock: bool,
     /// Per state: when it was entered, counted from 1; or `NEW` or `DEAD`. H in the paper.
-    order: Vec<u32>,
-    /// The partial components on the path.
-    roots: Vec<Root>,
+    order: Paged,
+    is_on_path: Vec<u64>,
+    /// The partial components on the path: order of the first state, the marks seen inside, and the marks
+    /// of the edge that led there, as numbers.
+    roots: Paged,
+    mark_sets: MarkSets,
     /// The states of all partial components, in the order in which they were entered.
     open: Paged,
-    /// Per state on the path: itself, and the number of its edges in `pending`.
+    /// Per state on the path: itself, the number of its edges in `pending`, and the order of the first
+    /// state of its suffix of silent steps among livelock states (0: it is not a livelock state).
     frames: Paged,
     /// Target and marks of edges still to be followed.
     pending: Paged,
     edges: Vec<Edge>,
-    stats: Stats,
-    progress: Progress,
+    pub(super) stats: Stats,
+    pub(super) progress: Progress,
 }
 
-impl<S: System, O: Observer> Search<'_, S, O> {
-    fn run(&mut self, budget: &mut Budget<'_>) -> Result<(), End> {
-        self.initial = self.graph.initial()?;
-        for index in 0..self.initial.len() {
-            let state = self.initial[index].1;
+impl<'p, 'a, S: System, O: Observer> Search<'p, 'a, S, O> {
+    pub(super) fn new(product: &'p mut Product<'a, S, O>, max_bytes: u64) -> Search<'p, 'a, S, O> {
+        product.expands_once(true);
+        let looks_for_livelocks = product.observer().has_livelocks();
+        let graph = ProductGraph::new(product, max_bytes);
+        Search {
+            all_marks: graph.all_marks(),
+            looks_for_livelocks,
+            saw_livelock: false,
+            graph,
+            order: Paged::new(1),
+            is_on_path: Vec::new(),
+            roots: Paged::new(3),
+            mark_sets: MarkSets::default(),
+            open: Paged::new(1),
+            frames: Paged::new(3),
+            pending: Paged::new(2),
+            edges: Vec::new(),
+            stats: Stats::default(),
+            progress: Progress::default(),
+        }
+    }
+
+    pub(super) fn run(&mut self, budget: &mut Budget<'_>) -> Result<(), End> {
+        self.graph.begin().map_err(|trouble| End::Trouble(trouble, None))?;
+        for index in 0..self.graph.initial.len() {
+            let state = self.graph.initial[index].1;
             if self.order_of(state) == NEW {
-                self.push(state, 0, budget)?;
+                self.push(state, 0, false, budget)?;
                 self.search_from_top(budget)?;
             }
         }
@@ -167,10 +163,15 @@ impl<S: System, O: Observer> Search<'_, S, O> {
         while !self.frames.is_empty() {
             match self.next_edge() {
                 None => self.pop(),
-                Some((target, marks)) => match self.order_of(target) {
-                    NEW => self.push(target, marks, budget)?,
+                Some((target, marks, silent)) => match self.order_of(target) {
+                    NEW => self.push(target, marks, silent, budget)?,
                     DEAD => {}
-                    order => self.merge(order, marks)?,
+                    order => {
+                        if silent && self.closes_livelock(target, order) {
+                            return Err(End::Livelock(target));
+                        }
+                        self.merge(order, marks)?;
+                    }
                 },
             }
         }
@@ -179,26 +180,65 @@ impl<S: System, O: Observer> Search<'_, S, O> {
 
     #[inline]
     fn order_of(&self, state: StateId) -> u32 {
-        self.order.get(state.index()).copied().unwrap_or(NEW)
+        if state.index() < self.order.len() { self.order.get(state.index())[0] } else { NEW }
+    }
+
+    fn is_on_path(is_on_path: &[u64], state: StateId) -> bool {
+        let at = state.index();
+        is_on_path.get(at / 64).is_some_and(|word| word >> (at % 64) & 1 == 1)
+    }
+
+    fn flip_on_path(&mut self, state: usize) {
+        if state / 64 >= self.is_on_path.len() {
+            self.is_on_path.resize(state / 64 + 1, 0);
+        }
+        self.is_on_path[state / 64] ^= 1 << (state % 64);
     }
 
     /// Enters a state: a component of its own, for the time being.
-    fn push(&mut self, state: StateId, incoming: u64, budget: &mut Budget<'_>) -> Result<(), End> {
+    fn push(
+        &mut self,
+        state: StateId,
+        incoming: u64,
+        silent: bool,
+        budget: &mut Budget<'_>,
+    ) -> Result<(), End> {
+        // A state is on the path already when it is expanded: a loop closes a cycle.
+        self.flip_on_path(state.index());
         let mut edges = std::mem::take(&mut self.edges);
-        let expanded = self.graph.expand(state, &mut edges);
+        let is_on_path = &self.is_on_path;
+        let expanded = self.graph.expand(state, |state| Self::is_on_path(is_on_path, state), &mut edges);
         self.edges = edges;
-        let order = self.open.len() as u32 + 1;
-        if state.index() >= self.order.len() {
-            self.order.resize(self.graph.n_states() as usize, NEW);
+        while self.order.len() <= state.index().max(self.graph.n_states() as usize - 1) {
+            self.order.push(&[NEW])?;
         }
-        self.order[state.index()] = order;
+        let order = self.open.len() as u32 + 1;
+        self.order.get_mut(state.index())[0] = order;
         self.open.push(&[state.index() as u32])?;
-        self.roots.push(Root { order, marks: 0, incoming });
-        self.frames.push(&[state.index() as u32, self.edges.len() as u32, order])?;
-        expanded.map_err(|trouble| End::Trouble(trouble, state))?;
-        for edge in self.edges.iter().rev() {
-            let [low, high] = [edge.marks as u32, (edge.marks >> 32) as u32];
-            self.pending.push(&[edge.target.index() as u32, low, high])?;
+        let (none, incoming) = (self.mark_sets.number(0), self.mark_sets.number(incoming));
+        self.roots.push(&[order, none, incoming])?;
+        let expanded = expanded.map_err(|trouble| End::Trouble(trouble, Some(state)))?;
+        let since = match self.frames.len() {
+            _ if !expanded.stance.livelock => 0,
+            0 => order,
+            len => match self.frames.get(len - 1)[2] {
+                since if silent && since != 0 => since,
+                _ => order,
+            },
+        };
+        self.frames.push(&[state.index() as u32, self.edges.len() as u32, since])?;
+        self.saw_livelock |= expanded.stance.livelock;
+        self.stats.deadlocks += u64::from(expanded.is_deadlock);
+        if expanded.stance.at_once {
+            return Err(End::State(Violation::AtOnce, state));
+        }
+        if expanded.is_error {
+            return Err(End::State(Violation::Deadlock, state));
+        }
+        for index in (0..self.edges.len()).rev() {
+            let Edge { target, marks, silent, .. } = self.edges[index];
+            let number = self.mark_sets.number(marks);
+            self.pending.push(&[target.index() as u32, number | if silent { SILENT } else { 0 }])?;
         }
         self.progress.transitions += self.edges.len() as u64;
         self.progress.depth = self.progress.depth.max(self.frames.len() as u64 - 1);
@@ -212,171 +252,110 @@ impl<S: System, O: Observer> Search<'_, S, O> {
             + self.open.bytes()
             + self.frames.bytes()
             + self.pending.bytes()
-            + 4 * self.order.capacity() as u64;
+            + self.order.bytes()
+            + self.roots.bytes()
+            + 8 * self.is_on_path.capacity() as u64;
         self.stats.peak_bytes = self.stats.peak_bytes.max(self.progress.bytes);
         Ok(budget.poll(&self.progress)?)
     }
 
     /// Takes the next edge of the state on top of the path.
-    fn next_edge(&mut self) -> Option<(StateId, u64)> {
+    #[inline]
+    fn next_edge(&mut self) -> Option<(StateId, u64, bool)> {
         let top = self.frames.len() - 1;
         let n_pending = &mut self.frames.get_mut(top)[1];
         *n_pending = n_pending.checked_sub(1)?;
         let record = self.pending.get(self.pending.len() - 1);
-        let edge = (StateId::new(record[0] as usize), u64::from(record[1]) | u64::from(record[2]) << 32);
+        let (target, number) = (StateId::new(record[0] as usize), record[1]);
         self.pending.pop();
-        Some(edge)
+        Some((target, self.mark_sets.sets[(number & !SILENT) as usize], number & SILENT != 0))
+    }
+
+    /// Whether a silent edge from the top of the path to a state of this order closes a cycle of silent
+    /// steps among livelock states: the state lies on the path, in the same suffix of such steps.
+    fn closes_livelock(&self, target: StateId, order: u32) -> bool {
+        if !self.looks_for_livelocks {
+            return false;
+        }
+        let since = self.frames.get(self.frames.len() - 1)[2];
+        since != 0 && order >= since && Self::is_on_path(&self.is_on_path, target)
     }
 
     /// An edge leads back to a state of this order: everything since then is one component.
-    fn merge(&mut self, order: u32, mut marks: u64) -> Result<(), End> {
-        while let Some(&root) = self.roots.last()
-            && root.order > order
-        {
-            marks |= root.marks | root.incoming;
+    fn merge(&mut self, order: u32, marks: u64) -> Result<(), End> {
+        let mut marks = marks;
+        while let Some(top) = self.roots.len().checked_sub(1) {
+            let [root_order, inside, incoming] = *self.roots.get(top) else { break };
+            marks |= self.mark_sets.sets[inside as usize];
+            if root_order <= order {
+                if marks & self.all_marks == self.all_marks {
+                    return Err(End::Accepting(root_order));
+                }
+                self.roots.get_mut(top)[1] = self.mark_sets.number(marks);
+                break;
+            }
+            marks |= self.mark_sets.sets[incoming as usize];
             self.roots.pop();
         }
-        let all = self.graph.all_marks();
-        match self.roots.last_mut() {
-            Some(root) => {
-                root.marks |= marks;
-                if root.marks & all == all { Err(End::Accepting(root.order)) } else { Ok(()) }
-            }
-            None => Ok(()),
-        }
+        Ok(())
     }
 
     /// Leaves the state on top of the path; if it is the root of its component, that is finished.
     fn pop(&mut self) {
-        let order = self.frames.get(self.frames.len() - 1)[2];
+        let state = self.frames.get(self.frames.len() - 1)[0] as usize;
+        let order = self.order.get(state)[0];
         self.frames.pop();
-        if self.roots.last().is_some_and(|root| root.order == order) {
+        self.flip_on_path(state);
+        let top = self.roots.len() - 1;
+        if self.roots.get(top)[0] == order {
             self.roots.pop();
             for at in (order as usize - 1..self.open.len()).rev() {
                 let state = self.open.get(at)[0];
-                self.order[state as usize] = DEAD;
+                self.order.get_mut(state as usize)[0] = DEAD;
             }
             self.open.truncate(order as usize - 1);
         }
     }
 
+    /// The outcome of a search that ended so.
+    pub(super) fn outcome(mut self, end: Option<End>) -> ProductOutcome {
+        self.progress.states = self.graph.n_states();
+        self.stats.record(&self.progress);
+        let system_states = Some(self.graph.n_system_states());
+        let stop = end.map(|end| self.explain(&end).unwrap_or(ProductStop::NoRun));
+        ProductOutcome { stats: self.stats, system_states, stop, coverage: None }
+    }
+
     /// Turns the end of the main loop into an answer with a run.
-    fn explain(&mut self, end: &End) -> Option<EmptinessStop> {
+    fn explain(&mut self, end: &End) -> Option<ProductStop> {
+        let (order, graph) = (&self.order, &mut self.graph);
         Some(match *end {
-            End::Limit(limit) | End::Trouble(Trouble::Limit(limit), _) => EmptinessStop::Limit(limit),
-            End::Trouble(Trouble::Fault(error), state) => EmptinessStop::Fault(error, self.run_to(state)?),
-            End::Trouble(Trouble::Deadlock, state) => EmptinessStop::Deadlock(self.run_to(state)?),
-            End::Accepting(root) => EmptinessStop::Accepted(self.accepted_run(root)?),
+            End::Limit(limit) | End::Trouble(Trouble::Limit(limit), _) => ProductStop::Limit(limit),
+            End::Trouble(Trouble::Fault(error), state) => {
+                let run = match state {
+                    Some(state) => run_to(graph, state)?.0,
+                    None => model::Run::default(),
+                };
+                ProductStop::Fault(error, run)
+            }
+            End::State(violation, state) => {
+                let (run, observer_states) = run_to(graph, state)?;
+                ProductStop::Found(Evidence { violation, run, cycle_start: None, observer_states })
+            }
+            End::Accepting(root) => {
+                let is_inside = |state: StateId| {
+                    let order = if state.index() < order.len() { order.get(state.index())[0] } else { NEW };
+                    order != DEAD && order >= root
+                };
+                ProductStop::Found(lasso(graph, Violation::Cycle, &is_inside)?)
+            }
+            End::Livelock(start) => {
+                let frames = (0..self.frames.len()).map(|at| self.frames.get(at)[0]);
+                let cycle: rustc_hash::FxHashSet<u32> =
+                    frames.skip_while(|&state| state as usize != start.index()).collect();
+                let is_inside = |state: StateId| cycle.contains(&(state.index() as u32));
+                ProductStop::Found(lasso(graph, Violation::Livelock, &is_inside)?)
+            }
         })
-    }
-
-    /// A shortest run to a state.
-    fn run_to(&mut self, state: StateId) -> Option<Run> {
-        Some(self.path_to(|_, found| found == state)?.0)
-    }
-
-    fn is_open_since(&self, root: u32, state: StateId) -> bool {
-        let order = self.order_of(state);
-        order != DEAD && order >= root
-    }
-
-    /// The shortest way to the component of a root, and a short cycle there with all marks.
-    fn accepted_run(&mut self, root: u32) -> Option<AcceptedRun> {
-        let (mut run, entry) = self.path_to(|search, state| search.is_open_since(root, state))?;
-        let cycle_start = run.actions.len();
-        let mut missing = self.graph.all_marks();
-        let mut at = entry;
-        let mut cycle = Vec::new();
-        while missing != 0 {
-            let (edges, seen) = self.walk(at, root, |_, edge| edge.marks & missing != 0)?;
-            at = seen;
-            missing &= !edges.iter().fold(0, |marks, edge| marks | edge.marks);
-            cycle.extend(edges);
-        }
-        if at != entry || cycle.is_empty() {
-            cycle.extend(self.walk(at, root, |_, edge| edge.target == entry)?.0);
-        }
-        // The stuttering of a deadlock is no action: then the cycle is empty.
-        run.actions.extend(cycle.iter().filter_map(|edge| edge.action));
-        Some(AcceptedRun { run, cycle_start })
-    }
-
-    /// A shortest run to a state that is wanted, among the states that were entered.
-    fn path_to(&mut self, wanted: impl Fn(&Self, StateId) -> bool) -> Option<(Run, StateId)> {
-        let mut parents: Vec<Option<(StateId, Option<ActionId>)>> =
-            vec![None; self.graph.n_states() as usize];
-        let mut queue = Vec::new();
-        let mut root_of: Vec<(StateId, usize)> = Vec::new();
-        for &(index, state) in &self.initial {
-            if !queue.contains(&state) {
-                queue.push(state);
-                root_of.push((state, index));
-            }
-        }
-        let is_root = |state: StateId| root_of.iter().find(|root| root.0 == state).map(|root| root.1);
-        let mut next = 0;
-        let mut edges = Vec::new();
-        let found = loop {
-            let state = *queue.get(next)?;
-            next += 1;
-            if wanted(self, state) {
-                break state;
-            }
-            // What went wrong before goes wrong again: such states have no edges here.
-            _ = self.graph.expand(state, &mut edges);
-            for edge in &edges {
-                let target = edge.target;
-                let is_new =
-                    parents.get(target.index()).is_some_and(Option::is_none) && is_root(target).is_none();
-                if is_new && self.order_of(target) != NEW {
-                    parents[target.index()] = Some((state, edge.action));
-                    queue.push(target);
-                }
-            }
-        };
-        let mut actions = Vec::new();
-        let mut state = found;
-        while let Some((parent, action)) = parents[state.index()] {
-            actions.extend(action);
-            state = parent;
-        }
-        actions.reverse();
-        Some((Run { initial: is_root(state).unwrap_or(0), actions }, found))
-    }
-
-    /// A shortest walk of at least one edge inside the component of a root that ends with an edge
-    /// that is wanted.
-    fn walk(
-        &mut self,
-        from: StateId,
-        root: u32,
-        wanted: impl Fn(&Self, &Edge) -> bool,
-    ) -> Option<(Vec<Edge>, StateId)> {
-        let mut parents: rustc_hash::FxHashMap<StateId, (StateId, Edge)> = rustc_hash::FxHashMap::default();
-        let mut queue = vec![from];
-        let mut next = 0;
-        let mut edges = Vec::new();
-        loop {
-            let state = *queue.get(next)?;
-            next += 1;
-            _ = self.graph.expand(state, &mut edges);
-            for edge in edges.iter().filter(|edge| self.is_open_since(root, edge.target)) {
-                if wanted(self, edge) {
-                    let mut walk = vec![*edge];
-                    let mut at = state;
-                    while at != from {
-                        let (parent, edge) = parents[&at];
-                        walk.push(edge);
-                        at = parent;
-                    }
-                    walk.reverse();
-                    return Some((walk, edge.target));
-                }
-                if edge.target != from && !parents.contains_key(&edge.target) {
-                    parents.insert(edge.target, (state, *edge));
-                    queue.push(edge.target);
-                }
-            }
-        }
     }
 }

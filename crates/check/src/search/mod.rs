@@ -7,20 +7,27 @@
 //! |---|---|---|---|
 //! | [`bfs`] | shortest runs | none: the exact store *is* the queue | by default |
 //! | [`dfs`] | some run, perhaps long | as deep as the longest path | to hurry into deep states; with little memory, over [`Bitstate`](crate::Bitstate) |
-//! | [`one_pass`] | illegal traces, stable failures and divergences of a tester | a work set, and a stack of invisible steps | for every tester |
-//! | [`couvreur`] | runs that an observer by value accepts: violations of LTL | as deep as the longest path | for every formula |
-//! | [`nested_dfs`] | illegal infinite traces of a tester | as deep as the longest path, twice | for testers with infinite-trace states, through [`tester`] |
+//! | [`couvreur`] | cycles with all marks: violations of LTL | as deep as the longest path | for TGBA, BA and TGTA |
+//! | [`two_pass`] | the same, and livelocks | as deep as the longest path, twice | for TA |
+//! | [`one_pass`] | livelocks, and what is accepted at once or by a deadlock | a work set, and a stack of silent steps | for testers, and for TA without Büchi states |
+//! | [`shortest`] | a shortest cycle with all marks | none: everything is kept | to show people a violation that is known |
+//! | [`nested_dfs`] | cycles with a marked step | as deep as the longest path, twice | for BA in little memory; for testers with infinite-trace states, through [`tester`] |
 
 pub mod bfs;
 pub mod couvreur;
 pub mod dfs;
+pub mod evidence;
+mod lasso;
+mod log;
 pub mod nested_dfs;
 pub mod one_pass;
 mod product_graph;
+pub mod shortest;
 mod stack;
 pub mod tester;
+pub mod two_pass;
 
-pub use product_graph::AtDeadlock;
+pub use evidence::{Evidence, ProductOutcome, ProductStop, Violation};
 
 use base::{Limit, Progress};
 use model::{Run, StepError, System};

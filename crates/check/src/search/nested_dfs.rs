@@ -1,4 +1,4 @@
-//! Nested depth-first search for illegal infinite traces.
+//! Nested depth-first search for cycles with a marked step: of Büchi automata, and of testers.
 //!
 //! # Idea
 //! The algorithm of Courcoubetis, Vardi, Wolper and Yannakakis [courcoubetis.92.fmsd], adapted to
@@ -8,12 +8,14 @@
 //! there and looks for a way back. All inner searches together enter each state once.
 //!
 //! # When should I use this?
-//! For testers with infinite-trace states, together with [`one_pass`](super::one_pass), which
-//! finds divergences.
+//! For Büchi automata where memory is scarce (it needs two bits per state, also in a bitstate store),
+//! or to compare; [`couvreur`](super::couvreur) stops earlier. For testers with infinite-trace states,
+//! together with [`one_pass`](super::one_pass), which finds divergences.
 //!
 //! # Requirements and limits
-//! Any [`Planes`]; under reduction a set of actions must depend on the state alone, since states are
-//! expanded twice. No fairness.
+//! Any [`Planes`]; at most one mark. States are expanded twice, and must be expanded alike: under
+//! reduction a set of actions must depend on the state alone, but for whether all are taken, which is
+//! remembered. No fairness.
 //!
 //! # Differences from the paper
 //! - The inner search stops at any state on the stack of the outer search, not only at its own
@@ -24,66 +26,75 @@
 //! [courcoubetis.92.fmsd]; [valmari.93.cav], end of Section 3; [holzmann.96.spin].
 
 use base::{Budget, Progress};
-use model::{ActionId, Run};
+use model::{ActionId, Run, System};
 
 use super::Stats;
-use super::one_pass::out_of_memory;
+use super::evidence::{Evidence, ProductOutcome, ProductStop, Violation};
 use super::stack::{Pending, Stack};
-use super::tester::{Evidence, TesterOutcome, TesterStop, Violation};
-use crate::paged::OutOfMemory;
-use crate::product::{ExpandError, ProductSteps, Scratch, TesterProduct};
+use crate::observer::Observer;
+use crate::product::{Expanded, Product, ProductSteps, no_path};
+use crate::reduction::Method;
 use crate::store::Planes;
 
-/// Searches the product for C1, C2 and C4, using empty sets.
-pub fn search<P: Planes>(
-    product: &TesterProduct<'_>,
+/// Searches the product for cycles with a marked step, using empty sets. States that accept at once
+/// and deadlocks that are errors are noticed on the way; livelocks are not.
+///
+/// # Panics
+/// If the observer has several marks.
+pub fn search<S: System, O: Observer, P: Planes>(
+    product: &mut Product<'_, S, O>,
     planes: &mut P,
     budget: &mut Budget<'_>,
-) -> TesterOutcome {
+) -> ProductOutcome {
+    assert!(product.observer().all_marks() <= 1, "a single mark");
+    product.expands_once(false);
     let mut search = Search {
-        product,
         planes,
-        scratch: product.new_scratch(),
         steps: product.new_steps(),
         initial: 0,
         outer: Stack::new(product.width()),
         inner: Stack::new(product.width()),
+        target: vec![0; product.width()],
+        product,
         stats: Stats::default(),
         progress: Progress::default(),
     };
     let stop = search.run(budget).err();
-    TesterOutcome::new(search.stats, search.progress, search.planes, stop)
+    ProductOutcome::new(search.stats, search.progress, search.planes, stop)
 }
 
-struct Search<'a, P: Planes> {
-    product: &'a TesterProduct<'a>,
+struct Search<'a, 's, S: System, O, P: Planes> {
+    product: &'a mut Product<'s, S, O>,
     /// First: seen by the outer search. Second: by an inner one.
     planes: &'a mut P,
-    scratch: Scratch,
     steps: ProductSteps,
     /// Which initial state of the system is at the bottom of the outer stack.
     initial: usize,
     outer: Stack,
     inner: Stack,
+    target: Vec<u32>,
     stats: Stats,
     progress: Progress,
 }
 
-impl<P: Planes> Search<'_, P> {
-    fn run(&mut self, budget: &mut Budget<'_>) -> Result<(), TesterStop> {
-        let product = self.product;
-        product.for_each_initial_state(|index, state| {
+impl<S: System, O: Observer, P: Planes> Search<'_, '_, S, O, P> {
+    fn run(&mut self, budget: &mut Budget<'_>) -> Result<(), ProductStop> {
+        let mut initial: Vec<(usize, Vec<u32>)> = Vec::new();
+        self.product.for_each_initial_state(|_, index, state| {
+            initial.push((index, state.to_vec()));
+            Ok::<(), ProductStop>(())
+        })?;
+        for (index, state) in initial {
             self.initial = index;
-            if self.planes.insert_first(state)? {
-                let via = Pending { action: ActionId::new(0), flag: false };
-                self.enter(state, via, budget)?;
+            if self.planes.insert_first(&state)? {
+                self.enter(&state, Pending::default(), budget)?;
                 self.search_outer(budget)?;
             }
-            Ok(())
-        })
+        }
+        Ok(())
     }
 
-    fn search_outer(&mut self, budget: &mut Budget<'_>) -> Result<(), TesterStop> {
+    fn search_outer(&mut self, budget: &mut Budget<'_>) -> Result<(), ProductStop> {
         let mut target = vec![0; self.product.width()];
         while !self.outer.is_empty() {
             match self.outer.next(&mut target) {
@@ -116,9 +127,9 @@ impl<P: Planes> Search<'_, P> {
         marked: Pending,
         from: &[u32],
         budget: &mut Budget<'_>,
-    ) -> Result<(), TesterStop> {
+    ) -> Result<(), ProductStop> {
         if let Some(frame) = self.outer.find(from) {
-            return Err(self.cycle(frame, marked.action, None));
+            return Err(self.cycle(frame, marked.action, false));
         }
         if !self.planes.insert_second(from)? {
             return Ok(());
@@ -132,7 +143,7 @@ impl<P: Planes> Search<'_, P> {
                 continue;
             };
             if let Some(frame) = self.outer.find(&target) {
-                return Err(self.cycle(frame, marked.action, Some(step.action)));
+                return Err(self.cycle(frame, step.action, true));
             }
             if self.planes.insert_second(&target)? {
                 self.enter_inner(&target, step, budget)?;
@@ -141,19 +152,27 @@ impl<P: Planes> Search<'_, P> {
         Ok(())
     }
 
-    fn enter(&mut self, state: &[u32], via: Pending, budget: &mut Budget<'_>) -> Result<(), TesterStop> {
-        self.outer.push(state, via, 0).map_err(out_of_memory)?;
-        let flags = self.product.flags(state);
-        if flags.reject {
-            return Err(self.error(Violation::IllegalTrace));
+    fn enter(&mut self, state: &[u32], via: Pending, budget: &mut Budget<'_>) -> Result<(), ProductStop> {
+        self.outer.push(state, via, 0)?;
+        let (system, observer) = state.split_at(state.len() - 1);
+        let Search { product, outer, target, steps, .. } = self;
+        let mut is_on_path = |system: &[u32], observer: u32| {
+            target[..system.len()].copy_from_slice(system);
+            target[system.len()] = observer;
+            outer.find(target).is_some()
+        };
+        let expanded = product.expand(system, observer[0], &mut is_on_path, steps);
+        let expanded = expanded.map_err(|error| ProductStop::trouble(error, || self.current_run(false)))?;
+        self.stats.deadlocks += u64::from(expanded.is_deadlock);
+        match expanded {
+            Expanded { stance, .. } if stance.at_once => return Err(self.error(Violation::AtOnce)),
+            Expanded { is_error: true, .. } => return Err(self.error(Violation::Deadlock)),
+            _ => {}
         }
-        let expanded = self.product.expand(state, &mut self.scratch, &mut self.steps);
-        let is_deadlock = expanded.map_err(|error| self.trouble(error, false))?;
-        self.stats.deadlocks += u64::from(is_deadlock);
-        if is_deadlock && flags.deadlock {
-            return Err(self.error(Violation::StableFailure));
+        if expanded.is_full && self.product.method() == Some(Method::Classical) {
+            self.planes.mark(state)?;
         }
-        add_steps(&mut self.outer, &self.steps)?;
+        add_steps(&mut self.outer, &self.steps, &mut self.target, self.product.observer().all_marks())?;
         self.progress.depth = self.progress.depth.max(self.outer.len() as u64 - 1);
         self.poll(budget)
     }
@@ -163,15 +182,21 @@ impl<P: Planes> Search<'_, P> {
         state: &[u32],
         via: Pending,
         budget: &mut Budget<'_>,
-    ) -> Result<(), TesterStop> {
-        self.inner.push(state, via, 0).map_err(out_of_memory)?;
-        let expanded = self.product.expand(state, &mut self.scratch, &mut self.steps);
-        expanded.map_err(|error| self.trouble(error, true))?;
-        add_steps(&mut self.inner, &self.steps)?;
+    ) -> Result<(), ProductStop> {
+        self.inner.push(state, via, 0)?;
+        let (system, observer) = state.split_at(state.len() - 1);
+        let must_be_full = self.product.method() == Some(Method::Classical) && self.planes.is_marked(state);
+        let expanded = if must_be_full {
+            self.product.expand_fully(system, observer[0], &mut self.steps)
+        } else {
+            self.product.expand(system, observer[0], &mut no_path, &mut self.steps)
+        };
+        expanded.map_err(|error| ProductStop::trouble(error, || self.current_run(true)))?;
+        add_steps(&mut self.inner, &self.steps, &mut self.target, self.product.observer().all_marks())?;
         self.poll(budget)
     }
 
-    fn poll(&mut self, budget: &mut Budget<'_>) -> Result<(), TesterStop> {
+    fn poll(&mut self, budget: &mut Budget<'_>) -> Result<(), ProductStop> {
         self.progress.states = self.planes.n_states();
         self.progress.transitions += self.steps.steps.len() as u64;
         self.progress.bytes = self.planes.bytes() + self.outer.bytes() + self.inner.bytes();
@@ -181,47 +206,51 @@ impl<P: Planes> Search<'_, P> {
 
     /// The run on the outer stack, continued along the inner one if that is wanted.
     fn current_run(&self, with_inner: bool) -> Run {
-        let mut actions: Vec<ActionId> =
-            (1..self.outer.len()).map(|frame| self.outer.action(frame)).collect();
+        let mut actions: Vec<ActionId> = self.outer.actions_from(1).collect();
         if with_inner {
-            actions.extend((0..self.inner.len()).map(|frame| self.inner.action(frame)));
+            actions.extend(self.inner.actions_from(0));
         }
         Run { initial: self.initial, actions }
     }
 
-    fn error(&self, violation: Violation) -> TesterStop {
+    fn error(&self, violation: Violation) -> ProductStop {
         self.found(violation, self.current_run(false), None)
     }
 
-    fn trouble(&self, error: ExpandError, in_inner: bool) -> TesterStop {
-        match error {
-            ExpandError::Step(error) => TesterStop::Fault(error, self.current_run(in_inner)),
-            ExpandError::OutOfMemory => out_of_memory(OutOfMemory),
-        }
+    /// The cycle from a frame of the outer stack to its top, along the inner stack if that is wanted,
+    /// which starts with the marked step, and by a last step back to the frame.
+    fn cycle(&self, frame: usize, last: Option<ActionId>, with_inner: bool) -> ProductStop {
+        let mut run = self.current_run(with_inner);
+        run.actions.extend(last);
+        self.found(Violation::Cycle, run, Some(self.outer.n_actions_to(frame)))
     }
 
-    /// The cycle from a frame of the outer stack to its top, over the marked step, along the inner
-    /// stack, and by a last step back to the frame. Without a last step the marked one closes it.
-    fn cycle(&self, frame: usize, marked: ActionId, last: Option<ActionId>) -> TesterStop {
-        let mut run = self.current_run(last.is_some());
-        match last {
-            Some(last) => run.actions.push(last),
-            None => run.actions.push(marked),
+    fn found(&self, violation: Violation, run: Run, cycle_start: Option<usize>) -> ProductStop {
+        let mut observer_states: Vec<u32> = self.outer.observers_from(0).collect();
+        if observer_states.len() <= run.actions.len() {
+            observer_states.extend(self.inner.observers_from(0));
         }
-        self.found(Violation::InfiniteTrace, run, Some(frame))
-    }
-
-    fn found(&self, violation: Violation, run: Run, cycle_start: Option<usize>) -> TesterStop {
-        let tester_state = self.product.tester_state(self.outer.top());
-        TesterStop::Found(Evidence { violation, run, cycle_start, tester_state })
+        if let Some(cycle_start) = cycle_start {
+            // The last step closes the cycle.
+            observer_states.truncate(run.actions.len());
+            observer_states.push(observer_states.get(cycle_start).copied().unwrap_or(0));
+        }
+        observer_states.truncate(run.actions.len() + 1);
+        ProductStop::Found(Evidence { violation, run, cycle_start, observer_states })
     }
 }
 
 /// Adds the steps out of the top state; marked steps are flagged.
-fn add_steps(stack: &mut Stack, steps: &ProductSteps) -> Result<(), TesterStop> {
-    for index in (0..steps.steps.len()).rev() {
-        let step = Pending { action: steps.steps.actions()[index], flag: steps.kinds[index].marked };
-        stack.add_pending(step, steps.steps.target(index)).map_err(out_of_memory)?;
+fn add_steps(
+    stack: &mut Stack,
+    steps: &ProductSteps,
+    target: &mut [u32],
+    all_marks: u64,
+) -> Result<(), ProductStop> {
+    for step in steps.steps.iter().rev() {
+        steps.copy_target(step, target);
+        let flag = step.marks & all_marks == all_marks;
+        stack.add_pending(Pending { action: step.action, flag }, target)?;
     }
     Ok(())
 }

@@ -1,19 +1,21 @@
-//! One pass over the product with a tester finds illegal traces, stable failures and divergences.
+//! One pass over the product finds illegal traces, stable failures and divergences of a tester, and
+//! livelocks of a testing automaton.
 //!
 //! # Idea
 //! Algorithm 3.4 of 001 [valmari.93.cav]. States wait in a work set. One is taken; from it, a
-//! depth-first search goes as far as invisible steps lead while the tester is in a livelock state.
-//! A step back onto the stack of that search closes an illegal divergence. All other steps put
-//! their targets into the work set. Reject states and deadlocks are noticed on the way.
+//! depth-first search goes as far as steps lead that the observer does not see, while that is in a
+//! livelock state. A step back onto the stack of that search closes a livelock. All other steps put
+//! their targets into the work set. States that accept at once, and deadlocks, are noticed on the
+//! way.
 //!
 //! # When should I use this?
 //! For every tester; if it has infinite-trace states, together with the nested search
-//! ([`tester`](super::tester) does that). It finds a divergence as soon as all its steps were found,
-//! and looks at each state once.
+//! ([`tester`](super::tester) does that). For testing automata without Büchi states. It finds a
+//! livelock as soon as all its steps were found, and looks at each state once.
 //!
 //! # Requirements and limits
-//! Any [`Planes`]. Over a bitstate store states may be missed, but a divergence that is reported is
-//! one: the test for what is on the stack is exact. No fairness.
+//! Any [`Planes`]. Over a bitstate store states may be missed, but a livelock that is reported is
+//! one: the test for what is on the stack is exact. No fairness. Marks are not looked at.
 //!
 //! # Differences from the paper
 //! - A state that waits in the work set is *found*; a state that a depth-first search has entered
@@ -22,83 +24,100 @@
 //!   but not entered is entered by a depth-first search that reaches it.
 //! - Recursion is an explicit stack.
 //! - Deadlocks (C2) are noticed when a state is expanded, not when it is found.
+//! - A deadlock in a livelock state of a testing automaton is a livelock: the last state repeats.
 //!
 //! # References
 //! [valmari.93.cav], Algorithm 3.4; [hansen.02.fmics], ONE-PASS and LLEDET.
 
 use std::collections::VecDeque;
 
-use base::{Budget, Limit, Progress};
-use model::{ActionId, Run};
+use base::{Budget, Progress};
+use model::{ActionId, Run, System};
 
 use super::Stats;
+use super::evidence::{Evidence, ProductOutcome, ProductStop, Violation};
+use super::log::Log;
 use super::stack::{Pending, Stack};
-use super::tester::{Evidence, Log, TesterOutcome, TesterStop, Violation, WorkSet};
+use crate::observer::Observer;
 use crate::paged::OutOfMemory;
-use crate::product::{ExpandError, ProductSteps, Scratch, TesterProduct};
+use crate::product::{Expanded, Product, ProductStep, ProductSteps, no_path};
 use crate::store::Planes;
 
-/// Searches the product for C1, C2 and C3, using empty sets.
-pub fn search<P: Planes>(
-    product: &TesterProduct<'_>,
+/// The order of the work set of Algorithm 3.4.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WorkSet {
+    /// First in, first out: short prefixes.
+    Queue,
+    /// Last in, first out.
+    Stack,
+}
+
+/// Searches the product for everything that is accepted other than by marks, using empty sets.
+pub fn search<S: System, O: Observer, P: Planes>(
+    product: &mut Product<'_, S, O>,
     work_set: WorkSet,
     planes: &mut P,
     budget: &mut Budget<'_>,
-) -> TesterOutcome {
+) -> ProductOutcome {
+    product.expands_once(true);
     let mut search = Search {
-        product,
         planes,
-        scratch: product.new_adaptive_scratch(),
         steps: product.new_steps(),
+        stack: Stack::new(product.width()),
+        target: vec![0; product.width()],
+        has_livelocks: product.observer().has_livelocks(),
+        product,
         work: VecDeque::new(),
         work_set,
-        stack: Stack::new(product.width()),
         log: Log::new(),
         stats: Stats::default(),
         progress: Progress::default(),
     };
     let stop = search.run(budget).err();
     search.progress.depth = search.log.depth();
-    TesterOutcome::new(search.stats, search.progress, search.planes, stop)
+    ProductOutcome::new(search.stats, search.progress, search.planes, stop)
 }
 
-struct Search<'a, P: Planes> {
-    product: &'a TesterProduct<'a>,
+struct Search<'a, 's, S: System, O, P: Planes> {
+    product: &'a mut Product<'s, S, O>,
     /// First: found. Second: entered.
     planes: &'a mut P,
-    scratch: Scratch,
+    has_livelocks: bool,
     steps: ProductSteps,
     /// `mainset`: states, each followed by the number of its note in the log.
     work: VecDeque<u32>,
     work_set: WorkSet,
     stack: Stack,
     log: Log,
+    target: Vec<u32>,
     stats: Stats,
     progress: Progress,
 }
 
-impl<P: Planes> Search<'_, P> {
-    fn run(&mut self, budget: &mut Budget<'_>) -> Result<(), TesterStop> {
-        let product = self.product;
-        product.for_each_initial_state(|index, state| self.find(state, Log::ROOT, index as u32))?;
-        let mut record = vec![0; product.width() + 1];
+impl<S: System, O: Observer, P: Planes> Search<'_, '_, S, O, P> {
+    fn run(&mut self, budget: &mut Budget<'_>) -> Result<(), ProductStop> {
+        let mut initial: Vec<(usize, Vec<u32>)> = Vec::new();
+        self.product.for_each_initial_state(|_, index, state| {
+            initial.push((index, state.to_vec()));
+            Ok::<(), ProductStop>(())
+        })?;
+        for (index, state) in initial {
+            self.find(&state, Log::ROOT, index as u32)?;
+        }
+        let mut record = vec![0; self.product.width() + 1];
         while self.take(&mut record) {
-            let (state, note) = record.split_at(product.width());
-            // Depth-first searches enter livelock states only: others come from the work set alone,
-            // each once.
-            if !product.flags(state).livelock {
-                self.look_at(state, note[0], budget)?;
-            } else if self.planes.insert_second(state)? {
-                let via = Pending { action: ActionId::new(0), flag: false };
-                self.enter(state, via, note[0], budget)?;
+            let (state, note) = record.split_at(self.product.width());
+            // Without livelock states there are no depth-first searches that might have entered it.
+            if !self.has_livelocks || self.planes.insert_second(state)? {
+                self.enter(state, Pending::default(), note[0], budget)?;
                 self.search_livelocks(budget)?;
             }
         }
         Ok(())
     }
 
-    /// The depth-first search of invisible steps from the state on the stack.
-    fn search_livelocks(&mut self, budget: &mut Budget<'_>) -> Result<(), TesterStop> {
+    /// The depth-first search of silent steps from the state on the stack.
+    fn search_livelocks(&mut self, budget: &mut Budget<'_>) -> Result<(), ProductStop> {
         let mut target = vec![0; self.product.width()];
         while !self.stack.is_empty() {
             let Some(step) = self.stack.next(&mut target) else {
@@ -107,63 +126,72 @@ impl<P: Planes> Search<'_, P> {
             };
             if self.planes.insert_second(&target)? {
                 self.planes.insert_first(&target)?;
-                let note = self.log.add(self.stack.top_tag(), step.action.index() as u32);
-                let note = note.map_err(out_of_memory)?;
+                let action = step.action.map_or(0, |action| action.index() as u32);
+                let note = self.log.add(self.stack.top_tag(), action, target[target.len() - 1])?;
                 self.enter(&target, step, note, budget)?;
             } else if let Some(frame) = self.stack.find(&target) {
-                return Err(self.divergence(frame, step.action));
+                return Err(self.livelock(frame, step.action));
             }
         }
         Ok(())
     }
 
-    /// Puts a state on the stack and looks at its steps.
+    /// Puts a state on the stack and looks at its steps. In a livelock state silent ones wait there for
+    /// their turn; the targets of all others go to the work set.
     fn enter(
         &mut self,
         state: &[u32],
         via: Pending,
         note: u32,
         budget: &mut Budget<'_>,
-    ) -> Result<(), TesterStop> {
-        self.stack.push(state, via, note).map_err(out_of_memory)?;
-        self.look_at(state, note, budget)
-    }
-
-    /// Looks at the steps of a state. In a livelock state (which is on the stack) invisible ones
-    /// wait there for their turn; the targets of all others go to the work set.
-    fn look_at(&mut self, state: &[u32], note: u32, budget: &mut Budget<'_>) -> Result<(), TesterStop> {
-        let flags = self.product.flags(state);
-        if flags.reject {
-            return Err(self.error(Violation::IllegalTrace, state, note));
+    ) -> Result<(), ProductStop> {
+        if self.has_livelocks {
+            self.stack.push(state, via, note)?;
         }
-        let mut steps = std::mem::take(&mut self.steps);
-        let expanded = self.product.expand(state, &mut self.scratch, &mut steps);
-        let is_deadlock = expanded.map_err(|error| self.trouble(error, note))?;
-        self.stats.deadlocks += u64::from(is_deadlock);
-        if is_deadlock && flags.deadlock {
-            return Err(self.error(Violation::StableFailure, state, note));
-        }
+        let mut steps = std::mem::replace(&mut self.steps, self.product.new_steps());
+        let expanded = self.look_at(state, note, &mut steps)?;
         self.progress.transitions += steps.steps.len() as u64;
-        for (index, (action, target)) in steps.steps.iter().enumerate() {
-            if steps.kinds[index].visible || !flags.livelock {
-                self.find(target, note, action.index() as u32)?;
-            }
+        let waits = |step: &ProductStep| step.silent && expanded.stance.livelock;
+        for step in steps.steps.iter().filter(|step| !waits(step)) {
+            let mut target = std::mem::take(&mut self.target);
+            steps.copy_target(step, &mut target);
+            let found = self.find(&target, note, step.action.map_or(0, |action| action.index() as u32));
+            self.target = target;
+            found?;
         }
-        if flags.livelock {
-            for index in (0..steps.steps.len()).rev().filter(|&index| !steps.kinds[index].visible) {
-                let step = Pending { action: steps.steps.actions()[index], flag: false };
-                self.stack.add_pending(step, steps.steps.target(index)).map_err(out_of_memory)?;
-            }
+        for step in steps.steps.iter().rev().filter(|step| waits(step)) {
+            steps.copy_target(step, &mut self.target);
+            self.stack.add_pending(Pending { action: step.action, flag: false }, &self.target)?;
         }
         self.steps = steps;
         self.poll(budget)
     }
 
+    /// The steps of a state, unless something goes wrong in it.
+    fn look_at(
+        &mut self,
+        state: &[u32],
+        note: u32,
+        steps: &mut ProductSteps,
+    ) -> Result<Expanded, ProductStop> {
+        let (system, observer) = state.split_at(state.len() - 1);
+        let expanded = self.product.expand(system, observer[0], &mut no_path, steps);
+        let expanded = expanded.map_err(|error| ProductStop::trouble(error, || self.log.run_to(note).0))?;
+        self.stats.deadlocks += u64::from(expanded.is_deadlock);
+        let violation = match expanded {
+            Expanded { stance, .. } if stance.at_once => Violation::AtOnce,
+            Expanded { is_error: true, .. } => Violation::Deadlock,
+            _ => return Ok(expanded),
+        };
+        let (run, observer_states) = self.log.run_to(note);
+        Err(ProductStop::Found(Evidence { violation, run, cycle_start: None, observer_states }))
+    }
+
     /// Puts a state into the work set, unless it was found before.
-    fn find(&mut self, state: &[u32], parent: u32, action: u32) -> Result<(), TesterStop> {
+    fn find(&mut self, state: &[u32], parent: u32, action: u32) -> Result<(), ProductStop> {
         if self.planes.insert_first(state)? {
-            let note = self.log.add(parent, action).map_err(out_of_memory)?;
-            self.work.try_reserve(state.len() + 1).map_err(|_| out_of_memory(OutOfMemory))?;
+            let note = self.log.add(parent, action, state[state.len() - 1])?;
+            self.work.try_reserve(state.len() + 1).map_err(|_| OutOfMemory)?;
             self.work.extend(state);
             self.work.push_back(note);
         }
@@ -183,7 +211,7 @@ impl<P: Planes> Search<'_, P> {
         true
     }
 
-    fn poll(&mut self, budget: &mut Budget<'_>) -> Result<(), TesterStop> {
+    fn poll(&mut self, budget: &mut Budget<'_>) -> Result<(), ProductStop> {
         self.progress.states = self.planes.n_states();
         self.progress.pending = (self.work.len() / (self.product.width() + 1)) as u64;
         self.progress.depth = self.progress.depth.max(self.stack.len() as u64);
@@ -193,37 +221,15 @@ impl<P: Planes> Search<'_, P> {
         Ok(budget.poll(&self.progress)?)
     }
 
-    fn error(&self, violation: Violation, state: &[u32], note: u32) -> TesterStop {
-        let tester_state = self.product.tester_state(state);
-        TesterStop::Found(Evidence { violation, run: self.log.run_to(note), cycle_start: None, tester_state })
-    }
-
-    fn trouble(&self, error: ExpandError, note: u32) -> TesterStop {
-        match error {
-            ExpandError::Step(error) => TesterStop::Fault(error, self.log.run_to(note)),
-            ExpandError::OutOfMemory => out_of_memory(OutOfMemory),
-        }
-    }
-
     /// The run to the bottom of the stack, along the stack, and back to one of its frames.
-    fn divergence(&self, frame: usize, action: ActionId) -> TesterStop {
-        let Run { initial, mut actions } = self.log.run_to(self.stack.bottom_tag());
-        let cycle_start = Some(actions.len() + frame);
-        actions.extend((1..self.stack.len()).map(|frame| self.stack.action(frame)));
-        actions.push(action);
+    fn livelock(&self, frame: usize, action: Option<ActionId>) -> ProductStop {
+        let (Run { initial, mut actions }, mut observer_states) = self.log.run_to(self.stack.bottom_tag());
+        let cycle_start = Some(actions.len() + self.stack.n_actions_to(frame));
+        actions.extend(self.stack.actions_from(1));
+        actions.extend(action);
         let run = Run { initial, actions };
-        let tester_state = self.product.tester_state(self.stack.top());
-        TesterStop::Found(Evidence { violation: Violation::Divergence, run, cycle_start, tester_state })
+        // In a livelock the observer stays where it is.
+        observer_states.resize(run.actions.len() + 1, self.stack.observer(frame));
+        ProductStop::Found(Evidence { violation: Violation::Livelock, run, cycle_start, observer_states })
     }
-}
-
-impl From<Limit> for TesterStop {
-    fn from(limit: Limit) -> TesterStop {
-        TesterStop::Limit(limit)
-    }
-}
-
-/// The system has no memory left, whatever the budget says.
-pub(crate) fn out_of_memory(OutOfMemory: OutOfMemory) -> TesterStop {
-    TesterStop::Limit(Limit::Memory(u64::MAX))
 }

@@ -1,4 +1,4 @@
-//! The product of a system and an observer by value, stored as it is explored.
+//! A product, stored as it is explored.
 //!
 //! A system state is stored once, however many observer states it meets; a state of the product is
 //! the number of a system state and an observer state.
@@ -6,19 +6,9 @@
 use base::Limit;
 use model::{ActionId, StepError, System};
 
-use crate::observer::{Observer, Valuations};
+use crate::observer::Observer;
+use crate::product::{ExpandError, Expanded, Product, ProductSteps};
 use crate::store::{Exact, StateId, Store as _, Visited as _};
-
-/// What happens to a run that comes to a deadlock.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AtDeadlock {
-    /// Its last state repeats for ever.
-    Stutter,
-    /// It is dropped.
-    Ignore,
-    /// It is an error, whatever the property says.
-    Error,
-}
 
 /// An edge of the product.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,6 +17,8 @@ pub(crate) struct Edge {
     pub(crate) marks: u64,
     /// None is the stuttering of a deadlock.
     pub(crate) action: Option<ActionId>,
+    /// The observer sees nothing of it.
+    pub(crate) silent: bool,
 }
 
 /// Why a state could not be expanded.
@@ -34,8 +26,6 @@ pub(crate) struct Edge {
 pub(crate) enum Trouble {
     Limit(Limit),
     Fault(StepError),
-    /// A deadlock that is an error.
-    Deadlock,
 }
 
 impl From<Limit> for Trouble {
@@ -50,47 +40,42 @@ impl From<StepError> for Trouble {
     }
 }
 
+impl From<ExpandError> for Trouble {
+    fn from(error: ExpandError) -> Trouble {
+        match error {
+            ExpandError::Step(error) => Trouble::Fault(error),
+            ExpandError::OutOfMemory => Trouble::Limit(Limit::Memory(u64::MAX)),
+        }
+    }
+}
+
 /// The product as far as it was explored.
-pub(crate) struct ProductGraph<'a, S: System, O: Observer> {
-    system: &'a S,
-    scratch: S::Scratch,
-    observer: O,
-    valuations: Valuations,
-    at_deadlock: AtDeadlock,
+pub(crate) struct ProductGraph<'p, 'a, S: System, O> {
+    product: &'p mut Product<'a, S, O>,
     systems: Exact,
     products: Exact,
     state: Vec<u32>,
-    target: Vec<u32>,
-    enabled: Vec<ActionId>,
-    pub(crate) n_deadlocks: u64,
+    steps: ProductSteps,
+    /// The initial states, each with the number of the system's initial state in it.
+    pub(crate) initial: Vec<(usize, StateId)>,
 }
 
-impl<'a, S: System, O: Observer> ProductGraph<'a, S, O> {
-    pub(crate) fn new(
-        system: &'a S,
-        observer: O,
-        valuations: Valuations,
-        at_deadlock: AtDeadlock,
-        max_bytes: u64,
-    ) -> ProductGraph<'a, S, O> {
-        let width = system.width();
+impl<'p, 'a, S: System, O: Observer> ProductGraph<'p, 'a, S, O> {
+    /// A product of which nothing was explored.
+    pub(crate) fn new(product: &'p mut Product<'a, S, O>, max_bytes: u64) -> ProductGraph<'p, 'a, S, O> {
+        let width = product.width() - 1;
         ProductGraph {
-            system,
-            scratch: system.new_scratch(),
-            observer,
-            valuations,
-            at_deadlock,
+            steps: product.new_steps(),
+            product,
             systems: Exact::new(width, max_bytes),
             products: Exact::new(2, max_bytes),
             state: vec![0; width],
-            target: vec![0; width],
-            enabled: Vec::new(),
-            n_deadlocks: 0,
+            initial: Vec::new(),
         }
     }
 
     pub(crate) fn all_marks(&self) -> u64 {
-        self.observer.all_marks()
+        self.product.observer().all_marks()
     }
 
     pub(crate) fn n_states(&self) -> u64 {
@@ -105,61 +90,74 @@ impl<'a, S: System, O: Observer> ProductGraph<'a, S, O> {
         self.systems.bytes() + self.products.bytes()
     }
 
-    /// The initial states, each with the number of the system's initial state in it.
-    pub(crate) fn initial(&mut self) -> Result<Vec<(usize, StateId)>, Limit> {
-        let mut words = Vec::new();
-        self.system.initial_states(&mut words);
-        let mut initial = Vec::new();
-        for (index, state) in words.chunks_exact(self.system.width()).enumerate() {
-            for observer_state in self.observer.initial() {
-                initial.push((index, self.insert(state, observer_state)?));
-            }
-        }
-        Ok(initial)
+    /// The observer's part of a state.
+    pub(crate) fn observer_state(&self, id: StateId) -> u32 {
+        let mut pair = [0; 2];
+        self.products.get(id, &mut pair);
+        pair[1]
     }
 
-    fn insert(&mut self, state: &[u32], observer_state: u32) -> Result<StateId, Limit> {
-        let (system, _) = self.systems.insert_id(state)?;
-        Ok(self.products.insert_id(&[system.index() as u32, observer_state])?.0)
+    /// Adds the initial states.
+    pub(crate) fn begin(&mut self) -> Result<(), Trouble> {
+        let ProductGraph { product, systems, products, initial, .. } = self;
+        product.for_each_initial_state(|_, index, state| {
+            let (system, observer) = state.split_at(state.len() - 1);
+            let (system, _) = systems.insert_id(system)?;
+            let (id, is_new) = products.insert_id(&[system.index() as u32, observer[0]])?;
+            if is_new {
+                initial.push((index, id));
+            }
+            Ok(())
+        })
     }
 
     /// Puts the edges out of a state into `out`. States that are new are added.
-    pub(crate) fn expand(&mut self, id: StateId, out: &mut Vec<Edge>) -> Result<(), Trouble> {
+    pub(crate) fn expand(
+        &mut self,
+        id: StateId,
+        is_on_path: impl Fn(StateId) -> bool,
+        out: &mut Vec<Edge>,
+    ) -> Result<Expanded, Trouble> {
         out.clear();
         let mut pair = [0; 2];
         self.products.get(id, &mut pair);
         let [system_id, observer_state] = pair;
         self.systems.get(StateId::new(system_id as usize), &mut self.state);
-        let valuation = self.valuations.number_of(self.system, &self.state, &mut self.scratch)?;
-        self.enabled.clear();
-        self.system.enabled(&self.state, &mut self.scratch, &mut self.enabled)?;
-        let observer_steps = self.observer.steps(observer_state, valuation, &self.valuations);
-        if self.enabled.is_empty() {
-            self.n_deadlocks += 1;
-            match self.at_deadlock {
-                AtDeadlock::Ignore => {}
-                AtDeadlock::Error => return Err(Trouble::Deadlock),
-                AtDeadlock::Stutter => {
-                    for step in observer_steps {
-                        let (target, _) = self.products.insert_id(&[system_id, step.to])?;
-                        out.push(Edge { target, marks: step.marks, action: None });
-                    }
-                }
+        let ProductGraph { product, systems, products, state, steps, .. } = self;
+        let mut is_on_path = |system: &[u32], observer: u32| {
+            let system = systems.find(system);
+            let id = system.and_then(|system| products.find(&[system.index() as u32, observer]));
+            id.is_some_and(&is_on_path)
+        };
+        let expanded = product.expand(state, observer_state, &mut is_on_path, steps)?;
+        let mut last = (u32::MAX, 0);
+        for step in &steps.steps {
+            if step.system != last.0 {
+                let (id, _) = systems.insert_id(steps.systems.target(step.system as usize))?;
+                last = (step.system, id.index() as u32);
             }
-            return Ok(());
+            let (target, _) = products.insert_id(&[last.1, step.observer])?;
+            out.push(Edge { target, marks: step.marks, action: step.action, silent: step.silent });
         }
-        if observer_steps.is_empty() {
-            return Ok(());
+        Ok(expanded)
+    }
+
+    /// Puts all edges of the unreduced product from a state to states that were found into `out`. What
+    /// goes wrong has no edges.
+    pub(crate) fn known_edges(&mut self, id: StateId, out: &mut Vec<Edge>) {
+        out.clear();
+        let mut pair = [0; 2];
+        self.products.get(id, &mut pair);
+        self.systems.get(StateId::new(pair[0] as usize), &mut self.state);
+        if self.product.expand_fully(&self.state, pair[1], &mut self.steps).is_err() {
+            return;
         }
-        for &action in &self.enabled {
-            self.target.copy_from_slice(&self.state);
-            self.system.fire(&mut self.target, action, &mut self.scratch)?;
-            let (system, _) = self.systems.insert_id(&self.target)?;
-            for step in observer_steps {
-                let (target, _) = self.products.insert_id(&[system.index() as u32, step.to])?;
-                out.push(Edge { target, marks: step.marks, action: Some(action) });
+        for step in &self.steps.steps {
+            let system = self.systems.find(self.steps.systems.target(step.system as usize));
+            let known = system.and_then(|system| self.products.find(&[system.index() as u32, step.observer]));
+            if let Some(target) = known {
+                out.push(Edge { target, marks: step.marks, action: step.action, silent: step.silent });
             }
         }
-        Ok(())
     }
 }

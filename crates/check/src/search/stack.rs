@@ -9,11 +9,23 @@ use crate::paged::{OutOfMemory, Paged};
 use crate::store::hash;
 
 /// A step that waits for its turn.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Pending {
-    pub(crate) action: ActionId,
+    /// None if the last state of a run repeats, and for what leads to an initial state.
+    pub(crate) action: Option<ActionId>,
     /// Whatever the search wants to know about the step.
     pub(crate) flag: bool,
+}
+
+/// In place of an action: none.
+const NO_ACTION: u32 = u32::MAX;
+
+fn encode(action: Option<ActionId>) -> u32 {
+    action.map_or(NO_ACTION, |action| action.index() as u32)
+}
+
+fn decode(action: u32) -> Option<ActionId> {
+    (action != NO_ACTION).then(|| ActionId::new(action as usize))
 }
 
 /// States on a path, with the steps that are still to be tried.
@@ -55,8 +67,29 @@ impl Stack {
     }
 
     /// The action that led to a frame.
-    pub(crate) fn action(&self, frame: usize) -> ActionId {
-        ActionId::new(self.frames.get(frame)[0] as usize)
+    pub(crate) fn action(&self, frame: usize) -> Option<ActionId> {
+        decode(self.frames.get(frame)[0])
+    }
+
+    /// The actions that led to the frames from this one on.
+    pub(crate) fn actions_from(&self, frame: usize) -> impl Iterator<Item = ActionId> {
+        (frame..self.len()).filter_map(|frame| self.action(frame))
+    }
+
+    /// The observer's state in a frame: the last word.
+    pub(crate) fn observer(&self, frame: usize) -> u32 {
+        self.states.get(frame)[self.width - 1]
+    }
+
+    /// The observer's states after the actions that led to the frames from this one on.
+    pub(crate) fn observers_from(&self, frame: usize) -> impl Iterator<Item = u32> {
+        let after_action = move |&frame: &usize| frame == 0 || self.action(frame).is_some();
+        (frame..self.len()).filter(after_action).map(|frame| self.observer(frame))
+    }
+
+    /// Number of actions on the way from the bottom to a frame: repeating a last state is none.
+    pub(crate) fn n_actions_to(&self, frame: usize) -> usize {
+        (1..=frame).filter(|&frame| self.action(frame).is_some()).count()
     }
 
     /// The flag of the step that led to the top frame.
@@ -85,7 +118,7 @@ impl Stack {
             self.grow();
         }
         self.states.push(state)?;
-        self.frames.push(&[via.action.index() as u32, u32::from(via.flag), 0, tag])?;
+        self.frames.push(&[encode(via.action), u32::from(via.flag), 0, tag])?;
         let at = self.probe(state).unwrap_or_else(|empty| empty);
         self.slots[at] = self.len() as u32;
         Ok(())
@@ -96,7 +129,7 @@ impl Stack {
         let mut record = [0; 64];
         let top = self.len() - 1;
         self.frames.get_mut(top)[2] += 1;
-        let head = [step.action.index() as u32, u32::from(step.flag)];
+        let head = [encode(step.action), u32::from(step.flag)];
         match record.get_mut(..self.width + 2) {
             Some(record) => {
                 record[..2].copy_from_slice(&head);
@@ -113,7 +146,7 @@ impl Stack {
         let n_pending = &mut self.frames.get_mut(top)[2];
         *n_pending = n_pending.checked_sub(1)?;
         let record = self.pending.get(self.pending.len() - 1);
-        let step = Pending { action: ActionId::new(record[0] as usize), flag: record[1] != 0 };
+        let step = Pending { action: decode(record[0]), flag: record[1] != 0 };
         out.copy_from_slice(&record[2..]);
         self.pending.pop();
         Some(step)

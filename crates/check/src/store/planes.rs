@@ -3,7 +3,7 @@
 
 use base::Limit;
 
-use super::{Bitstate, Exact, Store as _, Visited};
+use super::{Bitstate, Exact, StateId, Store as _, Visited};
 
 /// Two sets of states of a product: the words of a system state and, last, the observer's state.
 pub trait Planes {
@@ -12,6 +12,12 @@ pub trait Planes {
 
     /// Adds a state to the second set; returns whether it is new there.
     fn insert_second(&mut self, state: &[u32]) -> Result<bool, Limit>;
+
+    /// Remembers something about a state that is in a set.
+    fn mark(&mut self, state: &[u32]) -> Result<(), Limit>;
+
+    /// Whether something was remembered about a state.
+    fn is_marked(&self, state: &[u32]) -> bool;
 
     /// Number of states in the sets together.
     fn n_states(&self) -> u64;
@@ -32,7 +38,7 @@ pub trait Planes {
 pub struct ExactPlanes {
     systems: Exact,
     products: Exact,
-    /// Two bits per state of the product.
+    /// Four bits per state of the product: the two sets, and whether it is marked.
     colors: Vec<u64>,
 }
 
@@ -52,7 +58,7 @@ impl ExactPlanes {
         let (system, observer) = state.split_at(state.len() - 1);
         let (system, _) = self.systems.insert_id(system)?;
         let (id, _) = self.products.insert_id(&[system.index() as u32, observer[0]])?;
-        let bit = 2 * id.index() + plane;
+        let bit = 4 * id.index() + plane;
         let (word, mask) = (bit / 64, 1 << (bit % 64));
         if word >= self.colors.len() {
             self.colors.resize(word + 1, 0);
@@ -70,6 +76,18 @@ impl Planes for ExactPlanes {
 
     fn insert_second(&mut self, state: &[u32]) -> Result<bool, Limit> {
         self.insert(state, 1)
+    }
+
+    fn mark(&mut self, state: &[u32]) -> Result<(), Limit> {
+        self.insert(state, 2).map(|_| ())
+    }
+
+    fn is_marked(&self, state: &[u32]) -> bool {
+        let (system, observer) = state.split_at(state.len() - 1);
+        let id = self.systems.find(system);
+        let id = id.and_then(|system| self.products.find(&[system.index() as u32, observer[0]]));
+        let bit = |id: StateId| 4 * id.index() + 2;
+        id.is_some_and(|id| self.colors[bit(id) / 64] >> (bit(id) % 64) & 1 == 1)
     }
 
     fn n_states(&self) -> u64 {
@@ -114,6 +132,15 @@ impl Planes for BitstatePlanes {
 
     fn insert_second(&mut self, state: &[u32]) -> Result<bool, Limit> {
         self.second.insert(state)
+    }
+
+    /// Nothing is remembered: searches that need it refuse this store.
+    fn mark(&mut self, _state: &[u32]) -> Result<(), Limit> {
+        Ok(())
+    }
+
+    fn is_marked(&self, _state: &[u32]) -> bool {
+        false
     }
 
     fn n_states(&self) -> u64 {

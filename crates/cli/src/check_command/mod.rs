@@ -6,12 +6,16 @@
 mod formula;
 mod safety;
 mod tester;
+mod vacuity;
 
 use std::path::Path;
 
-use automata::{Effort, Tester, Tgba};
+use automata::complement::complement;
+use automata::stutter::{self, Stuttering};
+use automata::{AnyAutomaton, Effort, Tester};
 use base::{Diagnostic, Diagnostics, Limit};
 use check::Goal;
+use check::decide::Claim;
 use ltl::{Formula, Formulas, Prop};
 use model::{ActionSystem, ExprId, LabelId};
 use process::PropertyKind;
@@ -32,6 +36,9 @@ const DEADLOCK_FREEDOM: &str = "deadlock-free";
 /// The tester of a specification may have this many states and transitions.
 const MAX_TESTER_SIZE: usize = 2_000_000;
 
+/// To find out whether a claim sees stuttering, its complement may have this many states.
+const MAX_COMPLEMENT: usize = 2_000;
+
 /// A property to be decided.
 struct Task {
     name: String,
@@ -41,7 +48,7 @@ struct Task {
 enum TaskKind {
     Safety(Goal),
     Tester(Tester, Vec<LabelId>),
-    Formula(FormulaTask),
+    Formula(Box<FormulaTask>),
     /// It cannot be decided, for this reason.
     Undecided(String),
 }
@@ -60,7 +67,7 @@ pub(crate) fn run(arguments: &CheckArguments) -> Result<Exit, Failure> {
         return Err(Failure::plain("usage", message, json));
     }
     let mut input = input::load(&arguments.model, json)?;
-    let tasks = match select(&mut input, arguments) {
+    let mut tasks = match select(&mut input, arguments) {
         Ok(tasks) => tasks,
         Err(diagnostics) => return Err(Failure::new(input.sources, diagnostics, json)),
     };
@@ -69,17 +76,17 @@ pub(crate) fn run(arguments: &CheckArguments) -> Result<Exit, Failure> {
     let mut clock = Clock::start(&arguments.limits);
     let mut answers = Answers { results: tasks.iter().map(|_| None).collect(), has_fault: false };
     safety::decide(system, &tasks, arguments, &mut clock, &mut answers)?;
-    for (index, task) in tasks.iter().enumerate() {
-        let result = match &task.kind {
+    for (index, task) in tasks.iter_mut().enumerate() {
+        let result = match &mut task.kind {
             TaskKind::Safety(_) => continue,
             TaskKind::Tester(tester, labels) => {
                 let question = tester::Question { name: &task.name, system, tester, labels };
                 question.decide(arguments, &mut clock, &mut answers.has_fault)?
             }
             TaskKind::Formula(formula) => {
-                let formulas = &input.model.formulas;
-                let question = formula::Question { name: &task.name, system, formulas, task: formula };
-                question.decide(arguments, &mut clock, &mut answers.has_fault)
+                let formulas = &mut input.model.formulas;
+                let mut question = formula::Question { name: &task.name, system, formulas, task: formula };
+                question.decide(arguments, &mut clock, &mut answers.has_fault)?
             }
             TaskKind::Undecided(reason) => undecided(&task.name, reason.clone()),
         };
@@ -198,17 +205,44 @@ fn shortened(text: &str) -> String {
 }
 
 /// Resolves the propositions of a claim.
-fn claim_task(input: &mut Input, path: &Path, claim: Tgba) -> Result<TaskKind, Diagnostics> {
+fn claim_task(input: &mut Input, path: &Path, written: AnyAutomaton) -> Result<TaskKind, Diagnostics> {
     let model = &mut input.model;
-    let mut propositions = Vec::new();
-    for &prop in claim.propositions() {
+    let (mut propositions, mut numbered) = (Vec::new(), Vec::new());
+    for &prop in written.propositions() {
         let text = model.formulas.text(prop).to_owned();
         let name = format!("a proposition of {}", path.display());
         let source = input.sources.add(name, text.clone().into_bytes())?;
         let expr = model.resolve(&text, source, 0)?;
-        propositions.push((prop, expr, model.system.add_proposition(text, expr)));
+        propositions.push((prop, expr));
+        numbered.push((prop, model.system.add_proposition(text, expr)));
     }
-    Ok(TaskKind::Formula(FormulaTask { formula: None, propositions, negation: claim }))
+    let tgba = written.to_tgba();
+    let invariant = match &written {
+        AnyAutomaton::Ta(_) => true, // A TA never sees stuttering.
+        _ => complement(&tgba, MAX_COMPLEMENT)
+            .and_then(|complement| stutter::stuttering(&tgba, &complement, MAX_COMPLEMENT))
+            .is_some_and(|stuttering| stuttering == Stuttering::Invariant),
+    };
+    let mut claim = Claim::new(tgba, numbered.clone(), invariant);
+    // The automaton may look at propositions that the TGBA could do without.
+    claim.propositions.clone_from(&numbered);
+    let owns_deadlocks = !written.accepts_deadlocks_like_stuttering();
+    claim.forms.owns_deadlocks = owns_deadlocks;
+    match &written {
+        AnyAutomaton::Tgba(_) => {}
+        AnyAutomaton::Ta(ta) => {
+            claim.forms.ta = Some(ta.clone());
+        }
+        AnyAutomaton::Tgta(tgta) => claim.forms.tgta = Some(tgta.clone()),
+        AnyAutomaton::Extended(extended) => claim.forms.extended = Some(extended.clone()),
+    }
+    Ok(TaskKind::Formula(Box::new(FormulaTask {
+        formula: None,
+        written: Some(written),
+        propositions,
+        numbered,
+        claim,
+    })))
 }
 
 /// Whether a property is meant by a name: its own, or that of all instances with parameters.
@@ -224,7 +258,7 @@ fn formula_task(
     propositions: &[(Prop, ExprId)],
 ) -> TaskKind {
     let negation = formulas.not(formula);
-    // Trying hard for a small automaton takes long for a large formula, and nothing interrupts it.
+    // Trying hard for a small automaton takes long for a large formula.
     let effort = match formulas.size(negation) {
         0..=24 => Effort::High,
         25..=60 => Effort::Medium,
@@ -232,12 +266,22 @@ fn formula_task(
     };
     match automata::translate(formulas, negation, effort) {
         Err(reason) => TaskKind::Undecided(reason.to_string()),
-        Ok(negation) => {
-            let mut observe = |&(prop, expr): &(Prop, ExprId)| {
-                (prop, expr, system.add_proposition(formulas.text(prop), expr))
-            };
-            let propositions = propositions.iter().map(&mut observe).collect();
-            TaskKind::Formula(FormulaTask { formula: Some(formula), propositions, negation })
+        Ok(negated) => {
+            let mut observe =
+                |&(prop, expr): &(Prop, ExprId)| (prop, system.add_proposition(formulas.text(prop), expr));
+            let numbered: Vec<(Prop, usize)> = propositions.iter().map(&mut observe).collect();
+            let invariant = effort == Effort::High
+                && stutter::formula_stuttering(formulas, formula, Effort::Medium)
+                    == Ok(Stuttering::Invariant)
+                || formulas.classes(formula).is_next_free();
+            let claim = Claim::new(negated, numbered.clone(), invariant);
+            TaskKind::Formula(Box::new(FormulaTask {
+                formula: Some(formula),
+                written: None,
+                propositions: propositions.to_vec(),
+                numbered,
+                claim,
+            }))
         }
     }
 }
@@ -258,14 +302,19 @@ fn undecided(property: &str, reason: String) -> PropertyResult<'static> {
         verdict: Verdict::Unknown,
         reason: Some(reason),
         method: None,
+        choice: Vec::new(),
         stats: Statistics::default(),
         counterexample: None,
         reduction_check: None,
     }
 }
 
-fn internal_error(rejection: &replay::Rejection) -> String {
+fn internal_error(rejection: &impl std::fmt::Display) -> String {
     format!("internal error, please report it: the run found does not stand up to replay: {rejection}")
+}
+
+fn lost_run() -> String {
+    "internal error, please report it: no run leads to what was found".to_owned()
 }
 
 /// Why a search ended early, in a few words.

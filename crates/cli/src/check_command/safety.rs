@@ -153,6 +153,7 @@ impl<'a> Judge<'a> {
             verdict,
             reason,
             method: Some(self.method.clone()),
+            choice: Vec::new(),
             stats: self.statistics(),
             counterexample,
             reduction_check: None,

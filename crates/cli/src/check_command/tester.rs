@@ -1,8 +1,8 @@
 //! Testers and specifications.
 
 use automata::Tester;
-use check::product::TesterProduct;
-use check::search::tester::{self, Evidence, TesterOutcome, TesterStop, Violation, WorkSet};
+use check::search::one_pass::WorkSet;
+use check::search::{Evidence, ProductOutcome, ProductStop, Violation, tester};
 use check::store::{BitstatePlanes, ExactPlanes};
 use model::{ActionSystem, LabelId};
 use replay::{Claim, TesterClaim};
@@ -10,7 +10,7 @@ use report::outcome::{Counterexample, ReductionCheck};
 use report::{Method, PropertyResult, Statistics, Trace, Verdict};
 
 use super::safety::{bitstate_size, cannot_allocate};
-use super::{coverage_reason, internal_error, limit_reason, reduction_name};
+use super::{coverage_reason, internal_error, limit_reason, lost_run, reduction_name, undecided};
 use crate::args::{CheckArguments, Order, StoreKind};
 use crate::exit::Failure;
 use crate::terminal::Clock;
@@ -31,12 +31,15 @@ impl<'a> Question<'_, 'a> {
         clock: &mut Clock,
         has_fault: &mut bool,
     ) -> Result<PropertyResult<'a>, Failure> {
-        let reduces = arguments.reduces_testers();
+        let Some(reduces) = arguments.reduces_testers() else {
+            let reason = "this reduction is for LTL and claims: use --reduce stubborn for testers";
+            return Ok(undecided(self.name, reason.to_owned()));
+        };
         let start = clock.seconds();
         let outcome = self.search(reduces, arguments, clock)?;
         clock.clear();
         let seconds = clock.seconds() - start;
-        *has_fault |= matches!(outcome.stop, Some(TesterStop::Fault(..)));
+        *has_fault |= matches!(outcome.stop, Some(ProductStop::Fault(..)));
         let (verdict, reason, counterexample) = self.judge(&outcome);
         let has_infinite = self.tester.states.iter().any(|state| state.infinite);
         let method = Method {
@@ -48,7 +51,7 @@ impl<'a> Question<'_, 'a> {
         };
         let reduction_check = if reduces && arguments.verify_reduction {
             let full = self.search(false, arguments, clock)?;
-            let found = |outcome: &TesterOutcome| matches!(outcome.stop, Some(TesterStop::Found(_)));
+            let found = |outcome: &ProductOutcome| matches!(outcome.stop, Some(ProductStop::Found(_)));
             Some(ReductionCheck {
                 full_states: full.stats.states,
                 reduced_states: outcome.stats.states,
@@ -62,6 +65,7 @@ impl<'a> Question<'_, 'a> {
             verdict,
             reason,
             method: Some(method),
+            choice: Vec::new(),
             stats: self.statistics(&outcome, seconds),
             counterexample,
             reduction_check,
@@ -73,40 +77,38 @@ impl<'a> Question<'_, 'a> {
         reduces: bool,
         arguments: &CheckArguments,
         clock: &mut Clock,
-    ) -> Result<TesterOutcome, Failure> {
+    ) -> Result<ProductOutcome, Failure> {
         let CheckArguments { search, limits, .. } = arguments;
         let max_bytes = limits.max_bytes();
-        let product = TesterProduct::new(self.system, self.tester, self.labels, max_bytes).map_err(|_| {
+        let product = tester::product(self.system, self.tester, self.labels, reduces).map_err(|_| {
             let message = format!("tester `{}` is too large once its tau steps are removed", self.name);
             Failure::plain("too-large", message, limits.json)
         })?;
-        let product = if reduces { product.reduced() } else { product };
+        let mut product = product.with_max_bytes(max_bytes);
+        let width = product.width();
         let work_set = match search.order {
             Order::Bfs => WorkSet::Queue,
             Order::Dfs => WorkSet::Stack,
         };
         let mut budget = clock.budget(limits);
         Ok(match search.store {
-            StoreKind::Exact => tester::check(
-                &product,
-                work_set,
-                || ExactPlanes::new(product.width(), max_bytes),
-                &mut budget,
-            ),
+            StoreKind::Exact => {
+                tester::check(&mut product, work_set, || ExactPlanes::new(width, max_bytes), &mut budget)
+            }
             StoreKind::Bitstate => {
                 let size = bitstate_size(search, max_bytes, limits.json)?;
                 let planes = BitstatePlanes::new(size, search.bitstate_hashes);
                 let planes = planes.ok_or_else(|| cannot_allocate(size, limits.json))?;
-                tester::check(&product, work_set, || planes.clone(), &mut budget)
+                tester::check(&mut product, work_set, || planes.clone(), &mut budget)
             }
         })
     }
 
-    fn judge(&self, outcome: &TesterOutcome) -> (Verdict, Option<String>, Option<Counterexample<'a>>) {
+    fn judge(&self, outcome: &ProductOutcome) -> (Verdict, Option<String>, Option<Counterexample<'a>>) {
         match &outcome.stop {
-            Some(TesterStop::Found(evidence)) => self.violated(evidence),
-            Some(TesterStop::Limit(limit)) => (Verdict::Unknown, Some(limit_reason(*limit)), None),
-            Some(TesterStop::Fault(error, run)) => {
+            Some(ProductStop::Found(evidence)) => self.violated(evidence),
+            Some(ProductStop::Limit(limit)) => (Verdict::Unknown, Some(limit_reason(*limit)), None),
+            Some(ProductStop::Fault(error, run)) => {
                 match replay::judge(self.system, run, Claim::Fault(error.fault)) {
                     Ok(replayed) => {
                         let trace = Trace::new(self.system, run.clone(), replayed);
@@ -125,6 +127,7 @@ impl<'a> Question<'_, 'a> {
                     Err(rejection) => (Verdict::Unknown, Some(internal_error(&rejection)), None),
                 }
             }
+            Some(ProductStop::NoRun) => (Verdict::Unknown, Some(lost_run()), None),
             None => match outcome.coverage {
                 Some(coverage) => (Verdict::Unknown, Some(coverage_reason(coverage)), None),
                 None => (Verdict::Holds, self.vacuous(), None),
@@ -144,23 +147,24 @@ impl<'a> Question<'_, 'a> {
 
     /// A violation is reported only if the judge of evidence agrees.
     fn violated(&self, evidence: &Evidence) -> (Verdict, Option<String>, Option<Counterexample<'a>>) {
-        let Evidence { violation, run, cycle_start, tester_state } = evidence;
-        let state = &self.tester.states[*tester_state as usize].name;
+        let Evidence { violation, run, cycle_start, observer_states } = evidence;
+        let name = |state: u32| self.tester.states[state as usize].name.clone();
+        let state = name(evidence.observer_state());
         let (claim, kind, reason) = match violation {
-            Violation::IllegalTrace => {
+            Violation::AtOnce => {
                 (TesterClaim::IllegalTrace, "prefix", format!("illegal trace: the tester reaches `{state}`"))
             }
-            Violation::StableFailure => (
+            Violation::Deadlock => (
                 TesterClaim::StableFailure,
                 "deadlock",
                 format!("illegal stable failure: the system refuses what the tester needs in `{state}`"),
             ),
-            Violation::Divergence => (
+            Violation::Livelock => (
                 TesterClaim::Divergence,
                 "lasso",
                 format!("illegal divergence: the tester waits for ever in `{state}`"),
             ),
-            Violation::InfiniteTrace => (
+            Violation::Cycle => (
                 TesterClaim::InfiniteTrace,
                 "lasso",
                 "illegal infinite trace: the tester leaves infinite states infinitely often".to_owned(),
@@ -168,7 +172,8 @@ impl<'a> Question<'_, 'a> {
         };
         match replay::judge_tester(self.system, self.tester, self.labels, run, *cycle_start, claim) {
             Ok(replayed) => {
-                let trace = Trace::new(self.system, run.clone(), replayed);
+                let trace = Trace::new(self.system, run.clone(), replayed)
+                    .with_observer(observer_states.iter().map(|&state| name(state)).collect());
                 let target =
                     if kind == "deadlock" { "where it refuses to go on" } else { "where it is violated" };
                 let counterexample = Counterexample { kind, target, trace, cycle_start: *cycle_start };
@@ -178,7 +183,7 @@ impl<'a> Question<'_, 'a> {
         }
     }
 
-    fn statistics(&self, outcome: &TesterOutcome, seconds: f64) -> Statistics {
+    fn statistics(&self, outcome: &ProductOutcome, seconds: f64) -> Statistics {
         let stats = &outcome.stats;
         Statistics {
             states: stats.states,

@@ -41,6 +41,42 @@ fn what_is_translated_can_be_read_and_compared() {
     assert!(answer.code == 0 && answer.stdout.starts_with("{\"states\":"), "{}", answer.stdout);
 }
 
+/// Testing automata, too, also where something converts them.
+#[test]
+fn testing_automata_can_be_read_and_compared() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let formula = "a U [] b";
+    fs::write(path("tgba"), translate(formula, &[])).unwrap();
+    fs::write(path("ta"), translate(formula, &["--to", "ta"])).unwrap();
+    fs::write(path("tgta"), translate(formula, &["--to", "tgta"])).unwrap();
+    let kinds = ["ta", "tgta"];
+    for kind in kinds {
+        let answer = automaton(&[&path("tgba"), &path(kind), "--equivalent"]);
+        assert_eq!((answer.code, answer.stdout.as_str()), (0, "equivalent: yes\n"), "{kind}");
+        // What is written again is the same, but for the name, which is that of the file or of the text.
+        let answer = automaton(&[&path(kind)]);
+        assert_eq!((answer.code, answer.stdout), (0, fs::read_to_string(path(kind)).unwrap()), "{kind}");
+        let answer = automaton(&[&path(kind), "--simplify", "--stats"]);
+        assert_eq!((answer.code, answer.stdout), (0, automaton(&[&path(kind), "--stats"]).stdout), "{kind}");
+        for (word, code) in [("a; cycle{b}", 0), ("a; cycle{a & !b}", 1)] {
+            let answer = automaton(&[&path(kind), "--accepts", word]);
+            assert_eq!(answer.code, code, "{kind}: {}", answer.stdout);
+        }
+        for other in kinds {
+            fs::write(path("again"), automaton(&[&path(kind), "--to", other]).stdout).unwrap();
+            let answer = automaton(&[&path("tgba"), &path("again"), "--equivalent"]);
+            assert_eq!((answer.code, answer.stdout.as_str()), (0, "equivalent: yes\n"), "{kind} to {other}");
+        }
+        let answer = automaton(&[&path(kind), "--format", "spin"]);
+        assert!(answer.code == 2 && answer.stderr.contains("reads changes"), "{}", answer.stderr);
+        let answer = automaton(&[&path(kind), &path("tgba"), "--complement", "--product", "--empty"]);
+        assert_eq!(answer.code, 1, "{}", answer.stdout);
+        let answer = automaton(&[&path(kind), "--to", "ba", "--format", "spin"]);
+        assert!(answer.code == 0 && answer.stdout.starts_with("never {"), "{}", answer.stdout);
+    }
+}
+
 #[test]
 fn bad_automata_are_refused_with_the_place() {
     let folder = tempfile::tempdir().expect("a temporary folder");
@@ -72,10 +108,10 @@ fn claims_give_the_answers_of_formulas() {
     for (formula, code) in
         [("[] (Phil[0]@left -> <> Phil[0]@eat)", 1), ("[] !(Phil[0]@eat && Phil[1]@eat)", 0)]
     {
-        for format in ["hoa", "spin"] {
-            fs::write(&path, translate(formula, &["--negate", "--format", format])).unwrap();
-            assert_eq!(check(&["--claim", &path]), check(&["--ltl", formula]), "{formula}, {format}");
-            assert_eq!(check(&["--claim", &path]).0, code, "{formula}, {format}");
+        for (to, format) in [("tgba", "hoa"), ("tgba", "spin"), ("ta", "hoa"), ("tgta", "hoa")] {
+            fs::write(&path, translate(formula, &["--negate", "--to", to, "--format", format])).unwrap();
+            assert_eq!(check(&["--claim", &path]), check(&["--ltl", formula]), "{formula}, {to}, {format}");
+            assert_eq!(check(&["--claim", &path]).0, code, "{formula}, {to}, {format}");
         }
     }
     fs::write(&path, translate("<> Phil[9]@eat", &[])).unwrap();

@@ -115,9 +115,7 @@ fn a_verified_reduction_is_reported() {
         let check = &result["reduction_check"];
         assert_eq!(fields(check), ["full_states", "reduced_states", "agrees"]);
         assert_eq!((&check["full_states"], &check["agrees"]), (&4096.into(), &true.into()));
-        // The invariant looks at all counters, so nothing can be left out for it.
-        let is_reduced = check["reduced_states"].as_u64() < Some(4096);
-        assert_eq!(is_reduced, result["property"] != "at_most_all_at_zero", "{result}");
+        assert!(check["reduced_states"].as_u64() < Some(4096), "{result}");
     }
 }
 

@@ -1,0 +1,345 @@
+//! Decides whether a system has a run that an automaton accepts, by a chosen [`Method`].
+//!
+//! The automaton is given once, as a TGBA or in whatever form the user wrote it; the form that the
+//! method needs is made here.
+
+use automata::degeneralize::Placement;
+use automata::extended::Extended;
+use automata::testing::{Limits, Ta, Tgta, small_ta, small_tgta};
+use automata::waiting::waiting_form;
+use automata::{Effort, Tgba, to_ba};
+use base::Budget;
+use ltl::Prop;
+use model::{ActionSystem, Relations};
+use por::Flips;
+
+use crate::method::{Features, Method, ObserverKind, SearchKind};
+use crate::observer::{ByChange, ByValue, Kind, Lazy, Observer, StateLabeled, Valuations};
+use crate::product::{AtDeadlock, Orders, Product};
+use crate::reduced::Reduced;
+use crate::reduction::Reduction;
+use crate::search::one_pass::WorkSet;
+use crate::search::{Evidence, Goal, ProductOutcome, ProductStop, Violation};
+use crate::search::{bfs, couvreur, nested_dfs, one_pass, shortest, two_pass};
+use crate::store::{BitstatePlanes, Exact, ExactPlanes};
+
+/// Automata in waiting form may have this many states.
+const MAX_WAITING_STATES: usize = 100_000;
+
+/// Explicit testing automata are made for at most this many propositions. With more, they are larger than
+/// what a search meets of them.
+pub const MAX_EXPLICIT_PROPOSITIONS: usize = 8;
+
+/// What must not happen: the runs that an automaton accepts.
+pub struct Claim {
+    /// The automaton, by value.
+    pub tgba: Tgba,
+    /// Its propositions, each with its number in the system.
+    pub propositions: Vec<(Prop, usize)>,
+    /// Whether its language is known not to see stuttering.
+    pub stutter_invariant: bool,
+    /// The same automaton in other forms, made when they are needed or given by the user.
+    pub forms: Forms,
+}
+
+/// Forms of an automaton.
+#[derive(Default)]
+pub struct Forms {
+    /// With one mark.
+    pub ba: Option<Tgba>,
+    /// As a testing automaton.
+    pub ta: Option<Ta>,
+    /// Whether the TA or extended automaton says itself which deadlocks are accepted.
+    pub owns_deadlocks: bool,
+    /// As a generalized testing automaton.
+    pub tgta: Option<Tgta>,
+    /// With labels on states.
+    pub extended: Option<Extended>,
+    /// In waiting form, with the marks of the TGBA and with one.
+    waiting: [Option<Tgba>; 2],
+}
+
+/// How states are kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StoreChoice {
+    /// Exactly.
+    Exact,
+    /// In so many bytes, with so many bits per state.
+    Bitstate(u64, u32),
+}
+
+/// How to search, besides the method.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// What happens to runs that end.
+    pub at_deadlock: AtDeadlock,
+    /// In which order steps are searched.
+    pub orders: Orders,
+    /// The order of the work set of the one-pass search.
+    pub work_set: WorkSet,
+    /// How states are kept.
+    pub store: StoreChoice,
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings {
+            at_deadlock: AtDeadlock::Stutter,
+            orders: Orders::default(),
+            work_set: WorkSet::Queue,
+            store: StoreChoice::Exact,
+        }
+    }
+}
+
+/// Why a property was not looked into.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// The method does not fit the property: this rule forbids it.
+    Rule(&'static str),
+    /// The automaton cannot be brought into the form that the method needs.
+    Automaton(String),
+    /// The memory of the store cannot be had.
+    NoMemory,
+}
+
+impl std::fmt::Display for Refusal {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Refusal::Rule(rule) => f.write_str(rule),
+            Refusal::Automaton(reason) => f.write_str(reason),
+            Refusal::NoMemory => f.write_str("the memory for the bitstate store cannot be had"),
+        }
+    }
+}
+
+/// The outcome, and how large the observer was.
+pub struct Decision {
+    /// What the search found.
+    pub outcome: ProductOutcome,
+    /// Number of states of the observer.
+    pub observer_states: u64,
+    /// The values of the claim's propositions that were met.
+    pub valuations: Vec<Vec<bool>>,
+}
+
+impl Claim {
+    /// A claim that is made by an automaton. Propositions that it does not look at are left out.
+    pub fn new(tgba: Tgba, mut propositions: Vec<(Prop, usize)>, stutter_invariant: bool) -> Claim {
+        propositions.retain(|(prop, _)| tgba.propositions().contains(prop));
+        Claim { tgba, propositions, stutter_invariant, forms: Forms::default() }
+    }
+
+    /// What the table of methods must know, for an observer of this kind.
+    pub fn features(&mut self, observer: ObserverKind) -> Result<Features, Refusal> {
+        let mut has_buchi_states = true;
+        if self.stutter_invariant && observer == ObserverKind::Ta {
+            self.make(observer, false)?;
+            let ta = self.forms.ta.as_ref();
+            has_buchi_states = ta.is_none_or(|ta| ta.states().any(|state| ta.acceptance(state).buchi));
+        }
+        Ok(Features { stutter_invariant: self.stutter_invariant, has_buchi_states })
+    }
+
+    /// Makes the form that an observer needs.
+    fn make(&mut self, observer: ObserverKind, classical: bool) -> Result<(), Refusal> {
+        let too_large = |what: &str, why: &dyn std::fmt::Display| {
+            Refusal::Automaton(format!("the {what} is too large: {why}; use --observer tgba"))
+        };
+        let Claim { tgba, forms, .. } = self;
+        let limits = Limits::default();
+        match observer {
+            ObserverKind::Ta if forms.ta.is_none() => {
+                let ta = small_ta(tgba, &limits).map_err(|why| too_large("TA", &why))?;
+                forms.ta = Some(ta.extract_finite());
+            }
+            ObserverKind::Tgta if forms.tgta.is_none() => {
+                forms.tgta = Some(small_tgta(tgba, &limits).map_err(|why| too_large("TGTA", &why))?);
+            }
+            ObserverKind::Ba if forms.ba.is_none() => {
+                forms.ba = Some(to_ba(tgba, Effort::Medium, Placement::States));
+            }
+            ObserverKind::Extended if forms.extended.is_none() => {
+                let ba = to_ba(tgba, Effort::Medium, Placement::States);
+                let extended = Extended::from_ba(&ba, 1 << 16);
+                forms.extended = Some(extended.ok_or_else(|| {
+                    Refusal::Automaton(
+                        "the state-labeled automaton is too large: use --observer ba".to_owned(),
+                    )
+                })?);
+            }
+            _ => {}
+        }
+        if classical {
+            let is_ba = observer == ObserverKind::Ba;
+            let source = if is_ba { forms.ba.as_ref().unwrap_or(tgba) } else { &*tgba };
+            let form = &mut forms.waiting[usize::from(is_ba)];
+            if form.is_none() {
+                let made = waiting_form(source, MAX_WAITING_STATES);
+                *form = Some(made.map_err(|why| {
+                    let message = format!("the waiting form of the automaton is too large: {why}");
+                    Refusal::Automaton(message + "; use --reduce none")
+                })?);
+            }
+        }
+        Ok(())
+    }
+
+    /// Looks for a run of the system that the automaton accepts.
+    pub fn search(
+        &mut self,
+        system: &ActionSystem,
+        method: Method,
+        settings: &Settings,
+        budget: &mut Budget<'_>,
+    ) -> Result<Decision, Refusal> {
+        let features = self.features(method.observer)?;
+        if let Some(rule) = method.refusal(features) {
+            return Err(Refusal::Rule(rule));
+        }
+        let mut settings = *settings;
+        let classical = method.reduction == Some(crate::reduction::Method::Classical);
+        self.make(method.observer, classical)?;
+        if settings.at_deadlock == AtDeadlock::Error {
+            // The product need not come to each deadlock: the observer may have lost interest.
+            if let Some(outcome) = deadlock(system, budget) {
+                return Ok(Decision { outcome, observer_states: 0, valuations: Vec::new() });
+            }
+            settings.at_deadlock = AtDeadlock::Ignore;
+        }
+        let props: Vec<Prop> = self.propositions.iter().map(|(prop, _)| *prop).collect();
+        let numbers: Vec<usize> = self.propositions.iter().map(|(_, number)| *number).collect();
+        let run = Run { system, method, settings, numbers };
+        let forms = &self.forms;
+        let missing = || Refusal::Automaton("the automaton has no such form".to_owned());
+        match method.observer {
+            ObserverKind::Tgba | ObserverKind::Ba => {
+                let is_ba = method.observer == ObserverKind::Ba;
+                let plain = if is_ba { forms.ba.as_ref() } else { Some(&self.tgba) };
+                let waiting = forms.waiting[usize::from(is_ba)].as_ref();
+                let tgba = if classical { waiting } else { plain }.ok_or_else(missing)?;
+                run.with(ByValue::new(tgba, props), budget)
+            }
+            ObserverKind::Ta => {
+                let ta = forms.ta.as_ref().ok_or_else(missing)?;
+                if settings.at_deadlock == AtDeadlock::Ignore
+                    && ta.states().any(|state| ta.acceptance(state).finite)
+                {
+                    // To accept at once is wrong where the run may end; so is an explicit TA, then.
+                    return run.with(Lazy::new(&self.tgba, Kind::Ta, props), budget);
+                }
+                run.with(ByChange::of_ta(ta, &props, forms.owns_deadlocks), budget)
+            }
+            ObserverKind::Tgta => {
+                run.with(ByChange::of_tgta(forms.tgta.as_ref().ok_or_else(missing)?, &props), budget)
+            }
+            ObserverKind::LazyTa => run.with(Lazy::new(&self.tgba, Kind::Ta, props), budget),
+            ObserverKind::LazyTgta => run.with(Lazy::new(&self.tgba, Kind::Tgta, props), budget),
+            ObserverKind::Extended => {
+                let extended = forms.extended.as_ref().ok_or_else(missing)?;
+                let plain;
+                let extended = if settings.at_deadlock == AtDeadlock::Ignore {
+                    plain = extended.without_finite();
+                    &plain
+                } else {
+                    extended
+                };
+                run.with(StateLabeled::new(extended, props, forms.owns_deadlocks), budget)
+            }
+        }
+    }
+}
+
+impl Claim {
+    /// A shortest run that the automaton accepts, as far as it can be told by value; nothing if the budget
+    /// is spent first.
+    pub fn shortest(
+        &self,
+        system: &ActionSystem,
+        settings: &Settings,
+        budget: &mut Budget<'_>,
+    ) -> Option<Evidence> {
+        let (props, numbers): (Vec<Prop>, Vec<usize>) = self.propositions.iter().copied().unzip();
+        let observer = ByValue::new(&self.tgba, props);
+        let mut product = Product::new(system, observer, Valuations::new(numbers), settings.at_deadlock)
+            .with_max_bytes(budget.max_bytes);
+        shortest::search(&mut product, budget)
+    }
+}
+
+/// A deadlock, or why it is not known whether there is one.
+fn deadlock(system: &ActionSystem, budget: &mut Budget<'_>) -> Option<ProductOutcome> {
+    let reduced = Reduced::for_deadlocks(system);
+    let mut store = Exact::new(model::System::width(system), budget.max_bytes);
+    let found = bfs::search(&reduced, &mut store, &[Goal::Deadlock], budget);
+    let stop = match (found.violations.into_iter().flatten().next(), found.stop) {
+        (Some(run), _) => ProductStop::Found(Evidence {
+            violation: Violation::Deadlock,
+            run,
+            cycle_start: None,
+            observer_states: Vec::new(),
+        }),
+        (None, Some(crate::Stop::Limit(limit))) => ProductStop::Limit(limit),
+        (None, Some(crate::Stop::Fault(error, run))) => ProductStop::Fault(error, run),
+        (None, _) => return None,
+    };
+    let system_states = Some(found.stats.states);
+    Some(ProductOutcome { stats: found.stats, system_states, stop: Some(stop), coverage: None })
+}
+
+/// A search that is about to begin.
+struct Run<'a> {
+    system: &'a ActionSystem,
+    method: Method,
+    settings: Settings,
+    numbers: Vec<usize>,
+}
+
+impl<'a> Run<'a> {
+    fn with<O: Observer>(self, observer: O, budget: &mut Budget<'_>) -> Result<Decision, Refusal> {
+        let Run { system, method, settings, numbers } = self;
+        let observer_states = observer.n_states();
+        let has_marks = observer.has_marks();
+        let mut product =
+            Product::new(system, observer, Valuations::new(numbers.clone()), settings.at_deadlock)
+                .in_order(settings.orders)
+                .with_max_bytes(budget.max_bytes);
+        match method.reduction {
+            None => {
+                let exprs: Vec<_> =
+                    numbers.iter().map(|&number| system.propositions()[number].expr).collect();
+                let flips = Flips::new(system, &Relations::new(system), &exprs);
+                product = product.with_visible(flips.visible());
+            }
+            Some(reduction) => {
+                product = product.reduced(Reduction::for_propositions(system, &numbers, reduction));
+            }
+        }
+        let width = product.width();
+        let outcome = match (method.search, settings.store) {
+            (SearchKind::Scc, _) => couvreur::search(&mut product, budget),
+            (SearchKind::TwoPass, _) => two_pass::search(&mut product, budget),
+            (SearchKind::Nested, StoreChoice::Exact) => {
+                nested_dfs::search(&mut product, &mut ExactPlanes::new(width, budget.max_bytes), budget)
+            }
+            (SearchKind::OnePass, _) if has_marks => {
+                return Err(Refusal::Rule("one pass finds no Büchi cycles: use --search two-pass"));
+            }
+            (SearchKind::OnePass, StoreChoice::Exact) => {
+                let mut planes = ExactPlanes::new(width, budget.max_bytes);
+                one_pass::search(&mut product, settings.work_set, &mut planes, budget)
+            }
+            (search, StoreChoice::Bitstate(bytes, n_hashes)) => {
+                let mut planes = BitstatePlanes::new(bytes, n_hashes).ok_or(Refusal::NoMemory)?;
+                match search {
+                    SearchKind::OnePass => {
+                        one_pass::search(&mut product, settings.work_set, &mut planes, budget)
+                    }
+                    _ => nested_dfs::search(&mut product, &mut planes, budget),
+                }
+            }
+        };
+        let valuations = product.valuations().met().collect();
+        Ok(Decision { outcome, observer_states, valuations })
+    }
+}

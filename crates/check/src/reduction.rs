@@ -1,0 +1,210 @@
+//! Which steps of a product are left out: stubborn sets, as products use them.
+//!
+//! | reduction | observers | what is chosen in a state |
+//! |---|---|---|
+//! | [`Method::Guided`] | that move with the system (testers, TA, TGTA) | what may move the observer, and what that needs; where waiting is accepted, something that does not move it |
+//! | [`Method::Hybrid`] | the same, in depth-first searches | the same, or a smaller set that closes no cycle |
+//! | [`Method::Classical`] | any that do not see stuttering, in depth-first searches | a set that nobody sees and that closes no cycle, or everything |
+//!
+//! The rules and why they are sound stand at the head of [`por`]. Here they are asked the right
+//! questions: which actions an observer may follow or refuses, in its present state and under the
+//! present valuation.
+
+use fixedbitset::FixedBitSet;
+use model::{ActionId, ActionSystem, Relations};
+use por::{Demand, Flips, Offer, Outcome, Situation, StubbornSets};
+use rustc_hash::FxHashMap;
+
+use crate::observer::{Event, Observer, Stance, Valuations, Watches};
+
+/// How a product is reduced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Method {
+    /// Led by the observer.
+    Guided,
+    /// Led by the observer, but smaller sets are taken where they close no cycle.
+    Hybrid,
+    /// Blind to the observer: nothing that is seen is left out or moved.
+    Classical,
+}
+
+/// The stubborn sets of a product.
+pub struct Reduction<'a> {
+    system: &'a ActionSystem,
+    method: Method,
+    sets: StubbornSets<'a>,
+    scratch: por::Scratch,
+    /// What actions do to the propositions; nothing if the observer watches actions.
+    flips: Option<Flips>,
+    offers: Vec<Offer>,
+    /// Per state of the observer and valuation, its offer.
+    offer_of: FxHashMap<(u32, u32), u32>,
+}
+
+impl<'a> Reduction<'a> {
+    /// For testers.
+    pub fn for_actions(system: &'a ActionSystem) -> Reduction<'a> {
+        let sets = StubbornSets::new(system, &Relations::new(system));
+        Reduction::new(system, Method::Guided, sets, None)
+    }
+
+    /// For observers of these propositions of the system.
+    pub fn for_propositions(
+        system: &'a ActionSystem,
+        propositions: &[usize],
+        method: Method,
+    ) -> Reduction<'a> {
+        let relations = Relations::new(system);
+        let exprs: Vec<_> = propositions.iter().map(|&index| system.propositions()[index].expr).collect();
+        let flips = Flips::new(system, &relations, &exprs);
+        let sets = StubbornSets::for_propositions(system, &relations, &flips);
+        Reduction::new(system, method, sets, Some(flips))
+    }
+
+    fn new(
+        system: &'a ActionSystem,
+        method: Method,
+        sets: StubbornSets<'a>,
+        flips: Option<Flips>,
+    ) -> Reduction<'a> {
+        let scratch = sets.new_scratch();
+        Reduction { system, method, sets, scratch, flips, offers: Vec::new(), offer_of: FxHashMap::default() }
+    }
+
+    /// Says whether each state is expanded once. Then, where sets remove nothing, they need not be looked
+    /// for in every state; otherwise the choice depends on the state alone.
+    pub(crate) fn expands_once(&mut self, once: bool) {
+        self.scratch = if once { self.sets.new_adaptive_scratch() } else { self.sets.new_scratch() };
+    }
+
+    /// How the product is reduced.
+    pub fn method(&self) -> Method {
+        self.method
+    }
+
+    /// The actions that may change what propositions the observer watches, if it does.
+    pub fn visible(&self) -> Option<FixedBitSet> {
+        self.flips.as_ref().map(Flips::visible)
+    }
+
+    /// Chooses those of the enabled actions that must be taken, by their indices. A set that is valid
+    /// only if it closes no cycle is shown to `closes_no_cycle` first.
+    pub(crate) fn choose<O: Observer>(
+        &mut self,
+        situation: &Situation<'_>,
+        observed: Observed<'_, O>,
+        closes_no_cycle: &mut dyn FnMut(&[u32]) -> bool,
+        chosen: &mut Vec<u32>,
+    ) -> Result<(), model::Fault> {
+        let stance = observed.stance;
+        let demand = match self.method {
+            Method::Classical => Demand::Words,
+            Method::Guided | Method::Hybrid => {
+                let offer = self.offer_of(observed);
+                Demand::Observer {
+                    offer: &self.offers[offer],
+                    may_wait: stance.may_wait,
+                    deadlock: stance.deadlock,
+                    hybrid: self.method == Method::Hybrid,
+                }
+            }
+        };
+        self.sets.choose(situation, demand, &mut self.scratch, closes_no_cycle, chosen)
+    }
+
+    fn offer_of<O: Observer>(&mut self, observed: Observed<'_, O>) -> usize {
+        let key = (observed.state, observed.valuation);
+        if let Some(&known) = self.offer_of.get(&key) {
+            return known as usize;
+        }
+        let (mut follows, mut refuses) = (Vec::new(), Vec::new());
+        let Observed { observer, valuations, state, valuation, .. } = observed;
+        for action in (0..self.system.actions().len()).map(ActionId::new) {
+            let (may_follow, may_happen) = match &self.flips {
+                None => watched(observer, valuations, state, valuation, action),
+                Some(flips) => flipped(observer, valuations, state, valuation, action, flips),
+            };
+            if may_follow {
+                follows.push(action);
+            } else if !may_happen {
+                refuses.push(action);
+            }
+        }
+        self.offers.push(Offer::new(self.system, follows, refuses));
+        let number = self.offers.len() - 1;
+        self.offer_of.insert(key, number as u32);
+        number
+    }
+}
+
+/// An observer in a state, and what it sees.
+pub(crate) struct Observed<'o, O> {
+    pub(crate) observer: &'o mut O,
+    pub(crate) valuations: &'o mut Valuations,
+    pub(crate) state: u32,
+    pub(crate) valuation: u32,
+    pub(crate) stance: Stance,
+}
+
+/// Whether an observer of actions may follow one, and whether it lets it happen at all.
+fn watched<O: Observer>(
+    observer: &mut O,
+    valuations: &Valuations,
+    state: u32,
+    valuation: u32,
+    action: ActionId,
+) -> (bool, bool) {
+    debug_assert_eq!(observer.watches(), Watches::Actions);
+    let event = Event { from: valuation, to: valuation, action: Some(action) };
+    if observer.is_silent(event, valuations) {
+        return (false, true);
+    }
+    let follows = !observer.steps(state, event, valuations).is_empty();
+    (follows, follows)
+}
+
+/// Whether an observer of changes may follow an action in some state of the present valuation, and
+/// whether the action may happen in one.
+fn flipped<O: Observer>(
+    observer: &mut O,
+    valuations: &mut Valuations,
+    state: u32,
+    valuation: u32,
+    action: ActionId,
+    flips: &Flips,
+) -> (bool, bool) {
+    if !flips.may_flip(action) {
+        return (false, true);
+    }
+    let propositions = flips.propositions(action);
+    let bit = |(index, &proposition): (usize, &usize)| -> u64 {
+        u64::from(valuations.holds(valuation, proposition)) << index.min(63)
+    };
+    let before = propositions.iter().enumerate().map(bit).fold(0, |bits, bit| bits | bit);
+    let (mut may_follow, mut may_happen) = (false, false);
+    let mut target = valuations.bits(valuation).to_vec();
+    flips.for_each_outcome(action, before, |outcome| match outcome {
+        Outcome::Silent => may_happen = true,
+        Outcome::Anything => (may_follow, may_happen) = (true, true),
+        Outcome::Flip(_) if may_follow => {}
+        Outcome::Flip(after) => {
+            for (index, &proposition) in propositions.iter().enumerate() {
+                let (word, mask) = (proposition / 64, 1 << (proposition % 64));
+                if after >> index & 1 == 1 {
+                    target[word] |= mask;
+                } else {
+                    target[word] &= !mask;
+                }
+            }
+            let to = valuations.number_of_bits(&target);
+            let event = Event { from: valuation, to, action: Some(action) };
+            if observer.is_silent(event, valuations) {
+                may_happen = true;
+                return;
+            }
+            may_follow = !observer.steps(state, event, valuations).is_empty();
+            may_happen |= may_follow;
+        }
+    });
+    (may_follow, may_happen)
+}

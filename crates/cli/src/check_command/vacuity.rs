@@ -1,0 +1,150 @@
+//! Passes that say nothing.
+//!
+//! A formula may hold because of what never happens: there is no infinite run, an antecedent is never
+//! true, or a proposition never changes and it would hold if that had the other value, too. What the
+//! search has met rules most of that out; the rest is asked of the system, as a formula of its own
+//! with a small budget.
+
+use automata::Effort;
+use check::choice::Wish;
+use check::decide::{Claim, Decision, Settings};
+use check::product::AtDeadlock;
+use ltl::{Formula, Formulas, Node, Prop, Spelling};
+
+use super::formula::Question;
+use crate::args::CheckArguments;
+use crate::terminal::Clock;
+
+/// Larger formulas are not looked into.
+const MAX_DEPTH: u32 = 100;
+
+/// Why it says nothing that a property holds, if so.
+pub(super) fn of_decision(
+    question: &mut Question<'_, '_>,
+    decision: &Decision,
+    at_deadlock: AtDeadlock,
+    arguments: &CheckArguments,
+    clock: &mut Clock,
+) -> Option<String> {
+    let tgba = &question.task.claim.tgba;
+    if tgba.states().all(|state| tgba.edges(state).is_empty()) {
+        return Some("vacuous: no word violates it".to_owned());
+    }
+    if at_deadlock == AtDeadlock::Ignore && decision.outcome.stats.transitions == 0 {
+        return Some("vacuous: there is no infinite run".to_owned());
+    }
+    let formula = question.task.formula?;
+    if question.formulas.depth(formula) > MAX_DEPTH || decision.outcome.coverage.is_some() {
+        return None;
+    }
+    let mut doubt = Doubt { question, decision, at_deadlock, arguments, clock };
+    doubt.antecedent(formula).or_else(|| doubt.constant(formula))
+}
+
+struct Doubt<'d, 'q, 'a> {
+    question: &'d mut Question<'q, 'a>,
+    decision: &'d Decision,
+    at_deadlock: AtDeadlock,
+    arguments: &'d CheckArguments,
+    clock: &'d mut Clock,
+}
+
+impl Doubt<'_, '_, '_> {
+    /// Of `G (a -> …)`, an `a` that is never true.
+    fn antecedent(&mut self, formula: Formula) -> Option<String> {
+        let formulas = &self.question.formulas;
+        let conjuncts = match formulas.node(formula) {
+            Node::And(operands) => operands.to_vec(),
+            _ => vec![formula],
+        };
+        let antecedent = |conjunct: &Formula| {
+            let Node::Globally(inside) = formulas.node(*conjunct) else { return None };
+            let Node::Implies(antecedent, _) = formulas.node(inside) else { return None };
+            formulas.classes(antecedent).is_propositional().then_some(antecedent)
+        };
+        let antecedents: Vec<Formula> = conjuncts.iter().filter_map(antecedent).collect();
+        for antecedent in antecedents {
+            let met = self.decision.valuations.iter().any(|values| self.is_true(antecedent, values));
+            let negation = self.question.formulas.not(antecedent);
+            let never = self.question.formulas.globally(negation);
+            if !met && self.holds(never) {
+                let text = self.question.formulas.display(antecedent, Spelling::Spin).to_string();
+                return Some(format!("vacuous: `{text}` is never true"));
+            }
+        }
+        None
+    }
+
+    /// A proposition that never changes, where the formula would hold with its other value, too.
+    fn constant(&mut self, formula: Formula) -> Option<String> {
+        let propositions: Vec<Prop> =
+            self.question.task.claim.propositions.iter().map(|(prop, _)| *prop).collect();
+        for (index, prop) in propositions.into_iter().enumerate() {
+            let values = &self.decision.valuations;
+            let value = values.first()?[index];
+            if values.iter().any(|values| values[index] != value) {
+                continue;
+            }
+            let formulas = &mut self.question.formulas;
+            let literal = formulas.prop(prop);
+            let literal = if value { literal } else { formulas.not(literal) };
+            let always = formulas.globally(literal);
+            let otherwise = substitute(formulas, formula, prop, !value);
+            if self.holds(always) && self.holds(otherwise) {
+                let text = self.question.formulas.text(prop);
+                return Some(format!("vacuous: `{text}` is always {value}, and it does not matter"));
+            }
+        }
+        None
+    }
+
+    fn is_true(&self, formula: Formula, values: &[bool]) -> bool {
+        let formulas = &self.question.formulas;
+        let holds = |formula: &Formula| self.is_true(*formula, values);
+        match formulas.node(formula) {
+            Node::True => true,
+            Node::Prop(prop) => {
+                let position =
+                    self.question.task.claim.propositions.iter().position(|(known, _)| *known == prop);
+                // A proposition that the automaton does not look at may be anything.
+                position.is_none_or(|index| values[index])
+            }
+            Node::Not(inside) => !holds(&inside),
+            Node::And(operands) => operands.iter().all(holds),
+            Node::Or(operands) => operands.iter().any(holds),
+            Node::Implies(left, right) => !holds(&left) || holds(&right),
+            Node::Equivalent(left, right) => holds(&left) == holds(&right),
+            Node::Xor(left, right) => holds(&left) != holds(&right),
+            _ => false,
+        }
+    }
+
+    /// Whether a formula is known to hold, with a small budget.
+    fn holds(&mut self, formula: Formula) -> bool {
+        let formulas = &mut self.question.formulas;
+        let negation = formulas.not(formula);
+        let Ok(tgba) = automata::translate(formulas, negation, Effort::Medium) else { return false };
+        let invariant = formulas.classes(formula).is_next_free();
+        let propositions = self.question.task.numbered.clone();
+        let mut claim = Claim::new(tgba, propositions, invariant);
+        let Ok(choice) = Wish::default().complete(&mut claim) else { return false };
+        let settings = Settings { at_deadlock: self.at_deadlock, ..Settings::default() };
+        let mut budget = self.clock.budget(&self.arguments.limits);
+        budget.max_states = budget.max_states.min(2 * self.decision.outcome.stats.states + 10_000);
+        let decision = claim.search(self.question.system, choice.method, &settings, &mut budget);
+        self.clock.clear();
+        decision.is_ok_and(|decision| decision.outcome.stop.is_none())
+    }
+}
+
+/// The formula with a value for a proposition.
+fn substitute(formulas: &mut Formulas, formula: Formula, prop: Prop, value: bool) -> Formula {
+    let operands = formulas.operands(formula).to_vec();
+    let op = formulas.op(formula);
+    if op == ltl::Op::Prop(prop) {
+        return formulas.constant(value);
+    }
+    let operands: Vec<Formula> =
+        operands.into_iter().map(|operand| substitute(formulas, operand, prop, value)).collect();
+    formulas.apply(op, &operands)
+}
