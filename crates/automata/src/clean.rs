@@ -48,9 +48,7 @@ fn keep(mut tgba: Tgba, order: &[State], renumber: impl Fn(&Edge) -> Option<Edge
     kept.declare(propositions);
     kept.add_states(order.len() - 1);
     for (index, &state) in order.iter().enumerate() {
-        for edge in tgba.edges(state).iter().filter_map(&renumber) {
-            kept.add_edge(State::new(index), edge.label, edge.marks, edge.target);
-        }
+        *kept.edges_mut(index) = tgba.edges(state).iter().filter_map(&renumber).collect();
     }
     kept.compact()
 }
@@ -122,11 +120,19 @@ fn renumber_marks(mut tgba: Tgba, sccs: &Sccs, kinds: &[Kind], n_marks: u32) -> 
 
 /// Makes edges of the same source, target and marks one.
 fn merge_edges(mut tgba: Tgba) -> Tgba {
+    let mut labels = tgba.take_labels();
     for state in tgba.states() {
-        for edge in std::mem::take(tgba.edges_mut(state.index())) {
-            tgba.add_edge(state, edge.label, edge.marks, edge.target);
-        }
+        let edges = tgba.edges_mut(state.index());
+        edges.sort_unstable();
+        edges.dedup_by(|edge, kept| {
+            let same = (edge.target, edge.marks) == (kept.target, kept.marks);
+            if same {
+                kept.label = labels.or(kept.label, edge.label);
+            }
+            same
+        });
     }
+    *tgba.labels_mut() = labels;
     tgba.compact()
 }
 

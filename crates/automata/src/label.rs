@@ -9,8 +9,8 @@
 //! Variable *i* below `FIRST_HIDDEN` is the [`Prop`] of index *i*. Algorithms use *hidden* variables
 //! above them for what an edge carries besides its letters (marks, successors): a function of
 //! both kinds maps each letter to a function of hidden variables, its *leaf*, and equal leaves are
-//! found by following the diagram from the top. Translation, simulation and determinization all
-//! read their edges off such functions, by `Labels::leaves` and `Labels::primes`.
+//! found by following the diagram from the top. Translation and determinization read their edges off such
+//! functions, by `Labels::letters_by` and `Labels::all_primes`.
 //!
 //! # Requirements and limits
 //! Any number of propositions. Operations recurse once per variable, so whoever makes diagrams bounds
@@ -68,9 +68,17 @@ pub struct Labels {
     nodes: Vec<Node>,
     unique: FxHashMap<Node, Label>,
     memo: FxHashMap<(Op, Label, Label), Label>,
-    /// How many nodes there may be, if that is bounded; once there are more, results are arbitrary.
+    /// How many nodes there may be, if that is bounded.
     limit: Option<usize>,
+    /// Steps done since somebody asked.
+    steps: u64,
+    /// There were more nodes or steps than allowed.
+    exhausted: bool,
 }
+
+/// A bounded pool is exhausted if nobody asks for its [steps](Labels::take_steps) during more than these: so no
+/// operation takes longer than some seconds.
+const MAX_STEPS_AT_ONCE: u64 = 20_000_000;
 
 /// Making labels.
 impl Labels {
@@ -87,6 +95,7 @@ impl Labels {
     /// Allows so many more nodes; results are arbitrary once the pool [is exhausted](Labels::is_exhausted).
     pub(crate) fn limit_growth(&mut self, max_new_nodes: usize) {
         self.limit = Some(self.nodes.len() + max_new_nodes);
+        self.steps = 0;
     }
 
     /// Forgets the limit.
@@ -94,9 +103,20 @@ impl Labels {
         self.limit = None;
     }
 
-    /// Whether there were more nodes than allowed.
+    /// Whether a bounded pool needed more nodes than allowed, or too many steps at once.
     pub(crate) fn is_exhausted(&self) -> bool {
-        self.limit.is_some_and(|limit| self.nodes.len() > limit)
+        self.exhausted
+    }
+
+    /// How many steps were done since the last call: a measure of work.
+    pub(crate) fn take_steps(&mut self) -> u64 {
+        std::mem::take(&mut self.steps)
+    }
+
+    fn count_steps(&mut self, steps: usize) {
+        self.steps += steps as u64;
+        self.exhausted |=
+            self.limit.is_some_and(|max| self.nodes.len() > max || self.steps > MAX_STEPS_AT_ONCE);
     }
 
     /// The valuations in which the proposition holds.
@@ -148,6 +168,12 @@ impl Labels {
         }
     }
 
+    /// The valuations in the first but not in the second.
+    pub(crate) fn minus(&mut self, a: Label, b: Label) -> Label {
+        let other = self.not(b);
+        self.and(a, other)
+    }
+
     /// Whether every valuation in `a` is in `b`.
     pub fn implies(&mut self, a: Label, b: Label) -> bool {
         self.implication(a, b) == Label::TRUE
@@ -164,10 +190,11 @@ impl Labels {
 
     /// The operation on labels that are not constants, once per pair.
     fn remembered(&mut self, op: Op, a: Label, b: Label) -> Label {
+        self.count_steps(1);
         if let Some(&result) = self.memo.get(&(op, a, b)) {
             return result;
         }
-        if self.is_exhausted() {
+        if self.exhausted {
             return Label::FALSE;
         }
         let variable = self.variable_of(a).min(self.variable_of(b));
@@ -187,14 +214,6 @@ impl Labels {
         };
         self.memo.insert((op, a, b), result);
         result
-    }
-
-    /// The conjunction of hidden variables, given in any order.
-    pub(crate) fn cube(&mut self, variables: impl IntoIterator<Item = u32>) -> Label {
-        let mut variables: Vec<u32> = variables.into_iter().collect();
-        variables.sort_unstable();
-        let last_first = variables.into_iter().rev();
-        last_first.fold(Label::TRUE, |rest, variable| self.make(variable, Label::FALSE, rest))
     }
 
     /// The same function in this pool. `memo` remembers what was copied already.
@@ -317,54 +336,112 @@ impl Labels {
     /// to, except `false`, with the set of all such letters. The sets are disjoint; functions that
     /// were made earlier come first.
     pub(crate) fn leaves(&mut self, function: Label) -> Vec<(Label, Label)> {
-        let mut memo = FxHashMap::default();
-        self.collect_leaves(function, &mut memo);
-        let found = memo.remove(&function).unwrap_or_default();
+        let found = self.letters_by(function, |_, leaf| vec![leaf]);
         found.into_iter().map(|(leaf, letters)| (letters, leaf)).collect()
     }
 
-    /// Notes for each node of the diagram its leaves, in order, with their letters.
-    fn collect_leaves(&mut self, function: Label, memo: &mut FxHashMap<Label, Vec<(Label, Label)>>) {
+    /// Where each function of hidden variables, except `false`, stands for some things, in order: each thing,
+    /// in order, with the set of all letters that lead to a function that stands for it.
+    pub(crate) fn letters_by<K: Copy + Ord>(
+        &mut self,
+        function: Label,
+        mut things: impl FnMut(&mut Labels, Label) -> Vec<K>,
+    ) -> Vec<(K, Label)> {
+        let mut memo = FxHashMap::default();
+        self.collect_letters(function, &mut things, &mut memo);
+        memo.remove(&function).unwrap_or_default()
+    }
+
+    /// Notes for each node of the diagram its things, in order, with their letters.
+    fn collect_letters<K: Copy + Ord>(
+        &mut self,
+        function: Label,
+        things: &mut impl FnMut(&mut Labels, Label) -> Vec<K>,
+        memo: &mut FxHashMap<Label, Vec<(K, Label)>>,
+    ) {
         if memo.contains_key(&function) {
             return;
         }
         let found = if function == Label::FALSE {
             vec![]
         } else if self.variable_of(function) >= FIRST_HIDDEN {
-            vec![(function, Label::TRUE)]
+            things(self, function).into_iter().map(|thing| (thing, Label::TRUE)).collect()
         } else {
             let Node { variable, low, high } = self.node(function);
-            self.collect_leaves(low, memo);
-            self.collect_leaves(high, memo);
-            self.merge_leaves(variable, &memo[&low], &memo[&high])
+            self.collect_letters(low, things, memo);
+            self.collect_letters(high, things, memo);
+            self.merge_letters(variable, &memo[&low], &memo[&high])
         };
         memo.insert(function, found);
     }
 
-    fn merge_leaves(
+    fn merge_letters<K: Copy + Ord>(
         &mut self,
         variable: u32,
-        low: &[(Label, Label)],
-        high: &[(Label, Label)],
-    ) -> Vec<(Label, Label)> {
+        low: &[(K, Label)],
+        high: &[(K, Label)],
+    ) -> Vec<(K, Label)> {
         let mut merged = Vec::with_capacity(low.len().max(high.len()));
         let (mut low, mut high) = (low.iter().peekable(), high.iter().peekable());
+        self.count_steps(low.len() + high.len());
+        if self.exhausted {
+            return merged;
+        }
         loop {
-            let leaf = match (low.peek(), high.peek()) {
+            let thing = match (low.peek(), high.peek()) {
                 (Some(a), Some(b)) => a.0.min(b.0),
                 (Some(only), None) | (None, Some(only)) => only.0,
                 (None, None) => return merged,
             };
-            let letters = |list: &mut std::iter::Peekable<std::slice::Iter<'_, (Label, Label)>>| {
-                list.next_if(|entry| entry.0 == leaf).map_or(Label::FALSE, |entry| entry.1)
+            let letters = |list: &mut std::iter::Peekable<std::slice::Iter<'_, (K, Label)>>| {
+                list.next_if(|entry| entry.0 == thing).map_or(Label::FALSE, |entry| entry.1)
             };
             let (when_low, when_high) = (letters(&mut low), letters(&mut high));
-            merged.push((leaf, self.make(variable, when_low, when_high)));
+            merged.push((thing, self.make(variable, when_low, when_high)));
         }
     }
 
     /// The minimal sets of variables that make a monotone function true: its prime implicants, all of
     /// which are needed.
+    pub(crate) fn all_primes(&mut self, function: Label) -> Vec<Vec<u32>> {
+        let mut found = vec![];
+        self.collect_primes(function, Label::FALSE, &mut vec![], &mut found);
+        found
+    }
+
+    /// Adds the prime implicants of `function` that do not make `known` true, each with the variables of `path`.
+    /// There is one, unless the function implies `known`; so no step is in vain.
+    fn collect_primes(
+        &mut self,
+        function: Label,
+        known: Label,
+        path: &mut Vec<u32>,
+        found: &mut Vec<Vec<u32>>,
+    ) {
+        self.count_steps(1);
+        if self.implies(function, known) || self.exhausted {
+            return;
+        }
+        if function == Label::TRUE {
+            found.push(path.clone());
+            return;
+        }
+        let variable = self.variable_of(function);
+        // The variables that are asked by `known` alone are not in the set.
+        let mut known = known;
+        while self.variable_of(known) < variable {
+            known = self.node(known).low;
+        }
+        let ((low, high), (known_low, known_high)) =
+            (self.split(function, variable), self.split(known, variable));
+        self.collect_primes(low, known_low, path, found);
+        let known = self.or(low, known_high);
+        path.push(variable);
+        self.collect_primes(high, known, path, found);
+        path.pop();
+    }
+
+    /// The same for a function that has few of them, such as a conjunction: many are made only to be dropped.
     pub(crate) fn primes(&self, function: Label) -> Vec<Vec<u32>> {
         match function {
             Label::FALSE => vec![],
@@ -429,6 +506,8 @@ mod tests {
         let second = labels.and(not_a, either);
         let function = labels.or(first, second);
         assert_eq!(labels.leaves(function), [(a, x), (not_a, either)]);
-        assert_eq!(labels.primes(either), [vec![FIRST_HIDDEN + 1], vec![FIRST_HIDDEN]]);
+        for primes in [labels.primes(either), labels.all_primes(either)] {
+            assert_eq!(primes, [vec![FIRST_HIDDEN + 1], vec![FIRST_HIDDEN]]);
+        }
     }
 }

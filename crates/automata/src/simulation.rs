@@ -7,24 +7,29 @@
 //! same letter is at least as good. Backwards, the same is asked of incoming edges and of being
 //! initial; it also keeps the language.
 //!
-//! The relation is computed by refining classes of states. The *signature* of a state is a diagram:
-//! the disjunction over its edges of the letters, the missing marks, and the classes that are
-//! at least as good as the target's. It is monotone in the latter two, so *q'* simulates *q* as
-//! far as the classes can tell iff *q*'s signature implies that of *q'*; equal signatures are equal
-//! numbers. When nothing changes any more, the edges of the smaller automaton are the prime
-//! implicants of the signatures [babiak.13.spin].
+//! The relation is computed by refining classes of states. The *signature* of a state is the list of its best
+//! edges: for marks and a class of targets the letters with which there is such an edge, and none that
+//! is at least as good. So equal states have equal signatures; and *q'* simulates *q* as far as the classes can
+//! tell iff each item of *q*'s signature is covered, as to its letters, by items of that of *q'* which are at
+//! least as good. When nothing changes any more, the signatures are the edges of the smaller automaton.
 //!
 //! With [`Relation::Bisimulation`] a class is at least as good only as itself: less is merged, in
 //! less time.
 //!
+//! # Differences from the paper
+//! [babiak.13.spin] writes signatures as decision diagrams over letters, marks and classes. Those over
+//! classes explode where states have many edges with a common letter.
+//!
 //! # References
 //! [etessami.01.icalp] for direct simulation and the dropping of edges, [somenzi.00.cav] for the reverse.
 
+use fixedbitset::FixedBitSet;
 use rustc_hash::FxHashMap;
 
 use crate::clean::trim;
-use crate::label::{FIRST_HIDDEN, Label, Labels};
-use crate::tgba::{Marks, State, Tgba};
+use crate::label::{Label, Labels};
+use crate::tgba::{Edge, Marks, State, Tgba};
+use crate::translate::work::{Stop, Work, unlimited};
 
 /// Which way to look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,169 +49,268 @@ pub enum Relation {
     Simulation,
 }
 
-/// Being initial, in backward signatures.
-const INITIAL: u32 = FIRST_HIDDEN;
-/// Having marks on all outgoing edges, in backward signatures of state-based automata.
-const ACCEPTING: u32 = FIRST_HIDDEN + 1;
-const FIRST_MARK: u32 = FIRST_HIDDEN + 2;
-const FIRST_CLASS: u32 = FIRST_MARK + 64;
-
 /// A smaller automaton with the same language, and state-based if the given one is.
 #[must_use]
-pub fn reduce(mut tgba: Tgba, direction: Direction, relation: Relation) -> Tgba {
-    let labels = tgba.take_labels();
-    let mut refinement = Refinement::new(&tgba, labels, direction, relation);
-    while refinement.refine() {}
-    trim(refinement.quotient(&tgba))
+pub fn reduce(tgba: Tgba, direction: Direction, relation: Relation) -> Tgba {
+    unlimited(|work| reduce_within(&tgba, direction, relation, work)).unwrap_or(tgba)
+}
+
+/// The same, unless it takes too much work.
+pub(crate) fn reduce_within(
+    tgba: &Tgba,
+    direction: Direction,
+    relation: Relation,
+    work: &mut Work<'_, '_>,
+) -> Result<Tgba, Stop> {
+    let mut refinement = Refinement::new(tgba, direction, relation);
+    while refinement.refine(work)? {}
+    Ok(trim(refinement.quotient(tgba)))
+}
+
+/// Edges, seen from the class of one end: with these letters and marks to the class of the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Item {
+    class: usize,
+    marks: Marks,
+    letters: Label,
+}
+
+/// What is known of a state besides its edges, in backward signatures.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+struct Nature {
+    /// It is initial.
+    initial: bool,
+    /// The automaton is state-based, and all edges that leave the state are marked.
+    accepting: bool,
+}
+
+impl Nature {
+    fn is_covered_by(self, other: Nature) -> bool {
+        self.initial <= other.initial && self.accepting <= other.accepting
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Signature {
+    nature: Nature,
+    /// None is at least as good as another with the same letter; sorted by class and marks.
+    items: Vec<Item>,
 }
 
 struct Refinement {
     labels: Labels,
     direction: Direction,
     relation: Relation,
-    n_marks: u32,
-    /// For each state its edges (forward: outgoing): letters with missing marks, and the other end.
-    edges: Vec<Vec<(Label, usize)>>,
-    /// For each state what its signature contains besides edges.
-    base: Vec<Label>,
+    /// For each state its edges (forward: outgoing): label, marks, and the other end.
+    edges: Vec<Vec<(Label, Marks, usize)>>,
+    /// For each state whether no letter leaves a choice between these edges.
+    is_deterministic: Vec<bool>,
+    nature: Vec<Nature>,
     /// The class of each state.
     class: Vec<usize>,
-    /// The classes that are at least as good as a class, itself included, sorted.
-    better: Vec<Vec<usize>>,
-    /// The signature of each class.
-    signature: Vec<Label>,
+    /// The classes that are at least as good as a class, itself included.
+    better: Vec<FixedBitSet>,
+    /// The signature of each class, in terms of the classes before.
+    signatures: Vec<Signature>,
 }
 
 impl Refinement {
-    fn new(tgba: &Tgba, mut labels: Labels, direction: Direction, relation: Relation) -> Refinement {
+    fn new(tgba: &Tgba, direction: Direction, relation: Relation) -> Refinement {
         let n = tgba.n_states();
+        let mut labels = tgba.labels().clone();
         let mut edges = vec![vec![]; n];
         for state in tgba.states() {
             for edge in tgba.edges(state) {
-                let missing = tgba.all_marks().minus(edge.marks);
-                let missing = labels.cube(missing.iter().map(|mark| FIRST_MARK + mark));
-                let label = labels.and(edge.label, missing);
                 let (source, target) = (state.index(), edge.target.index());
                 match direction {
-                    Direction::Forward => edges[source].push((label, target)),
-                    Direction::Backward => edges[target].push((label, source)),
+                    Direction::Forward => edges[source].push((edge.label, edge.marks, target)),
+                    Direction::Backward => edges[target].push((edge.label, edge.marks, source)),
                 }
             }
         }
-        let mut base = vec![Label::FALSE; n];
-        if direction == Direction::Backward {
-            let initial = &mut base[tgba.initial().index()];
-            *initial = labels.variable(INITIAL);
-            add_state_marks(tgba, &mut labels, &mut base);
-        }
-        let (class, better, signature) = (vec![0; n], vec![vec![0]], vec![]);
-        let n_marks = tgba.n_marks();
-        Refinement { labels, direction, relation, n_marks, edges, base, class, better, signature }
+        let nature = match direction {
+            Direction::Forward => vec![Nature::default(); n],
+            Direction::Backward => natures(tgba),
+        };
+        let is_deterministic = edges.iter().map(|edges| are_disjoint(&mut labels, edges)).collect();
+        let (class, better, signatures) = (vec![0; n], vec![all(1)], vec![]);
+        Refinement { labels, direction, relation, edges, is_deterministic, nature, class, better, signatures }
     }
 
     /// One round; whether it changed anything.
-    fn refine(&mut self) -> bool {
-        let better = std::mem::take(&mut self.better);
-        let cubes: Vec<Label> = better
-            .iter()
-            .map(|classes| self.labels.cube(classes.iter().map(|&class| FIRST_CLASS + class as u32)))
-            .collect();
-        let mut numbers: FxHashMap<Label, usize> = FxHashMap::default();
+    fn refine(&mut self, work: &mut Work<'_, '_>) -> Result<bool, Stop> {
+        let mut numbers: FxHashMap<Signature, usize> = FxHashMap::default();
         let mut old_class = vec![];
         let mut class = Vec::with_capacity(self.class.len());
-        self.signature.clear();
         for state in 0..self.class.len() {
-            let signature = self.signature_of(state, &cubes);
+            let signature = self.signature(state);
+            work.spend(self.labels.take_steps() + self.edges[state].len() as u64)?;
             class.push(*numbers.entry(signature).or_insert_with(|| {
-                self.signature.push(signature);
                 old_class.push(self.class[state]);
                 old_class.len() - 1
             }));
         }
         self.class = class;
-        self.better = self.order(&better, &old_class);
-        self.better.len() != better.len() || self.better != better
+        let mut signatures: Vec<(Signature, usize)> = numbers.into_iter().collect();
+        signatures.sort_unstable_by_key(|entry| entry.1);
+        self.signatures = signatures.into_iter().map(|entry| entry.0).collect();
+        let better = self.order(&old_class, work)?;
+        let changed = self.better != better;
+        self.better = better;
+        Ok(changed)
     }
 
-    fn signature_of(&mut self, state: usize, cubes: &[Label]) -> Label {
-        let mut signature = self.base[state];
-        for &(label, end) in &self.edges[state] {
-            let edge = self.labels.and(label, cubes[self.class[end]]);
-            signature = self.labels.or(signature, edge);
+    fn signature(&mut self, state: usize) -> Signature {
+        let mut items: Vec<Item> = self.edges[state]
+            .iter()
+            .map(|&(letters, marks, end)| Item { class: self.class[end], marks, letters })
+            .collect();
+        items.sort_unstable_by_key(|item| (item.class, item.marks, item.letters));
+        items.dedup_by(|item, kept| {
+            let same = (item.class, item.marks) == (kept.class, kept.marks);
+            if same {
+                kept.letters = self.labels.or(kept.letters, item.letters);
+            }
+            same
+        });
+        if !self.is_deterministic[state] {
+            items = self.best(&items);
         }
-        signature
+        Signature { nature: self.nature[state], items }
+    }
+
+    /// The items, each without the letters of those that are better.
+    fn best(&mut self, items: &[Item]) -> Vec<Item> {
+        let mut best = vec![];
+        for (place, item) in items.iter().enumerate() {
+            let mut letters = item.letters;
+            for (other_place, other) in items.iter().enumerate() {
+                if place != other_place && letters != Label::FALSE && self.is_as_good(other, item) {
+                    letters = self.labels.minus(letters, other.letters);
+                }
+            }
+            if letters != Label::FALSE {
+                best.push(Item { letters, ..*item });
+            }
+        }
+        best
+    }
+
+    /// Whether an item is at least as good as another, letters apart.
+    fn is_as_good(&self, item: &Item, other: &Item) -> bool {
+        item.marks.includes(other.marks) && self.better[other.class].contains(item.class)
     }
 
     /// For each class those at least as good; only pairs that were ordered before can be.
-    fn order(&mut self, old: &[Vec<usize>], old_class: &[usize]) -> Vec<Vec<usize>> {
-        let n = self.signature.len();
+    fn order(&mut self, old_class: &[usize], work: &mut Work<'_, '_>) -> Result<Vec<FixedBitSet>, Stop> {
+        let n = self.signatures.len();
+        let mut order = vec![FixedBitSet::with_capacity(n); n];
+        (0..n).for_each(|class| order[class].insert(class));
         if self.relation == Relation::Bisimulation {
-            return (0..n).map(|class| vec![class]).collect();
+            return Ok(order);
         }
-        let mut order = Vec::with_capacity(n);
-        for a in 0..n {
-            let above = &old[old_class[a]];
-            let better = (0..n).filter(|&b| {
-                above.binary_search(&old_class[b]).is_ok()
-                    && self.labels.implies(self.signature[a], self.signature[b])
-            });
-            order.push(better.collect());
-        }
-        order
-    }
-
-    /// The automaton of the classes.
-    fn quotient(mut self, tgba: &Tgba) -> Tgba {
-        let names: FxHashMap<Vec<usize>, usize> =
-            self.better.iter().enumerate().map(|(class, better)| (better.clone(), class)).collect();
-        let mut edges = vec![];
-        for (class, &signature) in self.signature.iter().enumerate() {
-            for (letters, leaf) in self.labels.leaves(signature) {
-                for prime in self.labels.primes(leaf) {
-                    let (marks, classes) = self.read(&prime);
-                    if let Some(&end) = names.get(&classes) {
-                        edges.push((class, letters, marks, end));
-                    }
+        let signatures = std::mem::take(&mut self.signatures);
+        let mut offers = FxHashMap::default();
+        for (b, other) in signatures.iter().enumerate() {
+            work.spend(n as u64 / 16 + 1)?;
+            offers.clear();
+            for (a, signature) in signatures.iter().enumerate().filter(|&(a, _)| a != b) {
+                let was = self.better[old_class[a]].contains(old_class[b]);
+                if was && self.is_covered(signature, other, &mut offers, work)? {
+                    order[a].insert(b);
                 }
             }
         }
-        let mut quotient = Tgba::with_labels(self.labels, self.n_marks);
-        quotient.declare(tgba.propositions().iter().copied());
-        quotient.add_states(self.signature.len() - 1);
-        for (class, letters, marks, end) in edges {
-            let (source, target) = match self.direction {
-                Direction::Forward => (class, end),
-                Direction::Backward => (end, class),
+        self.signatures = signatures;
+        Ok(order)
+    }
+
+    /// Whether each item of the first has its letters in items of the second that are at least as good.
+    /// `offers` remembers, for class and marks, the letters of such items of the second.
+    fn is_covered(
+        &mut self,
+        a: &Signature,
+        b: &Signature,
+        offers: &mut FxHashMap<(usize, Marks), Label>,
+        work: &mut Work<'_, '_>,
+    ) -> Result<bool, Stop> {
+        if !a.nature.is_covered_by(b.nature) {
+            return Ok(false);
+        }
+        for item in &a.items {
+            let offer = match offers.get(&(item.class, item.marks)) {
+                Some(&known) => known,
+                None => {
+                    let offer = self.offer(item, &b.items);
+                    offers.insert((item.class, item.marks), offer);
+                    offer
+                }
             };
-            quotient.add_edge(State::new(source), letters, marks, State::new(target));
+            let covered = self.labels.implies(item.letters, offer);
+            work.spend(self.labels.take_steps() + 1)?;
+            if !covered {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// The letters with which one of the items is at least as good as the given one.
+    fn offer(&mut self, item: &Item, items: &[Item]) -> Label {
+        let mut letters = Label::FALSE;
+        for class in self.better[item.class].ones() {
+            let first = items.partition_point(|other| other.class < class);
+            let same_class = items[first..].iter().take_while(|other| other.class == class);
+            for other in same_class.filter(|other| other.marks.includes(item.marks)) {
+                letters = self.labels.or(letters, other.letters);
+            }
+        }
+        letters
+    }
+
+    /// The automaton of the classes.
+    fn quotient(self, tgba: &Tgba) -> Tgba {
+        let mut quotient = Tgba::with_labels(self.labels, tgba.n_marks());
+        quotient.declare(tgba.propositions().iter().copied());
+        quotient.add_states(self.signatures.len() - 1);
+        for (class, signature) in self.signatures.iter().enumerate() {
+            for item in &signature.items {
+                let (source, target) = match self.direction {
+                    Direction::Forward => (class, item.class),
+                    Direction::Backward => (item.class, class),
+                };
+                // No other item has the same class and marks.
+                let edge = Edge { target: State::new(target), marks: item.marks, label: item.letters };
+                quotient.edges_mut(source).push(edge);
+            }
         }
         quotient.set_initial(State::new(self.class[tgba.initial().index()]));
         quotient
     }
+}
 
-    /// The marks and the classes of a prime implicant.
-    fn read(&self, prime: &[u32]) -> (Marks, Vec<usize>) {
-        let mut marks = Marks::all(self.n_marks);
-        let mut classes = vec![];
-        for &variable in prime {
-            if variable >= FIRST_CLASS {
-                classes.push((variable - FIRST_CLASS) as usize);
-            } else if variable >= FIRST_MARK {
-                marks = marks.minus(Marks::single(variable - FIRST_MARK));
-            }
-        }
-        (marks, classes)
-    }
+/// The set of all numbers below `n`.
+fn all(n: usize) -> FixedBitSet {
+    let mut set = FixedBitSet::with_capacity(n);
+    set.insert_range(..);
+    set
+}
+
+fn are_disjoint(labels: &mut Labels, edges: &[(Label, Marks, usize)]) -> bool {
+    let mut seen = Label::FALSE;
+    edges.iter().all(|&(label, ..)| {
+        let disjoint = labels.and(seen, label) == Label::FALSE;
+        seen = labels.or(seen, label);
+        disjoint
+    })
 }
 
 /// Where marks belong to states, a state is only as good as one with the same marks or more.
-fn add_state_marks(tgba: &Tgba, labels: &mut Labels, base: &mut [Label]) {
-    if tgba.n_marks() != 1 || !tgba.is_state_based() {
-        return;
-    }
-    let accepting = labels.variable(ACCEPTING);
-    for state in tgba.states().filter(|&state| tgba.common_marks(state) == tgba.all_marks()) {
-        let base = &mut base[state.index()];
-        *base = labels.or(*base, accepting);
-    }
+fn natures(tgba: &Tgba) -> Vec<Nature> {
+    let by_state = tgba.n_marks() == 1 && tgba.is_state_based();
+    let nature = |state: State| Nature {
+        initial: state == tgba.initial(),
+        accepting: by_state && tgba.common_marks(state) == tgba.all_marks(),
+    };
+    tgba.states().map(nature).collect()
 }

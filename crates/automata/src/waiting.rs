@@ -122,16 +122,10 @@ fn add_loops(tgba: &mut Tgba) -> Option<Loops> {
             tgba.add_edge(state, full, tgba.all_marks(), state);
         }
         let has_any = looping(tgba, state, Marks::NONE);
-        let missing = minus(tgba.labels_mut(), any, has_any);
+        let missing = tgba.labels_mut().minus(any, has_any);
         tgba.add_edge(state, missing, Marks::NONE, state);
     }
     Some(loops)
-}
-
-/// The letters that are in the first but not in the second.
-fn minus(labels: &mut Labels, a: Label, b: Label) -> Label {
-    let other = labels.not(b);
-    labels.and(a, other)
 }
 
 /// The letters with which the state has a loop that carries at least these marks.
@@ -196,7 +190,7 @@ fn add_shortcuts(tgba: &mut Tgba, loops: &Loops) {
             })
         };
         let (wanted, there) = (through(labels, &ends), through(labels, &loops.full));
-        let missing = minus(labels, wanted, there);
+        let missing = labels.minus(wanted, there);
         for (letters, goal) in far_loops(labels, &given, loops, state, missing) {
             tgba.add_edge(state, letters, Marks::NONE, goal);
         }
@@ -249,7 +243,7 @@ fn far_loops(
         for edge in &edges[state.index()] {
             let known = reached.entry(edge.target).or_insert(Label::FALSE);
             let letters = labels.and(edge.label, letters);
-            let new = minus(labels, letters, *known);
+            let new = labels.minus(letters, *known);
             if new == Label::FALSE {
                 continue;
             }
@@ -258,7 +252,7 @@ fn far_loops(
             let here = labels.and(here, new);
             if here != Label::FALSE {
                 found.push((here, edge.target));
-                missing = minus(labels, missing, here);
+                missing = labels.minus(missing, here);
             }
             queue.push_back((edge.target, new));
         }
@@ -303,7 +297,7 @@ impl Copies {
             }
             for edge in self.tgba.edges(state).to_vec() {
                 let labels = self.result.labels_mut();
-                let label = letter.map_or(edge.label, |letter| minus(labels, edge.label, letter));
+                let label = letter.map_or(edge.label, |letter| labels.minus(edge.label, letter));
                 self.add_edge(source, Edge { label, ..edge })?;
             }
         }
@@ -315,7 +309,7 @@ impl Copies {
         let loops = self.loops[edge.target.index()];
         let labels = self.result.labels_mut();
         let at_once = labels.and(edge.label, loops);
-        let copied = minus(labels, edge.label, loops);
+        let copied = labels.minus(edge.label, loops);
         if at_once != Label::FALSE {
             let target = self.copy((edge.target, None))?;
             self.result.add_edge(source, at_once, edge.marks, target);

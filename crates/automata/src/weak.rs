@@ -10,10 +10,11 @@
 //!
 //! # Requirements and limits
 //! For other properties the result is wrong: either the formula is an obligation by its shape, or
-//! [`Weak::is_exact`] must be asked. The subset construction may be exponential, hence a limit.
+//! [`Weak::includes`] must be asked. The subset construction may be exponential, hence a limit.
 
 use std::collections::VecDeque;
 
+use base::Limit;
 use ltl::{Lasso, Prop, Valuation};
 use rustc_hash::FxHashMap;
 
@@ -24,6 +25,7 @@ use crate::membership::accepts_from;
 use crate::product::product;
 use crate::scc::{Components, components};
 use crate::tgba::{Marks, State, Tgba};
+use crate::translate::work::{Stop, Work, optional};
 
 /// A complete, deterministic, weak automaton.
 #[derive(Clone, Debug)]
@@ -38,22 +40,35 @@ pub(crate) struct Weak {
 impl Weak {
     /// The smallest weak deterministic automaton for the language, if it is an obligation, unless the
     /// subset construction has more than `max_states` states.
-    pub(crate) fn minimal(tgba: &Tgba, max_states: usize) -> Option<Weak> {
-        let (edges, subsets, labels) = determinize(tgba, max_states)?;
+    pub(crate) fn minimal(
+        tgba: &Tgba,
+        max_states: usize,
+        work: &mut Work<'_, '_>,
+    ) -> Result<Option<Weak>, Stop> {
+        let Some((edges, subsets, labels)) = determinize(tgba, max_states, work)? else { return Ok(None) };
         let successors: Vec<Vec<usize>> =
             edges.iter().map(|edges| edges.iter().map(|edge| edge.1).collect()).collect();
         let parts = components(&successors);
-        let accepting = classify(tgba, &edges, &subsets, &labels, &parts);
+        let accepting = classify(tgba, &edges, &subsets, &labels, &parts, work)?;
         let propositions = tgba.propositions().to_vec();
-        Some(Weak { labels, propositions, edges, accepting }.minimize())
+        Weak { labels, propositions, edges, accepting }.minimize(work).map(Some)
     }
 
-    /// Whether the automaton has the language of `original`, whose complement is `negation`; nothing if
-    /// a product is too large to tell.
-    pub(crate) fn is_exact(&self, original: &Tgba, negation: &Tgba, max_states: usize) -> Option<bool> {
-        let too_much = product(&self.to_tgba(true), negation, max_states)?;
-        let too_little = product(&self.to_tgba(false), original, max_states)?;
-        Some(is_empty(&too_much) && is_empty(&too_little))
+    /// Whether all words of the other automaton are known to be accepted here; with `false` the same is
+    /// asked of the complement. It is not known if the product is too large or the fuel used up.
+    pub(crate) fn includes(
+        &self,
+        other: &Tgba,
+        color: bool,
+        max_states: usize,
+        work: &mut Work<'_, '_>,
+    ) -> Result<bool, Limit> {
+        let outside = self.to_tgba(!color);
+        let steps = (outside.n_edges() as u64).saturating_mul(other.n_edges() as u64) / 4;
+        if optional(work.spend(steps))?.is_none() {
+            return Ok(false);
+        }
+        Ok(product(&outside, other, max_states).is_some_and(|both| is_empty(&both)))
     }
 
     /// As an automaton whose accepting states are those with this color; with `false` it is the complement.
@@ -77,7 +92,7 @@ impl Weak {
     }
 
     /// Merges states that accept the same words [moore.56.automata].
-    fn minimize(mut self) -> Weak {
+    fn minimize(mut self, work: &mut Work<'_, '_>) -> Result<Weak, Stop> {
         let n = self.edges.len();
         let mut class: Vec<usize> = self.accepting.iter().map(|&accepting| usize::from(accepting)).collect();
         let mut n_classes = 0;
@@ -87,6 +102,7 @@ impl Weak {
             let mut refined = Vec::with_capacity(n);
             for state in 0..n {
                 let signature = self.signature(state, &class);
+                work.spend(self.labels.take_steps() + self.edges[state].len() as u64)?;
                 refined.push(*numbers.entry((class[state], signature)).or_insert_with(|| {
                     signatures.push((state, signature));
                     signatures.len() - 1
@@ -103,7 +119,7 @@ impl Weak {
         let merged = |state: &usize| merge(&mut self.labels, &self.edges[*state], &class);
         let edges = representatives.iter().map(merged).collect();
         let accepting = representatives.iter().map(|&state| self.accepting[state]).collect();
-        Weak { edges, accepting, ..self }
+        Ok(Weak { edges, accepting, ..self })
     }
 
     fn signature(&mut self, state: usize, class: &[usize]) -> Label {
@@ -134,8 +150,8 @@ const MAX_NEW_NODES: usize = 400_000;
 
 type Subsets = (Vec<Vec<(Label, usize)>>, Vec<Vec<State>>, Labels);
 
-/// The subset construction: edges, subsets, and the pool of the labels.
-fn determinize(tgba: &Tgba, max_states: usize) -> Option<Subsets> {
+/// The subset construction: edges, subsets, and the pool of the labels; nothing if it is too large.
+fn determinize(tgba: &Tgba, max_states: usize, work: &mut Work<'_, '_>) -> Result<Option<Subsets>, Stop> {
     let mut labels = tgba.labels().clone();
     labels.limit_growth(MAX_NEW_NODES);
     let mut subsets = vec![vec![tgba.initial()]];
@@ -161,13 +177,14 @@ fn determinize(tgba: &Tgba, max_states: usize) -> Option<Subsets> {
             });
             out.push((letters, number));
         }
+        work.spend(labels.take_steps() + out.len() as u64)?;
         edges.push(out);
         if subsets.len() > max_states || labels.is_exhausted() {
-            return None;
+            return Ok(None);
         }
     }
     labels.lift_limit();
-    Some((edges, subsets, labels))
+    Ok(Some((edges, subsets, labels)))
 }
 
 /// Which states are accepting: by one word around each component, and for states on no cycle such
@@ -179,7 +196,8 @@ fn classify(
     subsets: &[Vec<State>],
     labels: &Labels,
     parts: &Components,
-) -> Vec<bool> {
+    work: &mut Work<'_, '_>,
+) -> Result<Vec<bool>, Stop> {
     let mut first = vec![usize::MAX; parts.n];
     let mut members: Vec<Vec<usize>> = vec![vec![]; parts.n];
     for (state, &part) in parts.of.iter().enumerate() {
@@ -195,12 +213,13 @@ fn classify(
         color[part] = match cycle(edges, labels, parts, first[part]) {
             None => bound,
             Some(word) => {
+                work.spend((word.n_positions() * tgba.n_edges()) as u64)?;
                 let odd = usize::from(!accepts_from(tgba, &subsets[first[part]], &word));
                 if bound % 2 == odd { bound } else { bound - 1 }
             }
         };
     }
-    parts.of.iter().map(|&part| color[part].is_multiple_of(2)).collect()
+    Ok(parts.of.iter().map(|&part| color[part].is_multiple_of(2)).collect())
 }
 
 /// A word that leads from a state around its component, if it lies on a cycle.

@@ -4,12 +4,15 @@ mod common;
 
 use automata::clean::{simplify_marks, trim};
 use automata::simulation::{Direction, Relation, reduce};
+use automata::translate::{GaveUp, translate_ba_within};
 use automata::{
-    Effort, Placement, Tgba, TooLarge, accepting_lasso, accepts, is_empty, product, to_ba, translate,
+    Config, Effort, Placement, Tgba, TooLarge, accepting_lasso, accepts, is_empty, product, to_ba, translate,
     translate_ba, union,
 };
+use base::budget::Watch;
+use base::{Budget, Limit, Progress};
 use common::{config, disagreement, formula, shown, tape, words};
-use ltl::{Formula, Formulas, Prop, random, satisfies};
+use ltl::{Formula, Formulas, Lasso, Prop, Valuation, random, satisfies};
 use proptest::prelude::*;
 
 const EFFORTS: [Effort; 3] = [Effort::Low, Effort::Medium, Effort::High];
@@ -117,6 +120,74 @@ proptest! {
         prop_assert_eq!(disagreement(&formulas, and, &both, &words), None);
         prop_assert_eq!(disagreement(&formulas, or, &union(&left, &right), &words), None);
     }
+}
+
+/// Fuel decides how small the automaton is, never what it accepts.
+#[test]
+fn an_automaton_without_fuel_is_exact_too() {
+    let mut draw = random::seeded(12);
+    let (mut n_refused, mut n_larger) = (0, 0);
+    for _ in 0..400 {
+        let mut formulas = Formulas::new();
+        let propositions = random::propositions(&mut formulas, 3);
+        let size = 6 + draw(10);
+        let formula = random::formula(&mut formulas, &propositions, random::ALL, size, &mut draw);
+        let words = words(&propositions, 20, 9);
+        let config = Config { fuel: u64::from(draw(4_000)), ..Config::default() };
+        for placement in [None, Some(Placement::States)] {
+            let mut make = |config| match placement {
+                None => translate(&mut formulas, formula, config),
+                Some(placement) => translate_ba(&mut formulas, formula, config, placement),
+            };
+            let best = make(Config::default()).unwrap();
+            match make(config) {
+                Ok(tgba) => {
+                    n_larger += usize::from(tgba.n_states() > best.n_states());
+                    let wrong = disagreement(&formulas, formula, &tgba, &words);
+                    assert_eq!(wrong, None, "{config:?} {}", shown(&formulas, formula));
+                    assert!(placement.is_none() || tgba.is_state_based() && tgba.n_marks() == 1);
+                }
+                Err(reason) => {
+                    assert_eq!(reason, TooLarge::Work);
+                    n_refused += 1;
+                }
+            }
+        }
+    }
+    assert!(n_refused > 5 && n_larger > 5, "{n_refused} {n_larger}");
+}
+
+/// Ends a computation after so many looks.
+struct EndAfter(u32);
+
+impl Watch for EndAfter {
+    fn look(&mut self, _: &Progress) -> Result<(), Limit> {
+        self.0 = self.0.checked_sub(1).ok_or(Limit::Interrupt)?;
+        Ok(())
+    }
+}
+
+#[test]
+fn a_spent_budget_ends_a_translation_wherever_it_is() {
+    let mut formulas = Formulas::new();
+    let text = (1..=5).map(|i| format!("(G F a{i} | F G b{i})")).collect::<Vec<_>>().join(" & ");
+    let formula = formula(&mut formulas, &text);
+    let mut n_ended = 0;
+    for looks in (0..12).map(|power| (1 << power) - 1) {
+        let mut watch = EndAfter(looks);
+        let mut budget = Budget::new(u64::MAX, u64::MAX, &mut watch);
+        let result =
+            translate_ba_within(&mut formulas, formula, Effort::High, Placement::States, &mut budget);
+        match result {
+            Ok(ba) => {
+                assert!(!accepts(&ba, &Lasso::new(vec![], vec![Valuation::new()]).unwrap()));
+                break;
+            }
+            Err(reason) => assert_eq!(reason, GaveUp::Limit(Limit::Interrupt)),
+        }
+        n_ended += 1;
+    }
+    assert!(n_ended > 3, "the budget ended {n_ended} translations");
 }
 
 /// Larger formulas, low effort against high.

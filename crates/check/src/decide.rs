@@ -79,6 +79,9 @@ pub struct Settings {
     pub work_set: WorkSet,
     /// How states are kept.
     pub store: StoreChoice,
+    /// A rule of the reduction that is left out, for tests.
+    #[doc(hidden)]
+    pub without_rule: Option<por::Rule>,
 }
 
 impl Default for Settings {
@@ -88,6 +91,7 @@ impl Default for Settings {
             orders: Orders::default(),
             work_set: WorkSet::Queue,
             store: StoreChoice::Exact,
+            without_rule: None,
         }
     }
 }
@@ -312,7 +316,11 @@ impl<'a> Run<'a> {
                 product = product.with_visible(flips.visible());
             }
             Some(reduction) => {
-                product = product.reduced(Reduction::for_propositions(system, &numbers, reduction));
+                let mut reduction = Reduction::for_propositions(system, &numbers, reduction);
+                if let Some(rule) = settings.without_rule {
+                    reduction = reduction.without(rule);
+                }
+                product = product.reduced(reduction);
             }
         }
         let width = product.width();

@@ -61,6 +61,15 @@ impl<'a> Reduction<'a> {
         Reduction::new(system, method, sets, Some(flips))
     }
 
+    /// The same without a rule: wrong, for tests.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn without(mut self, rule: por::Rule) -> Reduction<'a> {
+        self.sets = self.sets.without(rule, &Relations::new(self.system));
+        self.scratch = self.sets.new_scratch();
+        self
+    }
+
     fn new(
         system: &'a ActionSystem,
         method: Method,

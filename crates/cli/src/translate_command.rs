@@ -130,7 +130,7 @@ struct Request {
 
 impl Request {
     fn translate(&self, formulas: &mut Formulas, formula: Formula) -> Result<AnyAutomaton, String> {
-        let config = Config { effort: self.effort, max_states: self.max_states };
+        let config = Config { effort: self.effort, max_states: self.max_states, ..Config::default() };
         let limits = Limits { max_states: self.max_states.min(1 << 20), ..Limits::default() };
         Ok(match self.to {
             AutomatonKind::Tgba => {

@@ -67,6 +67,26 @@ pub enum Demand<'a> {
     Words,
 }
 
+/// A rule that can be left out, to see that tests notice. Without it sets are not sound.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[doc(hidden)]
+pub enum Rule {
+    /// Where waiting is not accepted, all that the observer follows is in the set.
+    Progress,
+    /// Where waiting is accepted, something silent is in the set, if anything is.
+    Waiting,
+    /// With one action that moves the observer come all that it follows.
+    OneMovesAllMove,
+    /// The observer is a reason only for what it refuses whatever silent actions do first.
+    RefusedForGood,
+    /// Smaller sets must close no cycle.
+    Proviso,
+    /// A set that all words survive moves no observer.
+    Invisible,
+    /// What decides which propositions an action flips comes along.
+    Watched,
+}
+
 /// Working memory of one thread.
 #[derive(Clone, Debug)]
 pub struct Scratch {
@@ -183,12 +203,13 @@ impl Regions {
 pub struct StubbornSets<'s> {
     system: &'s ActionSystem,
     graph: Graph,
+    dropped: Option<Rule>,
 }
 
 impl<'s> StubbornSets<'s> {
     /// Prepares the sets of `system`, for observers that watch actions, or none.
     pub fn new(system: &'s ActionSystem, relations: &Relations) -> StubbornSets<'s> {
-        StubbornSets { system, graph: Graph::new(system, relations, |_| &[]) }
+        StubbornSets { system, graph: Graph::new(system, relations, |_| &[]), dropped: None }
     }
 
     /// Prepares the sets of `system`, for observers that watch propositions.
@@ -197,7 +218,23 @@ impl<'s> StubbornSets<'s> {
         relations: &Relations,
         flips: &Flips,
     ) -> StubbornSets<'s> {
-        StubbornSets { system, graph: Graph::new(system, relations, |action| flips.watched(action)) }
+        let graph = Graph::new(system, relations, |action| flips.watched(action));
+        StubbornSets { system, graph, dropped: None }
+    }
+
+    /// The same without a rule: wrong, for tests.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn without(mut self, rule: Rule, relations: &Relations) -> StubbornSets<'s> {
+        if rule == Rule::Watched {
+            self.graph = Graph::new(self.system, relations, |_| &[]);
+        }
+        self.dropped = Some(rule);
+        self
+    }
+
+    fn has(&self, rule: Rule) -> bool {
+        self.dropped != Some(rule)
     }
 
     /// New working memory, for a search that expands each state once: where sets remove nothing,
@@ -334,15 +371,19 @@ pub(crate) struct Query<'a> {
 impl Query<'_> {
     fn choose(&mut self, tarjan: &mut Tarjan, accept: &mut dyn FnMut(&[u32]) -> bool, chosen: &mut Vec<u32>) {
         let roots = std::mem::take(&mut self.scratch.roots);
+        let sets = self.sets;
+        let accept = &mut |set: &[u32]| !sets.has(Rule::Proviso) || accept(set);
         match self.demand {
             Demand::Deadlocks => self.smallest(tarjan, &roots, Wanted::Enabled, chosen),
-            Demand::Observer { may_wait: true, .. } => {
-                self.smallest(tarjan, &roots, Wanted::Silent, chosen);
+            Demand::Observer { may_wait, .. } if may_wait || !sets.has(Rule::Progress) => {
+                if sets.has(Rule::Waiting) {
+                    self.smallest(tarjan, &roots, Wanted::Silent, chosen);
+                }
                 if chosen.is_empty() {
                     self.smallest(tarjan, &roots, Wanted::Enabled, chosen);
                 }
             }
-            Demand::Observer { may_wait: false, deadlock, hybrid, .. } => {
+            Demand::Observer { deadlock, hybrid, .. } => {
                 self.guided(chosen);
                 // Where nothing of it is enabled, the observer will never move again.
                 if chosen.is_empty() && deadlock {
@@ -352,7 +393,8 @@ impl Query<'_> {
                 }
             }
             Demand::Words => {
-                self.smallest(tarjan, &roots, Wanted::OnlySilent, chosen);
+                let wanted = if sets.has(Rule::Invisible) { Wanted::OnlySilent } else { Wanted::Enabled };
+                self.smallest(tarjan, &roots, wanted, chosen);
                 if chosen.is_empty() || chosen.len() == roots.len() || !accept(chosen) {
                     chosen.clear();
                     chosen.extend(0..roots.len() as u32);
@@ -465,12 +507,15 @@ impl Query<'_> {
         let at = action as usize;
         self.scratch.blocked[at] == self.scratch.epoch
             && matches!(self.demand, Demand::Observer { offer, .. } if !offer.refuses.contains(at))
+            && self.sets.has(Rule::RefusedForGood)
     }
 
     /// Whether an enabled or blocked action moves the observer, or waits for it.
     #[inline]
     fn needs_observer(&self, action: u32) -> bool {
-        matches!(self.demand, Demand::Observer { .. }) && (self.moves(action) || !self.is_enabled(action))
+        matches!(self.demand, Demand::Observer { .. })
+            && (self.moves(action) || !self.is_enabled(action))
+            && self.sets.has(Rule::OneMovesAllMove)
     }
 
     /// The vertex that a disabled action needs: of all that would do, the first without enabled
@@ -494,10 +539,11 @@ impl Query<'_> {
     fn find_reason(&mut self, action: usize) -> Result<Option<u32>, Fault> {
         let (graph, system) = (&self.sets.graph, self.sets.system);
         let state = self.situation.state;
-        let Scratch { enabled, epoch, model, regions, .. } = &mut *self.scratch;
+        let Scratch { enabled, blocked, epoch, model, regions, .. } = &mut *self.scratch;
         let mut best = Best { enabled, epoch: *epoch, vertex: None };
+        let is_blocked = blocked[action] == *epoch && !self.sets.has(Rule::RefusedForGood);
         if let Demand::Observer { offer, .. } = self.demand
-            && offer.refuses.contains(action)
+            && (offer.refuses.contains(action) || is_blocked)
             && best.consider(&offer.follows, Vertex::Observer)
         {
             return Ok(best.number(graph));

@@ -59,6 +59,8 @@ mod components;
 mod flips;
 mod graph;
 
+#[doc(hidden)]
+pub use choose::Rule;
 pub use choose::{Demand, Offer, Scratch, Situation, StubbornSets};
 pub use flips::{Flips, Outcome};
 

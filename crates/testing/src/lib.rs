@@ -4,9 +4,11 @@
 //! - [`systems`]: random action systems with data.
 //! - [`networks`]: random process networks, their text, and their state space by the definition.
 //! - [`testers`]: random testers and specifications, and what they say by definition.
+//! - [`claims`]: formulas about random systems, and whether they are violated, by definition.
 //! - [`naive`]: the slow and obvious explorer.
 //! - [`relations_checker`]: watches a system run and checks the relations that it claims.
 
+pub mod claims;
 pub mod naive;
 pub mod networks;
 pub mod relations_checker;

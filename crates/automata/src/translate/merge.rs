@@ -10,11 +10,14 @@
 //! # When should I use this?
 //! Last, and only on small automata: there are n² trials, and a complement may be exponential.
 
+use base::Limit;
+
 use crate::clean::{simplify_marks, trim};
 use crate::complement::complement;
 use crate::emptiness::is_empty;
 use crate::product::product;
 use crate::tgba::{State, Tgba};
+use crate::translate::work::{Stop, Work, optional};
 
 /// Larger automata are left alone.
 const MAX_STATES: usize = 8;
@@ -28,22 +31,28 @@ pub(crate) fn is_worth_trying(tgba: &Tgba) -> bool {
 }
 
 /// An automaton with the same language and maybe fewer states; `negation` accepts exactly the other words.
-pub(crate) fn merge_by_trial(tgba: Tgba, negation: &Tgba) -> Tgba {
+/// If the fuel is used up, some merges are not tried.
+pub(crate) fn merge_by_trial(tgba: Tgba, negation: &Tgba, work: &mut Work<'_, '_>) -> Result<Tgba, Limit> {
     let mut current = tgba;
-    while is_worth_trying(&current) {
-        match trial(&current, negation) {
-            Some(smaller) => current = smaller,
-            None => break,
-        }
+    while is_worth_trying(&current)
+        && let Some(Some(smaller)) = optional(trial(&current, negation, work))?
+    {
+        current = smaller;
     }
-    current
+    Ok(current)
 }
 
 /// The first smaller automaton with the same language.
-fn trial(tgba: &Tgba, negation: &Tgba) -> Option<Tgba> {
+fn trial(tgba: &Tgba, negation: &Tgba, work: &mut Work<'_, '_>) -> Result<Option<Tgba>, Stop> {
     let pairs = tgba.states().flat_map(|from| tgba.states().map(move |to| (from, to)));
-    let mut merged = pairs.filter(|(from, to)| from != to).map(|(from, to)| redirect(tgba, from, to));
-    merged.find(|smaller| smaller.n_states() < tgba.n_states() && is_same(tgba, smaller, negation))
+    for (from, to) in pairs.filter(|(from, to)| from != to) {
+        let smaller = redirect(tgba, from, to);
+        work.spend((tgba.n_edges() * negation.n_edges()) as u64)?;
+        if smaller.n_states() < tgba.n_states() && is_same(tgba, &smaller, negation) {
+            return Ok(Some(smaller));
+        }
+    }
+    Ok(None)
 }
 
 /// Leads all edges that go to one state to another instead.

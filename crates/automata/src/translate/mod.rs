@@ -16,23 +16,28 @@
 //!   must be a single mark.
 //!
 //! # Requirements and limits
-//! Any formula, up to limits on subformulas, marks, states and labels: see [`TooLarge`]. Below the limits
-//! a hard formula may still take minutes at high effort: automata are exponential in formulas.
+//! Any formula, up to limits on subformulas, marks, states, labels and work: see [`TooLarge`]. Automata are
+//! exponential in formulas, and so may be the time it takes to make them small. Therefore work is
+//! counted (`work`): after [`Config::fuel`] steps an automaton is taken as it is, the same on every machine.
+//! Whoever has a clock passes a [`Budget`], which may end a translation at any time:
+//! [`translate_within`] and [`translate_ba_within`].
+//! `cargo run --release -p stubborn-automata --example families` shows what hard formulas take.
 
+mod candidates;
 mod merge;
 mod rewrite;
 mod tableau;
+pub(crate) mod work;
 
-use ltl::{Formula, Formulas, negation_normal_form, simplify};
+use base::{Budget, Limit};
+use ltl::{Formula, Formulas};
 
 use crate::clean::{simplify_marks, trim};
 use crate::degeneralize::{Placement, degeneralize};
-use crate::simulation::{Direction, Relation, reduce};
+use crate::simulation::{Direction, Relation, reduce_within};
 use crate::tgba::Tgba;
-use crate::translate::merge::merge_by_trial;
-use crate::translate::rewrite::{drop_redundant, pull_out};
-use crate::translate::tableau::{Branching, fits, tableau};
-use crate::weak::Weak;
+use crate::translate::candidates::candidates;
+use crate::translate::work::{Stop, Work, optional};
 
 /// How hard to try for a small automaton.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -57,6 +62,8 @@ pub enum TooLarge {
     States,
     /// The labels would be too large.
     Labels,
+    /// There was not enough [fuel](Config::fuel) to make any automaton.
+    Work,
 }
 
 impl std::fmt::Display for TooLarge {
@@ -66,11 +73,53 @@ impl std::fmt::Display for TooLarge {
             TooLarge::Marks => "the automaton would need too many acceptance marks",
             TooLarge::States => "the automaton would have too many states",
             TooLarge::Labels => "the labels of the automaton would be too large",
+            TooLarge::Work => "the translation would take too long",
         })
     }
 }
 
 impl std::error::Error for TooLarge {}
+
+/// Why there is no automaton.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GaveUp {
+    /// The formula is too large.
+    TooLarge(TooLarge),
+    /// The budget is spent.
+    Limit(Limit),
+}
+
+impl std::fmt::Display for GaveUp {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            GaveUp::TooLarge(reason) => reason.fmt(f),
+            GaveUp::Limit(limit) => limit.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for GaveUp {}
+
+impl From<TooLarge> for GaveUp {
+    fn from(reason: TooLarge) -> GaveUp {
+        GaveUp::TooLarge(reason)
+    }
+}
+
+impl From<Limit> for GaveUp {
+    fn from(limit: Limit) -> GaveUp {
+        GaveUp::Limit(limit)
+    }
+}
+
+impl From<Stop> for GaveUp {
+    fn from(stop: Stop) -> GaveUp {
+        match stop {
+            Stop::Fuel => GaveUp::TooLarge(TooLarge::Work),
+            Stop::Limit(limit) => GaveUp::Limit(limit),
+        }
+    }
+}
 
 /// How to translate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,11 +128,14 @@ pub struct Config {
     pub effort: Effort,
     /// The largest tableau that is made. By default 50 000 states.
     pub max_states: usize,
+    /// How much work may be done, in steps, of which there are 10 to 40 million in a second. What only makes
+    /// the automaton smaller ends when it is used up. By default 100 million.
+    pub fuel: u64,
 }
 
 impl Default for Config {
     fn default() -> Config {
-        Config { effort: Effort::High, max_states: 50_000 }
+        Config { effort: Effort::High, max_states: 50_000, fuel: 100_000_000 }
     }
 }
 
@@ -111,8 +163,48 @@ pub fn translate(
     formula: Formula,
     config: impl Into<Config>,
 ) -> Result<Tgba, TooLarge> {
-    let candidates = candidates(formulas, formula, config.into())?;
-    candidates.into_iter().min_by_key(size).ok_or(TooLarge::States)
+    without_limit(|budget| translate_within(formulas, formula, config, budget))
+}
+
+/// The same, ended by a budget that is spent.
+///
+/// ```
+/// # use automata::translate::{GaveUp, translate_within};
+/// # use automata::Effort;
+/// # use base::{Budget, Limit, Progress, budget::Watch};
+/// struct Impatient;
+/// impl Watch for Impatient {
+///     fn look(&mut self, _: &Progress) -> Result<(), Limit> {
+///         Err(Limit::Time)
+///     }
+/// }
+/// let mut formulas = ltl::Formulas::new();
+/// let text = (1..=8).map(|i| format!("(G F a{i} | F G b{i})")).collect::<Vec<_>>().join(" & ");
+/// let formula = ltl::parse(&mut formulas, &text, base::SourceId::new(0), 0).unwrap().formula;
+/// let mut watch = Impatient;
+/// let mut budget = Budget::new(u64::MAX, u64::MAX, &mut watch);
+/// let result = translate_within(&mut formulas, formula, Effort::High, &mut budget);
+/// assert_eq!(result.unwrap_err(), GaveUp::Limit(Limit::Time));
+/// ```
+pub fn translate_within(
+    formulas: &mut Formulas,
+    formula: Formula,
+    config: impl Into<Config>,
+    budget: &mut Budget<'_>,
+) -> Result<Tgba, GaveUp> {
+    let config = config.into();
+    let mut work = Work::new(budget, config.fuel);
+    let candidates = candidates(formulas, formula, config, &mut work)?;
+    candidates.into_iter().min_by_key(size).ok_or(TooLarge::States.into())
+}
+
+/// What comes of something that is ended only if it is too large.
+fn without_limit<T>(run: impl FnOnce(&mut Budget<'_>) -> Result<T, GaveUp>) -> Result<T, TooLarge> {
+    run(&mut Budget::unlimited()).map_err(|reason| match reason {
+        GaveUp::TooLarge(reason) => reason,
+        // An unlimited budget is never spent.
+        GaveUp::Limit(_) => TooLarge::Work,
+    })
 }
 
 /// The same with a single mark, on states or on edges.
@@ -132,12 +224,27 @@ pub fn translate_ba(
     config: impl Into<Config>,
     placement: Placement,
 ) -> Result<Tgba, TooLarge> {
+    without_limit(|budget| translate_ba_within(formulas, formula, config, placement, budget))
+}
+
+/// The same, ended by a budget that is spent.
+pub fn translate_ba_within(
+    formulas: &mut Formulas,
+    formula: Formula,
+    config: impl Into<Config>,
+    placement: Placement,
+    budget: &mut Budget<'_>,
+) -> Result<Tgba, GaveUp> {
     let config = config.into();
-    let candidates = candidates(formulas, formula, config)?;
-    let smallest = candidates.iter().map(Tgba::n_states).min().unwrap_or(0);
-    let promising = candidates.iter().filter(|tgba| tgba.n_states() <= smallest + MAX_EXCESS);
-    let smaller = promising.map(|tgba| to_ba(tgba, config.effort, placement));
-    smaller.min_by_key(size).ok_or(TooLarge::States)
+    let mut work = Work::new(budget, config.fuel);
+    let mut candidates = candidates(formulas, formula, config, &mut work)?;
+    candidates.sort_by_key(Tgba::n_states);
+    let smallest = candidates.first().map_or(0, Tgba::n_states);
+    let mut found: Vec<Tgba> = vec![];
+    for tgba in candidates.iter().filter(|tgba| tgba.n_states() <= smallest + MAX_EXCESS) {
+        found.push(to_ba_within(tgba, config.effort, placement, &mut work)?);
+    }
+    found.into_iter().min_by_key(size).ok_or(TooLarge::States.into())
 }
 
 /// An automaton with so many states more than another is not expected to have the smaller BA.
@@ -146,21 +253,37 @@ const MAX_EXCESS: usize = 10;
 /// The automaton with a single mark, on states or on edges, and reduced.
 #[must_use]
 pub fn to_ba(tgba: &Tgba, effort: Effort, placement: Placement) -> Tgba {
+    let mut budget = Budget::unlimited();
+    let mut work = Work::new(&mut budget, Config::default().fuel);
+    to_ba_within(tgba, effort, placement, &mut work).unwrap_or_else(|_| tgba.clone())
+}
+
+fn to_ba_within(
+    tgba: &Tgba,
+    effort: Effort,
+    placement: Placement,
+    work: &mut Work<'_, '_>,
+) -> Result<Tgba, Limit> {
     let is_large = tgba.n_states() > ORDERS_MAX_STATES;
     let orders = level_orders(tgba.n_marks(), if is_large { Effort::Low } else { effort });
-    let results = orders.iter().map(|order| reduce_ba(degeneralize(tgba, placement, order), effort));
-    // There is always the order as it is.
-    results.min_by_key(size).unwrap_or_else(|| tgba.clone())
+    let mut best: Option<Tgba> = None;
+    for order in orders {
+        let ba = degeneralize(tgba, placement, &order);
+        // There is always the order as it is; without fuel the others are no better.
+        if best.is_some() && optional(work.spend(ba.n_edges() as u64))?.is_none() {
+            break;
+        }
+        let reduced = iterate(ba, effort, work)?;
+        debug_assert_eq!(reduced.n_marks(), 1);
+        if best.as_ref().is_none_or(|best| size(&reduced) < size(best)) {
+            best = Some(reduced);
+        }
+    }
+    Ok(best.unwrap_or_else(|| tgba.clone()))
 }
 
 /// For larger automata one order of the levels must do.
 const ORDERS_MAX_STATES: usize = 100;
-
-fn reduce_ba(ba: Tgba, effort: Effort) -> Tgba {
-    let reduced = iterate(ba, effort);
-    debug_assert_eq!(reduced.n_marks(), 1);
-    reduced
-}
 
 /// Orders of the marks worth trying: all of a few, rotations of more.
 fn level_orders(n_marks: u32, effort: Effort) -> Vec<Vec<u32>> {
@@ -195,139 +318,40 @@ fn size(tgba: &Tgba) -> (usize, usize, usize, u32) {
     (tgba.n_states(), tgba.n_nondeterministic_states(), tgba.n_edges(), tgba.n_marks())
 }
 
-/// Simplified, in negation normal form, and simplified again.
-fn normalize(formulas: &mut Formulas, formula: Formula) -> Formula {
-    let simple = simplify(formulas, formula);
-    let normal = negation_normal_form(formulas, simple);
-    simplify(formulas, normal)
-}
-
-/// Automata for the formula; at least one.
-fn candidates(formulas: &mut Formulas, formula: Formula, config: Config) -> Result<Vec<Tgba>, TooLarge> {
-    let normal = normalize(formulas, formula);
-    if !fits(&formulas.propositions(normal)) {
-        return Err(TooLarge::Formula);
-    }
-    let effort = config.effort;
-    let normal = drop_redundant(formulas, normal);
-    let pulled = pull_out(formulas, normal);
-    let pulled = simplify(formulas, pulled);
-    let pulled = pull_out(formulas, pulled);
-    let early = tableau(formulas, pulled, Branching::Early, config.max_states);
-    let mut found: Vec<Tgba> = early.clone().into_iter().map(|tgba| polish(tgba, effort)).collect();
-    if effort == Effort::High {
-        for (formula, branching) in
-            [(pulled, Branching::Late), (normal, Branching::Early), (normal, Branching::Late)]
-        {
-            if formula == normal && normal == pulled && branching == Branching::Early {
-                break;
-            }
-            // A tableau much larger than what we have will not be reduced to less.
-            let smallest = found.iter().map(Tgba::n_states).min().unwrap_or(LATE_MAX_STATES);
-            let tgba = tableau(formulas, formula, branching, LATE_MAX_STATES.min(5 * smallest + 30));
-            found.extend(tgba.into_iter().map(|tgba| polish(tgba, effort)));
-        }
-    }
-    let Some(smallest) = found.iter().min_by_key(|tgba| size(tgba)).cloned() else {
-        return Err(early.err().unwrap_or(TooLarge::States));
-    };
-    let mut negation = Negation { formula: normal, automaton: None };
-    if effort >= Effort::Medium
-        && let Some(weak) = weak_candidate(formulas, &mut negation, &smallest, effort)
-    {
-        found.push(polish(weak.clone(), effort));
-        found.push(weak);
-    }
-    if effort == Effort::High
-        && let Some(smallest) = found.iter().min_by_key(|tgba| size(tgba))
-        && merge::is_worth_trying(smallest)
-        && let Some(negation) = negation.automaton(formulas)
-    {
-        let merged = merge_by_trial(smallest.clone(), negation);
-        found.push(polish(merged, effort));
-    }
-    Ok(found)
-}
-
-/// An automaton for the negation of a formula, made when it is first needed; inside nothing if it is too
-/// large.
-struct Negation {
-    formula: Formula,
-    automaton: Option<Option<Tgba>>,
-}
-
-impl Negation {
-    fn automaton(&mut self, formulas: &mut Formulas) -> Option<&Tgba> {
-        let formula = self.formula;
-        let automaton = self.automaton.get_or_insert_with(|| {
-            let negation = formulas.not(formula);
-            let negation = normalize(formulas, negation);
-            let tgba = tableau(formulas, negation, Branching::Early, LATE_MAX_STATES).ok()?;
-            Some(polish(tgba, Effort::Medium))
-        });
-        automaton.as_ref()
-    }
-}
-
-const LATE_MAX_STATES: usize = 2_000;
-
-/// The smallest deterministic automaton, if the formula is an obligation. It is made from an automaton
-/// for the formula or from one for its negation, whichever is easier to determinize.
-fn weak_candidate(
-    formulas: &mut Formulas,
-    negation: &mut Negation,
-    tgba: &Tgba,
-    effort: Effort,
-) -> Option<Tgba> {
-    let by_shape = formulas.classes(negation.formula).is_obligation();
-    if !by_shape && effort < Effort::High {
-        return None;
-    }
-    let weak = Weak::minimal(tgba, WEAK_MAX_STATES);
-    if by_shape && let Some(weak) = weak {
-        return Some(weak.to_tgba(true));
-    }
-    let negation = negation.automaton(formulas)?;
-    let weak = match weak {
-        Some(weak) => weak,
-        None => Weak::minimal(negation, WEAK_MAX_STATES)?.complement(),
-    };
-    let exact = by_shape || weak.is_exact(tgba, negation, PRODUCT_MAX_STATES) == Some(true);
-    exact.then(|| weak.to_tgba(true))
-}
-
-/// Larger products are not searched.
-const PRODUCT_MAX_STATES: usize = 20_000;
-
-/// Larger subset constructions are given up.
-const WEAK_MAX_STATES: usize = 2_000;
-
 /// Cleans an automaton, and reduces it by simulation.
 #[must_use]
 pub fn polish(tgba: Tgba, effort: Effort) -> Tgba {
+    let mut budget = Budget::unlimited();
+    let mut work = Work::new(&mut budget, Config::default().fuel);
     let clean = simplify_marks(trim(tgba));
-    simplify_marks(iterate(clean, effort))
+    polish_within(clean.clone(), effort, &mut work).unwrap_or(clean)
 }
 
-/// Reductions until nothing changes.
-fn iterate(tgba: Tgba, effort: Effort) -> Tgba {
-    let mut tgba = reduce(tgba, Direction::Forward, Relation::Bisimulation);
-    if effort == Effort::Low {
-        return tgba;
-    }
-    loop {
+fn polish_within(tgba: Tgba, effort: Effort, work: &mut Work<'_, '_>) -> Result<Tgba, Limit> {
+    let clean = simplify_marks(trim(tgba));
+    Ok(simplify_marks(iterate(clean, effort, work)?))
+}
+
+/// Reductions until nothing changes or the fuel is used up.
+fn iterate(tgba: Tgba, effort: Effort, work: &mut Work<'_, '_>) -> Result<Tgba, Limit> {
+    let mut tgba = tgba;
+    let mut reduce = |tgba: &mut Tgba, direction, relation| -> Result<bool, Limit> {
+        let reduced = optional(reduce_within(tgba, direction, relation, work))?;
+        Ok(reduced.map(|reduced| *tgba = reduced).is_some())
+    };
+    let mut goes_on = reduce(&mut tgba, Direction::Forward, Relation::Bisimulation)?;
+    while goes_on && effort > Effort::Low {
         let before = (tgba.n_states(), tgba.n_edges());
         let relation = if tgba.n_states() <= SIMULATION_MAX_STATES {
             Relation::Simulation
         } else {
             Relation::Bisimulation
         };
-        tgba = reduce(tgba, Direction::Forward, relation);
-        tgba = reduce(tgba, Direction::Backward, relation);
-        if before == (tgba.n_states(), tgba.n_edges()) {
-            return tgba;
-        }
+        goes_on = reduce(&mut tgba, Direction::Forward, relation)?
+            && reduce(&mut tgba, Direction::Backward, relation)?
+            && before != (tgba.n_states(), tgba.n_edges());
     }
+    Ok(tgba)
 }
 
 /// Larger automata are only merged by bisimulation.

@@ -23,8 +23,9 @@ use ltl::{Formula, Formulas, Node, Prop};
 use rustc_hash::FxHashMap;
 
 use crate::label::{FIRST_HIDDEN, Label, Labels, MAX_VARIABLES};
-use crate::tgba::{MAX_MARKS, Marks, State, Tgba};
-use crate::translate::TooLarge;
+use crate::tgba::{Edge, MAX_MARKS, Marks, Tgba};
+use crate::translate::work::{Stop, Work};
+use crate::translate::{GaveUp, TooLarge};
 
 /// When to choose between edges with the same letters and promises.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,10 +45,10 @@ pub(crate) fn tableau(
     formula: Formula,
     branching: Branching,
     max_states: usize,
-) -> Result<Tgba, TooLarge> {
-    let mut tableau = Tableau::new(formulas, formula)?;
-    let automaton = tableau.explore(formula, branching, max_states)?;
-    if tableau.labels.is_exhausted() { Err(TooLarge::Labels) } else { Ok(automaton) }
+    work: &mut Work<'_, '_>,
+) -> Result<Tgba, GaveUp> {
+    let mut tableau = Tableau::new(formulas, formula, branching, work)?;
+    tableau.explore(formula, max_states, work)
 }
 
 struct Tableau<'p> {
@@ -60,13 +61,24 @@ struct Tableau<'p> {
     next_variables: FxHashMap<Formula, u32>,
     /// The number of the promise of a formula.
     promises: FxHashMap<Formula, u32>,
+    branching: Branching,
+    /// All edges found, without source and letters: marks, and the diagram of the target.
+    edges: Vec<(Marks, Label)>,
+    edge_numbers: FxHashMap<(Marks, Label), usize>,
+    /// The numbers of the edges of each leaf, in order.
+    leaf_edges: FxHashMap<Label, Vec<usize>>,
 }
 
 impl<'p> Tableau<'p> {
-    fn new(formulas: &'p Formulas, formula: Formula) -> Result<Tableau<'p>, TooLarge> {
+    fn new(
+        formulas: &'p Formulas,
+        formula: Formula,
+        branching: Branching,
+        work: &mut Work<'_, '_>,
+    ) -> Result<Tableau<'p>, GaveUp> {
         let subformulas = formulas.subformulas(formula);
         if subformulas.len() > MAX_VARIABLES {
-            return Err(TooLarge::Formula);
+            return Err(TooLarge::Formula.into());
         }
         let mut tableau = Tableau {
             formulas,
@@ -75,13 +87,18 @@ impl<'p> Tableau<'p> {
             next: vec![],
             next_variables: FxHashMap::default(),
             promises: FxHashMap::default(),
+            branching,
+            edges: vec![],
+            edge_numbers: FxHashMap::default(),
+            leaf_edges: FxHashMap::default(),
         };
         for subformula in subformulas {
             let diagram = tableau.expand(subformula);
             tableau.diagrams.insert(subformula, diagram);
+            work.spend(tableau.labels.take_steps())?;
         }
         if tableau.promises.len() as u32 > MAX_MARKS {
-            return Err(TooLarge::Marks);
+            return Err(TooLarge::Marks.into());
         }
         Ok(tableau)
     }
@@ -203,9 +220,9 @@ impl<'p> Tableau<'p> {
     fn explore(
         &mut self,
         formula: Formula,
-        branching: Branching,
         max_states: usize,
-    ) -> Result<Tgba, TooLarge> {
+        work: &mut Work<'_, '_>,
+    ) -> Result<Tgba, GaveUp> {
         let mut automaton = Tgba::new(self.promises.len() as u32);
         automaton.declare(self.formulas.propositions(formula));
         let start = self.diagram(formula);
@@ -214,34 +231,49 @@ impl<'p> Tableau<'p> {
         let mut memo = FxHashMap::default();
         let (mut next, mut n_edges) = (0, 0);
         while let Some(&diagram) = found.get(next) {
-            let source = State::new(next);
+            let source = next;
             next += 1;
-            for (letters, leaf) in self.labels.leaves(diagram) {
-                let letters = automaton.labels_mut().import(&self.labels, letters, &mut memo);
-                let successors = self.successors(leaf, branching);
-                n_edges += successors.len();
-                if found.len() > max_states || n_edges > MAX_EDGES_PER_STATE * max_states {
-                    return Err(TooLarge::States);
-                }
-                for (marks, target) in successors {
-                    let target = *numbers.entry(target).or_insert_with(|| {
-                        found.push(target);
-                        automaton.add_state()
-                    });
-                    automaton.add_edge(source, letters, marks, target);
-                }
-            }
+            let edges = self.edges_of(diagram, work)?;
+            n_edges += edges.len();
             if self.labels.is_exhausted() {
-                return Err(TooLarge::Labels);
+                return Err(TooLarge::Labels.into());
+            }
+            if found.len() > max_states || n_edges > MAX_EDGES_PER_STATE * max_states {
+                return Err(TooLarge::States.into());
+            }
+            for (edge, letters) in edges {
+                let letters = automaton.labels_mut().import(&self.labels, letters, &mut memo);
+                let (marks, target) = self.edges[edge];
+                let target = *numbers.entry(target).or_insert_with(|| {
+                    found.push(target);
+                    automaton.add_state()
+                });
+                // No other edge has the same marks and target.
+                automaton.edges_mut(source).push(Edge { target, marks, label: letters });
             }
         }
         Ok(automaton)
     }
 
-    /// The edges of a leaf: marks, and the diagram of the target.
-    fn successors(&mut self, leaf: Label, branching: Branching) -> Vec<(Marks, Label)> {
+    /// The numbers of the edges that leave a state, given by its diagram, with their letters.
+    fn edges_of(&mut self, diagram: Label, work: &mut Work<'_, '_>) -> Result<Vec<(usize, Label)>, Stop> {
+        for (_, leaf) in self.labels.leaves(diagram) {
+            if !self.leaf_edges.contains_key(&leaf) {
+                let edges = self.successors(leaf);
+                self.leaf_edges.insert(leaf, edges);
+            }
+            work.spend(self.labels.take_steps())?;
+        }
+        let leaf_edges = &self.leaf_edges;
+        let edges = self.labels.letters_by(diagram, |_, leaf| leaf_edges[&leaf].clone());
+        work.spend(self.labels.take_steps() + edges.len() as u64)?;
+        Ok(edges)
+    }
+
+    /// The numbers of the edges of a leaf, in order.
+    fn successors(&mut self, leaf: Label) -> Vec<usize> {
         let mut edges: Vec<(Marks, Label)> = vec![];
-        for prime in self.labels.primes(leaf) {
+        for prime in self.labels.all_primes(leaf) {
             let (next, promised) =
                 prime.split_at(prime.partition_point(|&variable| variable < FIRST_PROMISE));
             let target = next.iter().fold(Label::TRUE, |all, &variable| {
@@ -252,17 +284,28 @@ impl<'p> Tableau<'p> {
             let marks = promised
                 .iter()
                 .fold(all, |marks, variable| marks.minus(Marks::single(variable - FIRST_PROMISE)));
-            match edges.iter_mut().find(|edge| branching == Branching::Late && edge.0 == marks) {
+            let late = self.branching == Branching::Late;
+            match edges.iter_mut().find(|edge| late && edge.0 == marks) {
                 Some(edge) => edge.1 = self.labels.or(edge.1, target),
                 None => edges.push((marks, target)),
             }
         }
         edges.retain(|edge| edge.1 != Label::FALSE);
-        edges
+        let mut numbers: Vec<usize> = edges.into_iter().map(|edge| self.number(edge)).collect();
+        numbers.sort_unstable();
+        numbers.dedup();
+        numbers
+    }
+
+    fn number(&mut self, edge: (Marks, Label)) -> usize {
+        *self.edge_numbers.entry(edge).or_insert_with(|| {
+            self.edges.push(edge);
+            self.edges.len() - 1
+        })
     }
 }
 
-/// More edges per allowed state, before equal ones are merged, are too many.
+/// More edges per allowed state are too many.
 const MAX_EDGES_PER_STATE: usize = 100;
 
 /// Diagrams of more nodes are given up.

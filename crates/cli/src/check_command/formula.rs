@@ -115,6 +115,7 @@ impl<'a> Question<'_, 'a> {
                 Order::Dfs => WorkSet::Stack,
             },
             store,
+            ..Settings::default()
         })
     }
 

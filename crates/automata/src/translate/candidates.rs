@@ -1,0 +1,174 @@
+//! Candidates: several automata for one formula.
+//!
+//! The first is the tableau of the rewritten formula, reduced. What else is tried depends on the level of
+//! effort, and may use only about as much fuel as the first did: what takes much longer is rarely smaller.
+
+use base::Limit;
+use ltl::{Formula, Formulas, negation_normal_form, simplify};
+
+use crate::tgba::Tgba;
+use crate::translate::merge::{self, merge_by_trial};
+use crate::translate::rewrite::{drop_redundant, pull_out};
+use crate::translate::tableau::{Branching, fits, tableau};
+use crate::translate::work::{Work, optional};
+use crate::translate::{Config, Effort, GaveUp, TooLarge, polish_within, size};
+use crate::weak::Weak;
+
+/// Simplified, in negation normal form, and simplified again.
+fn normalize(formulas: &mut Formulas, formula: Formula) -> Formula {
+    let simple = simplify(formulas, formula);
+    let normal = negation_normal_form(formulas, simple);
+    simplify(formulas, normal)
+}
+
+/// Automata for the formula; at least one.
+pub(crate) fn candidates(
+    formulas: &mut Formulas,
+    formula: Formula,
+    config: Config,
+    work: &mut Work<'_, '_>,
+) -> Result<Vec<Tgba>, GaveUp> {
+    let normal = normalize(formulas, formula);
+    if !fits(&formulas.propositions(normal)) {
+        return Err(TooLarge::Formula.into());
+    }
+    let effort = config.effort;
+    let normal = drop_redundant(formulas, normal);
+    let pulled = pull_out(formulas, normal);
+    let pulled = simplify(formulas, pulled);
+    let pulled = pull_out(formulas, pulled);
+    let mut found = vec![];
+    let mut refusal = None;
+    let fuel = work.fuel();
+    match tableau(formulas, pulled, Branching::Early, config.max_states, work) {
+        Ok(tgba) => found.push(polish_within(tgba, effort, work)?),
+        Err(GaveUp::TooLarge(reason)) => refusal = Some(reason),
+        Err(GaveUp::Limit(limit)) => return Err(limit.into()),
+    }
+    let fuel = MIN_FUEL + (fuel - work.fuel()).min(MAX_FUEL);
+    if effort == Effort::High {
+        for (formula, branching) in
+            [(pulled, Branching::Late), (normal, Branching::Early), (normal, Branching::Late)]
+        {
+            if formula == normal && normal == pulled && branching == Branching::Early {
+                break;
+            }
+            // A tableau much larger than what we have will not be reduced to less.
+            let smallest = found.iter().map(Tgba::n_states).min().unwrap_or(LATE_MAX_STATES);
+            let max_states = LATE_MAX_STATES.min(5 * smallest + 30);
+            let other = work
+                .with_at_most(fuel, |work| another(formulas, formula, branching, max_states, effort, work));
+            found.extend(other?);
+        }
+    }
+    let Some(smallest) = found.iter().min_by_key(|tgba| size(tgba)).cloned() else {
+        return Err(refusal.unwrap_or(TooLarge::States).into());
+    };
+    let mut negation = Negation { formula: normal, fuel, automaton: None };
+    if effort >= Effort::Medium
+        && let Some(weak) = weak_candidate(formulas, &mut negation, &smallest, effort, work)?
+    {
+        found.push(polish_within(weak.clone(), effort, work)?);
+        found.push(weak);
+    }
+    if effort == Effort::High
+        && let Some(smallest) = found.iter().min_by_key(|tgba| size(tgba))
+        && merge::is_worth_trying(smallest)
+        && let Some(negation) = negation.automaton(formulas, work)?
+    {
+        let merged = merge_by_trial(smallest.clone(), negation, work)?;
+        found.push(polish_within(merged, effort, work)?);
+    }
+    Ok(found)
+}
+
+/// An automaton that is not needed may take so much fuel, and as much as the first did,
+const MIN_FUEL: u64 = 1_000_000;
+/// but not more than this.
+const MAX_FUEL: u64 = 10_000_000;
+
+/// An automaton that is not needed; nothing if it is too large.
+fn another(
+    formulas: &Formulas,
+    formula: Formula,
+    branching: Branching,
+    max_states: usize,
+    effort: Effort,
+    work: &mut Work<'_, '_>,
+) -> Result<Option<Tgba>, Limit> {
+    match tableau(formulas, formula, branching, max_states, work) {
+        Ok(tgba) => polish_within(tgba, effort, work).map(Some),
+        Err(GaveUp::TooLarge(_)) => Ok(None),
+        Err(GaveUp::Limit(limit)) => Err(limit),
+    }
+}
+
+/// An automaton for the negation of a formula, made when it is first needed; inside nothing if it is too
+/// large.
+struct Negation {
+    formula: Formula,
+    /// It may take no more than this.
+    fuel: u64,
+    automaton: Option<Option<Tgba>>,
+}
+
+impl Negation {
+    fn automaton(
+        &mut self,
+        formulas: &mut Formulas,
+        work: &mut Work<'_, '_>,
+    ) -> Result<Option<&Tgba>, Limit> {
+        if self.automaton.is_none() {
+            let negation = formulas.not(self.formula);
+            let negation = normalize(formulas, negation);
+            let automaton = work.with_at_most(self.fuel, |work| {
+                another(formulas, negation, Branching::Early, LATE_MAX_STATES, Effort::Medium, work)
+            });
+            self.automaton = Some(automaton?);
+        }
+        Ok(self.automaton.as_ref().and_then(Option::as_ref))
+    }
+}
+
+const LATE_MAX_STATES: usize = 2_000;
+
+/// The smallest deterministic automaton, if the formula is an obligation. It is made from an automaton
+/// for the formula or from one for its negation, whichever is easier to determinize.
+fn weak_candidate(
+    formulas: &mut Formulas,
+    negation: &mut Negation,
+    tgba: &Tgba,
+    effort: Effort,
+    work: &mut Work<'_, '_>,
+) -> Result<Option<Tgba>, Limit> {
+    let by_shape = formulas.classes(negation.formula).is_obligation();
+    if !by_shape && effort < Effort::High {
+        return Ok(None);
+    }
+    let weak = optional(Weak::minimal(tgba, WEAK_MAX_STATES, work))?.flatten();
+    let is_known = weak.is_some();
+    match &weak {
+        Some(weak) if by_shape => return Ok(Some(weak.to_tgba(true))),
+        // Most formulas that are no obligations are found out without their negation.
+        Some(weak) if !weak.includes(tgba, true, PRODUCT_MAX_STATES, work)? => return Ok(None),
+        _ => {}
+    }
+    let Some(negation) = negation.automaton(formulas, work)? else { return Ok(None) };
+    let weak = match weak {
+        Some(weak) => weak,
+        None => match optional(Weak::minimal(negation, WEAK_MAX_STATES, work))?.flatten() {
+            Some(weak) => weak.complement(),
+            None => return Ok(None),
+        },
+    };
+    let exact = by_shape
+        || weak.includes(negation, false, PRODUCT_MAX_STATES, work)?
+            && (is_known || weak.includes(tgba, true, PRODUCT_MAX_STATES, work)?);
+    Ok(exact.then(|| weak.to_tgba(true)))
+}
+
+/// Larger products are not searched.
+const PRODUCT_MAX_STATES: usize = 20_000;
+
+/// Larger subset constructions are given up.
+const WEAK_MAX_STATES: usize = 2_000;

@@ -1,0 +1,319 @@
+//! Formulas about random systems, and whether these violate them: by definition, and by every method.
+
+use std::collections::HashMap;
+
+use automata::{Effort, Tgba, translate};
+use base::{Budget, SourceMap};
+use check::decide::{Claim, Settings};
+use check::method::{Method, ObserverKind, SearchKind};
+use check::product::AtDeadlock;
+use check::search::{ProductOutcome, ProductStop, Violation};
+use ltl::{Formula, Formulas, Lasso, Op, Prop, Valuation, random, satisfies};
+use model::{ActionSystem, ExprId, reference};
+use proptest::test_runner::TestCaseError;
+
+use crate::naive;
+use crate::networks::Network;
+use crate::systems::Recipe;
+
+/// A system, its state space by the reference semantics, and a formula about it.
+pub struct Case {
+    /// The pool of the formula.
+    pub formulas: Formulas,
+    /// The system.
+    pub system: ActionSystem,
+    /// The formula.
+    pub formula: Formula,
+    /// Its propositions, with their expressions.
+    pub propositions: Vec<(Prop, ExprId)>,
+    /// The numbers of the propositions in the system.
+    numbers: Vec<usize>,
+    /// Per state: its successors (a deadlock has itself) and its valuation.
+    graph: Vec<(Vec<usize>, Valuation)>,
+    /// Per state: whether it is a deadlock.
+    is_deadlock: Vec<bool>,
+    /// The first so many states are initial.
+    n_initial: usize,
+}
+
+/// Loads a network.
+///
+/// # Panics
+/// Never: every network is good.
+pub fn load(text: &str) -> process::Model {
+    let mut sources = SourceMap::new();
+    let source = sources.add("random.proc", text.to_owned().into_bytes()).expect("room for a small source");
+    let no_files = &mut |name: &str| Err(format!("no file `{name}`"));
+    process::load(&mut sources, source, &process::Options::default(), no_files).expect("a good model")
+}
+
+/// How a formula is drawn.
+#[derive(Clone, Copy)]
+pub struct Draw {
+    /// The seed.
+    pub seed: u64,
+    /// Its size.
+    pub size: u32,
+    /// The operators it may have.
+    pub operators: &'static [Op],
+}
+
+impl Case {
+    /// A formula about places of two processes of a network; none if that is too large for the naive
+    /// search.
+    pub fn of_network(network: &Network, draw: Draw) -> Option<Case> {
+        let n = network.processes.len();
+        let texts = [
+            "P0@s0".to_owned(),
+            format!("P{}@s{}", n - 1, network.processes[n - 1].n_states - 1),
+            format!("P0@s0 == 0 && P{}@s0 == 1", n - 1),
+        ];
+        let model = load(&network.to_text());
+        Case::of_model(model, &texts.each_ref().map(String::as_str), |formulas, props| {
+            random::formula(formulas, props, draw.operators, draw.size, &mut random::seeded(draw.seed))
+        })
+    }
+
+    /// A formula about a model, made from propositions with these texts.
+    ///
+    /// # Panics
+    /// If a proposition is not good.
+    pub fn of_model(
+        mut model: process::Model,
+        texts: &[&str],
+        make: impl FnOnce(&mut Formulas, &[Prop]) -> Formula,
+    ) -> Option<Case> {
+        let mut propositions: Vec<(Prop, ExprId)> = Vec::new();
+        for text in texts {
+            let expr = model.resolve(text, base::SourceId::new(0), 0).expect("a good proposition");
+            propositions.push((model.formulas.proposition(text), expr));
+        }
+        let process::Model { formulas, system, .. } = model;
+        Case::of_system(formulas, system, propositions, make)
+    }
+
+    /// A formula about the propositions of a system with data.
+    pub fn of_recipe(recipe: &Recipe, draw: Draw) -> Option<Case> {
+        let system = recipe.build();
+        let mut formulas = Formulas::new();
+        let exprs = system.propositions().iter().map(|known| known.expr);
+        let named = exprs.enumerate().map(|(index, expr)| (formulas.proposition(&format!("p{index}")), expr));
+        let propositions: Vec<(Prop, ExprId)> = named.collect();
+        if propositions.is_empty() {
+            return None;
+        }
+        Case::of_system(formulas, system, propositions, |formulas, props| {
+            random::formula(formulas, props, draw.operators, draw.size, &mut random::seeded(draw.seed))
+        })
+    }
+
+    /// A formula about a system; none if that is too large for the naive search, or goes wrong.
+    pub fn of_system(
+        mut formulas: Formulas,
+        mut system: ActionSystem,
+        propositions: Vec<(Prop, ExprId)>,
+        make: impl FnOnce(&mut Formulas, &[Prop]) -> Formula,
+    ) -> Option<Case> {
+        let props: Vec<Prop> = propositions.iter().map(|(prop, _)| *prop).collect();
+        let formula = make(&mut formulas, &props);
+        let space = naive::explore(&system, 300).ok()??;
+        let mut graph: Vec<(Vec<usize>, Valuation)> = Vec::new();
+        for state in &space.states {
+            let mut valuation = Valuation::new();
+            for &(prop, expr) in &propositions {
+                valuation.set(prop, reference::value(&system, expr, state).ok()? != 0);
+            }
+            graph.push((Vec::new(), valuation));
+        }
+        space.transitions.iter().for_each(|&(from, _, to)| graph[from].0.push(to));
+        let is_deadlock = graph.iter().map(|(successors, _)| successors.is_empty()).collect();
+        for (state, (successors, _)) in graph.iter_mut().enumerate() {
+            if successors.is_empty() {
+                successors.push(state);
+            }
+            successors.sort_unstable();
+            successors.dedup();
+        }
+        let n_initial = space.distance.iter().filter(|&&distance| distance == 0).count();
+        let numbers = propositions.iter().map(|(_, expr)| system.add_proposition("p", *expr)).collect();
+        Some(Case { formulas, system, formula, propositions, numbers, graph, is_deadlock, n_initial })
+    }
+
+    /// The formula as text.
+    pub fn text(&self) -> String {
+        self.formulas.display(self.formula, ltl::Spelling::Spot).to_string()
+    }
+
+    /// The claim that the formula is violated.
+    ///
+    /// # Panics
+    /// If the formula is too large.
+    pub fn claim(&mut self, formula: Formula) -> Claim {
+        let negated = self.formulas.not(formula);
+        let tgba = translate(&mut self.formulas, negated, Effort::High).expect("a small automaton");
+        self.claim_of(tgba, self.formulas.classes(formula).is_next_free())
+    }
+
+    /// The claim of an automaton.
+    pub fn claim_of(&self, tgba: Tgba, stutter_invariant: bool) -> Claim {
+        let propositions = self.propositions.iter().map(|(prop, _)| *prop).zip(self.numbers.iter().copied());
+        Claim::new(tgba, propositions.collect(), stutter_invariant)
+    }
+
+    /// Whether a search found a violation; if so, it must stand up to the judge.
+    pub fn judge(&self, formula: Formula, outcome: &ProductOutcome) -> Result<bool, TestCaseError> {
+        match &outcome.stop {
+            None => Ok(false),
+            Some(ProductStop::Found(evidence)) => {
+                let question = replay::formula::Question {
+                    formulas: &self.formulas,
+                    formula,
+                    propositions: &self.propositions,
+                };
+                let (run, cycle_start) = match (evidence.violation, evidence.cycle_start) {
+                    (Violation::AtOnce, _) => check::walk::to_lasso(&self.system, &evidence.run)
+                        .ok_or_else(|| TestCaseError::fail("no continuation"))?,
+                    (_, Some(cycle_start)) => (evidence.run.clone(), cycle_start),
+                    (Violation::Deadlock, None) => {
+                        replay::judge(&self.system, &evidence.run, replay::Claim::Deadlock)
+                            .map_err(|error| TestCaseError::fail(error.to_string()))?;
+                        return Ok(true);
+                    }
+                    (violation, None) => {
+                        return Err(TestCaseError::fail(format!("{violation:?} without a cycle")));
+                    }
+                };
+                replay::judge_formula(&self.system, &question, &run, cycle_start)
+                    .map_err(|error| TestCaseError::fail(format!("{:?}: {error}", evidence.violation)))?;
+                Ok(true)
+            }
+            Some(stop) => Err(TestCaseError::fail(format!("{stop:?}"))),
+        }
+    }
+
+    /// Whether the default search finds a violation.
+    pub fn is_violated(&mut self, formula: Formula) -> Result<bool, TestCaseError> {
+        let method = Method {
+            observer: ObserverKind::Tgba,
+            search: SearchKind::Scc,
+            reduction: None,
+            bitstate: false,
+        };
+        let mut claim = self.claim(formula);
+        let mut budget = Budget::unlimited();
+        let decision = claim.search(&self.system, method, &Settings::default(), &mut budget);
+        self.judge(formula, &decision.map_err(|error| TestCaseError::fail(error.to_string()))?.outcome)
+    }
+
+    /// The same by the definition, with an automaton made another way.
+    ///
+    /// # Panics
+    /// If the formula is too large.
+    pub fn is_violated_naively(&mut self, at_deadlock: AtDeadlock) -> bool {
+        if at_deadlock == AtDeadlock::Error && self.is_deadlock.contains(&true) {
+            return true;
+        }
+        let negated = self.formulas.not(self.formula);
+        let tgba = translate(&mut self.formulas, negated, Effort::Low).expect("a small automaton");
+        let mut nodes: Vec<_> = (0..self.n_initial).map(|state| (state, tgba.initial())).collect();
+        let mut numbers: HashMap<_, usize> =
+            nodes.iter().enumerate().map(|(number, &node)| (node, number)).collect();
+        let mut edges: Vec<Vec<(usize, u64)>> = Vec::new();
+        while edges.len() < nodes.len() {
+            let (state, q) = nodes[edges.len()];
+            let (successors, valuation) = &self.graph[state];
+            let mut row = Vec::new();
+            let ends = self.is_deadlock[state] && at_deadlock == AtDeadlock::Ignore;
+            let successors: &[usize] = if ends { &[] } else { successors };
+            for edge in tgba.edges(q).iter().filter(|edge| tgba.labels().holds(edge.label, valuation)) {
+                for &to in successors {
+                    let node = (to, edge.target);
+                    let number = *numbers.entry(node).or_insert_with(|| {
+                        nodes.push(node);
+                        nodes.len() - 1
+                    });
+                    row.push((number, edge.marks.0));
+                }
+            }
+            edges.push(row);
+        }
+        has_accepting_component(&edges, &tgba)
+    }
+
+    /// Whether a lasso with at most `max` steps violates the formula; not all are looked at if
+    /// there are very many.
+    pub fn short_lasso_violates(&self, max: usize) -> bool {
+        let mut budget = 3000;
+        (0..self.n_initial).any(|state| self.extend(&mut vec![state], max, &mut budget))
+    }
+
+    fn extend(&self, path: &mut Vec<usize>, max: usize, budget: &mut u32) -> bool {
+        let last = path[path.len() - 1];
+        for &next in &self.graph[last].0 {
+            if *budget == 0 {
+                return false;
+            }
+            for start in (0..path.len()).filter(|&start| path[start] == next) {
+                *budget = budget.saturating_sub(1);
+                let word = |range: &[usize]| range.iter().map(|&state| self.graph[state].1.clone()).collect();
+                let lasso = Lasso::new(word(&path[..start]), word(&path[start..])).expect("a cycle");
+                if !satisfies(&self.formulas, self.formula, &lasso) {
+                    return true;
+                }
+            }
+            if path.len() < max {
+                path.push(next);
+                let found = self.extend(path, max, budget);
+                path.pop();
+                if found {
+                    return true;
+                }
+            }
+        }
+        false
+    }
+}
+
+/// Whether the edges inside some strong component have all marks.
+fn has_accepting_component(edges: &[Vec<(usize, u64)>], tgba: &Tgba) -> bool {
+    let targets = |row: &Vec<(usize, u64)>| row.iter().map(|edge| edge.0).collect();
+    let found = automata::scc::components(&edges.iter().map(targets).collect::<Vec<Vec<usize>>>());
+    let mut marks: Vec<Option<u64>> = vec![None; found.n];
+    for (from, row) in edges.iter().enumerate() {
+        for &(to, seen) in row.iter().filter(|edge| found.of[edge.0] == found.of[from]) {
+            *marks[found.of[to]].get_or_insert(0) |= seen;
+        }
+    }
+    marks.contains(&Some(tgba.all_marks().0))
+}
+
+/// The network without all moves that a violation does not need: then there is hardly another
+/// violation, and a reduction that loses it is noticed. None if nothing is violated.
+pub fn critical(network: &Network, draw: Draw) -> Option<Network> {
+    let is_violated = |network: &Network| {
+        Case::of_network(network, draw).is_some_and(|mut case| case.is_violated_naively(AtDeadlock::Ignore))
+    };
+    let mut network = network.clone();
+    if !is_violated(&network) {
+        return None;
+    }
+    for process in 0..network.processes.len() {
+        let mut edge = 0;
+        while edge < network.processes[process].edges.len() {
+            let mut smaller = network.clone();
+            smaller.processes[process].edges.remove(edge);
+            // A label that nobody offers any more must not be in an alphabet.
+            let offered = smaller.offered();
+            smaller
+                .processes
+                .iter_mut()
+                .for_each(|process| process.extra_alphabet.retain(|label| offered.contains(label)));
+            if is_violated(&smaller) {
+                network = smaller;
+            } else {
+                edge += 1;
+            }
+        }
+    }
+    Some(network)
+}

@@ -1,0 +1,263 @@
+//! The rules of the reductions: the ways to get them wrong that are known are named tests, and a
+//! reduction without one of its rules is noticed by random cases.
+
+use std::cell::Cell;
+
+use base::Budget;
+use check::decide::Settings;
+use check::method::{Method, ObserverKind, SearchKind};
+use check::product::{AtDeadlock, Orders};
+use check::reduction;
+use ltl::{Formulas, Op};
+use model::{Action, Builder, Guard, Stmt, Variable};
+use por::Rule;
+use proptest::prelude::*;
+use stubborn_testing::claims::{Case, Draw, critical, load};
+use stubborn_testing::{networks, run_cases};
+
+/// All operators that do not see stuttering.
+const STUTTER_INVARIANT: &[Op] = &[
+    Op::Not,
+    Op::Finally,
+    Op::Globally,
+    Op::And,
+    Op::Or,
+    Op::Implies,
+    Op::Until,
+    Op::Release,
+    Op::WeakUntil,
+    Op::StrongRelease,
+];
+
+/// The methods with a reduction, one for each kind of observer and search.
+fn reducing_methods() -> Vec<Method> {
+    use ObserverKind::{Ba, LazyTa, LazyTgta, Ta, Tgba, Tgta};
+    use SearchKind::{Nested, OnePass, Scc, TwoPass};
+    use reduction::Method::{Classical, Guided, Hybrid};
+    let all = [
+        (Ta, TwoPass, Guided),
+        (Ta, OnePass, Guided),
+        (Ta, TwoPass, Hybrid),
+        (LazyTa, TwoPass, Guided),
+        (LazyTa, TwoPass, Hybrid),
+        (Tgta, Scc, Guided),
+        (Tgta, Scc, Hybrid),
+        (LazyTgta, Scc, Guided),
+        (LazyTgta, Scc, Hybrid),
+        (Tgba, Scc, Classical),
+        (Ba, Scc, Classical),
+        (Ba, Nested, Classical),
+    ];
+    let method = |(observer, search, reduction)| Method {
+        observer,
+        search,
+        reduction: Some(reduction),
+        bitstate: false,
+    };
+    all.into_iter().map(method).collect()
+}
+
+/// Number of methods that miss a violation, without a rule, in two orders of the system's steps.
+fn n_wrong(case: &mut Case, without_rule: Option<Rule>) -> u32 {
+    let formula = case.formula;
+    let mut claim = case.claim(formula);
+    let mut n_wrong = 0;
+    for (method, reverse) in
+        reducing_methods().into_iter().flat_map(|method| [(method, false), (method, true)])
+    {
+        let orders = Orders { reverse, ..Orders::default() };
+        let settings = Settings { without_rule, orders, ..Settings::default() };
+        if let Ok(decision) = claim.search(&case.system, method, &settings, &mut Budget::unlimited()) {
+            n_wrong += u32::from(decision.outcome.evidence().is_none());
+        }
+    }
+    n_wrong
+}
+
+/// All methods find the violation, and some do not without the rule.
+fn needs_rule(mut case: Case, rule: Rule) {
+    assert!(case.is_violated_naively(AtDeadlock::Stutter), "{} is violated", case.text());
+    assert_eq!(n_wrong(&mut case, None), 0, "{}", case.text());
+    assert!(n_wrong(&mut case, Some(rule)) > 0, "{} without {rule:?}", case.text());
+}
+
+/// A formula about places of a network. In the text `P0_1` is `P0@s1`.
+fn case(network: &str, formula: &str) -> Case {
+    let mut texts: Vec<String> = Vec::new();
+    let mut quoted = String::new();
+    for (index, part) in formula.split("P").enumerate() {
+        if index == 0 {
+            quoted += part;
+            continue;
+        }
+        let (name, rest) = part.split_at(3);
+        let text = format!("P{}", name.replace('_', "@s"));
+        quoted += &format!("\"{text}\"{rest}");
+        texts.push(text);
+    }
+    texts.sort();
+    texts.dedup();
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    let parsed = |formulas: &mut Formulas, _: &[_]| {
+        ltl::parse(formulas, &quoted, base::SourceId::new(0), 0).expect("a good formula").formula
+    };
+    Case::of_model(load(network), &texts, parsed).expect("a small network")
+}
+
+/// 001's rule for states where waiting is not accepted: what may move the observer is not put off.
+#[test]
+fn progress() {
+    needs_rule(
+        case("process P0 { s0: a -> s1; s1: ; } process P1 { s0: c -> s0; }", "G !P0_1"),
+        Rule::Progress,
+    );
+}
+
+/// 001's rule for states where waiting is accepted: a way to wait is not lost. (The last process never
+/// moves; the observer follows `a` in the hope that it does.)
+#[test]
+fn waiting() {
+    let network = "process P0 { s0: a -> s1; s1: ; } process P1 { s0: c -> s0; } process P2 { s0: ; s1: ; }";
+    needs_rule(case(network, "!(G !P0_1 | F (P0_1 & F P2_1))"), Rule::Waiting);
+}
+
+/// Of two moves of the observer, the order is not fixed. (The last process never moves.)
+#[test]
+fn one_moves_all_move() {
+    let network = "process P0 { s0: a -> s1; s1: ; } process P1 { s0: b -> s1; s1: ; }
+        process P2 { s0: ; s1: ; }";
+    let formula = "!(G (!P0_1 & !P1_1) | (!P0_1 U (P1_1 & !P0_1)) | (F P0_1 & F P2_1))";
+    needs_rule(case(network, formula), Rule::OneMovesAllMove);
+    needs_rule(case(network, formula), Rule::Invisible);
+}
+
+/// The first of the two ways to get guided reduction wrong: the observer refuses `a` now, but not after
+/// `b`, which it does not see.
+#[test]
+fn refused_for_good() {
+    let network = "process P0 { s0: a -> s1; s1: ; }
+        process P1 { s0: a -> s1 | b -> s2; s1: ; s2: a -> s0; }
+        process P2 { s0: c -> s0; }";
+    needs_rule(case(network, "!(F P0_1 & G !P1_1)"), Rule::RefusedForGood);
+}
+
+/// The same with data: `a := y`, then `b := 1`, beside `y := 1` and an idle loop; `a U b` is the violation.
+#[test]
+fn refused_for_good_with_data() {
+    let mut builder = Builder::new();
+    let owner = builder.process("p");
+    let variable = |builder: &mut Builder, name: &str, hi| builder.variable(Variable::new(name, 0, hi));
+    let [a, y, b] = ["a", "y", "b"].map(|name| variable(&mut builder, name, 1));
+    let place = variable(&mut builder, "place", 2);
+    let (raised, idle) = (variable(&mut builder, "raised", 1), variable(&mut builder, "idle", 0));
+    let [a_expr, y_expr, b_expr] = [a, y, b].map(|var| builder.exprs.var(var));
+    let mut action = |name: &str, guard: Guard, effect: Vec<Stmt>| {
+        let (label, guard) = (builder.label(name), builder.guard(guard));
+        builder.action(Action { label, guards: vec![guard], effect, owners: vec![owner] });
+    };
+    action("copy", Guard::equals(place, 0), vec![Stmt::Assign(a, y_expr), Stmt::Set(place, 1)]);
+    action("finish", Guard::equals(place, 1), vec![Stmt::Set(b, 1), Stmt::Set(place, 2)]);
+    action("raise", Guard::equals(raised, 0), vec![Stmt::Set(y, 1), Stmt::Set(raised, 1)]);
+    action("idle", Guard::equals(idle, 0), vec![Stmt::Set(idle, 0)]);
+    builder.initial(&[1, 0, 0, 0, 0, 0]);
+    let system = builder.finish().expect("a good system");
+    let mut formulas = Formulas::new();
+    let [p, q] = ["a", "b"].map(|name| formulas.proposition(name));
+    let case = Case::of_system(formulas, system, vec![(p, a_expr), (q, b_expr)], |formulas, _| {
+        ltl::parse(formulas, "!(a U b)", base::SourceId::new(0), 0).expect("a good formula").formula
+    });
+    needs_rule(case.expect("a small system"), Rule::RefusedForGood);
+}
+
+/// A smaller set that is always chosen must not put the rest off for ever.
+#[test]
+fn proviso() {
+    let network = "process P0 { s0: a -> s1 | d -> s2; s1: x -> s3; s2: e -> s2; s3: ; }
+        process P1 { s0: c -> s0; }";
+    needs_rule(case(network, "G !P0_3"), Rule::Proviso);
+}
+
+/// The labeling that is inconsistent in the sense of Neele, Valmari and Willemse: `a` and `b` commute, but
+/// which of them is seen depends on the order. Only one order is a violation.
+#[test]
+fn inconsistent_labeling() {
+    let network = "process P0 { s0: a -> s1; s1: ; } process P1 { s0: b -> s1; s1: ; }";
+    let mut case = Case::of_model(load(network), &["P0@s1 && P1@s0"], |formulas, props| {
+        let p = formulas.prop(props[0]);
+        let never = formulas.not(p);
+        formulas.globally(never)
+    })
+    .expect("a small network");
+    assert_eq!(n_wrong(&mut case, None), 0);
+    assert!(n_wrong(&mut case, Some(Rule::Watched)) > 0);
+}
+
+/// Automata whose states see stuttering though their languages do not: on-the-fly reduction with them is
+/// unsound in general (Siegel, CAV 2019), so they are brought into a form that is safe.
+#[test]
+fn automata_whose_states_see_stuttering() {
+    let n_violated = Cell::new(0u32);
+    let strategy = (networks::network(), any::<u64>(), 1..8u32);
+    run_cases(1500, &strategy, |(network, seed, size)| {
+        let draw = Draw { seed, size, operators: STUTTER_INVARIANT };
+        let Some(mut case) = Case::of_network(&network, draw) else { return Ok(()) };
+        let violated = case.is_violated_naively(AtDeadlock::Stutter);
+        n_violated.set(n_violated.get() + u32::from(violated));
+        // For each proposition p, the next value of p is guessed, and the guess is checked.
+        let mut guessing = case.formulas.not(case.formula);
+        for (prop, _) in case.propositions.clone() {
+            let formulas = &mut case.formulas;
+            let p = formulas.prop(prop);
+            let not_p = formulas.not(p);
+            let (next, next_not) = (formulas.next(p), formulas.next(not_p));
+            let (with, without) = (formulas.and([p, next, guessing]), formulas.and([p, next_not, guessing]));
+            let otherwise = formulas.and([not_p, guessing]);
+            guessing = formulas.or([with, without, otherwise]);
+        }
+        let Ok(tgba) = automata::translate(&mut case.formulas, guessing, automata::Effort::Low) else {
+            return Ok(());
+        };
+        let mut claim = case.claim_of(tgba, true);
+        for method in reducing_methods() {
+            let settings = Settings::default();
+            let Ok(decision) = claim.search(&case.system, method, &settings, &mut Budget::unlimited()) else {
+                continue;
+            };
+            let found = case.judge(case.formula, &decision.outcome)?;
+            prop_assert_eq!(found, violated, "{:?}: {} on\n{}", method, case.text(), network.to_text());
+        }
+        Ok(())
+    });
+    assert!(n_violated.get() > 300, "{n_violated:?} are violated");
+}
+
+#[test]
+fn critical_violations_survive_every_reduction_and_a_dropped_rule_is_noticed() {
+    const RULES: [Rule; 7] = [
+        Rule::Progress,
+        Rule::Waiting,
+        Rule::OneMovesAllMove,
+        Rule::RefusedForGood,
+        Rule::Proviso,
+        Rule::Invisible,
+        Rule::Watched,
+    ];
+    let n_noticed = Cell::new([0u32; RULES.len()]);
+    let n_cases = Cell::new(0u32);
+    let strategy = (networks::network(), any::<u64>(), 1..10u32);
+    run_cases(2000, &strategy, |(network, seed, size)| {
+        let draw = Draw { seed, size, operators: STUTTER_INVARIANT };
+        let Some(critical) = critical(&network, draw) else { return Ok(()) };
+        let Some(mut case) = Case::of_network(&critical, draw) else { return Ok(()) };
+        n_cases.set(n_cases.get() + 1);
+        let n = n_wrong(&mut case, None);
+        prop_assert_eq!(n, 0, "{} on\n{}", case.text(), critical.to_text());
+        let mut counts = n_noticed.get();
+        for (count, rule) in counts.iter_mut().zip(RULES) {
+            *count += u32::from(n_wrong(&mut case, Some(rule)) > 0);
+        }
+        n_noticed.set(counts);
+        Ok(())
+    });
+    assert!(n_noticed.get().iter().all(|&n| n > 0), "{n_noticed:?} of {n_cases:?}");
+}
