@@ -3,6 +3,8 @@
 //! These machines are noisy, so a benchmark prints ratios between methods that were measured in
 //! one run, and is never a test. Each method runs several times and the fastest time counts.
 
+pub mod families;
+
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
@@ -15,10 +17,25 @@ use model::ActionSystem;
 /// # Panics
 /// If the model cannot be loaded.
 pub fn model(name: &str, constants: &[(&str, i64)]) -> process::Model {
+    load(name, text(name), constants)
+}
+
+/// The text of a model of the `models` folder.
+///
+/// # Panics
+/// If there is no such model.
+pub fn text(name: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../models").join(name);
+    std::fs::read_to_string(path).expect("the model exists and is text")
+}
+
+/// The model that a text describes, with constants replaced.
+///
+/// # Panics
+/// If the model cannot be loaded.
+pub fn load(name: &str, text: String, constants: &[(&str, i64)]) -> process::Model {
     let mut sources = SourceMap::new();
-    let source =
-        sources.add(name, std::fs::read(path).expect("the model exists")).expect("the model is text");
+    let source = sources.add(name, text.into_bytes()).expect("the model is text");
     let constants = constants.iter().map(|&(name, value)| (name.to_owned(), value)).collect();
     let options = process::Options { constants, ..process::Options::default() };
     let no_files = &mut |name: &str| Err(format!("no file `{name}`"));

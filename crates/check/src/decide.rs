@@ -221,7 +221,8 @@ impl Claim {
                 let is_ba = method.observer == ObserverKind::Ba;
                 let plain = if is_ba { forms.ba.as_ref() } else { Some(&self.tgba) };
                 let waiting = forms.waiting[usize::from(is_ba)].as_ref();
-                let tgba = if classical { waiting } else { plain }.ok_or_else(missing)?;
+                let waits = classical && settings.without_rule != Some(por::Rule::WaitingForm);
+                let tgba = if waits { waiting } else { plain }.ok_or_else(missing)?;
                 run.with(ByValue::new(tgba, props), budget)
             }
             ObserverKind::Ta => {

@@ -85,6 +85,8 @@ pub enum Rule {
     Invisible,
     /// What decides which propositions an action flips comes along.
     Watched,
+    /// An observer by value waits while what it sees stays the same. (Its user's business.)
+    WaitingForm,
 }
 
 /// Working memory of one thread.

@@ -192,6 +192,42 @@ fn inconsistent_labeling() {
     assert!(n_wrong(&mut case, Some(Rule::Watched)) > 0);
 }
 
+/// Accepts what begins without `p` and has it later; but it counts the letters before, in two branches for
+/// even and odd numbers. Where a reduction puts `p` off depends on the branch, so it may be put off until the
+/// number is wrong, in both.
+const COUNTS_STUTTERING: &str = r#"
+HOA: v1 States: 7 Start: 0 AP: 1 "P0@s1" Acceptance: 1 Inf(0)
+--BODY--
+State: 0 [!0] 1 [!0] 3
+State: 1 [!0] 2
+State: 2 [!0] 1 [0] 6
+State: 3 [!0] 4 [0] 6
+State: 4 [!0] 5
+State: 5 [!0] 4 [0] 6
+State: 6 [t] 6 {0}
+--END--
+"#;
+
+/// An automaton whose states see stuttering though its language does not: on-the-fly reduction with such
+/// automata is unsound (Siegel, CAV 2019), so they are brought into a form that waits.
+#[test]
+fn an_automaton_that_counts_stuttering() {
+    let network = "process P0 { s0: a -> s1; s1: ; } process P1 { s0: c -> s0; }";
+    let mut case = case(network, "!(!P0_1 & F P0_1)");
+    let source = base::SourceId::new(0);
+    let named = automata::hoa::read_one(&mut case.formulas, COUNTS_STUTTERING, source).expect("an automaton");
+    let mut claim = case.claim_of(named.automaton, true);
+    let method = reducing_methods().into_iter().find(|method| method.observer == ObserverKind::Tgba);
+    let method = method.expect("a method by value");
+    let mut is_found = |without_rule| {
+        let settings = Settings { without_rule, ..Settings::default() };
+        let decision = claim.search(&case.system, method, &settings, &mut Budget::unlimited());
+        decision.expect("an allowed method").outcome.evidence().is_some()
+    };
+    assert!(is_found(None));
+    assert!(!is_found(Some(Rule::WaitingForm)), "the form is needed");
+}
+
 /// Automata whose states see stuttering though their languages do not: on-the-fly reduction with them is
 /// unsound in general (Siegel, CAV 2019), so they are brought into a form that is safe.
 #[test]
