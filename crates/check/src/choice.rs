@@ -103,25 +103,19 @@ impl Wish {
         if self.reduction == Fixed(reduction::Method::Classical) {
             return (ObserverKind::Tgba, "for the classical reduction");
         }
-        let is_one_pass =
-            is_small && claim.features(ObserverKind::Ta).is_ok_and(|features| !features.has_buchi_states);
         if self.bitstate {
+            let is_one_pass = is_small
+                && claim.features(ObserverKind::Ta).is_ok_and(|features| !features.has_buchi_states);
             return if is_one_pass {
                 (ObserverKind::Ta, "without Büchi states, for the one-pass search")
             } else {
                 (ObserverKind::Ba, "for the nested search, which works over a bitstate store")
             };
         }
-        let scc = self.search == Some(SearchKind::Scc);
-        if is_one_pass && !scc {
-            return (ObserverKind::Ta, "without Büchi states: only livelocks and prefixes are looked for");
+        if self.reduction == NoReduction || self.search == Some(SearchKind::Scc) {
+            return (ObserverKind::LazyTgta, "which needs one pass, and is made while it watches");
         }
-        match (is_small, self.reduction == NoReduction || scc) {
-            (true, true) => (ObserverKind::Tgta, "one pass, and a small product"),
-            (false, true) => (ObserverKind::LazyTgta, "made while it watches: there are many propositions"),
-            (true, false) => (ObserverKind::Ta, "the best guide for the reduction"),
-            (false, false) => (ObserverKind::LazyTa, "made while it watches: there are many propositions"),
-        }
+        (ObserverKind::LazyTa, "the best guide for the reduction, made while it watches")
     }
 
     fn search(

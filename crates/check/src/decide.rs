@@ -20,7 +20,7 @@ use crate::reduced::Reduced;
 use crate::reduction::Reduction;
 use crate::search::one_pass::WorkSet;
 use crate::search::{Evidence, Goal, ProductOutcome, ProductStop, Violation};
-use crate::search::{bfs, couvreur, nested_dfs, one_pass, shortest, two_pass};
+use crate::search::{bfs, couvreur, nested_dfs, one_pass, product_bfs, shortest, two_pass};
 use crate::store::{BitstatePlanes, Exact, ExactPlanes};
 
 /// Automata in waiting form may have this many states.
@@ -197,6 +197,28 @@ impl Claim {
         settings: &Settings,
         budget: &mut Budget<'_>,
     ) -> Result<Decision, Refusal> {
+        self.run(system, method, settings, false, budget)
+    }
+
+    /// Explores the whole product with the method's observer, whatever is accepted; the search does not matter.
+    pub fn count(
+        &mut self,
+        system: &ActionSystem,
+        method: Method,
+        settings: &Settings,
+        budget: &mut Budget<'_>,
+    ) -> Result<Decision, Refusal> {
+        self.run(system, Method { reduction: None, bitstate: false, ..method }, settings, true, budget)
+    }
+
+    fn run(
+        &mut self,
+        system: &ActionSystem,
+        method: Method,
+        settings: &Settings,
+        counts: bool,
+        budget: &mut Budget<'_>,
+    ) -> Result<Decision, Refusal> {
         let features = self.features(method.observer)?;
         if let Some(rule) = method.refusal(features) {
             return Err(Refusal::Rule(rule));
@@ -204,7 +226,8 @@ impl Claim {
         let mut settings = *settings;
         let classical = method.reduction == Some(crate::reduction::Method::Classical);
         self.make(method.observer, classical)?;
-        if settings.at_deadlock == AtDeadlock::Error {
+        let was_error = settings.at_deadlock == AtDeadlock::Error;
+        if was_error {
             // The product need not come to each deadlock: the observer may have lost interest.
             if let Some(outcome) = deadlock(system, budget) {
                 return Ok(Decision { outcome, observer_states: 0, valuations: Vec::new() });
@@ -213,8 +236,10 @@ impl Claim {
         }
         let props: Vec<Prop> = self.propositions.iter().map(|(prop, _)| *prop).collect();
         let numbers: Vec<usize> = self.propositions.iter().map(|(_, number)| *number).collect();
-        let run = Run { system, method, settings, numbers };
+        let run = Run { system, method, settings, numbers, counts };
         let forms = &self.forms;
+        // To accept at once is wrong where a run may end and be ignored, and hides a part of the product.
+        let stops = !counts && (settings.at_deadlock == AtDeadlock::Stutter || was_error);
         let missing = || Refusal::Automaton("the automaton has no such form".to_owned());
         match method.observer {
             ObserverKind::Tgba | ObserverKind::Ba => {
@@ -223,14 +248,12 @@ impl Claim {
                 let waiting = forms.waiting[usize::from(is_ba)].as_ref();
                 let waits = classical && settings.without_rule != Some(por::Rule::WaitingForm);
                 let tgba = if waits { waiting } else { plain }.ok_or_else(missing)?;
-                run.with(ByValue::new(tgba, props), budget)
+                let observer = ByValue::new(tgba, props);
+                run.with(if stops { observer.stopping() } else { observer }, budget)
             }
             ObserverKind::Ta => {
                 let ta = forms.ta.as_ref().ok_or_else(missing)?;
-                if settings.at_deadlock == AtDeadlock::Ignore
-                    && ta.states().any(|state| ta.acceptance(state).finite)
-                {
-                    // To accept at once is wrong where the run may end; so is an explicit TA, then.
+                if !stops && !counts && ta.states().any(|state| ta.acceptance(state).finite) {
                     return run.with(Lazy::new(&self.tgba, Kind::Ta, props), budget);
                 }
                 run.with(ByChange::of_ta(ta, &props, forms.owns_deadlocks), budget)
@@ -238,16 +261,19 @@ impl Claim {
             ObserverKind::Tgta => {
                 run.with(ByChange::of_tgta(forms.tgta.as_ref().ok_or_else(missing)?, &props), budget)
             }
-            ObserverKind::LazyTa => run.with(Lazy::new(&self.tgba, Kind::Ta, props), budget),
-            ObserverKind::LazyTgta => run.with(Lazy::new(&self.tgba, Kind::Tgta, props), budget),
+            ObserverKind::LazyTa | ObserverKind::LazyTgta => {
+                let is_ta = method.observer == ObserverKind::LazyTa;
+                let observer = Lazy::new(&self.tgba, if is_ta { Kind::Ta } else { Kind::Tgta }, props);
+                run.with(if stops { observer.stopping() } else { observer }, budget)
+            }
             ObserverKind::Extended => {
                 let extended = forms.extended.as_ref().ok_or_else(missing)?;
                 let plain;
-                let extended = if settings.at_deadlock == AtDeadlock::Ignore {
+                let extended = if stops {
+                    extended
+                } else {
                     plain = extended.without_finite();
                     &plain
-                } else {
-                    extended
                 };
                 run.with(StateLabeled::new(extended, props, forms.owns_deadlocks), budget)
             }
@@ -298,11 +324,13 @@ struct Run<'a> {
     method: Method,
     settings: Settings,
     numbers: Vec<usize>,
+    /// The whole product is explored, by no search in particular.
+    counts: bool,
 }
 
 impl<'a> Run<'a> {
     fn with<O: Observer>(self, observer: O, budget: &mut Budget<'_>) -> Result<Decision, Refusal> {
-        let Run { system, method, settings, numbers } = self;
+        let Run { system, method, settings, numbers, counts } = self;
         let observer_states = observer.n_states();
         let has_marks = observer.has_marks();
         let mut product =
@@ -326,6 +354,7 @@ impl<'a> Run<'a> {
         }
         let width = product.width();
         let outcome = match (method.search, settings.store) {
+            _ if counts => product_bfs::search(&mut product, budget),
             (SearchKind::Scc, _) => couvreur::search(&mut product, budget),
             (SearchKind::TwoPass, _) => two_pass::search(&mut product, budget),
             (SearchKind::Nested, StoreChoice::Exact) => {

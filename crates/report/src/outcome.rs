@@ -168,6 +168,20 @@ pub struct ExploreReport {
     pub peak_bytes: u64,
     /// Bytes of a packed state.
     pub state_bytes: usize,
+    /// The observer, if the product with one was explored.
+    #[serde(flatten)]
+    pub product: Option<ProductInfo>,
+}
+
+/// What a product consists of.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct ProductInfo {
+    /// The kind of observer.
+    pub observer: &'static str,
+    /// Distinct states of the system in the product.
+    pub system_states: u64,
+    /// States of the observer, whether or not they are in the product.
+    pub observer_states: u64,
 }
 
 impl ModelInfo {
@@ -265,8 +279,13 @@ impl Statistics {
 impl ExploreReport {
     /// A few lines.
     pub fn to_text(&self) -> String {
+        let product = self.product.as_ref().map_or(String::new(), |product| {
+            let ProductInfo { observer, system_states, observer_states } = product;
+            let system_states = count(*system_states, "system state");
+            format!("{system_states}, {} ({observer})\n", count(*observer_states, "observer state"))
+        });
         let mut text = format!(
-            "{}\n{}\n{}\n{}\ndepth {}\n{:.2} s, {}\n",
+            "{}\n{}\n{}\n{}\ndepth {}\n{product}{:.2} s, {}\n",
             self.model.to_text(),
             count(self.states, "state"),
             count(self.transitions, "transition"),

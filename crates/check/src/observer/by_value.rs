@@ -1,7 +1,9 @@
 //! Observers by value: TGBA, and BA as a special case. They read the valuation of the state that a
 //! step leaves.
 
-use automata::tgba::{State, Tgba};
+use automata::Label;
+use automata::tgba::{Edge, State, Tgba};
+use fixedbitset::FixedBitSet;
 use ltl::{Prop, Valuation};
 
 use super::{Event, Observer, ObserverStep, Stance, Valuations, Watches};
@@ -14,12 +16,22 @@ pub struct ByValue<'a> {
     /// Per valuation and state, the range of `steps`.
     rows: Vec<Option<(u32, u32)>>,
     steps: Vec<ObserverStep>,
+    /// The states that accept at once.
+    at_once: FixedBitSet,
 }
 
 impl<'a> ByValue<'a> {
     /// An observer whose valuations have these propositions, in the order of their bits.
     pub fn new(tgba: &'a Tgba, propositions: Vec<Prop>) -> ByValue<'a> {
-        ByValue { tgba, propositions, rows: Vec::new(), steps: Vec::new() }
+        ByValue { tgba, propositions, rows: Vec::new(), steps: Vec::new(), at_once: FixedBitSet::new() }
+    }
+
+    /// The same, which accepts at once in states from which everything is accepted. That is right only if
+    /// every run goes on for ever.
+    #[must_use]
+    pub fn stopping(mut self) -> ByValue<'a> {
+        self.at_once = universal_states(self.tgba);
+        self
     }
 
     fn compute(&mut self, state: u32, number: u32, valuations: &Valuations) -> (u32, u32) {
@@ -32,6 +44,17 @@ impl<'a> ByValue<'a> {
         }
         (start, self.steps.len() as u32)
     }
+}
+
+/// The states with a loop that reads every letter and has all marks.
+pub(super) fn universal_states(tgba: &Tgba) -> FixedBitSet {
+    let is_universal = |state: &State| {
+        let accepts = |edge: &Edge| {
+            edge.target == *state && edge.label == Label::TRUE && edge.marks == tgba.all_marks()
+        };
+        tgba.edges(*state).iter().any(accepts)
+    };
+    tgba.states().filter(is_universal).map(State::index).collect()
 }
 
 /// The valuation of a number, for automata; `propositions` are in the order of the bits.
@@ -76,8 +99,8 @@ impl Observer for ByValue<'_> {
     }
 
     #[inline]
-    fn stance(&mut self, _state: u32, _valuation: u32, _valuations: &Valuations) -> Stance {
-        Stance::default()
+    fn stance(&mut self, state: u32, _valuation: u32, _valuations: &Valuations) -> Stance {
+        Stance { at_once: self.at_once.contains(state as usize), ..Stance::default() }
     }
 
     fn is_accepting(&self, state: u32) -> bool {

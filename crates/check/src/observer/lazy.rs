@@ -34,7 +34,7 @@ use fixedbitset::FixedBitSet;
 use ltl::Prop;
 use rustc_hash::FxHashMap;
 
-use super::by_value::valuation;
+use super::by_value::{universal_states, valuation};
 use super::{Event, Observer, ObserverStep, Stance, Valuations, Watches};
 
 /// Which testing automaton is to be made.
@@ -54,6 +54,8 @@ pub struct Lazy<'a> {
     /// An automaton without marks gets one, on all steps with a change.
     all_marks: u64,
     has_livelocks: bool,
+    /// The states that accept at once.
+    at_once: FixedBitSet,
     views: Vec<View>,
     /// Per pair of valuations, the row of steps; `NONE` where it was not computed.
     rows: FxHashMap<(u32, u32, u32), (u32, u32)>,
@@ -79,10 +81,19 @@ impl<'a> Lazy<'a> {
             propositions,
             all_marks: tgba.all_marks().0.max(1),
             has_livelocks: kind == Kind::Ta,
+            at_once: FixedBitSet::new(),
             views: Vec::new(),
             rows: FxHashMap::default(),
             steps: Vec::new(),
         }
+    }
+
+    /// The same, which accepts at once in states from which everything is accepted. That is right only if
+    /// every run goes on for ever.
+    #[must_use]
+    pub fn stopping(mut self) -> Lazy<'a> {
+        self.at_once = universal_states(self.tgba);
+        self
     }
 
     /// The extra state of a TGTA.
@@ -241,14 +252,15 @@ impl Observer for Lazy<'_> {
     fn stance(&mut self, state: u32, valuation: u32, valuations: &Valuations) -> Stance {
         self.look_at(valuation, valuations);
         let (view, at) = (&self.views[valuation as usize], state as usize);
+        let at_once = self.at_once.contains(at);
         match self.kind {
             Kind::Ta => {
                 let livelock = view.can_wait.contains(at);
-                Stance { livelock, may_wait: livelock, ..Stance::default() }
+                Stance { at_once, livelock, may_wait: livelock, ..Stance::default() }
             }
             Kind::Tgta => {
                 let may_wait = state == self.waiting() || view.waits.contains(at);
-                Stance { may_wait, ..Stance::default() }
+                Stance { at_once, may_wait, ..Stance::default() }
             }
         }
     }

@@ -19,6 +19,8 @@
 //!   without looking).
 //! - The counterexample is not the path on the stack: the shortest way to the component and a short
 //!   cycle inside it are searched for, breadth first, in what was explored.
+//! - Edges to states that are known are looked at when their source is entered, so that only edges to
+//!   new states wait.
 //! - For testing automata, Geldenhuys and Hansen's heuristic is tried as well: an edge that closes a
 //!   cycle of silent steps among livelock states of the path is a livelock.
 //!
@@ -78,11 +80,23 @@ impl From<OutOfMemory> for End {
 struct MarkSets {
     numbers: FxHashMap<u64, u32>,
     sets: Vec<u64>,
+    /// What was asked for last.
+    last: u32,
 }
 
 impl MarkSets {
     #[inline]
     fn number(&mut self, marks: u64) -> u32 {
+        if let Some(last) = self.sets.get(self.last as usize)
+            && *last == marks
+        {
+            return self.last;
+        }
+        self.last = self.look_up(marks);
+        self.last
+    }
+
+    fn look_up(&mut self, marks: u64) -> u32 {
         let sets = &mut self.sets;
         *self.numbers.entry(marks).or_insert_with(|| {
             sets.push(marks);
@@ -96,8 +110,35 @@ const NEW: u32 = 0;
 /// In `order`: its component is finished.
 const DEAD: u32 = u32::MAX;
 
-/// In a pending edge: it is silent.
-const SILENT: u32 = 1 << 31;
+/// A group of edges with the same marks that wait to be followed: the number of their marks, and how many
+/// there are.
+#[derive(Clone, Copy)]
+struct Group {
+    marks: u32,
+    silent: bool,
+    n_edges: u32,
+}
+
+impl Group {
+    const FLAG: u32 = 1 << 31;
+    const SILENT: u32 = 1 << 30;
+    const MAX_EDGES: u32 = (1 << 14) - 1;
+    const MAX_MARKS: u32 = 1 << 16;
+
+    fn encode(self) -> u32 {
+        let silent = if self.silent { Group::SILENT } else { 0 };
+        Group::FLAG | silent | self.marks << 14 | self.n_edges
+    }
+
+    fn decode(word: u32) -> Option<Group> {
+        let marks = word >> 14 & (Group::MAX_MARKS - 1);
+        (word & Group::FLAG != 0).then_some(Group {
+            marks,
+            silent: word & Group::SILENT != 0,
+            n_edges: word & Group::MAX_EDGES,
+        })
+    }
+}
 
 pub(super) struct Search<'p, 'a, S: System, O> {
     pub(super) graph: ProductGraph<'p, 'a, S, O>,
@@ -114,11 +155,13 @@ pub(super) struct Search<'p, 'a, S: System, O> {
     mark_sets: MarkSets,
     /// The states of all partial components, in the order in which they were entered.
     open: Paged,
-    /// Per state on the path: itself, the number of its edges in `pending`, and the order of the first
-    /// state of its suffix of silent steps among livelock states (0: it is not a livelock state).
-    frames: Paged,
-    /// Target and marks of edges still to be followed.
-    pending: Paged,
+    /// Per state on the path: itself, and above it groups of edges that wait: their targets, and above
+    /// these what they have in common. So on top of it is a group or a state.
+    path: Paged,
+    depth: u64,
+    /// For testing automata, per state on the path: the order of the first state of its suffix of silent
+    /// steps among livelock states (0: it is not a livelock state).
+    livelock_since: Paged,
     edges: Vec<Edge>,
     pub(super) stats: Stats,
     pub(super) progress: Progress,
@@ -139,8 +182,9 @@ impl<'p, 'a, S: System, O: Observer> Search<'p, 'a, S, O> {
             roots: Paged::new(3),
             mark_sets: MarkSets::default(),
             open: Paged::new(1),
-            frames: Paged::new(3),
-            pending: Paged::new(2),
+            path: Paged::new(1),
+            depth: 0,
+            livelock_since: Paged::new(1),
             edges: Vec::new(),
             stats: Stats::default(),
             progress: Progress::default(),
@@ -160,19 +204,18 @@ impl<'p, 'a, S: System, O: Observer> Search<'p, 'a, S, O> {
     }
 
     fn search_from_top(&mut self, budget: &mut Budget<'_>) -> Result<(), End> {
-        while !self.frames.is_empty() {
-            match self.next_edge() {
+        while let Some(top) = self.path.len().checked_sub(1) {
+            match Group::decode(self.path.get(top)[0]) {
                 None => self.pop(),
-                Some((target, marks, silent)) => match self.order_of(target) {
-                    NEW => self.push(target, marks, silent, budget)?,
-                    DEAD => {}
-                    order => {
-                        if silent && self.closes_livelock(target, order) {
-                            return Err(End::Livelock(target));
-                        }
-                        self.merge(order, marks)?;
+                Some(group) => {
+                    let target = self.next_edge(group)?;
+                    let marks = self.mark_sets.sets[group.marks as usize];
+                    match self.order_of(target) {
+                        NEW => self.push(target, marks, group.silent, budget)?,
+                        DEAD => {}
+                        order => self.close(target, order, marks, group.silent)?,
                     }
-                },
+                }
             }
         }
         Ok(())
@@ -218,15 +261,19 @@ impl<'p, 'a, S: System, O: Observer> Search<'p, 'a, S, O> {
         let (none, incoming) = (self.mark_sets.number(0), self.mark_sets.number(incoming));
         self.roots.push(&[order, none, incoming])?;
         let expanded = expanded.map_err(|trouble| End::Trouble(trouble, Some(state)))?;
-        let since = match self.frames.len() {
-            _ if !expanded.stance.livelock => 0,
-            0 => order,
-            len => match self.frames.get(len - 1)[2] {
-                since if silent && since != 0 => since,
-                _ => order,
-            },
-        };
-        self.frames.push(&[state.index() as u32, self.edges.len() as u32, since])?;
+        self.path.push(&[state.index() as u32])?;
+        if self.looks_for_livelocks {
+            let since = match self.livelock_since.len() {
+                _ if !expanded.stance.livelock => 0,
+                0 => order,
+                len => match self.livelock_since.get(len - 1)[0] {
+                    since if silent && since != 0 => since,
+                    _ => order,
+                },
+            };
+            self.livelock_since.push(&[since])?;
+        }
+        self.depth += 1;
         self.saw_livelock |= expanded.stance.livelock;
         self.stats.deadlocks += u64::from(expanded.is_deadlock);
         if expanded.stance.at_once {
@@ -235,23 +282,48 @@ impl<'p, 'a, S: System, O: Observer> Search<'p, 'a, S, O> {
         if expanded.is_error {
             return Err(End::State(Violation::Deadlock, state));
         }
+        self.progress.transitions += self.edges.len() as u64;
+        self.look_at_edges()?;
+        self.progress.depth = self.progress.depth.max(self.depth - 1);
+        self.poll(budget)
+    }
+
+    /// Looks at the edges of the state that was just entered. Those to new states wait.
+    fn look_at_edges(&mut self) -> Result<(), End> {
+        let mut group = Group { marks: 0, silent: false, n_edges: 0 };
         for index in (0..self.edges.len()).rev() {
             let Edge { target, marks, silent, .. } = self.edges[index];
-            let number = self.mark_sets.number(marks);
-            self.pending.push(&[target.index() as u32, number | if silent { SILENT } else { 0 }])?;
+            match self.order_of(target) {
+                NEW => {
+                    let marks = self.mark_sets.number(marks);
+                    let is_alike = (group.marks, group.silent) == (marks, silent);
+                    if group.n_edges > 0 && (!is_alike || group.n_edges == Group::MAX_EDGES) {
+                        self.path.push(&[group.encode()])?;
+                        group.n_edges = 0;
+                    }
+                    if marks >= Group::MAX_MARKS || target.index() as u32 >= Group::FLAG {
+                        return Err(End::Limit(Limit::States(u64::from(Group::FLAG))));
+                    }
+                    self.path.push(&[target.index() as u32])?;
+                    group = Group { marks, silent, n_edges: group.n_edges + 1 };
+                }
+                DEAD => {}
+                order => self.close(target, order, marks, silent)?,
+            }
         }
-        self.progress.transitions += self.edges.len() as u64;
-        self.progress.depth = self.progress.depth.max(self.frames.len() as u64 - 1);
-        self.poll(budget)
+        if group.n_edges > 0 {
+            self.path.push(&[group.encode()])?;
+        }
+        Ok(())
     }
 
     fn poll(&mut self, budget: &mut Budget<'_>) -> Result<(), End> {
         self.progress.states = self.graph.n_states();
-        self.progress.pending = self.pending.len() as u64;
+        self.progress.pending = self.path.len() as u64 - self.depth;
         self.progress.bytes = self.graph.bytes()
             + self.open.bytes()
-            + self.frames.bytes()
-            + self.pending.bytes()
+            + self.path.bytes()
+            + self.livelock_since.bytes()
             + self.order.bytes()
             + self.roots.bytes()
             + 8 * self.is_on_path.capacity() as u64;
@@ -259,16 +331,25 @@ impl<'p, 'a, S: System, O: Observer> Search<'p, 'a, S, O> {
         Ok(budget.poll(&self.progress)?)
     }
 
-    /// Takes the next edge of the state on top of the path.
+    /// Takes the next edge of the group on top of the path.
     #[inline]
-    fn next_edge(&mut self) -> Option<(StateId, u64, bool)> {
-        let top = self.frames.len() - 1;
-        let n_pending = &mut self.frames.get_mut(top)[1];
-        *n_pending = n_pending.checked_sub(1)?;
-        let record = self.pending.get(self.pending.len() - 1);
-        let (target, number) = (StateId::new(record[0] as usize), record[1]);
-        self.pending.pop();
-        Some((target, self.mark_sets.sets[(number & !SILENT) as usize], number & SILENT != 0))
+    fn next_edge(&mut self, group: Group) -> Result<StateId, OutOfMemory> {
+        self.path.pop();
+        let target = self.path.get(self.path.len() - 1)[0] as usize;
+        self.path.pop();
+        if group.n_edges > 1 {
+            self.path.push(&[Group { n_edges: group.n_edges - 1, ..group }.encode()])?;
+        }
+        Ok(StateId::new(target))
+    }
+
+    /// An edge leads back to a state of this order.
+    #[inline]
+    fn close(&mut self, target: StateId, order: u32, marks: u64, silent: bool) -> Result<(), End> {
+        if silent && self.closes_livelock(target, order) {
+            return Err(End::Livelock(target));
+        }
+        self.merge(order, marks)
     }
 
     /// Whether a silent edge from the top of the path to a state of this order closes a cycle of silent
@@ -277,11 +358,12 @@ impl<'p, 'a, S: System, O: Observer> Search<'p, 'a, S, O> {
         if !self.looks_for_livelocks {
             return false;
         }
-        let since = self.frames.get(self.frames.len() - 1)[2];
+        let since = self.livelock_since.get(self.livelock_since.len() - 1)[0];
         since != 0 && order >= since && Self::is_on_path(&self.is_on_path, target)
     }
 
     /// An edge leads back to a state of this order: everything since then is one component.
+    #[inline]
     fn merge(&mut self, order: u32, marks: u64) -> Result<(), End> {
         let mut marks = marks;
         while let Some(top) = self.roots.len().checked_sub(1) {
@@ -302,9 +384,11 @@ impl<'p, 'a, S: System, O: Observer> Search<'p, 'a, S, O> {
 
     /// Leaves the state on top of the path; if it is the root of its component, that is finished.
     fn pop(&mut self) {
-        let state = self.frames.get(self.frames.len() - 1)[0] as usize;
+        let state = self.path.get(self.path.len() - 1)[0] as usize;
         let order = self.order.get(state)[0];
-        self.frames.pop();
+        self.path.pop();
+        self.livelock_since.pop();
+        self.depth -= 1;
         self.flip_on_path(state);
         let top = self.roots.len() - 1;
         if self.roots.get(top)[0] == order {
@@ -350,10 +434,12 @@ impl<'p, 'a, S: System, O: Observer> Search<'p, 'a, S, O> {
                 ProductStop::Found(lasso(graph, Violation::Cycle, &is_inside)?)
             }
             End::Livelock(start) => {
-                let frames = (0..self.frames.len()).map(|at| self.frames.get(at)[0]);
-                let cycle: rustc_hash::FxHashSet<u32> =
-                    frames.skip_while(|&state| state as usize != start.index()).collect();
-                let is_inside = |state: StateId| cycle.contains(&(state.index() as u32));
+                // The states on the path that were entered since then.
+                let first = order.get(start.index())[0];
+                let is_on_path = &self.is_on_path;
+                let is_inside = |state: StateId| {
+                    Self::is_on_path(is_on_path, state) && order.get(state.index())[0] >= first
+                };
                 ProductStop::Found(lasso(graph, Violation::Livelock, &is_inside)?)
             }
         })

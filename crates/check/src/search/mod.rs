@@ -10,6 +10,7 @@
 //! | [`couvreur`] | cycles with all marks: violations of LTL | as deep as the longest path | for TGBA, BA and TGTA |
 //! | [`two_pass`] | the same, and livelocks | as deep as the longest path, twice | for TA |
 //! | [`one_pass`] | livelocks, and what is accepted at once or by a deadlock | a work set, and a stack of silent steps | for testers, and for TA without Büchi states |
+//! | [`product_bfs`] | nothing: it counts the whole product | none: everything is kept | to know how large a product is |
 //! | [`shortest`] | a shortest cycle with all marks | none: everything is kept | to show people a violation that is known |
 //! | [`nested_dfs`] | cycles with a marked step | as deep as the longest path, twice | for BA in little memory; for testers with infinite-trace states, through [`tester`] |
 
@@ -21,6 +22,7 @@ mod lasso;
 mod log;
 pub mod nested_dfs;
 pub mod one_pass;
+pub mod product_bfs;
 mod product_graph;
 pub mod shortest;
 mod stack;

@@ -8,7 +8,7 @@ use model::{ActionId, StepError, System};
 
 use crate::observer::Observer;
 use crate::product::{ExpandError, Expanded, Product, ProductSteps};
-use crate::store::{Exact, StateId, Store as _, Visited as _};
+use crate::store::{Exact, Pairs, StateId, Store as _, Visited as _};
 
 /// An edge of the product.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,9 +53,11 @@ impl From<ExpandError> for Trouble {
 pub(crate) struct ProductGraph<'p, 'a, S: System, O> {
     product: &'p mut Product<'a, S, O>,
     systems: Exact,
-    products: Exact,
+    products: Pairs,
     state: Vec<u32>,
     steps: ProductSteps,
+    ids: Vec<StateId>,
+    pairs: Vec<u32>,
     /// The initial states, each with the number of the system's initial state in it.
     pub(crate) initial: Vec<(usize, StateId)>,
 }
@@ -66,10 +68,12 @@ impl<'p, 'a, S: System, O: Observer> ProductGraph<'p, 'a, S, O> {
         let width = product.width() - 1;
         ProductGraph {
             steps: product.new_steps(),
+            products: Pairs::new(product.observer().n_states(), max_bytes),
             product,
             systems: Exact::new(width, max_bytes),
-            products: Exact::new(2, max_bytes),
             state: vec![0; width],
+            ids: Vec::new(),
+            pairs: Vec::new(),
             initial: Vec::new(),
         }
     }
@@ -92,9 +96,7 @@ impl<'p, 'a, S: System, O: Observer> ProductGraph<'p, 'a, S, O> {
 
     /// The observer's part of a state.
     pub(crate) fn observer_state(&self, id: StateId) -> u32 {
-        let mut pair = [0; 2];
-        self.products.get(id, &mut pair);
-        pair[1]
+        self.products.get(id)[1]
     }
 
     /// Adds the initial states.
@@ -103,7 +105,7 @@ impl<'p, 'a, S: System, O: Observer> ProductGraph<'p, 'a, S, O> {
         product.for_each_initial_state(|_, index, state| {
             let (system, observer) = state.split_at(state.len() - 1);
             let (system, _) = systems.insert_id(system)?;
-            let (id, is_new) = products.insert_id(&[system.index() as u32, observer[0]])?;
+            let (id, is_new) = products.insert([system.index() as u32, observer[0]])?;
             if is_new {
                 initial.push((index, id));
             }
@@ -119,26 +121,28 @@ impl<'p, 'a, S: System, O: Observer> ProductGraph<'p, 'a, S, O> {
         out: &mut Vec<Edge>,
     ) -> Result<Expanded, Trouble> {
         out.clear();
-        let mut pair = [0; 2];
-        self.products.get(id, &mut pair);
-        let [system_id, observer_state] = pair;
+        let [system_id, observer_state] = self.products.get(id);
         self.systems.get(StateId::new(system_id as usize), &mut self.state);
-        let ProductGraph { product, systems, products, state, steps, .. } = self;
+        let ProductGraph { product, systems, products, state, steps, ids, pairs, .. } = self;
         let mut is_on_path = |system: &[u32], observer: u32| {
             let system = systems.find(system);
-            let id = system.and_then(|system| products.find(&[system.index() as u32, observer]));
+            let id = system.and_then(|system| products.find([system.index() as u32, observer]));
             id.is_some_and(&is_on_path)
         };
         let expanded = product.expand(state, observer_state, &mut is_on_path, steps)?;
-        let mut last = (u32::MAX, 0);
+        systems.insert_ids(steps.systems.targets(), state.len(), ids)?;
+        pairs.clear();
         for step in &steps.steps {
-            if step.system != last.0 {
-                let (id, _) = systems.insert_id(steps.systems.target(step.system as usize))?;
-                last = (step.system, id.index() as u32);
-            }
-            let (target, _) = products.insert_id(&[last.1, step.observer])?;
-            out.push(Edge { target, marks: step.marks, action: step.action, silent: step.silent });
+            pairs.extend([ids[step.system as usize].index() as u32, step.observer]);
         }
+        products.insert_all(pairs, ids)?;
+        let edges = steps.steps.iter().zip(ids.iter());
+        out.extend(edges.map(|(step, &target)| Edge {
+            target,
+            marks: step.marks,
+            action: step.action,
+            silent: step.silent,
+        }));
         Ok(expanded)
     }
 
@@ -146,15 +150,14 @@ impl<'p, 'a, S: System, O: Observer> ProductGraph<'p, 'a, S, O> {
     /// goes wrong has no edges.
     pub(crate) fn known_edges(&mut self, id: StateId, out: &mut Vec<Edge>) {
         out.clear();
-        let mut pair = [0; 2];
-        self.products.get(id, &mut pair);
+        let pair = self.products.get(id);
         self.systems.get(StateId::new(pair[0] as usize), &mut self.state);
         if self.product.expand_fully(&self.state, pair[1], &mut self.steps).is_err() {
             return;
         }
         for step in &self.steps.steps {
             let system = self.systems.find(self.steps.systems.target(step.system as usize));
-            let known = system.and_then(|system| self.products.find(&[system.index() as u32, step.observer]));
+            let known = system.and_then(|system| self.products.find([system.index() as u32, step.observer]));
             if let Some(target) = known {
                 out.push(Edge { target, marks: step.marks, action: step.action, silent: step.silent });
             }

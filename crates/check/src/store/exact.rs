@@ -25,6 +25,12 @@ pub struct Exact {
     hashes: Vec<u64>,
 }
 
+/// Whether two states are equal; for short ones without a call.
+#[inline]
+fn is_same(one: &[u32], other: &[u32]) -> bool {
+    if one.len() <= 8 { one.iter().zip(other).all(|(a, b)| a == b) } else { one == other }
+}
+
 impl Exact {
     const SEED: u64 = 0;
 
@@ -43,6 +49,18 @@ impl Exact {
     /// The number of a state, if it is there.
     pub fn find(&self, state: &[u32]) -> Option<StateId> {
         self.probe(state, hash(state, Exact::SEED)).ok()
+    }
+
+    /// Adds states that stand one after the other in `states`; puts their numbers into `ids`. They are
+    /// looked up together.
+    #[inline]
+    pub fn insert_ids(&mut self, states: &[u32], width: usize, ids: &mut Vec<StateId>) -> Result<(), Limit> {
+        ids.clear();
+        self.warm_up(states, width);
+        for (index, state) in states.chunks_exact(width).enumerate() {
+            ids.push(self.insert_hashed(state, self.hashes[index])?.0);
+        }
+        Ok(())
     }
 
     /// At most four fifths of the slots are used.
@@ -79,7 +97,7 @@ impl Exact {
             }
             if slot & !id_mask == tag {
                 let id = (slot & id_mask) as usize - 1;
-                if self.arena.get(id) == state {
+                if is_same(self.arena.get(id), state) {
                     return Ok(StateId::new(id));
                 }
             }

@@ -13,11 +13,13 @@
 
 mod bitstate;
 mod exact;
+mod pairs;
 mod planes;
 mod queue;
 
 pub use bitstate::Bitstate;
 pub use exact::Exact;
+pub use pairs::Pairs;
 pub use planes::{BitstatePlanes, ExactPlanes, Planes};
 pub use queue::Queue;
 

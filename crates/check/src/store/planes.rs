@@ -3,7 +3,7 @@
 
 use base::Limit;
 
-use super::{Bitstate, Exact, StateId, Store as _, Visited};
+use super::{Bitstate, Exact, Pairs, StateId, Store as _, Visited};
 
 /// Two sets of states of a product: the words of a system state and, last, the observer's state.
 pub trait Planes {
@@ -37,7 +37,7 @@ pub trait Planes {
 #[derive(Clone, Debug)]
 pub struct ExactPlanes {
     systems: Exact,
-    products: Exact,
+    products: Pairs,
     /// Four bits per state of the product: the two sets, and whether it is marked.
     colors: Vec<u64>,
 }
@@ -48,7 +48,8 @@ impl ExactPlanes {
     pub fn new(width: usize, max_bytes: u64) -> ExactPlanes {
         ExactPlanes {
             systems: Exact::new(width - 1, max_bytes),
-            products: Exact::new(2, max_bytes),
+            // Packed, unless the observer turns out to be larger.
+            products: Pairs::new(16, max_bytes),
             colors: Vec::new(),
         }
     }
@@ -57,7 +58,7 @@ impl ExactPlanes {
     fn insert(&mut self, state: &[u32], plane: usize) -> Result<bool, Limit> {
         let (system, observer) = state.split_at(state.len() - 1);
         let (system, _) = self.systems.insert_id(system)?;
-        let (id, _) = self.products.insert_id(&[system.index() as u32, observer[0]])?;
+        let (id, _) = self.products.insert([system.index() as u32, observer[0]])?;
         let bit = 4 * id.index() + plane;
         let (word, mask) = (bit / 64, 1 << (bit % 64));
         if word >= self.colors.len() {
@@ -85,7 +86,7 @@ impl Planes for ExactPlanes {
     fn is_marked(&self, state: &[u32]) -> bool {
         let (system, observer) = state.split_at(state.len() - 1);
         let id = self.systems.find(system);
-        let id = id.and_then(|system| self.products.find(&[system.index() as u32, observer[0]]));
+        let id = id.and_then(|system| self.products.find([system.index() as u32, observer[0]]));
         let bit = |id: StateId| 4 * id.index() + 2;
         id.is_some_and(|id| self.colors[bit(id) / 64] >> (bit(id) % 64) & 1 == 1)
     }

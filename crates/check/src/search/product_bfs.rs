@@ -1,0 +1,110 @@
+//! The whole product, breadth first.
+//!
+//! # Idea
+//! Every state of the product is expanded once, in the order in which it was found, whether or not a run to
+//! it is accepted.
+//!
+//! # When should I use this?
+//! To know how large a product is (`explore --ltl`). A search that finds nothing and reduces nothing has
+//! stored the same states.
+//!
+//! # Requirements and limits
+//! No reduction, and memory for all states. A state in which the observer accepts at once has no steps:
+//! whatever follows is accepted, and the observer watches no further.
+
+use base::{Budget, Progress};
+use model::System;
+
+use super::Stats;
+use super::evidence::{ProductOutcome, ProductStop};
+use super::log::Log;
+use super::product_graph::{Edge, ProductGraph, Trouble};
+use crate::observer::Observer;
+use crate::product::Product;
+use crate::store::StateId;
+
+/// Explores all of a product that is not reduced. Stutter loops count as transitions; deadlocks are states in
+/// which the system is in a deadlock.
+pub fn search<S: System, O: Observer>(
+    product: &mut Product<'_, S, O>,
+    budget: &mut Budget<'_>,
+) -> ProductOutcome {
+    let mut search = Search {
+        graph: ProductGraph::new(product, budget.max_bytes),
+        log: Log::new(),
+        edges: Vec::new(),
+        stats: Stats::default(),
+    };
+    let stop = search.run(budget).err();
+    search.stats.states = search.graph.n_states();
+    let system_states = Some(search.graph.n_system_states());
+    ProductOutcome { stats: search.stats, system_states, stop, coverage: None }
+}
+
+struct Search<'p, 'a, S: System, O> {
+    graph: ProductGraph<'p, 'a, S, O>,
+    /// How states were found; a note has the number of its state.
+    log: Log,
+    edges: Vec<Edge>,
+    stats: Stats,
+}
+
+impl<S: System, O: Observer> Search<'_, '_, S, O> {
+    fn run(&mut self, budget: &mut Budget<'_>) -> Result<(), ProductStop> {
+        self.graph.begin().map_err(|trouble| match trouble {
+            Trouble::Limit(limit) => ProductStop::Limit(limit),
+            Trouble::Fault(error) => error.into(),
+        })?;
+        for (initial, id) in &self.graph.initial {
+            self.log.add(Log::ROOT, *initial as u32, self.graph.observer_state(*id))?;
+        }
+        self.poll(0, budget)?;
+        let mut level_end = self.graph.n_states();
+        let mut next = 0;
+        while next < self.graph.n_states() {
+            if next == level_end {
+                self.stats.depth += 1;
+                level_end = self.graph.n_states();
+            }
+            self.expand(next)?;
+            next += 1;
+            self.poll(next, budget)?;
+        }
+        Ok(())
+    }
+
+    fn expand(&mut self, number: u64) -> Result<(), ProductStop> {
+        let Search { graph, log, edges, stats } = self;
+        let mut n_known = graph.n_states();
+        let expanded = graph.expand(StateId::new(number as usize), |_| false, edges);
+        let expanded = expanded.map_err(|trouble| match trouble {
+            Trouble::Limit(limit) => ProductStop::Limit(limit),
+            Trouble::Fault(error) => ProductStop::Fault(error, log.run_to(number as u32).0),
+        })?;
+        stats.deadlocks += u64::from(expanded.is_deadlock);
+        stats.transitions += edges.len() as u64;
+        for edge in edges {
+            if edge.target.index() as u64 == n_known {
+                // Nothing goes wrong after a deadlock, so the run over such an edge is never asked for.
+                let action = edge.action.map_or(0, |action| action.index() as u32);
+                log.add(number as u32, action, graph.observer_state(edge.target))?;
+                n_known += 1;
+            }
+        }
+        Ok(())
+    }
+
+    fn poll(&mut self, n_expanded: u64, budget: &mut Budget<'_>) -> Result<(), ProductStop> {
+        let states = self.graph.n_states();
+        let edge_bytes = self.edges.capacity() * size_of::<Edge>();
+        let progress = Progress {
+            states,
+            transitions: self.stats.transitions,
+            depth: self.stats.depth,
+            pending: states - n_expanded,
+            bytes: self.graph.bytes() + self.log.bytes() + edge_bytes as u64,
+        };
+        self.stats.record(&progress);
+        Ok(budget.poll(&progress)?)
+    }
+}
