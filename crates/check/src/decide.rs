@@ -200,15 +200,18 @@ impl Claim {
         self.run(system, method, settings, false, budget)
     }
 
-    /// Explores the whole product with the method's observer, whatever is accepted; the search does not matter.
+    /// Explores the whole product with an observer, whatever is accepted.
     pub fn count(
         &mut self,
         system: &ActionSystem,
-        method: Method,
+        observer: ObserverKind,
         settings: &Settings,
         budget: &mut Budget<'_>,
     ) -> Result<Decision, Refusal> {
-        self.run(system, Method { reduction: None, bitstate: false, ..method }, settings, true, budget)
+        // It is not used, but has to fit.
+        let search = if observer.has_livelock_states() { SearchKind::TwoPass } else { SearchKind::Scc };
+        let method = Method { observer, search, reduction: None, bitstate: false };
+        self.run(system, method, settings, true, budget)
     }
 
     fn run(

@@ -3,7 +3,7 @@
 //! After Valmari, *On-the-fly verification with stubborn sets* (CAV '93) [valmari.93.cav]:
 //! Definition 2.5 (stubborn sets), Theorem 4.1 (what a tester needs) and Algorithm 4.3 (how to
 //! find such sets in linear time), for action systems with guards and data instead of processes
-//! alone.
+//! alone, and for observers of propositions.
 //!
 //! # The rules
 //! A set `A` of actions is *semistubborn* in a state if every action `a` in it satisfies one of
@@ -16,11 +16,16 @@
 //!    first: all actions that may make `g` true ([`Relations::enablers`]); or, if `g` looks at a
 //!    control variable `v` alone, all actions that can write `v` *now* (whose own guard on `v` is
 //!    true), or all that lead `v` out of the values that it can get by actions enabled now, if `g`
-//!    is false for all of these; or, if a tester refuses `a`, all actions that the tester follows in its present state.
+//!    is false for all of these; or, if an observer refuses `a` for good ([`Offer`]), all actions
+//!    that the observer may follow.
 //! 2. `a` is enabled, and in `A` are: for each control variable `v` that `a` only reads, all
 //!    actions that can write `v` now; for each that `a` writes, all actions whose own guard on `v`
 //!    is true now; all actions that interfere with `a` by way of other variables
-//!    ([`Relations::interferes`]); and, if `a` is visible, all that the tester follows.
+//!    ([`Relations::interferes`]); for each proposition that `a` may flip, all actions that can
+//!    write a variable it reads; and, if `a` moves the observer, all that this may follow.
+//! 3. `a` is enabled but for an observer that does not let it happen now, though it might after
+//!    other actions that leave the observer where it is: everything of rule 2, and all that the
+//!    observer may follow.
 //!
 //! A set is *stubborn* if an action in it is enabled. With locations as the only variables these
 //! are the two rules of Definition 2.5, but for processes that take part without moving: two
@@ -31,23 +36,65 @@
 //! by rule 1, the false guard stays false: by the definition of enablers; or because `v` does not
 //! change, since the first action to write `v` must pass its own guard on `v` in the present value,
 //! so is one of those in `A`; or because `v` can only wander among the values that enabled actions
-//! give it, for all of which `g` is false, until one of those in `A` leads it out. (The tester is one more process, and its state a control variable
-//! that all visible actions write.) If `a` is enabled, then by the same argument its control
+//! give it, for all of which `g` is false, until one of those in `A` leads it out. (The observer is
+//! one more process, and its state a control variable that all actions write which move it.) If `a`
+//! is enabled, then by the same argument its control
 //! variables keep their values; no action outside `A` that can happen touches a control variable
 //! that `a` writes; and by way of other variables it does not interfere with `a`. So `a` stays
 //! enabled and can be moved to the front of the sequence, which then ends in the same state. That
 //! is Theorem 2.6 of the paper, from which the rest follows.
 //!
+//! Propositions: let `a` in `A` be enabled, and `u` outside `A` happen. No variable that is read by a
+//! proposition which `a` may flip is written by `u`, by rule 2. So `a` flips the same propositions
+//! before and after `u`, and `u` the same before and after `a`: the order of labels cannot become
+//! inconsistent, as it can with weaker conditions [neele.20.fossacs]. All sets here are strong.
+//!
 //! # What is preserved
 //! - Any stubborn set in each state: all deadlocks, and whether there is an infinite run (Theorem
 //!   2.9). This is [`Demand::Deadlocks`].
-//! - With [`Demand::Tester`], whether there is *some* error C1 to C4 of the tester (Theorem 4.1);
-//!   not each of them, and an error C4 may survive only as C3.
+//! - [`Demand::Observer`], for a tester: whether there is *some* error C1 to C4 (Theorem 4.1); not
+//!   each of them, and an error C4 may survive only as C3.
+//! - [`Demand::Observer`], for a testing automaton: whether some run is accepted. The automaton is
+//!   a tester, *one more process that takes part in every action that flips a proposition*. It
+//!   moves only then, so it can be led by the same theorem: Büchi acceptance is C4, livelock
+//!   acceptance C3. A word that changes for ever is accepted by a run whose marks are all on changes,
+//!   since a word without stuttering is accepted too; so for TGTA marks on stuttering loops matter
+//!   only where the run waits for ever, and there they must be all marks. A deadlock is a livelock,
+//!   as its state repeats.
+//! - [`Demand::Words`]: the words of all runs, up to stuttering, for any automaton by value that is in
+//!   waiting form (`automata::waiting`).
+//!
+//! ## Guided sets
+//! Let the observer be in a state where waiting is not accepted. A run that is accepted moves it
+//! some day, by an action that it follows; all of these are in `A` (R1). Consider the first action of
+//! the run that is in `A`: all before it are outside, so they leave the observer where it is; it can be
+//! moved to the front. The rest of the run is still accepted, with one action less before the
+//! observer's move. If nothing in the closure is enabled, the observer can never move: nothing is
+//! accepted (*prune*). Where waiting is accepted, something enabled that does not move the observer is
+//! in `A`, if there is such a thing (R2). If the run never has an action of `A`, that one can be put in
+//! front of it; repeated for ever, this is an accepted wait.
+//!
+//! What the observer may follow or refuses is said for all states with the present valuation, since
+//! actions that it does not see may change variables that propositions read: see [`Flips`]. To
+//! refuse an action because of what it would flip *now* is wrong.
+//!
+//! ## Hybrid sets
+//! Where waiting is not accepted, the guided set may be large. Any closed set with something enabled may
+//! be taken instead if none of its silent steps leads back onto the path of the depth-first search.
+//! A cycle of silent steps then has a state that took its guided set: the first of the cycle that the search
+//! leaves, as its successor on the cycle was on the path. There the observer's move comes closer; so it is not
+//! put off for ever. Where waiting is accepted no such condition is needed: a cycle there is accepted.
+//!
+//! ## Classical sets
+//! A closed set none of whose enabled actions flips a proposition, if none of its steps leads back onto
+//! the path; else all actions. The condition for cycles depends on the observer's state. That is
+//! unsound for automata whose states see stuttering, even if their languages do not
+//! [siegel.19.cav]: in another state of the automaton another set is taken, and the run that was meant is
+//! not there. In waiting form every word has a run that moves with the first letter of each block
+//! of equal letters and then stays. Moving silent actions about changes the lengths of blocks alone, so that
+//! this run of the automaton remains, letter by letter, whatever sets are taken on the way.
 //!
 //! # Beyond the paper
-//! - Where the tester is not in a livelock state and even the closure of all that it follows
-//!   contains nothing enabled, it will never move again. Unless a deadlock matters there, nothing
-//!   is left to be found, and the set is empty (`guided-reduction` calls this *prune*).
 //! - The third choice of rule 1 for control variables is new. In a ring of customers it sees that a
 //!   customer cannot get the token by just wanting it, whatever it does on its own; with
 //!   Definition 2.5 alone each customer on the way to the token is explored in all its moods.

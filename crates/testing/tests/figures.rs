@@ -3,11 +3,13 @@
 use std::path::Path;
 
 use base::{Budget, SourceMap};
+use check::decide::{Claim, Settings};
+use check::method::{Method, ObserverKind, SearchKind};
 use check::reduced::Reduced;
 use check::search::one_pass::WorkSet;
-use check::search::{Violation, tester};
+use check::search::{ProductOutcome, Violation, tester};
 use check::store::ExactPlanes;
-use check::{Exact, Stats, search};
+use check::{Exact, Stats, reduction, search};
 use model::{ActionSystem, System};
 use process::PropertyKind;
 
@@ -62,4 +64,69 @@ fn the_ring_grows_exponentially_and_its_reduced_space_linearly() {
 fn of_twelve_counters_only_the_watched_one_is_explored() {
     let model = load("counters.proc", 12);
     assert_eq!(check(&model.system, &model, "InOrder"), (4, None));
+}
+
+/// Decides a formula about a model.
+fn decide(model: &mut process::Model, formula: &str, method: Method) -> ProductOutcome {
+    let source = base::SourceId::new(0);
+    let parsed = ltl::parse(&mut model.formulas, formula, source, 0).expect("a good formula");
+    let negation = model.formulas.not(parsed.formula);
+    let tgba =
+        automata::translate(&mut model.formulas, negation, automata::Effort::High).expect("a small one");
+    let mut propositions = Vec::new();
+    for prop in model.formulas.propositions(parsed.formula) {
+        let text = model.formulas.text(prop).to_owned();
+        let expr = model.resolve(&text, source, 0).expect("a good proposition");
+        propositions.push((prop, model.system.add_proposition(text, expr)));
+    }
+    let mut claim = Claim::new(tgba, propositions, true);
+    let settings = Settings::default();
+    claim.search(&model.system, method, &settings, &mut Budget::unlimited()).expect("allowed").outcome
+}
+
+fn method(observer: ObserverKind, search: SearchKind, reduction: Option<reduction::Method>) -> Method {
+    Method { observer, search, reduction, bitstate: false }
+}
+
+/// Table 3 of 000, implementation C: never 1000 states.
+#[test]
+fn one_pass_finds_the_livelock_of_the_philosophers_soon() {
+    let one_pass = method(ObserverKind::Ta, SearchKind::OnePass, None);
+    for philosopher in 0..10 {
+        let formula = format!("! <> [] Phil[{philosopher}]@left");
+        let outcome = decide(&mut load("dining.proc", 10), &formula, one_pass);
+        assert!(outcome.evidence().is_some(), "{formula}");
+        assert!(outcome.stats.states < 1000, "{} states for {formula}", outcome.stats.states);
+    }
+}
+
+#[test]
+fn spaces_that_are_reduced_exponentially() {
+    use reduction::Method::{Classical, Guided, Hybrid};
+    let none = method(ObserverKind::Tgba, SearchKind::Scc, None);
+    let ta = |reduction| method(ObserverKind::Ta, SearchKind::TwoPass, Some(reduction));
+    let tgta = |reduction| method(ObserverKind::Tgta, SearchKind::Scc, Some(reduction));
+    // Counters that do not meet: only the watched one counts.
+    let mut counters = load("counters.proc", 6);
+    let formula = "[] (Counter[0]@at[1] -> (Counter[0]@at[1] W Counter[0]@at[2]))";
+    let full = decide(&mut counters, formula, none).stats.states;
+    for method in [ta(Guided), ta(Hybrid), tgta(Guided), tgta(Hybrid)] {
+        let states = decide(&mut counters, formula, method).stats.states;
+        assert!(states <= 50 && full >= 4096, "{method:?}: {states} of {full}");
+    }
+    // A ring, whose space has nine times as many states with each two more customers.
+    let formula = "[] !(Customer[0]@at[7] && Customer[1]@at[7])";
+    for n in [6, 8, 10] {
+        let mut ring = load("acknowledged_ring.proc", n);
+        for method in [ta(Hybrid), tgta(Hybrid)] {
+            let outcome = decide(&mut ring, formula, method);
+            assert!(outcome.stop.is_none() && outcome.stats.states <= 40 * n as u64, "{:?}", outcome.stats);
+        }
+    }
+    let classical = method(ObserverKind::Tgba, SearchKind::Scc, Some(Classical));
+    let mut ring = load("token_ring.proc", 8);
+    let formula = "[] !(Station[0]@busy && Station[1]@busy)";
+    let full = decide(&mut ring, formula, none).stats.states;
+    let reduced = decide(&mut ring, formula, classical).stats.states;
+    assert!(10 * reduced < full, "{reduced} of {full}");
 }

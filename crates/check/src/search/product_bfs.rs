@@ -9,8 +9,8 @@
 //! stored the same states.
 //!
 //! # Requirements and limits
-//! No reduction, and memory for all states. A state in which the observer accepts at once has no steps:
-//! whatever follows is accepted, and the observer watches no further.
+//! No reduction, and memory for all states. A state in which the observer accepts at once has no steps, so
+//! the observer should be one that does not.
 
 use base::{Budget, Progress};
 use model::System;
