@@ -32,6 +32,8 @@ pub struct Wish {
     pub reduction: ReductionWish,
     /// Whether states are to be kept in a few bits each.
     pub bitstate: bool,
+    /// Whether only fair runs count.
+    pub fair: bool,
 }
 
 /// A method, and why it was chosen.
@@ -76,7 +78,7 @@ impl Wish {
         let (reduction, why) = self.reduction(observer, search, claim.stutter_invariant);
         reasons.push(format!("reduction: {}, {why}", reduction.map_or("none", reduction::Method::name)));
         let method = Method { observer, search, reduction, bitstate: self.bitstate };
-        match method.refusal(claim.features(observer)?) {
+        match method.refusal(claim.features(observer, self.fair)?) {
             Some(rule) => Err(Refusal::Rule(rule)),
             None => Ok(Choice { method, reasons }),
         }
@@ -105,14 +107,14 @@ impl Wish {
         }
         if self.bitstate {
             let is_one_pass =
-                is_small && claim.features(ObserverKind::Ta).is_ok_and(|features| !features.has_buchi_states);
+                is_small && claim.features(ObserverKind::Ta, self.fair).is_ok_and(|features| !features.has_buchi_states);
             return if is_one_pass {
                 (ObserverKind::Ta, "without Büchi states, for the one-pass search")
             } else {
                 (ObserverKind::Ba, "for the nested search, which works over a bitstate store")
             };
         }
-        if self.reduction == NoReduction || self.search == Some(SearchKind::Scc) {
+        if self.fair || self.reduction == NoReduction || self.search == Some(SearchKind::Scc) {
             return (ObserverKind::LazyTgta, "which needs one pass, and is made while it watches");
         }
         (ObserverKind::LazyTa, "the best guide for the reduction, made while it watches")
@@ -126,7 +128,7 @@ impl Wish {
         Ok(match observer {
             ObserverKind::Ta | ObserverKind::LazyTa => {
                 let wants_path = self.reduction == ReductionWish::Fixed(reduction::Method::Hybrid);
-                if claim.features(observer)?.has_buchi_states {
+                if self.fair || claim.features(observer, self.fair)?.has_buchi_states {
                     (SearchKind::TwoPass, "since the automaton accepts cycles and livelocks")
                 } else if wants_path {
                     (SearchKind::TwoPass, "since the hybrid reduction needs the path of a depth-first search")
@@ -153,6 +155,7 @@ impl Wish {
         match self.reduction {
             ReductionWish::None => (None, "as asked"),
             ReductionWish::Fixed(method) => (Some(method), "as asked"),
+            ReductionWish::Auto if self.fair => (None, "fair runs cannot be told apart with it"),
             ReductionWish::Auto if !stutter_invariant => (None, "it would change the answer"),
             ReductionWish::Auto if observer == ObserverKind::Extended => (None, "there is none for it"),
             ReductionWish::Auto if self.bitstate && !observer.is_testing() => {

@@ -13,6 +13,7 @@ use ltl::Prop;
 use model::{ActionSystem, Relations};
 use por::Flips;
 
+use crate::fairness::Fairness;
 use crate::method::{Features, Method, ObserverKind, SearchKind};
 use crate::observer::{ByChange, ByValue, Kind, Lazy, Observer, StateLabeled, Valuations};
 use crate::product::{AtDeadlock, Orders, Product};
@@ -70,7 +71,7 @@ pub enum StoreChoice {
 
 /// How to search, besides the method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Settings {
+pub struct Settings<'f> {
     /// What happens to runs that end.
     pub at_deadlock: AtDeadlock,
     /// In which order steps are searched.
@@ -79,18 +80,21 @@ pub struct Settings {
     pub work_set: WorkSet,
     /// How states are kept.
     pub store: StoreChoice,
+    /// Which infinite runs count.
+    pub fairness: Option<&'f Fairness>,
     /// A rule of the reduction that is left out, for tests.
     #[doc(hidden)]
     pub without_rule: Option<por::Rule>,
 }
 
-impl Default for Settings {
-    fn default() -> Settings {
+impl Default for Settings<'_> {
+    fn default() -> Self {
         Settings {
             at_deadlock: AtDeadlock::Stutter,
             orders: Orders::default(),
             work_set: WorkSet::Queue,
             store: StoreChoice::Exact,
+            fairness: None,
             without_rule: None,
         }
     }
@@ -135,14 +139,14 @@ impl Claim {
     }
 
     /// What the table of methods must know, for an observer of this kind.
-    pub fn features(&mut self, observer: ObserverKind) -> Result<Features, Refusal> {
+    pub fn features(&mut self, observer: ObserverKind, fair: bool) -> Result<Features, Refusal> {
         let mut has_buchi_states = true;
         if self.stutter_invariant && observer == ObserverKind::Ta {
             self.make(observer, false)?;
             let ta = self.forms.ta.as_ref();
             has_buchi_states = ta.is_none_or(|ta| ta.states().any(|state| ta.acceptance(state).buchi));
         }
-        Ok(Features { stutter_invariant: self.stutter_invariant, has_buchi_states })
+        Ok(Features { stutter_invariant: self.stutter_invariant, has_buchi_states, fair })
     }
 
     /// Makes the form that an observer needs.
@@ -194,7 +198,7 @@ impl Claim {
         &mut self,
         system: &ActionSystem,
         method: Method,
-        settings: &Settings,
+        settings: &Settings<'_>,
         budget: &mut Budget<'_>,
     ) -> Result<Decision, Refusal> {
         self.run(system, method, settings, false, budget)
@@ -205,7 +209,7 @@ impl Claim {
         &mut self,
         system: &ActionSystem,
         observer: ObserverKind,
-        settings: &Settings,
+        settings: &Settings<'_>,
         budget: &mut Budget<'_>,
     ) -> Result<Decision, Refusal> {
         // It is not used, but has to fit.
@@ -218,11 +222,12 @@ impl Claim {
         &mut self,
         system: &ActionSystem,
         method: Method,
-        settings: &Settings,
+        settings: &Settings<'_>,
         counts: bool,
         budget: &mut Budget<'_>,
     ) -> Result<Decision, Refusal> {
-        let features = self.features(method.observer)?;
+        let fairness = settings.fairness.filter(|fairness| !fairness.is_empty());
+        let features = self.features(method.observer, fairness.is_some())?;
         if let Some(rule) = method.refusal(features) {
             return Err(Refusal::Rule(rule));
         }
@@ -241,8 +246,9 @@ impl Claim {
         let numbers: Vec<usize> = self.propositions.iter().map(|(_, number)| *number).collect();
         let run = Run { system, method, settings, numbers, counts };
         let forms = &self.forms;
-        // To accept at once is wrong where a run may end and be ignored, and hides a part of the product.
-        let stops = !counts && (settings.at_deadlock == AtDeadlock::Stutter || was_error);
+        // To accept at once is wrong where a run may end and be ignored; it hides a part of the product; and
+        // it shows no fair run.
+        let stops = !counts && fairness.is_none() && (settings.at_deadlock == AtDeadlock::Stutter || was_error);
         let missing = || Refusal::Automaton("the automaton has no such form".to_owned());
         match method.observer {
             ObserverKind::Tgba | ObserverKind::Ba => {
@@ -290,9 +296,12 @@ impl Claim {
     pub fn shortest(
         &self,
         system: &ActionSystem,
-        settings: &Settings,
+        settings: &Settings<'_>,
         budget: &mut Budget<'_>,
     ) -> Option<Evidence> {
+        if settings.fairness.is_some_and(|fairness| !fairness.is_empty()) {
+            return None; // The shortest one need not be fair.
+        }
         let (props, numbers): (Vec<Prop>, Vec<usize>) = self.propositions.iter().copied().unzip();
         let observer = ByValue::new(&self.tgba, props);
         let mut product = Product::new(system, observer, Valuations::new(numbers), settings.at_deadlock)
@@ -325,7 +334,7 @@ fn deadlock(system: &ActionSystem, budget: &mut Budget<'_>) -> Option<ProductOut
 struct Run<'a> {
     system: &'a ActionSystem,
     method: Method,
-    settings: Settings,
+    settings: Settings<'a>,
     numbers: Vec<usize>,
     /// The whole product is explored, by no search in particular.
     counts: bool,
@@ -340,6 +349,9 @@ impl<'a> Run<'a> {
             Product::new(system, observer, Valuations::new(numbers.clone()), settings.at_deadlock)
                 .in_order(settings.orders)
                 .with_max_bytes(budget.max_bytes);
+        if let Some(fairness) = settings.fairness {
+            product = product.under(fairness.clone());
+        }
         match method.reduction {
             None => {
                 let exprs: Vec<_> =

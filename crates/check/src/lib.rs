@@ -4,6 +4,7 @@
 //! - [`search`]: the searches, one file each, with their goals, statistics and evidence.
 //! - [`method`]: which methods there are and what may be combined; [`choice`]: which is best;
 //!   [`decide`]: runs it.
+//! - [`fairness`]: which infinite runs count.
 //! - [`graph`]: the transitions of a space that was explored, for exporting it.
 //! - [`reduced`]: a system of which only stubborn sets are explored.
 //! - [`observer`]: automata and testers that watch a run.
@@ -17,6 +18,7 @@
 
 pub mod choice;
 pub mod decide;
+pub mod fairness;
 pub mod graph;
 pub mod method;
 pub mod observer;

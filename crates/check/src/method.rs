@@ -57,6 +57,8 @@ pub struct Features {
     pub stutter_invariant: bool,
     /// Its TA can accept by Büchi states.
     pub has_buchi_states: bool,
+    /// Only fair runs count.
+    pub fair: bool,
 }
 
 impl ObserverKind {
@@ -116,6 +118,14 @@ impl Method {
         let Method { observer, search, reduction, bitstate } = self;
         let by_value = !observer.is_testing();
         let rules = [
+            (
+                features.fair && reduction.is_some(),
+                "a reduction does not keep enough interleavings to tell fair runs: use --reduce none",
+            ),
+            (
+                features.fair && matches!(search, OnePass | Nested),
+                "this search finds cycles but cannot tell whether they are fair: use --search scc or two-pass",
+            ),
             (
                 observer.is_testing() && !features.stutter_invariant,
                 "testing automata cannot watch a property that sees stuttering: use --observer tgba or ba",

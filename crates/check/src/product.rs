@@ -8,6 +8,7 @@ use fixedbitset::FixedBitSet;
 use model::{ActionId, StepError, Steps, System};
 use por::Situation;
 
+use crate::fairness::Fairness;
 use crate::observer::{Event, Observer, ObserverStep, Stance, Valuations, Watches};
 use crate::reduction::{Method, Observed, Reduction};
 
@@ -79,6 +80,8 @@ pub struct ProductSteps {
     pub systems: Steps,
     /// The product's.
     pub steps: Vec<ProductStep>,
+    /// The marks of the state itself, for fairness.
+    pub(crate) state_marks: Vec<u32>,
 }
 
 impl ProductSteps {
@@ -113,6 +116,7 @@ pub struct Product<'a, S: System, O> {
     /// Per action, whether it may change a valuation; without it, all may.
     visible: Option<FixedBitSet>,
     reduction: Option<Reduction<'a>>,
+    fairness: Fairness,
     /// The steps out of one state may take this many bytes.
     max_bytes: u64,
     scratch: S::Scratch,
@@ -155,6 +159,7 @@ impl<'a, S: System, O: Observer> Product<'a, S, O> {
             orders: Orders::default(),
             visible: None,
             reduction: None,
+            fairness: Fairness::default(),
             max_bytes: u64::MAX,
             scratch: system.new_scratch(),
             buffers: Buffers { target, ..Buffers::default() },
@@ -167,6 +172,18 @@ impl<'a, S: System, O: Observer> Product<'a, S, O> {
         self.visible = reduction.visible();
         self.reduction = Some(reduction);
         self
+    }
+
+    /// The same product, of which only fair runs count.
+    #[must_use]
+    pub fn under(mut self, fairness: Fairness) -> Product<'a, S, O> {
+        self.fairness = fairness;
+        self
+    }
+
+    /// Which runs count.
+    pub fn fairness(&self) -> &Fairness {
+        &self.fairness
     }
 
     /// The same product, told which actions may change valuations.
@@ -220,7 +237,7 @@ impl<'a, S: System, O: Observer> Product<'a, S, O> {
 
     /// An empty buffer.
     pub fn new_steps(&self) -> ProductSteps {
-        ProductSteps { systems: Steps::new(self.system.width()), steps: Vec::new() }
+        ProductSteps { systems: Steps::new(self.system.width()), steps: Vec::new(), state_marks: Vec::new() }
     }
 
     /// Calls `visit` with each initial state and the number of the system's initial state in it.
@@ -286,10 +303,12 @@ impl<'a, S: System, O: Observer> Product<'a, S, O> {
         let stance = self.observer.stance(observer_state, valuation, &self.valuations);
         let mut expanded = Expanded { stance, is_deadlock: false, is_error: false, is_full: true };
         if stance.at_once {
+            self.fairness.state_marks(&[], &mut out.state_marks);
             return Ok(expanded);
         }
         self.buffers.enabled.clear();
         self.system.enabled(state, &mut self.scratch, &mut self.buffers.enabled)?;
+        self.fairness.state_marks(&self.buffers.enabled, &mut out.state_marks);
         let watches = self.observer.watches();
         if self.buffers.enabled.is_empty() && watches != Watches::Actions {
             expanded.is_deadlock = true;

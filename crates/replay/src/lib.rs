@@ -6,9 +6,11 @@
 //! What it accepts is shown to the user; what it rejects is a bug in Stubborn, and is reported as
 //! one, never as a verdict.
 
+pub mod fairness;
 pub mod formula;
 pub mod tester;
 
+pub use fairness::judge_fairness;
 pub use formula::{judge_claim, judge_deadlock_claim, judge_formula};
 pub use tester::{TesterClaim, judge_tester};
 

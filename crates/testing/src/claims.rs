@@ -5,11 +5,12 @@ use std::collections::HashMap;
 use automata::{Effort, Tgba, translate};
 use base::{Budget, SourceMap};
 use check::decide::{Claim, Settings};
+use check::fairness::Constraint;
 use check::method::{Method, ObserverKind, SearchKind};
 use check::product::AtDeadlock;
 use check::search::{ProductOutcome, ProductStop, Violation};
 use ltl::{Formula, Formulas, Lasso, Op, Prop, Valuation, random, satisfies};
-use model::{ActionSystem, ExprId, reference};
+use model::{ActionId, ActionSystem, ExprId, reference};
 use proptest::test_runner::TestCaseError;
 
 use crate::naive;
@@ -30,6 +31,8 @@ pub struct Case {
     numbers: Vec<usize>,
     /// Per state: its successors (a deadlock has itself) and its valuation.
     graph: Vec<(Vec<usize>, Valuation)>,
+    /// Per state: its transitions.
+    transitions: Vec<Vec<(ActionId, usize)>>,
     /// Per state: whether it is a deadlock.
     is_deadlock: Vec<bool>,
     /// The first so many states are initial.
@@ -125,7 +128,11 @@ impl Case {
             }
             graph.push((Vec::new(), valuation));
         }
-        space.transitions.iter().for_each(|&(from, _, to)| graph[from].0.push(to));
+        let mut transitions = vec![Vec::new(); graph.len()];
+        for &(from, action, to) in &space.transitions {
+            graph[from].0.push(to);
+            transitions[from].push((action, to));
+        }
         let is_deadlock = graph.iter().map(|(successors, _)| successors.is_empty()).collect();
         for (state, (successors, _)) in graph.iter_mut().enumerate() {
             if successors.is_empty() {
@@ -136,7 +143,17 @@ impl Case {
         }
         let n_initial = space.distance.iter().filter(|&&distance| distance == 0).count();
         let numbers = propositions.iter().map(|(_, expr)| system.add_proposition("p", *expr)).collect();
-        Some(Case { formulas, system, formula, propositions, numbers, graph, is_deadlock, n_initial })
+        Some(Case {
+            formulas,
+            system,
+            formula,
+            propositions,
+            numbers,
+            graph,
+            transitions,
+            is_deadlock,
+            n_initial,
+        })
     }
 
     /// The formula as text.
@@ -237,7 +254,89 @@ impl Case {
             }
             edges.push(row);
         }
-        has_accepting_component(&edges, &tgba)
+        has_component(&edges, tgba.all_marks().0)
+    }
+
+    /// Whether a fair run violates the formula, by brute force: for each set of strong constraints that is
+    /// never enabled in the end, is there a component without such states that takes all others?
+    ///
+    /// # Panics
+    /// If the formula is too large.
+    pub fn is_violated_fairly(&mut self, constraints: &[Constraint]) -> bool {
+        let negated = self.formulas.not(self.formula);
+        let tgba = translate(&mut self.formulas, negated, Effort::Low).expect("a small automaton");
+        let strong: Vec<&Constraint> = constraints.iter().filter(|known| known.strong).collect();
+        let enables = |state: usize, constraint: &Constraint| {
+            self.transitions[state].iter().any(|(action, _)| constraint.actions.contains(action))
+        };
+        (0..1u32 << strong.len()).any(|never| {
+            let is_never = |index: usize| never >> index & 1 == 1;
+            let is_bad = |state: usize| {
+                (0..strong.len()).any(|index| is_never(index) && enables(state, strong[index]))
+            };
+            // The marks of an edge: the automaton's, and from bit 32 on one for each constraint.
+            let marks = |state: usize, action: Option<ActionId>| {
+                let mut marks = 0u64;
+                let mut n_strong = 0;
+                for (index, constraint) in constraints.iter().enumerate() {
+                    let taken = action.is_some_and(|action| constraint.actions.contains(&action));
+                    let has_mark = if constraint.strong {
+                        n_strong += 1;
+                        taken || is_never(n_strong - 1)
+                    } else {
+                        taken || !enables(state, constraint)
+                    };
+                    marks |= u64::from(has_mark) << (32 + index);
+                }
+                marks
+            };
+            let (nodes, edges) = self.product(&tgba, &marks);
+            let inside: Vec<Vec<(usize, u64)>> = edges
+                .iter()
+                .enumerate()
+                .map(|(node, row)| {
+                    let is_good = |node: usize| !is_bad(nodes[node]);
+                    row.iter().copied().filter(|edge| is_good(node) && is_good(edge.0)).collect()
+                })
+                .collect();
+            let all = tgba.all_marks().0 | ((1u64 << constraints.len()) - 1) << 32;
+            has_component(&inside, all)
+        })
+    }
+
+    /// The reachable product with an automaton: the system state of each node, and edges with marks, to
+    /// which `marks` adds some of its own.
+    fn product(
+        &self,
+        tgba: &Tgba,
+        marks: &dyn Fn(usize, Option<ActionId>) -> u64,
+    ) -> (Vec<usize>, Vec<Vec<(usize, u64)>>) {
+        let mut nodes: Vec<_> = (0..self.n_initial).map(|state| (state, tgba.initial())).collect();
+        let mut numbers: HashMap<_, usize> =
+            nodes.iter().enumerate().map(|(number, &node)| (node, number)).collect();
+        let mut edges: Vec<Vec<(usize, u64)>> = Vec::new();
+        while edges.len() < nodes.len() {
+            let (state, q) = nodes[edges.len()];
+            let mut steps: Vec<(Option<ActionId>, usize)> =
+                self.transitions[state].iter().map(|&(action, to)| (Some(action), to)).collect();
+            if steps.is_empty() {
+                steps.push((None, state));
+            }
+            let mut row = Vec::new();
+            let valuation = &self.graph[state].1;
+            for edge in tgba.edges(q).iter().filter(|edge| tgba.labels().holds(edge.label, valuation)) {
+                for &(action, to) in &steps {
+                    let node = (to, edge.target);
+                    let number = *numbers.entry(node).or_insert_with(|| {
+                        nodes.push(node);
+                        nodes.len() - 1
+                    });
+                    row.push((number, edge.marks.0 | marks(state, action)));
+                }
+            }
+            edges.push(row);
+        }
+        (nodes.into_iter().map(|node| node.0).collect(), edges)
     }
 
     /// Whether a lasso with at most `max` steps violates the formula; not all are looked at if
@@ -274,8 +373,8 @@ impl Case {
     }
 }
 
-/// Whether the edges inside some strong component have all marks.
-fn has_accepting_component(edges: &[Vec<(usize, u64)>], tgba: &Tgba) -> bool {
+/// Whether the edges inside some strong component have all these marks.
+fn has_component(edges: &[Vec<(usize, u64)>], all: u64) -> bool {
     let targets = |row: &Vec<(usize, u64)>| row.iter().map(|edge| edge.0).collect();
     let found = automata::scc::components(&edges.iter().map(targets).collect::<Vec<Vec<usize>>>());
     let mut marks: Vec<Option<u64>> = vec![None; found.n];
@@ -284,7 +383,7 @@ fn has_accepting_component(edges: &[Vec<(usize, u64)>], tgba: &Tgba) -> bool {
             *marks[found.of[to]].get_or_insert(0) |= seen;
         }
     }
-    marks.contains(&Some(tgba.all_marks().0))
+    marks.iter().any(|marks| marks.is_some_and(|marks| marks & all == all))
 }
 
 /// The network without all moves that a violation does not need: then there is hardly another

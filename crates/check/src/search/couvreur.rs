@@ -10,8 +10,9 @@
 //! [`two_pass`](super::two_pass).
 //!
 //! # Requirements and limits
-//! Any generalized Büchi acceptance with up to 64 marks; an exact store, since components must be
-//! told apart. Livelock acceptance is left to the second pass.
+//! Any generalized Büchi acceptance with up to 64 marks, and any number of fairness constraints
+//! ([`fairness`](crate::fairness)): the root stack holds the marks of all of them. An exact store, since
+//! components must be told apart. Livelock acceptance is left to the second pass.
 //!
 //! # Differences from the paper
 //! - The recursion is an explicit stack.
@@ -22,25 +23,31 @@
 //! - Edges to states that are known are looked at when their source is entered, so that only edges to
 //!   new states wait.
 //! - For testing automata, Geldenhuys and Hansen's heuristic is tried as well: an edge that closes a
-//!   cycle of silent steps among livelock states of the path is a livelock.
+//!   cycle of silent steps among livelock states of the path is a livelock. Not under fairness, where
+//!   that cycle may be unfair.
+//! - A component that lacks only strong fairness is looked into by [`streett`](super::streett) when it is
+//!   finished; one that is fair already ends the search while it grows.
 //!
 //! # References
 //! [couvreur.99.fm]; Algorithm 1 of [bensalem.12.topnoc]; [geldenhuys.06.spin].
 
 use base::{Budget, Limit, Progress};
-use model::System;
-use rustc_hash::FxHashMap;
+use model::{ActionId, System};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::Stats;
 use super::evidence::{Evidence, ProductOutcome, ProductStop, Violation};
 use super::lasso::{lasso, run_to};
 use super::product_graph::{Edge, ProductGraph, Trouble};
+use super::streett::fair_part;
+use crate::fairness::{Acceptance, Fairness, add};
 use crate::observer::Observer;
 use crate::paged::{OutOfMemory, Paged};
-use crate::product::Product;
+use crate::product::{Expanded, Product};
 use crate::store::StateId;
 
-/// Looks for a run that the observer accepts by marks, at once, or by its end.
+/// Looks for a run that the observer accepts by marks, at once, or by its end; if there are fairness
+/// constraints, for a fair one.
 pub fn search<S: System, O: Observer>(
     product: &mut Product<'_, S, O>,
     budget: &mut Budget<'_>,
@@ -50,12 +57,23 @@ pub fn search<S: System, O: Observer>(
     search.outcome(end)
 }
 
+/// Which edges are searched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Scope {
+    /// All of them; the observer's marks are required.
+    All,
+    /// Silent ones between livelock states; no marks of the observer are required.
+    Livelocks,
+}
+
 /// Why the main loop ends early.
 pub(super) enum End {
     /// The states whose order is at least this are an accepting component.
     Accepting(u32),
     /// The states on the path from this one on make up a livelock.
     Livelock(StateId),
+    /// These states are a part of a component that is strongly fair.
+    FairPart(FxHashSet<u32>),
     /// This state accepts at once, or is an error because the run ends there.
     State(Violation, StateId),
     /// Trouble in this state.
@@ -75,33 +93,43 @@ impl From<OutOfMemory> for End {
     }
 }
 
-/// Sets of marks, numbered: there are few different ones.
+/// The marks of edges, numbered: there are few different ones.
 #[derive(Default)]
-struct MarkSets {
-    numbers: FxHashMap<u64, u32>,
-    sets: Vec<u64>,
+struct EdgeMarks {
+    numbers: FxHashMap<(u64, Option<ActionId>), u32>,
+    /// So many words each.
+    n_words: usize,
+    words: Vec<u32>,
     /// What was asked for last.
-    last: u32,
+    last: Option<((u64, Option<ActionId>), u32)>,
+    buffer: Vec<u32>,
 }
 
-impl MarkSets {
+impl EdgeMarks {
+    /// The number of the marks of an edge.
     #[inline]
-    fn number(&mut self, marks: u64) -> u32 {
-        if let Some(last) = self.sets.get(self.last as usize)
-            && *last == marks
-        {
-            return self.last;
+    fn number(&mut self, fairness: &Fairness, marks: u64, action: Option<ActionId>) -> u32 {
+        let key = (marks, if fairness.is_empty() { None } else { action });
+        match self.last {
+            Some((last, number)) if last == key => number,
+            _ => self.look_up(fairness, key),
         }
-        self.last = self.look_up(marks);
-        self.last
     }
 
-    fn look_up(&mut self, marks: u64) -> u32 {
-        let sets = &mut self.sets;
-        *self.numbers.entry(marks).or_insert_with(|| {
-            sets.push(marks);
-            sets.len() as u32 - 1
-        })
+    fn look_up(&mut self, fairness: &Fairness, key: (u64, Option<ActionId>)) -> u32 {
+        let number = *self.numbers.entry(key).or_insert_with(|| {
+            fairness.step_marks(key.0, key.1, &mut self.buffer);
+            self.n_words = self.buffer.len();
+            self.words.extend_from_slice(&self.buffer);
+            (self.words.len() / self.n_words) as u32 - 1
+        });
+        self.last = Some((key, number));
+        number
+    }
+
+    #[inline]
+    fn get(&self, number: u32) -> &[u32] {
+        &self.words[number as usize * self.n_words..(number as usize + 1) * self.n_words]
     }
 }
 
@@ -142,17 +170,19 @@ impl Group {
 
 pub(super) struct Search<'p, 'a, S: System, O> {
     pub(super) graph: ProductGraph<'p, 'a, S, O>,
-    all_marks: u64,
+    scope: Scope,
+    pub(super) acceptance: Acceptance,
     looks_for_livelocks: bool,
     /// Some livelock state was entered (003's Gseen).
     pub(super) saw_livelock: bool,
     /// Per state: when it was entered, counted from 1; or `NEW` or `DEAD`. H in the paper.
     order: Paged,
     is_on_path: Vec<u64>,
-    /// The partial components on the path: order of the first state, the marks seen inside, and the marks
-    /// of the edge that led there, as numbers.
+    /// The partial components on the path: order of the first state, number of the marks of the edge that
+    /// led there, and the marks seen inside.
     roots: Paged,
-    mark_sets: MarkSets,
+    root: Vec<u32>,
+    edge_marks: EdgeMarks,
     /// The states of all partial components, in the order in which they were entered.
     open: Paged,
     /// Per state on the path: itself, and above it groups of edges that wait: their targets, and above
@@ -162,7 +192,7 @@ pub(super) struct Search<'p, 'a, S: System, O> {
     /// For testing automata, per state on the path: the order of the first state of its suffix of silent
     /// steps among livelock states (0: it is not a livelock state).
     livelock_since: Paged,
-    edges: Vec<Edge>,
+    pub(super) edges: Vec<Edge>,
     pub(super) stats: Stats,
     pub(super) progress: Progress,
 }
@@ -170,17 +200,28 @@ pub(super) struct Search<'p, 'a, S: System, O> {
 impl<'p, 'a, S: System, O: Observer> Search<'p, 'a, S, O> {
     pub(super) fn new(product: &'p mut Product<'a, S, O>, max_bytes: u64) -> Search<'p, 'a, S, O> {
         product.expands_once(true);
-        let looks_for_livelocks = product.observer().has_livelocks();
-        let graph = ProductGraph::new(product, max_bytes);
+        Search::on(ProductGraph::new(product, max_bytes), Scope::All)
+    }
+
+    fn on(graph: ProductGraph<'p, 'a, S, O>, scope: Scope) -> Search<'p, 'a, S, O> {
+        let fairness = graph.fairness();
+        let (acceptance, looks_for_livelocks) = match scope {
+            Scope::All => {
+                (fairness.acceptance(graph.all_marks()), graph.has_livelocks() && fairness.is_empty())
+            }
+            Scope::Livelocks => (fairness.acceptance(0), false),
+        };
         Search {
-            all_marks: graph.all_marks(),
+            scope,
+            acceptance,
             looks_for_livelocks,
             saw_livelock: false,
+            roots: Paged::new(2 + fairness.n_words()),
+            root: Vec::new(),
+            edge_marks: EdgeMarks::default(),
             graph,
             order: Paged::new(1),
             is_on_path: Vec::new(),
-            roots: Paged::new(3),
-            mark_sets: MarkSets::default(),
             open: Paged::new(1),
             path: Paged::new(1),
             depth: 0,
@@ -191,14 +232,35 @@ impl<'p, 'a, S: System, O: Observer> Search<'p, 'a, S, O> {
         }
     }
 
+    /// A search for livelocks in what was explored.
+    pub(super) fn for_livelocks(self) -> Search<'p, 'a, S, O> {
+        let Search { graph, stats, progress, .. } = self;
+        Search { stats, progress, ..Search::on(graph, Scope::Livelocks) }
+    }
+
     pub(super) fn run(&mut self, budget: &mut Budget<'_>) -> Result<(), End> {
         self.graph.begin().map_err(|trouble| End::Trouble(trouble, None))?;
         for index in 0..self.graph.initial.len() {
             let state = self.graph.initial[index].1;
-            if self.order_of(state) == NEW {
-                self.push(state, 0, false, budget)?;
-                self.search_from_top(budget)?;
-            }
+            self.search_from(state, budget)?;
+        }
+        Ok(())
+    }
+
+    /// Searches from all states that were found.
+    pub(super) fn run_from_all(&mut self, budget: &mut Budget<'_>) -> Result<(), End> {
+        let mut next = 0;
+        while next < self.graph.n_states() as usize {
+            self.search_from(StateId::new(next), budget)?;
+            next += 1;
+        }
+        Ok(())
+    }
+
+    fn search_from(&mut self, state: StateId, budget: &mut Budget<'_>) -> Result<(), End> {
+        if self.order_of(state) == NEW {
+            self.push(state, None, budget)?;
+            self.search_from_top(budget)?;
         }
         Ok(())
     }
@@ -206,14 +268,13 @@ impl<'p, 'a, S: System, O: Observer> Search<'p, 'a, S, O> {
     fn search_from_top(&mut self, budget: &mut Budget<'_>) -> Result<(), End> {
         while let Some(top) = self.path.len().checked_sub(1) {
             match Group::decode(self.path.get(top)[0]) {
-                None => self.pop(),
+                None => self.pop()?,
                 Some(group) => {
                     let target = self.next_edge(group)?;
-                    let marks = self.mark_sets.sets[group.marks as usize];
                     match self.order_of(target) {
-                        NEW => self.push(target, marks, group.silent, budget)?,
+                        NEW => self.push(target, Some(group), budget)?,
                         DEAD => {}
-                        order => self.close(target, order, marks, group.silent)?,
+                        order => self.close(target, order, group.marks, group.silent)?,
                     }
                 }
             }
@@ -222,7 +283,7 @@ impl<'p, 'a, S: System, O: Observer> Search<'p, 'a, S, O> {
     }
 
     #[inline]
-    fn order_of(&self, state: StateId) -> u32 {
+    pub(super) fn order_of(&self, state: StateId) -> u32 {
         if state.index() < self.order.len() { self.order.get(state.index())[0] } else { NEW }
     }
 
@@ -238,36 +299,43 @@ impl<'p, 'a, S: System, O: Observer> Search<'p, 'a, S, O> {
         self.is_on_path[state / 64] ^= 1 << (state % 64);
     }
 
-    /// Enters a state: a component of its own, for the time being.
-    fn push(
-        &mut self,
-        state: StateId,
-        incoming: u64,
-        silent: bool,
-        budget: &mut Budget<'_>,
-    ) -> Result<(), End> {
+    /// The edges of a state that are in scope, into `edges`.
+    pub(super) fn expand(&mut self, state: StateId) -> Result<Expanded, End> {
+        let is_on_path = &self.is_on_path;
+        let expanded =
+            self.graph.expand(state, |state| Self::is_on_path(is_on_path, state), &mut self.edges);
+        let expanded = expanded.map_err(|trouble| End::Trouble(trouble, Some(state)))?;
+        if self.scope == Scope::Livelocks {
+            let livelock = expanded.stance.livelock;
+            self.edges.retain(|edge| livelock && edge.silent);
+        }
+        Ok(expanded)
+    }
+
+    /// Enters a state, by an edge of a group: a component of its own, for the time being.
+    fn push(&mut self, state: StateId, via: Option<Group>, budget: &mut Budget<'_>) -> Result<(), End> {
         // A state is on the path already when it is expanded: a loop closes a cycle.
         self.flip_on_path(state.index());
-        let mut edges = std::mem::take(&mut self.edges);
-        let is_on_path = &self.is_on_path;
-        let expanded = self.graph.expand(state, |state| Self::is_on_path(is_on_path, state), &mut edges);
-        self.edges = edges;
+        let expanded = self.expand(state);
         while self.order.len() <= state.index().max(self.graph.n_states() as usize - 1) {
             self.order.push(&[NEW])?;
         }
         let order = self.open.len() as u32 + 1;
         self.order.get_mut(state.index())[0] = order;
         self.open.push(&[state.index() as u32])?;
-        let (none, incoming) = (self.mark_sets.number(0), self.mark_sets.number(incoming));
-        self.roots.push(&[order, none, incoming])?;
-        let expanded = expanded.map_err(|trouble| End::Trouble(trouble, Some(state)))?;
+        let expanded = expanded?;
+        self.root.clear();
+        self.root.extend([order, via.map_or(0, |via| via.marks)]);
+        self.root.extend_from_slice(self.graph.state_marks());
+        self.roots.push(&self.root)?;
         self.path.push(&[state.index() as u32])?;
         if self.looks_for_livelocks {
+            let is_silent = via.is_some_and(|via| via.silent);
             let since = match self.livelock_since.len() {
                 _ if !expanded.stance.livelock => 0,
                 0 => order,
                 len => match self.livelock_since.get(len - 1)[0] {
-                    since if silent && since != 0 => since,
+                    since if is_silent && since != 0 => since,
                     _ => order,
                 },
             };
@@ -275,7 +343,7 @@ impl<'p, 'a, S: System, O: Observer> Search<'p, 'a, S, O> {
         }
         self.depth += 1;
         self.saw_livelock |= expanded.stance.livelock;
-        self.stats.deadlocks += u64::from(expanded.is_deadlock);
+        self.stats.deadlocks += u64::from(expanded.is_deadlock && self.scope == Scope::All);
         if expanded.stance.at_once {
             return Err(End::State(Violation::AtOnce, state));
         }
@@ -288,14 +356,28 @@ impl<'p, 'a, S: System, O: Observer> Search<'p, 'a, S, O> {
         self.poll(budget)
     }
 
+    /// The number of the marks of an edge.
+    #[inline]
+    fn marks_of(&mut self, edge: &Edge) -> u32 {
+        let marks = if self.scope == Scope::All { edge.marks } else { 0 };
+        self.edge_marks.number(self.graph.fairness(), marks, edge.action)
+    }
+
+    /// The marks of a number.
+    pub(super) fn marks(&mut self, edge: &Edge) -> &[u32] {
+        let number = self.marks_of(edge);
+        self.edge_marks.get(number)
+    }
+
     /// Looks at the edges of the state that was just entered. Those to new states wait.
     fn look_at_edges(&mut self) -> Result<(), End> {
         let mut group = Group { marks: 0, silent: false, n_edges: 0 };
         for index in (0..self.edges.len()).rev() {
-            let Edge { target, marks, silent, .. } = self.edges[index];
+            let edge = self.edges[index];
+            let Edge { target, silent, .. } = edge;
+            let marks = self.marks_of(&edge);
             match self.order_of(target) {
                 NEW => {
-                    let marks = self.mark_sets.number(marks);
                     let is_alike = (group.marks, group.silent) == (marks, silent);
                     if group.n_edges > 0 && (!is_alike || group.n_edges == Group::MAX_EDGES) {
                         self.path.push(&[group.encode()])?;
@@ -345,7 +427,7 @@ impl<'p, 'a, S: System, O: Observer> Search<'p, 'a, S, O> {
 
     /// An edge leads back to a state of this order.
     #[inline]
-    fn close(&mut self, target: StateId, order: u32, marks: u64, silent: bool) -> Result<(), End> {
+    fn close(&mut self, target: StateId, order: u32, marks: u32, silent: bool) -> Result<(), End> {
         if silent && self.closes_livelock(target, order) {
             return Err(End::Livelock(target));
         }
@@ -362,28 +444,33 @@ impl<'p, 'a, S: System, O: Observer> Search<'p, 'a, S, O> {
         since != 0 && order >= since && Self::is_on_path(&self.is_on_path, target)
     }
 
-    /// An edge leads back to a state of this order: everything since then is one component.
+    /// An edge with marks of this number leads back to a state of this order: everything since then is one
+    /// component.
     #[inline]
-    fn merge(&mut self, order: u32, marks: u64) -> Result<(), End> {
-        let mut marks = marks;
-        while let Some(top) = self.roots.len().checked_sub(1) {
-            let [root_order, inside, incoming] = *self.roots.get(top) else { break };
-            marks |= self.mark_sets.sets[inside as usize];
-            if root_order <= order {
-                if marks & self.all_marks == self.all_marks {
-                    return Err(End::Accepting(root_order));
-                }
-                self.roots.get_mut(top)[1] = self.mark_sets.number(marks);
-                break;
+    fn merge(&mut self, order: u32, marks: u32) -> Result<(), End> {
+        let Some(mut top) = self.roots.len().checked_sub(1) else { return Ok(()) };
+        if self.roots.get(top)[0] <= order {
+            // Nothing is merged: this is the usual case.
+            let inside = &mut self.roots.get_mut(top)[2..];
+            add(inside, self.edge_marks.get(marks));
+        } else {
+            self.root.clear();
+            self.root.extend_from_slice(self.edge_marks.get(marks));
+            while self.roots.get(top)[0] > order {
+                let root = self.roots.get(top);
+                add(&mut self.root, &root[2..]);
+                add(&mut self.root, self.edge_marks.get(root[1]));
+                self.roots.pop();
+                top -= 1;
             }
-            marks |= self.mark_sets.sets[incoming as usize];
-            self.roots.pop();
+            add(&mut self.roots.get_mut(top)[2..], &self.root);
         }
-        Ok(())
+        let root = self.roots.get(top);
+        if self.acceptance.holds(&root[2..]) { Err(End::Accepting(root[0])) } else { Ok(()) }
     }
 
     /// Leaves the state on top of the path; if it is the root of its component, that is finished.
-    fn pop(&mut self) {
+    fn pop(&mut self) -> Result<(), End> {
         let state = self.path.get(self.path.len() - 1)[0] as usize;
         let order = self.order.get(state)[0];
         self.path.pop();
@@ -392,6 +479,13 @@ impl<'p, 'a, S: System, O: Observer> Search<'p, 'a, S, O> {
         self.flip_on_path(state);
         let top = self.roots.len() - 1;
         if self.roots.get(top)[0] == order {
+            if self.graph.fairness().has_strong() && self.acceptance.may_hold(&self.roots.get(top)[2..]) {
+                let members: Vec<u32> =
+                    (order as usize - 1..self.open.len()).map(|at| self.open.get(at)[0]).collect();
+                if let Some(part) = fair_part(self, &members)? {
+                    return Err(End::FairPart(part));
+                }
+            }
             self.roots.pop();
             for at in (order as usize - 1..self.open.len()).rev() {
                 let state = self.open.get(at)[0];
@@ -399,6 +493,7 @@ impl<'p, 'a, S: System, O: Observer> Search<'p, 'a, S, O> {
             }
             self.open.truncate(order as usize - 1);
         }
+        Ok(())
     }
 
     /// The outcome of a search that ended so.
@@ -412,26 +507,35 @@ impl<'p, 'a, S: System, O: Observer> Search<'p, 'a, S, O> {
 
     /// Turns the end of the main loop into an answer with a run.
     fn explain(&mut self, end: &End) -> Option<ProductStop> {
-        let (order, graph) = (&self.order, &mut self.graph);
-        Some(match *end {
-            End::Limit(limit) | End::Trouble(Trouble::Limit(limit), _) => ProductStop::Limit(limit),
+        let (order, graph, acceptance) = (&self.order, &mut self.graph, &self.acceptance);
+        let accepted = match self.scope {
+            Scope::All => Violation::Cycle,
+            Scope::Livelocks => Violation::Livelock,
+        };
+        Some(match end {
+            End::Limit(limit) | End::Trouble(Trouble::Limit(limit), _) => ProductStop::Limit(*limit),
             End::Trouble(Trouble::Fault(error), state) => {
                 let run = match state {
-                    Some(state) => run_to(graph, state)?.0,
+                    Some(state) => run_to(graph, *state)?.0,
                     None => model::Run::default(),
                 };
-                ProductStop::Fault(error, run)
+                ProductStop::Fault(*error, run)
             }
             End::State(violation, state) => {
-                let (run, observer_states) = run_to(graph, state)?;
+                let (run, observer_states) = run_to(graph, *state)?;
+                let violation = *violation;
                 ProductStop::Found(Evidence { violation, run, cycle_start: None, observer_states })
             }
             End::Accepting(root) => {
                 let is_inside = |state: StateId| {
                     let order = if state.index() < order.len() { order.get(state.index())[0] } else { NEW };
-                    order != DEAD && order >= root
+                    order != DEAD && order >= *root
                 };
-                ProductStop::Found(lasso(graph, Violation::Cycle, &is_inside)?)
+                ProductStop::Found(lasso(graph, accepted, acceptance, &is_inside)?)
+            }
+            End::FairPart(part) => {
+                let is_inside = |state: StateId| part.contains(&(state.index() as u32));
+                ProductStop::Found(lasso(graph, accepted, acceptance, &is_inside)?)
             }
             End::Livelock(start) => {
                 // The states on the path that were entered since then.
@@ -440,7 +544,8 @@ impl<'p, 'a, S: System, O: Observer> Search<'p, 'a, S, O> {
                 let is_inside = |state: StateId| {
                     Self::is_on_path(is_on_path, state) && order.get(state.index())[0] >= first
                 };
-                ProductStop::Found(lasso(graph, Violation::Livelock, &is_inside)?)
+                let acceptance = graph.fairness().acceptance(0);
+                ProductStop::Found(lasso(graph, Violation::Livelock, &acceptance, &is_inside)?)
             }
         })
     }

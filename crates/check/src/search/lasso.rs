@@ -8,6 +8,7 @@ use rustc_hash::FxHashMap;
 
 use super::evidence::{Evidence, Violation};
 use super::product_graph::{Edge, ProductGraph};
+use crate::fairness::{Acceptance, add};
 use crate::observer::Observer;
 use crate::store::StateId;
 
@@ -20,28 +21,40 @@ pub(super) fn run_to<S: System, O: Observer>(
     Some((run, observer_states))
 }
 
-/// The shortest way to one of these states, and from there a short cycle inside them that has all marks;
-/// or, for a livelock, one of silent edges.
+/// The shortest way to one of these states, and from there a short cycle inside them that is accepted;
+/// for a livelock, one of silent edges.
 pub(super) fn lasso<S: System, O: Observer>(
     graph: &mut ProductGraph<'_, '_, S, O>,
     violation: Violation,
+    acceptance: &Acceptance,
     is_inside: &dyn Fn(StateId) -> bool,
 ) -> Option<Evidence> {
     let (mut run, mut observer_states, entry) = path(graph, is_inside)?;
     let cycle_start = run.actions.len();
     let silent = violation == Violation::Livelock;
     let is_allowed = |edge: &Edge| is_inside(edge.target) && (edge.silent || !silent);
-    let mut missing = if silent { 0 } else { graph.all_marks() };
+    let mut cycle: Vec<Edge> = Vec::new();
     let mut at = entry;
-    let mut cycle = Vec::new();
-    while missing != 0 {
-        let (edges, seen) = walk(graph, at, &is_allowed, &|edge| edge.marks & missing != 0)?;
-        at = seen;
-        missing &= !edges.iter().fold(0, |marks, edge| marks | edge.marks);
-        cycle.extend(edges);
+    let mut marks = vec![0; graph.fairness().n_words()];
+    loop {
+        let helps = |step: &Step<'_>| acceptance.helps(step.marks, &marks);
+        // As long as something helps, go there; then back. What lies on the way may call for more.
+        let walked = match walk(graph, at, &is_allowed, &helps) {
+            Some(walked) if !acceptance.holds(&marks) => walked,
+            _ if at != entry || cycle.is_empty() => {
+                walk(graph, at, &is_allowed, &|step| step.edge.target == entry)?
+            }
+            _ => break,
+        };
+        add(&mut marks, &walked.marks);
+        at = walked.edges.last()?.target;
+        cycle.extend(walked.edges);
+        if at == entry && acceptance.holds(&marks) {
+            break;
+        }
     }
-    if at != entry || cycle.is_empty() {
-        cycle.extend(walk(graph, at, &is_allowed, &|edge| edge.target == entry)?.0);
+    if !acceptance.holds(&marks) {
+        return None;
     }
     // The stuttering of a deadlock is no action: then the cycle is empty.
     for edge in &cycle {
@@ -51,6 +64,19 @@ pub(super) fn lasso<S: System, O: Observer>(
         }
     }
     Some(Evidence { violation, run, cycle_start: Some(cycle_start), observer_states })
+}
+
+/// An edge with its marks, and those of the state that it leaves.
+struct Step<'m> {
+    edge: Edge,
+    marks: &'m [u32],
+}
+
+/// A walk over edges.
+struct Walked {
+    edges: Vec<Edge>,
+    /// All marks on the way.
+    marks: Vec<u32>,
 }
 
 /// A shortest run to a state that is wanted, the observer's states on the way, and the state.
@@ -95,33 +121,34 @@ pub(super) fn path<S: System, O: Observer>(
     Some((Run { initial, actions }, observers, found))
 }
 
-/// A shortest walk of at least one edge, over edges that are allowed, that ends with one that is wanted;
-/// and where it ends.
+/// A shortest walk of at least one edge, over edges that are allowed, that ends with one that is wanted.
 fn walk<S: System, O: Observer>(
     graph: &mut ProductGraph<'_, '_, S, O>,
     from: StateId,
     is_allowed: &dyn Fn(&Edge) -> bool,
-    wanted: &dyn Fn(&Edge) -> bool,
-) -> Option<(Vec<Edge>, StateId)> {
+    is_wanted: &dyn Fn(&Step<'_>) -> bool,
+) -> Option<Walked> {
     let mut parents: FxHashMap<StateId, (StateId, Edge)> = FxHashMap::default();
     let mut queue = vec![from];
     let mut next = 0;
-    let mut edges = Vec::new();
+    let (mut edges, mut marks) = (Vec::new(), Vec::new());
     loop {
         let state = *queue.get(next)?;
         next += 1;
         graph.known_edges(state, &mut edges);
         for edge in edges.iter().filter(|edge| is_allowed(edge)) {
-            if wanted(edge) {
-                let mut walk = vec![*edge];
+            graph.fairness().step_marks(edge.marks, edge.action, &mut marks);
+            add(&mut marks, graph.state_marks());
+            if is_wanted(&Step { edge: *edge, marks: &marks }) {
+                let mut walk = vec![(state, *edge)];
                 let mut at = state;
                 while at != from {
                     let (parent, edge) = parents[&at];
-                    walk.push(edge);
+                    walk.push((parent, edge));
                     at = parent;
                 }
                 walk.reverse();
-                return Some((walk, edge.target));
+                return Some(walked(graph, &walk));
             }
             if edge.target != from && !parents.contains_key(&edge.target) {
                 parents.insert(edge.target, (state, *edge));
@@ -129,4 +156,20 @@ fn walk<S: System, O: Observer>(
             }
         }
     }
+}
+
+/// Sums up a walk, given as edges with the states that they leave.
+fn walked<S: System, O: Observer>(
+    graph: &mut ProductGraph<'_, '_, S, O>,
+    walk: &[(StateId, Edge)],
+) -> Walked {
+    let mut all = vec![0; graph.fairness().n_words()];
+    let (mut edges, mut marks) = (Vec::new(), Vec::new());
+    for (state, edge) in walk {
+        graph.known_edges(*state, &mut edges);
+        graph.fairness().step_marks(edge.marks, edge.action, &mut marks);
+        add(&mut all, &marks);
+        add(&mut all, graph.state_marks());
+    }
+    Walked { edges: walk.iter().map(|(_, edge)| *edge).collect(), marks: all }
 }

@@ -26,6 +26,7 @@ pub mod product_bfs;
 mod product_graph;
 pub mod shortest;
 mod stack;
+pub mod streett;
 pub mod tester;
 pub mod two_pass;
 

@@ -6,6 +6,7 @@
 use base::Limit;
 use model::{ActionId, StepError, System};
 
+use crate::fairness::Fairness;
 use crate::observer::Observer;
 use crate::product::{ExpandError, Expanded, Product, ProductSteps};
 use crate::store::{Exact, Pairs, StateId, Store as _, Visited as _};
@@ -80,6 +81,19 @@ impl<'p, 'a, S: System, O: Observer> ProductGraph<'p, 'a, S, O> {
 
     pub(crate) fn all_marks(&self) -> u64 {
         self.product.observer().all_marks()
+    }
+
+    pub(crate) fn has_livelocks(&self) -> bool {
+        self.product.observer().has_livelocks()
+    }
+
+    pub(crate) fn fairness(&self) -> &Fairness {
+        self.product.fairness()
+    }
+
+    /// The marks of the state that was expanded last.
+    pub(crate) fn state_marks(&self) -> &[u32] {
+        &self.steps.state_marks
     }
 
     pub(crate) fn n_states(&self) -> u64 {

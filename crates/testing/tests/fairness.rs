@@ -1,0 +1,132 @@
+//! Fairness on random networks: every observer and search that knows it, against brute force; every run
+//! is judged by the definitions.
+
+use std::cell::Cell;
+
+use base::Budget;
+use check::decide::Settings;
+use check::fairness::{Constraint, Fairness};
+use check::method::{Method, ObserverKind, SearchKind};
+use check::product::Orders;
+use ltl::random;
+use model::ActionId;
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::test_runner::TestCaseError;
+use stubborn_testing::claims::{Case, Draw, load};
+use stubborn_testing::{networks, run_cases};
+
+/// Fairness to some of the processes: per process weak, strong, or none.
+fn constraints(case: &Case, kinds: &[u8]) -> Vec<Constraint> {
+    let of_process = |process: usize| -> Vec<ActionId> {
+        let actions = case.system.actions().iter().enumerate();
+        let owned = actions.filter(|(_, action)| action.owners.iter().any(|owner| owner.index() == process));
+        owned.map(|(index, _)| ActionId::new(index)).collect()
+    };
+    let wanted = kinds.iter().enumerate().filter(|(_, kind)| **kind > 0);
+    let constraint = |(process, kind): (usize, &u8)| Constraint {
+        strong: *kind == 2,
+        actions: of_process(process),
+    };
+    wanted.map(constraint).filter(|constraint| !constraint.actions.is_empty()).collect()
+}
+
+#[test]
+fn verdicts_under_fairness_agree_with_brute_force() {
+    let counts = Cell::new([0u32; 3]);
+    let strategy = (networks::network(), any::<u64>(), 1..12u32, vec(0..3u8, 5));
+    run_cases(6000, &strategy, |(network, seed, size, kinds)| {
+        let draw = Draw { seed, size, operators: random::ALL };
+        let Some(mut case) = Case::of_network(&network, draw) else { return Ok(()) };
+        let constraints = constraints(&case, &kinds[..network.processes.len()]);
+        let fairness = Fairness::new(case.system.actions().len(), &constraints);
+        let violated = case.is_violated_fairly(&constraints);
+        let unfairly = case.is_violated(case.formula)?;
+        prop_assert!(unfairly || !violated, "a fair run is a run");
+        let mut count = counts.get();
+        count[usize::from(violated)] += 1;
+        count[2] += u32::from(unfairly && !violated);
+        counts.set(count);
+        let formula = case.formula;
+        let mut claim = case.claim(formula);
+        for (observer, search) in [
+            (ObserverKind::Tgba, SearchKind::Scc),
+            (ObserverKind::Ba, SearchKind::Scc),
+            (ObserverKind::Tgta, SearchKind::Scc),
+            (ObserverKind::LazyTgta, SearchKind::Scc),
+            (ObserverKind::Ta, SearchKind::TwoPass),
+            (ObserverKind::LazyTa, SearchKind::TwoPass),
+        ] {
+            let method = Method { observer, search, reduction: None, bitstate: false };
+            let settings = Settings { fairness: Some(&fairness), ..Settings::default() };
+            let Ok(decision) = claim.search(&case.system, method, &settings, &mut Budget::unlimited()) else {
+                continue;
+            };
+            let context = || format!("{method:?}, {}, {constraints:?} on\n{}", case.text(), network.to_text());
+            let found = case.judge(formula, &decision.outcome);
+            let found = found.map_err(|error| TestCaseError::fail(format!("{error}: {}", context())))?;
+            prop_assert_eq!(found, violated, "{}", context());
+            if let Some(evidence) = decision.outcome.evidence()
+                && !fairness.is_empty()
+            {
+                judge(&case, evidence, &constraints)
+                    .map_err(|error| TestCaseError::fail(format!("{error}: {}", context())))?;
+            }
+        }
+        Ok(())
+    });
+    let [holds, violated, only_fairly] = counts.get();
+    assert!(holds > 500 && violated > 300 && only_fairly > 30, "{counts:?}");
+}
+
+/// The run is fair, by the definitions.
+fn judge(
+    case: &Case,
+    evidence: &check::search::Evidence,
+    constraints: &[Constraint],
+) -> Result<(), TestCaseError> {
+    let constraint = |known: &Constraint| replay::fairness::Constraint {
+        name: "a process".to_owned(),
+        strong: known.strong,
+        actions: known.actions.clone(),
+    };
+    let constraints: Vec<_> = constraints.iter().map(constraint).collect();
+    let failed = |error: replay::Rejection| TestCaseError::fail(error.to_string());
+    let replayed = replay::repeat(&case.system, &evidence.run).map_err(failed)?;
+    let cycle_start = evidence.cycle_start.ok_or_else(|| TestCaseError::fail("no cycle"))?;
+    replay::judge_fairness(&case.system, &constraints, &evidence.run, &replayed, cycle_start)
+        .map_err(failed)?;
+    Ok(())
+}
+
+/// The only strongly fair cycle, between `x` and `w`, is a part of a component that also has `y`, where
+/// `c` is enabled and never taken inside.
+#[test]
+fn a_part_of_a_component_may_be_strongly_fair() {
+    let network = "process P { x: a -> y | d -> w; w: e -> x; y: b -> x | c -> z; z: ; }
+        process Q { s: c -> t; t: ; }";
+    let mut case = Case::of_model(load(network), &["P@z"], |formulas, props| {
+        let z = formulas.prop(props[0]);
+        formulas.finally(z)
+    })
+    .expect("a small network");
+    let constraints = constraints(&case, &[0, 2]);
+    assert!(case.is_violated_fairly(&constraints));
+    let fairness = Fairness::new(case.system.actions().len(), &constraints);
+    let mut claim = case.claim(case.formula);
+    for reverse in [false, true] {
+        let orders = Orders { reverse, ..Orders::default() };
+        let settings = Settings { fairness: Some(&fairness), orders, ..Settings::default() };
+        for (observer, search) in [
+            (ObserverKind::Tgba, SearchKind::Scc),
+            (ObserverKind::LazyTgta, SearchKind::Scc),
+            (ObserverKind::LazyTa, SearchKind::TwoPass),
+        ] {
+            let method = Method { observer, search, reduction: None, bitstate: false };
+            let decision = claim.search(&case.system, method, &settings, &mut Budget::unlimited());
+            let outcome = decision.expect("allowed").outcome;
+            let evidence = outcome.evidence().expect("a fair run");
+            judge(&case, evidence, &constraints).expect("a fair run");
+        }
+    }
+}
