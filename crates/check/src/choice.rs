@@ -106,8 +106,10 @@ impl Wish {
             return (ObserverKind::Tgba, "for the classical reduction");
         }
         if self.bitstate {
-            let is_one_pass =
-                is_small && claim.features(ObserverKind::Ta, self.fair).is_ok_and(|features| !features.has_buchi_states);
+            let is_one_pass = is_small
+                && claim
+                    .features(ObserverKind::Ta, self.fair)
+                    .is_ok_and(|features| !features.has_buchi_states);
             return if is_one_pass {
                 (ObserverKind::Ta, "without Büchi states, for the one-pass search")
             } else {

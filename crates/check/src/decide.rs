@@ -13,9 +13,9 @@ use ltl::Prop;
 use model::{ActionSystem, Relations};
 use por::Flips;
 
-use crate::fairness::Fairness;
+use crate::fairness::{Constraint, Fairness};
 use crate::method::{Features, Method, ObserverKind, SearchKind};
-use crate::observer::{ByChange, ByValue, Kind, Lazy, Observer, StateLabeled, Valuations};
+use crate::observer::{ByChange, ByValue, Kind, Lazy, Monitored, Observer, StateLabeled, Valuations};
 use crate::product::{AtDeadlock, Orders, Product};
 use crate::reduced::Reduced;
 use crate::reduction::Reduction;
@@ -82,6 +82,8 @@ pub struct Settings<'f> {
     pub store: StoreChoice,
     /// Which infinite runs count.
     pub fairness: Option<&'f Fairness>,
+    /// Which infinite runs count, told by monitors instead.
+    pub monitors: Option<&'f [Constraint]>,
     /// A rule of the reduction that is left out, for tests.
     #[doc(hidden)]
     pub without_rule: Option<por::Rule>,
@@ -95,6 +97,7 @@ impl Default for Settings<'_> {
             work_set: WorkSet::Queue,
             store: StoreChoice::Exact,
             fairness: None,
+            monitors: None,
             without_rule: None,
         }
     }
@@ -231,6 +234,13 @@ impl Claim {
         if let Some(rule) = method.refusal(features) {
             return Err(Refusal::Rule(rule));
         }
+        let is_monitored = (ObserverKind::Ba, SearchKind::Nested, None);
+        if settings.monitors.is_some() && (method.observer, method.search, method.reduction) != is_monitored {
+            return Err(Refusal::Rule(
+                "monitors need a Büchi automaton, a nested search and no reduction: use --observer ba --search \
+                 nested --reduce none",
+            ));
+        }
         let mut settings = *settings;
         let classical = method.reduction == Some(crate::reduction::Method::Classical);
         self.make(method.observer, classical)?;
@@ -248,7 +258,8 @@ impl Claim {
         let forms = &self.forms;
         // To accept at once is wrong where a run may end and be ignored; it hides a part of the product; and
         // it shows no fair run.
-        let stops = !counts && fairness.is_none() && (settings.at_deadlock == AtDeadlock::Stutter || was_error);
+        let stops =
+            !counts && fairness.is_none() && (settings.at_deadlock == AtDeadlock::Stutter || was_error);
         let missing = || Refusal::Automaton("the automaton has no such form".to_owned());
         match method.observer {
             ObserverKind::Tgba | ObserverKind::Ba => {
@@ -258,6 +269,9 @@ impl Claim {
                 let waits = classical && settings.without_rule != Some(por::Rule::WaitingForm);
                 let tgba = if waits { waiting } else { plain }.ok_or_else(missing)?;
                 let observer = ByValue::new(tgba, props);
+                if let Some(constraints) = settings.monitors {
+                    return run.with(Monitored::new(observer, constraints), budget);
+                }
                 run.with(if stops { observer.stopping() } else { observer }, budget)
             }
             ObserverKind::Ta => {

@@ -309,6 +309,7 @@ impl<'a, S: System, O: Observer> Product<'a, S, O> {
         self.buffers.enabled.clear();
         self.system.enabled(state, &mut self.scratch, &mut self.buffers.enabled)?;
         self.fairness.state_marks(&self.buffers.enabled, &mut out.state_marks);
+        self.observer.see_enabled(&self.buffers.enabled);
         let watches = self.observer.watches();
         if self.buffers.enabled.is_empty() && watches != Watches::Actions {
             expanded.is_deadlock = true;

@@ -1,4 +1,5 @@
-//! Fairness on random networks: every observer and search that knows it, against brute force; every run
+//! Fairness on random networks: every observer and search that knows it, and monitors, against brute force;
+//! every run
 //! is judged by the definitions.
 
 use std::cell::Cell;
@@ -24,10 +25,8 @@ fn constraints(case: &Case, kinds: &[u8]) -> Vec<Constraint> {
         owned.map(|(index, _)| ActionId::new(index)).collect()
     };
     let wanted = kinds.iter().enumerate().filter(|(_, kind)| **kind > 0);
-    let constraint = |(process, kind): (usize, &u8)| Constraint {
-        strong: *kind == 2,
-        actions: of_process(process),
-    };
+    let constraint =
+        |(process, kind): (usize, &u8)| Constraint { strong: *kind == 2, actions: of_process(process) };
     wanted.map(constraint).filter(|constraint| !constraint.actions.is_empty()).collect()
 }
 
@@ -62,7 +61,8 @@ fn verdicts_under_fairness_agree_with_brute_force() {
             let Ok(decision) = claim.search(&case.system, method, &settings, &mut Budget::unlimited()) else {
                 continue;
             };
-            let context = || format!("{method:?}, {}, {constraints:?} on\n{}", case.text(), network.to_text());
+            let context =
+                || format!("{method:?}, {}, {constraints:?} on\n{}", case.text(), network.to_text());
             let found = case.judge(formula, &decision.outcome);
             let found = found.map_err(|error| TestCaseError::fail(format!("{error}: {}", context())))?;
             prop_assert_eq!(found, violated, "{}", context());
@@ -72,6 +72,19 @@ fn verdicts_under_fairness_agree_with_brute_force() {
                 judge(&case, evidence, &constraints)
                     .map_err(|error| TestCaseError::fail(format!("{error}: {}", context())))?;
             }
+        }
+        let monitored = Method {
+            observer: ObserverKind::Ba,
+            search: SearchKind::Nested,
+            reduction: None,
+            bitstate: false,
+        };
+        let settings = Settings { monitors: Some(&constraints), ..Settings::default() };
+        let decision = claim.search(&case.system, monitored, &settings, &mut Budget::unlimited());
+        let outcome = decision.map_err(|error| TestCaseError::fail(error.to_string()))?.outcome;
+        prop_assert_eq!(case.judge(formula, &outcome)?, violated, "monitors, {}", case.text());
+        if let Some(evidence) = outcome.evidence() {
+            judge(&case, evidence, &constraints)?;
         }
         Ok(())
     });

@@ -6,6 +6,7 @@
 //! | [`ByChange`] | which propositions flip | TA, TGTA, explicit |
 //! | [`Lazy`] | which propositions flip | TA, TGTA, as far as they are met, from a TGBA |
 //! | [`ByAction`] | actions | testers |
+//! | [`Monitored`] | what another one does, and fairness | a BA and monitors |
 //! | [`StateLabeled`] | the valuation of the state that a step enters | extended Büchi automata of 000 |
 //!
 //! Valuations are numbered as they are met, and an observer's steps are computed once for each of
@@ -15,6 +16,7 @@ mod by_action;
 mod by_change;
 mod by_value;
 mod lazy;
+mod monitored;
 mod state_labeled;
 mod valuations;
 
@@ -22,6 +24,7 @@ pub use by_action::ByAction;
 pub use by_change::ByChange;
 pub use by_value::ByValue;
 pub use lazy::{Kind, Lazy};
+pub use monitored::Monitored;
 pub use state_labeled::StateLabeled;
 pub use valuations::Valuations;
 
@@ -99,6 +102,9 @@ pub trait Observer {
 
     /// How a state accepts while the system has this valuation.
     fn stance(&mut self, state: u32, valuation: u32, valuations: &Valuations) -> Stance;
+
+    /// Told of a state that is about to be expanded: these actions are enabled.
+    fn see_enabled(&mut self, _enabled: &[ActionId]) {}
 
     /// Whether it sees nothing of an event.
     #[inline]

@@ -302,8 +302,7 @@ impl<'p, 'a, S: System, O: Observer> Search<'p, 'a, S, O> {
     /// The edges of a state that are in scope, into `edges`.
     pub(super) fn expand(&mut self, state: StateId) -> Result<Expanded, End> {
         let is_on_path = &self.is_on_path;
-        let expanded =
-            self.graph.expand(state, |state| Self::is_on_path(is_on_path, state), &mut self.edges);
+        let expanded = self.graph.expand(state, |state| Self::is_on_path(is_on_path, state), &mut self.edges);
         let expanded = expanded.map_err(|trouble| End::Trouble(trouble, Some(state)))?;
         if self.scope == Scope::Livelocks {
             let livelock = expanded.stance.livelock;
