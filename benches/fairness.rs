@@ -1,0 +1,121 @@
+//! Fairness decided inside the search by components, and by monitors with a nested search: 002's experiment
+//! (its Figure 1), as a curve over the number of processes; and what fairness costs where it does not matter.
+//!
+//! `cargo bench -p stubborn-benches --bench fairness`
+#![allow(clippy::print_stdout)] // Printing is what a benchmark is for.
+
+use automata::Effort;
+use base::Budget;
+use check::decide::{Claim, Decision, Settings};
+use check::fairness::{Constraint, Fairness};
+use check::method::{Method, ObserverKind, SearchKind};
+use model::{ActionId, ActionSystem};
+use process::PropertyKind;
+use stubborn_benches::{fastest, model};
+
+/// Searches are given up beyond this many states.
+const MAX_STATES: u64 = 2_000_000;
+
+/// Fairness to all processes with a name that begins so.
+fn constraints(system: &ActionSystem, name: &str, strong: bool) -> Vec<Constraint> {
+    let is_wanted = |process: &(usize, &model::Process)| process.1.name.starts_with(name);
+    let of_process = |(process, _): (usize, &model::Process)| {
+        let actions = system.actions().iter().enumerate();
+        let owned = actions.filter(|(_, action)| action.owners.iter().any(|owner| owner.index() == process));
+        Constraint { strong, actions: owned.map(|(index, _)| ActionId::new(index)).collect() }
+    };
+    system.processes().iter().enumerate().filter(is_wanted).map(of_process).collect()
+}
+
+/// The claim that the formula of a name is violated.
+fn claim(model: &mut process::Model, name: &str) -> Claim {
+    let property = model.properties.iter().find(|property| property.name == name).expect("a property");
+    let PropertyKind::Ltl(ltl) = &property.kind else { panic!("a formula") };
+    let negation = model.formulas.not(ltl.formula);
+    let tgba = automata::translate(&mut model.formulas, negation, Effort::High).expect("a small automaton");
+    let system = &mut model.system;
+    let propositions =
+        ltl.propositions.iter().map(|&(prop, expr)| (prop, system.add_proposition("p", expr))).collect();
+    Claim::new(tgba, propositions, true)
+}
+
+fn decide(claim: &mut Claim, system: &ActionSystem, settings: &Settings<'_>) -> (f64, Decision) {
+    let (observer, search) = match settings.monitors {
+        Some(_) => (ObserverKind::Ba, SearchKind::Nested),
+        None => (ObserverKind::Tgba, SearchKind::Scc),
+    };
+    let method = Method { observer, search, reduction: None, bitstate: false };
+    fastest(3, || {
+        let mut budget = Budget::unlimited();
+        budget.max_states = MAX_STATES;
+        claim.search(system, method, settings, &mut budget).expect("an allowed method")
+    })
+}
+
+fn show((seconds, decision): &(f64, Decision)) -> String {
+    let outcome = &decision.outcome;
+    let verdict = match &outcome.stop {
+        None => "holds",
+        Some(check::search::ProductStop::Found(_)) => "violated",
+        Some(_) => "gave up",
+    };
+    format!("{verdict:>8} {:>9} {seconds:>8.3} s", outcome.stats.states)
+}
+
+fn curve(file: &str, processes: &str, property: &str, sizes: &[i64]) {
+    println!("\n{file}, `{property}`: verdict, product states and time");
+    println!("{:>3} {:>7}   {:^30}   {:^30}   monitor ÷ scc", "N", "fair", "scc", "monitor, nested");
+    for &n in sizes {
+        let mut model = model(file, &[("N", n)]);
+        let mut claim = claim(&mut model, property);
+        for strong in [false, true] {
+            let constraints = constraints(&model.system, processes, strong);
+            let fairness = Fairness::new(model.system.actions().len(), &constraints);
+            let settings = Settings { fairness: Some(&fairness), ..Settings::default() };
+            let scc = decide(&mut claim, &model.system, &settings);
+            let settings = Settings { monitors: Some(&constraints), ..Settings::default() };
+            let monitor = decide(&mut claim, &model.system, &settings);
+            let ratio = monitor.1.outcome.stats.states as f64 / scc.1.outcome.stats.states as f64;
+            let kind = if strong { "strong" } else { "weak" };
+            println!("{n:>3} {kind:>7}   {}   {}   {ratio:>8.1}", show(&scc), show(&monitor));
+        }
+    }
+}
+
+/// What fairness costs where the property holds without it.
+fn cost(file: &str, processes: &str, constants: &[(&str, i64)], formula: &str) {
+    let mut model = model(file, constants);
+    let source = base::SourceId::new(0);
+    let parsed = ltl::parse(&mut model.formulas, formula, source, 0).expect("a good formula");
+    let negation = model.formulas.not(parsed.formula);
+    let tgba = automata::translate(&mut model.formulas, negation, Effort::High).expect("a small automaton");
+    let mut propositions = Vec::new();
+    for prop in model.formulas.propositions(parsed.formula) {
+        let text = model.formulas.text(prop).to_owned();
+        let expr = model.resolve(&text, source, 0).expect("a good proposition");
+        propositions.push((prop, model.system.add_proposition(text, expr)));
+    }
+    let mut claim = Claim::new(tgba, propositions, true);
+    let none = decide(&mut claim, &model.system, &Settings::default());
+    let mut line = format!("{file} {constants:?} {formula}: none {}", show(&none));
+    for strong in [false, true] {
+        let constraints = constraints(&model.system, processes, strong);
+        let fairness = Fairness::new(model.system.actions().len(), &constraints);
+        let settings = Settings { fairness: Some(&fairness), ..Settings::default() };
+        let fair = decide(&mut claim, &model.system, &settings);
+        let kind = if strong { "strong" } else { "weak" };
+        line += &format!("; {kind} {:.2} times", fair.0 / none.0);
+    }
+    println!("{line}");
+}
+
+fn main() {
+    curve("peterson_n.proc", "Peer", "gets_in", &[2, 3, 4]);
+    curve("semaphore.proc", "Worker", "served", &[2, 4, 6, 8, 10, 12]);
+    println!("\nwhat fairness costs where the formula holds without it");
+    cost("peterson_n.proc", "Peer", &[("N", 4)], "[] !(Peer[0]@critical && Peer[1]@critical)");
+    cost("semaphore.proc", "Worker", &[("N", 12)], "[] !(Worker[0]@critical[*] && Worker[1]@critical[*])");
+    cost("dining.proc", "Phil", &[("N", 11)], "[] !(Phil[0]@eat && Phil[1]@eat)");
+    cost("semaphore.proc", "Worker", &[("N", 12)], "([] <> Worker[0]@critical[*]) -> ([] <> Semaphore@taken)");
+    cost("peterson_n.proc", "Peer", &[("N", 4)], "([] <> Peer[0]@critical) -> ([] <> Peer[0]@trying)");
+}
