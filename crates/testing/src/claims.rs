@@ -161,6 +161,11 @@ impl Case {
         self.formulas.display(self.formula, ltl::Spelling::Spot).to_string()
     }
 
+    /// The transitions of a state.
+    pub fn transitions(&self, state: usize) -> &[(ActionId, usize)] {
+        &self.transitions[state]
+    }
+
     /// The claim that the formula is violated.
     ///
     /// # Panics
@@ -374,7 +379,7 @@ impl Case {
 }
 
 /// Whether the edges inside some strong component have all these marks.
-fn has_component(edges: &[Vec<(usize, u64)>], all: u64) -> bool {
+pub fn has_component(edges: &[Vec<(usize, u64)>], all: u64) -> bool {
     let targets = |row: &Vec<(usize, u64)>| row.iter().map(|edge| edge.0).collect();
     let found = automata::scc::components(&edges.iter().map(targets).collect::<Vec<Vec<usize>>>());
     let mut marks: Vec<Option<u64>> = vec![None; found.n];

@@ -9,13 +9,14 @@ use check::decide::Settings;
 use check::fairness::{Constraint, Fairness};
 use check::method::{Method, ObserverKind, SearchKind};
 use check::product::Orders;
+use check::search::{tester, two_pass};
 use ltl::random;
 use model::ActionId;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 use stubborn_testing::claims::{Case, Draw, load};
-use stubborn_testing::{networks, run_cases};
+use stubborn_testing::{networks, run_cases, testers};
 
 /// Fairness to some of the processes: per process weak, strong, or none.
 fn constraints(case: &Case, kinds: &[u8]) -> Vec<Constraint> {
@@ -142,4 +143,108 @@ fn a_part_of_a_component_may_be_strongly_fair() {
             judge(&case, evidence, &constraints).expect("a fair run");
         }
     }
+}
+
+/// Whether a product of a system and a tester has a fair cycle: of silent steps in a livelock state, or
+/// with a marked step. By brute force over what is never enabled.
+fn has_fair_cycle(
+    case: &Case,
+    tester: &automata::Tester,
+    labels: &[model::LabelId],
+    constraints: &[Constraint],
+    livelock: bool,
+) -> bool {
+    let free = automata::TauFree::new(tester).expect("a small tester");
+    let letter = |action: ActionId| {
+        labels.iter().position(|label| *label == case.system.action(action).label).map(|at| at as u32)
+    };
+    let mut nodes: Vec<(usize, u32)> = free.initial().iter().map(|&state| (0, state)).collect();
+    // Target, action, and whether the tester moves and the step is marked.
+    let mut edges: Vec<Vec<(usize, ActionId, bool, bool)>> = Vec::new();
+    while edges.len() < nodes.len() {
+        let (state, tester_state) = nodes[edges.len()];
+        let mut row = Vec::new();
+        for &(action, to) in case.transitions(state) {
+            let steps: Vec<(u32, bool, bool)> = match letter(action) {
+                None => vec![(tester_state, false, false)],
+                Some(letter) => free
+                    .steps(tester_state, letter)
+                    .iter()
+                    .map(|step| (step.to, true, step.marked))
+                    .collect(),
+            };
+            for (next, moves, marked) in steps {
+                let node = (to, next);
+                let number = nodes.iter().position(|known| *known == node).unwrap_or_else(|| {
+                    nodes.push(node);
+                    nodes.len() - 1
+                });
+                row.push((number, action, moves, marked));
+            }
+        }
+        edges.push(row);
+    }
+    let enables = |node: usize, constraint: &Constraint| {
+        case.transitions(nodes[node].0).iter().any(|(action, _)| constraint.actions.contains(action))
+    };
+    let is_livelock = |node: usize| tester.states[nodes[node].1 as usize].livelock;
+    (0..1u32 << constraints.len()).any(|never| {
+        let is_never = |index: usize| constraints[index].strong && never >> index & 1 == 1;
+        let is_bad = |node: usize| {
+            (0..constraints.len()).any(|index| is_never(index) && enables(node, &constraints[index]))
+        };
+        let mut graph: Vec<Vec<(usize, u64)>> = vec![Vec::new(); nodes.len()];
+        for (node, row) in edges.iter().enumerate() {
+            for &(to, action, moves, marked) in row {
+                if is_bad(node) || is_bad(to) || livelock && (moves || !is_livelock(node)) {
+                    continue;
+                }
+                let mut marks = u64::from(livelock || marked);
+                for (index, constraint) in constraints.iter().enumerate() {
+                    let is_fair = constraint.actions.contains(&action)
+                        || is_never(index)
+                        || !constraint.strong && !enables(node, constraint);
+                    marks |= u64::from(is_fair) << (index + 1);
+                }
+                graph[node].push((to, marks));
+            }
+        }
+        stubborn_testing::claims::has_component(&graph, (1 << (constraints.len() + 1)) - 1)
+    })
+}
+
+#[test]
+fn testers_under_fairness_agree_with_brute_force() {
+    let counts = Cell::new([0u32; 3]);
+    let strategy = (networks::network(), testers::recipe(), vec(0..3u8, 5));
+    run_cases(3000, &strategy, |(network, recipe, kinds)| {
+        let draw = Draw { seed: 0, size: 1, operators: random::ALL };
+        let Some(case) = Case::of_network(&network, draw) else { return Ok(()) };
+        let (tester, labels) = (recipe.tester(&network), recipe.labels(&network));
+        let constraints = constraints(&case, &kinds[..network.processes.len()]);
+        let fairness = Fairness::new(case.system.actions().len(), &constraints);
+        let ids = testers::label_ids(&case.system, &tester.letters);
+        let [c1, c2, c3, c4] = testers::conditions(&network.explore(), &tester, &labels);
+        let cycle = |livelock| has_fair_cycle(&case, &tester, &ids, &constraints, livelock);
+        let (fair_c3, fair_c4) = (cycle(true), cycle(false));
+        prop_assert!((c3 || !fair_c3) && (c4 || !fair_c4), "a fair run is a run");
+        let violated = c1 || c2 || fair_c3 || fair_c4;
+        let mut count = counts.get();
+        count[usize::from(violated)] += 1;
+        count[2] += u32::from(!violated && (c3 || c4));
+        counts.set(count);
+        let product = tester::product(&case.system, &tester, &ids, false).expect("a small tester");
+        let outcome = two_pass::search(&mut product.under(fairness), &mut Budget::unlimited());
+        let Some(evidence) = outcome.evidence() else {
+            prop_assert!(!violated, "{:?} on\n{}", [c1, c2, fair_c3, fair_c4], network.to_text());
+            return Ok(());
+        };
+        prop_assert!(violated, "{evidence:?}");
+        if evidence.cycle_start.is_some() {
+            judge(&case, evidence, &constraints)?;
+        }
+        Ok(())
+    });
+    let [holds, violated, only_fairly] = counts.get();
+    assert!(holds > 300 && violated > 300 && only_fairly > 30, "{counts:?}");
 }
