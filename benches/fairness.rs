@@ -116,6 +116,11 @@ fn main() {
     cost("peterson_n.proc", "Peer", &[("N", 4)], "[] !(Peer[0]@critical && Peer[1]@critical)");
     cost("semaphore.proc", "Worker", &[("N", 12)], "[] !(Worker[0]@critical[*] && Worker[1]@critical[*])");
     cost("dining.proc", "Phil", &[("N", 11)], "[] !(Phil[0]@eat && Phil[1]@eat)");
-    cost("semaphore.proc", "Worker", &[("N", 12)], "([] <> Worker[0]@critical[*]) -> ([] <> Semaphore@taken)");
+    cost(
+        "semaphore.proc",
+        "Worker",
+        &[("N", 12)],
+        "([] <> Worker[0]@critical[*]) -> ([] <> Semaphore@taken)",
+    );
     cost("peterson_n.proc", "Peer", &[("N", 4)], "([] <> Peer[0]@critical) -> ([] <> Peer[0]@trying)");
 }

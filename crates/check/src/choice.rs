@@ -4,7 +4,7 @@
 //! in from the property's class; each decision is told with its reason.
 
 use crate::decide::{Claim, MAX_EXPLICIT_PROPOSITIONS, Refusal};
-use crate::method::{Method, ObserverKind, SearchKind};
+use crate::method::{Features, Method, ObserverKind, SearchKind};
 use crate::reduction;
 
 /// Which reduction is wanted.
@@ -34,6 +34,8 @@ pub struct Wish {
     pub bitstate: bool,
     /// Whether only fair runs count.
     pub fair: bool,
+    /// Whether runs that end do not count.
+    pub ignores_ends: bool,
 }
 
 /// A method, and why it was chosen.
@@ -78,7 +80,7 @@ impl Wish {
         let (reduction, why) = self.reduction(observer, search, claim.stutter_invariant);
         reasons.push(format!("reduction: {}, {why}", reduction.map_or("none", reduction::Method::name)));
         let method = Method { observer, search, reduction, bitstate: self.bitstate };
-        match method.refusal(claim.features(observer, self.fair)?) {
+        match method.refusal(self.features(observer, claim)?) {
             Some(rule) => Err(Refusal::Rule(rule)),
             None => Ok(Choice { method, reasons }),
         }
@@ -107,9 +109,7 @@ impl Wish {
         }
         if self.bitstate {
             let is_one_pass = is_small
-                && claim
-                    .features(ObserverKind::Ta, self.fair)
-                    .is_ok_and(|features| !features.has_buchi_states);
+                && self.features(ObserverKind::Ta, claim).is_ok_and(|features| !features.has_buchi_states);
             return if is_one_pass {
                 (ObserverKind::Ta, "without Büchi states, for the one-pass search")
             } else {
@@ -122,6 +122,10 @@ impl Wish {
         (ObserverKind::LazyTa, "the best guide for the reduction, made while it watches")
     }
 
+    fn features(&self, observer: ObserverKind, claim: &mut Claim) -> Result<Features, Refusal> {
+        claim.features(observer, self.fair, !self.fair && !self.ignores_ends)
+    }
+
     fn search(
         &self,
         observer: ObserverKind,
@@ -130,7 +134,7 @@ impl Wish {
         Ok(match observer {
             ObserverKind::Ta | ObserverKind::LazyTa => {
                 let wants_path = self.reduction == ReductionWish::Fixed(reduction::Method::Hybrid);
-                if self.fair || claim.features(observer, self.fair)?.has_buchi_states {
+                if self.fair || self.features(observer, claim)?.has_buchi_states {
                     (SearchKind::TwoPass, "since the automaton accepts cycles and livelocks")
                 } else if wants_path {
                     (SearchKind::TwoPass, "since the hybrid reduction needs the path of a depth-first search")

@@ -141,12 +141,18 @@ impl Claim {
         Claim { tgba, propositions, stutter_invariant, forms: Forms::default() }
     }
 
-    /// What the table of methods must know, for an observer of this kind.
-    pub fn features(&mut self, observer: ObserverKind, fair: bool) -> Result<Features, Refusal> {
+    /// What the table of methods must know, for an observer of this kind. `goes_on` says whether every run
+    /// can be continued, and all ways to do so count, so that it can be accepted at once.
+    pub fn features(
+        &mut self,
+        observer: ObserverKind,
+        fair: bool,
+        goes_on: bool,
+    ) -> Result<Features, Refusal> {
         let mut has_buchi_states = true;
         if self.stutter_invariant && observer == ObserverKind::Ta {
             self.make(observer, false)?;
-            let ta = self.forms.ta.as_ref();
+            let ta = self.forms.ta.as_ref().map(|ta| as_it_stops(ta, goes_on));
             has_buchi_states = ta.is_none_or(|ta| ta.states().any(|state| ta.acceptance(state).buchi));
         }
         Ok(Features { stutter_invariant: self.stutter_invariant, has_buchi_states, fair })
@@ -162,7 +168,7 @@ impl Claim {
         match observer {
             ObserverKind::Ta if forms.ta.is_none() => {
                 let ta = small_ta(tgba, &limits).map_err(|why| too_large("TA", &why))?;
-                forms.ta = Some(ta.extract_finite());
+                forms.ta = Some(ta);
             }
             ObserverKind::Tgta if forms.tgta.is_none() => {
                 forms.tgta = Some(small_tgta(tgba, &limits).map_err(|why| too_large("TGTA", &why))?);
@@ -230,7 +236,8 @@ impl Claim {
         budget: &mut Budget<'_>,
     ) -> Result<Decision, Refusal> {
         let fairness = settings.fairness.filter(|fairness| !fairness.is_empty());
-        let features = self.features(method.observer, fairness.is_some())?;
+        let goes_on = fairness.is_none() && settings.at_deadlock != AtDeadlock::Ignore;
+        let features = self.features(method.observer, fairness.is_some(), goes_on)?;
         if let Some(rule) = method.refusal(features) {
             return Err(Refusal::Rule(rule));
         }
@@ -258,8 +265,7 @@ impl Claim {
         let forms = &self.forms;
         // To accept at once is wrong where a run may end and be ignored; it hides a part of the product; and
         // it shows no fair run.
-        let stops =
-            !counts && fairness.is_none() && (settings.at_deadlock == AtDeadlock::Stutter || was_error);
+        let stops = !counts && goes_on;
         let missing = || Refusal::Automaton("the automaton has no such form".to_owned());
         match method.observer {
             ObserverKind::Tgba | ObserverKind::Ba => {
@@ -275,11 +281,8 @@ impl Claim {
                 run.with(if stops { observer.stopping() } else { observer }, budget)
             }
             ObserverKind::Ta => {
-                let ta = forms.ta.as_ref().ok_or_else(missing)?;
-                if !stops && !counts && ta.states().any(|state| ta.acceptance(state).finite) {
-                    return run.with(Lazy::new(&self.tgba, Kind::Ta, props), budget);
-                }
-                run.with(ByChange::of_ta(ta, &props, forms.owns_deadlocks), budget)
+                let ta = as_it_stops(forms.ta.as_ref().ok_or_else(missing)?, stops);
+                run.with(ByChange::of_ta(&ta, &props, forms.owns_deadlocks), budget)
             }
             ObserverKind::Tgta => {
                 run.with(ByChange::of_tgta(forms.tgta.as_ref().ok_or_else(missing)?, &props), budget)
@@ -322,6 +325,11 @@ impl Claim {
             .with_max_bytes(budget.max_bytes);
         shortest::search(&mut product, budget)
     }
+}
+
+/// A testing automaton, with or without states that accept at once.
+fn as_it_stops(ta: &Ta, goes_on: bool) -> Ta {
+    if goes_on { ta.clone().extract_finite() } else { ta.clone().without_finite() }
 }
 
 /// A deadlock, or why it is not known whether there is one.

@@ -119,6 +119,11 @@ impl Method {
         let by_value = !observer.is_testing();
         let rules = [
             (
+                bitstate && matches!(search, Scc | TwoPass),
+                "the bitstate store cannot tell components apart: use --search nested, or one-pass with \
+                 --observer ta",
+            ),
+            (
                 features.fair && reduction.is_some(),
                 "a reduction does not keep enough interleavings to tell fair runs: use --reduce none",
             ),
@@ -172,11 +177,6 @@ impl Method {
             (
                 reduction == Some(Hybrid) && !matches!(search, Scc | TwoPass),
                 "the hybrid reduction needs the path of a depth-first search: use --reduce guided",
-            ),
-            (
-                bitstate && matches!(search, Scc | TwoPass),
-                "the bitstate store cannot tell components apart: use --search nested, or one-pass with \
-                 --observer ta",
             ),
             (
                 bitstate && reduction == Some(Classical),

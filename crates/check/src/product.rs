@@ -355,7 +355,7 @@ impl<'a, S: System, O: Observer> Product<'a, S, O> {
             return true;
         }
         if self.observer.owns_deadlocks() {
-            return stance.deadlock;
+            return stance.deadlock && self.at_deadlock != AtDeadlock::Ignore;
         }
         if self.at_deadlock == AtDeadlock::Stutter {
             // The action is never looked at.
@@ -412,7 +412,9 @@ impl<'a, S: System, O: Observer> Product<'a, S, O> {
             if needs_target && is_visible {
                 target.copy_from_slice(state);
                 self.system.fire(target, action, &mut self.scratch)?;
-                to = self.valuations.number_of(self.system, target, &mut self.scratch)?;
+                // A proposition that cannot be evaluated there is noticed there.
+                let number = self.valuations.number_of(self.system, target, &mut self.scratch);
+                to = number.unwrap_or(valuation);
             }
             let event = Event { from: valuation, to, action: Some(action) };
             let is_silent = self.observer.is_silent(event, &self.valuations);

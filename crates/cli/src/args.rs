@@ -51,22 +51,27 @@ pub(crate) enum Command {
 /// infinitely often (an infinite trace). A spec says what is legal: the system may do nothing that
 /// the spec cannot do, by traces, stable failures and divergences. After a legal divergence
 /// behavior stays constrained; this is not the chaos of CSP.
+///
+/// A formula of linear temporal logic is about every run; a claim is an automaton that accepts what
+/// must not happen. An observer watches the run: an automaton by value (tgba, ba, extended) or by change
+/// (ta, tgta, and the lazy ones). A search looks for a run that the observer accepts, and a
+/// reduction leaves out interleavings that make no difference to it. What is not said is chosen by
+/// the property, and what does not fit together is refused with the reason: see docs/methods.md.
 #[derive(Debug, Args)]
 #[command(after_help = EXIT_CODES, after_long_help = CHECK_EXAMPLES)]
 pub(crate) struct CheckArguments {
     #[command(flatten)]
     pub(crate) model: ModelArguments,
 
-    /// Check only the declared property of this name (can be repeated)
+    /// Check the declared property of this name (repeatable)
     #[arg(short, long, value_name = "NAME")]
     pub(crate) property: Vec<String>,
 
-    /// Check this formula of linear temporal logic (can be repeated)
+    /// Check this formula of temporal logic (repeatable)
     #[arg(long, value_name = "FORMULA")]
     pub(crate) ltl: Vec<String>,
 
-    /// Check that no run is accepted by the automaton in this file: HOA or a never claim (can be
-    /// repeated)
+    /// Check that no run is accepted by the automaton in this file: HOA or a never claim (repeatable)
     #[arg(long, value_name = "FILE")]
     pub(crate) claim: Vec<PathBuf>,
 
@@ -91,11 +96,25 @@ pub(crate) struct CheckArguments {
     #[arg(long = "search", value_enum, default_value_t = SearchArgument::Auto, value_name = "HOW")]
     pub(crate) algorithm: SearchArgument,
 
+    /// Only fair runs count: weak, strong, weak:P,Q[*], strong-action:send, none
+    ///
+    /// Can be repeated. Without it, what the file says with `fair …;`. A process is treated fairly if it
+    /// takes part in a step infinitely often; or, weakly, if it cannot infinitely often; or, strongly, if it
+    /// cannot from some point on. `send` means all actions of that name together, `send[*]` each of them.
+    #[arg(long, value_name = "KIND[:WHO]", value_parser = parse_fairness)]
+    pub(crate) fair: Vec<FairSpec>,
+
+    /// How fairness is decided: inside the search, or by monitors with a nested search
+    #[arg(long, value_enum, default_value_t = FairnessBy::Search, value_name = "HOW", hide_short_help = true)]
+    pub(crate) fairness_by: FairnessBy,
+
     /// Say why observer, search and reduction were chosen
     #[arg(long)]
     pub(crate) explain_choice: bool,
 
-    /// Look for the shortest counterexample of LTL and claims, however long that takes
+    /// Look for the shortest counterexample, for LTL and claims
+    ///
+    /// The shortest one in the product with an automaton by value, however long that takes.
     #[arg(long)]
     pub(crate) shortest: bool,
 
@@ -120,9 +139,11 @@ Examples:
   stubborn check models/dining.proc --property fed --json
   stubborn check models/peterson.proc --ltl '[] (P[0]@waiting -> <> P[0]@critical)'
   stubborn check net.proc --deadlock-free --timeout 60s --max-memory 4G
+  stubborn check models/semaphore.proc --fair strong:Worker[*]
   stubborn check huge.proc --store bitstate          in little memory, perhaps missing states
   stubborn check net.proc --claim never.txt --reduce closure
-  stubborn check net.proc --ltl '<> [] P@idle' --observer ta --search one-pass --explain-choice
+  stubborn check net.proc --ltl '<> [] P@idle' --observer ta --search one-pass
+  stubborn check net.proc --ltl '[] <> P@idle' --explain-choice --verify-reduction
 
 Exit codes:
   0  every property holds
@@ -131,6 +152,11 @@ Exit codes:
   3  undecided: a limit was hit, or an incomplete method found nothing";
 
 /// Count states, transitions and deadlocks; export the state space
+///
+/// With --ltl or --claim, the product of the model with the automaton that watches it is counted
+/// instead, all of it, whether or not the property holds: the states of the model paired with those of
+/// the automaton. A deadlock has a step that repeats it. Where an automaton of a --claim has finite
+/// acceptance states, nothing follows these.
 #[derive(Debug, Args)]
 #[command(after_help = EXIT_CODES, after_long_help = EXPLORE_EXAMPLES)]
 pub(crate) struct ExploreArguments {
@@ -145,6 +171,18 @@ pub(crate) struct ExploreArguments {
     #[arg(long, value_name = "FILE")]
     pub(crate) dot: Option<PathBuf>,
 
+    /// Count the product with the automaton of the negated formula
+    #[arg(long, value_name = "FORMULA", conflicts_with_all = ["aut", "dot", "claim"])]
+    pub(crate) ltl: Option<String>,
+
+    /// Count the product with the automaton in this file: HOA or a never claim
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["aut", "dot"])]
+    pub(crate) claim: Option<PathBuf>,
+
+    /// The automaton in the product
+    #[arg(long, value_enum, default_value_t = ObserverArgument::Auto, value_name = "KIND")]
+    pub(crate) observer: ObserverArgument,
+
     #[command(flatten)]
     pub(crate) search: SearchArguments,
 
@@ -157,6 +195,7 @@ Examples:
   stubborn explore models/dining.proc -D N=7
   stubborn explore models/dining.proc -D N=2 --dot dining.dot
   stubborn explore models/dining.proc --aut dining.aut --json
+  stubborn explore models/dining.proc --ltl '[] <> Phil[0]@eat' --observer ta
 
 An .aut file knows one initial state only: a system with several is written with an artificial one
 in front, and the command says so. Files are written only if everything was explored.
@@ -261,7 +300,8 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_long_help = AUTOMATON_EXAMPLES)]
 pub(crate) struct AutomatonArguments {
-    /// Files with automata: HOA (several in a file are fine) or a never claim
+    /// Files with automata: HOA (several in a file, also testing automata: docs/hoa-extension.md) or
+    /// a never claim
     #[arg(required = true)]
     pub(crate) files: Vec<PathBuf>,
 
@@ -337,6 +377,7 @@ pub(crate) enum AutomatonKind {
     Ba,
     Ta,
     Tgta,
+    Extended,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -361,7 +402,7 @@ pub(crate) struct ModelArguments {
     /// The model: a .proc file
     pub(crate) file: PathBuf,
 
-    /// Give a constant of the model another value (can be repeated)
+    /// Give a constant another value (repeatable)
     #[arg(short = 'D', long = "define", value_name = "NAME=VALUE", value_parser = parse_definition)]
     pub(crate) definitions: Vec<(String, i64)>,
 }
@@ -469,6 +510,69 @@ impl ObserverArgument {
             ObserverArgument::Extended => Some(ObserverKind::Extended),
         }
     }
+}
+
+/// A fairness assumption.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct FairSpec {
+    pub(crate) strong: bool,
+    pub(crate) set: FairSet,
+}
+
+/// Who is treated fairly.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum FairSet {
+    Nobody,
+    AllProcesses,
+    Processes(Vec<String>),
+    Actions(Vec<String>),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum FairnessBy {
+    /// By strong components, without another state
+    Search,
+    /// By automata that watch the run, to compare
+    Monitor,
+}
+
+fn parse_fairness(text: &str) -> Result<FairSpec, String> {
+    let (kind, names) = match text.split_once(':') {
+        Some((kind, names)) => (kind, Some(split_names(names)?)),
+        None => (text, None),
+    };
+    let spec = |strong, set| Ok(FairSpec { strong, set });
+    match (kind, names) {
+        ("none", None) => spec(false, FairSet::Nobody),
+        ("weak" | "strong", None) => spec(kind == "strong", FairSet::AllProcesses),
+        ("weak" | "strong", Some(names)) => spec(kind == "strong", FairSet::Processes(names)),
+        ("weak-action" | "strong-action", Some(names)) => {
+            spec(kind == "strong-action", FairSet::Actions(names))
+        }
+        ("weak-action" | "strong-action", None) => Err(format!("say which actions, as in {kind}:send")),
+        _ => Err("expected weak, strong, weak:P,Q, strong-action:send, or none".to_owned()),
+    }
+}
+
+/// Names between commas, which may have indices with commas in brackets.
+fn split_names(text: &str) -> Result<Vec<String>, String> {
+    let mut names = vec![String::new()];
+    let mut depth = 0;
+    for letter in text.chars() {
+        match letter {
+            '[' => depth += 1,
+            ']' => depth -= 1,
+            ',' if depth == 0 => {
+                names.push(String::new());
+                continue;
+            }
+            _ => {}
+        }
+        if let (Some(name), false) = (names.last_mut(), letter.is_whitespace()) {
+            name.push(letter);
+        }
+    }
+    if names.iter().any(String::is_empty) { Err("a name is missing".to_owned()) } else { Ok(names) }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

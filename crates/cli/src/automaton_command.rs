@@ -2,6 +2,7 @@
 //! questions about them. Automata of other kinds than TGBA are converted where something needs that.
 
 use automata::clean::{simplify_marks, trim};
+use automata::extended::Extended;
 use automata::stutter::{self, Stuttering};
 use automata::{AnyAutomaton, Effort, Placement, Tgba, complement, emptiness, product, word};
 use base::{Diagnostic, SourceMap};
@@ -241,7 +242,8 @@ impl Session<'_> {
         match (self.arguments.to, automaton) {
             (None, AnyAutomaton::Ta(_) | AnyAutomaton::Tgta(_) | AnyAutomaton::Extended(_))
             | (Some(AutomatonKind::Ta), AnyAutomaton::Ta(_))
-            | (Some(AutomatonKind::Tgta), AnyAutomaton::Tgta(_)) => return Ok(automaton.clone()),
+            | (Some(AutomatonKind::Tgta), AnyAutomaton::Tgta(_))
+            | (Some(AutomatonKind::Extended), AnyAutomaton::Extended(_)) => return Ok(automaton.clone()),
             _ => {}
         }
         let tgba = &to_tgba(automaton);
@@ -257,6 +259,11 @@ impl Session<'_> {
             None | Some(AutomatonKind::Tgba) => AnyAutomaton::Tgba(simplify_marks(trim(tgba.clone()))),
             Some(AutomatonKind::Ba) => {
                 AnyAutomaton::Tgba(automata::to_ba(tgba, Effort::High, Placement::States))
+            }
+            Some(AutomatonKind::Extended) => {
+                let ba = automata::to_ba(tgba, Effort::High, Placement::States);
+                let extended = Extended::from_ba(&ba, self.arguments.max_states);
+                AnyAutomaton::Extended(extended.ok_or_else(|| self.too_large("the extended automaton"))?)
             }
             Some(AutomatonKind::Ta) => {
                 AnyAutomaton::Ta(automata::testing::small_ta(tgba, &limits).map_err(failed)?)

@@ -1,77 +1,201 @@
-//! `stubborn explore`: counts states, and exports the state space.
+//! `stubborn explore`: counts the states of a model or of a product, and exports the state space.
 
 use std::fs;
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
-use base::SourceMap;
-use check::{Exact, Exploration, Stop, search};
-use model::System as _;
+use automata::testing::small_ta;
+use base::{Diagnostic, Diagnostics, SourceMap};
+use check::choice::{ReductionWish, Wish};
+use check::decide::{Decision, Refusal, Settings};
+use check::method::ObserverKind;
+use check::search::ProductStop;
+use check::{Exact, Stats, Stop, search};
+use model::{ActionSystem, Run, StepError, System as _};
 use report::ExploreReport;
-use report::outcome::SCHEMA;
+use report::outcome::{ProductInfo, SCHEMA};
 use report::space::{ExportError, Space};
 
-use crate::args::{ExploreArguments, Order, StoreKind};
-use crate::check_command::{explore, limit_reason};
+use crate::args::{ExploreArguments, ObserverArgument, Order, StoreKind};
+use crate::check_command::{explore, limit_reason, shortened};
 use crate::exit::{Exit, Failure};
 use crate::input::{self, Input};
+use crate::property::{FormulaTask, claim_task, formula_task};
 use crate::terminal::{self, Clock};
 
 pub(crate) fn run(arguments: &ExploreArguments) -> Result<Exit, Failure> {
     let json = arguments.limits.json;
     let exports = arguments.aut.is_some() || arguments.dot.is_some();
-    if exports && (arguments.search.store, arguments.search.order) != (StoreKind::Exact, Order::Bfs) {
+    let is_plain = (arguments.search.store, arguments.search.order) == (StoreKind::Exact, Order::Bfs);
+    if exports && !is_plain {
         let message = "exporting needs all states, numbered breadth first: use --store exact and --order bfs";
         return Err(Failure::plain("cannot-export", message, json));
     }
     if arguments.aut.is_some() && arguments.aut == arguments.dot {
         return Err(Failure::plain("cannot-export", "--aut and --dot name the same file", json));
     }
-    let input = input::load(&arguments.model, json)?;
+    let has_property = arguments.ltl.is_some() || arguments.claim.is_some();
+    if has_property && !is_plain {
+        let message = "a product is counted breadth first, with all its states: use --store exact and \
+                       --order bfs";
+        return Err(Failure::plain("usage", message, json));
+    }
+    if !has_property && arguments.observer != ObserverArgument::Auto {
+        let message = "--observer is for the product with a property: give one by --ltl or --claim";
+        return Err(Failure::plain("usage", message, json));
+    }
+    let mut input = input::load(&arguments.model, json)?;
     terminal::catch_interrupts();
-    let system = &input.model.system;
     let mut clock = Clock::start(&arguments.limits);
+    let subject = match subject(arguments, &mut input, &mut clock) {
+        Ok(subject) => subject,
+        Err(diagnostics) => return Err(Failure::new(input.sources, diagnostics, json)),
+    };
+    let system = &input.model.system;
+    let explored = match subject {
+        Subject::System => explore_system(arguments, system, &mut clock)?,
+        Subject::Product(name, mut task) => explore_product(arguments, system, &name, &mut task, &mut clock)?,
+        Subject::Untranslated(reason) => Explored { notes: vec![reason], ..Explored::default() },
+    };
+    let seconds = clock.seconds();
+    drop(clock);
+    if let Some((error, run)) = &explored.fault {
+        let n_steps = report::count(run.actions.len() as u64, "step");
+        let message = format!("after {n_steps}: {}", system.describe_fault(error));
+        return Err(Failure::plain("model-error", message, json));
+    }
+    Ok(print(arguments, &input, explored, seconds))
+}
+
+/// What was counted.
+#[derive(Default)]
+struct Explored {
+    stats: Stats,
+    /// Nothing was left out.
+    complete: bool,
+    /// The model went wrong at the end of this run.
+    fault: Option<(StepError, Run)>,
+    product: Option<ProductInfo>,
+    /// What was left out, or is remarkable.
+    notes: Vec<String>,
+}
+
+fn explore_system(
+    arguments: &ExploreArguments,
+    system: &ActionSystem,
+    clock: &mut Clock,
+) -> Result<Explored, Failure> {
+    let exports = arguments.aut.is_some() || arguments.dot.is_some();
     let (exploration, store) = if exports {
         let mut budget = clock.budget(&arguments.limits);
         let mut store = Exact::new(system.width(), budget.max_bytes);
         (search::bfs::search(system, &mut store, &[], &mut budget), Some(store))
     } else {
-        (explore(system, &[], &arguments.search, &arguments.limits, &mut clock)?, None)
+        (explore(system, &[], &arguments.search, &arguments.limits, clock)?, None)
     };
-    let seconds = clock.seconds();
-    drop(clock);
-    if let Some(Stop::Fault(error, run)) = &exploration.stop {
-        let n_steps = report::count(run.actions.len() as u64, "step");
-        let message = format!("after {n_steps}: {}", system.describe_fault(error));
-        return Err(Failure::plain("model-error", message, json));
-    }
+    clock.clear();
+    let complete = exploration.stop.is_none() && exploration.coverage.is_none();
     let mut notes = Vec::new();
-    if let (Some(store), None) = (&store, &exploration.stop) {
+    let mut fault = None;
+    match exploration.stop {
+        Some(Stop::Limit(limit)) => notes.push(limit_reason(limit)),
+        Some(Stop::Fault(error, run)) => fault = Some((error, run)),
+        Some(Stop::AllViolated) | None => {}
+    }
+    if let (Some(store), true) = (&store, complete) {
         let space = Space { system, store, n_transitions: exploration.stats.transitions };
         export(arguments, &space, &mut notes)?;
     } else if exports {
         notes.push("nothing was exported".to_owned());
     }
-    let exit = print(arguments, &input, &exploration, seconds, notes);
-    Ok(exit)
-}
-
-fn print(
-    arguments: &ExploreArguments,
-    input: &Input,
-    exploration: &Exploration,
-    seconds: f64,
-    mut notes: Vec<String>,
-) -> Exit {
-    let complete = exploration.stop.is_none() && exploration.coverage.is_none();
-    if let Some(Stop::Limit(limit)) = exploration.stop {
-        notes.insert(0, limit_reason(limit));
-    }
     if let Some(coverage) = exploration.coverage {
         let percent = (coverage * 1e4).floor() / 100.0;
         notes.push(format!("bitstate may miss states: estimated coverage {percent} %"));
     }
-    let stats = &exploration.stats;
+    Ok(Explored { stats: exploration.stats, complete, fault, product: None, notes })
+}
+
+/// What is to be counted.
+enum Subject {
+    System,
+    /// The product with a property of this name.
+    Product(String, Box<FormulaTask>),
+    /// The product with a property that has no automaton, for this reason.
+    Untranslated(String),
+}
+
+fn subject(
+    arguments: &ExploreArguments,
+    input: &mut Input,
+    clock: &mut Clock,
+) -> Result<Subject, Diagnostics> {
+    if let Some(text) = &arguments.ltl {
+        let source = input.sources.add("--ltl", text.clone().into_bytes())?;
+        let model = &mut input.model;
+        let parsed = ltl::parse(&mut model.formulas, text, source, 0)?;
+        let propositions = model.resolve_propositions(&parsed, &input.sources)?;
+        let (system, formulas) = (&mut model.system, &mut model.formulas);
+        let task = formula_task(system, formulas, parsed.formula, &propositions, &arguments.limits, clock);
+        return Ok(match task {
+            Ok(task) => Subject::Product(shortened(text), Box::new(task)),
+            Err(reason) => Subject::Untranslated(reason),
+        });
+    }
+    let Some(path) = &arguments.claim else { return Ok(Subject::System) };
+    let mut claims = input::read_automata(path, &mut input.model.formulas, &mut input.sources)?;
+    match (claims.pop(), claims.len()) {
+        (Some((name, claim)), 0) => {
+            Ok(Subject::Product(name, Box::new(claim_task(input, path, claim, clock)?)))
+        }
+        (_, n_others) => {
+            let message = format!("`{}` contains {} automata: give one", path.display(), n_others + 1);
+            Err(Diagnostic::error("usage", message).into())
+        }
+    }
+}
+
+fn explore_product(
+    arguments: &ExploreArguments,
+    system: &ActionSystem,
+    name: &str,
+    task: &mut FormulaTask,
+    clock: &mut Clock,
+) -> Result<Explored, Failure> {
+    let refuse = |why: Refusal| {
+        let message = format!("`{name}` cannot be watched this way: {why}");
+        Failure::plain("method", message, arguments.limits.json)
+    };
+    let wish =
+        Wish { observer: arguments.observer.kind(), reduction: ReductionWish::None, ..Wish::default() };
+    let observer = task.choose(wish).map_err(refuse)?.method.observer;
+    if observer == ObserverKind::Ta && task.written.is_none() {
+        // As it is used for a search, it stops where it has seen enough.
+        task.claim.forms.ta = small_ta(&task.claim.tgba, &automata::testing::Limits::default()).ok();
+    }
+    let mut budget = clock.budget(&arguments.limits);
+    let counted = task.claim.count(system, observer, &Settings::default(), &mut budget);
+    clock.clear();
+    let Decision { outcome, observer_states, .. } = counted.map_err(refuse)?;
+    let mut explored = Explored {
+        stats: outcome.stats,
+        complete: outcome.stop.is_none(),
+        product: Some(ProductInfo {
+            observer: observer.name(),
+            system_states: outcome.system_states.unwrap_or(0),
+            observer_states,
+        }),
+        ..Explored::default()
+    };
+    match outcome.stop {
+        Some(ProductStop::Limit(limit)) => explored.notes.push(limit_reason(limit)),
+        Some(ProductStop::Fault(error, run)) => explored.fault = Some((error, run)),
+        Some(ProductStop::Found(_) | ProductStop::NoRun) | None => {}
+    }
+    Ok(explored)
+}
+
+fn print(arguments: &ExploreArguments, input: &Input, explored: Explored, seconds: f64) -> Exit {
+    let Explored { stats, complete, product, notes, .. } = explored;
     let report = ExploreReport {
         schema: SCHEMA,
         model: input.info.clone(),
@@ -84,6 +208,7 @@ fn print(
         seconds,
         peak_bytes: stats.peak_bytes,
         state_bytes: input.info.state_bytes,
+        product,
     };
     if arguments.limits.json {
         let document = serde_json::to_string_pretty(&report).unwrap_or_default();
@@ -118,7 +243,7 @@ fn write(
 ) -> Result<(), Failure> {
     let failed = |reason: String| {
         let message = format!("cannot write `{}`: {reason}", path.display());
-        Failure::new(SourceMap::new(), base::Diagnostic::error("cannot-write", message), json)
+        Failure::new(SourceMap::new(), Diagnostic::error("cannot-write", message), json)
     };
     let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let fill = |file: &fs::File| {

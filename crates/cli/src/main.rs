@@ -9,6 +9,7 @@ mod check_command;
 mod exit;
 mod explore_command;
 mod input;
+mod property;
 mod simulate_command;
 mod terminal;
 mod translate_command;

@@ -82,6 +82,11 @@ impl Clock {
         self.start.elapsed().as_secs_f64()
     }
 
+    /// The time that is left, if there is a limit.
+    pub(crate) fn remaining(&self) -> Option<Duration> {
+        self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()))
+    }
+
     /// The budget that this clock watches over.
     pub(crate) fn budget(&mut self, limits: &Limits) -> Budget<'_> {
         Budget::new(limits.max_states.unwrap_or(u64::MAX), limits.max_bytes(), self)

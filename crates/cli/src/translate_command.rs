@@ -1,5 +1,6 @@
 //! `stubborn translate`: formulas become automata.
 
+use automata::extended::Extended;
 use automata::testing::{self, Limits};
 use automata::{AnyAutomaton, Config, Effort, Placement, dot, hoa, never};
 use base::{Diagnostic, SourceMap};
@@ -139,6 +140,11 @@ impl Request {
             AutomatonKind::Ba => {
                 let ba = automata::translate_ba(formulas, formula, config, Placement::States);
                 AnyAutomaton::Tgba(ba.map_err(text)?)
+            }
+            AutomatonKind::Extended => {
+                let ba = automata::translate_ba(formulas, formula, config, Placement::States);
+                let extended = Extended::from_ba(&ba.map_err(text)?, self.max_states);
+                AnyAutomaton::Extended(extended.ok_or("the extended automaton would have too many states")?)
             }
             AutomatonKind::Ta => {
                 AnyAutomaton::Ta(testing::translate_ta(formulas, formula, config, &limits).map_err(text)?)

@@ -41,7 +41,8 @@ pub fn judge_fairness(
     let states: Vec<usize> = (cycle_start..n_steps.max(cycle_start + 1)).collect();
     let mut enabled = Vec::new();
     for &step in &states {
-        let failed = |fault: Fault| Rejection(format!("the state after step {step} cannot be judged: {fault}"));
+        let failed =
+            |fault: Fault| Rejection(format!("the state after step {step} cannot be judged: {fault}"));
         enabled.push(reference::enabled(system, replayed.state(step)).map_err(failed)?);
     }
     let reason = |constraint: &Constraint| {

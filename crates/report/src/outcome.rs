@@ -85,15 +85,48 @@ pub struct Counterexample<'a> {
     pub trace: Trace<'a>,
     /// For an infinite run, the number of steps before those that repeat for ever.
     pub cycle_start: Option<usize>,
+    /// Why it is fair, if it has to be.
+    pub fairness: Vec<FairTo>,
+}
+
+/// Why a run is fair to a constraint.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct FairTo {
+    /// The process, or the action.
+    pub constraint: String,
+    /// `weak` or `strong`.
+    pub kind: &'static str,
+    /// `taken` in a step of the cycle, `disabled` after one, or `never enabled` in the cycle.
+    pub because: &'static str,
+    /// The step.
+    pub step: Option<usize>,
+}
+
+impl FairTo {
+    /// One line.
+    pub fn to_text(&self) -> String {
+        let FairTo { constraint, because, step, .. } = self;
+        match (*because, step) {
+            ("taken", Some(step)) => format!("fair to {constraint}: it happens in step {step}"),
+            ("disabled", Some(step)) => format!("fair to {constraint}: disabled after step {step}"),
+            _ => format!("fair to {constraint}: {because} in the cycle"),
+        }
+    }
 }
 
 impl Serialize for Counterexample<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let cycle_start = self.cycle_start.unwrap_or(self.trace.len());
-        let mut counterexample = serializer.serialize_struct("Counterexample", 3)?;
+        let n_fields = 3 + usize::from(!self.fairness.is_empty());
+        let mut counterexample = serializer.serialize_struct("Counterexample", n_fields)?;
         counterexample.serialize_field("kind", self.kind)?;
         counterexample.serialize_field("prefix", &self.trace.steps(0..=cycle_start))?;
         counterexample.serialize_field("cycle", &self.trace.steps(cycle_start + 1..=self.trace.len()))?;
+        if self.fairness.is_empty() {
+            counterexample.skip_field("fairness")?;
+        } else {
+            counterexample.serialize_field("fairness", &self.fairness)?;
+        }
         counterexample.end()
     }
 }
@@ -109,6 +142,9 @@ pub struct PropertyResult<'a> {
     pub reason: Option<String>,
     /// How it was checked; none if it was not.
     pub method: Option<Method>,
+    /// Why it was checked so, in one line, if nobody said how.
+    #[serde(skip)]
+    pub chosen: Option<String>,
     /// Why it was checked so, if that was asked for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub choice: Vec<String>,
@@ -212,7 +248,7 @@ impl PropertyResult<'_> {
             _ = write!(text, " ({reason})");
         }
         text.push('\n');
-        if let Some(Counterexample { target, trace, cycle_start, .. }) = &self.counterexample {
+        if let Some(Counterexample { target, trace, cycle_start, fairness, .. }) = &self.counterexample {
             let length = count(trace.len() as u64, "step");
             _ = match cycle_start {
                 Some(start) if *start == trace.len() => {
@@ -227,11 +263,14 @@ impl PropertyResult<'_> {
                 None => writeln!(text, "  a run of {length} to {target}:"),
             };
             text += &trace.to_text(*cycle_start);
+            for constraint in fairness {
+                _ = writeln!(text, "  {}", constraint.to_text());
+            }
         }
         if let Some(check) = &self.reduction_check {
             _ = writeln!(text, "  {}", check.to_text());
         }
-        for reason in &self.choice {
+        for reason in self.chosen.iter().chain(&self.choice) {
             _ = writeln!(text, "  {reason}");
         }
         text
@@ -250,7 +289,11 @@ impl ReductionCheck {
 impl Method {
     /// One line.
     pub fn to_text(&self) -> String {
-        let Method { observer, search, reduction, store, .. } = self;
+        let Method { observer, search, reduction, fairness, store } = self;
+        let fairness = match *fairness {
+            "none" => String::new(),
+            kind => format!(", {kind} fairness"),
+        };
         let reduction = match *reduction {
             "none" => "no reduction".to_owned(),
             "stubborn" => "stubborn sets".to_owned(),
@@ -258,7 +301,7 @@ impl Method {
         };
         match *observer {
             "none" => format!("{search}, {reduction}, {store} store"),
-            _ => format!("{observer}, {search}, {reduction}, {store} store"),
+            _ => format!("{observer}, {search}, {reduction}{fairness}, {store} store"),
         }
     }
 }

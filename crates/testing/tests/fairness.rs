@@ -167,11 +167,9 @@ fn has_fair_cycle(
         for &(action, to) in case.transitions(state) {
             let steps: Vec<(u32, bool, bool)> = match letter(action) {
                 None => vec![(tester_state, false, false)],
-                Some(letter) => free
-                    .steps(tester_state, letter)
-                    .iter()
-                    .map(|step| (step.to, true, step.marked))
-                    .collect(),
+                Some(letter) => {
+                    free.steps(tester_state, letter).iter().map(|step| (step.to, true, step.marked)).collect()
+                }
             };
             for (next, moves, marked) in steps {
                 let node = (to, next);

@@ -18,7 +18,7 @@ use stubborn_testing::claims::{Case, Draw};
 use stubborn_testing::{networks, run_cases, systems};
 
 /// All that may be combined, allowed or not.
-fn all_methods() -> Vec<(Method, Settings)> {
+fn all_methods() -> Vec<(Method, Settings<'static>)> {
     let observers = [
         ObserverKind::Tgba,
         ObserverKind::Ba,

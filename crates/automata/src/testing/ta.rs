@@ -252,4 +252,22 @@ impl Ta {
         }
         self.trim().merge_bisimilar()
     }
+
+    /// The same language without finite acceptance: who accepted at once accepts in all other ways, and has a
+    /// loop for each change.
+    #[must_use]
+    pub fn without_finite(mut self) -> Ta {
+        let n_changes = 1u32 << self.propositions().len();
+        for state in self.states().filter(|state| self.acceptance[state.index()].finite).collect::<Vec<_>>() {
+            self.acceptance[state.index()] =
+                Acceptance { buchi: true, livelock: true, finite: false, deadlock: true };
+            let loops = (1..n_changes).map(|change| Step {
+                change: PropSet(change),
+                target: state,
+                marks: Marks::NONE,
+            });
+            self.graph.steps[state.index()] = loops.collect();
+        }
+        self
+    }
 }

@@ -87,12 +87,11 @@ impl<O: Observer> Monitored<O> {
         let actions = &self.strong[index];
         match (strong, is_taken(actions, action), self.is_enabled(actions)) {
             (0, true, _) => &[0, 2],
-            (0, false, true) => &[0],
             (0, false, false) => &[0, 1],
             (1, false, false) => &[1],
             (1, ..) => &[],
-            (_, true, _) => &[2],
-            (_, false, _) => &[0],
+            (2, true, _) => &[2],
+            _ => &[0],
         }
     }
 

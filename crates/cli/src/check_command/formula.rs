@@ -7,36 +7,27 @@
 use automata::{AnyAutomaton, stutter};
 use check::choice::{Choice, ReductionWish, Wish};
 use check::decide::{Claim, Decision, Refusal, Settings, StoreChoice};
-use check::method::{Method, ObserverKind};
+use check::method::{Method, ObserverKind, SearchKind};
 use check::search::one_pass::WorkSet;
-use check::search::{Evidence, ProductStop, Violation};
-use ltl::{Formula, Formulas, Prop};
-use model::{ActionSystem, ExprId, Run};
+use check::search::{Evidence, ProductStop, Violation, bfs};
+use check::{Exact, Goal};
+use ltl::{Formulas, Prop};
+use model::{ActionSystem, ExprId, Run, System as _};
 use replay::Replayed;
 use report::outcome::{Counterexample, ReductionCheck};
 use report::{PropertyResult, Statistics, Trace, Verdict};
 
+use super::fairness::Constraints;
 use super::safety::{bitstate_size, cannot_allocate};
 use super::vacuity;
 use super::{coverage_reason, internal_error, limit_reason, lost_run};
-use crate::args::{CheckArguments, Order, Reduce, StoreKind};
+use crate::args::{CheckArguments, Deadlock, FairnessBy, Order, Reduce, StoreKind};
 use crate::exit::Failure;
+use crate::property::FormulaTask;
 use crate::terminal::Clock;
 
 /// The stutter closure of an automaton may have this many states.
 const MAX_CLOSURE_STATES: usize = 100_000;
-
-/// A formula about a system with the automaton of its negation; or such an automaton alone.
-pub(super) struct FormulaTask {
-    pub(super) formula: Option<Formula>,
-    /// The automaton as the user wrote it, if there is no formula.
-    pub(super) written: Option<AnyAutomaton>,
-    /// The propositions, each with its expression.
-    pub(super) propositions: Vec<(Prop, ExprId)>,
-    /// The propositions, each with its number in the system.
-    pub(super) numbered: Vec<(Prop, usize)>,
-    pub(super) claim: Claim,
-}
 
 /// Whether every run of a system satisfies a formula.
 pub(super) struct Question<'q, 'a> {
@@ -44,6 +35,8 @@ pub(super) struct Question<'q, 'a> {
     pub(super) system: &'a ActionSystem,
     pub(super) formulas: &'q mut Formulas,
     pub(super) task: &'q mut FormulaTask,
+    /// Which infinite runs count.
+    pub(super) constraints: &'q Constraints,
 }
 
 /// A verdict with its reason and its run.
@@ -58,23 +51,37 @@ impl<'a> Question<'_, 'a> {
         has_fault: &mut bool,
     ) -> Result<PropertyResult<'a>, Failure> {
         let start = clock.seconds();
-        let settings = self.settings(arguments)?;
-        let closes = arguments.reduce == Reduce::Closure && !self.task.claim.stutter_invariant;
+        let constraints = self.constraints;
+        let mut settings = settings(arguments)?;
+        match arguments.fairness_by {
+            FairnessBy::Search => settings.fairness = Some(&constraints.fairness),
+            FairnessBy::Monitor => settings.monitors = Some(constraints.list()),
+        }
         let mut notes = Vec::new();
         let mut found = None;
+        let mut wish = self.wish(arguments);
+        let closes = arguments.reduce == Reduce::Closure && !self.task.claim.stutter_invariant;
         if closes {
             found = self.search_closure(arguments, &settings, clock, &mut notes)?;
+            wish.reduction = ReductionWish::None;
+        } else if arguments.reduce == Reduce::Closure && self.task.owns_deadlocks() {
+            // There may be no reduction for it, and no other form.
+            wish.reduction = ReductionWish::Auto;
         }
         let (choice, decision) = match found {
             Some(found) => found,
             None => {
-                let mut wish = self.wish(arguments);
-                if closes {
-                    wish.reduction = ReductionWish::None;
+                let choice = match self.task.choose(wish) {
+                    // What was asked for may fit the closure only.
+                    Err(Refusal::Rule(_)) if closes => self.task.choose(unreduced(&wish)),
+                    choice => choice,
+                };
+                let mut choice = choice.map_err(|why| self.refuse(&why, arguments))?;
+                if let (true, Some(last)) = (closes, choice.reasons.last_mut()) {
+                    *last = "reduction: none, since the closure did not decide the matter".to_owned();
                 }
-                let choice = self.choose(&wish, &mut None, arguments)?;
-                let decision = self.search(choice.method, &settings, &mut None, arguments, clock)?;
-                (choice, decision)
+                let decision = self.search(choice.method, &settings, None, arguments, clock)?;
+                (choice, self.shorten(decision, &settings, arguments, clock))
             }
         };
         clock.clear();
@@ -90,7 +97,8 @@ impl<'a> Question<'_, 'a> {
             property: self.name.to_owned(),
             verdict,
             reason: (!notes.is_empty()).then(|| notes.join("; ")),
-            method: Some(describe(choice.method, arguments)),
+            method: Some(self.describe(choice.method, arguments)),
+            chosen: self.one_line(&choice, arguments),
             choice: if arguments.explain_choice { choice.reasons } else { Vec::new() },
             stats: statistics(&decision, seconds),
             counterexample,
@@ -98,122 +106,142 @@ impl<'a> Question<'_, 'a> {
         })
     }
 
-    fn settings(&self, arguments: &CheckArguments) -> Result<Settings, Failure> {
-        let CheckArguments { search, limits, .. } = arguments;
-        let store = match search.store {
-            StoreKind::Exact => StoreChoice::Exact,
-            StoreKind::Bitstate => {
-                let size = bitstate_size(search, limits.max_bytes(), limits.json)?;
-                StoreChoice::Bitstate(size, search.bitstate_hashes)
-            }
-        };
-        Ok(Settings {
-            at_deadlock: arguments.deadlock.into(),
-            orders: arguments.orders.orders(),
-            work_set: match search.order {
-                Order::Bfs => WorkSet::Queue,
-                Order::Dfs => WorkSet::Stack,
-            },
-            store,
-            ..Settings::default()
-        })
-    }
-
-    /// What the user asked for. An automaton that was written in some form is used in that form.
+    /// What the user asked for.
     fn wish(&self, arguments: &CheckArguments) -> Wish {
-        let written = match &self.task.written {
-            Some(AnyAutomaton::Ta(_)) => Some(ObserverKind::Ta),
-            Some(AnyAutomaton::Tgta(_)) if self.task.claim.stutter_invariant => Some(ObserverKind::Tgta),
-            Some(AnyAutomaton::Extended(_)) => Some(ObserverKind::Extended),
-            _ => None,
-        };
-        Wish {
-            observer: arguments.observer.kind().or(written),
+        let fair = !self.constraints.fairness.is_empty();
+        let mut wish = Wish {
+            observer: arguments.observer.kind(),
             search: arguments.algorithm.kind(),
             reduction: arguments.reduce.into(),
             bitstate: arguments.search.store == StoreKind::Bitstate,
-        }
-    }
-
-    fn choose(
-        &mut self,
-        wish: &Wish,
-        closed: &mut Option<Claim>,
-        arguments: &CheckArguments,
-    ) -> Result<Choice, Failure> {
-        let owns_deadlocks =
-            self.task.written.as_ref().is_some_and(|written| !written.accepts_deadlocks_like_stuttering());
-        let refuse = |why: &dyn std::fmt::Display| {
-            let message = format!("`{}` cannot be checked this way: {why}", self.name);
-            Failure::plain("method", message, arguments.limits.json)
+            fair: fair && arguments.fairness_by == FairnessBy::Search,
+            ignores_ends: arguments.deadlock == Deadlock::Ignore,
         };
-        let written = self.wish(arguments).observer;
-        let is_own = matches!(written, Some(ObserverKind::Ta | ObserverKind::Extended))
-            && arguments.observer.kind().is_none_or(|kind| Some(kind) == written);
-        if owns_deadlocks && !is_own {
-            return Err(refuse(&"only the automaton as it was written knows its deadlock states"));
+        if arguments.fairness_by == FairnessBy::Monitor {
+            wish.observer = wish.observer.or(Some(ObserverKind::Ba));
+            wish.search = wish.search.or(Some(SearchKind::Nested));
+            if wish.reduction == ReductionWish::Auto {
+                wish.reduction = ReductionWish::None;
+            }
         }
-        let claim = closed.as_mut().unwrap_or(&mut self.task.claim);
-        wish.complete(claim).map_err(|refusal| refuse(&refusal))
+        wish
     }
 
+    /// Why the method was chosen, in one line, if the user left it open and does not want to know more.
+    fn one_line(&self, choice: &Choice, arguments: &CheckArguments) -> Option<String> {
+        let Wish { bitstate, fair, ignores_ends, .. } = self.wish(arguments);
+        let open = Wish { bitstate, fair, ignores_ends, ..Wish::default() };
+        if arguments.explain_choice || self.wish(arguments) != open {
+            return None;
+        }
+        let observer = choice.reasons.iter().find_map(|reason| reason.strip_prefix("observer: "));
+        observer.map(|why| format!("chosen: {why}"))
+    }
+
+    fn describe(&self, method: Method, arguments: &CheckArguments) -> report::Method {
+        report::Method {
+            observer: method.observer.name(),
+            search: method.search.name(),
+            reduction: method.reduction.map_or("none", check::reduction::Method::name),
+            fairness: self.constraints.name(),
+            store: arguments.search.store.name(),
+        }
+    }
+
+    fn refuse(&self, why: &impl std::fmt::Display, arguments: &CheckArguments) -> Failure {
+        let message = format!("`{}` cannot be checked this way: {why}", self.name);
+        Failure::plain("method", message, arguments.limits.json)
+    }
+
+    /// Searches for a run that the claim accepts, or another claim instead of it.
     fn search(
         &mut self,
         method: Method,
-        settings: &Settings,
-        closed: &mut Option<Claim>,
+        settings: &Settings<'_>,
+        closed: Option<&mut Claim>,
         arguments: &CheckArguments,
         clock: &mut Clock,
     ) -> Result<Decision, Failure> {
         let mut budget = clock.budget(&arguments.limits);
-        let claim = closed.as_mut().unwrap_or(&mut self.task.claim);
+        let claim = closed.unwrap_or(&mut self.task.claim);
         let decided = claim.search(self.system, method, settings, &mut budget);
-        let mut decision = decided.map_err(|refusal| match (refusal, settings.store) {
+        decided.map_err(|refusal| match (refusal, settings.store) {
             (Refusal::NoMemory, StoreChoice::Bitstate(size, _)) => {
                 cannot_allocate(size, arguments.limits.json)
             }
-            (refusal, _) => {
-                let message = format!("`{}` cannot be checked this way: {refusal}", self.name);
-                Failure::plain("method", message, arguments.limits.json)
-            }
-        })?;
-        let is_lasso =
-            decision.outcome.evidence().is_some_and(|found| found.violation != Violation::Deadlock);
-        if arguments.shortest && is_lasso && closed.is_none() {
-            let mut budget = clock.budget(&arguments.limits);
-            if let Some(shorter) = self.task.claim.shortest(self.system, settings, &mut budget) {
+            (refusal, _) => self.refuse(&refusal, arguments),
+        })
+    }
+
+    /// With a shorter run, if that was asked for and there is one.
+    fn shorten(
+        &self,
+        mut decision: Decision,
+        settings: &Settings<'_>,
+        arguments: &CheckArguments,
+        clock: &mut Clock,
+    ) -> Decision {
+        let Some(found) = decision.outcome.evidence().filter(|_| arguments.shortest) else { return decision };
+        let mut budget = clock.budget(&arguments.limits);
+        if found.violation == Violation::Deadlock && arguments.deadlock == Deadlock::Error {
+            let mut store = Exact::new(self.system.width(), budget.max_bytes);
+            let explored = bfs::search(self.system, &mut store, &[Goal::Deadlock], &mut budget);
+            if let Some(run) = explored.violations.into_iter().flatten().next() {
+                let shorter = Evidence { run, observer_states: Vec::new(), ..found.clone() };
                 decision.outcome.stop = Some(ProductStop::Found(shorter));
             }
+            return decision;
         }
-        Ok(decision)
+        // A shortest run by value may be one that ends, of which only the automaton as it was written
+        // knows whether it is accepted.
+        if found.violation == Violation::Deadlock || self.task.owns_deadlocks() {
+            return decision;
+        }
+        let length = match found.violation {
+            Violation::AtOnce => check::walk::to_lasso(self.system, &found.run).map(|(run, _)| run),
+            _ => Some(found.run.clone()),
+        };
+        let length = length.map_or(usize::MAX, |run| run.actions.len());
+        if let Some(shorter) = self.task.claim.shortest(self.system, settings, &mut budget)
+            && shorter.run.actions.len() < length
+        {
+            // The observer's states would be those of another automaton.
+            let shorter = Evidence { observer_states: Vec::new(), ..shorter };
+            decision.outcome.stop = Some(ProductStop::Found(shorter));
+        }
+        decision
     }
 
     /// 004: checks the stutter closure with reduction. Nothing if that does not decide the matter.
     fn search_closure(
         &mut self,
         arguments: &CheckArguments,
-        settings: &Settings,
+        settings: &Settings<'_>,
         clock: &mut Clock,
         notes: &mut Vec<String>,
     ) -> Result<Option<(Choice, Decision)>, Failure> {
+        if self.task.owns_deadlocks() {
+            notes.push("its deadlock states have no closure: checked without reduction".to_owned());
+            return Ok(None);
+        }
         let Some(closure) = stutter::closure(&self.task.claim.tgba, MAX_CLOSURE_STATES) else {
             notes.push("its stutter closure is too large: checked without reduction".to_owned());
             return Ok(None);
         };
-        let closed = Claim::new(closure, self.task.claim.propositions.clone(), true);
-        let mut closed = Some(closed);
-        let mut choice = self.choose(&self.wish(arguments), &mut closed, arguments)?;
+        let mut closed = Claim::new(closure, self.task.claim.propositions.clone(), true);
+        let choice = self.wish(arguments).complete(&mut closed);
+        let mut choice = choice.map_err(|why| self.refuse(&why, arguments))?;
         choice.reasons[0] =
-            "property: it may see stuttering, so its closure under stuttering is watched (004)".to_owned();
-        let decision = self.search(choice.method, settings, &mut closed, arguments, clock)?;
-        let Some(ProductStop::Found(evidence)) = &decision.outcome.stop else {
-            return Ok(Some((choice, decision)));
-        };
-        if self.judge_evidence(evidence).is_ok() {
-            return Ok(Some((choice, decision)));
+            "property: it may see stuttering, so its closure under stuttering is watched".to_owned();
+        let decision = self.search(choice.method, settings, Some(&mut closed), arguments, clock)?;
+        if let Some(evidence) = decision.outcome.evidence()
+            && self.judge_evidence(evidence, arguments).is_err()
+        {
+            notes.push("it is not closed under stuttering: checked again without reduction".to_owned());
+            return Ok(None);
         }
-        notes.push("it is not closed under stuttering: checked again without reduction".to_owned());
-        Ok(None)
+        let decision = self.shorten(decision, settings, arguments, clock);
+        Ok(Some((choice, decision)))
     }
 
     /// A violation is reported only if the judge of evidence agrees.
@@ -232,23 +260,45 @@ impl<'a> Question<'_, 'a> {
                     Ok(replayed) => {
                         let reason = format!("model error: {}", self.system.describe_fault(error));
                         let trace = Trace::new(self.system, run.clone(), replayed);
-                        let counterexample =
-                            Counterexample { kind: "error", target: "the error", trace, cycle_start: None };
+                        let counterexample = Counterexample {
+                            kind: "error",
+                            target: "the error",
+                            trace,
+                            cycle_start: None,
+                            fairness: Vec::new(),
+                        };
                         (Verdict::Unknown, Some(reason), Some(counterexample))
                     }
                 }
             }
-            Some(ProductStop::Found(evidence)) => match self.judge_evidence(evidence) {
+            Some(ProductStop::Found(evidence)) => match self.judge_evidence(evidence, arguments) {
                 Err(rejection) => (Verdict::Unknown, Some(internal_error(&rejection)), None),
                 Ok((run, replayed, cycle_start)) => {
+                    let fairness = match cycle_start {
+                        None => Ok(Vec::new()),
+                        Some(start) => self.constraints.judge(self.system, &run, &replayed, start),
+                    };
+                    let fairness = match fairness {
+                        Ok(fairness) => fairness,
+                        Err(why) => return (Verdict::Unknown, Some(internal_error(&why)), None),
+                    };
                     let mut trace = self.trace(run, replayed);
-                    if !arguments.shortest && evidence.observer_states.len() == trace.len() + 1 {
-                        let name = |state: &u32| format!("q{state}");
-                        trace = trace.with_observer(evidence.observer_states.iter().map(name).collect());
+                    // Where it accepts at once, the observer has seen enough; then it stays where it is.
+                    if let Some(last) = evidence.observer_states.last() {
+                        let states = evidence.observer_states.iter().chain(std::iter::repeat(last));
+                        let names = states.take(trace.len() + 1).map(|state| format!("q{state}"));
+                        trace = trace.with_observer(names.collect());
                     }
-                    let kind = if cycle_start.is_some() { "lasso" } else { "deadlock" };
-                    let counterexample = Counterexample { kind, target: "a deadlock", trace, cycle_start };
-                    (Verdict::Violated, None, Some(counterexample))
+                    let (kind, reason) = match cycle_start {
+                        Some(_) => ("lasso", None),
+                        None if arguments.deadlock == Deadlock::Error => {
+                            ("deadlock", Some("the system comes to a deadlock".to_owned()))
+                        }
+                        None => ("deadlock", Some("it accepts that the run ends".to_owned())),
+                    };
+                    let counterexample =
+                        Counterexample { kind, target: "a deadlock", trace, cycle_start, fairness };
+                    (Verdict::Violated, reason, Some(counterexample))
                 }
             },
         }
@@ -261,9 +311,14 @@ impl<'a> Question<'_, 'a> {
     }
 
     /// The run as it is shown, and the number of steps before its cycle.
-    fn judge_evidence(&self, evidence: &Evidence) -> Result<(Run, Replayed, Option<usize>), String> {
+    fn judge_evidence(
+        &self,
+        evidence: &Evidence,
+        arguments: &CheckArguments,
+    ) -> Result<(Run, Replayed, Option<usize>), String> {
         let FormulaTask { formula, written, propositions, claim, .. } = &*self.task;
         let Evidence { violation, run, cycle_start, .. } = evidence;
+        let deadlock_is_error = arguments.deadlock == Deadlock::Error;
         let (run, cycle_start) = match (violation, cycle_start) {
             (Violation::AtOnce, _) => {
                 let continued = check::walk::to_lasso(self.system, run);
@@ -272,7 +327,7 @@ impl<'a> Question<'_, 'a> {
             (_, Some(cycle_start)) => (run.clone(), *cycle_start),
             (Violation::Deadlock, None) => {
                 let replayed = match written {
-                    Some(claim) if !claim.accepts_deadlocks_like_stuttering() => {
+                    Some(claim) if self.task.owns_deadlocks() && !deadlock_is_error => {
                         replay::judge_deadlock_claim(self.system, claim, propositions, run)
                     }
                     _ => replay::judge(self.system, run, replay::Claim::Deadlock),
@@ -305,15 +360,20 @@ impl<'a> Question<'_, 'a> {
         &mut self,
         choice: &Choice,
         decision: &Decision,
-        settings: &Settings,
+        settings: &Settings<'_>,
         arguments: &CheckArguments,
         clock: &mut Clock,
     ) -> Result<Option<ReductionCheck>, Failure> {
         if !arguments.verify_reduction || choice.method.reduction.is_none() {
             return Ok(None);
         }
-        let method = Method { reduction: None, ..choice.method };
-        let full = self.search(method, settings, &mut None, arguments, clock)?;
+        let mut method = Method { reduction: None, ..choice.method };
+        if !self.task.claim.stutter_invariant {
+            // The closure was checked, maybe by an observer that the claim itself cannot have.
+            let choice = self.task.choose(unreduced(&self.wish(arguments)));
+            method = choice.map_err(|why| self.refuse(&why, arguments))?.method;
+        }
+        let full = self.search(method, settings, None, arguments, clock)?;
         let found = |decision: &Decision| decision.outcome.evidence().is_some();
         Ok(Some(ReductionCheck {
             full_states: full.outcome.stats.states,
@@ -323,14 +383,31 @@ impl<'a> Question<'_, 'a> {
     }
 }
 
-fn describe(method: Method, arguments: &CheckArguments) -> report::Method {
-    report::Method {
-        observer: method.observer.name(),
-        search: method.search.name(),
-        reduction: method.reduction.map_or("none", check::reduction::Method::name),
-        fairness: "none",
-        store: arguments.search.store.name(),
-    }
+/// Whatever fits, without reduction.
+fn unreduced(wish: &Wish) -> Wish {
+    Wish { observer: None, search: None, reduction: ReductionWish::None, ..*wish }
+}
+
+/// How to search, besides the method.
+fn settings<'f>(arguments: &CheckArguments) -> Result<Settings<'f>, Failure> {
+    let CheckArguments { search, limits, .. } = arguments;
+    let store = match search.store {
+        StoreKind::Exact => StoreChoice::Exact,
+        StoreKind::Bitstate => {
+            let size = bitstate_size(search, limits.max_bytes(), limits.json)?;
+            StoreChoice::Bitstate(size, search.bitstate_hashes)
+        }
+    };
+    Ok(Settings {
+        at_deadlock: arguments.deadlock.into(),
+        orders: arguments.orders.orders(),
+        work_set: match search.order {
+            Order::Bfs => WorkSet::Queue,
+            Order::Dfs => WorkSet::Stack,
+        },
+        store,
+        ..Settings::default()
+    })
 }
 
 fn statistics(decision: &Decision, seconds: f64) -> Statistics {

@@ -3,30 +3,26 @@
 //! Deadlock freedom and invariants without reduction share one exploration; everything else has a
 //! search of its own. See [`safety`], [`tester`] and [`formula`].
 
+mod fairness;
 mod formula;
 mod safety;
 mod tester;
 mod vacuity;
 
-use std::path::Path;
-
-use automata::complement::complement;
-use automata::stutter::{self, Stuttering};
-use automata::{AnyAutomaton, Effort, Tester};
+use automata::Tester;
 use base::{Diagnostic, Diagnostics, Limit};
 use check::Goal;
-use check::decide::Claim;
-use ltl::{Formula, Formulas, Prop};
-use model::{ActionSystem, ExprId, LabelId};
+use model::LabelId;
 use process::PropertyKind;
 use report::outcome::SCHEMA;
 use report::{CheckReport, PropertyResult, Statistics, Verdict};
 
+use self::fairness::Constraints;
 use crate::args::{CheckArguments, Reduce};
 use crate::exit::{Exit, Failure};
 use crate::input::{self, Input};
+use crate::property::{FormulaTask, claim_task, formula_task};
 use crate::terminal::{self, Clock};
-use formula::FormulaTask;
 
 pub(crate) use safety::explore;
 
@@ -35,9 +31,6 @@ const DEADLOCK_FREEDOM: &str = "deadlock-free";
 
 /// The tester of a specification may have this many states and transitions.
 const MAX_TESTER_SIZE: usize = 2_000_000;
-
-/// To find out whether a claim sees stuttering, its complement may have this many states.
-const MAX_COMPLEMENT: usize = 2_000;
 
 /// A property to be decided.
 struct Task {
@@ -51,6 +44,15 @@ enum TaskKind {
     Formula(Box<FormulaTask>),
     /// It cannot be decided, for this reason.
     Undecided(String),
+}
+
+impl From<Result<FormulaTask, String>> for TaskKind {
+    fn from(task: Result<FormulaTask, String>) -> TaskKind {
+        match task {
+            Ok(task) => TaskKind::Formula(Box::new(task)),
+            Err(reason) => TaskKind::Undecided(reason),
+        }
+    }
 }
 
 /// The answers so far, in the order of the tasks.
@@ -67,25 +69,33 @@ pub(crate) fn run(arguments: &CheckArguments) -> Result<Exit, Failure> {
         return Err(Failure::plain("usage", message, json));
     }
     let mut input = input::load(&arguments.model, json)?;
-    let mut tasks = match select(&mut input, arguments) {
+    terminal::catch_interrupts();
+    let mut clock = Clock::start(&arguments.limits);
+    let mut tasks = match select(&mut input, arguments, &mut clock) {
         Ok(tasks) => tasks,
         Err(diagnostics) => return Err(Failure::new(input.sources, diagnostics, json)),
     };
-    terminal::catch_interrupts();
+    clock.clear();
+    let constraints = Constraints::new(&input.model.system, &input.model.fairness, &arguments.fair);
+    let constraints = match constraints {
+        Ok(constraints) => constraints,
+        Err(diagnostic) => return Err(Failure::new(input.sources, diagnostic, json)),
+    };
     let system = &input.model.system;
-    let mut clock = Clock::start(&arguments.limits);
     let mut answers = Answers { results: tasks.iter().map(|_| None).collect(), has_fault: false };
     safety::decide(system, &tasks, arguments, &mut clock, &mut answers)?;
     for (index, task) in tasks.iter_mut().enumerate() {
         let result = match &mut task.kind {
             TaskKind::Safety(_) => continue,
             TaskKind::Tester(tester, labels) => {
-                let question = tester::Question { name: &task.name, system, tester, labels };
+                let constraints = &constraints;
+                let question = tester::Question { name: &task.name, system, tester, labels, constraints };
                 question.decide(arguments, &mut clock, &mut answers.has_fault)?
             }
             TaskKind::Formula(formula) => {
                 let formulas = &mut input.model.formulas;
-                let mut question = formula::Question { name: &task.name, system, formulas, task: formula };
+                let (name, constraints) = (&task.name, &constraints);
+                let mut question = formula::Question { name, system, formulas, task: formula, constraints };
                 question.decide(arguments, &mut clock, &mut answers.has_fault)?
             }
             TaskKind::Undecided(reason) => undecided(&task.name, reason.clone()),
@@ -93,10 +103,7 @@ pub(crate) fn run(arguments: &CheckArguments) -> Result<Exit, Failure> {
         answers.results[index] = Some(result);
     }
     drop(clock);
-    let mut results: Vec<PropertyResult<'_>> = answers.results.into_iter().flatten().collect();
-    if !input.model.fairness.is_empty() {
-        results.iter_mut().for_each(doubt_unfair_run);
-    }
+    let results: Vec<PropertyResult<'_>> = answers.results.into_iter().flatten().collect();
     let exit = exit_code(&results, answers.has_fault);
     let report = CheckReport { schema: SCHEMA, model: input.info, results };
     if json {
@@ -126,7 +133,12 @@ fn to_text(report: &CheckReport<'_>) -> String {
 }
 
 /// The properties that were asked for; without any, those that the file declares.
-fn select(input: &mut Input, arguments: &CheckArguments) -> Result<Vec<Task>, Diagnostics> {
+fn select(
+    input: &mut Input,
+    arguments: &CheckArguments,
+    clock: &mut Clock,
+) -> Result<Vec<Task>, Diagnostics> {
+    let limits = &arguments.limits;
     let model = &mut input.model;
     let asked = &arguments.property;
     let everything = asked.is_empty()
@@ -173,7 +185,8 @@ fn select(input: &mut Input, arguments: &CheckArguments) -> Result<Vec<Task>, Di
                 }
             },
             PropertyKind::Ltl(ltl) => {
-                formula_task(&mut model.system, &mut model.formulas, ltl.formula, &ltl.propositions)
+                let (system, formulas) = (&mut model.system, &mut model.formulas);
+                formula_task(system, formulas, ltl.formula, &ltl.propositions, limits, clock).into()
             }
         };
         tasks.push(Task { name: property.name.clone(), kind });
@@ -182,20 +195,21 @@ fn select(input: &mut Input, arguments: &CheckArguments) -> Result<Vec<Task>, Di
         let source = input.sources.add("--ltl", text.clone().into_bytes())?;
         let parsed = ltl::parse(&mut model.formulas, text, source, 0)?;
         let propositions = model.resolve_propositions(&parsed, &input.sources)?;
-        let kind = formula_task(&mut model.system, &mut model.formulas, parsed.formula, &propositions);
-        tasks.push(Task { name: shortened(text), kind });
+        let (system, formulas) = (&mut model.system, &mut model.formulas);
+        let task = formula_task(system, formulas, parsed.formula, &propositions, limits, clock);
+        tasks.push(Task { name: shortened(text), kind: task.into() });
     }
     for path in &arguments.claim {
         for (name, claim) in input::read_automata(path, &mut input.model.formulas, &mut input.sources)? {
-            let kind = claim_task(input, path, claim)?;
-            tasks.push(Task { name, kind });
+            let task = claim_task(input, path, claim, clock)?;
+            tasks.push(Task { name, kind: TaskKind::Formula(Box::new(task)) });
         }
     }
     Ok(tasks)
 }
 
 /// The text of a formula as a name: of a very long one the beginning.
-fn shortened(text: &str) -> String {
+pub(crate) fn shortened(text: &str) -> String {
     const MAX_LETTERS: usize = 300;
     let mut name: String = text.chars().take(MAX_LETTERS).collect();
     if name.len() < text.len() {
@@ -204,96 +218,9 @@ fn shortened(text: &str) -> String {
     name
 }
 
-/// Resolves the propositions of a claim.
-fn claim_task(input: &mut Input, path: &Path, written: AnyAutomaton) -> Result<TaskKind, Diagnostics> {
-    let model = &mut input.model;
-    let (mut propositions, mut numbered) = (Vec::new(), Vec::new());
-    for &prop in written.propositions() {
-        let text = model.formulas.text(prop).to_owned();
-        let name = format!("a proposition of {}", path.display());
-        let source = input.sources.add(name, text.clone().into_bytes())?;
-        let expr = model.resolve(&text, source, 0)?;
-        propositions.push((prop, expr));
-        numbered.push((prop, model.system.add_proposition(text, expr)));
-    }
-    let tgba = written.to_tgba();
-    let invariant = match &written {
-        AnyAutomaton::Ta(_) => true, // A TA never sees stuttering.
-        _ => complement(&tgba, MAX_COMPLEMENT)
-            .and_then(|complement| stutter::stuttering(&tgba, &complement, MAX_COMPLEMENT))
-            .is_some_and(|stuttering| stuttering == Stuttering::Invariant),
-    };
-    let mut claim = Claim::new(tgba, numbered.clone(), invariant);
-    // The automaton may look at propositions that the TGBA could do without.
-    claim.propositions.clone_from(&numbered);
-    let owns_deadlocks = !written.accepts_deadlocks_like_stuttering();
-    claim.forms.owns_deadlocks = owns_deadlocks;
-    match &written {
-        AnyAutomaton::Tgba(_) => {}
-        AnyAutomaton::Ta(ta) => {
-            claim.forms.ta = Some(ta.clone());
-        }
-        AnyAutomaton::Tgta(tgta) => claim.forms.tgta = Some(tgta.clone()),
-        AnyAutomaton::Extended(extended) => claim.forms.extended = Some(extended.clone()),
-    }
-    Ok(TaskKind::Formula(Box::new(FormulaTask {
-        formula: None,
-        written: Some(written),
-        propositions,
-        numbered,
-        claim,
-    })))
-}
-
 /// Whether a property is meant by a name: its own, or that of all instances with parameters.
 fn is_named(property: &str, name: &str) -> bool {
     property.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('['))
-}
-
-/// Translates the negation of a formula, and makes its propositions observable.
-fn formula_task(
-    system: &mut ActionSystem,
-    formulas: &mut Formulas,
-    formula: Formula,
-    propositions: &[(Prop, ExprId)],
-) -> TaskKind {
-    let negation = formulas.not(formula);
-    // Trying hard for a small automaton takes long for a large formula.
-    let effort = match formulas.size(negation) {
-        0..=24 => Effort::High,
-        25..=60 => Effort::Medium,
-        _ => Effort::Low,
-    };
-    match automata::translate(formulas, negation, effort) {
-        Err(reason) => TaskKind::Undecided(reason.to_string()),
-        Ok(negated) => {
-            let mut observe =
-                |&(prop, expr): &(Prop, ExprId)| (prop, system.add_proposition(formulas.text(prop), expr));
-            let numbered: Vec<(Prop, usize)> = propositions.iter().map(&mut observe).collect();
-            let invariant = effort == Effort::High
-                && stutter::formula_stuttering(formulas, formula, Effort::Medium)
-                    == Ok(Stuttering::Invariant)
-                || formulas.classes(formula).is_next_free();
-            let claim = Claim::new(negated, numbered.clone(), invariant);
-            TaskKind::Formula(Box::new(FormulaTask {
-                formula: Some(formula),
-                written: None,
-                propositions: propositions.to_vec(),
-                numbered,
-                claim,
-            }))
-        }
-    }
-}
-
-/// The file asks for fairness, which is not supported yet. What holds without it holds with it; but
-/// an infinite run that violates something may be unfair.
-fn doubt_unfair_run(result: &mut PropertyResult<'_>) {
-    let is_infinite = result.counterexample.as_ref().is_some_and(|found| found.cycle_start.is_some());
-    if result.verdict == Verdict::Violated && is_infinite {
-        result.verdict = Verdict::Unknown;
-        result.reason = Some("the run found may be unfair; fairness is not supported yet".to_owned());
-    }
 }
 
 fn undecided(property: &str, reason: String) -> PropertyResult<'static> {
@@ -302,6 +229,7 @@ fn undecided(property: &str, reason: String) -> PropertyResult<'static> {
         verdict: Verdict::Unknown,
         reason: Some(reason),
         method: None,
+        chosen: None,
         choice: Vec::new(),
         stats: Statistics::default(),
         counterexample: None,

@@ -153,6 +153,7 @@ impl<'a> Judge<'a> {
             verdict,
             reason,
             method: Some(self.method.clone()),
+            chosen: None,
             choice: Vec::new(),
             stats: self.statistics(),
             counterexample,
@@ -186,7 +187,11 @@ impl<'a> Judge<'a> {
         match replay::judge(self.system, run, claim) {
             Ok(replayed) => {
                 let trace = Trace::new(self.system, run.clone(), replayed);
-                (Verdict::Violated, None, Some(Counterexample { kind, target, trace, cycle_start: None }))
+                (
+                    Verdict::Violated,
+                    None,
+                    Some(Counterexample { kind, target, trace, cycle_start: None, fairness: Vec::new() }),
+                )
             }
             Err(rejection) => (Verdict::Unknown, Some(internal_error(&rejection)), None),
         }
@@ -200,8 +205,13 @@ impl<'a> Judge<'a> {
                 Ok(replayed) => {
                     let trace = Trace::new(self.system, run.clone(), replayed);
                     let reason = format!("model error: {}", self.system.describe_fault(error));
-                    let counterexample =
-                        Counterexample { kind: "error", target: "the error", trace, cycle_start: None };
+                    let counterexample = Counterexample {
+                        kind: "error",
+                        target: "the error",
+                        trace,
+                        cycle_start: None,
+                        fairness: Vec::new(),
+                    };
                     (Verdict::Unknown, Some(reason), Some(counterexample))
                 }
                 Err(rejection) => (Verdict::Unknown, Some(internal_error(&rejection)), None),
@@ -219,8 +229,13 @@ impl<'a> Judge<'a> {
             Ok(replayed) => {
                 let trace = Trace::new(self.system, run.clone(), replayed);
                 let reason = format!("model error: {}", self.system.describe_fault(error));
-                let counterexample =
-                    Counterexample { kind: "error", target: "the error", trace, cycle_start: None };
+                let counterexample = Counterexample {
+                    kind: "error",
+                    target: "the error",
+                    trace,
+                    cycle_start: None,
+                    fairness: Vec::new(),
+                };
                 (Verdict::Unknown, Some(reason), Some(counterexample))
             }
             Err(rejection) => (Verdict::Unknown, Some(internal_error(&rejection)), None),

@@ -2,16 +2,17 @@
 
 use automata::Tester;
 use check::search::one_pass::WorkSet;
-use check::search::{Evidence, ProductOutcome, ProductStop, Violation, tester};
+use check::search::{Evidence, ProductOutcome, ProductStop, Violation, tester, two_pass};
 use check::store::{BitstatePlanes, ExactPlanes};
 use model::{ActionSystem, LabelId};
 use replay::{Claim, TesterClaim};
 use report::outcome::{Counterexample, ReductionCheck};
 use report::{Method, PropertyResult, Statistics, Trace, Verdict};
 
+use super::fairness::Constraints;
 use super::safety::{bitstate_size, cannot_allocate};
 use super::{coverage_reason, internal_error, limit_reason, lost_run, reduction_name, undecided};
-use crate::args::{CheckArguments, Order, StoreKind};
+use crate::args::{CheckArguments, FairnessBy, Order, Reduce, StoreKind};
 use crate::exit::Failure;
 use crate::terminal::Clock;
 
@@ -21,6 +22,8 @@ pub(super) struct Question<'q, 'a> {
     pub(super) system: &'a ActionSystem,
     pub(super) tester: &'q Tester,
     pub(super) labels: &'q [LabelId],
+    /// Which infinite runs count.
+    pub(super) constraints: &'q Constraints,
 }
 
 impl<'a> Question<'_, 'a> {
@@ -35,6 +38,12 @@ impl<'a> Question<'_, 'a> {
             let reason = "this reduction is for LTL and claims: use --reduce stubborn for testers";
             return Ok(undecided(self.name, reason.to_owned()));
         };
+        let is_fair = self.is_about_fair_runs();
+        if let Some(why) = self.refusal(is_fair, arguments) {
+            let message = format!("`{}` cannot be checked this way: {why}", self.name);
+            return Err(Failure::plain("method", message, arguments.limits.json));
+        }
+        let reduces = reduces && !is_fair;
         let start = clock.seconds();
         let outcome = self.search(reduces, arguments, clock)?;
         clock.clear();
@@ -44,9 +53,13 @@ impl<'a> Question<'_, 'a> {
         let has_infinite = self.tester.states.iter().any(|state| state.infinite);
         let method = Method {
             observer: "tester",
-            search: if has_infinite { "one-pass+nested" } else { "one-pass" },
+            search: match (is_fair, has_infinite) {
+                (true, _) => "two-pass",
+                (false, true) => "one-pass+nested",
+                (false, false) => "one-pass",
+            },
             reduction: reduction_name(reduces),
-            fairness: "none",
+            fairness: if is_fair { self.constraints.name() } else { "none" },
             store: arguments.search.store.name(),
         };
         let reduction_check = if reduces && arguments.verify_reduction {
@@ -65,11 +78,35 @@ impl<'a> Question<'_, 'a> {
             verdict,
             reason,
             method: Some(method),
+            chosen: None,
             choice: Vec::new(),
             stats: self.statistics(&outcome, seconds),
             counterexample,
             reduction_check,
         })
+    }
+
+    /// Whether there are fairness constraints, and it matters: only infinite runs can be unfair.
+    fn is_about_fair_runs(&self) -> bool {
+        let is_infinite = |state: &automata::tester::State| state.livelock || state.infinite;
+        !self.constraints.fairness.is_empty() && self.tester.states.iter().any(is_infinite)
+    }
+
+    /// Why it cannot be checked as was asked for, if so.
+    fn refusal(&self, is_fair: bool, arguments: &CheckArguments) -> Option<&'static str> {
+        if !is_fair {
+            return None;
+        }
+        if matches!(arguments.reduce, Reduce::Stubborn | Reduce::Guided) {
+            return Some(
+                "a reduction does not keep enough interleavings to tell fair runs: use --reduce none",
+            );
+        }
+        if arguments.search.store == StoreKind::Bitstate {
+            return Some("fair runs are told by components, for which the store must be exact");
+        }
+        (arguments.fairness_by == FairnessBy::Monitor)
+            .then_some("monitors are for LTL: use --fairness-by search for testers")
     }
 
     fn search(
@@ -91,6 +128,10 @@ impl<'a> Question<'_, 'a> {
             Order::Dfs => WorkSet::Stack,
         };
         let mut budget = clock.budget(limits);
+        if self.is_about_fair_runs() {
+            let mut product = product.under(self.constraints.fairness.clone());
+            return Ok(two_pass::search(&mut product, &mut budget));
+        }
         Ok(match search.store {
             StoreKind::Exact => {
                 tester::check(&mut product, work_set, || ExactPlanes::new(width, max_bytes), &mut budget)
@@ -121,6 +162,7 @@ impl<'a> Question<'_, 'a> {
                                 target: "the error",
                                 trace,
                                 cycle_start: None,
+                                fairness: Vec::new(),
                             }),
                         )
                     }
@@ -172,11 +214,22 @@ impl<'a> Question<'_, 'a> {
         };
         match replay::judge_tester(self.system, self.tester, self.labels, run, *cycle_start, claim) {
             Ok(replayed) => {
+                let fairness = match cycle_start {
+                    Some(start) if self.is_about_fair_runs() => {
+                        self.constraints.judge(self.system, run, &replayed, *start)
+                    }
+                    _ => Ok(Vec::new()),
+                };
+                let fairness = match fairness {
+                    Ok(fairness) => fairness,
+                    Err(why) => return (Verdict::Unknown, Some(internal_error(&why)), None),
+                };
                 let trace = Trace::new(self.system, run.clone(), replayed)
                     .with_observer(observer_states.iter().map(|&state| name(state)).collect());
                 let target =
                     if kind == "deadlock" { "where it refuses to go on" } else { "where it is violated" };
-                let counterexample = Counterexample { kind, target, trace, cycle_start: *cycle_start };
+                let counterexample =
+                    Counterexample { kind, target, trace, cycle_start: *cycle_start, fairness };
                 (Verdict::Violated, Some(reason), Some(counterexample))
             }
             Err(rejection) => (Verdict::Unknown, Some(internal_error(&rejection)), None),

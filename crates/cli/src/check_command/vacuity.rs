@@ -5,7 +5,6 @@
 //! search has met rules most of that out; the rest is asked of the system, as a formula of its own
 //! with a small budget.
 
-use automata::Effort;
 use check::choice::Wish;
 use check::decide::{Claim, Decision, Settings};
 use check::product::AtDeadlock;
@@ -13,6 +12,7 @@ use ltl::{Formula, Formulas, Node, Prop, Spelling};
 
 use super::formula::Question;
 use crate::args::CheckArguments;
+use crate::property;
 use crate::terminal::Clock;
 
 /// Larger formulas are not looked into.
@@ -27,17 +27,19 @@ pub(super) fn of_decision(
     clock: &mut Clock,
 ) -> Option<String> {
     let tgba = &question.task.claim.tgba;
-    if tgba.states().all(|state| tgba.edges(state).is_empty()) {
+    let accepts_nothing = tgba.states().all(|state| tgba.edges(state).is_empty());
+    if accepts_nothing && !question.task.owns_deadlocks() {
         return Some("vacuous: no word violates it".to_owned());
     }
-    if at_deadlock == AtDeadlock::Ignore && decision.outcome.stats.transitions == 0 {
+    let formula = question.task.formula;
+    let mut doubt = Doubt { question, decision, at_deadlock, arguments, clock };
+    if at_deadlock == AtDeadlock::Ignore && doubt.has_no_run() {
         return Some("vacuous: there is no infinite run".to_owned());
     }
-    let formula = question.task.formula?;
-    if question.formulas.depth(formula) > MAX_DEPTH || decision.outcome.coverage.is_some() {
+    let formula = formula?;
+    if doubt.question.formulas.depth(formula) > MAX_DEPTH || decision.outcome.coverage.is_some() {
         return None;
     }
-    let mut doubt = Doubt { question, decision, at_deadlock, arguments, clock };
     doubt.antecedent(formula).or_else(|| doubt.constant(formula))
 }
 
@@ -50,6 +52,12 @@ struct Doubt<'d, 'q, 'a> {
 }
 
 impl Doubt<'_, '_, '_> {
+    /// Whether it is known that all runs end.
+    fn has_no_run(&mut self) -> bool {
+        let never = self.question.formulas.constant(false);
+        self.holds(never)
+    }
+
     /// Of `G (a -> …)`, an `a` that is never true.
     fn antecedent(&mut self, formula: Formula) -> Option<String> {
         let formulas = &self.question.formulas;
@@ -123,7 +131,8 @@ impl Doubt<'_, '_, '_> {
     fn holds(&mut self, formula: Formula) -> bool {
         let formulas = &mut self.question.formulas;
         let negation = formulas.not(formula);
-        let Ok(tgba) = automata::translate(formulas, negation, Effort::Medium) else { return false };
+        let limits = &self.arguments.limits;
+        let Ok(tgba) = property::translate(formulas, negation, limits, self.clock) else { return false };
         let invariant = formulas.classes(formula).is_next_free();
         let propositions = self.question.task.numbered.clone();
         let mut claim = Claim::new(tgba, propositions, invariant);

@@ -50,6 +50,11 @@ fn testing_automata_can_be_read_and_compared() {
     fs::write(path("tgba"), translate(formula, &[])).unwrap();
     fs::write(path("ta"), translate(formula, &["--to", "ta"])).unwrap();
     fs::write(path("tgta"), translate(formula, &["--to", "tgta"])).unwrap();
+    fs::write(path("extended"), translate(formula, &["--to", "extended"])).unwrap();
+    let answer = automaton(&[&path("tgba"), &path("extended"), "--equivalent"]);
+    assert_eq!((answer.code, answer.stdout.as_str()), (0, "equivalent: yes\n"));
+    let answer = automaton(&[&path("ta"), "--to", "extended", "--stats"]);
+    assert!(answer.code == 0 && answer.stdout.starts_with("{\"states\":"), "{}", answer.stderr);
     let kinds = ["ta", "tgta"];
     for kind in kinds {
         let answer = automaton(&[&path("tgba"), &path(kind), "--equivalent"]);
@@ -108,7 +113,9 @@ fn claims_give_the_answers_of_formulas() {
     for (formula, code) in
         [("[] (Phil[0]@left -> <> Phil[0]@eat)", 1), ("[] !(Phil[0]@eat && Phil[1]@eat)", 0)]
     {
-        for (to, format) in [("tgba", "hoa"), ("tgba", "spin"), ("ta", "hoa"), ("tgta", "hoa")] {
+        for (to, format) in
+            [("tgba", "hoa"), ("tgba", "spin"), ("ta", "hoa"), ("tgta", "hoa"), ("extended", "hoa")]
+        {
             fs::write(&path, translate(formula, &["--negate", "--to", to, "--format", format])).unwrap();
             assert_eq!(check(&["--claim", &path]), check(&["--ltl", formula]), "{formula}, {to}, {format}");
             assert_eq!(check(&["--claim", &path]).0, code, "{formula}, {to}, {format}");

@@ -3,7 +3,9 @@
 
 mod automata;
 mod bad_input;
+mod explore_product;
 mod export;
+mod formulas;
 mod json;
 mod limits;
 mod simulate;
@@ -26,6 +28,16 @@ fn stubborn() -> Command {
 /// Runs the command with arguments that are separated by blanks.
 fn run(arguments: &str) -> Finished {
     Finished::from(stubborn().args(arguments.split_whitespace()).output().expect("the command can be run"))
+}
+
+/// Runs the command on a model with a formula, and further arguments that are separated by blanks.
+fn run_ltl(command: &str, model: &str, formula: &str, arguments: &str) -> Finished {
+    let mut all = stubborn();
+    all.arg(command).args(model.split_whitespace()).args(["--ltl", formula]);
+    let finished =
+        Finished::from(all.args(arguments.split_whitespace()).output().expect("the command can be run"));
+    assert!(!finished.stdout.contains("internal error"), "{formula} {arguments}: {}", finished.stdout);
+    finished
 }
 
 /// Runs the command with something on stdin.

@@ -93,3 +93,15 @@ fn colors_only_where_they_are_wanted() {
     assert!(!stderr("check models/missing.proc --color never").contains('\x1b'));
     assert!(stderr("check models/missing.proc --color always").contains('\x1b'));
 }
+
+/// `-h` fits a screen of 80 columns and 50 lines.
+#[test]
+fn short_help_fits_a_screen() {
+    for command in ["", "check", "explore", "simulate", "translate", "automaton"] {
+        let mut short = stubborn();
+        let output = short.args(command.split_whitespace()).arg("-h").env("COLUMNS", "80").output();
+        let text = String::from_utf8(output.expect("the command can be run").stdout).expect("it is text");
+        assert!(text.lines().count() <= 49, "{command}: {} lines", text.lines().count());
+        assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    }
+}
