@@ -96,7 +96,7 @@ pub(crate) struct CheckArguments {
     #[arg(long = "search", value_enum, default_value_t = SearchArgument::Auto, value_name = "HOW")]
     pub(crate) algorithm: SearchArgument,
 
-    /// Only fair runs count: weak, strong, weak:P,Q[*], strong-action:send, none
+    /// Only fair runs count: weak, strong, weak:P,Q, strong-action:send, none
     ///
     /// Can be repeated. Without it, what the file says with `fair …;`. A process is treated fairly if it
     /// takes part in a step infinitely often; or, weakly, if it cannot infinitely often; or, strongly, if it
