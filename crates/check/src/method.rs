@@ -119,6 +119,10 @@ impl Method {
         let by_value = !observer.is_testing();
         let rules = [
             (
+                features.fair && bitstate,
+                "fair runs are told by components, for which the store must be exact: use --store exact",
+            ),
+            (
                 bitstate && matches!(search, Scc | TwoPass),
                 "the bitstate store cannot tell components apart: use --search nested, or one-pass with \
                  --observer ta",

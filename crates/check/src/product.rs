@@ -240,28 +240,19 @@ impl<'a, S: System, O: Observer> Product<'a, S, O> {
         ProductSteps { systems: Steps::new(self.system.width()), steps: Vec::new(), state_marks: Vec::new() }
     }
 
-    /// Calls `visit` with each initial state and the number of the system's initial state in it.
-    pub fn for_each_initial_state<E: From<StepError>>(
-        &mut self,
-        mut visit: impl FnMut(&mut Self, usize, &[u32]) -> Result<(), E>,
-    ) -> Result<(), E> {
+    /// The initial states, each with the number of the system's initial state in it.
+    pub fn initial_states(&mut self) -> Result<Vec<(usize, Vec<u32>)>, StepError> {
         let mut words = Vec::new();
         self.system.initial_states(&mut words);
-        let mut observer_states = Vec::new();
-        let mut state = vec![0; self.width()];
-        let width = self.system.width();
-        for (index, system_state) in words.chunks_exact(width).enumerate() {
-            let valuation = self.valuations.number_of(self.system, system_state, &mut self.scratch)?;
+        let (mut initial, mut observer_states) = (Vec::new(), Vec::new());
+        for (index, state) in words.chunks_exact(self.system.width()).enumerate() {
+            let valuation = self.valuations.number_of(self.system, state, &mut self.scratch)?;
             observer_states.clear();
             self.observer.initial(valuation, &self.valuations, &mut observer_states);
             sort_by_order(self.orders.observer, &mut observer_states, |&at| self.observer.is_accepting(at));
-            for &observer_state in &observer_states {
-                state[..width].copy_from_slice(system_state);
-                state[width] = observer_state;
-                visit(self, index, &state)?;
-            }
+            initial.extend(observer_states.iter().map(|&observer| (index, [state, &[observer]].concat())));
         }
-        Ok(())
+        Ok(initial)
     }
 
     /// Fills `out` with the steps to be explored from a state. `is_on_path` says whether a state of

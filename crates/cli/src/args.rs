@@ -554,24 +554,32 @@ fn parse_fairness(text: &str) -> Result<FairSpec, String> {
     }
 }
 
-/// Names between commas, which may have indices with commas in brackets.
+/// Names between commas. Commas in brackets separate indices, and those in quotation marks are part of
+/// the name. `P[0][1]` is `P[0,1]`.
 fn split_names(text: &str) -> Result<Vec<String>, String> {
     let mut names = vec![String::new()];
-    let mut depth = 0;
+    let (mut depth, mut is_quoted) = (0_usize, false);
     for letter in text.chars() {
         match letter {
+            '"' => {
+                is_quoted = !is_quoted;
+                continue;
+            }
+            _ if is_quoted => {}
             '[' => depth += 1,
-            ']' => depth -= 1,
+            ']' => depth = depth.saturating_sub(1),
             ',' if depth == 0 => {
                 names.push(String::new());
                 continue;
             }
+            _ if letter.is_whitespace() && depth > 0 => continue,
             _ => {}
         }
-        if let (Some(name), false) = (names.last_mut(), letter.is_whitespace()) {
+        if let Some(name) = names.last_mut() {
             name.push(letter);
         }
     }
+    let names: Vec<String> = names.iter().map(|name| name.trim().replace("][", ",")).collect();
     if names.iter().any(String::is_empty) { Err("a name is missing".to_owned()) } else { Ok(names) }
 }
 

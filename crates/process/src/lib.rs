@@ -165,8 +165,9 @@
 //!   has no loops of `tau`, and no `tau` in a `deadlock` state. `reject s, at[*], at[k] for k in 0..3;`
 //!   lists states.
 //! - `spec Name { … }`: a process that shows what is legal; it has `watch` too.
-//! - `fair weak P[*], Q;` and `fair strong …;`: runs in which these processes are not treated fairly
-//!   are left out.
+//! - `fair weak P[*], Q;` and `fair strong …;`: infinite runs that are not fair to each of these
+//!   processes are left out. Weakly fair: the process takes part in a step infinitely often, or is
+//!   disabled infinitely often; strongly fair: it does, or is enabled only finitely often.
 //!
 //! Testers and specs may have parameters; each value makes a property of its own, like `Name[2]`.
 //!

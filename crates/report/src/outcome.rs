@@ -107,7 +107,10 @@ impl FairTo {
     pub fn to_text(&self) -> String {
         let FairTo { constraint, because, step, .. } = self;
         match (*because, step) {
-            ("taken", Some(step)) => format!("fair to {constraint}: it happens in step {step}"),
+            ("taken", Some(step)) => {
+                let verb = if constraint.starts_with("action ") { "happens" } else { "moves" };
+                format!("fair to {constraint}: it {verb} in step {step}")
+            }
             ("disabled", Some(step)) => format!("fair to {constraint}: disabled after step {step}"),
             _ => format!("fair to {constraint}: {because} in the cycle"),
         }

@@ -237,27 +237,13 @@ impl Case {
         }
         let negated = self.formulas.not(self.formula);
         let tgba = translate(&mut self.formulas, negated, Effort::Low).expect("a small automaton");
-        let mut nodes: Vec<_> = (0..self.n_initial).map(|state| (state, tgba.initial())).collect();
-        let mut numbers: HashMap<_, usize> =
-            nodes.iter().enumerate().map(|(number, &node)| (node, number)).collect();
-        let mut edges: Vec<Vec<(usize, u64)>> = Vec::new();
-        while edges.len() < nodes.len() {
-            let (state, q) = nodes[edges.len()];
-            let (successors, valuation) = &self.graph[state];
-            let mut row = Vec::new();
-            let ends = self.is_deadlock[state] && at_deadlock == AtDeadlock::Ignore;
-            let successors: &[usize] = if ends { &[] } else { successors };
-            for edge in tgba.edges(q).iter().filter(|edge| tgba.labels().holds(edge.label, valuation)) {
-                for &to in successors {
-                    let node = (to, edge.target);
-                    let number = *numbers.entry(node).or_insert_with(|| {
-                        nodes.push(node);
-                        nodes.len() - 1
-                    });
-                    row.push((number, edge.marks.0));
-                }
+        let ignores = at_deadlock == AtDeadlock::Ignore;
+        // What ends is not on a cycle, unless its last state repeats.
+        let (nodes, mut edges) = self.product(&tgba, &|_, _| 0);
+        for (node, row) in edges.iter_mut().enumerate() {
+            if ignores && self.is_deadlock[nodes[node]] {
+                row.clear();
             }
-            edges.push(row);
         }
         has_component(&edges, tgba.all_marks().0)
     }

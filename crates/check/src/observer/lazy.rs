@@ -13,6 +13,10 @@
 //! the language does not see stuttering: a word is accepted iff it is with each letter read once, unless
 //! one letter repeats for ever.
 //!
+//! A state with a single edge for the new valuation, to a state that has a loop there, is left at once: the
+//! letter is read twice, which the language does not see either. So what a formula waits for is noticed
+//! when it happens, not when something else does.
+//!
 //! As a TA, states that can wait are livelock states. As a TGTA, states that wait have a stuttering loop
 //! with all marks, and whoever steps into a state that can wait, but does not, may step to the one extra
 //! state instead, which does nothing but wait.
@@ -66,6 +70,8 @@ pub struct Lazy<'a> {
 struct View {
     /// Per state, its edges: target and marks.
     edges: Vec<Vec<ObserverStep>>,
+    /// Per state, where it is left for at once, by the only edge that it has.
+    left_for: Vec<Option<ObserverStep>>,
     /// Per state, the first state that is just like it.
     same_as: Vec<u32>,
     waits: FixedBitSet,
@@ -122,14 +128,19 @@ impl<'a> Lazy<'a> {
     /// The steps into `target` under a valuation, by an edge with these marks.
     fn enter(&mut self, target: u32, marks: u64, valuation: u32) {
         let view = &self.views[valuation as usize];
-        let at = target as usize;
+        let (at, marks) = match view.left_for[target as usize] {
+            Some(step) => (step.to as usize, marks | step.marks),
+            None => (target as usize, marks),
+        };
         if view.edges[at].is_empty() {
             return;
         }
-        self.steps.push(ObserverStep { to: view.same_as[at], marks });
+        let to = view.same_as[at];
+        // Waiting is tried first: where it is accepted, nothing else need be.
         if self.kind == Kind::Tgta && view.can_wait.contains(at) && !view.waits.contains(at) {
             self.steps.push(ObserverStep { to: self.waiting(), marks });
         }
+        self.steps.push(ObserverStep { to, marks });
     }
 
     fn compute(&mut self, state: u32, event: Event) -> (u32, u32) {
@@ -181,7 +192,13 @@ impl View {
             let key = (row, waits.contains(state), can_wait.contains(state));
             same_as.push(*first.entry(key).or_insert(state as u32));
         }
-        View { edges, same_as, waits, can_wait }
+        let has_loop = |state: u32| edges[state as usize].iter().any(|step| step.to == state);
+        let left_for = |(state, row): (usize, &Vec<ObserverStep>)| match row[..] {
+            [step] if step.to as usize != state && has_loop(step.to) => Some(step),
+            _ => None,
+        };
+        let left_for = edges.iter().enumerate().map(left_for).collect();
+        View { edges, left_for, same_as, waits, can_wait }
     }
 }
 

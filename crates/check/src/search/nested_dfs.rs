@@ -79,12 +79,7 @@ struct Search<'a, 's, S: System, O, P: Planes> {
 
 impl<S: System, O: Observer, P: Planes> Search<'_, '_, S, O, P> {
     fn run(&mut self, budget: &mut Budget<'_>) -> Result<(), ProductStop> {
-        let mut initial: Vec<(usize, Vec<u32>)> = Vec::new();
-        self.product.for_each_initial_state(|_, index, state| {
-            initial.push((index, state.to_vec()));
-            Ok::<(), ProductStop>(())
-        })?;
-        for (index, state) in initial {
+        for (index, state) in self.product.initial_states()? {
             self.initial = index;
             if self.planes.insert_first(&state)? {
                 self.enter(&state, Pending::default(), budget)?;

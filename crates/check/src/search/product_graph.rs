@@ -115,16 +115,15 @@ impl<'p, 'a, S: System, O: Observer> ProductGraph<'p, 'a, S, O> {
 
     /// Adds the initial states.
     pub(crate) fn begin(&mut self) -> Result<(), Trouble> {
-        let ProductGraph { product, systems, products, initial, .. } = self;
-        product.for_each_initial_state(|_, index, state| {
+        for (index, state) in self.product.initial_states()? {
             let (system, observer) = state.split_at(state.len() - 1);
-            let (system, _) = systems.insert_id(system)?;
-            let (id, is_new) = products.insert([system.index() as u32, observer[0]])?;
+            let (system, _) = self.systems.insert_id(system)?;
+            let (id, is_new) = self.products.insert([system.index() as u32, observer[0]])?;
             if is_new {
-                initial.push((index, id));
+                self.initial.push((index, id));
             }
-            Ok(())
-        })
+        }
+        Ok(())
     }
 
     /// Puts the edges out of a state into `out`. States that are new are added.

@@ -120,8 +120,8 @@ fn of_spec(system: &ActionSystem, spec: &FairSpec) -> Result<Vec<Named>, Diagnos
     }
 }
 
-/// `send` is one constraint about all actions of that name, whatever their indices; `send[*]` is one for
-/// each of them.
+/// `send` is one constraint about all actions of that name, whatever their indices; `send[*]`, or `send[0,*]`,
+/// is one for each of them.
 fn of_action(system: &ActionSystem, name: &str, strong: bool) -> Result<Vec<Named>, Diagnostic> {
     let label = |action: ActionId| &system.labels()[system.action(action).label.index()];
     let all = (0..system.actions().len()).map(ActionId::new);
@@ -134,7 +134,7 @@ fn of_action(system: &ActionSystem, name: &str, strong: bool) -> Result<Vec<Name
         names.dedup();
         return Err(unknown("action", name, &names));
     }
-    if !name.ends_with("[*]") {
+    if !parts(name).1.contains(&"*") {
         return Ok(vec![Named { name: format!("action {name}"), strong, actions: matching }]);
     }
     let mut found: Vec<Named> = Vec::new();
@@ -148,18 +148,28 @@ fn of_action(system: &ActionSystem, name: &str, strong: bool) -> Result<Vec<Name
     Ok(found)
 }
 
-/// Whether a name of the model is meant: it itself, or with any indices.
+/// Whether a name of the model is meant: it itself, or with any indices; `*` is any index, and `[*]` alone
+/// any number of them.
 fn is_meant(known: &str, name: &str) -> bool {
-    let stem = name.strip_suffix("[*]").unwrap_or(name);
-    known == name || known.strip_prefix(stem).is_some_and(|rest| rest.is_empty() || rest.starts_with('['))
+    let ((known_stem, known_indices), (stem, indices)) = (parts(known), parts(name));
+    let fits = |(known, index): (&&str, &&str)| *index == "*" || index == known;
+    let fit = indices.len() == known_indices.len() && known_indices.iter().zip(&indices).all(fits);
+    known == name || known_stem == stem && (indices.is_empty() || indices == ["*"] || fit)
 }
 
-/// A name without its indices.
-fn stem(name: &str) -> &str {
-    name.split('[').next().unwrap_or(name)
+/// A name without its indices, and these.
+fn parts(name: &str) -> (&str, Vec<&str>) {
+    match name.strip_suffix(']').and_then(|name| name.split_once('[')) {
+        Some((stem, indices)) => (stem, indices.split(',').collect()),
+        None => (name, Vec::new()),
+    }
 }
 
 fn unknown(what: &str, name: &str, known: &[String]) -> Diagnostic {
+    let mut names: Vec<&str> = known.iter().map(String::as_str).collect();
+    if !name.ends_with(']') {
+        names = names.into_iter().map(|name| parts(name).0).collect();
+    }
     Diagnostic::error("unknown-fairness", format!("--fair: the model has no {what} `{name}`"))
-        .suggesting(stem(name), known.iter().map(|known| stem(known)))
+        .suggesting(name, names)
 }

@@ -77,6 +77,7 @@ impl<'a> Question<'_, 'a> {
                     choice => choice,
                 };
                 let mut choice = choice.map_err(|why| self.refuse(&why, arguments))?;
+                explain_monitors(&mut choice, arguments);
                 if let (true, Some(last)) = (closes, choice.reasons.last_mut()) {
                     *last = "reduction: none, since the closure did not decide the matter".to_owned();
                 }
@@ -92,6 +93,9 @@ impl<'a> Question<'_, 'a> {
             reason = vacuity::of_decision(self, &decision, settings.at_deadlock, arguments, clock);
         }
         notes.extend(reason);
+        if arguments.shortest && verdict == Verdict::Violated && !self.constraints.fairness.is_empty() {
+            notes.push("not shortened: the shortest run need not be fair".to_owned());
+        }
         let reduction_check = self.verify_reduction(&choice, &decision, &settings, arguments, clock)?;
         Ok(PropertyResult {
             property: self.name.to_owned(),
@@ -141,7 +145,10 @@ impl<'a> Question<'_, 'a> {
     fn describe(&self, method: Method, arguments: &CheckArguments) -> report::Method {
         report::Method {
             observer: method.observer.name(),
-            search: method.search.name(),
+            search: match arguments.fairness_by {
+                FairnessBy::Monitor if !self.constraints.fairness.is_empty() => "nested+monitor",
+                _ => method.search.name(),
+            },
             reduction: method.reduction.map_or("none", check::reduction::Method::name),
             fairness: self.constraints.name(),
             store: arguments.search.store.name(),
@@ -380,6 +387,22 @@ impl<'a> Question<'_, 'a> {
             reduced_states: decision.outcome.stats.states,
             agrees: found(&full) == found(decision),
         }))
+    }
+}
+
+/// What monitors need was not asked for, if the user left it open.
+fn explain_monitors(choice: &mut Choice, arguments: &CheckArguments) {
+    let open = [
+        ("observer: ", arguments.observer.kind().is_none(), "ba, which monitors can be added to"),
+        ("search: ", arguments.algorithm.kind().is_none(), "nested, which monitors are for"),
+        ("reduction: ", arguments.reduce == Reduce::Auto, "none, fair runs cannot be told apart with it"),
+    ];
+    for (what, is_open, why) in open {
+        let mut reasons = choice.reasons.iter_mut();
+        let reason = reasons.find(|reason| reason.starts_with(what) && reason.ends_with("as asked"));
+        if let (Some(reason), true) = (reason, is_open && arguments.fairness_by == FairnessBy::Monitor) {
+            *reason = format!("{what}{why}");
+        }
     }
 }
 

@@ -103,7 +103,9 @@ impl<'a> Question<'_, 'a> {
             );
         }
         if arguments.search.store == StoreKind::Bitstate {
-            return Some("fair runs are told by components, for which the store must be exact");
+            return Some(
+                "fair runs are told by components, for which the store must be exact: use --store exact",
+            );
         }
         (arguments.fairness_by == FairnessBy::Monitor)
             .then_some("monitors are for LTL: use --fairness-by search for testers")

@@ -5,6 +5,7 @@ mod automata;
 mod bad_input;
 mod explore_product;
 mod export;
+mod fairness;
 mod formulas;
 mod json;
 mod limits;

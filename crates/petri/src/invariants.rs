@@ -1,0 +1,256 @@
+//! How many tokens places can hold at most, as far as weighted sums of tokens show it.
+//!
+//! # Idea
+//! If a sum of tokens, each place with a weight of 0 or more, is never increased by any transition,
+//! then it never exceeds its initial value, and a place of weight *w* never holds more than the
+//! initial value divided by *w*. Such sums are found by the algorithm of Farkas, as for place
+//! invariants (Colom and Silva, *Convex geometry and semiflows in P/T nets*, 1991): start with the
+//! tokens of each place alone; take one transition after the other; each sum that it increases is
+//! replaced by combinations with sums that it decreases, such that it leaves them alone. This is done
+//! twice: sums that are decreased are first dropped too, which finds only those that never change, but
+//! many of them; then they are kept.
+//!
+//! # Limits
+//! There may be exponentially many. When there are many combinations, only some are made, and the
+//! work is limited: then some bounds are not found, and those that are found are still right.
+
+use rustc_hash::FxHashSet;
+
+use crate::net::{Net, PlaceId};
+
+/// Arithmetic operations, roughly, that finding sums may take, each time.
+const WORK: usize = 5_000_000;
+/// So many combinations are made for one transition.
+const MAX_COMBINED: usize = 2_000;
+
+impl Net {
+    /// The most tokens that each place can hold, where that is easy to find. Takes some time for
+    /// large nets, but not much.
+    pub fn place_bounds(&self) -> Vec<Option<i64>> {
+        let mut bounds: Vec<Option<i64>> = vec![None; self.places.len()];
+        let constant = Farkas::new(self).run(false);
+        for sum in constant.into_iter().chain(Farkas::new(self).run(true)) {
+            let initial = |&(place, weight): &(u32, i64)| {
+                i128::from(self.places[place as usize].initial).checked_mul(i128::from(weight))
+            };
+            // Of at most 2^32 products below 2^126 none is lost.
+            let total: Option<i128> =
+                sum.places.iter().try_fold(0i128, |total, term| total.checked_add(initial(term)?));
+            for &(place, weight) in &sum.places {
+                let most = total.and_then(|total| i64::try_from(total / i128::from(weight)).ok());
+                let known = &mut bounds[place as usize];
+                *known = match (*known, most) {
+                    (Some(known), Some(most)) => Some(known.min(most)),
+                    (known, most) => known.or(most),
+                };
+            }
+        }
+        bounds
+    }
+}
+
+/// A sparse vector: indices in order, no zeros.
+type Sparse = Vec<(u32, i64)>;
+
+/// A weighted sum of tokens.
+struct Sum {
+    /// The places and their weights, which are positive.
+    places: Sparse,
+    /// By how much each transition changes it.
+    changes: Sparse,
+}
+
+impl Sum {
+    fn change(&self, transition: u32) -> i64 {
+        match self.changes.binary_search_by_key(&transition, |(index, _)| *index) {
+            Ok(at) => self.changes[at].1,
+            Err(_) => 0,
+        }
+    }
+
+    fn size(&self) -> usize {
+        self.places.len() + self.changes.len()
+    }
+
+    /// The combination of two sums that a transition does not change; nothing if numbers get too
+    /// large.
+    fn combine(gaining: &Sum, losing: &Sum, transition: u32) -> Option<Sum> {
+        let (gain, loss) = (gaining.change(transition), losing.change(transition).checked_neg()?);
+        let common = gcd(gain, loss);
+        let (x, y) = (loss / common, gain / common);
+        let mut sum = Sum {
+            places: add(&gaining.places, x, &losing.places, y)?,
+            changes: add(&gaining.changes, x, &losing.changes, y)?,
+        };
+        let numbers = || sum.places.iter().chain(&sum.changes).map(|(_, number)| *number);
+        let common = numbers().fold(0, gcd);
+        if common > 1 {
+            sum.places.iter_mut().chain(&mut sum.changes).for_each(|(_, number)| *number /= common);
+        }
+        Some(sum)
+    }
+}
+
+/// `x * a + y * b`.
+fn add(a: &Sparse, x: i64, b: &Sparse, y: i64) -> Option<Sparse> {
+    let mut sum = Vec::with_capacity(a.len() + b.len());
+    let (mut a, mut b) = (a.iter().peekable(), b.iter().peekable());
+    loop {
+        let index = match (a.peek(), b.peek()) {
+            (Some(a), Some(b)) => a.0.min(b.0),
+            (Some(only), None) | (None, Some(only)) => only.0,
+            (None, None) => return Some(sum),
+        };
+        let from_a =
+            a.next_if(|(its, _)| *its == index).map_or(Some(0), |(_, number)| number.checked_mul(x))?;
+        let from_b =
+            b.next_if(|(its, _)| *its == index).map_or(Some(0), |(_, number)| number.checked_mul(y))?;
+        let number = from_a.checked_add(from_b)?;
+        if number != 0 {
+            sum.push((index, number));
+        }
+    }
+}
+
+/// The greatest common divisor of the absolute values, as far as 63 bits go; 0 for two zeros.
+fn gcd(a: i64, b: i64) -> i64 {
+    let (mut a, mut b) = (a.unsigned_abs(), b.unsigned_abs());
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    i64::try_from(a).unwrap_or(1)
+}
+
+struct Farkas {
+    sums: Vec<Sum>,
+    /// Per transition, how many sums it increases and decreases.
+    gaining: Vec<usize>,
+    losing: Vec<usize>,
+    work: usize,
+}
+
+impl Farkas {
+    fn new(net: &Net) -> Farkas {
+        let mut changes: Vec<Sparse> = vec![Vec::new(); net.places.len()];
+        for (index, transition) in net.transitions.iter().enumerate() {
+            for (place, change) in transition.changes() {
+                changes[PlaceId::index(place)].push((index as u32, change));
+            }
+        }
+        let n_transitions = net.transitions.len();
+        let mut farkas = Farkas {
+            sums: Vec::new(),
+            gaining: vec![0; n_transitions],
+            losing: vec![0; n_transitions],
+            work: WORK,
+        };
+        for (place, changes) in changes.into_iter().enumerate() {
+            farkas.push(Sum { places: vec![(place as u32, 1)], changes });
+        }
+        farkas
+    }
+
+    /// Sums that no transition increases; those that some decrease are kept on the way, or not.
+    fn run(mut self, keeps_losing: bool) -> Vec<Sum> {
+        let mut known: FxHashSet<Sparse> = FxHashSet::default();
+        while let Some(transition) = self.easiest() {
+            let gaining = self.remove(|sum| sum.change(transition) > 0);
+            let mut losing: Vec<usize> =
+                (0..self.sums.len()).filter(|&index| self.sums[index].change(transition) < 0).collect();
+            // The smallest are the most useful ones.
+            losing.sort_by_key(|&index| self.sums[index].size());
+            losing.truncate((MAX_COMBINED / gaining.len().max(1)).max(1));
+            for sum in &gaining {
+                for &index in &losing {
+                    self.work = self.work.saturating_sub(sum.size() + self.sums[index].size());
+                    if self.work == 0 {
+                        return self.finish();
+                    }
+                    if let Some(combined) = Sum::combine(sum, &self.sums[index], transition)
+                        && known.insert(combined.places.clone())
+                    {
+                        self.push(combined);
+                    }
+                }
+            }
+            if !keeps_losing {
+                self.remove(|sum| sum.change(transition) < 0);
+            }
+        }
+        self.finish()
+    }
+
+    /// Removes some of the sums.
+    fn remove(&mut self, is_removed: impl Fn(&Sum) -> bool) -> Vec<Sum> {
+        self.work = self.work.saturating_sub(self.sums.len());
+        let (removed, kept): (Vec<Sum>, Vec<Sum>) =
+            std::mem::take(&mut self.sums).into_iter().partition(is_removed);
+        removed.iter().for_each(|sum| self.count(sum, false));
+        self.sums = kept;
+        removed
+    }
+
+    /// A transition that increases sums, with the fewest combinations.
+    fn easiest(&mut self) -> Option<u32> {
+        self.work = self.work.saturating_sub(self.gaining.len());
+        if self.work == 0 {
+            return None;
+        }
+        let open = (0..self.gaining.len()).filter(|&index| self.gaining[index] > 0);
+        open.min_by_key(|&index| self.gaining[index] * self.losing[index]).map(|index| index as u32)
+    }
+
+    fn push(&mut self, sum: Sum) {
+        self.count(&sum, true);
+        self.sums.push(sum);
+    }
+
+    fn count(&mut self, sum: &Sum, is_new: bool) {
+        for &(transition, change) in &sum.changes {
+            let counts = if change > 0 { &mut self.gaining } else { &mut self.losing };
+            let count = &mut counts[transition as usize];
+            *count = if is_new { *count + 1 } else { *count - 1 };
+        }
+    }
+
+    fn finish(mut self) -> Vec<Sum> {
+        self.sums.retain(|sum| sum.changes.iter().all(|(_, change)| *change < 0));
+        self.sums
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use base::SourceId;
+
+    /// The bounds of a net with these markings and transitions, places by number.
+    fn bounds(initial: &[i64], transitions: &[(&[usize], &[usize])]) -> Vec<Option<i64>> {
+        let mut text = String::from("<pnml><net id='n'>");
+        for (place, tokens) in initial.iter().enumerate() {
+            text += &format!(
+                "<place id='p{place}'><initialMarking><text>{tokens}</text></initialMarking></place>"
+            );
+        }
+        for (index, (inputs, outputs)) in transitions.iter().enumerate() {
+            text += &format!("<transition id='t{index}'/>");
+            inputs.iter().for_each(|place| text += &format!("<arc source='p{place}' target='t{index}'/>"));
+            outputs.iter().for_each(|place| text += &format!("<arc source='t{index}' target='p{place}'/>"));
+        }
+        text += "</net></pnml>";
+        crate::read(&text, SourceId::new(0)).unwrap().place_bounds()
+    }
+
+    #[test]
+    fn weighted_sums_bound_places() {
+        let (a, b, c) = (0, 1, 2);
+        assert_eq!(bounds(&[3, 0], &[(&[a], &[b]), (&[b], &[a])]), [Some(3), Some(3)]);
+        assert_eq!(bounds(&[5, 0], &[(&[a, a], &[b])]), [Some(5), Some(2)], "two for one, and one is left");
+        assert_eq!(bounds(&[1, 0], &[(&[a], &[b, b, b])]), [Some(1), Some(3)]);
+        assert_eq!(bounds(&[1, 0], &[(&[a], &[a, b])]), [Some(1), None], "b grows for ever");
+        assert_eq!(bounds(&[1, 0, 2], &[(&[a], &[a, b]), (&[b, c], &[c])]), [Some(1), None, Some(2)]);
+        assert_eq!(bounds(&[4, 0], &[(&[a], &[b]), (&[b], &[])]), [Some(4), Some(4)], "tokens may be lost");
+        assert_eq!(bounds(&[7], &[]), [Some(7)]);
+        assert_eq!(bounds(&[i64::MAX, i64::MAX], &[(&[a], &[b])]), [Some(i64::MAX), None], "beyond 63 bits");
+        assert_eq!(bounds(&[], &[(&[], &[])]), []);
+    }
+}

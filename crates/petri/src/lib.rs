@@ -1,0 +1,102 @@
+//! Front end for Petri nets: PNML files become action systems, and the questions of the Model
+//! Checking Contest become questions about these.
+//!
+//! This crate owns the reading of PNML and of the contest's formula files, what nets mean as a
+//! [`model::ActionSystem`], and the language of propositions about markings. It knows nothing of
+//! searches, and reads no files: whoever calls hands in texts.
+//!
+//! ```
+//! use std::sync::Arc;
+//! use stubborn_petri::{Bounds, read, to_utf8};
+//!
+//! let file = br#"<?xml version="1.0"?>
+//!     <pnml xmlns="http://www.pnml.org/version-2009/grammar/pnml">
+//!       <net id="lamp" type="http://www.pnml.org/version-2009/grammar/ptnet">
+//!         <page id="page">
+//!           <place id="off"><initialMarking><text>1</text></initialMarking></place>
+//!           <place id="on"/>
+//!           <transition id="switch"/>
+//!           <arc id="a" source="off" target="switch"/>
+//!           <arc id="b" source="switch" target="on"/>
+//!         </page>
+//!       </net>
+//!     </pnml>"#;
+//!
+//! // Bytes become UTF-8, the text a net, the net an action system.
+//! let mut sources = base::SourceMap::new();
+//! let source = sources.add("lamp.pnml", to_utf8("lamp.pnml", file.to_vec())?)?;
+//! let net = Arc::new(read(&sources.get(source).text, source).unwrap());
+//! let mut model = net.lower(Bounds::guess(&net));
+//! assert_eq!(model.system.variables().len(), 2);
+//!
+//! // The text of a proposition, from wherever it comes, becomes an expression of the system.
+//! let text = "on >= 1 || fireable(switch)";
+//! let other = sources.add("--ltl", text.into())?;
+//! assert!(model.resolve(text, other, 0).is_ok());
+//! let error = model.resolve("fireable(swicth)", other, 0).unwrap_err();
+//! assert_eq!(error.help.unwrap(), "did you mean `switch`?");
+//! # Ok::<(), base::Diagnostic>(())
+//! ```
+//!
+//! # Nets
+//!
+//! Place/transition nets are read completely: pages, reference nodes, arc weights, names, elements in
+//! any order. Of what tools add, only nested units are read; the rest is skipped. Whatever would
+//! change the meaning of the net (colors, inhibitor arcs, capacities) is refused. Markings and weights
+//! have 63 bits.
+//!
+//! How many tokens a place can hold is not known beforehand, and states are packed. So places get
+//! little room at first ([`Bounds`]); a search that meets a place that is too small stops with
+//! [`Fault::OutOfRange`](model::Fault::OutOfRange), [`Model::widen`] makes room, and the search starts
+//! again. No count is ever wrong, and expressions, propositions and actions keep their numbers.
+//!
+//! # Propositions
+//!
+//! Expressions about markings are Boolean or integer; anything but 0 is true. From the loosest to the
+//! tightest:
+//!
+//! | operators | |
+//! |---|---|
+//! | `<->` | from the left |
+//! | `->` | from the right |
+//! | `\|\|` | |
+//! | `&&` | |
+//! | `!` | as in formulas: `!x == 1` is `!(x == 1)` |
+//! | `==` `!=` `<` `<=` `>` `>=` | one at a time |
+//! | `+` `-` | from the left |
+//! | `*` | |
+//! | `-` | sign |
+//!
+//! - A place stands for its number of tokens: `Eat_1 >= 1`, `p + q <= 2`, or just `Eat_1`.
+//! - `fireable(t, u)`: one of these transitions is enabled.
+//! - `deadlock`: no transition is enabled. `deadlock()` is the same, for nets with a place `deadlock`.
+//! - `true`, `false`, numbers.
+//!
+//! A node is called by its id or, if no node of its kind has that id, by its name, which must then be
+//! that of one node only. Names of letters, digits, `_` and `.` that do not begin with a digit or `.`
+//! can be written as they are; all others, and keywords, in single or double quotation marks, where
+//! `\` protects the next character. Arithmetic is exact: a result beyond 64 bits is a fault.
+//!
+//! # The contest
+//!
+//! [`mcc`] has the examinations and their formula files. A run that ends repeats its last marking for
+//! ever; the search has to be told so.
+
+mod bounds;
+mod errors;
+mod invariants;
+mod lexer;
+mod lookup;
+mod lower;
+pub mod mcc;
+mod net;
+mod pnml;
+mod predicates;
+mod proposition;
+mod xml;
+
+pub use bounds::Bounds;
+pub use lower::Model;
+pub use net::{Lookup, Net, Node, Place, PlaceId, Transition, TransitionId, Unit, UnitId, Units};
+pub use pnml::read;
+pub use xml::to_utf8;
