@@ -248,3 +248,18 @@ fn what_is_too_large_is_refused() {
     let wide = formula(&mut formulas, &wide);
     assert!(translate(&mut formulas, wide, Effort::Low).is_err());
 }
+
+/// The tableau of the whole has too many labels; those of its parts have not.
+#[test]
+fn a_disjunction_that_is_too_large_is_translated_part_by_part() {
+    let parts: Vec<String> = (0..20).map(|i| format!("(a{i} -> F b{i})")).collect();
+    let text = format!("!(G ({}))", parts.join(" & "));
+    let mut formulas = Formulas::new();
+    let formula = ltl::parse(&mut formulas, &text, base::SourceId::new(0), 0).unwrap().formula;
+    let tgba = translate(&mut formulas, formula, Effort::Low).unwrap();
+    assert!(tgba.n_states() <= 2 * 20 + 1, "{}", tgba.n_states());
+    let propositions = formulas.propositions(formula);
+    for word in words(&propositions, 100, 5) {
+        assert_eq!(accepts(&tgba, &word), satisfies(&formulas, formula, &word));
+    }
+}

@@ -4,8 +4,10 @@
 //! effort, and may use only about as much fuel as the first did: what takes much longer is rarely smaller.
 
 use base::Limit;
-use ltl::{Formula, Formulas, negation_normal_form, simplify};
+use ltl::{Formula, Formulas, Node, negation_normal_form, simplify};
 
+use crate::clean::{simplify_marks, trim};
+use crate::product::union;
 use crate::tgba::Tgba;
 use crate::translate::merge::{self, merge_by_trial};
 use crate::translate::rewrite::{drop_redundant, pull_out};
@@ -21,8 +23,47 @@ fn normalize(formulas: &mut Formulas, formula: Formula) -> Formula {
     simplify(formulas, normal)
 }
 
-/// Automata for the formula; at least one.
+/// Automata for the formula; at least one. If its tableau is too large, a disjunction is translated part by
+/// part.
 pub(crate) fn candidates(
+    formulas: &mut Formulas,
+    formula: Formula,
+    config: Config,
+    work: &mut Work<'_, '_>,
+) -> Result<Vec<Tgba>, GaveUp> {
+    let reason = match of_whole(formulas, formula, config, work) {
+        Err(GaveUp::TooLarge(reason)) => reason,
+        found => return found,
+    };
+    let parts = disjuncts(formulas, formula);
+    let mut all: Option<Tgba> = None;
+    for &part in &parts {
+        let found = of_whole(formulas, part, config, work)?;
+        let smallest = found.into_iter().min_by_key(size).ok_or(reason)?;
+        all = Some(match all {
+            None => smallest,
+            Some(all) => union(&all, &smallest),
+        });
+    }
+    let all = all.ok_or(reason)?;
+    Ok(vec![polish_within(simplify_marks(trim(all)), Effort::Low, work)?])
+}
+
+/// The formulas whose disjunction a formula is: of `a | b`, and of `F (a | b)`. None if it is no such formula.
+fn disjuncts(formulas: &mut Formulas, formula: Formula) -> Vec<Formula> {
+    let normal = normalize(formulas, formula);
+    let (list, is_finally) = match formulas.node(normal) {
+        Node::Or(list) => (list.to_vec(), false),
+        Node::Finally(inside) => match formulas.node(inside) {
+            Node::Or(list) => (list.to_vec(), true),
+            _ => return vec![],
+        },
+        _ => return vec![],
+    };
+    list.into_iter().map(|part| if is_finally { formulas.finally(part) } else { part }).collect()
+}
+
+fn of_whole(
     formulas: &mut Formulas,
     formula: Formula,
     config: Config,

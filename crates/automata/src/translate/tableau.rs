@@ -265,7 +265,9 @@ impl<'p> Tableau<'p> {
             work.spend(self.labels.take_steps())?;
         }
         let leaf_edges = &self.leaf_edges;
-        let edges = self.labels.letters_by(diagram, |_, leaf| leaf_edges[&leaf].clone());
+        // A leaf is missing only if the labels are exhausted, which the caller notices.
+        let edges =
+            self.labels.letters_by(diagram, |_, leaf| leaf_edges.get(&leaf).cloned().unwrap_or_default());
         work.spend(self.labels.take_steps() + edges.len() as u64)?;
         Ok(edges)
     }
