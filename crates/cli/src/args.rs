@@ -35,14 +35,15 @@ pub(crate) enum Command {
     Check(CheckArguments),
     Explore(ExploreArguments),
     Simulate(SimulateArguments),
+    Mcc(MccArguments),
     Translate(TranslateArguments),
     Automaton(AutomatonArguments),
 }
 
 /// Check the properties of a model, and show a run for each that is violated
 ///
-/// Checked are the properties given by --property, --ltl, --claim or --deadlock-free; without these, everything
-/// that the file declares, and deadlock freedom if it declares nothing or says `deadlock-free;`.
+/// Checked are the properties given by --property, --ltl, --claim, --mcc or --deadlock-free; without these,
+/// everything that the file declares, and deadlock freedom if it declares nothing or says `deadlock-free;`.
 /// Every run is replayed by an independent interpreter before it is shown.
 ///
 /// A tester says what is illegal: a trace that leads it to a reject state, a system that is stuck
@@ -74,6 +75,14 @@ pub(crate) struct CheckArguments {
     /// Check that no run is accepted by the automaton in this file: HOA or a never claim (repeatable)
     #[arg(long, value_name = "FILE")]
     pub(crate) claim: Vec<PathBuf>,
+
+    /// Check the formulas of this file of the Model Checking Contest (for nets)
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
+    pub(crate) mcc: Option<PathBuf>,
+
+    /// Of the formulas of --mcc, check those with these numbers or ids, like 3,7
+    #[arg(long, value_name = "IDS", requires = "mcc", value_delimiter = ',', hide_short_help = true)]
+    pub(crate) only: Vec<String>,
 
     /// Check that no deadlock can be reached
     #[arg(long)]
@@ -144,6 +153,8 @@ Examples:
   stubborn check net.proc --claim never.txt --reduce closure
   stubborn check net.proc --ltl '<> [] P@idle' --observer ta --search one-pass
   stubborn check net.proc --ltl '[] <> P@idle' --explain-choice --verify-reduction
+  stubborn check net.pnml --ltl '[] (Eat_1 >= 1 -> <> fireable(End_1))'
+  stubborn check net.pnml --mcc LTLFireability.xml --only 3,7
 
 Exit codes:
   0  every property holds
@@ -196,6 +207,7 @@ Examples:
   stubborn explore models/dining.proc -D N=2 --dot dining.dot
   stubborn explore models/dining.proc --aut dining.aut --json
   stubborn explore models/dining.proc --ltl '[] <> Phil[0]@eat' --observer ta
+  stubborn explore net.pnml
 
 An .aut file knows one initial state only: a system with several is written with an artificial one
 in front, and the command says so. Files are written only if everything was explored.
@@ -243,6 +255,45 @@ of the run.
 
 At the prompt: the number of a step, or `undo`, `redo`, `goto N`, `random [N]`, `state`, `trace`,
 `help`, `quit`. Each may be shortened to its first letter.";
+
+/// Answer an examination of the Model Checking Contest, in its own words
+///
+/// Every answer is printed as soon as it is known. Time is shared out among the questions: easy ones are
+/// answered first, and what is left is divided among the rest. Examinations are StateSpace, OneSafe,
+/// StableMarking, QuasiLiveness, Liveness, ReachabilityDeadlock, UpperBounds, ReachabilityCardinality,
+/// ReachabilityFireability, LTLCardinality and LTLFireability. For colored nets and for CTL the answer is
+/// DO_NOT_COMPETE.
+#[derive(Debug, Args)]
+#[command(after_long_help = MCC_EXAMPLES)]
+pub(crate) struct MccArguments {
+    /// The folder with model.pnml and the formula files
+    pub(crate) folder: PathBuf,
+
+    /// What is asked, like LTLFireability
+    pub(crate) examination: String,
+
+    /// Stop after this time, like 90, 30s, 5m or 1.5h
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    pub(crate) timeout: Option<Duration>,
+
+    /// Stop before using more memory, like 500M or 4G (default: most of what is free)
+    #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
+    pub(crate) max_memory: Option<u64>,
+
+    /// Show no progress
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+}
+
+const MCC_EXAMPLES: &str = "\
+Examples:
+  stubborn mcc Philosophers-PT-000005 StateSpace
+  stubborn mcc Philosophers-PT-000005 LTLFireability --timeout 30s --max-memory 8G
+
+Exit codes:
+  0  every question was answered
+  2  bad input or usage
+  3  some answer is CANNOT_COMPUTE or DO_NOT_COMPETE";
 
 /// Translate a formula of linear temporal logic into an automaton
 #[derive(Debug, Args)]
@@ -399,7 +450,7 @@ pub(crate) enum EffortLevel {
 /// The model.
 #[derive(Debug, Args)]
 pub(crate) struct ModelArguments {
-    /// The model: a .proc file
+    /// The model: a .proc file, or a Petri net in a .pnml file
     pub(crate) file: PathBuf,
 
     /// Give a constant another value (repeatable)

@@ -47,16 +47,26 @@ pub(crate) fn run(arguments: &ExploreArguments) -> Result<Exit, Failure> {
     let mut input = input::load(&arguments.model, json)?;
     terminal::catch_interrupts();
     let mut clock = Clock::start(&arguments.limits);
-    let subject = match subject(arguments, &mut input, &mut clock) {
+    let mut subject = match subject(arguments, &mut input, &mut clock) {
         Ok(subject) => subject,
         Err(diagnostics) => return Err(Failure::new(input.sources, diagnostics, json)),
     };
-    let system = &input.model.system;
-    let explored = match subject {
-        Subject::System => explore_system(arguments, system, &mut clock)?,
-        Subject::Product(name, mut task) => explore_product(arguments, system, &name, &mut task, &mut clock)?,
-        Subject::Untranslated(reason) => Explored { notes: vec![reason], ..Explored::default() },
+    let explored = loop {
+        let system = input.model.system();
+        let explored = match &mut subject {
+            Subject::System => explore_system(arguments, system, &mut clock)?,
+            Subject::Product(name, task) => explore_product(arguments, system, name, task, &mut clock)?,
+            Subject::Untranslated(reason) => {
+                Explored { notes: vec![std::mem::take(reason)], ..Explored::default() }
+            }
+        };
+        match &explored.fault {
+            // With more room, from the beginning: counts are never wrong.
+            Some((error, _)) if input.model.widen(error) => {}
+            _ => break explored,
+        }
     };
+    let system = input.model.system();
     let seconds = clock.seconds();
     drop(clock);
     if let Some((error, run)) = &explored.fault {
@@ -131,10 +141,9 @@ fn subject(
 ) -> Result<Subject, Diagnostics> {
     if let Some(text) = &arguments.ltl {
         let source = input.sources.add("--ltl", text.clone().into_bytes())?;
-        let model = &mut input.model;
-        let parsed = ltl::parse(&mut model.formulas, text, source, 0)?;
-        let propositions = model.resolve_propositions(&parsed, &input.sources)?;
-        let (system, formulas) = (&mut model.system, &mut model.formulas);
+        let parsed = ltl::parse(input.model.formulas(), text, source, 0)?;
+        let propositions = input.model.resolve_propositions(&parsed, &input.sources)?;
+        let (system, formulas) = input.model.parts();
         let task = formula_task(system, formulas, parsed.formula, &propositions, &arguments.limits, clock);
         return Ok(match task {
             Ok(task) => Subject::Product(shortened(text), Box::new(task)),
@@ -142,7 +151,7 @@ fn subject(
         });
     }
     let Some(path) = &arguments.claim else { return Ok(Subject::System) };
-    let mut claims = input::read_automata(path, &mut input.model.formulas, &mut input.sources)?;
+    let mut claims = input::read_automata(path, input.model.formulas(), &mut input.sources)?;
     match (claims.pop(), claims.len()) {
         (Some((name, claim)), 0) => {
             Ok(Subject::Product(name, Box::new(claim_task(input, path, claim, clock)?)))
@@ -196,9 +205,9 @@ fn explore_product(
 
 fn print(arguments: &ExploreArguments, input: &Input, explored: Explored, seconds: f64) -> Exit {
     let Explored { stats, complete, product, notes, .. } = explored;
+    let model = input.info();
     let report = ExploreReport {
         schema: SCHEMA,
-        model: input.info.clone(),
         complete,
         reason: (!notes.is_empty()).then(|| notes.join("; ")),
         states: stats.states,
@@ -207,7 +216,8 @@ fn print(arguments: &ExploreArguments, input: &Input, explored: Explored, second
         depth: stats.depth,
         seconds,
         peak_bytes: stats.peak_bytes,
-        state_bytes: input.info.state_bytes,
+        state_bytes: model.state_bytes,
+        model,
         product,
     };
     if arguments.limits.json {

@@ -3,11 +3,13 @@
 use std::fs;
 use std::io::Read as _;
 use std::path::Path;
+use std::sync::Arc;
 
 use automata::{AnyAutomaton, hoa, never};
-use base::{Diagnostic, SourceMap, suggest};
-use ltl::Formulas;
-use model::System as _;
+use base::{Diagnostic, Diagnostics, SourceId, SourceMap, suggest};
+use ltl::{Formulas, Prop};
+use model::{ActionSystem, ExprId, StepError, System as _};
+use petri::Bounds;
 use report::{ModelInfo, diagnostic};
 
 use crate::args::ModelArguments;
@@ -17,21 +19,159 @@ use crate::terminal;
 /// A model, ready to be explored.
 pub(crate) struct Input {
     pub(crate) sources: SourceMap,
-    pub(crate) model: process::Model,
-    pub(crate) info: ModelInfo,
+    pub(crate) model: Loaded,
+    file: String,
+}
+
+impl Input {
+    /// What reports say about the model.
+    pub(crate) fn info(&self) -> ModelInfo {
+        let system = self.model.system();
+        ModelInfo {
+            file: self.file.clone(),
+            language: match self.model {
+                Loaded::Process(_) => "process",
+                Loaded::Petri(_) => "petri",
+            },
+            processes: system.processes().len(),
+            actions: system.actions().len(),
+            state_bytes: 4 * system.width(),
+        }
+    }
+}
+
+/// A model in one of the languages.
+pub(crate) enum Loaded {
+    Process(Box<process::Model>),
+    Petri(Box<petri::Model>),
+}
+
+impl Loaded {
+    pub(crate) fn system(&self) -> &ActionSystem {
+        match self {
+            Loaded::Process(model) => &model.system,
+            Loaded::Petri(model) => &model.system,
+        }
+    }
+
+    /// The system, and the formulas about it.
+    pub(crate) fn parts(&mut self) -> (&mut ActionSystem, &mut Formulas) {
+        match self {
+            Loaded::Process(model) => (&mut model.system, &mut model.formulas),
+            Loaded::Petri(model) => (&mut model.system, &mut model.formulas),
+        }
+    }
+
+    pub(crate) fn formulas(&mut self) -> &mut Formulas {
+        self.parts().1
+    }
+
+    /// The expression that a text of a proposition stands for.
+    pub(crate) fn resolve(
+        &mut self,
+        text: &str,
+        source: SourceId,
+        offset: usize,
+    ) -> Result<ExprId, Diagnostics> {
+        match self {
+            Loaded::Process(model) => Ok(model.resolve(text, source, offset)?),
+            Loaded::Petri(model) => Ok(model.resolve(text, source, offset)?),
+        }
+    }
+
+    /// The propositions of a formula, with their expressions.
+    pub(crate) fn resolve_propositions(
+        &mut self,
+        parsed: &ltl::Parsed,
+        sources: &SourceMap,
+    ) -> Result<Vec<(Prop, ExprId)>, Diagnostics> {
+        match self {
+            Loaded::Process(model) => model.resolve_propositions(parsed, sources),
+            Loaded::Petri(model) => model.resolve_propositions(parsed, sources),
+        }
+    }
+
+    /// What the file wants checked; a net declares nothing.
+    pub(crate) fn properties(&self) -> &[process::Property] {
+        match self {
+            Loaded::Process(model) => &model.properties,
+            Loaded::Petri(_) => &[],
+        }
+    }
+
+    /// Whether the file says that there is no deadlock.
+    pub(crate) fn is_deadlock_free(&self) -> bool {
+        match self {
+            Loaded::Process(model) => model.deadlock_free.is_some(),
+            Loaded::Petri(_) => false,
+        }
+    }
+
+    /// What the file assumes about runs.
+    pub(crate) fn fairness(&self) -> &[process::Fairness] {
+        match self {
+            Loaded::Process(model) => &model.fairness,
+            Loaded::Petri(_) => &[],
+        }
+    }
+
+    /// Whether a fault is only that a place has too little room; [`Loaded::widen`] makes more.
+    pub(crate) fn can_widen(&self, error: &StepError) -> bool {
+        match self {
+            Loaded::Process(_) => false,
+            Loaded::Petri(model) => model.can_widen(error),
+        }
+    }
+
+    /// Makes room in a place. States are then packed in another way: what was searched must be
+    /// searched again.
+    pub(crate) fn widen(&mut self, error: &StepError) -> bool {
+        match self {
+            Loaded::Process(_) => false,
+            Loaded::Petri(model) => model.widen(error),
+        }
+    }
+
+    /// To be called after propositions were added, before a search with reduction.
+    pub(crate) fn settle(&mut self) {
+        if let Loaded::Petri(model) = self {
+            model.settle();
+        }
+    }
+
+    /// Makes all the room that there is. For those that keep few states.
+    pub(crate) fn widen_fully(&mut self) {
+        if let Loaded::Petri(model) = self {
+            let net = model.net().clone();
+            **model = net.lower(Bounds::all(&net, i64::MAX));
+        }
+    }
 }
 
 /// Reads a model; warnings are printed.
 pub(crate) fn load(arguments: &ModelArguments, json: bool) -> Result<Input, Failure> {
     let path = &arguments.file;
     let mut sources = SourceMap::new();
-    let fail = |diagnostic: Diagnostic| Failure::new(SourceMap::new(), diagnostic, json);
-    check_language(path).map_err(fail)?;
-    let bytes = read(path).map_err(fail)?;
-    let source = match sources.add(path.display().to_string(), bytes) {
-        Ok(source) => source,
-        Err(diagnostic) => return Err(Failure::new(sources, diagnostic, json)),
+    let model = match language(path).and_then(|language| Ok((language, read(path)?))) {
+        Ok((Some(Language::Petri), bytes)) => load_net(path, bytes, arguments, &mut sources),
+        Ok((None, bytes)) if is_xml(&bytes) => load_net(path, bytes, arguments, &mut sources),
+        Ok((Some(Language::Process), bytes)) => load_processes(path, bytes, arguments, &mut sources),
+        Ok((None, _)) => Err(unknown_language(path).into()),
+        Err(diagnostic) => Err(diagnostic.into()),
     };
+    match model {
+        Ok(model) => Ok(Input { sources, model, file: path.display().to_string() }),
+        Err(diagnostics) => Err(Failure::new(sources, diagnostics, json)),
+    }
+}
+
+fn load_processes(
+    path: &Path,
+    bytes: Vec<u8>,
+    arguments: &ModelArguments,
+    sources: &mut SourceMap,
+) -> Result<Loaded, Diagnostics> {
+    let source = sources.add(path.display().to_string(), bytes)?;
     let options =
         process::Options { constants: arguments.definitions.clone(), ..process::Options::default() };
     let folder = path.parent().unwrap_or(Path::new(""));
@@ -42,35 +182,76 @@ pub(crate) fn load(arguments: &ModelArguments, json: bool) -> Result<Input, Fail
             None => reason,
         })
     };
-    let model = match process::load(&mut sources, source, &options, &mut loader) {
-        Ok(model) => model,
-        Err(diagnostics) => return Err(Failure::new(sources, diagnostics, json)),
-    };
-    terminal::print_stderr(&diagnostic::to_text(&sources, &model.warnings, terminal::stderr_has_color()));
-    let info = ModelInfo {
-        file: path.display().to_string(),
-        language: "process",
-        processes: model.system.processes().len(),
-        actions: model.system.actions().len(),
-        state_bytes: 4 * model.system.width(),
-    };
-    Ok(Input { sources, model, info })
+    let model = process::load(sources, source, &options, &mut loader)?;
+    terminal::print_stderr(&diagnostic::to_text(sources, &model.warnings, terminal::stderr_has_color()));
+    Ok(Loaded::Process(Box::new(model)))
 }
 
-/// The language is known by the file's extension.
-fn check_language(path: &Path) -> Result<(), Diagnostic> {
+fn load_net(
+    path: &Path,
+    bytes: Vec<u8>,
+    arguments: &ModelArguments,
+    sources: &mut SourceMap,
+) -> Result<Loaded, Diagnostics> {
+    if let Some((name, _)) = arguments.definitions.first() {
+        let message = format!("a net has no constant that `-D {name}=…` could set");
+        return Err(Diagnostic::error("unknown-constant", message).into());
+    }
+    Ok(Loaded::Petri(Box::new(read_net(path, bytes, sources)?)))
+}
+
+/// The net in the bytes of a PNML file.
+pub(crate) fn read_net(
+    path: &Path,
+    bytes: Vec<u8>,
+    sources: &mut SourceMap,
+) -> Result<petri::Model, Diagnostics> {
+    let source = add_xml(path, bytes, sources)?;
+    let net = Arc::new(petri::read(&sources.get(source).text, source)?);
+    terminal::print_stderr(&diagnostic::to_text(sources, &net.warnings, terminal::stderr_has_color()));
+    Ok(net.lower(Bounds::guess(&net)))
+}
+
+/// Adds the text of an XML file, whatever its encoding.
+pub(crate) fn add_xml(path: &Path, bytes: Vec<u8>, sources: &mut SourceMap) -> Result<SourceId, Diagnostic> {
+    let name = path.display().to_string();
+    let bytes = petri::to_utf8(&name, bytes)?;
+    sources.add(name, bytes)
+}
+
+enum Language {
+    Process,
+    Petri,
+}
+
+/// The language is known by the file's extension; nothing if that says nothing.
+fn language(path: &Path) -> Result<Option<Language>, Diagnostic> {
     let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or("");
-    let not_yet = match extension {
-        "proc" => return Ok(()),
-        "pml" | "prom" | "promela" | "spin" => "Promela models are",
-        "pnml" => "Petri nets in PNML are",
-        _ => {
-            let message = format!("cannot tell the language of `{}` by its extension", path.display());
-            return Err(Diagnostic::error("unknown-language", message)
-                .with_help("a process network must be in a file whose name ends in `.proc`"));
+    match extension {
+        "proc" => Ok(Some(Language::Process)),
+        "pnml" => Ok(Some(Language::Petri)),
+        "pml" | "prom" | "promela" | "spin" => {
+            let message = format!("Promela models are not supported yet: `{}`", path.display());
+            Err(Diagnostic::error("not-supported", message))
         }
-    };
-    Err(Diagnostic::error("not-supported", format!("{not_yet} not supported yet: `{}`", path.display())))
+        // Not worth to be read.
+        _ if !path.exists() => Err(unknown_language(path)),
+        _ => Ok(None),
+    }
+}
+
+/// Whether a file begins like XML, in whatever encoding.
+fn is_xml(bytes: &[u8]) -> bool {
+    let is_skipped =
+        |byte: &u8| byte.is_ascii_whitespace() || [0, 0xEF, 0xBB, 0xBF, 0xFE, 0xFF].contains(byte);
+    bytes.iter().find(|byte| !is_skipped(byte)) == Some(&b'<')
+}
+
+fn unknown_language(path: &Path) -> Diagnostic {
+    let message = format!("cannot tell the language of `{}` by its extension", path.display());
+    Diagnostic::error("unknown-language", message).with_help(
+        "a process network must be in a file whose name ends in `.proc`, and a Petri net in one that ends in `.pnml`",
+    )
 }
 
 /// Reads a file of bounded size.

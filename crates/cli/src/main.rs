@@ -9,6 +9,8 @@ mod check_command;
 mod exit;
 mod explore_command;
 mod input;
+mod markings;
+mod mcc_command;
 mod property;
 mod simulate_command;
 mod terminal;
@@ -26,6 +28,7 @@ fn main() -> ExitCode {
         Command::Check(arguments) => check_command::run(arguments),
         Command::Explore(arguments) => explore_command::run(arguments),
         Command::Simulate(arguments) => simulate_command::run(arguments),
+        Command::Mcc(arguments) => mcc_command::run(arguments),
         Command::Translate(arguments) => translate_command::run(arguments),
         Command::Automaton(arguments) => automaton_command::run(arguments),
     };

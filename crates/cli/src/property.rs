@@ -141,15 +141,14 @@ pub(crate) fn claim_task(
     written: AnyAutomaton,
     clock: &Clock,
 ) -> Result<FormulaTask, Diagnostics> {
-    let model = &mut input.model;
     let (mut propositions, mut numbered) = (Vec::new(), Vec::new());
     for &prop in written.propositions() {
-        let text = model.formulas.text(prop).to_owned();
+        let text = input.model.formulas().text(prop).to_owned();
         let name = format!("a proposition of {}", path.display());
         let source = input.sources.add(name, text.clone().into_bytes())?;
-        let expr = model.resolve(&text, source, 0)?;
+        let expr = input.model.resolve(&text, source, 0)?;
         propositions.push((prop, expr));
-        numbered.push((prop, model.system.add_proposition(text, expr)));
+        numbered.push((prop, input.model.parts().0.add_proposition(text, expr)));
     }
     let tgba = match &written {
         AnyAutomaton::Tgba(tgba) => tgba.clone(),

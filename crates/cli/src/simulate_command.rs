@@ -16,8 +16,10 @@ use crate::terminal::{self, Clock};
 
 pub(crate) fn run(arguments: &SimulateArguments) -> Result<Exit, Failure> {
     let json = arguments.limits.json;
-    let input = input::load(&arguments.model, json)?;
-    let system = &input.model.system;
+    let mut input = input::load(&arguments.model, json)?;
+    // A walk keeps few states: better large ones than a fault.
+    input.model.widen_fully();
+    let system = input.model.system();
     let n_initial = system.initial().len();
     let Some(walk) = Walk::new(system, arguments.initial) else {
         let message = format!(
@@ -43,14 +45,14 @@ pub(crate) fn run(arguments: &SimulateArguments) -> Result<Exit, Failure> {
     if json {
         let document = serde_json::json!({
             "schema": SCHEMA,
-            "model": input.info,
+            "model": input.info(),
             "seed": arguments.random.then_some(seed),
             "end": end,
             "steps": trace.steps(0..=trace.len()),
         });
         terminal::print_stdout(&format!("{document:#}\n"));
     } else if arguments.random {
-        terminal::print_stdout(&(input.info.to_text() + "\n" + &trace.to_text(None)));
+        terminal::print_stdout(&(input.info().to_text() + "\n" + &trace.to_text(None)));
         let end = end.map_or(String::new(), |end| format!(", then {end}"));
         let length = report::count(trace.len() as u64, "step");
         terminal::print_stdout(&format!("{length}{end}; repeat this run with --seed {seed}\n"));

@@ -77,6 +77,13 @@ impl Clock {
         Clock { start, deadline, shows_progress, last_shown: None }
     }
 
+    /// A clock for a part of the time that is left.
+    pub(crate) fn part(&self, share: f64) -> Clock {
+        let now = Instant::now();
+        let time = |deadline: Instant| now + deadline.saturating_duration_since(now).mul_f64(share.min(1.0));
+        Clock { deadline: self.deadline.map(time), last_shown: None, ..*self }
+    }
+
     /// Seconds since the start.
     pub(crate) fn seconds(&self) -> f64 {
         self.start.elapsed().as_secs_f64()

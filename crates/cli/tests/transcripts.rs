@@ -66,7 +66,7 @@ fn write_shown_files(markdown: &str, folder: &Path) -> Vec<String> {
     let mut names = Vec::new();
     let mut lines = markdown.lines();
     while let Some(line) = lines.next() {
-        let Some(("proc" | "aut" | "hoa", name)) =
+        let Some(("proc" | "aut" | "hoa" | "pnml" | "xml", name)) =
             line.strip_prefix("```").and_then(|info| info.split_once(char::is_whitespace))
         else {
             continue;

@@ -15,6 +15,8 @@ pub struct Bounds {
     tokens: Vec<i64>,
     /// The most tokens that a place can hold, where that is known.
     most: Vec<Option<i64>>,
+    /// The places that hold one token at most, as the file says; none if it is wrong about one.
+    safe: Vec<bool>,
 }
 
 impl Bounds {
@@ -24,20 +26,28 @@ impl Bounds {
             net.units.as_ref().is_some_and(|units| units.safe && units.of_place[place].is_some())
         };
         let (seen, most) = (Walk::new(net).run(), net.place_bounds());
+        let mut safe: Vec<bool> = (0..net.places.len()).map(is_safe).collect();
+        if seen.iter().zip(&safe).any(|(&seen, &safe)| safe && seen > 1) {
+            safe.fill(false);
+        }
         let bound = |(place, (&seen, most)): (usize, (&i64, &Option<i64>))| {
-            let claimed = if is_safe(place) { 1 } else { i64::MAX };
+            let claimed = if safe[place] { 1 } else { i64::MAX };
             let most = most.unwrap_or(i64::MAX).min(claimed);
             // A bit to spare is cheaper than to start again.
             if most <= rounded_up(rounded_up(seen).saturating_add(1)) { most } else { rounded_up(seen) }
         };
         let tokens = seen.iter().zip(&most).enumerate().map(bound).collect();
-        Bounds { tokens, most }
+        Bounds { tokens, most, safe }
     }
 
     /// The same bound for every place.
     pub fn all(net: &Net, tokens: i64) -> Bounds {
-        Bounds { tokens: vec![tokens; net.places.len()], most: vec![None; net.places.len()] }
+        let n_places = net.places.len();
+        Bounds { tokens: vec![tokens; n_places], most: vec![None; n_places], safe: vec![false; n_places] }
     }
+
+    /// Reductions do not go through so many markings; some more than they would (`por::flips`).
+    const LARGE: i64 = (1 << 16) - 1;
 
     /// The bound of a place.
     pub fn get(&self, place: PlaceId) -> i64 {
@@ -50,6 +60,25 @@ impl Bounds {
         let enough = self.most[place.index()].unwrap_or_else(|| rounded_up(tokens.saturating_mul(2)));
         let bound = &mut self.tokens[place.index()];
         *bound = (*bound).max(enough).max(tokens);
+        if self.safe[place.index()] {
+            self.safe.fill(false);
+        }
+    }
+
+    /// Makes the bounds of these places such that they certainly keep to them, or that together they
+    /// have more than [`Bounds::LARGE`] markings.
+    pub(crate) fn settle(&mut self, places: &[PlaceId]) {
+        let values = |place: &PlaceId| self.tokens[place.index()].saturating_add(1);
+        if places.iter().map(values).fold(1, i64::saturating_mul) > Bounds::LARGE {
+            return;
+        }
+        for index in places.iter().map(|place| place.index()).filter(|&index| !self.safe[index]) {
+            let most = self.most[index].unwrap_or(i64::MAX);
+            self.tokens[index] = self.tokens[index].max(most.min(Bounds::LARGE));
+            if self.tokens[index] < most {
+                return;
+            }
+        }
     }
 }
 

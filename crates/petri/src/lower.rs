@@ -30,6 +30,8 @@ pub struct Model {
     pub formulas: Formulas,
     net: Arc<Net>,
     bounds: Bounds,
+    /// Whether there may be searches with reduction.
+    is_settled: bool,
 }
 
 impl Net {
@@ -37,7 +39,7 @@ impl Net {
     /// ones, if these are more).
     pub fn lower(self: &Arc<Net>, bounds: Bounds) -> Model {
         let system = system(self, &bounds, Exprs::new());
-        Model { system, formulas: Formulas::new(), net: self.clone(), bounds }
+        Model { system, formulas: Formulas::new(), net: self.clone(), bounds, is_settled: false }
     }
 }
 
@@ -59,18 +61,58 @@ impl Model {
     ///
     /// Returns whether that helps. It does not for other faults, nor where 64 bits are not enough.
     pub fn widen(&mut self, error: &StepError) -> bool {
-        let Fault::OutOfRange { var, value } = error.fault else { return false };
-        let place = PlaceId::new(var.index());
-        if value <= self.bounds.get(place).max(self.net.place(place).initial) {
-            return false;
-        }
+        let Some((place, value)) = self.too_small(error) else { return false };
         self.bounds.raise(place, value);
+        if self.is_settled {
+            self.settle_bounds();
+        }
+        self.lower_again();
+        true
+    }
+
+    /// Makes what reductions conclude from the range of a place true: to be called after propositions
+    /// were added, before a search with reduction. If a proposition reads a place, it is concluded from
+    /// the values in its range which transitions can change the proposition. So the places that it
+    /// reads must have ranges that they certainly keep to, or so large ones that no such conclusion is
+    /// drawn. That a unit is safe is believed, until a search finds that it is not.
+    pub fn settle(&mut self) {
+        self.is_settled = true;
+        let before = self.bounds.clone();
+        self.settle_bounds();
+        if self.bounds != before {
+            self.lower_again();
+        }
+    }
+
+    fn settle_bounds(&mut self) {
+        for proposition in self.system.propositions() {
+            let mut read = Vec::new();
+            self.system.exprs.reads(proposition.expr, &mut read);
+            let mut places: Vec<PlaceId> = read.iter().map(|var| PlaceId::new(var.index())).collect();
+            places.sort_unstable();
+            places.dedup();
+            self.bounds.settle(&places);
+        }
+    }
+
+    fn lower_again(&mut self) {
         let propositions = self.system.propositions().to_vec();
         self.system = system(&self.net, &self.bounds, std::mem::take(&mut self.system.exprs));
         for proposition in propositions {
             self.system.add_proposition(proposition.name, proposition.expr);
         }
-        true
+    }
+
+    /// Whether [`Model::widen`] would help.
+    pub fn can_widen(&self, error: &StepError) -> bool {
+        self.too_small(error).is_some()
+    }
+
+    /// The place that has too little room, and the number of tokens that it would have to hold.
+    fn too_small(&self, error: &StepError) -> Option<(PlaceId, i64)> {
+        let Fault::OutOfRange { var, value } = error.fault else { return None };
+        let place = PlaceId::new(var.index());
+        (value > self.bounds.get(place).max(self.net.place(place).initial)).then_some((place, value))
     }
 
     /// Turns the text of an expression about markings, like `p + q >= 2 && !fireable(t)`, into an

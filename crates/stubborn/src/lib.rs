@@ -28,6 +28,7 @@ pub use base;
 pub use check;
 pub use ltl;
 pub use model;
+pub use petri;
 pub use process;
 pub use replay;
 pub use report;

@@ -12,7 +12,7 @@ use check::search::one_pass::WorkSet;
 use check::search::{Evidence, ProductStop, Violation, bfs};
 use check::{Exact, Goal};
 use ltl::{Formulas, Prop};
-use model::{ActionSystem, ExprId, Run, System as _};
+use model::{ActionSystem, ExprId, Run, StepError, System as _};
 use replay::Replayed;
 use report::outcome::{Counterexample, ReductionCheck};
 use report::{PropertyResult, Statistics, Trace, Verdict};
@@ -43,12 +43,12 @@ pub(super) struct Question<'q, 'a> {
 type Answer<'a> = (Verdict, Option<String>, Option<Counterexample<'a>>);
 
 impl<'a> Question<'_, 'a> {
-    /// The answer. `has_fault` is set if the model goes wrong.
+    /// The answer. `fault` is set if the model goes wrong.
     pub(super) fn decide(
         &mut self,
         arguments: &CheckArguments,
         clock: &mut Clock,
-        has_fault: &mut bool,
+        fault: &mut Option<StepError>,
     ) -> Result<PropertyResult<'a>, Failure> {
         let start = clock.seconds();
         let constraints = self.constraints;
@@ -86,7 +86,7 @@ impl<'a> Question<'_, 'a> {
             }
         };
         clock.clear();
-        *has_fault |= matches!(decision.outcome.stop, Some(ProductStop::Fault(..)));
+        *fault = fault.or(fault_of(&decision));
         let seconds = clock.seconds() - start;
         let (verdict, mut reason, counterexample) = self.judge(&decision, arguments);
         if verdict == Verdict::Holds && reason.is_none() {
@@ -96,7 +96,8 @@ impl<'a> Question<'_, 'a> {
         if arguments.shortest && verdict == Verdict::Violated && !self.constraints.fairness.is_empty() {
             notes.push("not shortened: the shortest run need not be fair".to_owned());
         }
-        let reduction_check = self.verify_reduction(&choice, &decision, &settings, arguments, clock)?;
+        let reduction_check =
+            self.verify_reduction(&choice, &decision, &settings, arguments, clock, fault)?;
         Ok(PropertyResult {
             property: self.name.to_owned(),
             verdict,
@@ -296,15 +297,17 @@ impl<'a> Question<'_, 'a> {
                         let names = states.take(trace.len() + 1).map(|state| format!("q{state}"));
                         trace = trace.with_observer(names.collect());
                     }
-                    let (kind, reason) = match cycle_start {
-                        Some(_) => ("lasso", None),
-                        None if arguments.deadlock == Deadlock::Error => {
-                            ("deadlock", Some("the system comes to a deadlock".to_owned()))
+                    let (kind, target, reason) = match cycle_start {
+                        Some(_) => ("lasso", "a deadlock", None),
+                        None if evidence.violation == Violation::AtOnce => {
+                            ("prefix", "where it is violated", Some("whatever follows".to_owned()))
                         }
-                        None => ("deadlock", Some("it accepts that the run ends".to_owned())),
+                        None if arguments.deadlock == Deadlock::Error => {
+                            ("deadlock", "a deadlock", Some("the system comes to a deadlock".to_owned()))
+                        }
+                        None => ("deadlock", "a deadlock", Some("it accepts that the run ends".to_owned())),
                     };
-                    let counterexample =
-                        Counterexample { kind, target: "a deadlock", trace, cycle_start, fairness };
+                    let counterexample = Counterexample { kind, target, trace, cycle_start, fairness };
                     (Verdict::Violated, reason, Some(counterexample))
                 }
             },
@@ -327,10 +330,14 @@ impl<'a> Question<'_, 'a> {
         let Evidence { violation, run, cycle_start, .. } = evidence;
         let deadlock_is_error = arguments.deadlock == Deadlock::Error;
         let (run, cycle_start) = match (violation, cycle_start) {
-            (Violation::AtOnce, _) => {
-                let continued = check::walk::to_lasso(self.system, run);
-                continued.ok_or_else(|| "no way to go on from the prefix was found".to_owned())?
-            }
+            (Violation::AtOnce, _) => match check::walk::to_lasso(self.system, run) {
+                Some(continued) => continued,
+                // It goes on for very long, maybe without ever coming back: in an unbounded net.
+                None => {
+                    let replayed = replay::repeat(self.system, run);
+                    return Ok((run.clone(), replayed.map_err(|rejection| rejection.to_string())?, None));
+                }
+            },
             (_, Some(cycle_start)) => (run.clone(), *cycle_start),
             (Violation::Deadlock, None) => {
                 let replayed = match written {
@@ -370,6 +377,7 @@ impl<'a> Question<'_, 'a> {
         settings: &Settings<'_>,
         arguments: &CheckArguments,
         clock: &mut Clock,
+        fault: &mut Option<StepError>,
     ) -> Result<Option<ReductionCheck>, Failure> {
         if !arguments.verify_reduction || choice.method.reduction.is_none() {
             return Ok(None);
@@ -381,6 +389,7 @@ impl<'a> Question<'_, 'a> {
             method = choice.map_err(|why| self.refuse(&why, arguments))?.method;
         }
         let full = self.search(method, settings, None, arguments, clock)?;
+        *fault = fault.or(fault_of(&full));
         let found = |decision: &Decision| decision.outcome.evidence().is_some();
         Ok(Some(ReductionCheck {
             full_states: full.outcome.stats.states,
@@ -409,6 +418,14 @@ fn explain_monitors(choice: &mut Choice, arguments: &CheckArguments) {
 /// Whatever fits, without reduction.
 fn unreduced(wish: &Wish) -> Wish {
     Wish { observer: None, search: None, reduction: ReductionWish::None, ..*wish }
+}
+
+/// How the model goes wrong, if it does.
+fn fault_of(decision: &Decision) -> Option<StepError> {
+    match &decision.outcome.stop {
+        Some(ProductStop::Fault(error, _)) => Some(*error),
+        _ => None,
+    }
 }
 
 /// How to search, besides the method.

@@ -1,8 +1,9 @@
 //! `stubborn check`: decides the properties of a model.
 //!
 //! Deadlock freedom and invariants without reduction share one exploration; everything else has a
-//! search of its own. See [`safety`], [`tester`] and [`formula`].
+//! search of its own. See [`safety`], [`tester`], [`formula`] and [`contest`].
 
+mod contest;
 mod fairness;
 mod formula;
 mod safety;
@@ -12,7 +13,8 @@ mod vacuity;
 use automata::Tester;
 use base::{Diagnostic, Diagnostics, Limit};
 use check::Goal;
-use model::LabelId;
+use ltl::Formulas;
+use model::{ExprId, LabelId, StepError};
 use process::PropertyKind;
 use report::outcome::SCHEMA;
 use report::{CheckReport, PropertyResult, Statistics, Verdict};
@@ -20,10 +22,11 @@ use report::{CheckReport, PropertyResult, Statistics, Verdict};
 use self::fairness::Constraints;
 use crate::args::{CheckArguments, Reduce};
 use crate::exit::{Exit, Failure};
-use crate::input::{self, Input};
+use crate::input::{self, Input, Loaded};
 use crate::property::{FormulaTask, claim_task, formula_task};
 use crate::terminal::{self, Clock};
 
+pub(crate) use contest::read_properties;
 pub(crate) use safety::explore;
 
 /// The name of the property that every model has.
@@ -40,6 +43,10 @@ struct Task {
 
 enum TaskKind {
     Safety(Goal),
+    /// Whether the goal can be violated.
+    Possible(Goal),
+    /// The greatest value of an expression.
+    Maximum(ExprId),
     Tester(Tester, Vec<LabelId>),
     Formula(Box<FormulaTask>),
     /// It cannot be decided, for this reason.
@@ -58,8 +65,8 @@ impl From<Result<FormulaTask, String>> for TaskKind {
 /// The answers so far, in the order of the tasks.
 struct Answers<'a> {
     results: Vec<Option<PropertyResult<'a>>>,
-    /// The model went wrong.
-    has_fault: bool,
+    /// How the model went wrong, if it did; the first way.
+    fault: Option<StepError>,
 }
 
 pub(crate) fn run(arguments: &CheckArguments) -> Result<Exit, Failure> {
@@ -76,36 +83,29 @@ pub(crate) fn run(arguments: &CheckArguments) -> Result<Exit, Failure> {
         Err(diagnostics) => return Err(Failure::new(input.sources, diagnostics, json)),
     };
     clock.clear();
-    let constraints = Constraints::new(&input.model.system, &input.model.fairness, &arguments.fair);
+    let constraints = Constraints::new(input.model.system(), input.model.fairness(), &arguments.fair);
     let constraints = match constraints {
         Ok(constraints) => constraints,
         Err(diagnostic) => return Err(Failure::new(input.sources, diagnostic, json)),
     };
-    let system = &input.model.system;
-    let mut answers = Answers { results: tasks.iter().map(|_| None).collect(), has_fault: false };
-    safety::decide(system, &tasks, arguments, &mut clock, &mut answers)?;
-    for (index, task) in tasks.iter_mut().enumerate() {
-        let result = match &mut task.kind {
-            TaskKind::Safety(_) => continue,
-            TaskKind::Tester(tester, labels) => {
-                let constraints = &constraints;
-                let question = tester::Question { name: &task.name, system, tester, labels, constraints };
-                question.decide(arguments, &mut clock, &mut answers.has_fault)?
+    input.model.settle();
+    let mut formulas = std::mem::take(input.model.formulas());
+    let answers = loop {
+        let model = &input.model;
+        let answers = decide(model, &mut formulas, &mut tasks, &constraints, arguments, &mut clock)?;
+        match answers.fault {
+            Some(error) if model.can_widen(&error) => {
+                // Everything that was found is about states that are packed in another way.
+                drop(answers);
+                input.model.widen(&error);
             }
-            TaskKind::Formula(formula) => {
-                let formulas = &mut input.model.formulas;
-                let (name, constraints) = (&task.name, &constraints);
-                let mut question = formula::Question { name, system, formulas, task: formula, constraints };
-                question.decide(arguments, &mut clock, &mut answers.has_fault)?
-            }
-            TaskKind::Undecided(reason) => undecided(&task.name, reason.clone()),
-        };
-        answers.results[index] = Some(result);
-    }
+            _ => break answers,
+        }
+    };
     drop(clock);
     let results: Vec<PropertyResult<'_>> = answers.results.into_iter().flatten().collect();
-    let exit = exit_code(&results, answers.has_fault);
-    let report = CheckReport { schema: SCHEMA, model: input.info, results };
+    let exit = exit_code(&results, answers.fault.is_some());
+    let report = CheckReport { schema: SCHEMA, model: input.info(), results };
     if json {
         let document = serde_json::to_string_pretty(&report).unwrap_or_default();
         terminal::print_stdout(&(document + "\n"));
@@ -113,6 +113,41 @@ pub(crate) fn run(arguments: &CheckArguments) -> Result<Exit, Failure> {
         terminal::print_stdout(&to_text(&report));
     }
     Ok(exit)
+}
+
+/// Decides all tasks, or as many as can be until a place has too little room.
+fn decide<'a>(
+    model: &'a Loaded,
+    formulas: &mut Formulas,
+    tasks: &mut [Task],
+    constraints: &Constraints,
+    arguments: &CheckArguments,
+    clock: &mut Clock,
+) -> Result<Answers<'a>, Failure> {
+    let system = model.system();
+    let mut answers = Answers { results: tasks.iter().map(|_| None).collect(), fault: None };
+    safety::decide(system, tasks, arguments, clock, &mut answers)?;
+    contest::decide_maxima(system, tasks, arguments, clock, &mut answers);
+    for (index, task) in tasks.iter_mut().enumerate() {
+        if answers.fault.is_some_and(|error| model.can_widen(&error)) {
+            break;
+        }
+        let name = &task.name;
+        let result = match &mut task.kind {
+            TaskKind::Safety(_) | TaskKind::Possible(_) | TaskKind::Maximum(_) => continue,
+            TaskKind::Tester(tester, labels) => {
+                let question = tester::Question { name, system, tester, labels, constraints };
+                question.decide(arguments, clock, &mut answers.fault)?
+            }
+            TaskKind::Formula(task) => {
+                let mut question = formula::Question { name, system, formulas, task, constraints };
+                question.decide(arguments, clock, &mut answers.fault)?
+            }
+            TaskKind::Undecided(reason) => undecided(name, reason.clone()),
+        };
+        answers.results[index] = Some(result);
+    }
+    Ok(answers)
 }
 
 /// The results, with the figures of a search after the last result it gave.
@@ -140,12 +175,14 @@ fn select(
 ) -> Result<Vec<Task>, Diagnostics> {
     let limits = &arguments.limits;
     let model = &mut input.model;
+    let declared = model.properties().to_vec();
     let asked = &arguments.property;
     let everything = asked.is_empty()
         && arguments.ltl.is_empty()
         && arguments.claim.is_empty()
+        && arguments.mcc.is_none()
         && !arguments.deadlock_free;
-    let known = || model.properties.iter().map(|property| property.name.as_str()).chain([DEADLOCK_FREEDOM]);
+    let known = || declared.iter().map(|property| property.name.as_str()).chain([DEADLOCK_FREEDOM]);
     for name in asked {
         if !known().any(|known| is_named(known, name)) {
             let list: Vec<String> = known().map(|name| format!("`{name}`")).collect();
@@ -160,50 +197,48 @@ fn select(
     }
     let wants_deadlock = arguments.deadlock_free
         || asked.iter().any(|name| name == DEADLOCK_FREEDOM)
-        || everything && (model.properties.is_empty() || model.deadlock_free.is_some());
+        || everything && (declared.is_empty() || model.is_deadlock_free());
     let mut tasks = Vec::new();
     if wants_deadlock {
         tasks.push(Task { name: DEADLOCK_FREEDOM.to_owned(), kind: TaskKind::Safety(Goal::Deadlock) });
     }
-    for property in model
-        .properties
-        .iter()
-        .filter(|property| everything || asked.iter().any(|name| is_named(&property.name, name)))
-    {
-        let kind = match &property.kind {
+    let is_asked = |name: &str| everything || asked.iter().any(|asked| is_named(name, asked));
+    for property in declared.into_iter().filter(|property| is_asked(&property.name)) {
+        let (system, formulas) = model.parts();
+        let kind = match property.kind {
             PropertyKind::Invariant(expr) => {
-                TaskKind::Safety(Goal::Invariant(model.system.add_proposition(&property.name, *expr)))
+                TaskKind::Safety(Goal::Invariant(system.add_proposition(&property.name, expr)))
             }
-            PropertyKind::Tester(observed) => {
-                TaskKind::Tester(observed.process.clone(), observed.labels.clone())
-            }
+            PropertyKind::Tester(observed) => TaskKind::Tester(observed.process, observed.labels),
             PropertyKind::Spec(observed) => match observed.process.to_tester(MAX_TESTER_SIZE) {
-                Ok(tester) => TaskKind::Tester(tester, observed.labels.clone()),
+                Ok(tester) => TaskKind::Tester(tester, observed.labels),
                 Err(_) => {
                     let message = format!("the tester of spec `{}` would be too large", property.name);
                     return Err(Diagnostic::error("too-large", message).at(property.span, "").into());
                 }
             },
             PropertyKind::Ltl(ltl) => {
-                let (system, formulas) = (&mut model.system, &mut model.formulas);
                 formula_task(system, formulas, ltl.formula, &ltl.propositions, limits, clock).into()
             }
         };
-        tasks.push(Task { name: property.name.clone(), kind });
+        tasks.push(Task { name: property.name, kind });
     }
     for text in &arguments.ltl {
         let source = input.sources.add("--ltl", text.clone().into_bytes())?;
-        let parsed = ltl::parse(&mut model.formulas, text, source, 0)?;
+        let parsed = ltl::parse(model.formulas(), text, source, 0)?;
         let propositions = model.resolve_propositions(&parsed, &input.sources)?;
-        let (system, formulas) = (&mut model.system, &mut model.formulas);
+        let (system, formulas) = model.parts();
         let task = formula_task(system, formulas, parsed.formula, &propositions, limits, clock);
         tasks.push(Task { name: shortened(text), kind: task.into() });
     }
     for path in &arguments.claim {
-        for (name, claim) in input::read_automata(path, &mut input.model.formulas, &mut input.sources)? {
+        for (name, claim) in input::read_automata(path, input.model.formulas(), &mut input.sources)? {
             let task = claim_task(input, path, claim, clock)?;
             tasks.push(Task { name, kind: TaskKind::Formula(Box::new(task)) });
         }
+    }
+    if let Some(path) = &arguments.mcc {
+        tasks.extend(contest::tasks(input, path, arguments, clock)?);
     }
     Ok(tasks)
 }

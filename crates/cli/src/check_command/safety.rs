@@ -1,4 +1,4 @@
-//! Deadlock freedom and invariants.
+//! Deadlock freedom and invariants; and the other way round, what is possible.
 
 use check::reduced::Reduced;
 use check::{Bitstate, Exact, Exploration, Goal, Stop, search, store};
@@ -20,32 +20,33 @@ pub(super) fn decide<'a>(
     clock: &mut Clock,
     answers: &mut Answers<'a>,
 ) -> Result<(), Failure> {
-    let safety: Vec<(usize, &str, Goal)> = tasks
+    let safety: Vec<(usize, &Task, Goal)> = tasks
         .iter()
         .enumerate()
         .filter_map(|(index, task)| match task.kind {
-            TaskKind::Safety(goal) => Some((index, task.name.as_str(), goal)),
+            TaskKind::Safety(goal) | TaskKind::Possible(goal) => Some((index, task, goal)),
             _ => None,
         })
         .collect();
     if arguments.reduces_safety() {
-        for (index, name, goal) in safety {
+        for (index, task, goal) in safety {
             let mut judge = Judge::explore(system, &[goal], true, arguments, clock)?;
-            let mut result = judge.result(name, goal, 0);
+            let mut result = judge.answer(task, goal, 0);
             if arguments.verify_reduction {
                 let full = Judge::explore(system, &[goal], false, arguments, clock)?;
                 result.reduction_check = Some(judge.compare(&full, goal));
+                answers.fault = answers.fault.or(full.fault());
             }
-            answers.has_fault |= judge.has_fault();
+            answers.fault = answers.fault.or(judge.fault());
             answers.results[index] = Some(result);
         }
     } else if !safety.is_empty() {
         let goals: Vec<Goal> = safety.iter().map(|(_, _, goal)| *goal).collect();
         let mut judge = Judge::explore(system, &goals, false, arguments, clock)?;
-        for (number, (index, name, goal)) in safety.into_iter().enumerate() {
-            answers.results[index] = Some(judge.result(name, goal, number));
+        for (number, (index, task, goal)) in safety.into_iter().enumerate() {
+            answers.results[index] = Some(judge.answer(task, goal, number));
         }
-        answers.has_fault |= judge.has_fault();
+        answers.fault = answers.fault.or(judge.fault());
     }
     Ok(())
 }
@@ -136,9 +137,20 @@ impl<'a> Judge<'a> {
         Ok(Judge { system, exploration, method, seconds: clock.seconds() - start })
     }
 
-    fn has_fault(&self) -> bool {
-        let faulty_goal = self.exploration.faults.iter().any(Option::is_some);
-        faulty_goal || matches!(self.exploration.stop, Some(Stop::Fault(..)))
+    /// How the model goes wrong, if it does.
+    fn fault(&self) -> Option<StepError> {
+        match &self.exploration.stop {
+            Some(Stop::Fault(error, _)) => Some(*error),
+            _ => self.exploration.faults.iter().flatten().map(|(error, _)| *error).next(),
+        }
+    }
+
+    fn answer(&mut self, task: &Task, goal: Goal, number: usize) -> PropertyResult<'a> {
+        let result = self.result(&task.name, goal, number);
+        match task.kind {
+            TaskKind::Possible(_) => witness(result),
+            _ => result,
+        }
     }
 
     fn result(&mut self, name: &str, goal: Goal, number: usize) -> PropertyResult<'a> {
@@ -262,4 +274,22 @@ impl<'a> Judge<'a> {
             peak_bytes: stats.peak_bytes,
         }
     }
+}
+
+/// The answer about what is possible, from that about its being impossible.
+fn witness(mut result: PropertyResult<'_>) -> PropertyResult<'_> {
+    match result.verdict {
+        Verdict::Violated => {
+            result.verdict = Verdict::Holds;
+            if let Some(run) = &mut result.counterexample {
+                run.target = "where it is true";
+            }
+        }
+        Verdict::Holds => {
+            result.verdict = Verdict::Violated;
+            result.reason = Some("it is true nowhere".to_owned());
+        }
+        Verdict::Unknown => {}
+    }
+    result
 }

@@ -4,7 +4,7 @@ use automata::Tester;
 use check::search::one_pass::WorkSet;
 use check::search::{Evidence, ProductOutcome, ProductStop, Violation, tester, two_pass};
 use check::store::{BitstatePlanes, ExactPlanes};
-use model::{ActionSystem, LabelId};
+use model::{ActionSystem, LabelId, StepError};
 use replay::{Claim, TesterClaim};
 use report::outcome::{Counterexample, ReductionCheck};
 use report::{Method, PropertyResult, Statistics, Trace, Verdict};
@@ -27,12 +27,12 @@ pub(super) struct Question<'q, 'a> {
 }
 
 impl<'a> Question<'_, 'a> {
-    /// The answer. `has_fault` is set if the model goes wrong.
+    /// The answer. `fault` is set if the model goes wrong.
     pub(super) fn decide(
         &self,
         arguments: &CheckArguments,
         clock: &mut Clock,
-        has_fault: &mut bool,
+        fault: &mut Option<StepError>,
     ) -> Result<PropertyResult<'a>, Failure> {
         let Some(reduces) = arguments.reduces_testers() else {
             let reason = "this reduction is for LTL and claims: use --reduce stubborn for testers";
@@ -48,7 +48,9 @@ impl<'a> Question<'_, 'a> {
         let outcome = self.search(reduces, arguments, clock)?;
         clock.clear();
         let seconds = clock.seconds() - start;
-        *has_fault |= matches!(outcome.stop, Some(ProductStop::Fault(..)));
+        if let Some(ProductStop::Fault(error, _)) = &outcome.stop {
+            fault.get_or_insert(*error);
+        }
         let (verdict, reason, counterexample) = self.judge(&outcome);
         let has_infinite = self.tester.states.iter().any(|state| state.infinite);
         let method = Method {

@@ -9,6 +9,7 @@ mod fairness;
 mod formulas;
 mod json;
 mod limits;
+mod nets;
 mod simulate;
 mod terminal;
 

@@ -1,0 +1,153 @@
+//! `stubborn mcc`: answers the questions of the Model Checking Contest, in its own words.
+//!
+//! Every answer is printed as soon as it is known. Time is shared out in rounds: first every question
+//! gets a little, so that easy ones are answered at once; what is left is divided among the rest. A run
+//! that answers a question is replayed before it counts. See [`formulas`], [`markings`] and
+//! [`liveness`].
+
+mod formulas;
+mod liveness;
+mod markings;
+
+use base::{Diagnostics, SourceMap};
+use model::{ActionSystem, ExprId, StepError};
+use petri::mcc::{Examination, Ltl, Property, Question};
+
+use crate::args::{Limits, MccArguments};
+use crate::check_command::read_properties;
+use crate::exit::{Exit, Failure};
+use crate::input;
+use crate::terminal::{self, Clock};
+
+pub(crate) fn run(arguments: &MccArguments) -> Result<Exit, Failure> {
+    let mut sources = SourceMap::new();
+    let (model, examination, questions) = match load(arguments, &mut sources) {
+        Ok(loaded) => loaded,
+        Err(errors) if errors.iter().any(|error| error.code == "colored-net") => {
+            return Ok(do_not_compete());
+        }
+        Err(errors) => return Err(Failure::new(sources, errors, false)),
+    };
+    if is_ctl(examination) {
+        return Ok(do_not_compete());
+    }
+    terminal::catch_interrupts();
+    let limits = Limits {
+        json: false,
+        quiet: arguments.quiet,
+        max_states: None,
+        max_memory: arguments.max_memory,
+        timeout: arguments.timeout,
+    };
+    let clock = Clock::start(&limits);
+    let mut contest = Contest { model, limits, clock, all_answered: true };
+    match examination {
+        Examination::StateSpace => contest.state_space(),
+        Examination::ReachabilityDeadlock => contest.deadlock(),
+        _ => contest.answer_all(questions),
+    }
+    Ok(if contest.all_answered { Exit::Success } else { Exit::Undecided })
+}
+
+type Loaded = (petri::Model, Examination, Vec<Property>);
+
+/// The net, and what is asked about it.
+fn load(arguments: &MccArguments, sources: &mut SourceMap) -> Result<Loaded, Diagnostics> {
+    let examination: Examination = arguments.examination.parse()?;
+    let path = arguments.folder.join("model.pnml");
+    let mut model = input::read_net(&path, input::read(&path)?, sources)?;
+    let questions = if examination.has_file() && !is_ctl(examination) {
+        let file = arguments.folder.join(format!("{examination}.xml"));
+        read_properties(&mut model, &file, sources)?
+    } else {
+        let start = base::Span::new(base::SourceId::new(0), 0, 0);
+        let question = model.global_question(examination);
+        let property = |question| Property { id: examination.name().to_owned(), span: start, question };
+        question.into_iter().map(property).collect()
+    };
+    Ok((model, examination, questions))
+}
+
+fn is_ctl(examination: Examination) -> bool {
+    matches!(examination, Examination::CtlCardinality | Examination::CtlFireability)
+}
+
+fn do_not_compete() -> Exit {
+    terminal::print_stdout("DO_NOT_COMPETE\n");
+    Exit::Undecided
+}
+
+/// How an answer was found, as the contest wants to know it.
+const EXPLICIT: &str = "EXPLICIT STATE_COMPRESSION";
+const REDUCED: &str = "EXPLICIT STATE_COMPRESSION STUBBORN_SETS";
+
+/// In later rounds, questions may take more states.
+const ROUNDS: [u64; 3] = [20_000, 1_000_000, u64::MAX];
+
+struct Contest {
+    model: petri::Model,
+    limits: Limits,
+    clock: Clock,
+    all_answered: bool,
+}
+
+impl Contest {
+    /// Answers the questions, those of a kind together.
+    fn answer_all(&mut self, questions: Vec<Property>) {
+        let (mut about_markings, mut about_runs) = (Vec::new(), Vec::new());
+        let mut maxima: Vec<(String, ExprId)> = Vec::new();
+        for Property { id, question, .. } in questions {
+            let system = &mut self.model.system;
+            match question {
+                Question::Invariant(expr) => {
+                    about_markings.push(markings::Asked::new(system, id, expr, false));
+                }
+                Question::Possible(expr) => {
+                    about_markings.push(markings::Asked::new(system, id, expr, true));
+                }
+                Question::Ltl(Ltl { formula, propositions }) => {
+                    about_runs.push(formulas::Asked::new(id, formula, propositions));
+                }
+                Question::Maximum(expr) => maxima.push((id, expr)),
+                Question::SomeInvariant(exprs) => self.one_of_all(&id, &exprs, false),
+                Question::AllPossible(exprs) => self.one_of_all(&id, &exprs, true),
+                Question::AllLive(_) => self.liveness(&id),
+                Question::Unsupported(_) => self.cannot_compute(&id),
+            }
+        }
+        self.decide_markings(about_markings);
+        self.decide_runs(about_runs);
+        self.decide_maxima(&maxima);
+    }
+
+    fn say(&mut self, line: &str) {
+        self.clock.clear();
+        terminal::print_stdout(&format!("{line}\n"));
+    }
+
+    fn answer(&mut self, id: &str, value: impl std::fmt::Display, techniques: &str) {
+        self.say(&format!("FORMULA {id} {value} TECHNIQUES {techniques}"));
+    }
+
+    fn answer_truth(&mut self, id: &str, truth: bool, techniques: &str) {
+        self.answer(id, if truth { "TRUE" } else { "FALSE" }, techniques);
+    }
+
+    fn cannot_compute(&mut self, id: &str) {
+        self.all_answered = false;
+        self.say(&format!("FORMULA {id} CANNOT_COMPUTE"));
+    }
+}
+
+/// Searches again and again, until every place has enough room.
+fn widening<T>(
+    model: &mut petri::Model,
+    mut search: impl FnMut(&ActionSystem) -> (T, Option<StepError>),
+) -> T {
+    loop {
+        match search(&model.system) {
+            (_, Some(error)) if model.widen(&error) => {}
+            (found, _) => return found,
+        }
+    }
+}
