@@ -11,7 +11,7 @@ pub mod formula;
 pub mod tester;
 
 pub use fairness::judge_fairness;
-pub use formula::{judge_claim, judge_deadlock_claim, judge_formula};
+pub use formula::{judge_claim, judge_deadlock_claim, judge_formula, judge_prefix};
 pub use tester::{TesterClaim, judge_tester};
 
 use std::fmt;

@@ -11,7 +11,7 @@ use check::method::{Method, ObserverKind, SearchKind};
 use check::search::one_pass::WorkSet;
 use check::search::{Evidence, ProductStop, Violation, bfs};
 use check::{Exact, Goal};
-use ltl::{Formulas, Prop};
+use ltl::{Formulas, Lasso, Prop};
 use model::{ActionSystem, ExprId, Run, StepError, System as _};
 use replay::Replayed;
 use report::outcome::{Counterexample, ReductionCheck};
@@ -334,7 +334,12 @@ impl<'a> Question<'_, 'a> {
                 Some(continued) => continued,
                 // It goes on for very long, maybe without ever coming back: in an unbounded net.
                 None => {
-                    let replayed = replay::repeat(self.system, run);
+                    let is_bad = |word: &Lasso| match (formula, written) {
+                        (Some(formula), _) => !ltl::satisfies(self.formulas, *formula, word),
+                        (None, Some(written)) => written.accepts(word),
+                        (None, None) => automata::accepts(&claim.tgba, word),
+                    };
+                    let replayed = replay::judge_prefix(self.system, propositions, run, is_bad);
                     return Ok((run.clone(), replayed.map_err(|rejection| rejection.to_string())?, None));
                 }
             },

@@ -4,7 +4,7 @@ use check::choice::Wish;
 use check::decide::Settings;
 use check::product::AtDeadlock;
 use check::search::{Evidence, ProductStop};
-use ltl::{Formula, Prop};
+use ltl::{Formula, Lasso, Prop};
 use model::{ExprId, Run};
 
 use super::{Contest, EXPLICIT, REDUCED, ROUNDS, widening};
@@ -78,12 +78,13 @@ impl Contest {
 
     /// Whether a run that was found stands up to replay.
     fn accepts(&mut self, asked: &Asked, evidence: &Evidence) -> bool {
-        let Some((run, cycle_start)) = self.lasso(evidence) else {
-            // All continuations violate the formula, and each of them goes on for very long.
-            return replay::repeat(&self.model.system, &evidence.run).is_ok();
-        };
         let Asked { formula, propositions, .. } = asked;
         let formulas = &self.model.formulas;
+        let Some((run, cycle_start)) = self.lasso(evidence) else {
+            // All continuations violate the formula, and each of them goes on for very long.
+            let is_bad = |word: &Lasso| !ltl::satisfies(formulas, *formula, word);
+            return replay::judge_prefix(&self.model.system, propositions, &evidence.run, is_bad).is_ok();
+        };
         let question = replay::formula::Question { formulas, formula: *formula, propositions };
         replay::judge_formula(&self.model.system, &question, &run, cycle_start).is_ok()
     }
