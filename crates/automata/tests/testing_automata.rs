@@ -333,7 +333,8 @@ fn two_recurrences_are_no_larger_than_in_the_paper() {
 /// The TGBA has 168 transitions where the paper counts 165, with the same six states: 24 in each of the four
 /// states that wait (8 stay, 16 leave), 32 in the one that accepts everything, and in the initial state 28 for
 /// letters with b, c or d, which decide at once, and 12 for the four others (2 + 4 + 4 + 2). None of these can
-/// be left out alone; how the paper saves three is not said.
+/// be left out alone. The paper's figure is 5 * 32 + 5: perhaps its five other states are complete, and the five
+/// edges of the initial one were counted once each.
 #[test]
 fn the_mapk_property_is_smaller_than_in_the_paper() {
     let (tgba, ba) = automata_for("!(!((!a) U b) & !((!b) U c) & !((!c) U d) & !((!e) U d))");

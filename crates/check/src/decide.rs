@@ -15,7 +15,9 @@ use por::Flips;
 
 use crate::fairness::{Constraint, Fairness};
 use crate::method::{Features, Method, ObserverKind, SearchKind};
-use crate::observer::{ByChange, ByValue, Kind, Lazy, Monitored, Observer, StateLabeled, Valuations};
+use crate::observer::{
+    ByChange, ByValue, Kind, Lazy, Monitored, Observer, StateLabeled, Valuations, Watches,
+};
 use crate::product::{AtDeadlock, Orders, Product};
 use crate::reduced::Reduced;
 use crate::reduction::Reduction;
@@ -375,6 +377,8 @@ impl<'a> Run<'a> {
             product = product.under(fairness.clone());
         }
         match method.reduction {
+            // Who looks at the source alone never asks which actions change a valuation.
+            None if product.observer().watches() == Watches::Source => {}
             None => {
                 let exprs: Vec<_> =
                     numbers.iter().map(|&number| system.propositions()[number].expr).collect();

@@ -115,7 +115,8 @@ pub struct Product<'a, S: System, O> {
     orders: Orders,
     /// Per action, whether it may change a valuation; without it, all may.
     visible: Option<FixedBitSet>,
-    reduction: Option<Reduction<'a>>,
+    /// Boxed, since it is taken out while a state is expanded.
+    reduction: Option<Box<Reduction<'a>>>,
     fairness: Fairness,
     /// The steps out of one state may take this many bytes.
     max_bytes: u64,
@@ -170,7 +171,7 @@ impl<'a, S: System, O: Observer> Product<'a, S, O> {
     #[must_use]
     pub fn reduced(mut self, reduction: Reduction<'a>) -> Product<'a, S, O> {
         self.visible = reduction.visible();
-        self.reduction = Some(reduction);
+        self.reduction = Some(Box::new(reduction));
         self
     }
 
@@ -219,7 +220,7 @@ impl<'a, S: System, O: Observer> Product<'a, S, O> {
 
     /// How it is reduced.
     pub fn method(&self) -> Option<Method> {
-        self.reduction.as_ref().map(Reduction::method)
+        self.reduction.as_ref().map(|reduction| reduction.method())
     }
 
     /// Says whether a search is about to expand each state once, or some again, which must then be
@@ -265,7 +266,7 @@ impl<'a, S: System, O: Observer> Product<'a, S, O> {
         out: &mut ProductSteps,
     ) -> Result<Expanded, ExpandError> {
         let mut reduction = self.reduction.take();
-        let expanded = self.expand_with(reduction.as_mut(), state, observer_state, is_on_path, out);
+        let expanded = self.expand_with(reduction.as_deref_mut(), state, observer_state, is_on_path, out);
         self.reduction = reduction;
         expanded
     }

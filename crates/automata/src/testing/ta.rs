@@ -257,6 +257,11 @@ impl Ta {
     /// loop for each change.
     #[must_use]
     pub fn without_finite(mut self) -> Ta {
+        if !self.states().any(|state| self.acceptance(state).finite) {
+            return self;
+        }
+        // All states that accept at once are one: only that gets loops.
+        self = self.trim().merge_bisimilar();
         let n_changes = 1u32 << self.propositions().len();
         for state in self.states().filter(|state| self.acceptance[state.index()].finite).collect::<Vec<_>>() {
             self.acceptance[state.index()] =

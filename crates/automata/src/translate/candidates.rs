@@ -36,6 +36,9 @@ pub(crate) fn candidates(
         found => return found,
     };
     let parts = disjuncts(formulas, formula);
+    if parts.len() > MAX_PARTS {
+        return Err(reason.into());
+    }
     let mut all: Option<Tgba> = None;
     for &part in &parts {
         let found = of_whole(formulas, part, config, work)?;
@@ -48,6 +51,9 @@ pub(crate) fn candidates(
     let all = all.ok_or(reason)?;
     Ok(vec![polish_within(simplify_marks(trim(all)), Effort::Low, work)?])
 }
+
+/// A disjunction of more parts is not translated part by part.
+const MAX_PARTS: usize = 256;
 
 /// The formulas whose disjunction a formula is: of `a | b`, and of `F (a | b)`. None if it is no such formula.
 fn disjuncts(formulas: &mut Formulas, formula: Formula) -> Vec<Formula> {

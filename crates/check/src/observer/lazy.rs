@@ -57,11 +57,10 @@ pub struct Lazy<'a> {
     propositions: Vec<Prop>,
     /// An automaton without marks gets one, on all steps with a change.
     all_marks: u64,
-    has_livelocks: bool,
     /// The states that accept at once.
     at_once: FixedBitSet,
     views: Vec<View>,
-    /// Per pair of valuations, the row of steps; `NONE` where it was not computed.
+    /// Per state and pair of valuations, the range of `steps`.
     rows: FxHashMap<(u32, u32, u32), (u32, u32)>,
     steps: Vec<ObserverStep>,
 }
@@ -86,7 +85,6 @@ impl<'a> Lazy<'a> {
             kind,
             propositions,
             all_marks: tgba.all_marks().0.max(1),
-            has_livelocks: kind == Kind::Ta,
             at_once: FixedBitSet::new(),
             views: Vec::new(),
             rows: FxHashMap::default(),
@@ -283,6 +281,6 @@ impl Observer for Lazy<'_> {
     }
 
     fn has_livelocks(&self) -> bool {
-        self.has_livelocks
+        self.kind == Kind::Ta
     }
 }

@@ -140,7 +140,9 @@ impl<'a> Question<'_, 'a> {
             return None;
         }
         let observer = choice.reasons.iter().find_map(|reason| reason.strip_prefix("observer: "));
-        observer.map(|why| format!("chosen: {why}"))
+        let why = observer?;
+        let dropped = if fair { "; no reduction, since only fair runs count" } else { "" };
+        Some(format!("chosen: {why}{dropped}"))
     }
 
     fn describe(&self, method: Method, arguments: &CheckArguments) -> report::Method {
