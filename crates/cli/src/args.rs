@@ -353,8 +353,12 @@ Examples:
 pub(crate) struct AutomatonArguments {
     /// Files with automata: HOA (several in a file, also testing automata: docs/hoa-extension.md) or
     /// a never claim
-    #[arg(required = true)]
+    #[arg(required_unless_present = "ltl")]
     pub(crate) files: Vec<PathBuf>,
+
+    /// Also take the automaton of this formula (can be repeated)
+    #[arg(long, value_name = "FORMULA")]
+    pub(crate) ltl: Vec<String>,
 
     /// Take the product of all automata first
     #[arg(long)]

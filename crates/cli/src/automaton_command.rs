@@ -16,8 +16,13 @@ use crate::terminal;
 use crate::translate_command::{Shown, print_json, show};
 
 pub(crate) fn run(arguments: &AutomatonArguments) -> Result<Exit, Failure> {
-    let mut session =
-        Session { arguments, formulas: Formulas::new(), sources: SourceMap::new(), automata: Vec::new() };
+    let mut session = Session {
+        arguments,
+        formulas: Formulas::new(),
+        sources: SourceMap::new(),
+        automata: Vec::new(),
+        negations: Vec::new(),
+    };
     session.read()?;
     if arguments.product {
         session.combine()?;
@@ -32,6 +37,8 @@ struct Session<'a> {
     sources: SourceMap,
     /// Names and automata.
     automata: Vec<(String, AnyAutomaton)>,
+    /// The complements that are known, since they are those of negated formulas; by place in `automata`.
+    negations: Vec<Option<Tgba>>,
 }
 
 /// An answer to a question.
@@ -61,11 +68,35 @@ impl Session<'_> {
                 Err(diagnostic) => return Err(self.fail(diagnostic)),
             }
         }
+        self.negations.resize(self.automata.len(), None);
+        for text in &self.arguments.ltl {
+            self.read_formula(text)?;
+        }
+        Ok(())
+    }
+
+    fn read_formula(&mut self, text: &str) -> Result<(), Failure> {
+        let source = match self.sources.add("--ltl", text.to_owned().into_bytes()) {
+            Ok(source) => source,
+            Err(diagnostic) => return Err(self.fail(diagnostic)),
+        };
+        let formula = match ltl::parse(&mut self.formulas, text, source, 0) {
+            Ok(parsed) => parsed.formula,
+            Err(diagnostic) => return Err(self.fail(diagnostic)),
+        };
+        let negated = self.formulas.not(formula);
+        let [yes, no] = [formula, negated].map(|formula| {
+            automata::translate(&mut self.formulas, formula, Effort::High)
+                .map_err(|reason| Failure::plain("too-large", reason.to_string(), self.arguments.json))
+        });
+        self.automata.push((text.to_owned(), AnyAutomaton::Tgba(yes?)));
+        self.negations.push(Some(no?));
         Ok(())
     }
 
     /// All automata become their product.
     fn combine(&mut self) -> Result<(), Failure> {
+        self.negations.clear();
         let mut parts = std::mem::take(&mut self.automata).into_iter();
         if let Some((mut name, first)) = parts.next() {
             let mut result = to_tgba(&first);
@@ -81,6 +112,9 @@ impl Session<'_> {
 
     fn transform(&mut self) -> Result<(), Failure> {
         let max_states = self.arguments.max_states;
+        if self.arguments.stutter_closure || self.arguments.complement {
+            self.negations.clear();
+        }
         for at in 0..self.automata.len() {
             if self.arguments.stutter_closure {
                 let closed = stutter::closure(&to_tgba(&self.automata[at].1), max_states);
@@ -118,23 +152,26 @@ impl Session<'_> {
         if answers.is_empty() { self.show() } else { Ok(self.print(&answers)) }
     }
 
-    fn for_each(&self, ask: impl Fn(&Self, &Tgba) -> Answer) -> Vec<Answer> {
-        self.automata.iter().map(|(_, automaton)| ask(self, &to_tgba(automaton))).collect()
+    fn for_each(&self, ask: impl Fn(&Self, usize, &Tgba) -> Answer) -> Vec<Answer> {
+        let automata = self.automata.iter().enumerate();
+        automata.map(|(at, (_, automaton))| ask(self, at, &to_tgba(automaton))).collect()
     }
 
     fn word(&self, lasso: &Lasso, propositions: &[Prop]) -> String {
         word::show(&self.formulas, lasso, propositions)
     }
 
-    fn is_empty(&self, tgba: &Tgba) -> Answer {
+    fn is_empty(&self, _at: usize, tgba: &Tgba) -> Answer {
         let found = emptiness::accepting_lasso(tgba);
         let witness = found.iter().map(|lasso| ("accepted", self.word(lasso, tgba.propositions())));
         Answer { question: "empty", holds: Some(found.is_none()), witness: witness.collect() }
     }
 
-    fn is_stutter_invariant(&self, tgba: &Tgba) -> Answer {
+    fn is_stutter_invariant(&self, at: usize, tgba: &Tgba) -> Answer {
         let max_states = self.arguments.max_states;
-        let found = complement::complement(tgba, max_states)
+        let known = self.negations.get(at).cloned().flatten();
+        let found = known
+            .or_else(|| complement::complement(tgba, max_states))
             .and_then(|complement| stutter::stuttering(tgba, &complement, max_states));
         let (holds, witness) = match found {
             None => (None, Vec::new()),
@@ -221,8 +258,8 @@ impl Session<'_> {
             (false, false) => self.arguments.format,
         };
         let mut documents = Vec::new();
-        for (name, automaton) in &self.automata {
-            let automaton = self.convert(automaton)?;
+        for (at, (name, automaton)) in self.automata.iter().enumerate() {
+            let automaton = self.convert(at, automaton)?;
             match show(&automaton, &self.formulas, format, name) {
                 Ok(Shown::Text(text)) => terminal::print_stdout(&text),
                 Ok(Shown::Json(value)) => documents.push((name.clone(), value)),
@@ -234,7 +271,7 @@ impl Session<'_> {
     }
 
     /// The automaton as the kind asked for; without that its own.
-    fn convert(&self, automaton: &AnyAutomaton) -> Result<AnyAutomaton, Failure> {
+    fn convert(&self, at: usize, automaton: &AnyAutomaton) -> Result<AnyAutomaton, Failure> {
         let limits = automata::testing::Limits::default();
         let failed = |reason: automata::testing::Explosion| {
             Failure::plain("too-large", reason.to_string(), self.arguments.json)
@@ -250,7 +287,7 @@ impl Session<'_> {
         let testing = matches!(self.arguments.to, Some(AutomatonKind::Ta | AutomatonKind::Tgta));
         // A TA never sees stuttering.
         let known = matches!(automaton, AnyAutomaton::Ta(_));
-        if testing && !known && self.is_stutter_invariant(tgba).holds != Some(true) {
+        if testing && !known && self.is_stutter_invariant(at, tgba).holds != Some(true) {
             let message = "a testing automaton does not see stuttering, but this automaton does, or may: try \
                            --stutter-invariant or --stutter-closure";
             return Err(Failure::plain("not-invariant", message, self.arguments.json));
