@@ -1,18 +1,19 @@
-//! Chores: `cargo xtask tidy` checks what the compiler does not.
+//! Chores: `cargo xtask tidy` checks what the compiler does not, `cargo xtask mcc` runs the questions of
+//! the Model Checking Contest.
 #![allow(clippy::print_stdout, clippy::print_stderr)] // A command of its own.
 
+mod mcc;
 mod tidy;
 
 use std::process::ExitCode;
-
-const USAGE: &str = "usage: cargo xtask tidy";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["tidy"] => tidy::run(),
+        ["mcc", ref rest @ ..] => mcc::run(rest),
         _ => {
-            eprintln!("{USAGE}");
+            eprintln!("usage: cargo xtask tidy\n{}", mcc::USAGE);
             ExitCode::from(2)
         }
     }
