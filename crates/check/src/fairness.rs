@@ -16,7 +16,7 @@
 //! Marks of a state count for a component as soon as that has an edge, since then each of its states has
 //! one inside. There is no limit on the number of constraints.
 
-use model::ActionId;
+use model::{ActionId, System};
 
 /// A fairness constraint.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,7 +36,8 @@ const OBSERVER_WORDS: usize = 2;
 pub struct Fairness {
     n_weak: usize,
     n_strong: usize,
-    /// Per action, which constraints it is in: words of weak ones, then of strong ones.
+    /// Per action, which constraints it is in: words of weak ones, then of strong ones. Chains are added
+    /// as they are met.
     members: Vec<u32>,
 }
 
@@ -88,6 +89,21 @@ impl Fairness {
     fn members(&self, action: ActionId) -> (&[u32], &[u32]) {
         let width = self.weak_words() + self.strong_words();
         self.members[action.index() * width..(action.index() + 1) * width].split_at(self.weak_words())
+    }
+
+    /// Makes chains known among these actions: a chain is in the constraints that its first action is in.
+    pub(crate) fn learn<S: System>(&mut self, system: &S, actions: &[ActionId]) {
+        let width = self.weak_words() + self.strong_words();
+        for &action in actions {
+            let end = (action.index() + 1) * width;
+            if end > self.members.len() {
+                self.members.resize(end, 0);
+            }
+            let first = system.first(action);
+            if first != action {
+                self.members.copy_within(first.index() * width..(first.index() + 1) * width, end - width);
+            }
+        }
     }
 
     /// The marks of a state in which these actions are enabled.

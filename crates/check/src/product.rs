@@ -129,6 +129,8 @@ pub struct Product<'a, S: System, O> {
 struct Buffers {
     target: Vec<u32>,
     enabled: Vec<ActionId>,
+    /// What each of them begins with.
+    firsts: Vec<ActionId>,
     /// What the observer lets happen, whether it moves then, and its steps.
     allowed: Vec<ActionId>,
     moves: Vec<bool>,
@@ -300,8 +302,14 @@ impl<'a, S: System, O: Observer> Product<'a, S, O> {
         }
         self.buffers.enabled.clear();
         self.system.enabled(state, &mut self.scratch, &mut self.buffers.enabled)?;
+        if !self.fairness.is_empty() {
+            self.fairness.learn(self.system, &self.buffers.enabled);
+        }
         self.fairness.state_marks(&self.buffers.enabled, &mut out.state_marks);
-        self.observer.see_enabled(&self.buffers.enabled);
+        // To observers a step of several actions is its first.
+        self.buffers.firsts.clear();
+        self.buffers.firsts.extend(self.buffers.enabled.iter().map(|&action| self.system.first(action)));
+        self.observer.see_enabled(&self.buffers.firsts);
         let watches = self.observer.watches();
         if self.buffers.enabled.is_empty() && watches != Watches::Actions {
             expanded.is_deadlock = true;
@@ -313,6 +321,7 @@ impl<'a, S: System, O: Observer> Product<'a, S, O> {
         }
         if self.orders.reverse {
             self.buffers.enabled.reverse();
+            self.buffers.firsts.reverse();
         }
         self.ask_observer(state, observer_state, valuation, reduction.is_some())?;
         if watches == Watches::Actions && self.buffers.allowed.is_empty() {
@@ -374,7 +383,7 @@ impl<'a, S: System, O: Observer> Product<'a, S, O> {
         valuation: u32,
         reduces: bool,
     ) -> Result<(), StepError> {
-        let Buffers { target, enabled, allowed, moves, ranges, observer_steps, blocked, .. } =
+        let Buffers { target, enabled, firsts, allowed, moves, ranges, observer_steps, blocked, .. } =
             &mut self.buffers;
         allowed.clear();
         moves.clear();
@@ -398,9 +407,9 @@ impl<'a, S: System, O: Observer> Product<'a, S, O> {
             Watches::Target | Watches::Changes => true,
             Watches::Actions => false,
         };
-        for &action in enabled.iter() {
+        for (&action, first) in enabled.iter().zip(&*firsts) {
             let mut to = valuation;
-            let is_visible = self.visible.as_ref().is_none_or(|visible| visible.contains(action.index()));
+            let is_visible = self.visible.as_ref().is_none_or(|visible| visible.contains(first.index()));
             if needs_target && is_visible {
                 target.copy_from_slice(state);
                 self.system.fire(target, action, &mut self.scratch)?;
@@ -408,7 +417,7 @@ impl<'a, S: System, O: Observer> Product<'a, S, O> {
                 let number = self.valuations.number_of(self.system, target, &mut self.scratch);
                 to = number.unwrap_or(valuation);
             }
-            let event = Event { from: valuation, to, action: Some(action) };
+            let event = Event { from: valuation, to, action: Some(*first) };
             let is_silent = self.observer.is_silent(event, &self.valuations);
             let range = match silent_range {
                 Some(range) if is_silent || watches == Watches::Source => range,

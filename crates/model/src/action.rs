@@ -4,11 +4,13 @@
 //! read: by the interpreter (`code`, `index`), by the [reference semantics](mod@crate::reference)
 //! and by the [`Relations`](crate::Relations).
 
+use std::borrow::Cow;
 use std::fmt;
 
 use fixedbitset::FixedBitSet;
 use rustc_hash::FxHashMap;
 
+use crate::chain::{ChainScratch, Chains, MAX_LENGTH, UNWATCHED};
 use crate::code::{Code, Scratch};
 use crate::index::Index;
 use crate::system::{Describe, Fault, StepError, Steps, System};
@@ -125,6 +127,8 @@ pub enum Guard {
     In(VarId, ValueSet),
     /// The expression is true.
     True(ExprId),
+    /// No action without this guard is enabled: `timeout` of Promela.
+    Quiet,
 }
 
 impl Guard {
@@ -255,6 +259,7 @@ pub struct Builder {
     guards: Vec<Guard>,
     guard_ids: FxHashMap<Guard, GuardId>,
     actions: Vec<Action>,
+    goes_on: Vec<(ActionId, ProcessId)>,
     initial: Vec<Vec<i64>>,
 }
 
@@ -318,6 +323,12 @@ impl Builder {
         ActionId::new(self.actions.len() - 1)
     }
 
+    /// Says that after `action` the process goes on alone, with actions that it is the first owner of,
+    /// as long as it can: all of this is one step (see [`chain`](mod@crate::chain)).
+    pub fn goes_on(&mut self, action: ActionId, process: ProcessId) {
+        self.goes_on.push((action, process));
+    }
+
     /// Adds an initial state: one value per variable, in the order of their declaration.
     pub fn initial(&mut self, values: &[i64]) {
         self.initial.push(values.to_vec());
@@ -352,7 +363,18 @@ impl Builder {
             let tests = tests.map(|guard| (guard.index(), &self.guards[guard.index()]));
             code.add_action(&self.exprs, &layout, tests, &action.effect);
         }
+        let chains = (!self.goes_on.is_empty()).then(|| {
+            let mut next = vec![None; self.actions.len()];
+            self.goes_on.iter().for_each(|&(action, process)| next[action.index()] = Some(process));
+            Chains::new(next)
+        });
+        let is_quiet = |guard: &GuardId| self.guards[guard.index()] == Guard::Quiet;
+        let quiet: FixedBitSet = (0..self.actions.len())
+            .filter(|&action| self.actions[action].guards.iter().any(is_quiet))
+            .collect();
         Ok(ActionSystem {
+            chains,
+            quiet: (!quiet.is_clear()).then_some(quiet),
             exprs: self.exprs,
             variables: self.variables,
             processes: self.processes,
@@ -384,6 +406,10 @@ pub struct ActionSystem {
     initial: Vec<u32>,
     code: Code,
     index: Index,
+    /// If some actions are followed by others in the same step.
+    chains: Option<Chains>,
+    /// The actions that happen only where no others can, if there are some.
+    quiet: Option<FixedBitSet>,
 }
 
 impl ActionSystem {
@@ -422,9 +448,39 @@ impl ActionSystem {
         &self.actions
     }
 
-    /// One action.
+    /// One action; of a chain, the first.
     pub fn action(&self, action: ActionId) -> &Action {
-        &self.actions[action.index()]
+        &self.actions[self.first(action).index()]
+    }
+
+    /// The actions that a chain consists of; any other action consists of itself.
+    pub fn parts(&self, action: ActionId) -> Vec<ActionId> {
+        match &self.chains {
+            Some(chains) => chains.with_parts(action, <[ActionId]>::to_vec),
+            None => vec![action],
+        }
+    }
+
+    /// The number of a chain of these actions, which must not be empty.
+    pub fn chain(&self, parts: &[ActionId]) -> ActionId {
+        self.chains.as_ref().map_or(parts[0], |chains| chains.number(parts))
+    }
+
+    /// Who goes on after an action, in the same step.
+    #[inline]
+    pub fn next_process(&self, action: ActionId) -> Option<ProcessId> {
+        self.chains.as_ref().and_then(|chains| chains.next[action.index()])
+    }
+
+    /// Whether steps may consist of several actions.
+    pub fn has_chains(&self) -> bool {
+        self.chains.is_some()
+    }
+
+    /// Whether an action happens only where no others can.
+    #[inline]
+    pub fn is_quiet(&self, action: ActionId) -> bool {
+        self.quiet.as_ref().is_some_and(|quiet| quiet.contains(action.index()))
     }
 
     /// The propositions.
@@ -448,6 +504,14 @@ impl ActionSystem {
         match &self.guards[guard.index()] {
             Guard::In(var, set) => Ok(set.contains(self.layout.field(*var).value(state))),
             Guard::True(_) => self.code.guard_holds(guard.index(), state, scratch),
+            Guard::Quiet => {
+                let mut is_quiet = true;
+                let looked = self.for_each_enabled(state, scratch, false, |_, _| {
+                    is_quiet = false;
+                    Ok(())
+                });
+                looked.map(|()| is_quiet).map_err(|error| error.fault)
+            }
         }
     }
 
@@ -462,10 +526,126 @@ impl ActionSystem {
             Fault::IndexOutOfBounds { array, .. } => format!("{}: `{}`", error.fault, name(array)),
             _ => error.fault.to_string(),
         };
-        match error.action {
-            Some(action) => format!("{what}, in action `{}`", self.action_label(action)),
-            None => what,
+        match error.action.map(|action| self.parts(action)).as_deref() {
+            Some([.., action]) => format!("{what}, in action `{}`", self.action_label(*action)),
+            _ => what,
         }
+    }
+
+    /// Calls `visit` for the enabled actions that happen only where no others can, or for the others.
+    #[inline]
+    fn for_each_enabled(
+        &self,
+        state: &[u32],
+        scratch: &mut Scratch,
+        quiet: bool,
+        mut visit: impl FnMut(ActionId, &mut Scratch) -> Result<(), StepError>,
+    ) -> Result<(), StepError> {
+        self.index.for_each_candidate(state, |action| {
+            if self.is_quiet(action) == quiet && self.code.is_enabled(action, state, scratch)? {
+                visit(action, scratch)?;
+            }
+            Ok(())
+        })
+    }
+
+    /// The same for all actions that are enabled, whether they wait for others or not.
+    #[inline]
+    fn for_each_step(
+        &self,
+        state: &[u32],
+        scratch: &mut Scratch,
+        mut visit: impl FnMut(ActionId, &mut Scratch) -> Result<(), StepError>,
+    ) -> Result<(), StepError> {
+        let mut is_stuck = true;
+        self.for_each_enabled(state, scratch, false, |action, scratch| {
+            is_stuck = false;
+            visit(action, scratch)
+        })?;
+        match self.quiet {
+            Some(_) if is_stuck => self.for_each_enabled(state, scratch, true, visit),
+            _ => Ok(()),
+        }
+    }
+
+    /// Calls `visit` for all chains that begin with an enabled action, with the state at their ends.
+    fn for_each_chain(
+        &self,
+        chains: &Chains,
+        state: &[u32],
+        action: ActionId,
+        scratch: &mut Scratch,
+        mut visit: impl FnMut(ActionId, &[u32]),
+    ) -> Result<(), StepError> {
+        let mut work = std::mem::take(&mut scratch.chain);
+        let result = self.walk_chains(chains, state, action, scratch, &mut work, &mut visit);
+        scratch.chain = work;
+        result
+    }
+
+    fn walk_chains(
+        &self,
+        chains: &Chains,
+        state: &[u32],
+        action: ActionId,
+        scratch: &mut Scratch,
+        work: &mut ChainScratch,
+        visit: &mut dyn FnMut(ActionId, &[u32]),
+    ) -> Result<(), StepError> {
+        let width = state.len();
+        let ChainScratch { states, path, pending, passed } = work;
+        states.clear();
+        states.extend_from_slice(state);
+        path.clear();
+        passed.clear();
+        pending.clear();
+        pending.push((0, action));
+        let (mut ends, mut is_watched) = (false, false);
+        while let Some((depth, action)) = pending.pop() {
+            let depth = depth as usize;
+            path.truncate(depth);
+            path.push(action);
+            states.truncate((depth + 1) * width);
+            states.extend_from_within(depth * width..);
+            let here = (depth + 1) * width..;
+            self.code.fire(action, &mut states[here.clone()], scratch).map_err(|mut error| {
+                error.action = Some(chains.number(path));
+                error
+            })?;
+            let n_pending = pending.len();
+            if let Some(process) = chains.next[action.index()] {
+                let passing = |state: &[u32]| [state, &[process.index() as u32]].concat();
+                if depth >= MAX_LENGTH || is_watched && !passed.insert(passing(&states[here.clone()])) {
+                    continue;
+                }
+                let state = &states[here.clone()];
+                self.index.for_each_candidate(state, |next| {
+                    let is_its_turn = self.actions[next.index()].owners.first() == Some(&process);
+                    if is_its_turn && !self.is_quiet(next) && self.code.is_enabled(next, state, scratch)? {
+                        pending.push((depth as u32 + 1, next));
+                    }
+                    Ok(())
+                })?;
+                pending[n_pending..].reverse();
+                if !is_watched && (depth >= UNWATCHED || pending.len() > n_pending + 1) {
+                    // Up to here there was one way, and the same process went on as after the first action
+                    // or had handed over: who goes on can be told by the action before.
+                    is_watched = true;
+                    for (state, action) in states.chunks_exact(width).skip(1).zip(&*path) {
+                        let process = chains.next[action.index()].map_or(0, |process| process.index() as u32);
+                        passed.insert([state, &[process]].concat());
+                    }
+                }
+            }
+            if pending.len() == n_pending {
+                ends = true;
+                visit(chains.number(path), &states[here]);
+            }
+        }
+        if ends {
+            return Ok(());
+        }
+        Err(StepError { fault: Fault::Endless, action: Some(action) })
     }
 }
 
@@ -486,11 +666,13 @@ impl System for ActionSystem {
     }
 
     fn successors(&self, state: &[u32], scratch: &mut Scratch, out: &mut Steps) -> Result<(), StepError> {
-        self.index.for_each_candidate(state, |action| {
-            if self.code.is_enabled(action, state, scratch)? {
-                self.code.fire(action, out.push(action, state), scratch)?;
+        self.for_each_step(state, scratch, |action, scratch| match &self.chains {
+            Some(chains) if chains.next[action.index()].is_some() => {
+                self.for_each_chain(chains, state, action, scratch, |chain, target| {
+                    _ = out.push(chain, target)
+                })
             }
-            Ok(())
+            _ => self.code.fire(action, out.push(action, state), scratch),
         })
     }
 
@@ -500,16 +682,35 @@ impl System for ActionSystem {
         scratch: &mut Scratch,
         out: &mut Vec<ActionId>,
     ) -> Result<(), StepError> {
-        self.index.for_each_candidate(state, |action| {
-            if self.code.is_enabled(action, state, scratch)? {
-                out.push(action);
+        self.for_each_step(state, scratch, |action, scratch| match &self.chains {
+            Some(chains) if chains.next[action.index()].is_some() => {
+                self.for_each_chain(chains, state, action, scratch, |chain, _| out.push(chain))
             }
-            Ok(())
+            _ => {
+                out.push(action);
+                Ok(())
+            }
         })
     }
 
+    #[inline]
     fn fire(&self, state: &mut [u32], action: ActionId, scratch: &mut Scratch) -> Result<(), StepError> {
-        self.code.fire(action, state, scratch)
+        match &self.chains {
+            Some(chains) if action.index() >= self.actions.len() => chains.with_parts(action, |parts| {
+                parts.iter().try_for_each(|&part| self.code.fire(part, state, scratch))
+            }),
+            _ => self.code.fire(action, state, scratch),
+        }
+    }
+
+    #[inline]
+    fn first(&self, action: ActionId) -> ActionId {
+        match &self.chains {
+            Some(chains) if action.index() >= self.actions.len() => {
+                chains.with_parts(action, |parts| parts[0])
+            }
+            _ => action,
+        }
     }
 
     fn n_propositions(&self) -> usize {
@@ -522,8 +723,15 @@ impl System for ActionSystem {
 }
 
 impl Describe for ActionSystem {
-    fn action_label(&self, action: ActionId) -> &str {
-        &self.labels[self.action(action).label.index()].name
+    fn action_label(&self, action: ActionId) -> Cow<'_, str> {
+        let label =
+            |action: &ActionId| -> &str { &self.labels[self.actions[action.index()].label.index()].name };
+        match &self.chains {
+            Some(chains) if action.index() >= self.actions.len() => chains.with_parts(action, |parts| {
+                Cow::Owned(parts.iter().map(label).collect::<Vec<_>>().join("; "))
+            }),
+            _ => Cow::Borrowed(label(&action)),
+        }
     }
 
     fn action_owners(&self, action: ActionId) -> &[ProcessId] {

@@ -5,6 +5,7 @@
 //! single masked store; only what is left runs on a small stack machine, whose stack is reused.
 //! Nothing is allocated per step.
 
+use crate::chain::ChainScratch;
 use crate::layout::{Field, Layout};
 use crate::system::{Fault, StepError};
 use crate::{ActionId, BinaryOp, Expr, ExprId, Exprs, Guard, Stmt, UnaryOp, ValueSet, VarId};
@@ -13,6 +14,8 @@ use crate::{ActionId, BinaryOp, Expr, ExprId, Exprs, Guard, Stmt, UnaryOp, Value
 #[derive(Clone, Debug)]
 pub struct Scratch {
     stack: Vec<i64>,
+    /// Of steps that consist of several actions.
+    pub(crate) chain: ChainScratch,
 }
 
 /// A test of an action.
@@ -117,7 +120,7 @@ impl Code {
     }
 
     pub(crate) fn new_scratch(&self) -> Scratch {
-        Scratch { stack: Vec::with_capacity(64) }
+        Scratch { stack: Vec::with_capacity(64), chain: ChainScratch::default() }
     }
 
     // ---- Running -------------------------------------------------------------------------------
@@ -300,7 +303,7 @@ impl Code {
     /// Compiles the next guard.
     pub(crate) fn add_guard(&mut self, exprs: &Exprs, guard: &Guard) {
         let at = match guard {
-            Guard::In(..) => None,
+            Guard::In(..) | Guard::Quiet => None,
             Guard::True(expr) => {
                 let at = self.ops.len() as u32;
                 self.compile_expr(exprs, *expr);
@@ -327,6 +330,8 @@ impl Code {
                 Guard::In(var, set) => self.add_membership(from, *var, set, layout.field(*var)),
                 // Expressions come last, as written: they may rely on the cheaper tests.
                 Guard::True(_) => general.extend(self.guards[number].map(Test::Run)),
+                // Looked at when nothing else is left to try.
+                Guard::Quiet => {}
             }
         }
         self.tests.extend(general);

@@ -8,6 +8,7 @@
 //! - [`system`]: the traits that searches know: [`System`] and, beside it, [`Describe`].
 //! - [`action`]: guards, statements, actions and the [`ActionSystem`] with its [`Builder`].
 //! - [`layout`], [`expr`]: variables and their bits; expressions.
+//! - [`chain`](mod@chain): steps that consist of several actions.
 //! - `code`, `index`: the interpreter, and which actions to try in a state.
 //! - [`reference`](mod@reference): the same semantics, slow and obvious, on unpacked values. The
 //!   judge of evidence and the tests use it, so that the fast path is never its own witness.
@@ -42,6 +43,7 @@
 
 pub mod action;
 pub mod aut;
+pub mod chain;
 mod code;
 pub mod expr;
 mod index;

@@ -4,8 +4,11 @@
 //! action is tried. Slow, and easy to believe: the judge of evidence (`replay`) and the tests
 //! use this, and none of the packing, compiling and indexing of the fast path.
 
+use std::collections::HashSet;
+
+use crate::chain::MAX_LENGTH;
 use crate::system::Fault;
-use crate::{Action, ActionId, ActionSystem, BinaryOp, Expr, ExprId, Guard, Stmt, VarId};
+use crate::{Action, ActionId, ActionSystem, BinaryOp, Expr, ExprId, Guard, ProcessId, Stmt, VarId};
 
 /// One value per variable.
 pub type Values = Vec<i64>;
@@ -30,6 +33,14 @@ pub fn guard_holds(system: &ActionSystem, guard: &Guard, values: &[i64]) -> Resu
     match guard {
         Guard::In(var, set) => Ok(set.contains(values[var.index()])),
         Guard::True(expr) => Ok(value(system, *expr, values)? != 0),
+        Guard::Quiet => {
+            for action in (0..system.actions().len()).map(ActionId::new) {
+                if !system.is_quiet(action) && is_enabled(system, system.action(action), values)? {
+                    return Ok(false);
+                }
+            }
+            Ok(true)
+        }
     }
 }
 
@@ -39,7 +50,8 @@ pub fn is_enabled(system: &ActionSystem, action: &Action, values: &[i64]) -> Res
     let guards = || action.guards.iter().map(|guard| &system.guards()[guard.index()]);
     let simple = guards().filter(|guard| matches!(guard, Guard::In(..)));
     let general = guards().filter(|guard| matches!(guard, Guard::True(_)));
-    for guard in simple.chain(general) {
+    let quiet = guards().filter(|guard| matches!(guard, Guard::Quiet));
+    for guard in simple.chain(general).chain(quiet) {
         if !guard_holds(system, guard, values)? {
             return Ok(false);
         }
@@ -47,7 +59,7 @@ pub fn is_enabled(system: &ActionSystem, action: &Action, values: &[i64]) -> Res
     Ok(true)
 }
 
-/// All enabled actions, in order.
+/// All enabled actions, in order; those that chains begin with, but no chains.
 pub fn enabled(system: &ActionSystem, values: &[i64]) -> Result<Vec<ActionId>, Fault> {
     let mut enabled = Vec::new();
     for (id, action) in system.actions().iter().enumerate() {
@@ -58,16 +70,88 @@ pub fn enabled(system: &ActionSystem, values: &[i64]) -> Result<Vec<ActionId>, F
     Ok(enabled)
 }
 
-/// The state after an action, which must be enabled.
+/// The state after an action or chain, which must be enabled.
 pub fn fire(system: &ActionSystem, action: ActionId, values: &[i64]) -> Result<Values, Fault> {
     let mut values = values.to_vec();
-    execute(system, &system.action(action).effect, &mut values, &mut 0)?;
+    for part in system.parts(action) {
+        execute(system, &system.action(part).effect, &mut values, &mut 0)?;
+    }
     Ok(values)
 }
 
-/// All successors, with the actions that lead to them.
+/// Whether a chain may happen as one step: each of its actions is enabled where it happens, goes on
+/// where the one before has left off, and nothing is left to go on with after the last.
+pub fn is_chain(system: &ActionSystem, parts: &[ActionId], values: &[i64]) -> Result<bool, Fault> {
+    let mut values = values.to_vec();
+    let mut process = None;
+    for (index, &part) in parts.iter().enumerate() {
+        let action = system.action(part);
+        let is_its_turn = process.is_none_or(|process| goes_on(system, part, process));
+        if !is_its_turn || !is_enabled(system, action, &values)? {
+            return Ok(false);
+        }
+        values = fire(system, part, &values)?;
+        process = system.next_process(part);
+        if process.is_none() && index + 1 < parts.len() {
+            return Ok(false);
+        }
+    }
+    let Some(process) = process else { return Ok(true) };
+    for (id, action) in system.actions().iter().enumerate() {
+        if goes_on(system, ActionId::new(id), process) && is_enabled(system, action, &values)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Whether a process may go on with an action.
+fn goes_on(system: &ActionSystem, action: ActionId, process: ProcessId) -> bool {
+    system.action(action).owners.first() == Some(&process) && !system.is_quiet(action)
+}
+
+/// All successors, with the actions and chains that lead to them.
 pub fn successors(system: &ActionSystem, values: &[i64]) -> Result<Vec<(ActionId, Values)>, Fault> {
-    enabled(system, values)?.into_iter().map(|action| Ok((action, fire(system, action, values)?))).collect()
+    let mut successors = Vec::new();
+    for action in enabled(system, values)? {
+        let n_before = successors.len();
+        add_chains(system, values, action, &mut successors)?;
+        if successors.len() == n_before {
+            return Err(Fault::Endless);
+        }
+    }
+    Ok(successors)
+}
+
+/// Adds the ends of all chains that begin with an action. States in between are passed once.
+fn add_chains(
+    system: &ActionSystem,
+    values: &[i64],
+    action: ActionId,
+    out: &mut Vec<(ActionId, Values)>,
+) -> Result<(), Fault> {
+    let mut passed: HashSet<(Values, ProcessId)> = HashSet::new();
+    let mut work = vec![(values.to_vec(), vec![action])];
+    while let Some((before, parts)) = work.pop() {
+        let last = parts[parts.len() - 1];
+        let here = fire(system, last, &before)?;
+        let mut is_end = true;
+        if let Some(process) = system.next_process(last) {
+            if parts.len() > MAX_LENGTH || !passed.insert((here.clone(), process)) {
+                continue;
+            }
+            for next in (0..system.actions().len()).map(ActionId::new) {
+                if goes_on(system, next, process) && is_enabled(system, system.action(next), &here)? {
+                    is_end = false;
+                    work.push((here.clone(), [&parts[..], &[next]].concat()));
+                }
+            }
+        }
+        if is_end {
+            out.push((system.chain(&parts), here));
+        }
+    }
+    Ok(())
 }
 
 /// The initial states.

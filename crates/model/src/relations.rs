@@ -8,6 +8,8 @@
 //! - A *necessary enabling set* of a false guard is what [`Relations::enablers`] gives: until one
 //!   of these actions happens, the guard stays false.
 //! - [`Relations::disablers`] is its mirror image.
+//! - An action that others follow in the same step (see [`chain`](mod@crate::chain)) reads and writes what
+//!   any of these may read, test and write.
 //! - Two actions *interfere* if, where both are enabled, one may disable the other or the order
 //!   of the two may matter ("do not accord" in Laarman, Pater, van de Pol and Hansen, *Guard-based
 //!   partial-order reduction*, STTT 2016).
@@ -25,6 +27,8 @@ pub enum Change<'a> {
     By(i64),
     /// Maps it by this table, which starts with the variable's least value.
     Map(&'a [Option<i64>]),
+    /// Sets it to one of these values, or leaves it as it is.
+    Among(&'a [i64]),
     /// Anything.
     Any,
 }
@@ -39,6 +43,15 @@ pub struct Relations {
     users: Vec<Vec<ActionId>>,
     enablers: Vec<Arc<[ActionId]>>,
     disablers: Vec<Arc<[ActionId]>>,
+    later: Later,
+}
+
+/// What the actions that follow an action in the same step may write.
+#[derive(Clone, Debug, Default)]
+struct Later {
+    /// Per action: variables that it or what follows may set, with the values if all of them are known;
+    /// in order. Empty if nothing follows.
+    writes: Vec<Vec<(VarId, Option<Vec<i64>>)>>,
 }
 
 /// Where a variable has more pairs of a guard and a writer than this, they are not looked into:
@@ -54,10 +67,20 @@ impl Relations {
         let mut writes = Vec::with_capacity(system.actions().len());
         let mut users = vec![Vec::new(); system.variables().len()];
         let mut writers = vec![Vec::new(); system.variables().len()];
+        let mut later = Later::default();
         for (id, action) in system.actions().iter().enumerate() {
             let id = ActionId::new(id);
             let mut footprint = Footprint::default();
             footprint.add_block(system, &action.effect);
+            if system.has_chains() {
+                let follow = following(system, id);
+                for &next in &follow {
+                    let next = system.action(next);
+                    footprint.add_block(system, &next.effect);
+                    footprint.reads.extend(next.guards.iter().flat_map(|guard| &guard_reads[guard.index()]));
+                }
+                later.add(system, id, &follow);
+            }
             let Footprint { reads: read, writes: written } = footprint.sorted();
             let guards = action.guards.iter().flat_map(|guard| &guard_reads[guard.index()]);
             for &var in &union(guards.chain(&read).chain(&written)) {
@@ -77,15 +100,25 @@ impl Relations {
                 let all = &writers[var.index()];
                 return (all.clone(), all.clone());
             }
+            if *guard == Guard::Quiet {
+                // Whatever happens may be the last that could, or let something happen again.
+                let all: Arc<[ActionId]> = (0..system.actions().len()).map(ActionId::new).collect();
+                return (all.clone(), all);
+            }
             let candidates = union(reads.iter().flat_map(|var| writers[var.index()].iter()));
             let may = |makes_true: bool| {
-                let may = |action: &&ActionId| may_flip(system, system.action(**action), guard, makes_true);
+                let may = |action: &&ActionId| may_flip(system, &later, **action, guard, makes_true);
                 candidates.iter().filter(may).copied().collect()
             };
             (may(true), may(false))
         };
         let (enablers, disablers) = system.guards().iter().zip(&guard_reads).map(flippers).unzip();
-        Relations { guard_reads, effect_reads, writes, users, enablers, disablers }
+        Relations { guard_reads, effect_reads, writes, users, enablers, disablers, later }
+    }
+
+    /// What an action, with what follows it in the same step, does to a variable that it writes.
+    pub fn change<'a>(&'a self, system: &'a ActionSystem, action: ActionId, var: VarId) -> Change<'a> {
+        self.later.change(system, action, var)
     }
 
     /// The variables that a guard depends on, in order.
@@ -117,7 +150,12 @@ impl Relations {
     pub fn interfering(&self, system: &ActionSystem, action: ActionId, out: &mut Vec<ActionId>) {
         let guards = system.action(action).guards.iter().flat_map(|guard| self.guard_reads(*guard));
         let vars = union(guards.chain(self.effect_reads(action)).chain(self.writes(action)));
-        let candidates = union(vars.iter().flat_map(|var| &self.users[var.index()]));
+        let mut candidates = union(vars.iter().flat_map(|var| &self.users[var.index()]));
+        if system.is_quiet(action) {
+            let all = (0..system.actions().len()).map(ActionId::new);
+            candidates.extend(all.filter(|&other| system.is_quiet(other)));
+            candidates = union(candidates.iter());
+        }
         out.extend(
             candidates.into_iter().filter(|&other| other != action && self.interferes(system, action, other)),
         );
@@ -145,7 +183,7 @@ impl Relations {
             if !read && !written {
                 return false;
             }
-            match (change(system.action(a), var), change(system.action(b), var)) {
+            match (self.change(system, a, var), self.change(system, b, var)) {
                 (Change::By(_), Change::By(_)) => false,
                 (Change::To(x), Change::To(y)) => x != y || read,
                 _ => true,
@@ -170,6 +208,7 @@ fn guard_reads(system: &ActionSystem, guard: &Guard) -> Vec<VarId> {
             system.exprs.reads(*expr, &mut reads);
             union(reads.iter())
         }
+        Guard::Quiet => Vec::new(), // Depends on everything; see the enablers.
     }
 }
 
@@ -221,9 +260,78 @@ impl Footprint {
     }
 }
 
-/// What an action does to a variable it writes: exact if a single simple statement at the top of
+impl Later {
+    /// Adds what the next action and those that follow it write.
+    fn add(&mut self, system: &ActionSystem, action: ActionId, follow: &[ActionId]) {
+        let mut writes: Vec<(VarId, Option<Vec<i64>>)> = Vec::new();
+        for &next in follow.iter().chain(follow.first().map(|_| &action)) {
+            let mut footprint = Footprint::default();
+            footprint.add_block(system, &system.action(next).effect);
+            for var in footprint.sorted().writes {
+                let to = match change(system.action(next), var) {
+                    Change::To(to) => Some(to),
+                    _ => None,
+                };
+                match writes.iter_mut().find(|(known, _)| *known == var) {
+                    None => writes.push((var, to.map(|to| vec![to]))),
+                    Some((_, values)) => match (values.as_mut(), to) {
+                        (Some(values), Some(to)) => values.push(to),
+                        _ => *values = None,
+                    },
+                }
+            }
+        }
+        for values in writes.iter_mut().filter_map(|(_, values)| values.as_mut()) {
+            values.sort_unstable();
+            values.dedup();
+        }
+        writes.sort_unstable_by_key(|(var, _)| *var);
+        self.writes.push(writes);
+    }
+
+    /// See [`Relations::change`].
+    fn change<'a>(&'a self, system: &'a ActionSystem, action: ActionId, var: VarId) -> Change<'a> {
+        let writes = self.writes.get(action.index()).map_or(&[][..], Vec::as_slice);
+        match writes.binary_search_by_key(&var, |(var, _)| *var) {
+            Err(_) => change(system.action(action), var),
+            Ok(at) => writes[at].1.as_ref().map_or(Change::Any, |values| Change::Among(values)),
+        }
+    }
+}
+
+/// The actions that may follow an action in the same step, in order.
+fn following(system: &ActionSystem, action: ActionId) -> Vec<ActionId> {
+    let mut found = vec![false; system.actions().len()];
+    let mut work = vec![action];
+    while let Some(action) = work.pop() {
+        let Some(process) = system.next_process(action) else { continue };
+        for (index, next) in system.actions().iter().enumerate() {
+            if !found[index]
+                && next.owners.first() == Some(&process)
+                && may_be_enabled_after(system, system.action(action), next)
+            {
+                found[index] = true;
+                work.push(ActionId::new(index));
+            }
+        }
+    }
+    (0..found.len()).filter(|&index| found[index]).map(ActionId::new).collect()
+}
+
+/// Whether what an action sets leaves it open that another is enabled.
+fn may_be_enabled_after(system: &ActionSystem, action: &Action, next: &Action) -> bool {
+    next.guards.iter().all(|guard| match &system.guards()[guard.index()] {
+        Guard::In(var, set) => match change(action, *var) {
+            Change::To(value) => set.contains(value),
+            _ => true,
+        },
+        Guard::True(_) | Guard::Quiet => true,
+    })
+}
+
+/// What an action alone does to a variable it writes: exact if a single simple statement at the top of
 /// its effect is the only one that mentions the variable as a target.
-pub fn change(action: &Action, var: VarId) -> Change<'_> {
+fn change(action: &Action, var: VarId) -> Change<'_> {
     let mut result = None;
     for stmt in &action.effect {
         let this = match stmt {
@@ -246,15 +354,19 @@ pub fn change(action: &Action, var: VarId) -> Change<'_> {
 }
 
 /// Whether an enabled action may turn a guard from false to true (or from true to false).
-fn may_flip(system: &ActionSystem, action: &Action, guard: &Guard, makes_true: bool) -> bool {
+fn may_flip(system: &ActionSystem, later: &Later, id: ActionId, guard: &Guard, makes_true: bool) -> bool {
+    let action = system.action(id);
     let Guard::In(var, set) = guard else {
         return true; // Expressions are not looked into.
     };
     let variable = &system.variables()[var.index()];
     let own = own_range(system, action, *var);
     let starts = |value: i64| own.is_none_or(|own| own.contains(value)) && set.contains(value) != makes_true;
-    match change(action, *var) {
+    match later.change(system, id, *var) {
         Change::Any => true,
+        Change::Among(values) => {
+            may_start(own, set, makes_true) && values.iter().any(|&value| set.contains(value) == makes_true)
+        }
         Change::To(value) => set.contains(value) == makes_true && may_start(own, set, makes_true),
         Change::Map(table) => table.iter().enumerate().any(|(at, target)| {
             target.is_some_and(|target| starts(variable.lo + at as i64) && set.contains(target) == makes_true)
@@ -299,7 +411,7 @@ fn own_range<'a>(system: &'a ActionSystem, action: &Action, var: VarId) -> Optio
 fn never_together(system: &ActionSystem, a: &Action, b: &Action) -> bool {
     a.guards.iter().any(|guard| match &system.guards()[guard.index()] {
         Guard::In(var, set) => own_range(system, b, *var).is_some_and(|other| disjoint(set, other)),
-        Guard::True(_) => false,
+        Guard::True(_) | Guard::Quiet => false,
     })
 }
 

@@ -1,7 +1,7 @@
 //! Algorithm 4.3: the choice of a stubborn set in a state.
 
 use fixedbitset::FixedBitSet;
-use model::{ActionId, ActionSystem, Fault, Guard, GuardId, Relations};
+use model::{ActionId, ActionSystem, Fault, Guard, GuardId, Relations, System as _};
 
 use crate::components::{Tarjan, Wanted};
 use crate::flips::Flips;
@@ -288,7 +288,7 @@ impl<'s> StubbornSets<'s> {
             chosen.extend(0..n_enabled as u32);
             return Ok(());
         }
-        scratch.begin(situation);
+        scratch.begin(self.system, situation);
         let mut tarjan = std::mem::take(&mut scratch.tarjan);
         let mut query = Query { sets: self, situation, demand, scratch, fault: None };
         query.choose(&mut tarjan, accept, chosen);
@@ -302,7 +302,7 @@ impl<'s> StubbornSets<'s> {
 }
 
 impl Scratch {
-    fn begin(&mut self, situation: &Situation<'_>) {
+    fn begin(&mut self, system: &ActionSystem, situation: &Situation<'_>) {
         self.epoch = self.epoch.wrapping_add(1);
         if self.epoch == 0 {
             // Every four billion states or so old epochs must be forgotten.
@@ -312,15 +312,23 @@ impl Scratch {
             self.regions.of_control.iter_mut().for_each(|region| region.epoch = 0);
             self.epoch = 1;
         }
+        // Chains that begin with the same action are one action here, which moves the observer if one of
+        // them does or would.
+        self.roots.clear();
         for (action, moves) in situation.enabled.iter().zip(situation.moves) {
-            self.enabled[action.index()] = self.epoch;
+            let action = system.first(*action).index();
+            self.roots.push(action as u32);
+            self.enabled[action] = self.epoch;
             if *moves {
-                self.moves[action.index()] = self.epoch;
+                self.moves[action] = self.epoch;
             }
         }
-        situation.blocked.iter().for_each(|action| self.blocked[action.index()] = self.epoch);
-        self.roots.clear();
-        self.roots.extend(situation.enabled.iter().map(|action| action.index() as u32));
+        for action in situation.blocked.iter().map(|action| system.first(*action).index()) {
+            self.blocked[action] = self.epoch;
+            if self.enabled[action] == self.epoch {
+                self.moves[action] = self.epoch;
+            }
+        }
         self.work.clear();
         self.regions.rows.clear();
         self.regions.actions.clear();
@@ -465,7 +473,7 @@ impl Query<'_> {
         self.scratch.work = work;
         chosen.clear();
         for (index, action) in self.situation.enabled.iter().enumerate() {
-            if self.scratch.reached[action.index()] == generation {
+            if self.scratch.reached[self.sets.system.first(*action).index()] == generation {
                 chosen.push(index as u32);
             }
         }

@@ -6,7 +6,7 @@
 //! outcome is taken to be possible.
 
 use fixedbitset::FixedBitSet;
-use model::relations::{Change, change};
+use model::relations::Change;
 use model::{ActionId, ActionSystem, ExprId, Guard, Relations, VarId, reference};
 
 /// More combinations of values than this are not gone through.
@@ -161,7 +161,7 @@ fn pairs(
             let mut happens = true;
             for var in vars.iter().filter(|var| writes(var)) {
                 let at = var.index();
-                match change(own, *var) {
+                match relations.change(system, action, *var) {
                     Change::To(value) => after[at] = value,
                     Change::By(amount) => {
                         after[at] = values[at].checked_add(amount)?;
@@ -171,7 +171,7 @@ fn pairs(
                         Some(Some(value)) => after[at] = *value,
                         _ => happens = false,
                     },
-                    Change::Any => return None,
+                    Change::Among(_) | Change::Any => return None,
                 }
             }
             if happens {

@@ -6,7 +6,7 @@
 //! the observer follows. Through hubs the graph stays small: an action has a few edges to hubs
 //! instead of one to each action behind them.
 
-use model::relations::{Change, change};
+use model::relations::Change;
 use model::{ActionId, ActionSystem, Guard, Relations, VarId};
 
 /// A variable's lists are built only if they have fewer entries than this.
@@ -144,13 +144,15 @@ impl Graph {
         for (at, ready) in users_of_value.iter().enumerate() {
             let writes = |action: &&ActionId| relations.writes(**action).binary_search(&var).is_ok();
             let writers: Vec<ActionId> = ready.iter().filter(writes).copied().collect();
-            let moves = writers.iter().filter_map(|&action| {
-                let to = match change(system.action(action), var) {
-                    Change::To(to) => to,
-                    Change::Map(table) => (*table.get(at)?)?,
-                    Change::By(_) | Change::Any => return None, // Not of a control variable.
+            let moves = writers.iter().flat_map(|&action| {
+                let targets: Vec<i64> = match relations.change(system, action, var) {
+                    Change::To(to) => vec![to],
+                    Change::Among(values) => values.to_vec(),
+                    Change::Map(table) => table.get(at).copied().flatten().into_iter().collect(),
+                    Change::By(_) | Change::Any => Vec::new(), // Not of a control variable.
                 };
-                Some([action.index() as u32, first_row + (to - variable.lo) as u32])
+                let row = move |to: i64| [action.index() as u32, first_row + (to - variable.lo) as u32];
+                targets.into_iter().map(row)
             });
             self.moves.push(moves.flatten());
             self.writers.push(writers.iter().map(|action| action.index() as u32));
@@ -179,6 +181,12 @@ impl Graph {
                 }
                 None => others.extend(&users_of[var.index()]),
             }
+        }
+        if system.is_quiet(action) {
+            // Whatever it lets happen keeps the others of its kind from happening.
+            others.extend(
+                (0..system.actions().len()).map(ActionId::new).filter(|&other| system.is_quiet(other)),
+            );
         }
         others.sort_unstable();
         others.dedup();
@@ -326,7 +334,10 @@ fn is_control(system: &ActionSystem, relations: &Relations, var: VarId, users: &
     };
     let only_sets = |&action: &ActionId| {
         relations.writes(action).binary_search(&var).is_err()
-            || matches!(change(system.action(action), var), Change::To(_) | Change::Map(_))
+            || matches!(
+                relations.change(system, action, var),
+                Change::To(_) | Change::Map(_) | Change::Among(_)
+            )
     };
     n_entries <= MAX_ENTRIES && users.iter().any(tests) && users.iter().all(only_sets)
 }

@@ -1,7 +1,7 @@
 //! Judges whether a run is fair: by the definitions of 002 (Definition 7), on the states and actions of its
 //! cycle, with the reference semantics of enabledness.
 
-use model::{ActionId, ActionSystem, Fault, Run, reference};
+use model::{ActionId, ActionSystem, Fault, Run, System as _, reference};
 
 use crate::{Rejection, Replayed};
 
@@ -46,7 +46,8 @@ pub fn judge_fairness(
         enabled.push(reference::enabled(system, replayed.state(step)).map_err(failed)?);
     }
     let reason = |constraint: &Constraint| {
-        let is_in = |action: &ActionId| constraint.actions.contains(action);
+        // A step of several actions is a step of who begins it.
+        let is_in = |action: &ActionId| constraint.actions.contains(&system.first(*action));
         if let Some(at) = run.actions[cycle_start..].iter().position(is_in) {
             return Ok(Reason::Taken(cycle_start + at + 1));
         }

@@ -89,7 +89,8 @@ pub fn judge(system: &ActionSystem, run: &Run, claim: Claim) -> Result<Replayed,
     }
 }
 
-/// Repeats a run: every action must be enabled where it happens.
+/// Repeats a run: every action must be enabled where it happens, and may not leave out what follows it in
+/// the same step.
 pub fn repeat(system: &ActionSystem, run: &Run) -> Result<Replayed, Rejection> {
     let initial = reference::initial(system);
     let Some(first) = initial.get(run.initial) else {
@@ -100,7 +101,7 @@ pub fn repeat(system: &ActionSystem, run: &Run) -> Result<Replayed, Rejection> {
     for (index, &action) in run.actions.iter().enumerate() {
         let label = system.action_label(action);
         let failed = |fault: Fault| Rejection(format!("step {} (`{label}`) fails: {fault}", index + 1));
-        if !reference::is_enabled(system, system.action(action), &state).map_err(failed)? {
+        if !reference::is_chain(system, &system.parts(action), &state).map_err(failed)? {
             return Err(Rejection(format!("step {}: `{label}` is not enabled", index + 1)));
         }
         state = reference::fire(system, action, &state).map_err(failed)?;

@@ -111,7 +111,7 @@ impl Space<'_> {
             writeln!(out, "  init{0} [shape=point]; init{0} -> s{0};", id.index())?;
         }
         graph::for_each_transition(self.system, self.store, |from, action, to| -> Result<(), ExportError> {
-            let label = escape(self.system.action_label(action));
+            let label = escape(&self.system.action_label(action));
             Ok(writeln!(out, "  s{} -> s{} [label=\"{label}\"];", from.index(), to.index())?)
         })?;
         Ok(writeln!(out, "}}")?)

@@ -3,6 +3,7 @@
 //! A [`Trace`] is made from states that the judge of evidence (`replay`) computed, never from
 //! those of a search: what is shown was replayed.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::ops::RangeInclusive;
 
@@ -142,7 +143,7 @@ impl<'a> Trace<'a> {
 /// A step as a program reads it; the initial state is a step without an action.
 #[derive(Serialize)]
 struct StepJson<'a> {
-    action: Option<&'a str>,
+    action: Option<Cow<'a, str>>,
     process: Option<String>,
     state: Map<String, Value>,
     #[serde(skip_serializing_if = "Map::is_empty")]

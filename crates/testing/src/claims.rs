@@ -10,7 +10,7 @@ use check::method::{Method, ObserverKind, SearchKind};
 use check::product::AtDeadlock;
 use check::search::{ProductOutcome, ProductStop, Violation};
 use ltl::{Formula, Formulas, Lasso, Op, Prop, Valuation, random, satisfies};
-use model::{ActionId, ActionSystem, ExprId, reference};
+use model::{ActionId, ActionSystem, ExprId, System as _, reference};
 use proptest::test_runner::TestCaseError;
 
 use crate::naive;
@@ -257,8 +257,11 @@ impl Case {
         let negated = self.formulas.not(self.formula);
         let tgba = translate(&mut self.formulas, negated, Effort::Low).expect("a small automaton");
         let strong: Vec<&Constraint> = constraints.iter().filter(|known| known.strong).collect();
+        let is_in = |constraint: &Constraint, action: ActionId| {
+            constraint.actions.contains(&self.system.first(action))
+        };
         let enables = |state: usize, constraint: &Constraint| {
-            self.transitions[state].iter().any(|(action, _)| constraint.actions.contains(action))
+            self.transitions[state].iter().any(|(action, _)| is_in(constraint, *action))
         };
         (0..1u32 << strong.len()).any(|never| {
             let is_never = |index: usize| never >> index & 1 == 1;
@@ -270,7 +273,7 @@ impl Case {
                 let mut marks = 0u64;
                 let mut n_strong = 0;
                 for (index, constraint) in constraints.iter().enumerate() {
-                    let taken = action.is_some_and(|action| constraint.actions.contains(&action));
+                    let taken = action.is_some_and(|action| is_in(constraint, action));
                     let has_mark = if constraint.strong {
                         n_strong += 1;
                         taken || is_never(n_strong - 1)

@@ -2,7 +2,7 @@
 //! of LTSmin's `pins2pins-check`.
 
 use model::reference::{self, Values};
-use model::{ActionId, ActionSystem, GuardId, Relations};
+use model::{ActionId, ActionSystem, Guard, GuardId, Relations, System as _};
 
 /// Checks the relations in all the given states and on the steps from them. States and steps in
 /// which the model goes wrong are passed over.
@@ -10,10 +10,8 @@ pub fn check(system: &ActionSystem, states: &[Values]) -> Result<(), String> {
     let relations = Relations::new(system);
     for state in states {
         let Ok(enabled) = reference::enabled(system, state) else { continue };
-        for &action in &enabled {
-            if let Ok(target) = reference::fire(system, action, state) {
-                check_step(system, &relations, state, action, &target)?;
-            }
+        for (action, target) in reference::successors(system, state).unwrap_or_default() {
+            check_step(system, &relations, state, system.first(action), &target)?;
         }
         check_pairs(system, &relations, state, &enabled)?;
     }
@@ -58,9 +56,17 @@ fn check_pairs(
     enabled: &[ActionId],
 ) -> Result<(), String> {
     let both = |first: ActionId, second: ActionId| {
-        let middle = reference::fire(system, first, state).ok()?;
-        let possible = reference::is_enabled(system, system.action(second), &middle).ok()?;
-        Some(if possible { Some(reference::fire(system, second, &middle).ok()?) } else { None })
+        let mut ends = Vec::new();
+        for middle in targets(system, first, state).ok()? {
+            let mut last = targets(system, second, &middle).ok()?;
+            if last.is_empty() {
+                return Some(None);
+            }
+            ends.append(&mut last);
+        }
+        ends.sort_unstable();
+        ends.dedup();
+        Some(Some(ends))
     };
     for &a in enabled {
         let mut listed = Vec::new();
@@ -84,9 +90,16 @@ fn check_pairs(
     Ok(())
 }
 
-/// States that agree on what is read agree on what follows.
+/// The states after all steps that begin with an action.
+fn targets(system: &ActionSystem, action: ActionId, state: &Values) -> Result<Vec<Values>, model::Fault> {
+    let steps = reference::successors(system, state)?.into_iter();
+    Ok(steps.filter(|(step, _)| system.first(*step) == action).map(|(_, target)| target).collect())
+}
+
+/// States that agree on what is read agree on what follows. (Of chains, only the first action.)
 fn check_reads(system: &ActionSystem, relations: &Relations, s: &Values, t: &Values) -> Result<(), String> {
-    for (id, guard) in system.guards().iter().enumerate() {
+    let guards = system.guards().iter().enumerate();
+    for (id, guard) in guards.filter(|(_, guard)| **guard != Guard::Quiet) {
         // Take over from `s` everything that the guard reads: then it must have the same value.
         let mut mixed = t.clone();
         relations.guard_reads(GuardId::new(id)).iter().for_each(|var| mixed[var.index()] = s[var.index()]);

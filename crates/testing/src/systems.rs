@@ -3,7 +3,9 @@
 //! A [`Recipe`] is plain data that shrinks well; [`Recipe::build`] makes the system. Numbers in a
 //! recipe are taken modulo what exists, so every recipe is valid.
 
-use model::{Action, ActionSystem, BinaryOp, Builder, ExprId, Guard, Stmt, UnaryOp, VarId, Variable};
+use model::{
+    Action, ActionId, ActionSystem, BinaryOp, Builder, ExprId, Guard, Stmt, UnaryOp, VarId, Variable,
+};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -71,6 +73,12 @@ pub struct Recipe {
     pub propositions: Vec<ExprRecipe>,
     /// Initial states, relative to the least values.
     pub initial: Vec<Vec<i64>>,
+    /// The process of each action, in turn; if there is none, one process owns all.
+    pub owners: Vec<usize>,
+    /// After these actions, these processes go on.
+    pub goes_on: Vec<(usize, usize)>,
+    /// These actions happen only where no others can.
+    pub quiet: Vec<usize>,
 }
 
 const UNARY: [UnaryOp; 5] = [
@@ -163,7 +171,23 @@ pub fn recipe(is_tame: bool) -> impl Strategy<Value = Recipe> {
             actions,
             propositions,
             initial,
+            owners: Vec::new(),
+            goes_on: Vec::new(),
+            quiet: Vec::new(),
         })
+}
+
+/// Any system without faults in which steps may consist of several actions, and some actions wait until
+/// nothing else can happen.
+pub fn recipe_with_chains() -> impl Strategy<Value = Recipe> {
+    let goes_on = vec((0..7usize, 0..3usize), 1..5);
+    (recipe(true), vec(0..3usize, 7), goes_on, vec(0..7usize, 0..2)).prop_map(
+        |(mut recipe, owners, goes_on, quiet)| {
+            // Chains that count up a wide variable take long.
+            recipe.ranges.iter_mut().for_each(|(_, more)| *more = (*more).min(5));
+            Recipe { owners, goes_on, quiet, ..recipe }
+        },
+    )
 }
 
 impl Recipe {
@@ -173,15 +197,23 @@ impl Recipe {
     /// Never: every recipe is valid.
     pub fn build(&self) -> ActionSystem {
         let mut builder = Builder::new();
-        let owner = builder.process("p");
+        let processes = ["p", "q", "r"].map(|name| builder.process(name));
+        let quiet = self.quiet.iter().map(|action| action % self.actions.len()).collect::<Vec<_>>();
         for (index, &(lo, more)) in self.ranges.iter().enumerate() {
             builder.variable(Variable::new(format!("v{index}"), lo, lo + more));
         }
         for (index, (guards, effect)) in self.actions.iter().enumerate() {
             let label = builder.label(format!("a{index}"));
-            let guards = guards.iter().map(|guard| self.guard(&mut builder, guard)).collect();
+            let mut guards: Vec<_> = guards.iter().map(|guard| self.guard(&mut builder, guard)).collect();
+            if quiet.contains(&index) {
+                guards.push(builder.guard(Guard::Quiet));
+            }
             let effect = self.block(&mut builder, effect);
+            let owner = processes[self.owners.get(index).copied().unwrap_or(0)];
             builder.action(Action { label, guards, effect, owners: vec![owner] });
+        }
+        for &(action, process) in &self.goes_on {
+            builder.goes_on(ActionId::new(action % self.actions.len()), processes[process]);
         }
         let propositions: Vec<ExprId> =
             self.propositions.iter().map(|recipe| self.expr(&mut builder, recipe)).collect();

@@ -16,7 +16,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 use stubborn_testing::claims::{Case, Draw, load};
-use stubborn_testing::{networks, run_cases, testers};
+use stubborn_testing::{networks, run_cases, systems, testers};
 
 /// Fairness to some of the processes: per process weak, strong, or none.
 fn constraints(case: &Case, kinds: &[u8]) -> Vec<Constraint> {
@@ -37,60 +37,75 @@ fn verdicts_under_fairness_agree_with_brute_force() {
     let strategy = (networks::network(), any::<u64>(), 1..12u32, vec(0..3u8, 5));
     run_cases(6000, &strategy, |(network, seed, size, kinds)| {
         let draw = Draw { seed, size, operators: random::ALL };
-        let Some(mut case) = Case::of_network(&network, draw) else { return Ok(()) };
-        let constraints = constraints(&case, &kinds[..network.processes.len()]);
-        let fairness = Fairness::new(case.system.actions().len(), &constraints);
-        let violated = case.is_violated_fairly(&constraints);
-        let unfairly = case.is_violated(case.formula)?;
-        prop_assert!(unfairly || !violated, "a fair run is a run");
-        let mut count = counts.get();
-        count[usize::from(violated)] += 1;
-        count[2] += u32::from(unfairly && !violated);
-        counts.set(count);
-        let formula = case.formula;
-        let mut claim = case.claim(formula);
-        for (observer, search) in [
-            (ObserverKind::Tgba, SearchKind::Scc),
-            (ObserverKind::Ba, SearchKind::Scc),
-            (ObserverKind::Tgta, SearchKind::Scc),
-            (ObserverKind::LazyTgta, SearchKind::Scc),
-            (ObserverKind::Ta, SearchKind::TwoPass),
-            (ObserverKind::LazyTa, SearchKind::TwoPass),
-        ] {
-            let method = Method { observer, search, reduction: None, bitstate: false };
-            let settings = Settings { fairness: Some(&fairness), ..Settings::default() };
-            let Ok(decision) = claim.search(&case.system, method, &settings, &mut Budget::unlimited()) else {
-                continue;
-            };
-            let context =
-                || format!("{method:?}, {}, {constraints:?} on\n{}", case.text(), network.to_text());
-            let found = case.judge(formula, &decision.outcome);
-            let found = found.map_err(|error| TestCaseError::fail(format!("{error}: {}", context())))?;
-            prop_assert_eq!(found, violated, "{}", context());
-            if let Some(evidence) = decision.outcome.evidence()
-                && !fairness.is_empty()
-            {
-                judge(&case, evidence, &constraints)
-                    .map_err(|error| TestCaseError::fail(format!("{error}: {}", context())))?;
-            }
-        }
-        let monitored = Method {
-            observer: ObserverKind::Ba,
-            search: SearchKind::Nested,
-            reduction: None,
-            bitstate: false,
-        };
-        let settings = Settings { monitors: Some(&constraints), ..Settings::default() };
-        let decision = claim.search(&case.system, monitored, &settings, &mut Budget::unlimited());
-        let outcome = decision.map_err(|error| TestCaseError::fail(error.to_string()))?.outcome;
-        prop_assert_eq!(case.judge(formula, &outcome)?, violated, "monitors, {}", case.text());
-        if let Some(evidence) = outcome.evidence() {
-            judge(&case, evidence, &constraints)?;
-        }
-        Ok(())
+        let Some(case) = Case::of_network(&network, draw) else { return Ok(()) };
+        agree(case, &kinds[..network.processes.len()], &counts)
+            .map_err(|error| TestCaseError::fail(format!("{error} on\n{}", network.to_text())))
     });
     let [holds, violated, only_fairly] = counts.get();
     assert!(holds > 500 && violated > 300 && only_fairly > 30, "{counts:?}");
+}
+
+#[test]
+fn verdicts_under_fairness_agree_with_brute_force_where_steps_are_chains() {
+    let counts = Cell::new([0u32; 3]);
+    let strategy = (systems::recipe_with_chains(), any::<u64>(), 1..12u32, vec(0..3u8, 3));
+    run_cases(4000, &strategy, |(recipe, seed, size, kinds)| {
+        match Case::of_recipe(&recipe, Draw { seed, size, operators: random::ALL }) {
+            Some(case) => agree(case, &kinds, &counts),
+            None => Ok(()),
+        }
+    });
+    let [holds, violated, only_fairly] = counts.get();
+    assert!(holds > 300 && violated > 300 && only_fairly > 1, "{counts:?}");
+}
+
+/// All methods give the answer of brute force, and runs that are fair by the definitions.
+fn agree(mut case: Case, kinds: &[u8], counts: &Cell<[u32; 3]>) -> Result<(), TestCaseError> {
+    let constraints = constraints(&case, kinds);
+    let fairness = Fairness::new(case.system.actions().len(), &constraints);
+    let violated = case.is_violated_fairly(&constraints);
+    let unfairly = case.is_violated(case.formula)?;
+    prop_assert!(unfairly || !violated, "a fair run is a run");
+    let mut count = counts.get();
+    count[usize::from(violated)] += 1;
+    count[2] += u32::from(unfairly && !violated);
+    counts.set(count);
+    let formula = case.formula;
+    let mut claim = case.claim(formula);
+    for (observer, search) in [
+        (ObserverKind::Tgba, SearchKind::Scc),
+        (ObserverKind::Ba, SearchKind::Scc),
+        (ObserverKind::Tgta, SearchKind::Scc),
+        (ObserverKind::LazyTgta, SearchKind::Scc),
+        (ObserverKind::Ta, SearchKind::TwoPass),
+        (ObserverKind::LazyTa, SearchKind::TwoPass),
+    ] {
+        let method = Method { observer, search, reduction: None, bitstate: false };
+        let settings = Settings { fairness: Some(&fairness), ..Settings::default() };
+        let Ok(decision) = claim.search(&case.system, method, &settings, &mut Budget::unlimited()) else {
+            continue;
+        };
+        let context = || format!("{method:?}, {}, {constraints:?}", case.text());
+        let found = case.judge(formula, &decision.outcome);
+        let found = found.map_err(|error| TestCaseError::fail(format!("{error}: {}", context())))?;
+        prop_assert_eq!(found, violated, "{}", context());
+        if let Some(evidence) = decision.outcome.evidence()
+            && !fairness.is_empty()
+        {
+            judge(&case, evidence, &constraints)
+                .map_err(|error| TestCaseError::fail(format!("{error}: {}", context())))?;
+        }
+    }
+    let monitored =
+        Method { observer: ObserverKind::Ba, search: SearchKind::Nested, reduction: None, bitstate: false };
+    let settings = Settings { monitors: Some(&constraints), ..Settings::default() };
+    let decision = claim.search(&case.system, monitored, &settings, &mut Budget::unlimited());
+    let outcome = decision.map_err(|error| TestCaseError::fail(error.to_string()))?.outcome;
+    prop_assert_eq!(case.judge(formula, &outcome)?, violated, "monitors, {}", case.text());
+    if let Some(evidence) = outcome.evidence() {
+        judge(&case, evidence, &constraints)?;
+    }
+    Ok(())
 }
 
 /// The run is fair, by the definitions.

@@ -163,3 +163,17 @@ fn all_methods_agree_with_the_definition_on_systems_with_data() {
     let [holds, violated, by_lasso] = seen.counts.get();
     assert!(holds > 100 && violated > 100 && by_lasso > 100, "{:?}", seen.counts);
 }
+
+#[test]
+fn all_methods_agree_with_the_definition_where_steps_are_chains() {
+    let seen = Seen::default();
+    let strategy = (systems::recipe_with_chains(), any::<u64>(), 1..14u32);
+    run_cases(2500, &strategy, |(recipe, seed, size)| {
+        match Case::of_recipe(&recipe, Draw { seed, size, operators: random::ALL }) {
+            Some(case) => check_case(case, &seen),
+            None => Ok(()),
+        }
+    });
+    let [holds, violated, by_lasso] = seen.counts.get();
+    assert!(holds > 100 && violated > 100 && by_lasso > 100, "{:?}", seen.counts);
+}

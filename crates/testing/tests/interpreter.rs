@@ -88,9 +88,31 @@ fn nothing_happens_that_the_relations_do_not_list() {
 }
 
 #[test]
+fn nothing_happens_in_chains_that_the_relations_do_not_list() {
+    run_cases(3000, &systems::recipe_with_chains(), |recipe| {
+        let system = recipe.build();
+        let Ok(Some(space)) = naive::explore(&system, 300) else { return Ok(()) };
+        relations_checker::check(&system, &space.states[..space.states.len().min(30)])
+            .map_err(TestCaseError::fail)
+    });
+}
+
+#[test]
 fn both_searches_count_what_the_naive_explorer_counts() {
+    let n_compared = count_with_both_searches(2000, &systems::recipe(true));
+    assert!(n_compared > 300, "{n_compared} systems of more than three states");
+}
+
+#[test]
+fn both_searches_count_what_the_naive_explorer_counts_with_chains() {
+    let n_compared = count_with_both_searches(4000, &systems::recipe_with_chains());
+    assert!(n_compared > 300, "{n_compared} systems of more than three states");
+}
+
+/// Returns how many systems of more than three states were compared.
+fn count_with_both_searches(n_cases: u32, recipes: &impl Strategy<Value = systems::Recipe>) -> u32 {
     let n_compared = Cell::new(0u32);
-    run_cases(2000, &systems::recipe(true), |recipe| {
+    run_cases(n_cases, recipes, |recipe| {
         let system = recipe.build();
         // A system that goes wrong or on and on is not counted.
         let Ok(Some(space)) = naive::explore(&system, 300) else { return Ok(()) };
@@ -112,10 +134,23 @@ fn both_searches_count_what_the_naive_explorer_counts() {
         for id in (0..space.states.len()).map(check::StateId::new) {
             store.get(id, &mut state);
             prop_assert!(space.states.contains(&system.layout().decode(&state)));
+            // Steps can be taken again by their numbers alone, and the judge allows them.
+            let (mut enabled, mut scratch) = (Vec::new(), system.new_scratch());
+            let mut steps = model::Steps::new(system.width());
+            prop_assert_eq!(system.enabled(&state, &mut scratch, &mut enabled), Ok(()));
+            prop_assert_eq!(system.successors(&state, &mut scratch, &mut steps), Ok(()));
+            prop_assert_eq!(steps.actions(), &enabled[..]);
+            for (action, target) in steps.iter() {
+                let mut again = state.clone();
+                prop_assert_eq!(system.fire(&mut again, action, &mut scratch), Ok(()));
+                prop_assert_eq!(&again[..], target);
+                let values = system.layout().decode(&state);
+                prop_assert_eq!(reference::is_chain(&system, &system.parts(action), &values), Ok(true));
+            }
         }
         Ok(())
     });
-    assert!(n_compared.get() > 300, "{n_compared:?} systems of more than three states");
+    n_compared.get()
 }
 
 #[test]
