@@ -1,19 +1,18 @@
 //! A system of which only stubborn sets are explored.
 //!
 //! It is a [`System`] again, so every search of states runs on it. What is preserved is said when it
-//! is made: deadlocks, or whether some invariant can be violated. In the latter case an invariant
-//! is a tester with two states, one of them a reject state, that takes part in all actions that may
-//! change what the invariant looks at (Theorem 4.1 of 001 with S_L = ∅).
+//! is made: deadlocks, or whether some invariant can be violated. In the latter case the sets are led by
+//! the actions that can make it false from where it is true ([`por::Attractor`]).
 
 use model::{ActionId, ActionSystem, Relations, StepError, Steps, System};
-use por::{Demand, Flips, Offer, Situation, StubbornSets};
+use por::{Attractor, Demand, Situation, StubbornSets};
 
 /// A system and its stubborn sets.
 pub struct Reduced<'a> {
     system: &'a ActionSystem,
     sets: StubbornSets<'a>,
-    /// The actions that may make an invariant false, if one is to be preserved; else deadlocks are.
-    visible: Option<(Flips, Offer)>,
+    /// What makes an invariant false, if one is to be preserved; else deadlocks are.
+    attractor: Option<Attractor>,
 }
 
 /// Working memory.
@@ -23,39 +22,37 @@ pub struct Scratch {
     enabled: Vec<ActionId>,
     moves: Vec<bool>,
     chosen: Vec<u32>,
+    attracts: Vec<u32>,
 }
 
 impl<'a> Reduced<'a> {
     /// Preserves all deadlocks.
     pub fn for_deadlocks(system: &'a ActionSystem) -> Reduced<'a> {
-        Reduced { system, sets: StubbornSets::new(system, &Relations::new(system)), visible: None }
+        Reduced { system, sets: StubbornSets::new(system, &Relations::new(system)), attractor: None }
     }
 
     /// Preserves whether a proposition can become false. Deadlocks are not preserved: a state
     /// without successors here may have some in the system.
     pub fn for_invariant(system: &'a ActionSystem, proposition: usize) -> Reduced<'a> {
         let relations = Relations::new(system);
-        let flips = Flips::new(system, &relations, &[system.propositions()[proposition].expr]);
-        let sets = StubbornSets::for_propositions(system, &relations, &flips);
-        let offer = Offer::new(system, flips.visible().ones().map(ActionId::new), []);
-        Reduced { system, sets, visible: Some((flips, offer)) }
+        let expr = system.propositions()[proposition].expr;
+        let attractor = Attractor::new(system, &relations, expr, false);
+        let sets = StubbornSets::new(system, &relations);
+        Reduced { system, sets, attractor: Some(attractor) }
     }
 
     /// The actions to be taken in `state`, into `scratch.enabled`.
     fn choose(&self, state: &[u32], scratch: &mut Scratch) -> Result<(), StepError> {
-        let Scratch { model, por, enabled, moves, chosen } = scratch;
+        let Scratch { model, por, enabled, moves, chosen, attracts } = scratch;
         enabled.clear();
         self.system.enabled(state, model, enabled)?;
         moves.clear();
-        let demand = match &self.visible {
-            None => {
-                moves.resize(enabled.len(), false);
-                Demand::Deadlocks
-            }
-            Some((flips, offer)) => {
-                moves.extend(enabled.iter().map(|&action| flips.may_flip(action)));
-                Demand::Observer { offer, may_wait: false, deadlock: false, hybrid: false }
-            }
+        moves.resize(enabled.len(), false);
+        let demand = match &self.attractor {
+            None => Demand::Deadlocks,
+            Some(attractor) if attractor.attract(self.system, state, attracts) => Demand::Goal(attracts),
+            // It was found here: nothing more is to be preserved.
+            Some(_) => return Ok(()),
         };
         let situation = Situation { state, enabled, moves, blocked: &[] };
         self.sets
@@ -79,6 +76,7 @@ impl System for Reduced<'_> {
             enabled: Vec::new(),
             moves: Vec::new(),
             chosen: Vec::new(),
+            attracts: Vec::new(),
         }
     }
 

@@ -63,6 +63,8 @@ pub enum Demand<'a> {
         /// them.
         hybrid: bool,
     },
+    /// Whether a state can be reached that is not reached before one of these actions has happened.
+    Goal(&'a [u32]),
     /// All words up to stuttering: a set that moves no observer, if the caller accepts it, or all.
     Words,
 }
@@ -282,7 +284,7 @@ impl<'s> StubbornSets<'s> {
     ) -> Result<(), Fault> {
         let n_enabled = situation.enabled.len();
         chosen.clear();
-        let may_prune = matches!(demand, Demand::Observer { may_wait: false, .. });
+        let may_prune = matches!(demand, Demand::Observer { may_wait: false, .. } | Demand::Goal(_));
         let is_plain = n_enabled == 0 || n_enabled == 1 && !may_prune;
         if is_plain || scratch.patience.as_mut().is_some_and(|patience| !patience.tries()) {
             chosen.extend(0..n_enabled as u32);
@@ -385,6 +387,7 @@ impl Query<'_> {
         let accept = &mut |set: &[u32]| !sets.has(Rule::Proviso) || accept(set);
         match self.demand {
             Demand::Deadlocks => self.smallest(tarjan, &roots, Wanted::Enabled, chosen),
+            Demand::Goal(actions) => self.close(actions, chosen),
             Demand::Observer { may_wait, .. } if may_wait || !sets.has(Rule::Progress) => {
                 if sets.has(Rule::Waiting) {
                     self.smallest(tarjan, &roots, Wanted::Silent, chosen);
@@ -504,7 +507,7 @@ impl Query<'_> {
             Vertex::Enablers(guard) => graph.enablers(guard),
             Vertex::Observer => match self.demand {
                 Demand::Observer { offer, .. } => offer.follows.as_slice(),
-                Demand::Deadlocks | Demand::Words => &[],
+                Demand::Deadlocks | Demand::Goal(_) | Demand::Words => &[],
             },
         };
         list.get(cursor).copied()

@@ -61,6 +61,10 @@
 //!   since a word without stuttering is accepted too; so for TGTA marks on stuttering loops matter
 //!   only where the run waits for ever, and there they must be all marks. A deadlock is a livelock,
 //!   as its state repeats.
+//! - [`Demand::Goal`]: whether a state can be reached where an expression is true. On the way there one of
+//!   the actions happens that it is [attracted](Attractor) by; all of these are in `A`, so the first
+//!   action of the run that is in `A` can be moved to the front, and the rest is shorter and ends in the
+//!   same state. If nothing in the closure is enabled, there is no such run.
 //! - [`Demand::Words`]: the words of all runs, up to stuttering, for any automaton by value that is in
 //!   waiting form (`automata::waiting`).
 //!
@@ -101,11 +105,13 @@
 //! - Of all strong components that qualify, one with the fewest enabled actions is taken, not the
 //!   first.
 
+mod attract;
 mod choose;
 mod components;
 mod flips;
 mod graph;
 
+pub use attract::Attractor;
 #[doc(hidden)]
 pub use choose::Rule;
 pub use choose::{Demand, Offer, Scratch, Situation, StubbornSets};
