@@ -22,10 +22,15 @@ pub struct Bounds {
 impl Bounds {
     /// Bounds that are probably large enough, and not much larger.
     pub fn guess(net: &Net) -> Bounds {
+        Bounds::guess_knowing(net, net.place_bounds())
+    }
+
+    /// The same, where it is known how many tokens some places can hold at most.
+    pub(crate) fn guess_knowing(net: &Net, most: Vec<Option<i64>>) -> Bounds {
         let is_safe = |place: usize| {
             net.units.as_ref().is_some_and(|units| units.safe && units.of_place[place].is_some())
         };
-        let (seen, most) = (Walk::new(net).run(), net.place_bounds());
+        let seen = Walk::new(net).run();
         let mut safe: Vec<bool> = (0..net.places.len()).map(is_safe).collect();
         if seen.iter().zip(&safe).any(|(&seen, &safe)| safe && seen > 1) {
             safe.fill(false);

@@ -23,21 +23,24 @@ const WORK: usize = 5_000_000;
 /// So many combinations are made for one transition.
 const MAX_COMBINED: usize = 2_000;
 
-impl Net {
-    /// The most tokens that each place can hold, where that is easy to find. Takes some time for
-    /// large nets, but not much.
-    pub fn place_bounds(&self) -> Vec<Option<i64>> {
-        let mut bounds: Vec<Option<i64>> = vec![None; self.places.len()];
-        let constant = Farkas::new(self).run(false);
-        for sum in constant.into_iter().chain(Farkas::new(self).run(true)) {
-            let initial = |&(place, weight): &(u32, i64)| {
-                i128::from(self.places[place as usize].initial).checked_mul(i128::from(weight))
-            };
-            // Of at most 2^32 products below 2^126 none is lost.
-            let total: Option<i128> =
-                sum.places.iter().try_fold(0i128, |total, term| total.checked_add(initial(term)?));
+/// A weighted sum of tokens that never exceeds its initial value.
+#[derive(Clone, Debug)]
+pub(crate) struct TokenSum {
+    /// The places and their weights, which are positive, sorted by place.
+    pub(crate) places: Sparse,
+    /// The initial value.
+    pub(crate) total: i128,
+    /// Whether it always has that value.
+    pub(crate) is_constant: bool,
+}
+
+impl TokenSum {
+    /// The most tokens that each place can hold by these sums.
+    pub(crate) fn place_bounds(sums: &[TokenSum], n_places: usize) -> Vec<Option<i64>> {
+        let mut bounds: Vec<Option<i64>> = vec![None; n_places];
+        for sum in sums {
             for &(place, weight) in &sum.places {
-                let most = total.and_then(|total| i64::try_from(total / i128::from(weight)).ok());
+                let most = i64::try_from(sum.total / i128::from(weight)).ok();
                 let known = &mut bounds[place as usize];
                 *known = match (*known, most) {
                     (Some(known), Some(most)) => Some(known.min(most)),
@@ -49,8 +52,30 @@ impl Net {
     }
 }
 
+impl Net {
+    /// The most tokens that each place can hold, where that is easy to find. Takes some time for
+    /// large nets, but not much.
+    pub fn place_bounds(&self) -> Vec<Option<i64>> {
+        TokenSum::place_bounds(&self.token_sums(), self.places.len())
+    }
+
+    /// Weighted sums of tokens that never grow, as far as they are easy to find.
+    pub(crate) fn token_sums(&self) -> Vec<TokenSum> {
+        let initial = |&(place, weight): &(u32, i64)| {
+            i128::from(self.places[place as usize].initial).checked_mul(i128::from(weight))
+        };
+        let with_total = |sum: Sum| {
+            // Of at most 2^32 products below 2^126 none is lost.
+            let total = sum.places.iter().try_fold(0i128, |total, term| total.checked_add(initial(term)?))?;
+            Some(TokenSum { is_constant: sum.changes.is_empty(), places: sum.places, total })
+        };
+        let constant = Farkas::new(self).run(false);
+        constant.into_iter().chain(Farkas::new(self).run(true)).filter_map(with_total).collect()
+    }
+}
+
 /// A sparse vector: indices in order, no zeros.
-type Sparse = Vec<(u32, i64)>;
+pub(crate) type Sparse = Vec<(u32, i64)>;
 
 /// A weighted sum of tokens.
 struct Sum {
@@ -113,7 +138,7 @@ fn add(a: &Sparse, x: i64, b: &Sparse, y: i64) -> Option<Sparse> {
 }
 
 /// The greatest common divisor of the absolute values, as far as 63 bits go; 0 for two zeros.
-fn gcd(a: i64, b: i64) -> i64 {
+pub(crate) fn gcd(a: i64, b: i64) -> i64 {
     let (mut a, mut b) = (a.unsigned_abs(), b.unsigned_abs());
     while b != 0 {
         (a, b) = (b, a % b);

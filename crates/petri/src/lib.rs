@@ -78,6 +78,12 @@
 //! can be written as they are; all others, and keywords, in single or double quotation marks, where
 //! `\` protects the next character. Arithmetic is exact: a result beyond 64 bits is a fault.
 //!
+//! # Before a search
+//!
+//! [`Facts`] are what holds in every marking; they answer some questions at once. [`structural`] makes
+//! nets smaller and keeps the answer to a question; what is found in the small net is turned into a run of
+//! the original.
+//!
 //! # The contest
 //!
 //! [`mcc`] has the examinations and their formula files. A run that ends repeats its last marking for
@@ -85,6 +91,7 @@
 
 mod bounds;
 mod errors;
+pub mod facts;
 mod invariants;
 mod lexer;
 mod lookup;
@@ -94,9 +101,11 @@ mod net;
 mod pnml;
 mod predicates;
 mod proposition;
+pub mod structural;
 mod xml;
 
 pub use bounds::Bounds;
+pub use facts::Facts;
 pub use lower::Model;
 pub use net::{Lookup, Net, Node, Place, PlaceId, Transition, TransitionId, Unit, UnitId, Units};
 pub use pnml::read;

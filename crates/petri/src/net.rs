@@ -57,6 +57,15 @@ impl Transition {
         });
         merged.filter(|(_, change)| *change != 0)
     }
+
+    /// Changes the tokens of the places as it does where it is enabled; nothing if some get too many.
+    pub(crate) fn apply(&self, marking: &mut [i64]) -> Option<()> {
+        for (place, change) in self.changes() {
+            let tokens = &mut marking[place.index()];
+            *tokens = tokens.checked_add(change)?;
+        }
+        Some(())
+    }
 }
 
 /// A unit of a nested-unit net: a part of a system that was composed of parts.

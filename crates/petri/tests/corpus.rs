@@ -11,9 +11,9 @@ use check::method::{Method, ObserverKind, SearchKind};
 use check::reduction;
 use check::search::ProductStop;
 use check::{Exact, Exploration, Goal, StateId, Store as _, Visited as _};
-use common::{Expected, answer, corpus, expected, explore, lower, name, net, text};
+use common::{Expected, answer, corpus, expected, explore, lower, name, net, properties, text};
 use model::{ExprId, System as _, UnaryOp, reference};
-use stubborn_petri::mcc::{Examination, Ltl, Property, Question};
+use stubborn_petri::mcc::{Examination, Ltl, Question};
 use stubborn_petri::{Model, read};
 
 /// How large a state space may be to be explored here.
@@ -156,17 +156,6 @@ fn is_live(model: &Model, store: &mut Exact, exprs: &[ExprId]) -> bool {
         }
         met.iter().all(|&met| met)
     })
-}
-
-/// The properties of a formula file.
-fn properties(model: &mut Model, folder: &std::path::Path, examination: Examination) -> Vec<Property> {
-    let file = format!("{examination}.xml");
-    let text = text(folder, &file);
-    let source = SourceMap::new().add(file, text.clone().into()).unwrap();
-    let properties =
-        model.read_formulas(&text, source).unwrap_or_else(|errors| panic!("{folder:?}: {errors:?}"));
-    assert_eq!(properties.len(), 16);
-    properties
 }
 
 /// Asks everything about markings at once; returns how many answers were compared.

@@ -2,6 +2,9 @@
 
 #![allow(dead_code)] // Each test uses a part of it.
 
+pub(crate) mod marking_graph;
+pub(crate) mod nets;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -9,6 +12,7 @@ use base::{Budget, SourceMap};
 use check::search::bfs;
 use check::{Exact, Exploration, Goal, Stop};
 use model::System as _;
+use stubborn_petri::mcc::{Examination, Property};
 use stubborn_petri::{Bounds, Model, Net, read, to_utf8};
 
 const CORPUS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/mcc");
@@ -69,6 +73,17 @@ pub(crate) fn net(folder: &Path) -> Arc<Net> {
     let mut sources = SourceMap::new();
     let source = sources.add("model.pnml", text.clone().into()).unwrap();
     Arc::new(read(&text, source).unwrap_or_else(|errors| panic!("{folder:?}: {errors:?}")))
+}
+
+/// The properties of a formula file.
+pub(crate) fn properties(model: &mut Model, folder: &Path, examination: Examination) -> Vec<Property> {
+    let file = format!("{examination}.xml");
+    let text = text(folder, &file);
+    let source = SourceMap::new().add(file, text.clone().into()).unwrap();
+    let properties =
+        model.read_formulas(&text, source).unwrap_or_else(|errors| panic!("{folder:?}: {errors:?}"));
+    assert_eq!(properties.len(), 16);
+    properties
 }
 
 /// Reads a net from a text that has one.

@@ -1,0 +1,402 @@
+//! Facts about a net that hold in every marking, and what they say about expressions: some questions are
+//! answered before any search.
+//!
+//! Facts are proved from the net alone, in exact arithmetic: weighted sums of tokens that never grow
+//! (`invariants`), with them the least and the most tokens of each place, and transitions that never fire
+//! ([`structural`](crate::structural)). What the file claims (safe units) is not believed. An expression is
+//! then true in every marking, false in every marking, or not decided; where its value might be a fault, it
+//! is not decided.
+//!
+//! The state equation is not solved: a bound by linear programming would need a certificate in exact
+//! numbers.
+
+mod answer;
+mod linear;
+
+use base::Budget;
+use model::{BinaryOp, Expr, ExprId, Exprs, UnaryOp};
+use rustc_hash::FxHashMap;
+
+pub use answer::Answer;
+use linear::Linear;
+
+use crate::invariants::TokenSum;
+use crate::net::{Net, PlaceId, Transition, TransitionId};
+use crate::structural::{Keep, Preserve, Reducer, Rule, Rules};
+
+/// What holds in every marking of a net.
+#[derive(Clone, Debug)]
+pub struct Facts {
+    initial: Vec<i64>,
+    least: Vec<i64>,
+    most: Vec<Option<i64>>,
+    sums: Vec<TokenSum>,
+    /// The sums of each place, small ones first, and not too many.
+    sums_of: Vec<Vec<u32>>,
+    is_dead: Vec<bool>,
+}
+
+/// The values that an expression can have, and no others; it is never a fault.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Range {
+    low: i64,
+    high: i64,
+}
+
+/// Conjunctions of more parts are not looked at as a whole.
+const MAX_CONJUNCTS: usize = 256;
+/// So many sums of a place are tried.
+const MAX_SUMS: usize = 24;
+/// No transition dies more than a few times over.
+const MAX_ROUNDS: usize = 4;
+
+impl Facts {
+    /// What is easily found about a net.
+    pub fn new(net: &Net, budget: &mut Budget<'_>) -> Facts {
+        let places = (0..net.places.len()).map(PlaceId::new).collect();
+        let keep = Keep { preserve: Preserve::Stuttering, places, observes_deadlock: true };
+        let mut is_dead = vec![true; net.transitions.len()];
+        let mut numbers: Vec<TransitionId> = (0..net.transitions.len()).map(TransitionId::new).collect();
+        let mut live = net.clone();
+        // Without dead transitions there are more sums, and with these more dead transitions.
+        let mut rounds = 0;
+        loop {
+            let reducer = Reducer::new(&live);
+            let reduced = reducer.reduce(&keep, Rules::NONE.with(Rule::DeadTransitions), budget);
+            if !reduced.is_changed() || reduced.stop.is_some() || rounds == MAX_ROUNDS {
+                let sums = reducer.into_sums();
+                numbers.iter().for_each(|transition| is_dead[transition.index()] = false);
+                return Facts::of_live(&live, sums, is_dead);
+            }
+            let all: Vec<TransitionId> = (0..reduced.net.transitions.len()).map(TransitionId::new).collect();
+            numbers =
+                reduced.expand(&all).into_iter().map(|transition| numbers[transition.index()]).collect();
+            live = reduced.net;
+            rounds += 1;
+        }
+    }
+
+    fn of_live(net: &Net, mut sums: Vec<TokenSum>, is_dead: Vec<bool>) -> Facts {
+        let most = TokenSum::place_bounds(&sums, net.places.len());
+        // Small sums are the most useful ones.
+        sums.sort_by(|a, b| (a.places.len(), &a.places).cmp(&(b.places.len(), &b.places)));
+        sums.dedup_by(|next, kept| {
+            let is_same = next.places == kept.places;
+            kept.is_constant |= is_same && next.is_constant;
+            is_same
+        });
+        let mut sums_of = vec![Vec::new(); net.places.len()];
+        for (index, sum) in sums.iter().enumerate() {
+            for &(place, _) in &sum.places {
+                let of_place: &mut Vec<u32> = &mut sums_of[place as usize];
+                of_place.extend((of_place.len() < MAX_SUMS).then_some(index as u32));
+            }
+        }
+        let initial: Vec<i64> = net.places.iter().map(|place| place.initial).collect();
+        // A place that no transition decreases keeps what it has.
+        let mut least = initial.clone();
+        for (place, _) in
+            net.transitions.iter().flat_map(Transition::changes).filter(|(_, change)| *change < 0)
+        {
+            least[place.index()] = 0;
+        }
+        let mut facts = Facts { initial, least, most, sums, sums_of, is_dead };
+        facts.raise_least();
+        facts
+    }
+
+    /// Where a sum never changes and the other places cannot have it all, the rest is in this one.
+    fn raise_least(&mut self) {
+        for sum in self.sums.iter().filter(|sum| sum.is_constant) {
+            let most = |&(place, weight): &(u32, i64)| {
+                i128::from(self.most[place as usize]?).checked_mul(weight.into())
+            };
+            let all: Option<i128> =
+                sum.places.iter().try_fold(0i128, |total, term| total.checked_add(most(term)?));
+            let Some(all) = all else { continue };
+            for term @ &(place, weight) in &sum.places {
+                let missing = most(term).and_then(|own| sum.total.checked_sub(all - own));
+                // Rounded up.
+                let tokens =
+                    missing.map(|missing| (missing + i128::from(weight) - 1).div_euclid(weight.into()));
+                if let Some(tokens) = tokens.and_then(|tokens| i64::try_from(tokens).ok()) {
+                    let least = &mut self.least[place as usize];
+                    *least = (*least).max(tokens);
+                }
+            }
+        }
+    }
+
+    fn sums_with(&self, place: u32) -> impl Iterator<Item = &TokenSum> {
+        self.sums_of[place as usize].iter().map(|&index| &self.sums[index as usize])
+    }
+
+    /// Whether a transition can be shown never to fire.
+    pub fn never_fires(&self, transition: TransitionId) -> bool {
+        self.is_dead[transition.index()]
+    }
+
+    /// The least and the most tokens that a place can be shown to have.
+    pub fn tokens(&self, place: PlaceId) -> (i64, Option<i64>) {
+        (self.least[place.index()], self.most[place.index()])
+    }
+
+    /// Whether an expression is true in every marking, or false in every marking, and never a fault.
+    pub fn always(&self, exprs: &Exprs, expr: ExprId) -> Option<bool> {
+        truth(self.ranges(exprs, expr)[&expr])
+    }
+
+    /// A number that the value of an expression never exceeds, if one is found.
+    pub fn upper_bound(&self, exprs: &Exprs, expr: ExprId) -> Option<i64> {
+        // The greatest number there is says nothing.
+        self.ranges(exprs, expr)[&expr].map(|range| range.high).filter(|high| *high < i64::MAX)
+    }
+
+    /// The value of an expression in the initial marking; nothing if it is a fault.
+    pub fn initially(&self, exprs: &Exprs, expr: ExprId) -> Option<i64> {
+        let exact = |place: usize| Some(Range { low: self.initial[place], high: self.initial[place] });
+        evaluate(exprs, expr, exact, |_, _| None)[&expr].map(|range| range.low)
+    }
+
+    /// The expression with all truths in it that are decided written as 0 or 1.
+    pub fn simplify(&self, exprs: &mut Exprs, expr: ExprId) -> ExprId {
+        let ranges = self.ranges(exprs, expr);
+        let mut order: Vec<ExprId> = ranges.keys().copied().collect();
+        // Operands have smaller ids.
+        order.sort_unstable();
+        let mut simple: FxHashMap<ExprId, ExprId> = FxHashMap::default();
+        for expr in order {
+            let new = match (exprs.get(expr), ranges[&expr]) {
+                (_, Some(Range { low, high })) if low == high => exprs.int(low),
+                (Expr::Unary(op, x), _) => exprs.unary(op, simple[&x]),
+                (Expr::Binary(op @ (BinaryOp::And | BinaryOp::Or), x, y), _) => {
+                    connected(exprs, op, simple[&x], simple[&y])
+                }
+                (Expr::Binary(op, x, y), _) => exprs.binary(op, simple[&x], simple[&y]),
+                (Expr::Cond(condition, x, y), _) => exprs.cond(simple[&condition], simple[&x], simple[&y]),
+                (Expr::Int(_) | Expr::Var(_) | Expr::Element { .. }, _) => expr,
+            };
+            simple.insert(expr, new);
+        }
+        simple[&expr]
+    }
+
+    fn ranges(&self, exprs: &Exprs, expr: ExprId) -> FxHashMap<ExprId, Option<Range>> {
+        let tokens =
+            |place: usize| Some(Range { low: self.least[place], high: self.most[place].unwrap_or(i64::MAX) });
+        evaluate(exprs, expr, tokens, |expr, known| self.refine(exprs, expr, known))
+    }
+
+    /// What sums say about an expression, whose range by itself is known.
+    fn refine(&self, exprs: &Exprs, expr: ExprId, known: Range) -> Option<Range> {
+        let Expr::Binary(op, x, y) = exprs.get(expr) else { return None };
+        match op {
+            BinaryOp::Add | BinaryOp::Sub => {
+                let linear = Linear::of(exprs, expr)?;
+                let low = self.at_least(&linear).and_then(|low| i64::try_from(low).ok());
+                let high = self.at_most(&linear).and_then(|high| i64::try_from(high).ok());
+                let low = low.map_or(known.low, |low| low.max(known.low));
+                Some(Range { low, high: high.map_or(known.high, |high| high.min(known.high)) })
+            }
+            BinaryOp::Eq | BinaryOp::Ne | BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge => {
+                let mut difference = Linear::of(exprs, x)?;
+                difference.add(exprs, y, -1)?;
+                let (low, high) = (self.at_least(&difference), self.at_most(&difference));
+                compare(op, low.unwrap_or(i128::MIN), high.unwrap_or(i128::MAX)).map(certain)
+            }
+            BinaryOp::And => self.is_impossible(exprs, expr).then_some(certain(false)),
+            _ => None,
+        }
+    }
+
+    /// Whether places are required to have more tokens than there are, all together.
+    fn is_impossible(&self, exprs: &Exprs, expr: ExprId) -> bool {
+        let mut needed: Vec<(u32, i64)> = Vec::new();
+        let mut open = vec![expr];
+        while let Some(expr) = open.pop() {
+            match exprs.get(expr) {
+                Expr::Binary(BinaryOp::And, x, y) => open.extend([x, y]),
+                Expr::Binary(op, x, y) => match (op, exprs.get(x), exprs.get(y)) {
+                    (BinaryOp::Ge, Expr::Var(var), Expr::Int(tokens))
+                    | (BinaryOp::Le, Expr::Int(tokens), Expr::Var(var)) => {
+                        needed.push((var.index() as u32, tokens));
+                    }
+                    _ => {}
+                },
+                _ => {}
+            }
+            if open.len() + needed.len() > MAX_CONJUNCTS {
+                return false;
+            }
+        }
+        needed.sort_unstable();
+        let sums = needed.iter().flat_map(|&(place, _)| self.sums_with(place));
+        sums.into_iter().any(|sum| {
+            let required = sum.places.iter().map(|&(place, weight)| {
+                // The greatest requirement of a place is its last.
+                let end = needed.partition_point(|(its, _)| *its <= place);
+                let tokens =
+                    needed[..end].last().filter(|(its, _)| *its == place).map_or(0, |(_, tokens)| *tokens);
+                i128::from(tokens.max(0)).saturating_mul(weight.into())
+            });
+            required.fold(0i128, i128::saturating_add) > sum.total
+        })
+    }
+}
+
+/// `x && y` or `x || y`, where one of them may be a constant: then the other is all that is left.
+fn connected(exprs: &mut Exprs, op: BinaryOp, x: ExprId, y: ExprId) -> ExprId {
+    let unit = i64::from(op == BinaryOp::And);
+    let is_unit =
+        |exprs: &Exprs, expr| matches!(exprs.get(expr), Expr::Int(value) if i64::from(value != 0) == unit);
+    // As a truth: 0 or 1.
+    let truth = |exprs: &mut Exprs, expr| match exprs.get(expr) {
+        Expr::Binary(op, ..) if is_truth(op) => expr,
+        Expr::Unary(UnaryOp::Not, _) => expr,
+        _ => {
+            let not = exprs.unary(UnaryOp::Not, expr);
+            exprs.unary(UnaryOp::Not, not)
+        }
+    };
+    if is_unit(exprs, x) {
+        truth(exprs, y)
+    } else if is_unit(exprs, y) {
+        truth(exprs, x)
+    } else {
+        exprs.binary(op, x, y)
+    }
+}
+
+fn is_truth(op: BinaryOp) -> bool {
+    matches!(op, BinaryOp::And | BinaryOp::Or | BinaryOp::Eq | BinaryOp::Ne)
+        || matches!(op, BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge)
+}
+
+fn certain(truth: bool) -> Range {
+    Range { low: i64::from(truth), high: i64::from(truth) }
+}
+
+fn truth(range: Option<Range>) -> Option<bool> {
+    match range? {
+        Range { low: 0, high: 0 } => Some(false),
+        Range { low, high } if low > 0 || high < 0 => Some(true),
+        _ => None,
+    }
+}
+
+/// Whether a difference between these bounds compares with 0 so.
+fn compare(op: BinaryOp, low: i128, high: i128) -> Option<bool> {
+    let decide = |is_true: bool, is_false: bool| match (is_true, is_false) {
+        (true, _) => Some(true),
+        (_, true) => Some(false),
+        _ => None,
+    };
+    let (is_zero, is_nonzero) = (low == 0 && high == 0, low > 0 || high < 0);
+    match op {
+        BinaryOp::Eq => decide(is_zero, is_nonzero),
+        BinaryOp::Ne => decide(is_nonzero, is_zero),
+        BinaryOp::Lt => decide(high < 0, low >= 0),
+        BinaryOp::Le => decide(high <= 0, low > 0),
+        BinaryOp::Gt => decide(low > 0, high <= 0),
+        BinaryOp::Ge => decide(low >= 0, high < 0),
+        _ => None,
+    }
+}
+
+/// The ranges of an expression and all its parts, from those of places. `refine` may narrow a range that
+/// is known, or replace it.
+fn evaluate(
+    exprs: &Exprs,
+    expr: ExprId,
+    tokens: impl Fn(usize) -> Option<Range>,
+    refine: impl Fn(ExprId, Range) -> Option<Range>,
+) -> FxHashMap<ExprId, Option<Range>> {
+    let mut parts = vec![expr];
+    let mut ranges: FxHashMap<ExprId, Option<Range>> = FxHashMap::default();
+    ranges.insert(expr, None);
+    let mut next = 0;
+    while let Some(&part) = parts.get(next) {
+        next += 1;
+        let operands = match exprs.get(part) {
+            Expr::Int(_) | Expr::Var(_) => [None; 3],
+            Expr::Element { index, .. } => [Some(index), None, None],
+            Expr::Unary(_, x) => [Some(x), None, None],
+            Expr::Binary(_, x, y) => [Some(x), Some(y), None],
+            Expr::Cond(condition, x, y) => [Some(condition), Some(x), Some(y)],
+        };
+        parts
+            .extend(operands.into_iter().flatten().filter(|&operand| ranges.insert(operand, None).is_none()));
+    }
+    // Operands have smaller ids.
+    parts.sort_unstable();
+    for part in parts {
+        let plain = match exprs.get(part) {
+            Expr::Int(value) => Some(Range { low: value, high: value }),
+            Expr::Var(var) => tokens(var.index()),
+            Expr::Element { .. } => None,
+            Expr::Unary(op, x) => unary(op, ranges[&x]),
+            Expr::Binary(op, x, y) => binary(op, ranges[&x], ranges[&y]),
+            Expr::Cond(condition, x, y) => match truth(ranges[&condition]) {
+                Some(true) => ranges[&x],
+                Some(false) => ranges[&y],
+                None => None,
+            },
+        };
+        let is_open = |range: &Range| range.low < range.high;
+        let refined = plain.filter(is_open).and_then(|range| refine(part, range));
+        ranges.insert(part, refined.or(plain));
+    }
+    ranges
+}
+
+fn unary(op: UnaryOp, x: Option<Range>) -> Option<Range> {
+    match op {
+        UnaryOp::Neg => {
+            let Range { low, high } = x?;
+            Some(Range { low: high.checked_neg()?, high: low.checked_neg()? })
+        }
+        UnaryOp::Not => Some(truth(x).map_or(x.map(|_| Range { low: 0, high: 1 })?, |truth| certain(!truth))),
+        UnaryOp::BitNot | UnaryOp::Truncate { .. } => None,
+    }
+}
+
+fn binary(op: BinaryOp, x: Option<Range>, y: Option<Range>) -> Option<Range> {
+    // The second operand of these may be a fault if it is not needed.
+    match (op, truth(x)) {
+        (BinaryOp::And, Some(false)) => return Some(certain(false)),
+        (BinaryOp::Or, Some(true)) => return Some(certain(true)),
+        _ => {}
+    }
+    let (x, y) = (x?, y?);
+    let all = |values: [Option<i64>; 4]| {
+        let values = [values[0]?, values[1]?, values[2]?, values[3]?];
+        Some(Range { low: *values.iter().min()?, high: *values.iter().max()? })
+    };
+    match op {
+        BinaryOp::Add => Some(Range { low: x.low.checked_add(y.low)?, high: x.high.checked_add(y.high)? }),
+        BinaryOp::Sub => Some(Range { low: x.low.checked_sub(y.high)?, high: x.high.checked_sub(y.low)? }),
+        BinaryOp::Mul => all([
+            x.low.checked_mul(y.low),
+            x.low.checked_mul(y.high),
+            x.high.checked_mul(y.low),
+            x.high.checked_mul(y.high),
+        ]),
+        BinaryOp::And | BinaryOp::Or => {
+            let (x, y) = (truth(Some(x)), truth(Some(y)));
+            let known = if op == BinaryOp::And {
+                if y == Some(false) { Some(false) } else { x.zip(y).map(|(x, y)| x && y) }
+            } else if y == Some(true) {
+                Some(true)
+            } else {
+                x.zip(y).map(|(x, y)| x || y)
+            };
+            Some(known.map_or(Range { low: 0, high: 1 }, certain))
+        }
+        _ if is_truth(op) => {
+            let low = i128::from(x.low) - i128::from(y.high);
+            let high = i128::from(x.high) - i128::from(y.low);
+            Some(compare(op, low, high).map_or(Range { low: 0, high: 1 }, certain))
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,138 @@
+//! Structural reductions: a net becomes a smaller one that has the same answers.
+//!
+//! [`reduce`] applies rules as long as one applies. Each rule is in its own file, which says when it is
+//! right and why; whether it may be used depends on what has to be kept ([`Keep`]):
+//!
+//! | rule | file | deadlocks | markings | words |
+//! |---|---|---|---|---|
+//! | `dead-transitions` | `dead` | yes | yes | yes |
+//! | `constant-places` | `constant` | yes | yes | yes |
+//! | `parallel-places` | `parallel` | yes | yes | yes |
+//! | `implicit-places` | `implicit` | yes | yes | yes |
+//! | `parallel-transitions` | `replaceable` | yes | yes | yes |
+//! | `neutral-transitions` | `neutral` | if another is enabled | yes | no |
+//! | `irrelevant-transitions` | `relevance` | no | yes | no |
+//! | `source-transitions` | `relevance` | yes | yes | no |
+//! | `free-cycles` | `cycles` | yes | yes | yes |
+//! | `post-agglomeration` | `agglomerate` | yes | yes | yes |
+//! | `pre-agglomeration` | `agglomerate` | yes | yes | yes |
+//! | `free-agglomeration` | `agglomerate` | no | yes | no |
+//! | `redundant-transitions` | `replaceable` | yes | yes | if one of the two is invisible |
+//!
+//! Rules of thumb: the net is looked at rule by rule until nothing changes; agglomerations may make it
+//! a little larger in arcs, never much, and no transition stands for more than a few thousand.
+//!
+//! None of them is right for formulas with X, under fairness, or for questions about the net itself (how
+//! many markings it has, whether it is live or safe). If `deadlock` is observed along with markings,
+//! agglomerations, irrelevant transitions and sources are not touched, and neutral transitions only if
+//! another one is enabled.
+//!
+//! A run of the reduced net is one of the original if every transition is replaced by those that it
+//! stands for ([`Reduced::expand`]), after a prologue and, if the run ends in a deadlock, before an epilogue
+//! ([`Reduced::complete`]). A cycle is a cycle.
+
+mod agglomerate;
+mod constant;
+mod cycles;
+mod dead;
+mod implicit;
+mod neutral;
+mod parallel;
+mod parts;
+mod reduced;
+mod relevance;
+mod replaceable;
+mod rule;
+mod work;
+
+use base::{Budget, Limit};
+
+use crate::invariants::TokenSum;
+use crate::net::Net;
+use agglomerate::Kind;
+pub use reduced::{Fate, Reduced};
+pub use rule::{Keep, Preserve, Rule, Rules};
+use work::Work;
+
+/// Every round makes the net smaller, but a large net should not be looked at too often.
+const MAX_ROUNDS: usize = 200;
+
+/// Makes a net smaller and keeps what has to be kept. If the budget is spent, the result is right and
+/// just not as small as it might be. If there are several questions about a net, a [`Reducer`] saves time.
+pub fn reduce(net: &Net, keep: &Keep, rules: Rules, budget: &mut Budget<'_>) -> Reduced {
+    Reducer::new(net).reduce(keep, rules, budget)
+}
+
+/// A net, and what is known about it whatever has to be kept. To find that out takes longer than most
+/// reductions.
+pub struct Reducer<'n> {
+    net: &'n Net,
+    sums: Vec<TokenSum>,
+    bounds: Vec<Option<i64>>,
+}
+
+impl<'n> Reducer<'n> {
+    /// Looks at a net.
+    pub fn new(net: &'n Net) -> Reducer<'n> {
+        let sums = net.token_sums();
+        let bounds = TokenSum::place_bounds(&sums, net.places.len());
+        Reducer { net, sums, bounds }
+    }
+
+    /// Makes the net smaller: see [`reduce`].
+    pub fn reduce(&self, keep: &Keep, rules: Rules, budget: &mut Budget<'_>) -> Reduced {
+        let mut work = Work::new(self.net, keep, &self.sums, &self.bounds);
+        let mut counts = [0; Rule::ALL.len()];
+        let stop = fixpoint(&mut work, rules, &mut counts, budget).err();
+        let applied = Rule::ALL.into_iter().zip(counts).filter(|(_, count)| *count > 0).collect();
+        Reduced::new(self.net, &work, applied, stop)
+    }
+
+    pub(crate) fn into_sums(self) -> Vec<TokenSum> {
+        self.sums
+    }
+}
+
+fn fixpoint(
+    work: &mut Work<'_>,
+    rules: Rules,
+    counts: &mut [usize],
+    budget: &mut Budget<'_>,
+) -> Result<(), Limit> {
+    // What the net was like when a rule was last found to have nothing left to do.
+    let mut seen = [None; Rule::ALL.len()];
+    for _ in 0..MAX_ROUNDS {
+        let before = work.n_changes;
+        for (index, rule) in Rule::ALL.into_iter().enumerate().filter(|(_, rule)| rules.has(*rule)) {
+            if seen[index] != Some(work.n_changes) {
+                let before = work.n_applied;
+                let result = apply(rule, work, budget);
+                counts[index] += work.n_applied - before;
+                result?;
+                seen[index] = Some(work.n_changes);
+            }
+        }
+        if work.n_changes == before {
+            break;
+        }
+    }
+    Ok(())
+}
+
+fn apply(rule: Rule, work: &mut Work<'_>, budget: &mut Budget<'_>) -> Result<(), Limit> {
+    match rule {
+        Rule::DeadTransitions => dead::apply(work, budget),
+        Rule::ConstantPlaces => constant::apply(work, budget),
+        Rule::ParallelPlaces => parallel::apply(work, budget),
+        Rule::ImplicitPlaces => implicit::apply(work, budget),
+        Rule::ParallelTransitions => replaceable::apply_parallel(work, budget),
+        Rule::NeutralTransitions => neutral::apply(work, budget),
+        Rule::IrrelevantTransitions => relevance::apply_irrelevant(work, budget),
+        Rule::SourceTransitions => relevance::apply_sources(work, budget),
+        Rule::FreeCycles => cycles::apply(work, budget),
+        Rule::PostAgglomeration => agglomerate::apply(work, Kind::Post, budget),
+        Rule::PreAgglomeration => agglomerate::apply(work, Kind::Pre, budget),
+        Rule::FreeAgglomeration => agglomerate::apply(work, Kind::Free, budget),
+        Rule::RedundantTransitions => replaceable::apply_redundant(work, budget),
+    }
+}

@@ -1,0 +1,273 @@
+//! A reduced net, and the way back: what its places, markings and runs are in the original.
+
+use base::{Diagnostics, Limit};
+use model::{Expr, ExprId, Exprs};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::parts::{PartId, Parts};
+use super::rule::Rule;
+use super::work::{Leftover, PlaceState, Work};
+use crate::bounds::Bounds;
+use crate::lower::variable;
+use crate::net::{Names, Net, Place, PlaceId, Transition, TransitionId, Unit, Units};
+use crate::predicates;
+
+/// Where a place of the original net is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// It is this place of the reduced net, and has the same tokens there.
+    Kept(PlaceId),
+    /// It was removed; it has this many tokens after the prologue and ever after.
+    Constant(i64),
+    /// It was removed.
+    Removed,
+}
+
+/// A reduced net, and how its runs are runs of the original.
+#[derive(Clone, Debug)]
+pub struct Reduced {
+    /// The net. What was kept has its id and name; a transition that stands for several is called by
+    /// their ids, as in `t1.t2`.
+    pub net: Net,
+    /// How often each rule was applied, those that were not left out.
+    pub applied: Vec<(Rule, usize)>,
+    /// Why it was not reduced further, if the budget was spent. It is right as it is.
+    pub stop: Option<Limit>,
+    fates: Vec<Fate>,
+    /// The most tokens that each place can hold, where that is known.
+    most: Vec<Option<i64>>,
+    /// What each transition stands for.
+    transitions: Vec<PartId>,
+    parts: Parts,
+    prologue: Vec<TransitionId>,
+    leftovers: Vec<Leftover>,
+}
+
+/// So many steps may be needed after a reduced run has ended.
+const MAX_COMPLETED: usize = 10_000_000;
+/// Ids of transitions that stand for more than this many are abbreviated.
+const MAX_NAMED: u64 = 4;
+
+impl Reduced {
+    pub(super) fn new(
+        net: &Net,
+        work: &Work<'_>,
+        applied: Vec<(Rule, usize)>,
+        stop: Option<Limit>,
+    ) -> Reduced {
+        let (mut places, mut most) = (Vec::new(), Vec::new());
+        let mut fates = Vec::with_capacity(net.places.len());
+        for (index, place) in net.places.iter().enumerate() {
+            fates.push(match work.places[index] {
+                PlaceState::Here => {
+                    places.push(Place { initial: work.initial[index], ..place.clone() });
+                    most.push(work.bounds[index]);
+                    Fate::Kept(PlaceId::new(places.len() - 1))
+                }
+                PlaceState::Constant(tokens) => Fate::Constant(tokens),
+                PlaceState::Removed => Fate::Removed,
+            });
+        }
+        let mut reduced = Reduced {
+            net: Net {
+                id: net.id.clone(),
+                name: net.name.clone(),
+                places,
+                transitions: Vec::new(),
+                units: net.units.as_ref().map(|units| kept_units(units, &fates)),
+                warnings: Diagnostics::new(),
+                names: Names::default(),
+            },
+            applied,
+            stop,
+            fates,
+            most,
+            transitions: Vec::new(),
+            parts: work.parts.clone(),
+            prologue: Vec::new(),
+            leftovers: work.leftovers.clone(),
+        };
+        work.prologue.iter().for_each(|&part| reduced.parts.write_out(part, &mut reduced.prologue));
+        reduced.add_transitions(net, work);
+        reduced.net.names = Names::new(&reduced.net.places, &reduced.net.transitions);
+        reduced
+    }
+
+    fn add_transitions(&mut self, net: &Net, work: &Work<'_>) {
+        let mut taken: FxHashSet<String> = net
+            .places
+            .iter()
+            .map(|place| &place.id)
+            .chain(net.transitions.iter().map(|it| &it.id))
+            .cloned()
+            .collect();
+        for index in work.step_list() {
+            let Some(step) = work.get(index) else { continue };
+            let arcs = |arcs: &[(u32, i64)]| -> Vec<(PlaceId, i64)> {
+                let kept = |&(place, weight): &(u32, i64)| match self.fates[place as usize] {
+                    Fate::Kept(place) => Some((place, weight)),
+                    _ => None,
+                };
+                arcs.iter().filter_map(kept).collect()
+            };
+            let (inputs, outputs) = (arcs(&step.inputs), arcs(&step.outputs));
+            let (id, name) = match net.transitions.get(step.part as usize) {
+                Some(original) => (original.id.clone(), original.name.clone()),
+                None => {
+                    let mut id = self.joined_ids(net, step.part);
+                    while !taken.insert(id.clone()) {
+                        id.push('\'');
+                    }
+                    (id, None)
+                }
+            };
+            self.transitions.push(step.part);
+            self.net.transitions.push(Transition { id, name, inputs, outputs });
+        }
+    }
+
+    fn joined_ids(&self, net: &Net, part: PartId) -> String {
+        let id = |transition: TransitionId| net.transition(transition).id.as_str();
+        let length = self.parts.length(part);
+        if length > MAX_NAMED
+            && let Some((first, last)) = self.parts.ends(part)
+        {
+            return format!("{}.({}).{}", id(first), length - 2, id(last));
+        }
+        let mut sequence = Vec::new();
+        self.parts.write_out(part, &mut sequence);
+        sequence.into_iter().map(id).collect::<Vec<_>>().join(".")
+    }
+
+    /// Where a place of the original net is.
+    pub fn fate(&self, place: PlaceId) -> Fate {
+        self.fates[place.index()]
+    }
+
+    /// Bounds to lower the net with: [`Bounds::guess`], but what is known about the original is not
+    /// looked for again.
+    pub fn bounds(&self) -> Bounds {
+        Bounds::guess_knowing(&self.net, self.most.clone())
+    }
+
+    /// Whether anything was changed.
+    pub fn is_changed(&self) -> bool {
+        !self.applied.is_empty()
+    }
+
+    /// The steps of the original net before the first of the reduced one. They change nothing that is
+    /// observed.
+    pub fn prologue(&self) -> &[TransitionId] {
+        &self.prologue
+    }
+
+    /// What a run of the reduced net, or a part of one, is in the original: each transition is replaced by
+    /// the transitions that it stands for. A whole run begins with the [prologue](Reduced::prologue).
+    pub fn expand(&self, run: &[TransitionId]) -> Vec<TransitionId> {
+        let mut expanded = Vec::with_capacity(run.len());
+        for transition in run {
+            self.parts.write_out(self.transitions[transition.index()], &mut expanded);
+        }
+        expanded
+    }
+
+    /// A whole run of the reduced net as a run of the original, with the prologue.
+    pub fn path(&self, run: &[TransitionId]) -> Vec<TransitionId> {
+        let mut path = self.prologue.clone();
+        path.extend(self.expand(run));
+        path
+    }
+
+    /// A run of the reduced net that ends in a deadlock as one of the original that does. Nothing if that
+    /// takes too many steps.
+    pub fn path_to_deadlock(&self, original: &Net, run: &[TransitionId]) -> Option<Vec<TransitionId>> {
+        let mut path = self.path(run);
+        let mut marking: Vec<i64> = original.places.iter().map(|place| place.initial).collect();
+        path.iter().try_for_each(|&transition| original.transition(transition).apply(&mut marking))?;
+        path.extend(self.complete(original, &marking)?);
+        Some(path)
+    }
+
+    /// What the original net does after a run that is a deadlock of the reduced one: transitions that
+    /// change nothing that is observed may still be enabled there, and come to an end. `marking` is that
+    /// of the original net after the [expanded](Reduced::expand) run. Nothing if that takes too many steps.
+    pub fn complete(&self, original: &Net, marking: &[i64]) -> Option<Vec<TransitionId>> {
+        let mut marking = marking.to_vec();
+        let mut steps = Vec::new();
+        let mut sequence = Vec::new();
+        // The last rule is undone first. What it left does not enable what later rules left.
+        for leftover in self.leftovers.iter().rev() {
+            sequence.clear();
+            self.parts.write_out(leftover.part, &mut sequence);
+            while leftover.inputs.iter().all(|&(place, weight)| marking[place as usize] >= weight) {
+                for &transition in &sequence {
+                    original.transition(transition).apply(&mut marking)?;
+                    steps.push(transition);
+                }
+                if steps.len() > MAX_COMPLETED {
+                    return None;
+                }
+            }
+        }
+        Some(steps)
+    }
+
+    /// The same expression about the reduced net: places by their new numbers, and `deadlock` of the
+    /// original is that of the reduced net. Nothing if it reads a place that was removed.
+    pub fn carry(&self, original: &Net, exprs: &mut Exprs, expr: ExprId, to: &mut Exprs) -> Option<ExprId> {
+        let deadlock = predicates::deadlock(original, exprs);
+        let mut carried: FxHashMap<ExprId, ExprId> = FxHashMap::default();
+        if !matches!(exprs.get(deadlock), Expr::Int(_)) {
+            carried.insert(deadlock, predicates::deadlock(&self.net, to));
+        }
+        let mut open = vec![expr];
+        while let Some(&expr) = open.last() {
+            if carried.contains_key(&expr) {
+                open.pop();
+                continue;
+            }
+            let node = exprs.get(expr);
+            let operands = match node {
+                Expr::Int(_) | Expr::Var(_) => [None; 3],
+                Expr::Element { .. } => return None,
+                Expr::Unary(_, x) => [Some(x), None, None],
+                Expr::Binary(_, x, y) => [Some(x), Some(y), None],
+                Expr::Cond(condition, x, y) => [Some(condition), Some(x), Some(y)],
+            };
+            let missing = operands.into_iter().flatten().filter(|operand| !carried.contains_key(operand));
+            let before = open.len();
+            open.extend(missing);
+            if open.len() > before {
+                continue;
+            }
+            let new = match node {
+                Expr::Int(value) => to.int(value),
+                Expr::Var(var) => match self.fate(PlaceId::new(var.index())) {
+                    Fate::Kept(place) => to.var(variable(place)),
+                    Fate::Constant(_) | Fate::Removed => return None,
+                },
+                Expr::Unary(op, x) => to.unary(op, carried[&x]),
+                Expr::Binary(op, x, y) => to.binary(op, carried[&x], carried[&y]),
+                Expr::Cond(condition, x, y) => to.cond(carried[&condition], carried[&x], carried[&y]),
+                Expr::Element { .. } => return None,
+            };
+            carried.insert(expr, new);
+        }
+        carried.get(&expr).copied()
+    }
+}
+
+/// The units with the places that are left. What is said about their tokens is still so.
+fn kept_units(units: &Units, fates: &[Fate]) -> Units {
+    let place = |place: &PlaceId| match fates[place.index()] {
+        Fate::Kept(place) => Some(place),
+        _ => None,
+    };
+    let unit = |unit: &Unit| Unit { places: unit.places.iter().filter_map(place).collect(), ..unit.clone() };
+    let kept = |(unit, fate): (&Option<_>, &Fate)| matches!(fate, Fate::Kept(_)).then_some(*unit);
+    Units {
+        units: units.units.iter().map(unit).collect(),
+        safe: units.safe,
+        of_place: units.of_place.iter().zip(fates).filter_map(kept).collect(),
+    }
+}

@@ -1,0 +1,274 @@
+//! A net while it is being reduced: which places and transitions are left, who is next to whom.
+//!
+//! Transitions never get other arcs, except that those of a removed place go away: whoever changes a
+//! transition makes a new one and removes the old one. So the lists of a place's neighbors stay right,
+//! apart from removed transitions, which are skipped.
+//!
+//! Whatever the rules do, this stays true: a marking that the reduced net can reach is that of the
+//! kept places in a marking that the original can reach, by the written-out transitions
+//! ([`parts`](super::parts)) after the prologue.
+
+use base::{Budget, Limit, Progress};
+
+use super::parts::{PartId, Parts};
+use super::rule::{Keep, Preserve};
+use crate::invariants::TokenSum;
+use crate::net::{Net, PlaceId};
+
+/// Places and numbers of tokens, sorted by place, no zeros.
+pub(super) type Arcs = Vec<(u32, i64)>;
+
+/// A transition.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Step {
+    pub(super) inputs: Arcs,
+    pub(super) outputs: Arcs,
+    /// The tokens it adds to each place that it changes.
+    pub(super) changes: Arcs,
+    /// What it stands for.
+    pub(super) part: PartId,
+}
+
+impl Step {
+    pub(super) fn new(inputs: Arcs, outputs: Arcs, part: PartId) -> Step {
+        let changes = combine(&inputs, &outputs, |taken, given| Some(given - taken)).unwrap_or_default();
+        Step { inputs, outputs, changes, part }
+    }
+
+    /// One transition after another, as one; nothing if numbers get too large. The first needs `m ≥ in₁`,
+    /// the second `m - in₁ + out₁ ≥ in₂`.
+    pub(super) fn then(&self, next: &Step) -> Option<Step> {
+        let missing = combine(&self.outputs, &next.inputs, |given, needed| Some((needed - given).max(0)))?;
+        let left = combine(&self.outputs, &next.inputs, |given, needed| Some((given - needed).max(0)))?;
+        let inputs = combine(&self.inputs, &missing, i64::checked_add)?;
+        let outputs = combine(&left, &next.outputs, i64::checked_add)?;
+        Some(Step::new(inputs, outputs, self.part))
+    }
+
+    /// Whether it needs no place more than `other` does.
+    pub(super) fn needs_at_most(&self, other: &Step) -> bool {
+        self.inputs.len() <= other.inputs.len()
+            && self.inputs.iter().all(|&(place, weight)| weight <= weight_of(&other.inputs, place))
+    }
+}
+
+/// The number of a place; 0 if it is not there.
+pub(super) fn weight_of(arcs: &[(u32, i64)], place: u32) -> i64 {
+    arcs.binary_search_by_key(&place, |(index, _)| *index).map_or(0, |at| arcs[at].1)
+}
+
+/// Combines numbers place by place; those that become 0 are left out.
+pub(super) fn combine(
+    a: &[(u32, i64)],
+    b: &[(u32, i64)],
+    function: impl Fn(i64, i64) -> Option<i64>,
+) -> Option<Arcs> {
+    let mut result = Arcs::with_capacity(a.len() + b.len());
+    let (mut a, mut b) = (a.iter().peekable(), b.iter().peekable());
+    loop {
+        let place = match (a.peek(), b.peek()) {
+            (Some(a), Some(b)) => a.0.min(b.0),
+            (Some(only), None) | (None, Some(only)) => only.0,
+            (None, None) => return Some(result),
+        };
+        let of_a = a.next_if(|(its, _)| *its == place).map_or(0, |(_, number)| *number);
+        let of_b = b.next_if(|(its, _)| *its == place).map_or(0, |(_, number)| *number);
+        let number = function(of_a, of_b)?;
+        if number != 0 {
+            result.push((place, number));
+        }
+    }
+}
+
+/// Where a place of the original went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum PlaceState {
+    Here,
+    /// It always had this many tokens.
+    Constant(i64),
+    Removed,
+}
+
+/// Transitions that a reduced run may leave enabled in the original when it ends, and that must be
+/// fired then (`pre_agglomeration`).
+#[derive(Clone, Debug)]
+pub(super) struct Leftover {
+    pub(super) inputs: Arcs,
+    pub(super) part: PartId,
+}
+
+/// A net while it is being reduced.
+pub(super) struct Work<'f> {
+    pub(super) preserve: Preserve,
+    pub(super) observes_deadlock: bool,
+    pub(super) observed: Vec<bool>,
+    pub(super) places: Vec<PlaceState>,
+    pub(super) initial: Vec<i64>,
+    steps: Vec<Option<Step>>,
+    producers: Vec<Vec<u32>>,
+    consumers: Vec<Vec<u32>>,
+    pub(super) parts: Parts,
+    /// What the original does before the reduced net starts.
+    pub(super) prologue: Vec<PartId>,
+    /// In the order in which they were left.
+    pub(super) leftovers: Vec<Leftover>,
+    /// Weighted sums of tokens that the original never exceeds.
+    pub(super) sums: &'f [TokenSum],
+    /// The most tokens that places of the original can have, where that is known.
+    pub(super) bounds: &'f [Option<i64>],
+    pub(super) n_arcs: usize,
+    /// Agglomerations stop when the net has so many arcs.
+    pub(super) max_arcs: usize,
+    /// How often anything was changed.
+    pub(super) n_changes: u64,
+    /// How often any rule was applied.
+    pub(super) n_applied: usize,
+}
+
+impl<'f> Work<'f> {
+    pub(super) fn new(net: &Net, keep: &Keep, sums: &'f [TokenSum], bounds: &'f [Option<i64>]) -> Work<'f> {
+        let mut observed = vec![false; net.places.len()];
+        keep.places.iter().for_each(|place| observed[place.index()] = true);
+        let mut work = Work {
+            preserve: keep.preserve,
+            observes_deadlock: keep.observes_deadlock && keep.preserve != Preserve::Deadlocks,
+            observed,
+            places: vec![PlaceState::Here; net.places.len()],
+            initial: net.places.iter().map(|place| place.initial).collect(),
+            steps: Vec::with_capacity(net.transitions.len()),
+            producers: vec![Vec::new(); net.places.len()],
+            consumers: vec![Vec::new(); net.places.len()],
+            parts: Parts::new(net.transitions.len()),
+            prologue: Vec::new(),
+            leftovers: Vec::new(),
+            bounds,
+            sums,
+            n_arcs: 0,
+            max_arcs: net.n_arcs().saturating_mul(2).saturating_add(1000),
+            n_changes: 0,
+            n_applied: 0,
+        };
+        let arcs = |arcs: &[(PlaceId, i64)]| {
+            arcs.iter().map(|&(place, weight)| (place.index() as u32, weight)).collect()
+        };
+        for (index, transition) in net.transitions.iter().enumerate() {
+            work.add(Step::new(arcs(&transition.inputs), arcs(&transition.outputs), index as PartId));
+        }
+        work.n_changes = 0;
+        work
+    }
+
+    pub(super) fn is_here(&self, place: u32) -> bool {
+        self.places[place as usize] == PlaceState::Here
+    }
+
+    pub(super) fn is_observed(&self, place: u32) -> bool {
+        self.observed[place as usize]
+    }
+
+    pub(super) fn initial(&self, place: u32) -> i64 {
+        self.initial[place as usize]
+    }
+
+    /// The places that are left.
+    pub(super) fn place_list(&self) -> Vec<u32> {
+        (0..self.places.len() as u32).filter(|&place| self.is_here(place)).collect()
+    }
+
+    /// The transitions that are left.
+    pub(super) fn step_list(&self) -> Vec<u32> {
+        (0..self.steps.len() as u32).filter(|&step| self.steps[step as usize].is_some()).collect()
+    }
+
+    /// A transition, if it is left.
+    pub(super) fn get(&self, step: u32) -> Option<&Step> {
+        self.steps[step as usize].as_ref()
+    }
+
+    /// The transitions that take tokens from a place.
+    pub(super) fn consumers(&self, place: u32) -> impl Iterator<Item = (u32, &Step)> {
+        self.consumers[place as usize].iter().filter_map(|&step| Some((step, self.get(step)?)))
+    }
+
+    /// The transitions that put tokens into a place.
+    pub(super) fn producers(&self, place: u32) -> impl Iterator<Item = (u32, &Step)> {
+        self.producers[place as usize].iter().filter_map(|&step| Some((step, self.get(step)?)))
+    }
+
+    /// The transitions next to a place, each once.
+    pub(super) fn neighbors(&self, place: u32) -> impl Iterator<Item = (u32, &Step)> {
+        let not_met = move |(_, step): &(u32, &Step)| weight_of(&step.inputs, place) == 0;
+        self.consumers(place).chain(self.producers(place).filter(not_met))
+    }
+
+    /// How many transitions may be next to a place, removed ones counted.
+    pub(super) fn degree(&self, place: u32) -> usize {
+        self.consumers[place as usize].len() + self.producers[place as usize].len()
+    }
+
+    /// Forgets removed transitions in the lists of the places.
+    pub(super) fn tidy_up(&mut self) {
+        let Work { steps, producers, consumers, .. } = self;
+        for list in producers.iter_mut().chain(consumers) {
+            list.retain(|&step| steps[step as usize].is_some());
+        }
+    }
+
+    /// Whether a transition changes what is observed.
+    pub(super) fn is_visible(&self, step: &Step) -> bool {
+        step.changes.iter().any(|&(place, _)| self.is_observed(place))
+    }
+
+    pub(super) fn add(&mut self, step: Step) -> u32 {
+        let index = self.steps.len() as u32;
+        step.inputs.iter().for_each(|&(place, _)| self.consumers[place as usize].push(index));
+        step.outputs.iter().for_each(|&(place, _)| self.producers[place as usize].push(index));
+        self.n_arcs += step.inputs.len() + step.outputs.len();
+        self.steps.push(Some(step));
+        self.n_changes += 1;
+        index
+    }
+
+    pub(super) fn remove_step(&mut self, step: u32) {
+        if let Some(step) = self.steps[step as usize].take() {
+            self.n_arcs -= step.inputs.len() + step.outputs.len();
+            self.n_changes += 1;
+        }
+    }
+
+    /// Removes a place and its arcs.
+    pub(super) fn remove_place(&mut self, place: u32, state: PlaceState) {
+        self.drop_arcs(place);
+        self.places[place as usize] = state;
+        self.n_changes += 1;
+    }
+
+    /// Removes the arcs of a place.
+    pub(super) fn drop_arcs(&mut self, place: u32) {
+        let Work { steps, producers, consumers, n_arcs, .. } = self;
+        let (consumers, producers) =
+            (std::mem::take(&mut consumers[place as usize]), std::mem::take(&mut producers[place as usize]));
+        for index in consumers.into_iter().chain(producers) {
+            if let Some(step) = &mut steps[index as usize] {
+                for arcs in [&mut step.inputs, &mut step.outputs, &mut step.changes] {
+                    if let Ok(at) = arcs.binary_search_by_key(&place, |(its, _)| *its) {
+                        arcs.remove(at);
+                    }
+                }
+                *n_arcs -= 1;
+            }
+        }
+    }
+
+    /// Whether removing this place cannot turn a run that never repeats a marking into a cycle. The
+    /// original must come back where a cycle of the reduced net does: it does if the place cannot grow
+    /// for ever.
+    pub(super) fn may_lose(&self, place: u32) -> bool {
+        self.preserve != Preserve::Stuttering || self.bounds[place as usize].is_some()
+    }
+}
+
+/// Polls the budget while a net is looked at.
+pub(super) fn poll(budget: &mut Budget<'_>) -> Result<(), Limit> {
+    budget.poll(&Progress::default())
+}

@@ -1,0 +1,159 @@
+//! Random nets and expressions: what facts say holds in every marking.
+
+mod common;
+
+use base::{Budget, SourceMap};
+use common::marking_graph::{explore, fire};
+use common::nets::{Plan, net_of_plan};
+use model::reference;
+use proptest::prelude::*;
+use proptest::test_runner::{Config, RngSeed, TestRunner};
+use stubborn_petri::facts::{Answer, Facts};
+use stubborn_petri::mcc::Question;
+use stubborn_petri::{Bounds, Model, PlaceId, TransitionId};
+
+const MAX_MARKINGS: usize = 300;
+
+fn plans() -> impl Strategy<Value = Plan> {
+    let weight = || prop_oneof![4 => Just(1i64), 1 => Just(2)];
+    let tokens = prop_oneof![4 => Just(0i64), 3 => Just(1), 1 => Just(3)];
+    (2..6usize).prop_flat_map(move |n_places| {
+        let arcs = move || prop::collection::vec((0..n_places, weight()), 1..3);
+        (prop::collection::vec(tokens.clone(), n_places), prop::collection::vec((arcs(), arcs()), 0..5))
+    })
+}
+
+/// Expressions over the places `p0` and `p1`, and sums of them.
+fn expressions() -> impl Strategy<Value = String> {
+    let place = (0..2u8).prop_map(|place| format!("p{place}"));
+    let number = (0..4i64).prop_map(|number| number.to_string());
+    let term = prop_oneof![3 => place, 1 => number].boxed();
+    let sum = prop_oneof![
+        2 => term.clone(),
+        2 => (term.clone(), term.clone()).prop_map(|(a, b)| format!("({a} + {b})")),
+        1 => (term.clone(), term.clone()).prop_map(|(a, b)| format!("({a} - {b})")),
+        1 => (1..3i64, term).prop_map(|(number, a)| format!("({number} * {a})")),
+    ]
+    .boxed();
+    let sign = prop::sample::select(vec!["==", "!=", "<", "<=", ">", ">="]);
+    let comparison = (sum.clone(), sign, sum).prop_map(|(a, sign, b)| format!("({a} {sign} {b})"));
+    comparison.prop_recursive(3, 8, 2, |inner| {
+        prop_oneof![
+            (inner.clone(), inner.clone()).prop_map(|(a, b)| format!("({a} && {b})")),
+            (inner.clone(), inner.clone()).prop_map(|(a, b)| format!("({a} || {b})")),
+            inner.prop_map(|a| format!("(!{a})")),
+        ]
+    })
+}
+
+fn resolve(model: &mut Model, text: &str) -> model::ExprId {
+    let source = SourceMap::new().add("--ltl", text.to_owned().into()).unwrap();
+    model.resolve(text, source, 0).unwrap()
+}
+
+#[test]
+fn facts_hold_in_every_marking() {
+    let config = Config {
+        rng_seed: RngSeed::Fixed(1991),
+        failure_persistence: None,
+        cases: 5000,
+        ..Config::default()
+    };
+    let n_decided = std::cell::Cell::new([0usize; 4]);
+    let strategy = (plans(), expressions());
+    let result = TestRunner::new(config).run(&strategy, |(plan, text)| {
+        let net = net_of_plan(&plan);
+        let graph = explore(&net, MAX_MARKINGS);
+        let facts = Facts::new(&net, &mut Budget::unlimited());
+        let mut model = net.lower(Bounds::all(&net, 1000));
+        let expr = resolve(&mut model, &text);
+        let sum = resolve(&mut model, "p0 + 2 * p1");
+        let count = |index: usize, is_decided: bool| {
+            let mut counts = n_decided.get();
+            counts[index] += usize::from(is_decided);
+            n_decided.set(counts);
+        };
+        let simple = facts.simplify(&mut model.system.exprs, expr);
+        let always = facts.always(&model.system.exprs, expr);
+        let bound = facts.upper_bound(&model.system.exprs, sum);
+        let value = |expr, marking: &[i64]| reference::value(&model.system, expr, marking).unwrap();
+        count(0, always.is_some());
+        count(1, bound.is_some());
+        count(2, simple != expr);
+        for marking in &graph.markings {
+            prop_assert_eq!(value(simple, marking), value(expr, marking), "{} in {:?}", text, marking);
+            prop_assert!(always.is_none_or(|always| always == (value(expr, marking) != 0)));
+            prop_assert!(bound.is_none_or(|bound| value(sum, marking) <= bound));
+            for (index, tokens) in marking.iter().enumerate() {
+                let (least, most) = facts.tokens(PlaceId::new(index));
+                prop_assert!(least <= *tokens && most.is_none_or(|most| *tokens <= most));
+            }
+            for transition in (0..net.transitions.len()).map(TransitionId::new) {
+                prop_assert!(!facts.never_fires(transition) || fire(&net, marking, transition).is_none());
+            }
+        }
+        let initial: Vec<i64> = net.places.iter().map(|place| place.initial).collect();
+        prop_assert_eq!(facts.initially(&model.system.exprs, expr), Some(value(expr, &initial)));
+        let mut answer = |question| facts.answer(&model.system.exprs, &mut model.formulas, &question);
+        let (invariant, possible) = (answer(Question::Invariant(expr)), answer(Question::Possible(expr)));
+        let maximum = answer(Question::Maximum(sum));
+        count(3, maximum.is_some());
+        if graph.is_complete {
+            let truth = |truth: bool| Some(Answer::Truth(truth));
+            let is_true = |marking: &Vec<i64>| reference::value(&model.system, expr, marking).unwrap() != 0;
+            prop_assert!(invariant.is_none() || invariant == truth(graph.markings.iter().all(is_true)));
+            prop_assert!(possible.is_none() || possible == truth(graph.markings.iter().any(is_true)));
+            let greatest =
+                graph.markings.iter().map(|it| reference::value(&model.system, sum, it).unwrap()).max();
+            prop_assert!(maximum.is_none() || maximum == greatest.map(Answer::Number));
+        }
+        Ok(())
+    });
+    if let Err(error) = result {
+        panic!("{error}");
+    }
+    assert!(n_decided.get().iter().all(|count| *count > 500), "{:?}", n_decided.get());
+}
+
+#[test]
+fn sums_decide_what_places_alone_do_not() {
+    // Two processes, p0/p1 and p2/p3, and a lock p4; p1 and p3 need the lock. p5 has two tokens for each of p6.
+    let plan: Plan = (
+        vec![1, 0, 1, 0, 1, 4, 0],
+        vec![
+            (vec![(0, 1), (4, 1)], vec![(1, 1)]),
+            (vec![(1, 1)], vec![(0, 1), (4, 1)]),
+            (vec![(2, 1), (4, 1)], vec![(3, 1)]),
+            (vec![(3, 1)], vec![(2, 1), (4, 1)]),
+            (vec![(5, 2)], vec![(6, 1)]),
+            (vec![(6, 1)], vec![(5, 2)]),
+            (vec![(1, 1), (3, 1)], vec![(0, 1)]),
+        ],
+    );
+    let net = net_of_plan(&plan);
+    let facts = Facts::new(&net, &mut Budget::unlimited());
+    assert!(facts.never_fires(TransitionId::new(6)));
+    let mut model = net.lower(Bounds::guess(&net));
+    let mut check = |text: &str, expected: Option<bool>| {
+        let expr = resolve(&mut model, text);
+        assert_eq!(facts.always(&model.system.exprs, expr), expected, "{text}");
+    };
+    check("p1 + p3 <= 1", Some(true));
+    check("p1 >= 1 && p3 >= 1", Some(false));
+    check("fireable(t6)", Some(false));
+    check("p1 + p3 + p4 == 1", Some(true));
+    check("p0 + p1 + p2 + p3 >= 2", Some(true));
+    check("p0 + p2 >= 1", Some(true));
+    check("p5 + 2 * p6 == 4", Some(true));
+    check("2 * p5 + 3 * p6 <= 8", Some(true));
+    check("2 * p5 + 3 * p6 <= 7", None);
+    check("p0 - p3 <= 1", Some(true));
+    check("p0 >= 1", None);
+    check("p0 * 9223372036854775807 >= 0 && false", Some(false));
+    check("p5 * 9223372036854775807 >= 0", None);
+    let sum = resolve(&mut model, "p0 + p1 + p2 + p3 + p4");
+    assert_eq!(facts.upper_bound(&model.system.exprs, sum), Some(3));
+    let question = Question::Maximum(sum);
+    let answer = facts.answer(&model.system.exprs, &mut model.formulas, &question);
+    assert_eq!(answer, Some(Answer::Number(3)));
+}

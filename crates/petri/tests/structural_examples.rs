@@ -1,0 +1,191 @@
+//! Structural reductions on small nets that show what they do, what they must not do, and how to get back.
+
+mod common;
+
+use base::budget::Watch;
+use base::{Budget, Limit, Progress, SourceMap};
+use common::marking_graph::{fire, initial, is_dead};
+use common::nets::{Plan, net_of_plan};
+use stubborn_petri::structural::{Fate, Keep, Preserve, Reduced, Rule, Rules, reduce};
+use stubborn_petri::{Bounds, Net, PlaceId, TransitionId};
+
+fn keep(preserve: Preserve, places: &[usize]) -> Keep {
+    let places = places.iter().map(|&index| PlaceId::new(index)).collect();
+    Keep { preserve, places, observes_deadlock: false }
+}
+
+fn apply(net: &Net, keep: &Keep, rules: &[Rule]) -> Reduced {
+    reduce(net, keep, rules.iter().copied().collect(), &mut Budget::unlimited())
+}
+
+fn ids(net: &Net) -> Vec<&str> {
+    net.transitions.iter().map(|transition| transition.id.as_str()).collect()
+}
+
+fn numbers(run: &[TransitionId]) -> Vec<usize> {
+    run.iter().map(|transition| transition.index()).collect()
+}
+
+/// The marking after a run.
+fn after(net: &Net, run: &[TransitionId]) -> Vec<i64> {
+    run.iter().fold(initial(net), |marking, &transition| fire(net, &marking, transition).unwrap())
+}
+
+#[test]
+fn a_chain_becomes_one_transition_with_the_ids_of_all() {
+    // p0 -t0-> p1 -t1-> p2 -t2-> p3, back with t3; p0 and p3 are observed.
+    let step = |from: usize, to: usize| (vec![(from, 1)], vec![(to, 1)]);
+    let plan: Plan = (vec![1, 0, 0, 0], vec![step(0, 1), step(1, 2), step(2, 3), step(3, 0)]);
+    let net = net_of_plan(&plan);
+    let reduced = apply(&net, &keep(Preserve::Stuttering, &[0, 3]), &Rule::ALL);
+    // Between t0 and t2, which are visible, neither p0 nor p3 has the token, and that must be seen.
+    assert_eq!(ids(&reduced.net), ["t2", "t3", "t0.t1"]);
+    assert_eq!(reduced.fate(PlaceId::new(3)), Fate::Kept(PlaceId::new(2)));
+    assert_eq!(reduced.fate(PlaceId::new(1)), Fate::Removed);
+    assert_eq!(numbers(&reduced.expand(&[2, 0, 1].map(TransitionId::new))), [0, 1, 2, 3]);
+    assert!(reduced.prologue().is_empty());
+    assert!(reduced.net.find_transition("t0.t1") != stubborn_petri::Lookup::Unknown);
+}
+
+#[test]
+fn initial_tokens_are_moved_on_before_the_run() {
+    // Two tokens wait in p0 for t0; t1 puts another there.
+    let plan: Plan = (vec![2, 0], vec![(vec![(0, 1)], vec![(1, 1)]), (vec![(1, 3)], vec![(0, 1)])]);
+    let net = net_of_plan(&plan);
+    let reduced = apply(&net, &Keep::deadlocks(), &[Rule::PostAgglomeration]);
+    assert_eq!(numbers(reduced.prologue()), [0, 0]);
+    assert_eq!((reduced.net.places.len(), reduced.net.places[0].initial), (1, 2));
+    assert_eq!(ids(&reduced.net), ["t1.t0"]);
+}
+
+#[test]
+fn what_was_left_out_is_made_up_for_before_a_deadlock() {
+    // t0 fills p1, t1 needs it and p2, which is empty: the original ends after t0 and t0.
+    let plan: Plan =
+        (vec![2, 0, 0, 0], vec![(vec![(0, 1)], vec![(1, 1)]), (vec![(1, 1), (2, 1)], vec![(3, 1)])]);
+    let net = net_of_plan(&plan);
+    let reduced = apply(&net, &Keep::deadlocks(), &[Rule::PreAgglomeration]);
+    assert_eq!(ids(&reduced.net), ["t0.t1"]);
+    let path = reduced.path_to_deadlock(&net, &[]).unwrap();
+    assert_eq!(numbers(&path), [0, 0]);
+    assert!(is_dead(&net, &after(&net, &path)));
+}
+
+#[test]
+fn pre_agglomeration_needs_somebody_who_comes_to_an_end() {
+    // t0 needs nothing and goes on for ever: the net has no deadlock, but `t0.t1` alone would have one.
+    let plan: Plan = (vec![0, 0, 0], vec![(vec![], vec![(0, 1)]), (vec![(0, 1), (1, 1)], vec![(2, 1)])]);
+    let net = net_of_plan(&plan);
+    for preserve in [Preserve::Deadlocks, Preserve::Stuttering] {
+        assert!(!apply(&net, &keep(preserve, &[2]), &[Rule::PreAgglomeration]).is_changed());
+    }
+}
+
+#[test]
+fn producers_that_give_different_numbers_are_not_agglomerated() {
+    // t0 gives one token, t1 two, and t2 takes two: t0 twice, or t1 once.
+    let inputs_of_t2 = vec![(2, 2), (3, 1)];
+    let plan: Plan = (
+        vec![2, 1, 0, 1, 0],
+        vec![(vec![(0, 1)], vec![(2, 1)]), (vec![(1, 1)], vec![(2, 2)]), (inputs_of_t2, vec![(4, 1)])],
+    );
+    let net = net_of_plan(&plan);
+    let rules = [Rule::PreAgglomeration, Rule::FreeAgglomeration];
+    assert!(!apply(&net, &keep(Preserve::Reachability, &[4]), &rules).is_changed());
+    // If both give two, they are.
+    let mut plan = plan;
+    plan.1[0].1[0].1 = 2;
+    let net = net_of_plan(&plan);
+    assert_eq!(ids(&apply(&net, &keep(Preserve::Reachability, &[4]), &rules).net).len(), 2);
+}
+
+#[test]
+fn a_cycle_must_come_back_so_a_place_that_grows_for_ever_stays() {
+    // t0 goes on for ever, and p1 counts.
+    let plan: Plan = (vec![1, 0], vec![(vec![(0, 1)], vec![(0, 1), (1, 1)])]);
+    let net = net_of_plan(&plan);
+    let n_places = |preserve| apply(&net, &keep(preserve, &[0]), &[Rule::ImplicitPlaces]).net.places.len();
+    assert_eq!([Preserve::Reachability, Preserve::Stuttering].map(n_places), [1, 2]);
+    // If it cannot grow for ever, it goes.
+    let plan: Plan = (vec![3, 0], vec![(vec![(0, 1)], vec![(1, 1)])]);
+    let reduced = apply(&net_of_plan(&plan), &keep(Preserve::Stuttering, &[0]), &[Rule::ImplicitPlaces]);
+    assert_eq!(reduced.net.places.len(), 1);
+}
+
+#[test]
+fn a_source_feeds_whoever_needs_it() {
+    // t0 makes two tokens at a time; t1 needs three of them for each token in the observed p1.
+    let plan: Plan = (vec![0, 0], vec![(vec![], vec![(0, 2)]), (vec![(0, 3)], vec![(1, 1)])]);
+    let net = net_of_plan(&plan);
+    let reduced = apply(&net, &keep(Preserve::Reachability, &[1]), &[Rule::SourceTransitions]);
+    assert_eq!(ids(&reduced.net), ["t0.t0.t1"]);
+    let run = reduced.path(&[TransitionId::new(0), TransitionId::new(0)]);
+    assert_eq!(after(&net, &run)[1], 2);
+    let reduced = apply(&net, &Keep::deadlocks(), &[Rule::SourceTransitions]);
+    assert_eq!((reduced.net.places.len(), ids(&reduced.net)), (0, vec!["t0"]), "there is no deadlock");
+}
+
+#[test]
+fn questions_are_carried_over() {
+    let plan: Plan = (vec![1, 0, 0], vec![(vec![(0, 1)], vec![(1, 1)]), (vec![(1, 1)], vec![(2, 1)])]);
+    let net = net_of_plan(&plan);
+    let mut model = net.lower(Bounds::guess(&net));
+    let text = "p2 >= 1 && deadlock";
+    let source = SourceMap::new().add("--ltl", text.into()).unwrap();
+    let expr = model.resolve(text, source, 0).unwrap();
+    let exprs = &mut model.system.exprs;
+    let keep = Keep::of(&net, exprs, Preserve::Reachability, &[expr]);
+    assert_eq!(keep, Keep { observes_deadlock: true, ..self::keep(Preserve::Reachability, &[2]) });
+    let reduced = apply(&net, &keep, &Rule::ALL);
+    let mut to = model::Exprs::new();
+    let carried = reduced.carry(&net, exprs, expr, &mut to).unwrap();
+    let mut read = Vec::new();
+    to.reads(carried, &mut read);
+    assert!(read.iter().all(|var| var.index() < reduced.net.places.len()));
+    let all = self::keep(Preserve::Reachability, &[0]);
+    let reduced = apply(&net, &all, &[Rule::IrrelevantTransitions]);
+    assert_eq!(reduced.carry(&net, exprs, expr, &mut to), None, "p2 is gone");
+}
+
+#[test]
+fn a_spent_budget_gives_a_net_that_is_right() {
+    struct Stop;
+    impl Watch for Stop {
+        fn look(&mut self, _: &Progress) -> Result<(), Limit> {
+            Err(Limit::Time)
+        }
+    }
+    let step = |from: usize| (vec![(from, 1)], vec![(from + 1, 1)]);
+    let plan: Plan = (vec![1, 0, 0], vec![step(0), step(1)]);
+    let net = net_of_plan(&plan);
+    let mut watch = Stop;
+    let reduced =
+        reduce(&net, &Keep::deadlocks(), Rules::ALL, &mut Budget::new(u64::MAX, u64::MAX, &mut watch));
+    assert_eq!(reduced.stop, Some(Limit::Time));
+    assert!(!reduced.is_changed());
+    assert_eq!(reduced.net.transitions, net.transitions);
+}
+
+#[test]
+fn long_chains_are_no_problem() {
+    let n = 30_000;
+    let step = |from: usize| (vec![(from, 1)], vec![(from + 1, 1)]);
+    let plan: Plan = ((0..=n).map(|place| i64::from(place == 0)).collect(), (0..n).map(step).collect());
+    let net = net_of_plan(&plan);
+    let reduced = apply(&net, &keep(Preserve::Stuttering, &[0, n]), &Rule::ALL);
+    assert!(reduced.net.transitions.len() < 20, "no transition stands for too many");
+    let run: Vec<TransitionId> = (0..reduced.net.transitions.len()).map(TransitionId::new).collect();
+    let mut expanded = numbers(&reduced.expand(&run));
+    expanded.sort_unstable();
+    assert!(expanded.into_iter().eq(0..n));
+}
+
+#[test]
+fn rules_have_names() {
+    for rule in Rule::ALL {
+        assert_eq!(rule.name().parse::<Rule>().unwrap(), rule);
+        assert!(!rule.doc().is_empty() && Rules::ALL.has(rule) && !Rules::ALL.without(rule).has(rule));
+    }
+    let error = "paralel-places".parse::<Rule>().unwrap_err();
+    assert_eq!(error.help.unwrap(), "did you mean `parallel-places`?");
+}
