@@ -1,11 +1,9 @@
 //! `stubborn explore`: counts the states of a model or of a product, and exports the state space.
 
-use std::fs;
-use std::io::{BufWriter, Write};
-use std::path::Path;
+use std::io::Write as _;
 
 use automata::testing::small_ta;
-use base::{Diagnostic, Diagnostics, SourceMap};
+use base::{Diagnostic, Diagnostics};
 use check::choice::{ReductionWish, Wish};
 use check::decide::{Decision, Refusal, Settings};
 use check::method::ObserverKind;
@@ -13,26 +11,31 @@ use check::search::ProductStop;
 use check::{Exact, Stats, Stop, search};
 use model::{ActionSystem, Run, StepError, System as _};
 use report::ExploreReport;
+use report::drawing::{TooLarge, space as space_drawing};
 use report::outcome::{ProductInfo, SCHEMA};
-use report::space::{ExportError, Space};
+use report::space::Space;
 
 use crate::args::{ExploreArguments, ObserverArgument, Order, StoreKind};
 use crate::check_command::{explore, limit_reason, shortened};
 use crate::exit::{Exit, Failure};
 use crate::input::{self, Input};
+use crate::output;
 use crate::property::{FormulaTask, claim_task, formula_task};
 use crate::terminal::{self, Clock};
 
 pub(crate) fn run(arguments: &ExploreArguments) -> Result<Exit, Failure> {
     let json = arguments.limits.json;
-    let exports = arguments.aut.is_some() || arguments.dot.is_some();
+    let exports = arguments.exports().next().is_some();
     let is_plain = (arguments.search.store, arguments.search.order) == (StoreKind::Exact, Order::Bfs);
     if exports && !is_plain {
         let message = "exporting needs all states, numbered breadth first: use --store exact and --order bfs";
         return Err(Failure::plain("cannot-export", message, json));
     }
-    if arguments.aut.is_some() && arguments.aut == arguments.dot {
-        return Err(Failure::plain("cannot-export", "--aut and --dot name the same file", json));
+    for (at, (option, file)) in arguments.exports().enumerate() {
+        if let Some((other, _)) = arguments.exports().take(at).find(|(_, known)| *known == file) {
+            let message = format!("{other} and {option} name the same file");
+            return Err(Failure::plain("cannot-export", message, json));
+        }
     }
     let has_property = arguments.ltl.is_some() || arguments.claim.is_some();
     if has_property && !is_plain {
@@ -95,7 +98,7 @@ fn explore_system(
     system: &ActionSystem,
     clock: &mut Clock,
 ) -> Result<Explored, Failure> {
-    let exports = arguments.aut.is_some() || arguments.dot.is_some();
+    let exports = arguments.exports().next().is_some();
     let (exploration, store) = if exports {
         let mut budget = clock.budget(&arguments.limits);
         let mut store = Exact::new(system.width(), budget.max_bytes);
@@ -231,56 +234,29 @@ fn print(arguments: &ExploreArguments, input: &Input, explored: Explored, second
 
 fn export(arguments: &ExploreArguments, space: &Space<'_>, notes: &mut Vec<String>) -> Result<(), Failure> {
     let json = arguments.limits.json;
+    // First, since there may be none.
+    let picture = arguments.svg.as_ref().map(|path| Ok((path, picture(space, json)?))).transpose()?;
     if let Some(path) = &arguments.aut {
         let n_initial = space.initial().len();
         if n_initial > 1 {
             notes.push(format!("{n_initial} initial states: state 0 of the .aut file is artificial"));
         }
-        write(path, json, |out| space.write_aut(out))?;
+        output::write(path, json, |out| space.write_aut(out))?;
     }
     if let Some(path) = &arguments.dot {
-        write(path, json, |out| space.write_dot(out))?;
+        output::write(path, json, |out| space.write_dot(out))?;
+    }
+    if let Some((path, picture)) = picture {
+        output::write(path, json, |out| out.write_all(picture.as_bytes()))?;
     }
     Ok(())
 }
 
-/// Writes a file whole or not at all: beside its place first, then moved there. What exists and is
-/// not a regular file (a pipe, a device) is written to as it is; links are followed.
-fn write(
-    path: &Path,
-    json: bool,
-    write: impl FnOnce(&mut BufWriter<&fs::File>) -> Result<(), ExportError>,
-) -> Result<(), Failure> {
-    let failed = |reason: String| {
-        let message = format!("cannot write `{}`: {reason}", path.display());
-        Failure::new(SourceMap::new(), Diagnostic::error("cannot-write", message), json)
-    };
-    let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let fill = |file: &fs::File| {
-        let mut out = BufWriter::new(file);
-        write(&mut out).map_err(|error| failed(error.to_string()))?;
-        out.flush().map_err(|error| failed(error.to_string()))
-    };
-    if fs::metadata(&target).is_ok_and(|metadata| !metadata.is_file()) {
-        let file = fs::OpenOptions::new().write(true).open(&target);
-        return fill(&file.map_err(|error| failed(error.to_string()))?);
-    }
-    let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    if !folder.is_dir() {
-        return Err(failed(format!("there is no folder `{}`", folder.display())));
-    }
-    let file = temporary_file(folder).map_err(|error| failed(error.kind().to_string()))?;
-    fill(file.as_file())?;
-    file.persist(&target).map_err(|error| failed(error.error.to_string()))?;
-    Ok(())
-}
-
-/// A new file with the permissions that new files have.
-fn temporary_file(folder: &Path) -> std::io::Result<tempfile::NamedTempFile> {
-    let mut builder = tempfile::Builder::new();
-    #[cfg(unix)]
-    let permissions = <fs::Permissions as std::os::unix::fs::PermissionsExt>::from_mode(0o666);
-    #[cfg(unix)]
-    builder.permissions(permissions);
-    builder.tempfile_in(folder)
+fn picture(space: &Space<'_>, json: bool) -> Result<String, Failure> {
+    let too_large =
+        |reason: TooLarge| Failure::plain("too-large", format!("{reason}: use --dot instead of --svg"), json);
+    space_drawing::check_size(space).map_err(too_large)?;
+    let drawing = space_drawing::draw(space, "states")
+        .map_err(|error| Failure::plain("model-error", error.to_string(), json))?;
+    drawing.to_svg().map_err(too_large)
 }

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::Read as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use automata::{AnyAutomaton, hoa, never};
@@ -32,6 +32,7 @@ impl Input {
             language: match self.model {
                 Loaded::Process(_) => "process",
                 Loaded::Petri(_) => "petri",
+                Loaded::Promela(_) => "promela",
             },
             processes: system.processes().len(),
             actions: system.actions().len(),
@@ -44,6 +45,18 @@ impl Input {
 pub(crate) enum Loaded {
     Process(Box<process::Model>),
     Petri(Box<petri::Model>),
+    Promela(Box<PromelaModel>),
+}
+
+/// A model in Promela, with what was asked about it when it was read.
+pub(crate) struct PromelaModel {
+    pub(crate) model: promela::Model,
+    /// The formulas of the file, then those of the command line.
+    pub(crate) properties: Vec<promela::model::Property>,
+    /// How many formulas the file has.
+    pub(crate) n_declared: usize,
+    /// The propositions of claims, each with its expression.
+    pub(crate) propositions: Vec<(String, ExprId)>,
 }
 
 impl Loaded {
@@ -51,6 +64,7 @@ impl Loaded {
         match self {
             Loaded::Process(model) => &model.system,
             Loaded::Petri(model) => &model.system,
+            Loaded::Promela(model) => model.model.system(),
         }
     }
 
@@ -59,6 +73,7 @@ impl Loaded {
         match self {
             Loaded::Process(model) => (&mut model.system, &mut model.formulas),
             Loaded::Petri(model) => (&mut model.system, &mut model.formulas),
+            Loaded::Promela(model) => (&mut model.model.code.system, &mut model.model.formulas),
         }
     }
 
@@ -76,6 +91,11 @@ impl Loaded {
         match self {
             Loaded::Process(model) => Ok(model.resolve(text, source, offset)?),
             Loaded::Petri(model) => Ok(model.resolve(text, source, offset)?),
+            Loaded::Promela(model) => {
+                let known = model.propositions.iter().find(|(known, _)| known == text);
+                let unknown = || Diagnostic::error("not-supported", format!("`{text}` is not known here"));
+                Ok(known.map(|(_, expr)| *expr).ok_or_else(unknown)?)
+            }
         }
     }
 
@@ -88,6 +108,8 @@ impl Loaded {
         match self {
             Loaded::Process(model) => model.resolve_propositions(parsed, sources),
             Loaded::Petri(model) => model.resolve_propositions(parsed, sources),
+            // Formulas are read with the model.
+            Loaded::Promela(_) => Ok(Vec::new()),
         }
     }
 
@@ -95,7 +117,7 @@ impl Loaded {
     pub(crate) fn properties(&self) -> &[process::Property] {
         match self {
             Loaded::Process(model) => &model.properties,
-            Loaded::Petri(_) => &[],
+            Loaded::Petri(_) | Loaded::Promela(_) => &[],
         }
     }
 
@@ -103,7 +125,7 @@ impl Loaded {
     pub(crate) fn is_deadlock_free(&self) -> bool {
         match self {
             Loaded::Process(model) => model.deadlock_free.is_some(),
-            Loaded::Petri(_) => false,
+            Loaded::Petri(_) | Loaded::Promela(_) => false,
         }
     }
 
@@ -111,14 +133,14 @@ impl Loaded {
     pub(crate) fn fairness(&self) -> &[process::Fairness] {
         match self {
             Loaded::Process(model) => &model.fairness,
-            Loaded::Petri(_) => &[],
+            Loaded::Petri(_) | Loaded::Promela(_) => &[],
         }
     }
 
     /// Whether a fault is only that a place has too little room; [`Loaded::widen`] makes more.
     pub(crate) fn can_widen(&self, error: &StepError) -> bool {
         match self {
-            Loaded::Process(_) => false,
+            Loaded::Process(_) | Loaded::Promela(_) => false,
             Loaded::Petri(model) => model.can_widen(error),
         }
     }
@@ -127,8 +149,16 @@ impl Loaded {
     /// searched again.
     pub(crate) fn widen(&mut self, error: &StepError) -> bool {
         match self {
-            Loaded::Process(_) => false,
+            Loaded::Process(_) | Loaded::Promela(_) => false,
             Loaded::Petri(model) => model.widen(error),
+        }
+    }
+
+    /// Makes what a fault says is missing in a model in Promela. Everything must be asked again.
+    pub(crate) fn extend(&mut self, error: &StepError) -> Result<(), Diagnostics> {
+        match self {
+            Loaded::Process(_) | Loaded::Petri(_) => Ok(()),
+            Loaded::Promela(model) => model.extend(error),
         }
     }
 
@@ -148,12 +178,72 @@ impl Loaded {
     }
 }
 
+impl PromelaModel {
+    fn new(
+        model: promela::Model,
+        n_asked: usize,
+        propositions: Vec<String>,
+    ) -> Result<PromelaModel, Diagnostics> {
+        let propositions = propositions.into_iter().map(|text| (text, ExprId::new(0))).collect();
+        let mut model = PromelaModel { model, properties: Vec::new(), n_declared: 0, propositions };
+        model.resolve()?;
+        model.n_declared = model.properties.len() - n_asked;
+        Ok(model)
+    }
+
+    /// Resolves all formulas and propositions.
+    fn resolve(&mut self) -> Result<(), Diagnostics> {
+        self.properties = self.model.properties()?;
+        let resolved = self.properties.split_off(self.properties.len() - self.propositions.len());
+        for ((_, expr), property) in self.propositions.iter_mut().zip(resolved) {
+            match property.propositions.first() {
+                Some((_, found)) => *expr = *found,
+                // A constant.
+                None => {
+                    *expr =
+                        self.model.code.system.exprs.int(i64::from(property.formula == ltl::Formula::TRUE))
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn extend(&mut self, error: &StepError) -> Result<(), Diagnostics> {
+        self.model.extend(error)?;
+        self.resolve()
+    }
+
+    /// The names of the properties.
+    pub(crate) fn names(&self) -> Vec<String> {
+        let declared = self.properties[..self.n_declared].iter().map(|property| property.name.clone());
+        let claims = self.model.claim_names();
+        ["assertions", "end-states"].map(str::to_owned).into_iter().chain(declared).chain(claims).collect()
+    }
+}
+
+/// What is asked about a model by texts in its own language: formulas, and propositions of claims.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Questions {
+    pub(crate) formulas: Vec<String>,
+    pub(crate) claims: Vec<PathBuf>,
+}
+
 /// Reads a model; warnings are printed.
 pub(crate) fn load(arguments: &ModelArguments, json: bool) -> Result<Input, Failure> {
+    load_for(arguments, &Questions::default(), json)
+}
+
+/// The same; a model in Promela is read together with what is asked.
+pub(crate) fn load_for(
+    arguments: &ModelArguments,
+    questions: &Questions,
+    json: bool,
+) -> Result<Input, Failure> {
     let path = &arguments.file;
     let mut sources = SourceMap::new();
     let model = match language(path).and_then(|language| Ok((language, read(path)?))) {
         Ok((Some(Language::Petri), bytes)) => load_net(path, bytes, arguments, &mut sources),
+        Ok((Some(Language::Promela), bytes)) => load_promela(path, bytes, arguments, questions, &mut sources),
         Ok((None, bytes)) if is_xml(&bytes) => load_net(path, bytes, arguments, &mut sources),
         Ok((Some(Language::Process), bytes)) => load_processes(path, bytes, arguments, &mut sources),
         Ok((None, _)) => Err(unknown_language(path).into()),
@@ -185,6 +275,57 @@ fn load_processes(
     let model = process::load(sources, source, &options, &mut loader)?;
     terminal::print_stderr(&diagnostic::to_text(sources, &model.warnings, terminal::stderr_has_color()));
     Ok(Loaded::Process(Box::new(model)))
+}
+
+fn load_promela(
+    path: &Path,
+    bytes: Vec<u8>,
+    arguments: &ModelArguments,
+    questions: &Questions,
+    sources: &mut SourceMap,
+) -> Result<Loaded, Diagnostics> {
+    let name = path.display().to_string();
+    // Formulas and propositions are read as if they stood at the end of the file.
+    let mut asked: Vec<(String, String)> = Vec::new();
+    for (index, text) in questions.formulas.iter().enumerate() {
+        asked.push((format!("--ltl {}", index + 1), format!("ltl asked_{index} {{ {text} }}")));
+    }
+    let mut propositions = Vec::new();
+    for path in &questions.claims {
+        let mut formulas = Formulas::new();
+        for (_, automaton) in read_automata(path, &mut formulas, &mut SourceMap::new())? {
+            propositions.extend(automaton.propositions().iter().map(|&prop| formulas.text(prop).to_owned()));
+        }
+    }
+    for (index, text) in propositions.iter().enumerate() {
+        let text = format!("ltl proposition_{index} {{ {text} }}");
+        asked.push((format!("a proposition of a claim ({})", index + 1), text));
+    }
+    let folder = path.parent().unwrap_or(Path::new(""));
+    let mut loader = |wanted: &str| {
+        if wanted == name {
+            return Ok(bytes.clone());
+        }
+        match asked.iter().find(|(name, _)| name == wanted) {
+            Some((_, text)) => Ok(text.clone().into_bytes()),
+            None => read_bytes(&folder.join(wanted)),
+        }
+    };
+    let defines = arguments.definitions.iter().map(|(name, value)| (name.clone(), value.to_string()));
+    let options = promela::Options { defines: defines.collect(), ..promela::Options::default() };
+    let source = if asked.is_empty() {
+        sources.add(name.clone(), bytes.clone())?
+    } else {
+        let names = std::iter::once(&name).chain(asked.iter().map(|(name, _)| name));
+        let text: String = names.map(|name| format!("#include \"{name}\"\n")).collect();
+        sources.add("what is asked".to_owned(), text.into_bytes())?
+    };
+    let program = promela::read(sources, source, &options, &mut loader)?;
+    let color = terminal::stderr_has_color();
+    terminal::print_stderr(&diagnostic::to_text(sources, &program.warnings, color));
+    let model = promela::Model::new(program)?;
+    let model = PromelaModel::new(model, questions.formulas.len(), propositions)?;
+    Ok(Loaded::Promela(Box::new(model)))
 }
 
 fn load_net(
@@ -222,6 +363,7 @@ pub(crate) fn add_xml(path: &Path, bytes: Vec<u8>, sources: &mut SourceMap) -> R
 enum Language {
     Process,
     Petri,
+    Promela,
 }
 
 /// The language is known by the file's extension; nothing if that says nothing.
@@ -230,10 +372,7 @@ fn language(path: &Path) -> Result<Option<Language>, Diagnostic> {
     match extension {
         "proc" => Ok(Some(Language::Process)),
         "pnml" => Ok(Some(Language::Petri)),
-        "pml" | "prom" | "promela" | "spin" => {
-            let message = format!("Promela models are not supported yet: `{}`", path.display());
-            Err(Diagnostic::error("not-supported", message))
-        }
+        "pml" | "prom" | "promela" | "spin" => Ok(Some(Language::Promela)),
         // Not worth to be read.
         _ if !path.exists() => Err(unknown_language(path)),
         _ => Ok(None),
@@ -250,7 +389,7 @@ fn is_xml(bytes: &[u8]) -> bool {
 fn unknown_language(path: &Path) -> Diagnostic {
     let message = format!("cannot tell the language of `{}` by its extension", path.display());
     Diagnostic::error("unknown-language", message).with_help(
-        "a process network must be in a file whose name ends in `.proc`, and a Petri net in one that ends in `.pnml`",
+        "a Promela model must be in a file whose name ends in `.pml`, a Petri net in `.pnml`, and a process network in `.proc`",
     )
 }
 

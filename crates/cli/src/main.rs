@@ -6,11 +6,13 @@
 mod args;
 mod automaton_command;
 mod check_command;
+mod draw_command;
 mod exit;
 mod explore_command;
 mod input;
 mod markings;
 mod mcc_command;
+mod output;
 mod property;
 mod simulate_command;
 mod terminal;
@@ -27,6 +29,7 @@ fn main() -> ExitCode {
     let result = match &arguments.command {
         Command::Check(arguments) => check_command::run(arguments),
         Command::Explore(arguments) => explore_command::run(arguments),
+        Command::Draw(arguments) => draw_command::run(arguments),
         Command::Simulate(arguments) => simulate_command::run(arguments),
         Command::Mcc(arguments) => mcc_command::run(arguments),
         Command::Translate(arguments) => translate_command::run(arguments),

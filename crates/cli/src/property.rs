@@ -141,15 +141,28 @@ pub(crate) fn claim_task(
     written: AnyAutomaton,
     clock: &Clock,
 ) -> Result<FormulaTask, Diagnostics> {
-    let (mut propositions, mut numbered) = (Vec::new(), Vec::new());
+    let mut propositions = Vec::new();
     for &prop in written.propositions() {
         let text = input.model.formulas().text(prop).to_owned();
         let name = format!("a proposition of {}", path.display());
         let source = input.sources.add(name, text.clone().into_bytes())?;
         let expr = input.model.resolve(&text, source, 0)?;
         propositions.push((prop, expr));
-        numbered.push((prop, input.model.parts().0.add_proposition(text, expr)));
     }
+    let (system, formulas) = input.model.parts();
+    Ok(automaton_task(system, formulas, written, propositions, clock))
+}
+
+/// Makes the propositions of an automaton observable.
+pub(crate) fn automaton_task(
+    system: &mut ActionSystem,
+    formulas: &Formulas,
+    written: AnyAutomaton,
+    propositions: Vec<(Prop, ExprId)>,
+    clock: &Clock,
+) -> FormulaTask {
+    let observe = |&(prop, expr): &(Prop, ExprId)| (prop, system.add_proposition(formulas.text(prop), expr));
+    let numbered: Vec<(Prop, usize)> = propositions.iter().map(observe).collect();
     let tgba = match &written {
         AnyAutomaton::Tgba(tgba) => tgba.clone(),
         _ => polish(written.to_tgba(), Effort::High),
@@ -166,7 +179,7 @@ pub(crate) fn claim_task(
         AnyAutomaton::Tgta(tgta) => claim.forms.tgta = Some(tgta.clone()),
         AnyAutomaton::Extended(extended) => claim.forms.extended = Some(extended.clone()),
     }
-    Ok(FormulaTask { formula: None, written: Some(written), propositions, numbered, claim })
+    FormulaTask { formula: None, written: Some(written), propositions, numbered, claim }
 }
 
 /// Whether it can be found out in time that an automaton does not see stuttering.

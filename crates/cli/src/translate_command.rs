@@ -5,7 +5,7 @@ use automata::testing::{self, Limits};
 use automata::{AnyAutomaton, Config, Effort, Placement, dot, hoa, never};
 use base::{Diagnostic, SourceMap};
 use ltl::{Formula, Formulas};
-use report::automaton;
+use report::{automaton, drawing};
 use serde_json::Value;
 
 use crate::args::{AutomatonFormat, AutomatonKind, EffortLevel, TranslateArguments};
@@ -181,6 +181,10 @@ pub(crate) fn show(
             AnyAutomaton::Tgta(tgta) => automaton::tgta_dot(tgta, formulas),
             AnyAutomaton::Extended(extended) => automaton::extended_dot(extended, formulas),
         }),
+        AutomatonFormat::Svg => {
+            let picture = drawing::automaton::draw(automaton, formulas, name).to_svg();
+            Shown::Text(picture.map_err(|reason| format!("{reason}; use --format dot"))?)
+        }
         AutomatonFormat::Json => Shown::Json(match automaton {
             AnyAutomaton::Tgba(tgba) => automaton::tgba_json(tgba, formulas),
             AnyAutomaton::Ta(ta) => automaton::ta_json(ta, formulas),

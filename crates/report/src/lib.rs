@@ -1,10 +1,11 @@
 //! What people and programs read: diagnostics, verdicts and runs as text and JSON, state spaces as
-//! DOT and `.aut`.
+//! DOT and `.aut`, and pictures.
 //!
 //! Everything here turns values into strings; printing them is the business of the command line.
 
 pub mod automaton;
 pub mod diagnostic;
+pub mod drawing;
 pub mod outcome;
 pub mod space;
 pub mod trace;

@@ -8,6 +8,7 @@ use replay::{Rejection, Replayed};
 use report::outcome::FairTo;
 
 use crate::args::{FairSet, FairSpec};
+use crate::input::Loaded;
 
 /// The constraints that hold for a check.
 pub(super) struct Constraints {
@@ -18,20 +19,20 @@ pub(super) struct Constraints {
 
 impl Constraints {
     /// Those that were asked for; if none were, those of the file.
-    pub(super) fn new(
-        system: &ActionSystem,
-        declared: &[process::Fairness],
-        asked: &[FairSpec],
-    ) -> Result<Constraints, Diagnostic> {
+    pub(super) fn new(model: &Loaded, asked: &[FairSpec]) -> Result<Constraints, Diagnostic> {
+        let system = model.system();
+        // A handshake is a step of its sender, as in Spin.
+        let by_first = matches!(model, Loaded::Promela(_));
         let mut named = Vec::new();
         if asked.is_empty() {
-            for fairness in declared {
+            for fairness in model.fairness() {
                 let processes = fairness.processes.iter();
-                named.extend(processes.map(|&process| of_process(system, process, fairness.strong)));
+                named
+                    .extend(processes.map(|&process| of_process(system, process, fairness.strong, by_first)));
             }
         }
         for spec in asked {
-            named.extend(of_spec(system, spec)?);
+            named.extend(of_spec(system, spec, by_first)?);
         }
         named.retain(|constraint| !constraint.actions.is_empty());
         named.sort_by(|a, b| (a.strong, &a.name).cmp(&(b.strong, &b.name)));
@@ -82,19 +83,22 @@ impl Constraints {
     }
 }
 
-fn of_process(system: &ActionSystem, process: ProcessId, strong: bool) -> Named {
+/// Fairness to a process: to the actions that it takes part in, or is the first owner of.
+fn of_process(system: &ActionSystem, process: ProcessId, strong: bool, by_first: bool) -> Named {
     let actions = system.actions().iter().enumerate();
-    let owned = actions.filter(|(_, action)| action.owners.contains(&process));
+    let n_owners = if by_first { 1 } else { usize::MAX };
+    let owned =
+        actions.filter(|(_, action)| action.owners.iter().take(n_owners).any(|owner| *owner == process));
     let actions = owned.map(|(index, _)| ActionId::new(index)).collect();
     Named { name: system.processes()[process.index()].name.clone(), strong, actions }
 }
 
-fn of_spec(system: &ActionSystem, spec: &FairSpec) -> Result<Vec<Named>, Diagnostic> {
+fn of_spec(system: &ActionSystem, spec: &FairSpec, by_first: bool) -> Result<Vec<Named>, Diagnostic> {
     let all_processes = || (0..system.processes().len()).map(ProcessId::new);
     match &spec.set {
         FairSet::Nobody => Ok(Vec::new()),
         FairSet::AllProcesses => {
-            Ok(all_processes().map(|process| of_process(system, process, spec.strong)).collect())
+            Ok(all_processes().map(|process| of_process(system, process, spec.strong, by_first)).collect())
         }
         FairSet::Processes(names) => {
             let mut found = Vec::new();
@@ -106,7 +110,9 @@ fn of_spec(system: &ActionSystem, spec: &FairSpec) -> Result<Vec<Named>, Diagnos
                     let all: Vec<String> = all_processes().map(|process| known(&process).clone()).collect();
                     return Err(unknown("process", name, &all));
                 }
-                found.extend(matching.into_iter().map(|process| of_process(system, process, spec.strong)));
+                found.extend(
+                    matching.into_iter().map(|process| of_process(system, process, spec.strong, by_first)),
+                );
             }
             Ok(found)
         }

@@ -6,9 +6,12 @@
 mod contest;
 mod fairness;
 mod formula;
+mod promela;
 mod safety;
 mod tester;
 mod vacuity;
+
+use std::path::Path;
 
 use automata::Tester;
 use base::{Diagnostic, Diagnostics, Limit};
@@ -22,7 +25,7 @@ use report::{CheckReport, PropertyResult, Statistics, Verdict};
 use self::fairness::Constraints;
 use crate::args::{CheckArguments, Reduce};
 use crate::exit::{Exit, Failure};
-use crate::input::{self, Input, Loaded};
+use crate::input::{self, Input, Loaded, Questions};
 use crate::property::{FormulaTask, claim_task, formula_task};
 use crate::terminal::{self, Clock};
 
@@ -47,6 +50,10 @@ enum TaskKind {
     Possible(Goal),
     /// The greatest value of an expression.
     Maximum(ExprId),
+    /// No assertion of a model in Promela fails, and nothing else goes wrong.
+    Assertions,
+    /// No process of a model in Promela gets stuck where it may not.
+    EndStates,
     Tester(Tester, Vec<LabelId>),
     Formula(Box<FormulaTask>),
     /// It cannot be decided, for this reason.
@@ -75,34 +82,72 @@ pub(crate) fn run(arguments: &CheckArguments) -> Result<Exit, Failure> {
         let message = "--verify-reduction needs a reduction: leave out --reduce none";
         return Err(Failure::plain("usage", message, json));
     }
-    let mut input = input::load(&arguments.model, json)?;
+    let questions = Questions { formulas: arguments.ltl.clone(), claims: arguments.claim.clone() };
+    let mut input = input::load_for(&arguments.model, &questions, json)?;
     terminal::catch_interrupts();
     let mut clock = Clock::start(&arguments.limits);
-    let mut tasks = match select(&mut input, arguments, &mut clock) {
+    loop {
+        match decide_all(&mut input, arguments, &mut clock)? {
+            Outcome::Exit(exit) => return Ok(exit),
+            Outcome::Incomplete(error) => {
+                if let Err(diagnostics) = input.model.extend(&error) {
+                    return Err(Failure::new(input.sources, diagnostics, json));
+                }
+            }
+        }
+    }
+}
+
+/// How a check ended.
+enum Outcome {
+    Exit(Exit),
+    /// A part of the model was missing; after it is made, everything must be asked again.
+    Incomplete(StepError),
+}
+
+/// Decides everything, and says so.
+fn decide_all(input: &mut Input, arguments: &CheckArguments, clock: &mut Clock) -> Result<Outcome, Failure> {
+    let json = arguments.limits.json;
+    let failure = |input: &mut Input, diagnostics: Diagnostics| {
+        Failure::new(std::mem::take(&mut input.sources), diagnostics, json)
+    };
+    let mut tasks = match select(input, arguments, clock) {
         Ok(tasks) => tasks,
-        Err(diagnostics) => return Err(Failure::new(input.sources, diagnostics, json)),
+        Err(diagnostics) => return Err(failure(input, diagnostics)),
     };
     clock.clear();
-    let constraints = Constraints::new(input.model.system(), input.model.fairness(), &arguments.fair);
-    let constraints = match constraints {
+    let constraints = match Constraints::new(&input.model, &arguments.fair) {
         Ok(constraints) => constraints,
-        Err(diagnostic) => return Err(Failure::new(input.sources, diagnostic, json)),
+        Err(diagnostic) => return Err(failure(input, diagnostic.into())),
     };
     input.model.settle();
+    let safety = match &input.model {
+        Loaded::Promela(model) => match promela::Safety::new(model) {
+            Ok(safety) => Some(safety),
+            Err(diagnostics) => return Err(failure(input, diagnostics)),
+        },
+        _ => None,
+    };
     let mut formulas = std::mem::take(input.model.formulas());
     let answers = loop {
         let model = &input.model;
-        let answers = decide(model, &mut formulas, &mut tasks, &constraints, arguments, &mut clock)?;
+        let safety = safety.as_ref();
+        let answers = decide(model, safety, &mut formulas, &mut tasks, &constraints, arguments, clock)?;
         match answers.fault {
             Some(error) if model.can_widen(&error) => {
                 // Everything that was found is about states that are packed in another way.
                 drop(answers);
                 input.model.widen(&error);
             }
+            Some(error) if safety.is_some_and(|safety| safety.can_extend(&error)) => {
+                drop(answers);
+                *input.model.formulas() = formulas;
+                return Ok(Outcome::Incomplete(error));
+            }
             _ => break answers,
         }
     };
-    drop(clock);
+    clock.clear();
     let results: Vec<PropertyResult<'_>> = answers.results.into_iter().flatten().collect();
     let exit = exit_code(&results, answers.fault.is_some());
     let report = CheckReport { schema: SCHEMA, model: input.info(), results };
@@ -112,12 +157,13 @@ pub(crate) fn run(arguments: &CheckArguments) -> Result<Exit, Failure> {
     } else {
         terminal::print_stdout(&to_text(&report));
     }
-    Ok(exit)
+    Ok(Outcome::Exit(exit))
 }
 
 /// Decides all tasks, or as many as can be until a place has too little room.
 fn decide<'a>(
     model: &'a Loaded,
+    safety: Option<&'a promela::Safety>,
     formulas: &mut Formulas,
     tasks: &mut [Task],
     constraints: &Constraints,
@@ -127,14 +173,24 @@ fn decide<'a>(
     let system = model.system();
     let mut answers = Answers { results: tasks.iter().map(|_| None).collect(), fault: None };
     safety::decide(system, tasks, arguments, clock, &mut answers)?;
+    if let Some(safety) = safety {
+        promela::decide(safety, tasks, arguments, clock, &mut answers)?;
+    }
     contest::decide_maxima(system, tasks, arguments, clock, &mut answers);
     for (index, task) in tasks.iter_mut().enumerate() {
-        if answers.fault.is_some_and(|error| model.can_widen(&error)) {
+        let is_incomplete = |error: StepError| {
+            model.can_widen(&error) || safety.is_some_and(|safety| safety.can_extend(&error))
+        };
+        if answers.fault.is_some_and(is_incomplete) {
             break;
         }
         let name = &task.name;
         let result = match &mut task.kind {
-            TaskKind::Safety(_) | TaskKind::Possible(_) | TaskKind::Maximum(_) => continue,
+            TaskKind::Safety(_)
+            | TaskKind::Possible(_)
+            | TaskKind::Maximum(_)
+            | TaskKind::Assertions
+            | TaskKind::EndStates => continue,
             TaskKind::Tester(tester, labels) => {
                 let question = tester::Question { name, system, tester, labels, constraints };
                 question.decide(arguments, clock, &mut answers.fault)?
@@ -181,8 +237,15 @@ fn select(
         && arguments.ltl.is_empty()
         && arguments.claim.is_empty()
         && arguments.mcc.is_none()
-        && !arguments.deadlock_free;
-    let known = || declared.iter().map(|property| property.name.as_str()).chain([DEADLOCK_FREEDOM]);
+        && !(arguments.deadlock_free || arguments.nonprogress || arguments.acceptance);
+    let of_promela = match model {
+        Loaded::Promela(model) => model.names(),
+        _ => vec![DEADLOCK_FREEDOM.to_owned()],
+    };
+    let known = || {
+        let declared = declared.iter().map(|property| property.name.as_str());
+        declared.chain(of_promela.iter().map(String::as_str))
+    };
     for name in asked {
         if !known().any(|known| is_named(known, name)) {
             let list: Vec<String> = known().map(|name| format!("`{name}`")).collect();
@@ -194,6 +257,18 @@ fn select(
             .suggesting(name, known())
             .into());
         }
+    }
+    if let Loaded::Promela(model) = model {
+        let is_asked = |name: &str| everything || asked.iter().any(|asked| is_named(name, asked));
+        let mut tasks = promela::select(model, arguments, clock, &is_asked)?;
+        for path in &arguments.claim {
+            tasks.extend(claim_tasks(input, path, clock)?);
+        }
+        return Ok(tasks);
+    }
+    if arguments.nonprogress || arguments.acceptance {
+        let message = "--nonprogress and --acceptance are for models in Promela";
+        return Err(Diagnostic::error("usage", message).into());
     }
     let wants_deadlock = arguments.deadlock_free
         || asked.iter().any(|name| name == DEADLOCK_FREEDOM)
@@ -232,13 +307,20 @@ fn select(
         tasks.push(Task { name: shortened(text), kind: task.into() });
     }
     for path in &arguments.claim {
-        for (name, claim) in input::read_automata(path, input.model.formulas(), &mut input.sources)? {
-            let task = claim_task(input, path, claim, clock)?;
-            tasks.push(Task { name, kind: TaskKind::Formula(Box::new(task)) });
-        }
+        tasks.extend(claim_tasks(input, path, clock)?);
     }
     if let Some(path) = &arguments.mcc {
         tasks.extend(contest::tasks(input, path, arguments, clock)?);
+    }
+    Ok(tasks)
+}
+
+/// The automata of a file.
+fn claim_tasks(input: &mut Input, path: &Path, clock: &Clock) -> Result<Vec<Task>, Diagnostics> {
+    let mut tasks = Vec::new();
+    for (name, claim) in input::read_automata(path, input.model.formulas(), &mut input.sources)? {
+        let task = claim_task(input, path, claim, clock)?;
+        tasks.push(Task { name, kind: TaskKind::Formula(Box::new(task)) });
     }
     Ok(tasks)
 }

@@ -1,0 +1,271 @@
+//! The arguments of `stubborn check`.
+
+use std::path::PathBuf;
+
+use check::choice::ReductionWish;
+use check::method::SearchKind;
+use check::product::{AtDeadlock, ObserverOrder, Orders};
+use check::reduction;
+use clap::{Args, ValueEnum};
+
+use super::fairness::parse_fairness;
+use super::{EXIT_CODES, FairSpec, FairnessBy, Limits, ModelArguments, ObserverArgument, SearchArguments};
+
+/// Check the properties of a model, and show a run for each that is violated
+///
+/// Checked are the properties given by --property, --ltl, --claim, --mcc or --deadlock-free; without these,
+/// everything that the file declares, and deadlock freedom if it declares nothing or says `deadlock-free;`.
+/// Every run is replayed by an independent interpreter before it is shown.
+///
+/// A tester says what is illegal: a trace that leads it to a reject state, a system that is stuck
+/// while it is in a deadlock state (a stable failure), that runs for ever without watched actions
+/// while it is in a livelock state (a divergence), or a run that makes it leave infinite states
+/// infinitely often (an infinite trace). A spec says what is legal: the system may do nothing that
+/// the spec cannot do, by traces, stable failures and divergences. After a legal divergence
+/// behavior stays constrained; this is not the chaos of CSP.
+///
+/// A formula of linear temporal logic is about every run; a claim is an automaton that accepts what
+/// must not happen. An observer watches the run: an automaton by value (tgba, ba, extended) or by change
+/// (ta, tgta, and the lazy ones). A search looks for a run that the observer accepts, and a
+/// reduction leaves out interleavings that make no difference to it. What is not said is chosen by
+/// the property, and what does not fit together is refused with the reason: see docs/methods.md.
+#[derive(Debug, Args)]
+#[command(after_help = EXIT_CODES, after_long_help = CHECK_EXAMPLES)]
+pub(crate) struct CheckArguments {
+    #[command(flatten)]
+    pub(crate) model: ModelArguments,
+
+    /// Check the declared property of this name (repeatable)
+    #[arg(short, long, value_name = "NAME")]
+    pub(crate) property: Vec<String>,
+
+    /// Check this formula of temporal logic (repeatable)
+    #[arg(long, value_name = "FORMULA")]
+    pub(crate) ltl: Vec<String>,
+
+    /// Check that no run is accepted by the automaton in this file: HOA or a never claim (repeatable)
+    #[arg(long, value_name = "FILE")]
+    pub(crate) claim: Vec<PathBuf>,
+
+    /// Check the formulas of this file of the Model Checking Contest (for nets)
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
+    pub(crate) mcc: Option<PathBuf>,
+
+    /// Of the formulas of --mcc, check those with these numbers or ids, like 3,7
+    #[arg(long, value_name = "IDS", requires = "mcc", value_delimiter = ',', hide_short_help = true)]
+    pub(crate) only: Vec<String>,
+
+    /// Check that no deadlock can be reached
+    #[arg(long)]
+    pub(crate) deadlock_free: bool,
+
+    /// Check that no process can avoid its progress labels for ever (for Promela)
+    #[arg(long)]
+    pub(crate) nonprogress: bool,
+
+    /// Check that no accept label can be passed again and again (for Promela)
+    #[arg(long)]
+    pub(crate) acceptance: bool,
+
+    /// What LTL says of a run that comes to a deadlock: its last state repeats for ever, it is
+    /// ignored, or it is an error
+    #[arg(long, value_enum, default_value_t = Deadlock::Stutter, value_name = "WHAT", hide_short_help = true)]
+    pub(crate) deadlock: Deadlock,
+
+    /// Leave out redundant interleavings (auto: for testers, specs and LTL)
+    #[arg(long, value_enum, default_value_t = Reduce::Auto, value_name = "HOW")]
+    pub(crate) reduce: Reduce,
+
+    /// The automaton that watches a run, for LTL and claims
+    #[arg(long, value_enum, default_value_t = ObserverArgument::Auto, value_name = "KIND")]
+    pub(crate) observer: ObserverArgument,
+
+    /// How accepted runs are looked for, for LTL and claims
+    #[arg(long = "search", value_enum, default_value_t = SearchArgument::Auto, value_name = "HOW")]
+    pub(crate) algorithm: SearchArgument,
+
+    /// Only fair runs count: weak, strong, weak:P,Q, strong-action:send, none
+    ///
+    /// Can be repeated. Without it, what the file says with `fair …;`. A process is treated fairly if it
+    /// takes part in a step infinitely often; or, weakly, if it cannot infinitely often; or, strongly, if it
+    /// cannot from some point on. `send` means all actions of that name together, `send[*]` each of them.
+    #[arg(long, value_name = "KIND[:WHO]", value_parser = parse_fairness)]
+    pub(crate) fair: Vec<FairSpec>,
+
+    /// How fairness is decided: inside the search, or by monitors with a nested search
+    #[arg(long, value_enum, default_value_t = FairnessBy::Search, value_name = "HOW", hide_short_help = true)]
+    pub(crate) fairness_by: FairnessBy,
+
+    /// Say why observer, search and reduction were chosen
+    #[arg(long)]
+    pub(crate) explain_choice: bool,
+
+    /// Look for the shortest counterexample, for LTL and claims
+    ///
+    /// The shortest one in the product with an automaton by value, however long that takes.
+    #[arg(long)]
+    pub(crate) shortest: bool,
+
+    #[command(flatten)]
+    pub(crate) orders: OrderArguments,
+
+    /// Check everything with and without reduction, and compare
+    #[arg(long, hide_short_help = true)]
+    pub(crate) verify_reduction: bool,
+
+    #[command(flatten)]
+    pub(crate) search: SearchArguments,
+
+    #[command(flatten)]
+    pub(crate) limits: Limits,
+}
+
+const CHECK_EXAMPLES: &str = "\
+Examples:
+  stubborn check models/dining.proc                  everything the file declares
+  stubborn check models/dining.proc -D N=13          with another number of philosophers
+  stubborn check models/dining.proc --property fed --json
+  stubborn check models/peterson.proc --ltl '[] (P[0]@waiting -> <> P[0]@critical)'
+  stubborn check net.proc --deadlock-free --timeout 60s --max-memory 4G
+  stubborn check models/semaphore.proc --fair strong:Worker[*]
+  stubborn check huge.proc --store bitstate          in little memory, perhaps missing states
+  stubborn check net.proc --claim never.txt --reduce closure
+  stubborn check net.proc --ltl '<> [] P@idle' --observer ta --search one-pass
+  stubborn check net.proc --ltl '[] <> P@idle' --explain-choice --verify-reduction
+  stubborn check net.pnml --ltl '[] (Eat_1 >= 1 -> <> fireable(End_1))'
+  stubborn check net.pnml --mcc LTLFireability.xml --only 3,7
+
+Exit codes:
+  0  every property holds
+  1  some property is violated, whatever the others are
+  2  bad input or usage, or the model goes wrong (division by zero, …)
+  3  undecided: a limit was hit, or an incomplete method found nothing";
+
+impl CheckArguments {
+    /// Whether testers are checked with reduction; none if the reduction asked for is not for them.
+    pub(crate) fn reduces_testers(&self) -> Option<bool> {
+        match self.reduce {
+            Reduce::None => Some(false),
+            Reduce::Auto | Reduce::Stubborn | Reduce::Guided => Some(true),
+            Reduce::Hybrid | Reduce::Classical | Reduce::Closure => None,
+        }
+    }
+
+    /// Whether deadlocks and invariants are. By default not: runs are then shortest, and all of
+    /// them are found in one exploration.
+    pub(crate) fn reduces_safety(&self) -> bool {
+        !matches!(self.reduce, Reduce::Auto | Reduce::None) || self.verify_reduction
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Deadlock {
+    Stutter,
+    Ignore,
+    Error,
+}
+
+impl From<Deadlock> for AtDeadlock {
+    fn from(deadlock: Deadlock) -> AtDeadlock {
+        match deadlock {
+            Deadlock::Stutter => AtDeadlock::Stutter,
+            Deadlock::Ignore => AtDeadlock::Ignore,
+            Deadlock::Error => AtDeadlock::Error,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Reduce {
+    /// The best there is, if any is sound
+    Auto,
+    /// None
+    None,
+    /// The best there is, or an error
+    Stubborn,
+    /// For TA and TGTA: led by the automaton
+    Guided,
+    /// For TA and TGTA: led by the automaton where it must be
+    Hybrid,
+    /// For TGBA and BA: blind to the automaton
+    Classical,
+    /// For claims that see stuttering: through their closure
+    Closure,
+}
+
+impl From<Reduce> for ReductionWish {
+    fn from(reduce: Reduce) -> ReductionWish {
+        match reduce {
+            Reduce::Auto => ReductionWish::Auto,
+            Reduce::None => ReductionWish::None,
+            Reduce::Stubborn | Reduce::Closure => ReductionWish::Best,
+            Reduce::Guided => ReductionWish::Fixed(reduction::Method::Guided),
+            Reduce::Hybrid => ReductionWish::Fixed(reduction::Method::Hybrid),
+            Reduce::Classical => ReductionWish::Fixed(reduction::Method::Classical),
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SearchArgument {
+    /// What suits the observer
+    Auto,
+    /// Strong components
+    Scc,
+    /// Nested depth-first search
+    Nested,
+    /// One pass, for testing automata that accept livelocks only
+    OnePass,
+    /// Two passes, for testing automata
+    TwoPass,
+}
+
+impl SearchArgument {
+    /// The kind, if one was asked for.
+    pub(crate) fn kind(self) -> Option<SearchKind> {
+        match self {
+            SearchArgument::Auto => None,
+            SearchArgument::Scc => Some(SearchKind::Scc),
+            SearchArgument::Nested => Some(SearchKind::Nested),
+            SearchArgument::OnePass => Some(SearchKind::OnePass),
+            SearchArgument::TwoPass => Some(SearchKind::TwoPass),
+        }
+    }
+}
+
+/// In which order the steps of a product are searched.
+#[derive(Debug, Args)]
+pub(crate) struct OrderArguments {
+    /// In which order the steps of the system are searched, for LTL and claims
+    #[arg(long, value_enum, default_value_t = Successors::Forward, value_name = "ORDER", hide_short_help = true)]
+    pub(crate) successors: Successors,
+
+    /// In which order the steps of the observer are searched, for LTL and claims
+    #[arg(long, value_enum, default_value_t = ObserverOrderArgument::AsIs, value_name = "ORDER",
+          hide_short_help = true)]
+    pub(crate) observer_order: ObserverOrderArgument,
+}
+
+impl OrderArguments {
+    pub(crate) fn orders(&self) -> Orders {
+        let observer = match self.observer_order {
+            ObserverOrderArgument::AsIs => ObserverOrder::AsIs,
+            ObserverOrderArgument::AcceptingFirst => ObserverOrder::AcceptingFirst,
+            ObserverOrderArgument::AcceptingLast => ObserverOrder::AcceptingLast,
+        };
+        Orders { reverse: self.successors == Successors::Reverse, observer }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Successors {
+    Forward,
+    Reverse,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ObserverOrderArgument {
+    AsIs,
+    AcceptingFirst,
+    AcceptingLast,
+}

@@ -1,0 +1,74 @@
+//! The arguments of `stubborn explore`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::{EXIT_CODES, Limits, ModelArguments, ObserverArgument, SearchArguments};
+
+/// Count states, transitions and deadlocks; export the state space
+///
+/// With --ltl or --claim, the product of the model with the automaton that watches it is counted
+/// instead, all of it, whether or not the property holds: the states of the model paired with those of
+/// the automaton. A deadlock has a step that repeats it. Where an automaton of a --claim has finite
+/// acceptance states, nothing follows these.
+#[derive(Debug, Args)]
+#[command(after_help = EXIT_CODES, after_long_help = EXPLORE_EXAMPLES)]
+pub(crate) struct ExploreArguments {
+    #[command(flatten)]
+    pub(crate) model: ModelArguments,
+
+    /// Write the state space to this file in the Aldebaran format
+    #[arg(long, value_name = "FILE")]
+    pub(crate) aut: Option<PathBuf>,
+
+    /// Write the state space to this file in the DOT format
+    #[arg(long, value_name = "FILE")]
+    pub(crate) dot: Option<PathBuf>,
+
+    /// Write a picture of the state space to this file as SVG, if it is small
+    #[arg(long, value_name = "FILE")]
+    pub(crate) svg: Option<PathBuf>,
+
+    /// Count the product with the automaton of the negated formula
+    #[arg(long, value_name = "FORMULA", conflicts_with_all = ["aut", "dot", "svg", "claim"])]
+    pub(crate) ltl: Option<String>,
+
+    /// Count the product with the automaton in this file: HOA or a never claim
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["aut", "dot", "svg"])]
+    pub(crate) claim: Option<PathBuf>,
+
+    /// The automaton in the product
+    #[arg(long, value_enum, default_value_t = ObserverArgument::Auto, value_name = "KIND")]
+    pub(crate) observer: ObserverArgument,
+
+    #[command(flatten)]
+    pub(crate) search: SearchArguments,
+
+    #[command(flatten)]
+    pub(crate) limits: Limits,
+}
+
+impl ExploreArguments {
+    /// The options that name files to be written, with these files.
+    pub(crate) fn exports(&self) -> impl Iterator<Item = (&'static str, &PathBuf)> {
+        let all = [("--aut", &self.aut), ("--dot", &self.dot), ("--svg", &self.svg)];
+        all.into_iter().filter_map(|(option, file)| Some((option, file.as_ref()?)))
+    }
+}
+
+const EXPLORE_EXAMPLES: &str = "\
+Examples:
+  stubborn explore models/dining.proc -D N=7
+  stubborn explore models/dining.proc -D N=2 --dot dining.dot --svg dining.svg
+  stubborn explore models/dining.proc --aut dining.aut --json
+  stubborn explore models/dining.proc --ltl '[] <> Phil[0]@eat' --observer ta
+  stubborn explore net.pnml
+
+An .aut file knows one initial state only: a system with several is written with an artificial one
+in front, and the command says so. Files are written only if everything was explored.
+
+Exit codes:
+  0  everything was explored
+  2  bad input or usage
+  3  a limit was hit, or the store is incomplete: the counts are lower bounds";

@@ -1,0 +1,47 @@
+//! The arguments of `stubborn mcc`.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+
+use super::values::{parse_bytes, parse_duration};
+
+/// Answer an examination of the Model Checking Contest, in its own words
+///
+/// Every answer is printed as soon as it is known. Time is shared out among the questions: easy ones are
+/// answered first, and what is left is divided among the rest. Examinations are StateSpace, OneSafe,
+/// StableMarking, QuasiLiveness, Liveness, ReachabilityDeadlock, UpperBounds, ReachabilityCardinality,
+/// ReachabilityFireability, LTLCardinality and LTLFireability. For colored nets and for CTL the answer is
+/// DO_NOT_COMPETE.
+#[derive(Debug, Args)]
+#[command(after_long_help = MCC_EXAMPLES)]
+pub(crate) struct MccArguments {
+    /// The folder with model.pnml and the formula files
+    pub(crate) folder: PathBuf,
+
+    /// What is asked, like LTLFireability
+    pub(crate) examination: String,
+
+    /// Stop after this time, like 90, 30s, 5m or 1.5h
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    pub(crate) timeout: Option<Duration>,
+
+    /// Stop before using more memory, like 500M or 4G (default: most of what is free)
+    #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
+    pub(crate) max_memory: Option<u64>,
+
+    /// Show no progress
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+}
+
+const MCC_EXAMPLES: &str = "\
+Examples:
+  stubborn mcc Philosophers-PT-000005 StateSpace
+  stubborn mcc Philosophers-PT-000005 LTLFireability --timeout 30s --max-memory 8G
+
+Exit codes:
+  0  every question was answered
+  2  bad input or usage
+  3  some answer is CANNOT_COMPUTE or DO_NOT_COMPETE";

@@ -1,0 +1,201 @@
+//! The arguments of all commands: one file per command, and here what several of them take. `-h` fits a
+//! screen, `--help` explains with examples.
+
+mod automaton;
+mod check;
+mod draw;
+mod explore;
+mod fairness;
+mod mcc;
+mod simulate;
+mod translate;
+mod values;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use ::check::method::ObserverKind;
+use clap::{Args, ColorChoice, Parser, Subcommand, ValueEnum};
+
+pub(crate) use self::automaton::{AutomatonArguments, AutomatonFormat, AutomatonKind};
+pub(crate) use self::check::{CheckArguments, Deadlock, Reduce};
+pub(crate) use self::draw::{DrawArguments, DrawFormat};
+pub(crate) use self::explore::ExploreArguments;
+pub(crate) use self::fairness::{FairSet, FairSpec, FairnessBy};
+pub(crate) use self::mcc::MccArguments;
+pub(crate) use self::simulate::SimulateArguments;
+pub(crate) use self::translate::{EffortLevel, TranslateArguments};
+use self::values::{parse_bytes, parse_definition, parse_duration};
+use crate::terminal;
+
+const EXIT_CODES: &str = "\
+Exit codes:
+  0  every property holds, or the job is done
+  1  some property is violated
+  2  bad input or usage
+  3  undecided: a limit was hit, or an incomplete method found nothing";
+
+/// Model checker for concurrent systems: says that a property holds, or shows the run that breaks it.
+#[derive(Debug, Parser)]
+#[command(name = "stubborn", version, after_help = EXIT_CODES, max_term_width = 100)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+
+    /// When to use colors
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto", hide_short_help = true)]
+    pub(crate) color: ColorChoice,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Check(CheckArguments),
+    Explore(ExploreArguments),
+    Simulate(SimulateArguments),
+    Draw(DrawArguments),
+    Mcc(MccArguments),
+    Translate(TranslateArguments),
+    Automaton(AutomatonArguments),
+}
+
+/// The model.
+#[derive(Debug, Args)]
+pub(crate) struct ModelArguments {
+    /// The model: a .proc file, or a Petri net in a .pnml file
+    pub(crate) file: PathBuf,
+
+    /// Give a constant another value (repeatable)
+    #[arg(short = 'D', long = "define", value_name = "NAME=VALUE", value_parser = parse_definition)]
+    pub(crate) definitions: Vec<(String, i64)>,
+}
+
+/// How to search.
+#[derive(Debug, Args)]
+pub(crate) struct SearchArguments {
+    /// Breadth first (shortest runs) or depth first
+    #[arg(long, value_enum, default_value_t = Order::Bfs)]
+    pub(crate) order: Order,
+
+    /// Keep states exactly, or only a few bits of each (then states may be missed)
+    #[arg(long, value_enum, default_value_t = StoreKind::Exact)]
+    pub(crate) store: StoreKind,
+
+    /// Size of the bit array of --store bitstate
+    #[arg(long, value_name = "BYTES", default_value = "128M", value_parser = parse_bytes, hide_short_help = true)]
+    pub(crate) bitstate_size: u64,
+
+    /// Bits set per state by --store bitstate
+    #[arg(long, value_name = "K", default_value_t = 3, hide_short_help = true,
+          value_parser = clap::value_parser!(u32).range(1..=64))]
+    pub(crate) bitstate_hashes: u32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ObserverArgument {
+    /// What suits the property
+    Auto,
+    /// Generalized Büchi automaton
+    Tgba,
+    /// Büchi automaton
+    Ba,
+    /// Testing automaton
+    Ta,
+    /// Generalized testing automaton
+    Tgta,
+    /// Testing automaton, made while it watches
+    LazyTa,
+    /// Generalized testing automaton, made while it watches
+    LazyTgta,
+    /// Büchi automaton with labels on states
+    Extended,
+}
+
+impl ObserverArgument {
+    /// The kind, if one was asked for.
+    pub(crate) fn kind(self) -> Option<ObserverKind> {
+        match self {
+            ObserverArgument::Auto => None,
+            ObserverArgument::Tgba => Some(ObserverKind::Tgba),
+            ObserverArgument::Ba => Some(ObserverKind::Ba),
+            ObserverArgument::Ta => Some(ObserverKind::Ta),
+            ObserverArgument::Tgta => Some(ObserverKind::Tgta),
+            ObserverArgument::LazyTa => Some(ObserverKind::LazyTa),
+            ObserverArgument::LazyTgta => Some(ObserverKind::LazyTgta),
+            ObserverArgument::Extended => Some(ObserverKind::Extended),
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Order {
+    Bfs,
+    Dfs,
+}
+
+impl Order {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Order::Bfs => "bfs",
+            Order::Dfs => "dfs",
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum StoreKind {
+    Exact,
+    Bitstate,
+}
+
+impl StoreKind {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            StoreKind::Exact => "exact",
+            StoreKind::Bitstate => "bitstate",
+        }
+    }
+}
+
+/// How far to go, and how to tell about it.
+#[derive(Debug, Args)]
+pub(crate) struct Limits {
+    /// Print one JSON document on stdout
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    /// Show no progress
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+
+    /// Stop after this many states
+    #[arg(long, value_name = "N")]
+    pub(crate) max_states: Option<u64>,
+
+    /// Stop before using more memory, like 500M or 4G (default: most of what is free)
+    #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
+    pub(crate) max_memory: Option<u64>,
+
+    /// Stop after this time, like 90, 30s, 5m or 1.5h
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    pub(crate) timeout: Option<Duration>,
+}
+
+impl Limits {
+    /// What may be used: by default four fifths of what is free now.
+    pub(crate) fn max_bytes(&self) -> u64 {
+        let default = || terminal::available_memory().map_or(u64::MAX, |bytes| bytes / 5 * 4);
+        self.max_memory.unwrap_or_else(default)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::*;
+
+    #[test]
+    fn the_arguments_are_consistent() {
+        Arguments::command().debug_assert();
+    }
+}

@@ -1,0 +1,44 @@
+//! The arguments of `stubborn simulate`.
+
+use clap::Args;
+
+use super::{EXIT_CODES, Limits, ModelArguments};
+
+/// Walk through a model step by step, by hand or at random
+#[derive(Debug, Args)]
+#[command(after_help = EXIT_CODES, after_long_help = SIMULATE_EXAMPLES)]
+pub(crate) struct SimulateArguments {
+    #[command(flatten)]
+    pub(crate) model: ModelArguments,
+
+    /// Choose at random instead of asking
+    #[arg(short, long)]
+    pub(crate) random: bool,
+
+    /// Seed of the random choices (default: a new one, which is printed)
+    #[arg(long, value_name = "N", requires = "random")]
+    pub(crate) seed: Option<u64>,
+
+    /// Number of random steps
+    #[arg(long, value_name = "N", default_value_t = 100, requires = "random")]
+    pub(crate) length: usize,
+
+    /// Start in this initial state, counted from 0
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) initial: usize,
+
+    #[command(flatten)]
+    pub(crate) limits: Limits,
+}
+
+const SIMULATE_EXAMPLES: &str = "\
+Examples:
+  stubborn simulate models/dining.proc
+  stubborn simulate models/dining.proc --random --seed 7 --length 20
+  printf '1\\n1\\nstate\\nquit\\n' | stubborn simulate models/dining.proc
+
+With --json the run is printed when it ends, and prompts go to stderr. The limits are on the states
+of the run.
+
+At the prompt: the number of a step, or `undo`, `redo`, `goto N`, `random [N]`, `state`, `trace`,
+`help`, `quit`. Each may be shortened to its first letter.";

@@ -1,0 +1,65 @@
+//! Values of options: definitions, sizes and times.
+
+use std::time::Duration;
+
+pub(super) fn parse_definition(text: &str) -> Result<(String, i64), String> {
+    let (name, value) = text.split_once('=').ok_or("expected NAME=VALUE, like N=13")?;
+    let value = value.trim();
+    let number = value.parse().map_err(|_| format!("`{value}` is not a 64-bit integer"))?;
+    Ok((name.trim().to_owned(), number))
+}
+
+/// A number with an optional unit k, M, G or T (powers of 1000) or Ki, Mi, … (of 1024).
+pub(super) fn parse_bytes(text: &str) -> Result<u64, String> {
+    let split = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let (number, unit) = text.split_at(split);
+    let (unit, binary) = match unit.trim().trim_end_matches(['B', 'b']) {
+        unit if unit.ends_with('i') => (&unit[..unit.len() - 1], true),
+        unit => (unit, false),
+    };
+    let power = match unit.to_ascii_lowercase().as_str() {
+        "" => 0,
+        "k" => 1,
+        "m" => 2,
+        "g" => 3,
+        "t" => 4,
+        _ => return Err("expected a number of bytes, like 500M or 4G".to_owned()),
+    };
+    let number: f64 = number.parse().map_err(|_| "expected a number of bytes, like 500M or 4G".to_owned())?;
+    let bytes = number * f64::powi(if binary { 1024.0 } else { 1000.0 }, power);
+    if bytes < 1.0 { Err("expected at least one byte".to_owned()) } else { Ok(bytes as u64) }
+}
+
+/// A number of seconds, or a number with the unit ms, s, m or h.
+pub(super) fn parse_duration(text: &str) -> Result<Duration, String> {
+    let split = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let (number, unit) = text.split_at(split);
+    let seconds = match unit.trim() {
+        "" | "s" => 1.0,
+        "ms" => 0.001,
+        "m" | "min" => 60.0,
+        "h" => 3600.0,
+        _ => return Err("expected a time, like 90, 30s, 5m or 1.5h".to_owned()),
+    };
+    let number: f64 = number.parse().map_err(|_| "expected a time, like 90, 30s, 5m or 1.5h".to_owned())?;
+    Duration::try_from_secs_f64(number * seconds).map_err(|_| "that time is too long".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_times_and_definitions_are_read() {
+        assert_eq!(parse_bytes("500M"), Ok(500_000_000));
+        assert_eq!(parse_bytes("1.5GiB"), Ok(3 << 29));
+        assert_eq!(parse_bytes("64"), Ok(64));
+        assert!(parse_bytes("lots").is_err() && parse_bytes("0").is_err() && parse_bytes("1X").is_err());
+        assert_eq!(parse_duration("1.5h"), Ok(Duration::from_secs(5400)));
+        assert_eq!(parse_duration("250ms"), Ok(Duration::from_millis(250)));
+        assert!(parse_duration("soon").is_err() && parse_duration("1e99h").is_err());
+        assert_eq!(parse_definition("N=13"), Ok(("N".into(), 13)));
+        assert_eq!(parse_definition("N = -1"), Ok(("N".into(), -1)));
+        assert!(parse_definition("N").is_err() && parse_definition("N=x").is_err());
+    }
+}

@@ -1,0 +1,159 @@
+//! What can be told from the text: which variables never change, and which extras are used.
+
+use fixedbitset::FixedBitSet;
+
+use crate::program::{
+    Expr, ExprKind, Formula, Place, ProctypeId, Program, RecvArg, Step, Stmt, StmtKind, VarId,
+};
+
+/// Facts about a program.
+#[derive(Debug)]
+pub(crate) struct Facts {
+    /// Global variables that some statement may change.
+    globals: FixedBitSet,
+    /// The same for the locals of each proctype.
+    locals: Vec<FixedBitSet>,
+    /// Whether `_last` is read.
+    pub(crate) uses_last: bool,
+}
+
+impl Facts {
+    pub(crate) fn new(program: &Program) -> Facts {
+        let mut facts = Facts {
+            globals: FixedBitSet::with_capacity(program.globals.len()),
+            locals: program
+                .proctypes
+                .iter()
+                .map(|proctype| FixedBitSet::with_capacity(proctype.locals.len()))
+                .collect(),
+            uses_last: false,
+        };
+        for (index, proctype) in program.proctypes.iter().enumerate() {
+            facts.block(ProctypeId::new(index), &proctype.body);
+            proctype.provided.iter().for_each(|expr| facts.expr(expr));
+        }
+        program.formulas.iter().for_each(|property| facts.formula(&property.formula));
+        facts
+    }
+
+    /// Whether some statement may change a global variable.
+    pub(crate) fn changes_global(&self, index: usize) -> bool {
+        self.globals.contains(index)
+    }
+
+    /// Whether a process may change one of its variables.
+    pub(crate) fn changes_local(&self, proctype: ProctypeId, index: usize) -> bool {
+        self.locals[proctype.index()].contains(index)
+    }
+
+    fn changed(&mut self, proctype: ProctypeId, place: &Place) {
+        match place.root {
+            VarId::Global(global) => self.globals.insert(global.index()),
+            VarId::Local(local) => self.locals[proctype.index()].insert(local.index()),
+        }
+        self.place(place);
+    }
+
+    fn block(&mut self, proctype: ProctypeId, block: &[Stmt]) {
+        block.iter().for_each(|stmt| self.stmt(proctype, stmt));
+    }
+
+    fn stmt(&mut self, proctype: ProctypeId, stmt: &Stmt) {
+        match &stmt.kind {
+            StmtKind::Expr(expr) | StmtKind::Assert(expr) | StmtKind::PrintM(expr) => self.expr(expr),
+            StmtKind::Assign(place, expr) => {
+                self.changed(proctype, place);
+                self.expr(expr);
+            }
+            StmtKind::Declare(var) => match var {
+                VarId::Global(global) => self.globals.insert(global.index()),
+                VarId::Local(local) => self.locals[proctype.index()].insert(local.index()),
+            },
+            StmtKind::Send { channel, args, .. } => {
+                self.place(channel);
+                args.iter().for_each(|arg| self.expr(arg));
+            }
+            StmtKind::Receive { channel, args, .. } => {
+                self.place(channel);
+                for arg in args {
+                    match arg {
+                        RecvArg::Store(place) => self.changed(proctype, place),
+                        RecvArg::Ignore => {}
+                        RecvArg::Match(expr) => self.expr(expr),
+                    }
+                }
+            }
+            StmtKind::Print(_, args) => args.iter().for_each(|arg| self.expr(arg)),
+            StmtKind::SetPriority(pid, priority) => {
+                self.expr(pid);
+                self.expr(priority);
+            }
+            StmtKind::Else | StmtKind::Goto(_) | StmtKind::Break => {}
+            StmtKind::If(options) | StmtKind::Do(options) | StmtKind::For(options) => {
+                options.iter().for_each(|option| self.block(proctype, option));
+            }
+            StmtKind::Atomic(body) | StmtKind::DStep(body) | StmtKind::Block(body) => {
+                self.block(proctype, body);
+            }
+            StmtKind::Unless(parts) => {
+                self.stmt(proctype, &parts.0);
+                self.stmt(proctype, &parts.1);
+            }
+        }
+    }
+
+    fn formula(&mut self, formula: &Formula) {
+        match formula {
+            Formula::State(expr) => self.expr(expr),
+            Formula::Op(_, operands) => operands.iter().for_each(|operand| self.formula(operand)),
+        }
+    }
+
+    fn place(&mut self, place: &Place) {
+        for step in &place.steps {
+            if let Step::Index(index) = step {
+                self.expr(index);
+            }
+        }
+    }
+
+    fn expr(&mut self, expr: &Expr) {
+        match &expr.kind {
+            ExprKind::Last => self.uses_last = true,
+            ExprKind::Load(place) => self.place(place),
+            ExprKind::Unary(_, x)
+            | ExprKind::Enabled(x)
+            | ExprKind::PcValue(x)
+            | ExprKind::GetPriority(x) => {
+                self.expr(x);
+            }
+            ExprKind::Binary(_, operands) => {
+                self.expr(&operands.0);
+                self.expr(&operands.1);
+            }
+            ExprKind::Conditional(parts) => {
+                self.expr(&parts.0);
+                self.expr(&parts.1);
+                self.expr(&parts.2);
+            }
+            ExprKind::ChannelTest(_, place) => self.place(place),
+            ExprKind::Poll { channel, args, .. } => {
+                self.place(channel);
+                args.iter().flatten().for_each(|arg| self.expr(arg));
+            }
+            ExprKind::Run { args, .. } => args.iter().for_each(|arg| self.expr(arg)),
+            ExprKind::RemoteLabel { pid, .. } => pid.iter().for_each(|pid| self.expr(pid)),
+            ExprKind::RemoteVar { pid, place, .. } => {
+                pid.iter().for_each(|pid| self.expr(pid));
+                self.place(place);
+            }
+            ExprKind::Int(_)
+            | ExprKind::Symbol(..)
+            | ExprKind::Pid
+            | ExprKind::NrPr
+            | ExprKind::Priority
+            | ExprKind::NonProgress
+            | ExprKind::Timeout => {}
+        }
+    }
+}

@@ -1,0 +1,306 @@
+//! Tests of pictures: random graphs, awkward ones, and what is made of nets and systems.
+
+use fastrand::Rng;
+use model::{Action, Builder, Guard, Stmt, Variable};
+
+use super::figure::TEXT_GAP;
+use super::scene::{Scene, Spot};
+use super::*;
+
+/// A rectangle: left, top, right, bottom.
+type Area = [f64; 4];
+
+fn overlap(a: Area, b: Area) -> bool {
+    // Rounding is no overlap.
+    a[0] + 0.01 < b[2] && b[0] + 0.01 < a[2] && a[1] + 0.01 < b[3] && b[1] + 0.01 < a[3]
+}
+
+/// What each node covers, with the text beside it and the edge to itself.
+fn node_areas(drawing: &Drawing, scene: &Scene) -> Vec<Area> {
+    let area = |(figure, center): (&figure::Figure, &Spot)| {
+        let extent = figure.extent(drawing.direction);
+        match drawing.direction {
+            Direction::Down => [
+                center.x - extent.before,
+                center.y - extent.along,
+                center.x + extent.after,
+                center.y + extent.along,
+            ],
+            Direction::Right => [
+                center.x - extent.along,
+                center.y - extent.before,
+                center.x + extent.along,
+                center.y + extent.after,
+            ],
+        }
+    };
+    scene.figures.iter().zip(&scene.centers).map(area).collect()
+}
+
+/// What each label of an edge covers.
+fn label_areas(drawing: &Drawing, scene: &Scene) -> Vec<Area> {
+    let area = |(at, label): &(Spot, text::Fitted)| {
+        let (width, height) = (label.width(), label.height());
+        match drawing.direction {
+            Direction::Down => {
+                [at.x + TEXT_GAP, at.y - height / 2.0, at.x + TEXT_GAP + width, at.y + height / 2.0]
+            }
+            Direction::Right => [at.x - width / 2.0, at.y - TEXT_GAP - height, at.x + width / 2.0, at.y],
+        }
+    };
+    scene.curves.iter().filter_map(|curve| curve.label.as_ref()).map(area).collect()
+}
+
+/// Checks everything that must be true of a picture.
+fn check(drawing: &Drawing) {
+    let scene = Scene::new(drawing);
+    let mut numbers = vec![scene.width, scene.height];
+    let nodes = node_areas(drawing, &scene);
+    let labels = label_areas(drawing, &scene);
+    numbers.extend(nodes.iter().chain(&labels).flatten());
+    for curve in &scene.curves {
+        let spots = curve.pieces.iter().flatten().chain([&curve.start]);
+        numbers.extend(spots.chain(curve.heads.iter().map(|(tip, _)| tip)).flat_map(|spot| [spot.x, spot.y]));
+    }
+    assert!(numbers.iter().all(|number| number.is_finite()), "{drawing:?}");
+    let picture = [0.0, 0.0, scene.width, scene.height];
+    for (index, &area) in nodes.iter().chain(&labels).enumerate() {
+        let inside = area[0] >= picture[0] && area[1] >= picture[1];
+        assert!(inside && area[2] <= picture[2] && area[3] <= picture[3], "{area:?} in {drawing:?}");
+        let mut others = nodes.iter().chain(&labels).skip(index + 1);
+        let other = others.find(|&&other| overlap(area, other));
+        assert_eq!(other, None, "{area:?} is covered in {drawing:?}");
+    }
+    // Edges end where the shapes of their nodes do.
+    for curve in &scene.curves {
+        let node = drawing.edges[curve.edge].to.index();
+        let (figure, center, tip) = (&scene.figures[node], scene.centers[node], curve.heads[0].0);
+        let (x, y) = ((tip.x - center.x).abs(), (tip.y - center.y).abs());
+        let (width, height) = (figure.half_width, figure.half_height);
+        let is_round = matches!(drawing.nodes[node].shape, Shape::Place(_) | Shape::Point);
+        let distance =
+            if is_round { (x.hypot(y) - width).abs() } else { (x - width).abs().min((y - height).abs()) };
+        assert!(distance < 0.01 && x <= width + 0.01 && y <= height + 0.01, "{drawing:?}");
+    }
+    check_svg(drawing);
+}
+
+/// Checks that the picture is XML, always the same, and has all nodes.
+fn check_svg(drawing: &Drawing) {
+    let svg = drawing.to_svg().expect("it is small");
+    assert_eq!(svg, drawing.clone().to_svg().expect("it is small"));
+    let mut reader = quick_xml::Reader::from_str(&svg);
+    let mut n_shapes = 0;
+    loop {
+        match reader.read_event().unwrap_or_else(|error| panic!("{error} in {svg}")) {
+            quick_xml::events::Event::Eof => break,
+            quick_xml::events::Event::Empty(tag) => {
+                let class = tag.try_get_attribute("class").expect("attributes are in order");
+                let class = class.map(|class| String::from_utf8_lossy(&class.value).into_owned());
+                n_shapes += usize::from(class.is_some_and(|class| class.starts_with("node")));
+            }
+            _ => {}
+        }
+    }
+    let expected = drawing.nodes.iter().map(|node| match node.shape {
+        Shape::Point => 0,
+        Shape::Accepting => 2,
+        _ => 1,
+    });
+    assert_eq!(n_shapes, expected.sum::<usize>());
+    assert!(!svg.contains("NaN") && !svg.contains("inf"));
+}
+
+/// A random graph with everything: loops, cycles, parallel edges, several parts, groups, odd names.
+fn random(rng: &mut Rng) -> Drawing {
+    let mut drawing = Drawing::new("random <&> \"graph\"");
+    drawing.direction = if rng.bool() { Direction::Down } else { Direction::Right };
+    drawing.framed = rng.bool();
+    let groups: Vec<GroupId> =
+        (0..rng.usize(1..4)).map(|index| drawing.group(index.to_string(), None)).collect();
+    let n_nodes = rng.usize(0..30);
+    for index in 0..n_nodes {
+        let shape = match rng.u8(0..5) {
+            0 => Shape::Place(rng.i64(0..9)),
+            1 => Shape::Place(rng.i64(..).max(0)),
+            2 => Shape::Transition,
+            3 => Shape::State,
+            _ => Shape::Accepting,
+        };
+        let name = match rng.u8(0..4) {
+            0 => String::new(),
+            1 => format!("a rather long name of number {index}, which must be cut <&>"),
+            2 => format!("two\nlines {index}"),
+            _ => format!("n{index}"),
+        };
+        let group = rng.bool().then(|| groups[index % groups.len()]);
+        drawing.node(Node { root: rng.u8(0..5) == 0, group, ..Node::new(shape, name) });
+    }
+    let n_edges = if n_nodes == 0 { 0 } else { rng.usize(0..50) };
+    for _ in 0..n_edges {
+        let [from, to] = [0, 1].map(|_| NodeId::new(rng.usize(0..n_nodes)));
+        let label = ["", "a", "a & \u{7}b", "one\ntwo\nthree"][rng.usize(0..4)];
+        let heads = if rng.bool() { Heads::End } else { Heads::Both };
+        drawing.edge(Edge { heads, ..Edge::new(from, to).labeled(label) });
+    }
+    if n_nodes > 0 {
+        drawing.start(NodeId::new(0), "");
+    }
+    drawing
+}
+
+#[test]
+fn random_graphs_have_readable_pictures() {
+    let mut rng = Rng::with_seed(1);
+    for _ in 0..400 {
+        check(&random(&mut rng));
+    }
+}
+
+/// A graph of states.
+fn graph(n_nodes: usize, edges: impl IntoIterator<Item = (usize, usize)>) -> Drawing {
+    let mut drawing = Drawing::new("graph");
+    for index in 0..n_nodes {
+        drawing.node(Node::new(Shape::State, index.to_string()));
+    }
+    for (from, to) in edges {
+        drawing.edge(Edge::new(NodeId::new(from), NodeId::new(to)));
+    }
+    drawing
+}
+
+#[test]
+fn awkward_graphs_have_pictures() {
+    check(&graph(0, []));
+    check(&graph(1, []));
+    check(&graph(1, [(0, 0), (0, 0)]));
+    check(&graph(2, [(0, 1), (1, 0), (0, 1)]));
+    check(&graph(5, [(0, 1), (3, 4)]));
+    check(&graph(50, (0..50).map(|node| (node, (node + 1) % 50))));
+    check(&graph(40, (0..40).flat_map(|from| (0..40).map(move |to| (from, to)))));
+    check(&graph(100, (0..99).map(|node| (0, node + 1))));
+}
+
+#[test]
+fn large_graphs_have_pictures_up_to_a_limit() {
+    let mut rng = Rng::with_seed(2);
+    // A long chain with edges from everywhere to everywhere: the most pieces of edges.
+    let chain = (0..Drawing::MAX_NODES - 1).map(|node| (node, node + 1));
+    let others = (0..Drawing::MAX_EDGES - Drawing::MAX_NODES + 1)
+        .map(|_| (rng.usize(0..Drawing::MAX_NODES), rng.usize(0..Drawing::MAX_NODES)));
+    check_svg(&graph(Drawing::MAX_NODES, chain.chain(others)));
+
+    let too_many_nodes = graph(Drawing::MAX_NODES + 1, []);
+    let reason = too_many_nodes.to_svg().expect_err("it is too large").to_string();
+    assert!(reason.contains("501 nodes and 0 edges"), "{reason}");
+    assert!(too_many_nodes.to_dot().contains("n500"));
+    let too_many_edges = graph(2, (0..=Drawing::MAX_EDGES).map(|_| (0, 1)));
+    assert!(too_many_edges.to_svg().is_err());
+}
+
+/// Few edges lead backwards, and a straight line is one.
+#[test]
+fn a_cycle_starts_at_its_root() {
+    let mut drawing = graph(4, [(2, 3), (3, 0), (0, 1), (1, 2)]);
+    drawing.nodes[2].root = true;
+    let scene = Scene::new(&drawing);
+    let x = |node: usize| scene.centers[node].x;
+    assert!(x(2) < x(3) && x(3) < x(0) && x(0) < x(1), "{:?}", scene.centers);
+}
+
+fn net(text: &str) -> petri::Net {
+    let text = format!(
+        "<pnml xmlns='http://www.pnml.org/version-2009/grammar/pnml'><net id='n' \
+         type='http://www.pnml.org/version-2009/grammar/ptnet'><page id='page'>{text}</page></net></pnml>"
+    );
+    petri::read(&text, base::SourceId::new(0)).expect("it is a net")
+}
+
+#[test]
+fn a_net_is_drawn_with_its_marking() {
+    let net = net("<place id='p'><initialMarking><text>3</text></initialMarking></place>
+        <place id='q'><name><text>many tokens</text></name><initialMarking><text>12</text></initialMarking></place>
+        <place id='r'/><transition id='t'/>
+        <arc id='a' source='p' target='t'/><arc id='b' source='t' target='p'/>
+        <arc id='c' source='q' target='t'><inscription><text>2</text></inscription></arc>
+        <arc id='d' source='t' target='q'/><arc id='e' source='t' target='r'/>
+        <toolspecific tool='nupn' version='1.1'><structure units='2' root='u' safe='false'>
+        <unit id='u'><places>p</places><subunits>v</subunits></unit>
+        <unit id='v'><places>q r</places><subunits/></unit></structure></toolspecific>");
+    let drawing = super::net::draw(&net);
+    check(&drawing);
+    let edges: Vec<(usize, usize, &str, Heads)> = drawing
+        .edges()
+        .iter()
+        .map(|edge| (edge.from.index(), edge.to.index(), edge.label.as_str(), edge.heads))
+        .collect();
+    // A test arc is one edge; one that takes 2 and gives 1 is none.
+    assert_eq!(
+        edges,
+        [(0, 3, "", Heads::Both), (1, 3, "2", Heads::End), (3, 1, "", Heads::End), (3, 2, "", Heads::End)]
+    );
+    let dot = drawing.to_dot();
+    assert!(dot.contains("n0 [shape=circle, label=\"●●●\", xlabel=\"p\""), "{dot}");
+    assert!(dot.contains("n1 [shape=circle, label=\"12\", xlabel=\"many tokens\""), "{dot}");
+    let order = ["cluster0 {", "n0 [", "cluster1 {", "n1 [", "n2 [", "}\n  }\n", "n3 ["];
+    let places: Vec<Option<usize>> = order.iter().map(|part| dot.find(part)).collect();
+    assert!(places.is_sorted() && places[0].is_some(), "{places:?} in {dot}");
+    let svg = drawing.to_svg().expect("it is small");
+    assert_eq!(svg.matches("class=\"token\"").count(), 3);
+    assert!(svg.contains(">12</text>") && svg.contains("<title>q</title>"), "{svg}");
+    assert!(svg.contains("<desc>A Petri net with 3 places, 1 transition and 5 arcs.</desc>"), "{svg}");
+}
+
+#[test]
+fn a_system_is_drawn_as_its_processes() {
+    let mut builder = Builder::new();
+    let (p, q) = (builder.process("P"), builder.process("Q"));
+    let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>().into();
+    let at = builder.variable(Variable::named("P", names(&["a", "b", "c"])));
+    let other = builder.variable(Variable::named("Q", names(&["x"])));
+    let count = builder.variable(Variable::new("count", 0, 7));
+    let early = builder.guard(Guard::one_of(at, [0, 1]));
+    let last = builder.guard(Guard::equals(at, 2));
+    let (go, back) = (builder.label("go"), builder.internal_label("back"));
+    let next = Stmt::Map(at, vec![Some(1), Some(2)]);
+    // `Q` takes part in `go` without a guard, and stays where it is. Versions of an action are one edge.
+    for _ in 0..2 {
+        let effect = vec![next.clone(), Stmt::Add(count, 1)];
+        builder.action(Action { label: go, guards: vec![early], effect, owners: vec![p, q] });
+    }
+    builder.action(Action {
+        label: back,
+        guards: vec![last],
+        effect: vec![Stmt::set(at, 0)],
+        owners: vec![p],
+    });
+    builder.initial(&[1, 0, 0]);
+    let system = builder.finish().expect("it is complete");
+    let drawing = super::system::draw(&system, "system").expect("locations have names");
+    check(&drawing);
+    let name = |node: NodeId| drawing.nodes()[node.index()].label.as_str();
+    let edges: Vec<(&str, &str, &str)> =
+        drawing.edges().iter().map(|edge| (name(edge.from), name(edge.to), edge.label.as_str())).collect();
+    assert_eq!(
+        edges,
+        [
+            ("a", "b", "go"),
+            ("b", "c", "go"),
+            ("c", "a", "back"),
+            ("x", "x", "go"),
+            ("", "b", ""),
+            ("", "x", "")
+        ]
+    );
+    assert_eq!(drawing.description, "2 processes as automata, with 4 states and 4 edges.");
+    assert_eq!(Scene::new(&drawing).frames.len(), 2);
+    assert_eq!(other.index(), 1);
+}
+
+#[test]
+fn without_named_locations_there_is_nothing_to_draw() {
+    let mut builder = Builder::new();
+    builder.variable(Variable::new("x", 0, 1));
+    builder.initial(&[0]);
+    assert_eq!(super::system::draw(&builder.finish().expect("it is complete"), ""), None);
+}
