@@ -14,6 +14,7 @@ mod markings;
 mod mcc_command;
 mod output;
 mod property;
+mod simpler;
 mod simulate_command;
 mod terminal;
 mod translate_command;

@@ -39,6 +39,8 @@ pub(crate) struct FormulaTask {
     /// The propositions, each with its number in the system.
     pub(crate) numbered: Vec<(Prop, usize)>,
     pub(crate) claim: Claim,
+    /// Whether only infinite runs count, whatever the user says about runs that end.
+    pub(crate) ignores_ends: bool,
 }
 
 impl FormulaTask {
@@ -115,6 +117,7 @@ pub(crate) fn formula_task(
         propositions: propositions.to_vec(),
         claim: Claim::new(negated, numbered.clone(), invariant),
         numbered,
+        ignores_ends: false,
     })
 }
 
@@ -179,7 +182,7 @@ pub(crate) fn automaton_task(
         AnyAutomaton::Tgta(tgta) => claim.forms.tgta = Some(tgta.clone()),
         AnyAutomaton::Extended(extended) => claim.forms.extended = Some(extended.clone()),
     }
-    FormulaTask { formula: None, written: Some(written), propositions, numbered, claim }
+    FormulaTask { formula: None, written: Some(written), propositions, numbered, claim, ignores_ends: false }
 }
 
 /// Whether it can be found out in time that an automaton does not see stuttering.

@@ -8,7 +8,11 @@ use check::product::{AtDeadlock, ObserverOrder, Orders};
 use check::reduction;
 use clap::{Args, ValueEnum};
 
+use petri::structural::Rules;
+
 use super::fairness::parse_fairness;
+use crate::simpler::parse_rules;
+
 use super::{EXIT_CODES, FairSpec, FairnessBy, Limits, ModelArguments, ObserverArgument, SearchArguments};
 
 /// Check the properties of a model, and show a run for each that is violated
@@ -75,6 +79,16 @@ pub(crate) struct CheckArguments {
     /// Leave out redundant interleavings (auto: for testers, specs and LTL)
     #[arg(long, value_enum, default_value_t = Reduce::Auto, value_name = "HOW")]
     pub(crate) reduce: Reduce,
+
+    /// Make a net simpler first by these rules: all, none, names, or all,-NAME
+    ///
+    /// Used for formulas that do not see stuttering, without fairness; and with --reduce for deadlocks and
+    /// contest files. Runs are shown on the net as it was. The rules are dead-transitions, constant-places,
+    /// parallel-places, implicit-places, parallel-transitions, neutral-transitions, irrelevant-transitions,
+    /// source-transitions, free-cycles, post-agglomeration, pre-agglomeration, free-agglomeration and
+    /// redundant-transitions.
+    #[arg(long, value_name = "RULES", default_value = "all", value_parser = parse_rules, hide_short_help = true)]
+    pub(crate) structural: Rules,
 
     /// The automaton that watches a run, for LTL and claims
     #[arg(long, value_enum, default_value_t = ObserverArgument::Auto, value_name = "KIND")]

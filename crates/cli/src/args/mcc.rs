@@ -4,8 +4,10 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
+use petri::structural::Rules;
 
 use super::values::{parse_bytes, parse_duration};
+use crate::simpler::parse_rules;
 
 /// Answer an examination of the Model Checking Contest, in its own words
 ///
@@ -30,6 +32,10 @@ pub(crate) struct MccArguments {
     /// Stop before using more memory, like 500M or 4G (default: most of what is free)
     #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
     pub(crate) max_memory: Option<u64>,
+
+    /// Make nets simpler first by these rules: all, none, names, or all,-NAME
+    #[arg(long, value_name = "RULES", default_value = "all", value_parser = parse_rules)]
+    pub(crate) structural: Rules,
 
     /// Show no progress
     #[arg(short, long)]

@@ -5,7 +5,9 @@ use std::path::Path;
 use base::{Diagnostic, Diagnostics};
 use check::{Exact, Stop, search};
 use model::{ActionSystem, ExprId, System as _};
+use petri::facts::{Answer, Facts};
 use petri::mcc::{Ltl, Property, Question};
+use petri::structural::Rules;
 use report::{Method, PropertyResult, Statistics, Verdict};
 
 use super::{Answers, Task, TaskKind, limit_reason, undecided};
@@ -27,7 +29,17 @@ pub(super) fn tasks(
     };
     let properties = read_properties(model, path, &mut input.sources)?;
     let mut tasks = Vec::new();
+    let facts = (arguments.structural != Rules::NONE).then(|| {
+        let net = model.net().clone();
+        Facts::new(&net, &mut clock.budget(&arguments.limits))
+    });
     for Property { id, question, .. } in pick(properties, &arguments.only)? {
+        let petri::Model { system, formulas, .. } = &mut **model;
+        let known = facts.as_ref().and_then(|facts| facts.answer(&system.exprs, formulas, &question));
+        if let Some(verdict) = known.and_then(|known| without_run(&question, known)) {
+            tasks.push(Task { name: id, kind: TaskKind::Proved(verdict) });
+            continue;
+        }
         let (system, formulas) = (&mut model.system, &mut model.formulas);
         let kind = match question {
             Question::Invariant(expr) => TaskKind::Safety(markings::goal(system, &id, expr, false)),
@@ -45,6 +57,15 @@ pub(super) fn tasks(
         tasks.push(Task { name: id, kind });
     }
     Ok(tasks)
+}
+
+/// The verdict, if the answer that is known needs no run to show it.
+fn without_run(question: &Question, known: Answer) -> Option<Verdict> {
+    match (question, known) {
+        (Question::Invariant(_) | Question::Ltl(_), Answer::Truth(true)) => Some(Verdict::Holds),
+        (Question::Possible(_), Answer::Truth(false)) => Some(Verdict::Violated),
+        _ => None,
+    }
 }
 
 /// The properties of a formula file.

@@ -8,6 +8,7 @@ use automata::{AnyAutomaton, stutter};
 use check::choice::{Choice, ReductionWish, Wish};
 use check::decide::{Claim, Decision, Refusal, Settings, StoreChoice};
 use check::method::{Method, ObserverKind, SearchKind};
+use check::product::AtDeadlock;
 use check::search::one_pass::WorkSet;
 use check::search::{Evidence, ProductStop, Violation, bfs};
 use check::{Exact, Goal};
@@ -19,11 +20,13 @@ use report::{PropertyResult, Statistics, Trace, Verdict};
 
 use super::fairness::Constraints;
 use super::safety::{bitstate_size, cannot_allocate};
+use super::simplified::{Asked, Simplified};
 use super::vacuity;
 use super::{coverage_reason, internal_error, limit_reason, lost_run};
 use crate::args::{CheckArguments, Deadlock, FairnessBy, Order, Reduce, StoreKind};
 use crate::exit::Failure;
 use crate::property::FormulaTask;
+use crate::simpler::{Simpler, widening};
 use crate::terminal::Clock;
 
 /// The stutter closure of an automaton may have this many states.
@@ -37,6 +40,8 @@ pub(super) struct Question<'q, 'a> {
     pub(super) task: &'q mut FormulaTask,
     /// Which infinite runs count.
     pub(super) constraints: &'q Constraints,
+    /// The same question about a simpler net, if there is one: then that is searched.
+    pub(super) simplified: Option<&'q mut Simplified>,
 }
 
 /// A verdict with its reason and its run.
@@ -53,6 +58,9 @@ impl<'a> Question<'_, 'a> {
         let start = clock.seconds();
         let constraints = self.constraints;
         let mut settings = settings(arguments)?;
+        if self.task.ignores_ends {
+            settings.at_deadlock = AtDeadlock::Ignore;
+        }
         match arguments.fairness_by {
             FairnessBy::Search => settings.fairness = Some(&constraints.fairness),
             FairnessBy::Monitor => settings.monitors = Some(constraints.list()),
@@ -78,6 +86,7 @@ impl<'a> Question<'_, 'a> {
                 };
                 let mut choice = choice.map_err(|why| self.refuse(&why, arguments))?;
                 explain_monitors(&mut choice, arguments);
+                choice.reasons.extend(self.simplified.as_ref().map(|it| it.simpler.describe()));
                 if let (true, Some(last)) = (closes, choice.reasons.last_mut()) {
                     *last = "reduction: none, since the closure did not decide the matter".to_owned();
                 }
@@ -120,7 +129,7 @@ impl<'a> Question<'_, 'a> {
             reduction: arguments.reduce.into(),
             bitstate: arguments.search.store == StoreKind::Bitstate,
             fair: fair && arguments.fairness_by == FairnessBy::Search,
-            ignores_ends: arguments.deadlock == Deadlock::Ignore,
+            ignores_ends: arguments.deadlock == Deadlock::Ignore || self.task.ignores_ends,
         };
         if arguments.fairness_by == FairnessBy::Monitor {
             wish.observer = wish.observer.or(Some(ObserverKind::Ba));
@@ -172,9 +181,21 @@ impl<'a> Question<'_, 'a> {
         arguments: &CheckArguments,
         clock: &mut Clock,
     ) -> Result<Decision, Failure> {
-        let mut budget = clock.budget(&arguments.limits);
-        let claim = closed.unwrap_or(&mut self.task.claim);
-        let decided = claim.search(self.system, method, settings, &mut budget);
+        let decided = match (closed, &mut self.simplified) {
+            (None, Some(Simplified { simpler, asked: Asked::Runs(claim) })) => {
+                let decided = widening(&mut simpler.model, |system| {
+                    let mut budget = clock.budget(&arguments.limits);
+                    let decided = claim.search(system, method, settings, &mut budget);
+                    let fault = decided.as_ref().ok().and_then(fault_of);
+                    (decided, fault)
+                });
+                decided.map(|decision| on_original(simpler, decision))
+            }
+            (closed, _) => {
+                let claim = closed.unwrap_or(&mut self.task.claim);
+                claim.search(self.system, method, settings, &mut clock.budget(&arguments.limits))
+            }
+        };
         decided.map_err(|refusal| match (refusal, settings.store) {
             (Refusal::NoMemory, StoreChoice::Bitstate(size, _)) => {
                 cannot_allocate(size, arguments.limits.json)
@@ -395,6 +416,7 @@ impl<'a> Question<'_, 'a> {
             let choice = self.task.choose(unreduced(&self.wish(arguments)));
             method = choice.map_err(|why| self.refuse(&why, arguments))?.method;
         }
+        self.simplified = None;
         let full = self.search(method, settings, None, arguments, clock)?;
         *fault = fault.or(fault_of(&full));
         let found = |decision: &Decision| decision.outcome.evidence().is_some();
@@ -425,6 +447,17 @@ fn explain_monitors(choice: &mut Choice, arguments: &CheckArguments) {
 /// Whatever fits, without reduction.
 fn unreduced(wish: &Wish) -> Wish {
     Wish { observer: None, search: None, reduction: ReductionWish::None, ..*wish }
+}
+
+/// With the run on the original net.
+fn on_original(simpler: &Simpler, mut decision: Decision) -> Decision {
+    if let Some(ProductStop::Found(evidence)) = &decision.outcome.stop {
+        decision.outcome.stop = match simpler.original_evidence(evidence) {
+            Some(evidence) => Some(ProductStop::Found(evidence)),
+            None => Some(ProductStop::NoRun),
+        };
+    }
+    decision
 }
 
 /// How the model goes wrong, if it does.

@@ -8,6 +8,7 @@ mod fairness;
 mod formula;
 mod promela;
 mod safety;
+mod simplified;
 mod tester;
 mod vacuity;
 
@@ -17,12 +18,13 @@ use automata::Tester;
 use base::{Diagnostic, Diagnostics, Limit};
 use check::Goal;
 use ltl::Formulas;
-use model::{ExprId, LabelId, StepError};
+use model::{ActionSystem, ExprId, LabelId, StepError};
 use process::PropertyKind;
 use report::outcome::SCHEMA;
 use report::{CheckReport, PropertyResult, Statistics, Verdict};
 
 use self::fairness::Constraints;
+use self::simplified::Simplified;
 use crate::args::{CheckArguments, Reduce};
 use crate::exit::{Exit, Failure};
 use crate::input::{self, Input, Loaded, Questions};
@@ -56,6 +58,8 @@ enum TaskKind {
     EndStates,
     Tester(Tester, Vec<LabelId>),
     Formula(Box<FormulaTask>),
+    /// The structure of a net decides it.
+    Proved(Verdict),
     /// It cannot be decided, for this reason.
     Undecided(String),
 }
@@ -128,11 +132,20 @@ fn decide_all(input: &mut Input, arguments: &CheckArguments, clock: &mut Clock) 
         },
         _ => None,
     };
+    let mut simplified = simplified::simplify(&mut input.model, &tasks, &constraints, arguments, clock);
+    let is_simplified = simplified.iter().any(Option::is_some);
+    let spacious = is_simplified.then(|| simplified::spacious(&input.model)).flatten();
     let mut formulas = std::mem::take(input.model.formulas());
     let answers = loop {
         let model = &input.model;
         let safety = safety.as_ref();
-        let answers = decide(model, safety, &mut formulas, &mut tasks, &constraints, arguments, clock)?;
+        let systems = Systems {
+            plain: model.system(),
+            spacious: spacious.as_ref().map_or(model.system(), |model| &model.system),
+            safety,
+        };
+        let mut session = Session { formulas: &mut formulas, constraints: &constraints, arguments, clock };
+        let answers = decide(model, systems, &mut session, &mut tasks, &mut simplified)?;
         match answers.fault {
             Some(error) if model.can_widen(&error) => {
                 // Everything that was found is about states that are packed in another way.
@@ -160,24 +173,40 @@ fn decide_all(input: &mut Input, arguments: &CheckArguments, clock: &mut Clock) 
     Ok(Outcome::Exit(exit))
 }
 
+/// The systems that a model gives rise to.
+#[derive(Clone, Copy)]
+struct Systems<'a> {
+    plain: &'a ActionSystem,
+    /// With room in every place: for runs that were found on simpler nets.
+    spacious: &'a ActionSystem,
+    safety: Option<&'a promela::Safety>,
+}
+
+/// What all questions of a command share.
+struct Session<'s> {
+    formulas: &'s mut Formulas,
+    constraints: &'s Constraints,
+    arguments: &'s CheckArguments,
+    clock: &'s mut Clock,
+}
+
 /// Decides all tasks, or as many as can be until a place has too little room.
 fn decide<'a>(
     model: &'a Loaded,
-    safety: Option<&'a promela::Safety>,
-    formulas: &mut Formulas,
+    systems: Systems<'a>,
+    session: &mut Session<'_>,
     tasks: &mut [Task],
-    constraints: &Constraints,
-    arguments: &CheckArguments,
-    clock: &mut Clock,
+    simplified: &mut [Option<Simplified>],
 ) -> Result<Answers<'a>, Failure> {
-    let system = model.system();
+    let Systems { plain: system, spacious, safety } = systems;
+    let Session { formulas, constraints, arguments, clock } = session;
     let mut answers = Answers { results: tasks.iter().map(|_| None).collect(), fault: None };
-    safety::decide(system, tasks, arguments, clock, &mut answers)?;
+    safety::decide(systems, tasks, simplified, arguments, clock, &mut answers)?;
     if let Some(safety) = safety {
         promela::decide(safety, tasks, arguments, clock, &mut answers)?;
     }
     contest::decide_maxima(system, tasks, arguments, clock, &mut answers);
-    for (index, task) in tasks.iter_mut().enumerate() {
+    for (index, (task, simplified)) in tasks.iter_mut().zip(simplified).enumerate() {
         let is_incomplete = |error: StepError| {
             model.can_widen(&error) || safety.is_some_and(|safety| safety.can_extend(&error))
         };
@@ -196,8 +225,15 @@ fn decide<'a>(
                 question.decide(arguments, clock, &mut answers.fault)?
             }
             TaskKind::Formula(task) => {
-                let mut question = formula::Question { name, system, formulas, task, constraints };
+                let system = if simplified.is_some() { spacious } else { system };
+                let simplified = simplified.as_mut();
+                let mut question =
+                    formula::Question { name, system, formulas, task, constraints, simplified };
                 question.decide(arguments, clock, &mut answers.fault)?
+            }
+            TaskKind::Proved(verdict) => {
+                let reason = "by the structure of the net and its first marking, without a search";
+                PropertyResult { verdict: *verdict, ..undecided(name, reason.to_owned()) }
             }
             TaskKind::Undecided(reason) => undecided(name, reason.clone()),
         };

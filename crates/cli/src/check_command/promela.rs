@@ -130,7 +130,11 @@ fn again_and_again(
         formulas.globally(some_day)
     };
     let system = &mut model.model.code.system;
-    let task = formula_task(system, formulas, formula, &[(prop, expr)], &arguments.limits, clock);
+    let mut task = formula_task(system, formulas, formula, &[(prop, expr)], &arguments.limits, clock);
+    if let (Ok(task), false) = (&mut task, for_ever) {
+        // A run that ends is no cycle without progress, as in Spin; but it may be accepted.
+        task.ignores_ends = true;
+    }
     Task { name: name.to_owned(), kind: task.into() }
 }
 

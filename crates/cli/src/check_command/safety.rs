@@ -7,15 +7,20 @@ use replay::Claim;
 use report::outcome::{Counterexample, ReductionCheck};
 use report::{Method, PropertyResult, Statistics, Trace, Verdict};
 
-use super::{Answers, Task, TaskKind, coverage_reason, internal_error, limit_reason, reduction_name};
+use super::simplified::{Asked, Simplified};
+use super::{
+    Answers, Systems, Task, TaskKind, coverage_reason, internal_error, limit_reason, reduction_name,
+};
 use crate::args::{CheckArguments, Limits, Order, SearchArguments, StoreKind};
 use crate::exit::Failure;
+use crate::simpler::{Simpler, widening};
 use crate::terminal::Clock;
 
 /// Decides all safety tasks: without reduction in one exploration, with it in one for each.
 pub(super) fn decide<'a>(
-    system: &'a ActionSystem,
+    systems: Systems<'a>,
     tasks: &[Task],
+    simplified: &mut [Option<Simplified>],
     arguments: &CheckArguments,
     clock: &mut Clock,
     answers: &mut Answers<'a>,
@@ -28,9 +33,15 @@ pub(super) fn decide<'a>(
             _ => None,
         })
         .collect();
+    let system = systems.plain;
     if arguments.reduces_safety() {
         for (index, task, goal) in safety {
-            let mut judge = Judge::explore(system, &[goal], true, arguments, clock)?;
+            let mut judge = match &mut simplified[index] {
+                Some(Simplified { simpler, asked: Asked::States(its_goal) }) => {
+                    Judge::explore_simpler(systems.spacious, simpler, *its_goal, arguments, clock)?
+                }
+                _ => Judge::explore(system, &[goal], true, arguments, clock)?,
+            };
             let mut result = judge.answer(task, goal, 0);
             if arguments.verify_reduction {
                 let full = Judge::explore(system, &[goal], false, arguments, clock)?;
@@ -134,6 +145,27 @@ impl<'a> Judge<'a> {
             fairness: "none",
             store: search.store.name(),
         };
+        Ok(Judge { system, exploration, method, seconds: clock.seconds() - start })
+    }
+
+    /// Explores a simpler net; what is found is about the original one.
+    fn explore_simpler(
+        system: &'a ActionSystem,
+        simpler: &mut Simpler,
+        goal: Goal,
+        arguments: &CheckArguments,
+        clock: &mut Clock,
+    ) -> Result<Judge<'a>, Failure> {
+        let start = clock.seconds();
+        let (mut exploration, method) = widening(&mut simpler.model, |system| {
+            let judge = Judge::explore(system, &[goal], true, arguments, clock);
+            let fault = judge.as_ref().ok().and_then(Judge::fault);
+            (judge.map(|judge| (judge.exploration, judge.method)), fault)
+        })?;
+        for run in exploration.violations.iter_mut().flatten() {
+            // A run that cannot be brought back does not stand up to replay.
+            *run = simpler.original_run(run, goal == Goal::Deadlock).unwrap_or_default();
+        }
         Ok(Judge { system, exploration, method, seconds: clock.seconds() - start })
     }
 

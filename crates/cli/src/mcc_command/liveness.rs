@@ -10,12 +10,16 @@ use check::graph::for_each_transition;
 use check::{Exact, Visited as _};
 use model::ActionSystem;
 
-use super::{Contest, EXPLICIT};
+use super::{Contest, EXPLICIT, SIMPLIFIED};
 use crate::markings::Trouble;
 
-impl Contest {
+impl Contest<'_> {
     /// Whether every transition is live.
     pub(super) fn liveness(&mut self, id: &str) {
+        // Where nothing can happen, nothing can be made enabled again.
+        if !self.model.net().transitions.is_empty() && self.finds_deadlock(0.2) == Some(true) {
+            return self.answer_truth(id, false, SIMPLIFIED);
+        }
         let (explored, store) = self.explore(&[], 1.0);
         let stats = &explored.stats;
         // Edges, three numbers per state, and for each component what is enabled in it.

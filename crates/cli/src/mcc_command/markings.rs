@@ -2,11 +2,13 @@
 
 use check::reduced::Reduced;
 use check::{Exact, Exploration, Goal, Stop, search};
-use model::{ActionSystem, ExprId, Run, StepError, System};
+use model::{ActionSystem, BinaryOp, ExprId, Run, StepError, System};
+use petri::structural::{Keep, Preserve};
 use replay::Claim;
 
-use super::{Contest, EXPLICIT, REDUCED, ROUNDS, widening};
+use super::{Contest, EXPLICIT, REDUCED, ROUNDS, SIMPLIFIED};
 use crate::markings;
+use crate::simpler::{Simpler, make_room, widening};
 
 /// A question about one goal.
 pub(super) struct Asked {
@@ -14,12 +16,19 @@ pub(super) struct Asked {
     goal: Goal,
     /// Whether it is asked if the goal can be violated, rather than if it cannot.
     possible: bool,
+    /// A net that has the same answer, with the goal there: once it was looked for, and if there is one.
+    simpler: Option<Option<(Simpler, Goal)>>,
 }
 
 impl Asked {
     pub(super) fn new(system: &mut ActionSystem, id: String, expr: ExprId, possible: bool) -> Asked {
         let goal = markings::goal(system, &id, expr, possible);
-        Asked { id, goal, possible }
+        Asked { id, goal, possible, simpler: None }
+    }
+
+    /// Whether a marking without enabled transitions can be reached.
+    fn deadlock() -> Asked {
+        Asked { id: "ReachabilityDeadlock".to_owned(), goal: Goal::Deadlock, possible: true, simpler: None }
     }
 }
 
@@ -30,7 +39,7 @@ enum Order {
     DepthFirst,
 }
 
-impl Contest {
+impl Contest<'_> {
     /// Decides each question by itself with reduction, within limits; then all together without it;
     /// then, with what is left, each by itself.
     pub(super) fn decide_markings(&mut self, mut asked: Vec<Asked>) {
@@ -47,21 +56,51 @@ impl Contest {
     /// Removes what could be answered, in a share of the time that is left.
     fn decide_each(&mut self, asked: &mut Vec<Asked>, max_states: u64, share: f64, order: Order) {
         let mut n_left = asked.len();
-        for question in std::mem::take(asked) {
-            let found = self.find(question.goal, max_states, share / n_left as f64, order);
+        for mut question in std::mem::take(asked) {
+            let found = self.find(&mut question, max_states, share / n_left as f64, order);
             n_left -= 1;
+            let techniques = if matches!(question.simpler, Some(Some(_))) { SIMPLIFIED } else { REDUCED };
             match found {
-                Some(violated) => self.answer_truth(&question.id, violated == question.possible, REDUCED),
+                Some(violated) => self.answer_truth(&question.id, violated == question.possible, techniques),
                 None => asked.push(question),
             }
         }
     }
 
-    /// Whether a goal can be violated, if that could be found out.
-    fn find(&mut self, goal: Goal, max_states: u64, share: f64, order: Order) -> Option<bool> {
+    /// Makes the net simpler for a question.
+    fn simplify(&mut self, goal: Goal, share: f64) -> Option<(Simpler, Goal)> {
+        let Contest { model, reducer, rules, limits, clock, .. } = self;
+        let mut clock = clock.part(share);
+        let mut budget = clock.budget(limits);
+        let (keep, about) = match goal {
+            Goal::Deadlock => (Keep::deadlocks(), Vec::new()),
+            Goal::Invariant(number) => {
+                let expr = model.system.propositions()[number].expr;
+                let net = model.net().clone();
+                (Keep::of(&net, &mut model.system.exprs, Preserve::Reachability, &[expr]), vec![expr])
+            }
+        };
+        let (mut simpler, carried) = Simpler::new(model, reducer, &keep, &about, *rules, &mut budget)?;
+        let goal = match carried.first() {
+            None => Goal::Deadlock,
+            Some(&expr) => Goal::Invariant(simpler.model.system.add_proposition("goal", expr)),
+        };
+        simpler.model.settle();
+        Some((simpler, goal))
+    }
+
+    /// Whether the goal of a question can be violated, if that could be found out.
+    fn find(&mut self, asked: &mut Asked, max_states: u64, share: f64, order: Order) -> Option<bool> {
+        if asked.simpler.is_none() {
+            asked.simpler = Some(self.simplify(asked.goal, share));
+        }
         let Contest { model, limits, clock, .. } = self;
         let mut clock = clock.part(share);
-        let explored = widening(model, |system| {
+        let (searched, goal) = match &mut asked.simpler {
+            Some(Some((simpler, goal))) => (&mut simpler.model, *goal),
+            _ => (&mut *model, asked.goal),
+        };
+        let explored = widening(searched, |system| {
             let reduced = match goal {
                 Goal::Deadlock => Reduced::for_deadlocks(system),
                 Goal::Invariant(number) => Reduced::for_invariant(system, number),
@@ -76,7 +115,17 @@ impl Contest {
             let fault = fault(&explored);
             (explored, fault)
         });
-        truth(&model.system, &explored, goal, 0)
+        let Some(Some((simpler, _))) = &asked.simpler else {
+            return truth(&model.system, &explored, goal, 0);
+        };
+        match &explored.violations[0] {
+            Some(run) => {
+                let run = simpler.original_run(run, goal == Goal::Deadlock)?;
+                make_room(model, &run);
+                shows(&model.system, &run, asked.goal).then_some(true)
+            }
+            None => (explored.stop.is_none() && explored.faults[0].is_none()).then_some(false),
+        }
     }
 
     /// Decides in one exploration what is still open, and removes it.
@@ -109,20 +158,27 @@ impl Contest {
 
     /// Whether a marking without enabled transitions can be reached.
     pub(super) fn deadlock(&mut self) {
-        let [few, _, all] = ROUNDS;
-        let found = self
-            .find(Goal::Deadlock, few, 0.2, Order::BreadthFirst)
-            .or_else(|| self.find(Goal::Deadlock, all, 0.5, Order::DepthFirst))
-            .or_else(|| self.find(Goal::Deadlock, all, 1.0, Order::BreadthFirst));
-        match found {
-            Some(truth) => self.answer_truth("ReachabilityDeadlock", truth, REDUCED),
+        match self.finds_deadlock(1.0) {
+            Some(truth) => self.answer_truth("ReachabilityDeadlock", truth, SIMPLIFIED),
             None => self.cannot_compute("ReachabilityDeadlock"),
         }
+    }
+
+    /// The same, if that can be found out in a share of the time that is left.
+    pub(super) fn finds_deadlock(&mut self, share: f64) -> Option<bool> {
+        let [few, _, all] = ROUNDS;
+        let mut asked = Asked::deadlock();
+        self.find(&mut asked, few, 0.2 * share, Order::BreadthFirst)
+            .or_else(|| self.find(&mut asked, all, 0.5 * share, Order::DepthFirst))
+            .or_else(|| self.find(&mut asked, all, share, Order::BreadthFirst))
     }
 
     /// Whether each of these is true in some marking; or whether one of these is true in every
     /// marking.
     pub(super) fn one_of_all(&mut self, id: &str, exprs: &[ExprId], possible: bool) {
+        if let Some(all_violated) = self.each_of_all(exprs, possible) {
+            return self.answer_truth(id, all_violated == possible, SIMPLIFIED);
+        }
         let system = &mut self.model.system;
         let goals: Vec<Goal> = exprs.iter().map(|&expr| markings::goal(system, id, expr, possible)).collect();
         let (explored, _) = self.explore(&goals, 1.0);
@@ -138,8 +194,97 @@ impl Contest {
         }
     }
 
+    /// Whether all these goals can be violated, if each of them can be decided by itself with little effort;
+    /// or one is found that cannot be.
+    fn each_of_all(&mut self, exprs: &[ExprId], possible: bool) -> Option<bool> {
+        let [few, ..] = ROUNDS;
+        let start = self.clock.remaining();
+        let mut is_open = false;
+        for (number, &expr) in exprs.iter().enumerate() {
+            let initially = self.facts.initially(&self.model.system.exprs, expr).map(|value| value != 0);
+            let always = self.facts.always(&self.model.system.exprs, expr);
+            let known = match (always, initially) {
+                (Some(truth), _) => Some(truth == possible),
+                (None, Some(truth)) if truth == possible => Some(true),
+                _ => None,
+            };
+            let found = known.or_else(|| {
+                // A third of the time for all of them.
+                let spent = match (start, self.clock.remaining()) {
+                    (Some(start), Some(left)) => 1.0 - left.as_secs_f64() / start.as_secs_f64().max(1e-9),
+                    _ => 0.0,
+                };
+                let n_left = (exprs.len() - number) as f64;
+                let share = ((1.0 / 3.0 - spent) / n_left).max(0.0);
+                let mut asked = Asked::new(&mut self.model.system, String::new(), expr, possible);
+                (share > 0.0).then(|| self.find(&mut asked, few, share, Order::BreadthFirst)).flatten()
+            });
+            match found {
+                Some(false) => return Some(false),
+                Some(true) => {}
+                None => is_open = true,
+            }
+        }
+        (!is_open).then_some(true)
+    }
+
+    /// The greatest values: each by itself on a simpler net, within limits; then all together.
+    pub(super) fn decide_maxima(&mut self, asked: Vec<(String, ExprId)>) {
+        let mut open = Vec::new();
+        let n_asked = asked.len();
+        for (number, (id, expr)) in asked.into_iter().enumerate() {
+            match self.maximum(expr, 0.6 / (n_asked - number) as f64) {
+                Some(maximum) => self.answer(&id, maximum, SIMPLIFIED),
+                None => open.push((id, expr)),
+            }
+        }
+        self.decide_maxima_together(&open);
+    }
+
+    /// The greatest value of an expression: found as the greatest that there can be, or by exploring a
+    /// simpler net.
+    fn maximum(&mut self, expr: ExprId, share: f64) -> Option<i64> {
+        let clock = self.clock.part(share);
+        let whole = std::mem::replace(&mut self.clock, clock);
+        let found = self.greatest_possible(expr).or_else(|| self.maximum_of_simpler(expr));
+        self.clock = whole;
+        found
+    }
+
+    /// Looks for a marking in which an expression has the greatest value that facts allow.
+    fn greatest_possible(&mut self, expr: ExprId) -> Option<i64> {
+        let bound = self.facts.upper_bound(&self.model.system.exprs, expr)?;
+        let exprs = &mut self.model.system.exprs;
+        let least = exprs.int(bound);
+        let goal = exprs.binary(BinaryOp::Ge, expr, least);
+        let mut asked = Asked::new(&mut self.model.system, String::new(), goal, true);
+        let [few, ..] = ROUNDS;
+        self.find(&mut asked, few, 0.4, Order::BreadthFirst)?.then_some(bound)
+    }
+
+    fn maximum_of_simpler(&mut self, expr: ExprId) -> Option<i64> {
+        let Contest { model, reducer, rules, limits, clock, .. } = self;
+        let mut budget = clock.budget(limits);
+        let net = model.net().clone();
+        let keep = Keep::of(&net, &mut model.system.exprs, Preserve::Reachability, &[expr]);
+        let (mut simpler, carried) = Simpler::new(model, reducer, &keep, &[expr], *rules, &mut budget)?;
+        let (explored, store) = widening(&mut simpler.model, |system| {
+            let mut budget = clock.budget(limits);
+            let mut store = Exact::new(system.width(), budget.max_bytes);
+            let explored = search::bfs::search(system, &mut store, &[], &mut budget);
+            let fault = fault(&explored);
+            ((explored, store), fault)
+        });
+        if explored.stop.is_some() {
+            return None;
+        }
+        let mut budget = clock.budget(limits);
+        let maxima = markings::maxima(&simpler.model.system, &store, &carried, &mut budget).ok()?;
+        maxima.first().copied()
+    }
+
     /// The greatest values, in one exploration.
-    pub(super) fn decide_maxima(&mut self, asked: &[(String, ExprId)]) {
+    fn decide_maxima_together(&mut self, asked: &[(String, ExprId)]) {
         if asked.is_empty() {
             return;
         }
@@ -194,16 +339,18 @@ fn fault(explored: &Exploration) -> Option<StepError> {
 
 /// Whether a goal can be violated, if that was found out, and stands up to replay.
 fn truth(system: &ActionSystem, explored: &Exploration, goal: Goal, number: usize) -> Option<bool> {
-    let accepts = |run: &Run| {
-        let claim = match goal {
-            Goal::Deadlock => Claim::Deadlock,
-            Goal::Invariant(number) => Claim::Violates(system.propositions()[number].expr),
-        };
-        replay::judge(system, run, claim).is_ok()
-    };
     match (&explored.violations[number], &explored.faults[number], &explored.stop) {
-        (Some(run), _, _) => accepts(run).then_some(true),
+        (Some(run), _, _) => shows(system, run, goal).then_some(true),
         (None, None, None) => Some(false),
         _ => None,
     }
+}
+
+/// Whether a run stands up to replay.
+fn shows(system: &ActionSystem, run: &Run, goal: Goal) -> bool {
+    let claim = match goal {
+        Goal::Deadlock => Claim::Deadlock,
+        Goal::Invariant(number) => Claim::Violates(system.propositions()[number].expr),
+    };
+    replay::judge(system, run, claim).is_ok()
 }

@@ -1,8 +1,9 @@
 //! `stubborn mcc`: answers the questions of the Model Checking Contest, in its own words.
 //!
-//! Every answer is printed as soon as it is known. Time is shared out in rounds: first every question
-//! gets a little, so that easy ones are answered at once; what is left is divided among the rest. A run
-//! that answers a question is replayed before it counts. See [`formulas`], [`markings`] and
+//! Every answer is printed as soon as it is known. What the net itself says is answered at once. Then time
+//! is shared out in rounds: first every question gets a little, so that easy ones are answered at once; what
+//! is left is divided among the rest. For each question the net is made simpler. A run that answers a
+//! question is replayed, on the original net, before it counts. See [`formulas`], [`markings`] and
 //! [`liveness`].
 
 mod formulas;
@@ -10,8 +11,10 @@ mod liveness;
 mod markings;
 
 use base::{Diagnostics, SourceMap};
-use model::{ActionSystem, ExprId, StepError};
-use petri::mcc::{Examination, Ltl, Property, Question};
+use model::ExprId;
+use petri::facts::{Answer, Facts};
+use petri::mcc::{Examination, Property, Question};
+use petri::structural::{Reducer, Rules};
 
 use crate::args::{Limits, MccArguments};
 use crate::check_command::read_properties;
@@ -39,8 +42,13 @@ pub(crate) fn run(arguments: &MccArguments) -> Result<Exit, Failure> {
         max_memory: arguments.max_memory,
         timeout: arguments.timeout,
     };
-    let clock = Clock::start(&limits);
-    let mut contest = Contest { model, limits, clock, all_answered: true };
+    let mut clock = Clock::start(&limits);
+    let net = model.net().clone();
+    let facts = Facts::new(&net, &mut clock.part(0.1).budget(&limits));
+    let reducer = Reducer::new(&net);
+    let rules = arguments.structural;
+    clock.clear();
+    let mut contest = Contest { model, facts, reducer, rules, limits, clock, all_answered: true };
     match examination {
         Examination::StateSpace => contest.state_space(),
         Examination::ReachabilityDeadlock => contest.deadlock(),
@@ -80,23 +88,40 @@ fn do_not_compete() -> Exit {
 /// How an answer was found, as the contest wants to know it.
 const EXPLICIT: &str = "EXPLICIT STATE_COMPRESSION";
 const REDUCED: &str = "EXPLICIT STATE_COMPRESSION STUBBORN_SETS";
+const SIMPLIFIED: &str = "EXPLICIT STATE_COMPRESSION STUBBORN_SETS STRUCTURAL_REDUCTION";
+const BY_FACTS: &str = "TOPOLOGICAL";
 
 /// In later rounds, questions may take more states.
 const ROUNDS: [u64; 3] = [20_000, 1_000_000, u64::MAX];
 
-struct Contest {
+struct Contest<'n> {
     model: petri::Model,
+    facts: Facts,
+    reducer: Reducer<'n>,
+    rules: Rules,
     limits: Limits,
     clock: Clock,
     all_answered: bool,
 }
 
-impl Contest {
+impl Contest<'_> {
     /// Answers the questions, those of a kind together.
     fn answer_all(&mut self, questions: Vec<Property>) {
         let (mut about_markings, mut about_runs) = (Vec::new(), Vec::new());
         let mut maxima: Vec<(String, ExprId)> = Vec::new();
         for Property { id, question, .. } in questions {
+            let petri::Model { system, formulas, .. } = &mut self.model;
+            match self.facts.answer(&system.exprs, formulas, &question) {
+                Some(Answer::Truth(truth)) => {
+                    self.answer_truth(&id, truth, BY_FACTS);
+                    continue;
+                }
+                Some(Answer::Number(number)) => {
+                    self.answer(&id, number, BY_FACTS);
+                    continue;
+                }
+                None => {}
+            }
             let system = &mut self.model.system;
             match question {
                 Question::Invariant(expr) => {
@@ -105,8 +130,10 @@ impl Contest {
                 Question::Possible(expr) => {
                     about_markings.push(markings::Asked::new(system, id, expr, true));
                 }
-                Question::Ltl(Ltl { formula, propositions }) => {
-                    about_runs.push(formulas::Asked::new(id, formula, propositions));
+                Question::Ltl(ltl) => {
+                    let petri::Model { system, formulas, .. } = &mut self.model;
+                    let simple = self.facts.simplify_ltl(&system.exprs, formulas, &ltl);
+                    about_runs.push(formulas::Asked::new(id, ltl, simple));
                 }
                 Question::Maximum(expr) => maxima.push((id, expr)),
                 Question::SomeInvariant(exprs) => self.one_of_all(&id, &exprs, false),
@@ -117,7 +144,7 @@ impl Contest {
         }
         self.decide_markings(about_markings);
         self.decide_runs(about_runs);
-        self.decide_maxima(&maxima);
+        self.decide_maxima(maxima);
     }
 
     fn say(&mut self, line: &str) {
@@ -136,18 +163,5 @@ impl Contest {
     fn cannot_compute(&mut self, id: &str) {
         self.all_answered = false;
         self.say(&format!("FORMULA {id} CANNOT_COMPUTE"));
-    }
-}
-
-/// Searches again and again, until every place has enough room.
-fn widening<T>(
-    model: &mut petri::Model,
-    mut search: impl FnMut(&ActionSystem) -> (T, Option<StepError>),
-) -> T {
-    loop {
-        match search(&model.system) {
-            (_, Some(error)) if model.widen(&error) => {}
-            (found, _) => return found,
-        }
     }
 }

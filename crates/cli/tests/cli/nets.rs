@@ -182,6 +182,8 @@ fn what_cannot_be_computed_is_said() {
     let folder = scratch.0.path().display();
     let answers = run(&format!("mcc {folder} StateSpace --max-memory 1M"));
     assert_eq!((answers.code, answers.stdout.as_str()), (3, "CANNOT_COMPUTE\n"));
+    let growing = [("t", "p", 1), ("p", "u", 1), ("u", "q", 1)];
+    scratch.file("model.pnml", pnml(&[("p", 0), ("q", 0)], &["t", "u"], &growing));
     let answers = run(&format!("mcc {folder} Liveness --timeout 200ms"));
     assert_eq!((answers.code, answers.stdout.as_str()), (3, "FORMULA Liveness CANNOT_COMPUTE\n"));
     let answers = run(&format!("mcc {folder} OneSafe"));
@@ -228,6 +230,56 @@ fn bad_nets_and_questions_are_refused() {
     refused(run(&format!("mcc {folder} LTLFireability")), "cannot-read");
     refused(run(&format!("mcc {folder} LTLCardinalty")), "unknown-examination");
     refused(run(&format!("mcc {folder}/nowhere StateSpace")), "cannot-read");
+}
+
+/// A chain of places that can be merged, and a choice at its end.
+fn chain() -> String {
+    pnml(
+        &[("p0", 1), ("p1", 0), ("p2", 0), ("p3", 0), ("p4", 0), ("p5", 0)],
+        &["t0", "t1", "t2", "t3", "t4", "t5"],
+        &[
+            ("p0", "t0", 1),
+            ("t0", "p1", 1),
+            ("p1", "t1", 1),
+            ("t1", "p2", 1),
+            ("p2", "t2", 1),
+            ("t2", "p3", 1),
+            ("p3", "t3", 1),
+            ("t3", "p4", 1),
+            ("p3", "t4", 1),
+            ("t4", "p5", 1),
+            ("p4", "t5", 1),
+            ("t5", "p0", 1),
+        ],
+    )
+}
+
+#[test]
+fn simpler_nets_give_the_same_verdicts_and_runs_of_the_original() {
+    let scratch = Scratch::new();
+    let file = scratch.file("chain.pnml", chain());
+    for formula in
+        ["[] <> p4 == 1", "<> p5 == 1", "[] (p4 == 1 -> <> p0 == 1)", "[] p5 == 0", "<> [] deadlock"]
+    {
+        let plain = run_ltl("check", &file, formula, "--structural none --json");
+        let simpler = run_ltl("check", &file, formula, "--json");
+        assert_eq!(plain.code, simpler.code, "{formula}");
+        // What is shown was replayed on the original net: its steps are single transitions.
+        let document = simpler.json();
+        let trace = &document["results"][0]["counterexample"];
+        for step in ["prefix", "cycle"].iter().filter_map(|part| trace[part].as_array()).flatten() {
+            assert!(!step["action"].as_str().unwrap_or("").contains('.'), "{formula}: {step}");
+        }
+    }
+    let explained = run_ltl("check", &file, "<> p5 == 1", "--explain-choice");
+    assert!(explained.stdout.contains("2 places and 2 transitions instead of 6 and 6, by free-cycles"));
+    let explained = run_ltl("check", &file, "<> p5 == 1", "--explain-choice --structural all,-free-cycles");
+    assert!(explained.stdout.contains("agglomeration") && !explained.stdout.contains("free-cycles"));
+    for arguments in ["--reduce stubborn", "--reduce stubborn --structural none"] {
+        assert_eq!(run(&format!("check {file} --deadlock-free {arguments}")).code, 1);
+    }
+    let wrong = run_ltl("check", &file, "<> p5 == 1", "--structural agglomeration");
+    assert!(wrong.code == 2 && wrong.stderr.contains("there is no rule"), "{}", wrong.stderr);
 }
 
 /// Some of the contest's nets, if they are there: every answer must be the known one.
