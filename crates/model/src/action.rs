@@ -208,6 +208,16 @@ pub struct Action {
     pub owners: Vec<ProcessId>,
 }
 
+/// What an action does to a queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum QueueUse {
+    /// Puts something behind all that is there.
+    Put(u32),
+    /// Takes out, or looks at, something that is there: what it takes, or whether it can, does not
+    /// depend on what is put behind it.
+    Take(u32),
+}
+
 /// A named truth about states: an invariant, or an atom of a formula.
 #[derive(Clone, Debug)]
 pub struct Proposition {
@@ -260,6 +270,9 @@ pub struct Builder {
     guard_ids: FxHashMap<Guard, GuardId>,
     actions: Vec<Action>,
     goes_on: Vec<(ActionId, ProcessId)>,
+    n_queues: u32,
+    queue_of: FxHashMap<VarId, u32>,
+    queue_uses: Vec<(ActionId, QueueUse)>,
     initial: Vec<Vec<i64>>,
 }
 
@@ -323,6 +336,20 @@ impl Builder {
         ActionId::new(self.actions.len() - 1)
     }
 
+    /// Says that these variables are a queue; returns its number.
+    pub fn queue(&mut self, vars: impl IntoIterator<Item = VarId>) -> u32 {
+        self.queue_of.extend(vars.into_iter().map(|var| (var, self.n_queues)));
+        self.n_queues += 1;
+        self.n_queues - 1
+    }
+
+    /// Says that an action does nothing else to the variables of a queue, and tests nothing else of them
+    /// in its guards: where one action can put something in and another can take something out, the
+    /// order does not matter.
+    pub fn uses_queue(&mut self, action: ActionId, queue_use: QueueUse) {
+        self.queue_uses.push((action, queue_use));
+    }
+
     /// Says that after `action` the process goes on alone, with actions that it is the first owner of,
     /// as long as it can: all of this is one step (see [`chain`](mod@crate::chain)).
     pub fn goes_on(&mut self, action: ActionId, process: ProcessId) {
@@ -372,8 +399,18 @@ impl Builder {
         let quiet: FixedBitSet = (0..self.actions.len())
             .filter(|&action| self.actions[action].guards.iter().any(is_quiet))
             .collect();
+        let mut queue_of = vec![None; self.variables.len()];
+        // Each variable has its own entry, so the order does not matter.
+        #[allow(clippy::iter_over_hash_type)]
+        for (var, queue) in &self.queue_of {
+            queue_of[var.index()] = Some(*queue);
+        }
+        let mut queue_uses = vec![None; self.actions.len()];
+        self.queue_uses.iter().for_each(|(action, queue_use)| queue_uses[action.index()] = Some(*queue_use));
         Ok(ActionSystem {
             chains,
+            queue_of,
+            queue_uses,
             quiet: (!quiet.is_clear()).then_some(quiet),
             exprs: self.exprs,
             variables: self.variables,
@@ -410,6 +447,10 @@ pub struct ActionSystem {
     chains: Option<Chains>,
     /// The actions that happen only where no others can, if there are some.
     quiet: Option<FixedBitSet>,
+    /// Per variable: the queue it belongs to.
+    queue_of: Vec<Option<u32>>,
+    /// Per action: what it does to a queue.
+    queue_uses: Vec<Option<QueueUse>>,
 }
 
 impl ActionSystem {
@@ -470,6 +511,16 @@ impl ActionSystem {
     #[inline]
     pub fn next_process(&self, action: ActionId) -> Option<ProcessId> {
         self.chains.as_ref().and_then(|chains| chains.next[action.index()])
+    }
+
+    /// The queue that a variable belongs to.
+    pub fn queue_of(&self, var: VarId) -> Option<u32> {
+        self.queue_of[var.index()]
+    }
+
+    /// What an action does to a queue, if that is all it does to the queue.
+    pub fn queue_use(&self, action: ActionId) -> Option<QueueUse> {
+        self.queue_uses[action.index()]
     }
 
     /// Whether steps may consist of several actions.

@@ -54,7 +54,7 @@ pub mod system;
 
 pub use action::{
     Action, ActionId, ActionSystem, BuildError, Builder, Guard, GuardId, Label, LabelId, Process, ProcessId,
-    Proposition, Stmt, ValueSet,
+    Proposition, QueueUse, Stmt, ValueSet,
 };
 pub use code::Scratch;
 pub use expr::{BinaryOp, Expr, ExprId, Exprs, UnaryOp};

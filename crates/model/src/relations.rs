@@ -10,13 +10,15 @@
 //! - [`Relations::disablers`] is its mirror image.
 //! - An action that others follow in the same step (see [`chain`](mod@crate::chain)) reads and writes what
 //!   any of these may read, test and write.
+//! - Putting something into a queue and taking something out of it do not interfere, though both write the
+//!   same variables ([`QueueUse`]).
 //! - Two actions *interfere* if, where both are enabled, one may disable the other or the order
 //!   of the two may matter ("do not accord" in Laarman, Pater, van de Pol and Hansen, *Guard-based
 //!   partial-order reduction*, STTT 2016).
 
 use std::sync::Arc;
 
-use crate::{Action, ActionId, ActionSystem, ExprId, Guard, GuardId, Stmt, ValueSet, VarId};
+use crate::{Action, ActionId, ActionSystem, ExprId, Guard, GuardId, QueueUse, Stmt, ValueSet, VarId};
 
 /// What an action does to a variable that it writes, as far as can be said without running it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,6 +46,8 @@ pub struct Relations {
     enablers: Vec<Arc<[ActionId]>>,
     disablers: Vec<Arc<[ActionId]>>,
     later: Later,
+    /// Per action: what it, with what follows it in the same step, does to a queue, if that is all.
+    queue_uses: Vec<Option<QueueUse>>,
 }
 
 /// What the actions that follow an action in the same step may write.
@@ -68,16 +72,30 @@ impl Relations {
         let mut users = vec![Vec::new(); system.variables().len()];
         let mut writers = vec![Vec::new(); system.variables().len()];
         let mut later = Later::default();
+        let mut queue_uses = Vec::with_capacity(system.actions().len());
         for (id, action) in system.actions().iter().enumerate() {
             let id = ActionId::new(id);
             let mut footprint = Footprint::default();
             footprint.add_block(system, &action.effect);
+            let mut queue_use = system.queue_use(id);
             if system.has_chains() {
                 let follow = following(system, id);
                 for &next in &follow {
                     let next = system.action(next);
-                    footprint.add_block(system, &next.effect);
-                    footprint.reads.extend(next.guards.iter().flat_map(|guard| &guard_reads[guard.index()]));
+                    let mut its = Footprint::default();
+                    its.add_block(system, &next.effect);
+                    its.reads.extend(next.guards.iter().flat_map(|guard| &guard_reads[guard.index()]));
+                    let queue = queue_use.map(|(QueueUse::Put(queue) | QueueUse::Take(queue))| queue);
+                    if its
+                        .reads
+                        .iter()
+                        .chain(&its.writes)
+                        .any(|&var| queue.is_some() && system.queue_of(var) == queue)
+                    {
+                        queue_use = None;
+                    }
+                    footprint.reads.append(&mut its.reads);
+                    footprint.writes.append(&mut its.writes);
                 }
                 later.add(system, id, &follow);
             }
@@ -89,6 +107,7 @@ impl Relations {
             written.iter().for_each(|var: &VarId| writers[var.index()].push(id));
             effect_reads.push(read);
             writes.push(written);
+            queue_uses.push(queue_use);
         }
         let mut n_guards = vec![0usize; system.variables().len()];
         guard_reads.iter().flatten().for_each(|var| n_guards[var.index()] += 1);
@@ -113,7 +132,7 @@ impl Relations {
             (may(true), may(false))
         };
         let (enablers, disablers) = system.guards().iter().zip(&guard_reads).map(flippers).unzip();
-        Relations { guard_reads, effect_reads, writes, users, enablers, disablers, later }
+        Relations { guard_reads, effect_reads, writes, users, enablers, disablers, later, queue_uses }
     }
 
     /// What an action, with what follows it in the same step, does to a variable that it writes.
@@ -166,18 +185,39 @@ impl Relations {
         if never_together(system, system.action(a), system.action(b)) {
             return false;
         }
+        let passed = self.passed(a, b);
+        let is_passed = |var: &VarId| passed.is_some() && system.queue_of(*var) == passed;
         let disables = |a: ActionId, b: ActionId| {
-            system.action(b).guards.iter().any(|guard| self.disablers(*guard).binary_search(&a).is_ok())
+            let guards = &system.action(b).guards;
+            let its_own = |guard: &&GuardId| !self.guard_reads(**guard).iter().all(is_passed);
+            let may_disable = |guard: &GuardId| self.disablers(*guard).binary_search(&a).is_ok();
+            guards.iter().filter(|guard| passed.is_none() || its_own(guard)).any(may_disable)
         };
         disables(a, b)
             || disables(b, a)
-            || self.effects_conflict(system, a, b)
-            || self.effects_conflict(system, b, a)
+            || self.effects_conflict(system, a, b, &is_passed)
+            || self.effects_conflict(system, b, a, &is_passed)
     }
 
-    /// Whether `a` may write what the effect of `b` reads or writes differently.
-    fn effects_conflict(&self, system: &ActionSystem, a: ActionId, b: ActionId) -> bool {
-        self.writes(a).iter().any(|&var| {
+    /// The queue that one of two actions puts something into, and the other takes something out of.
+    fn passed(&self, a: ActionId, b: ActionId) -> Option<u32> {
+        match (self.queue_uses[a.index()]?, self.queue_uses[b.index()]?) {
+            (QueueUse::Put(to), QueueUse::Take(from)) | (QueueUse::Take(from), QueueUse::Put(to)) => {
+                (to == from).then_some(to)
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether `a` may write what the effect of `b` reads or writes differently; some variables do not count.
+    fn effects_conflict(
+        &self,
+        system: &ActionSystem,
+        a: ActionId,
+        b: ActionId,
+        is_passed: &impl Fn(&VarId) -> bool,
+    ) -> bool {
+        self.writes(a).iter().filter(|var| !is_passed(var)).any(|&var| {
             let read = self.effect_reads(b).binary_search(&var).is_ok();
             let written = self.writes(b).binary_search(&var).is_ok();
             if !read && !written {
