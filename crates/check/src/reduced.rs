@@ -2,17 +2,18 @@
 //!
 //! It is a [`System`] again, so every search of states runs on it. What is preserved is said when it
 //! is made: deadlocks, or whether some invariant can be violated. In the latter case the sets are led by
-//! the actions that can make it false from where it is true ([`por::Attractor`]).
+//! the actions that can make it false from where it is true ([`por::Attractor`]), or by those that can make it
+//! false anywhere ([`por::Flips`]), whichever are fewer.
 
 use model::{ActionId, ActionSystem, Relations, StepError, Steps, System};
-use por::{Attractor, Demand, Situation, StubbornSets};
+use por::{Attractor, Demand, Flips, Situation, StubbornSets};
 
 /// A system and its stubborn sets.
 pub struct Reduced<'a> {
     system: &'a ActionSystem,
     sets: StubbornSets<'a>,
-    /// What makes an invariant false, if one is to be preserved; else deadlocks are.
-    attractor: Option<Attractor>,
+    /// What makes an invariant false here, and anywhere, if one is to be preserved; else deadlocks are.
+    attractor: Option<(Attractor, Vec<u32>)>,
 }
 
 /// Working memory.
@@ -37,8 +38,10 @@ impl<'a> Reduced<'a> {
         let relations = Relations::new(system);
         let expr = system.propositions()[proposition].expr;
         let attractor = Attractor::new(system, &relations, expr, false);
+        let flips = Flips::new(system, &relations, &[expr]);
+        let anywhere = flips.visible().ones().map(|action| action as u32).collect();
         let sets = StubbornSets::new(system, &relations);
-        Reduced { system, sets, attractor: Some(attractor) }
+        Reduced { system, sets, attractor: Some((attractor, anywhere)) }
     }
 
     /// The actions to be taken in `state`, into `scratch.enabled`.
@@ -50,7 +53,9 @@ impl<'a> Reduced<'a> {
         moves.resize(enabled.len(), false);
         let demand = match &self.attractor {
             None => Demand::Deadlocks,
-            Some(attractor) if attractor.attract(self.system, state, attracts) => Demand::Goal(attracts),
+            Some((attractor, anywhere)) if attractor.attract(self.system, state, attracts) => {
+                Demand::Goal(if anywhere.len() < attracts.len() { anywhere } else { attracts })
+            }
             // It was found here: nothing more is to be preserved.
             Some(_) => return Ok(()),
         };

@@ -20,7 +20,8 @@ use crate::terminal;
 pub(crate) struct Input {
     pub(crate) sources: SourceMap,
     pub(crate) model: Loaded,
-    file: String,
+    /// The file, as the user named it.
+    pub(crate) file: String,
 }
 
 impl Input {

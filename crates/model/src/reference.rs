@@ -74,7 +74,7 @@ pub fn enabled(system: &ActionSystem, values: &[i64]) -> Result<Vec<ActionId>, F
 pub fn fire(system: &ActionSystem, action: ActionId, values: &[i64]) -> Result<Values, Fault> {
     let mut values = values.to_vec();
     for part in system.parts(action) {
-        execute(system, &system.action(part).effect, &mut values, &mut 0)?;
+        execute(system, &system.action(part).effect, &mut values)?;
     }
     Ok(values)
 }
@@ -159,7 +159,17 @@ pub fn initial(system: &ActionSystem) -> Vec<Values> {
     system.initial().map(|state| system.layout().decode(state)).collect()
 }
 
-fn execute(system: &ActionSystem, block: &[Stmt], values: &mut [i64], rounds: &mut u32) -> Result<(), Fault> {
+/// Executes statements.
+pub fn execute(system: &ActionSystem, block: &[Stmt], values: &mut [i64]) -> Result<(), Fault> {
+    execute_within(system, block, values, &mut 0)
+}
+
+fn execute_within(
+    system: &ActionSystem,
+    block: &[Stmt],
+    values: &mut [i64],
+    rounds: &mut u32,
+) -> Result<(), Fault> {
     for stmt in block {
         match stmt {
             Stmt::Assign(var, expr) => store(system, var.index(), value(system, *expr, values)?, values)?,
@@ -180,11 +190,11 @@ fn execute(system: &ActionSystem, block: &[Stmt], values: &mut [i64], rounds: &m
             }
             Stmt::If(condition, yes, no) => {
                 let branch = if value(system, *condition, values)? != 0 { yes } else { no };
-                execute(system, branch, values, rounds)?;
+                execute_within(system, branch, values, rounds)?;
             }
             Stmt::While(condition, body) => {
                 while value(system, *condition, values)? != 0 {
-                    execute(system, body, values, rounds)?;
+                    execute_within(system, body, values, rounds)?;
                     *rounds += 1;
                     if *rounds >= Stmt::MAX_ROUNDS {
                         return Err(Fault::Endless);

@@ -120,7 +120,8 @@ impl FairTo {
 impl Serialize for Counterexample<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let cycle_start = self.cycle_start.unwrap_or(self.trace.len());
-        let n_fields = 3 + usize::from(!self.fairness.is_empty());
+        let failing = self.trace.failing_statements();
+        let n_fields = 3 + usize::from(!self.fairness.is_empty()) + usize::from(!failing.is_empty());
         let mut counterexample = serializer.serialize_struct("Counterexample", n_fields)?;
         counterexample.serialize_field("kind", self.kind)?;
         counterexample.serialize_field("prefix", &self.trace.steps(0..=cycle_start))?;
@@ -129,6 +130,11 @@ impl Serialize for Counterexample<'_> {
             counterexample.skip_field("fairness")?;
         } else {
             counterexample.serialize_field("fairness", &self.fairness)?;
+        }
+        if failing.is_empty() {
+            counterexample.skip_field("failing")?;
+        } else {
+            counterexample.serialize_field("failing", &failing)?;
         }
         counterexample.end()
     }

@@ -13,6 +13,7 @@ use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
 use crate::count;
+use crate::story::{self, Statement, Story};
 
 /// A run with its states. Nothing is made of them before it is asked for: runs can be long.
 #[derive(Clone)]
@@ -24,6 +25,10 @@ pub struct Trace<'a> {
     propositions: Vec<(String, ExprId)>,
     /// The states of the observer, before the first step and after each; empty if there is none.
     observer: Vec<String>,
+    /// Who can tell it in the words of the language.
+    story: Option<&'a dyn Story>,
+    /// What goes wrong after the last step: actions of which the last one fails.
+    failure: Vec<ActionId>,
 }
 
 /// An initial state with more variables than this is not shown whole as text.
@@ -35,7 +40,15 @@ const MAX_STEPS: usize = 2000;
 impl<'a> Trace<'a> {
     /// The trace of a run that was replayed.
     pub fn new(system: &'a ActionSystem, run: Run, states: Replayed) -> Trace<'a> {
-        Trace { system, run, states, propositions: Vec::new(), observer: Vec::new() }
+        Trace {
+            system,
+            run,
+            states,
+            propositions: Vec::new(),
+            observer: Vec::new(),
+            story: None,
+            failure: Vec::new(),
+        }
     }
 
     /// The same, with propositions whose values are shown.
@@ -50,6 +63,60 @@ impl<'a> Trace<'a> {
     pub fn with_observer(mut self, states: Vec<String>) -> Trace<'a> {
         self.observer = states;
         self
+    }
+
+    /// The system.
+    pub fn system(&self) -> &'a ActionSystem {
+        self.system
+    }
+
+    /// Lets somebody tell it in the words of the language.
+    pub fn tell(&mut self, story: &'a dyn Story) {
+        self.story = Some(story);
+    }
+
+    /// The action that goes wrong after the last step.
+    pub fn fails(&mut self, action: ActionId) {
+        let last = self.states.state(self.len());
+        self.failure = story::failure(self.system, last, action).unwrap_or_else(|| vec![action]);
+    }
+
+    /// The statements of a step, from 1 on, if somebody can tell them.
+    pub fn statements(&self, step: usize) -> Vec<Statement> {
+        match (self.story, step.checked_sub(1)) {
+            (Some(story), Some(before)) => {
+                story::of_step(story, self.system, self.run.actions[before], self.states.state(before))
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// The statements after the last step, of which the last one goes wrong.
+    pub fn failing_statements(&self) -> Vec<Statement> {
+        match self.story {
+            Some(story) => {
+                story::of_parts(story, self.system, &self.failure, self.states.state(self.len()))
+            }
+            None => Vec::new(),
+        }
+    }
+
+    /// A step as lines: who does what, and what is printed.
+    fn lines(&self, step: usize) -> Vec<String> {
+        let Some(before) = step.checked_sub(1) else { return vec!["initial state".to_owned()] };
+        let lines = told(&self.statements(step));
+        if lines.is_empty() { vec![describe(self.system, self.run.actions[before])] } else { lines }
+    }
+
+    /// What is different after a step.
+    fn details(&self, step: usize) -> Vec<String> {
+        let now = self.states.state(step);
+        match (step.checked_sub(1).map(|before| self.states.state(before)), self.story) {
+            (None, Some(story)) => cut(story::details(story, now)),
+            (None, None) => details(self.system, now),
+            (Some(before), Some(story)) => story::changes(story, before, now),
+            (Some(before), None) => changes(self.system, before, now),
+        }
     }
 
     /// Whether each proposition is true after a step.
@@ -115,16 +182,10 @@ impl<'a> Trace<'a> {
                 }
                 continue;
             }
-            let (what, details) = match step.checked_sub(1) {
-                None => ("initial state".to_owned(), details(self.system, self.states.state(0))),
-                Some(before) => (
-                    describe(self.system, self.run.actions[before]),
-                    changes(self.system, self.states.state(before), self.states.state(step)),
-                ),
-            };
-            // Writing to a string cannot fail.
-            _ = writeln!(text, "{step:>width$}  {what}", width = digits + 4);
-            for line in wrapped(&details, 90).into_iter().chain(wrapped(&self.observed(step), 90)) {
+            write_numbered(&mut text, step, &self.lines(step), digits + 4);
+            let details = wrapped(&self.details(step), 90);
+            for line in details.into_iter().chain(wrapped(&self.observed(step), 90)) {
+                // Writing to a string cannot fail.
                 _ = writeln!(text, "{:width$}  {line}", "", width = digits + 8);
             }
             if Some(step) == cycle_start {
@@ -136,8 +197,46 @@ impl<'a> Trace<'a> {
                 );
             }
         }
+        if !self.failure.is_empty() {
+            let mut lines = told(&self.failing_statements());
+            if lines.is_empty() {
+                lines = self.failure.iter().map(|&action| describe(self.system, action)).collect();
+            }
+            if let Some(last) = lines.last_mut() {
+                last.push_str("  -- this fails");
+            }
+            write_numbered(&mut text, self.len() + 1, &lines, digits + 4);
+        }
+        // Where a run ends, it matters where everybody is.
+        if let (Some(story), None) = (self.story, cycle_start.filter(|start| *start < self.len())) {
+            for line in story.positions(self.states.state(self.len())) {
+                _ = writeln!(text, "{:width$}  {line}", "", width = digits + 4);
+            }
+        }
         text
     }
+}
+
+/// The first line with a number, the others below it.
+fn write_numbered(text: &mut String, number: usize, lines: &[String], width: usize) {
+    for (index, line) in lines.iter().enumerate() {
+        // Writing to a string cannot fail.
+        _ = match index {
+            0 => writeln!(text, "{number:>width$}  {line}"),
+            _ => writeln!(text, "{:width$}  {line}", ""),
+        };
+    }
+}
+
+/// Statements as lines, each followed by what it prints.
+pub fn told(statements: &[Statement]) -> Vec<String> {
+    let mut lines = Vec::new();
+    for statement in statements {
+        lines.push(statement.to_text());
+        let output = statement.output.iter().flat_map(|output| output.lines());
+        lines.extend(output.map(|line| format!("  > {line}")));
+    }
+    lines
 }
 
 /// A step as a program reads it; the initial state is a step without an action.
@@ -150,6 +249,8 @@ struct StepJson<'a> {
     propositions: Map<String, Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     observer: Option<&'a str>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    statements: Vec<Statement>,
 }
 
 /// Some of the steps of a trace.
@@ -160,19 +261,23 @@ pub struct StepsJson<'t, 'a> {
 
 impl Serialize for StepsJson<'_, '_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Trace { system, run, states, observer, .. } = self.trace;
+        let Trace { system, run, states, observer, story, .. } = self.trace;
         let step = |step: usize| {
             let action = step.checked_sub(1).map(|before| run.actions[before]);
             StepJson {
                 action: action.map(|action| system.action_label(action)),
                 process: action.map(|action| owners(system, action)),
-                state: state_json(system, states.state(step)),
+                state: match story {
+                    Some(story) => items_json(*story, states.state(step)),
+                    None => state_json(system, states.state(step)),
+                },
                 propositions: self
                     .trace
                     .values(step)
                     .map(|(text, value)| (text.to_owned(), Value::from(value)))
                     .collect(),
                 observer: observer.get(step).map(String::as_str),
+                statements: self.trace.statements(step),
             }
         };
         serializer.collect_seq(self.range.clone().map(step))
@@ -203,6 +308,12 @@ fn state_json(system: &ActionSystem, values: &[i64]) -> Map<String, Value> {
     system.variables().iter().zip(values).map(entry).collect()
 }
 
+/// The parts of a state: numbers where they are such.
+fn items_json(story: &dyn Story, values: &[i64]) -> Map<String, Value> {
+    let value = |text: String| text.parse::<i64>().map_or_else(|_| Value::from(text), Value::from);
+    story.items(values).into_iter().map(|item| (item.name, value(item.value))).collect()
+}
+
 /// What differs between two states: `x: 1 -> 2`.
 pub fn changes(system: &ActionSystem, before: &[i64], after: &[i64]) -> Vec<String> {
     let all = system.variables().iter().zip(before.iter().zip(after));
@@ -216,12 +327,15 @@ pub fn changes(system: &ActionSystem, before: &[i64], after: &[i64]) -> Vec<Stri
 /// The variables with their values: `x = 1`; cut if there are very many.
 pub fn details(system: &ActionSystem, values: &[i64]) -> Vec<String> {
     let all = system.variables().iter().zip(values);
-    let shown = all
-        .take(MAX_VARIABLES)
-        .map(|(variable, &value)| format!("{} = {}", variable.name, variable.show(value)));
-    let mut details: Vec<String> = shown.collect();
-    if values.len() > MAX_VARIABLES {
-        details.push(format!("… and {} more (--json shows all)", values.len() - MAX_VARIABLES));
+    cut(all.map(|(variable, &value)| format!("{} = {}", variable.name, variable.show(value))).collect())
+}
+
+/// The first of very many.
+fn cut(mut details: Vec<String>) -> Vec<String> {
+    if details.len() > MAX_VARIABLES {
+        let n_more = details.len() - MAX_VARIABLES;
+        details.truncate(MAX_VARIABLES);
+        details.push(format!("… and {n_more} more (--json shows all)"));
     }
     details
 }

@@ -64,11 +64,11 @@ pub(crate) struct CheckArguments {
     pub(crate) deadlock_free: bool,
 
     /// Check that no process can avoid its progress labels for ever (for Promela)
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub(crate) nonprogress: bool,
 
     /// Check that no accept label can be passed again and again (for Promela)
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub(crate) acceptance: bool,
 
     /// What LTL says of a run that comes to a deadlock: its last state repeats for ever, it is

@@ -161,7 +161,9 @@ fn decide_all(input: &mut Input, arguments: &CheckArguments, clock: &mut Clock) 
         }
     };
     clock.clear();
-    let results: Vec<PropertyResult<'_>> = answers.results.into_iter().flatten().collect();
+    let stories = promela::stories(input, safety.as_ref());
+    let mut results: Vec<PropertyResult<'_>> = answers.results.into_iter().flatten().collect();
+    promela::tell(&mut results, &stories);
     let exit = exit_code(&results, answers.fault.is_some());
     let report = CheckReport { schema: SCHEMA, model: input.info(), results };
     if json {

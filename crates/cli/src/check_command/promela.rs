@@ -19,8 +19,9 @@ use super::{
 };
 use crate::args::CheckArguments;
 use crate::exit::Failure;
-use crate::input::PromelaModel;
+use crate::input::{Input, Loaded, PromelaModel};
 use crate::property::{automaton_task, formula_task};
+use crate::story::PromelaStory;
 use crate::terminal::Clock;
 
 /// The names of the properties that every model has, and of those that labels make.
@@ -53,6 +54,24 @@ impl Safety {
     /// Whether a fault only says that code is missing.
     pub(super) fn can_extend(&self, error: &StepError) -> bool {
         self.asserting.can_extend(error) || self.ending.can_extend(error)
+    }
+}
+
+/// Those who can tell the runs of a model: of its formulas, of its assertions, and of its end states.
+pub(super) fn stories<'a>(input: &'a Input, safety: Option<&'a Safety>) -> Vec<PromelaStory<'a>> {
+    let (Loaded::Promela(model), Some(safety)) = (&input.model, safety) else { return Vec::new() };
+    let (sources, file) = (&input.sources, input.file.as_str());
+    let codes = [&model.model.code, &safety.asserting, &safety.ending];
+    codes.map(|code| PromelaStory { code, sources, file }).into()
+}
+
+/// Lets them tell what was found.
+pub(super) fn tell<'a>(results: &mut [PropertyResult<'a>], stories: &'a [PromelaStory<'a>]) {
+    for found in results.iter_mut().filter_map(|result| result.counterexample.as_mut()) {
+        let is_its = |story: &&PromelaStory<'a>| std::ptr::eq(&raw const story.code.system, found.trace.system());
+        if let Some(story) = stories.iter().find(is_its) {
+            found.trace.tell(story);
+        }
     }
 }
 
@@ -160,8 +179,10 @@ pub(super) fn decide<'a>(
     }
     if let Some(ends) = ends.filter(|&ends| answers.results[ends].is_none() && answers.fault.is_none()) {
         let reduces = arguments.reduces_safety();
-        let (_, end) = explore(&safety.ending, END_STATES, true, reduces, arguments, clock, answers)?;
-        answers.results[ends] = end;
+        let (other, end) = explore(&safety.ending, END_STATES, true, reduces, arguments, clock, answers)?;
+        // The model goes wrong before an invalid end state is found.
+        let wrong = PropertyResult { verdict: Verdict::Unknown, ..other };
+        answers.results[ends] = Some(end.unwrap_or(wrong));
     }
     Ok(())
 }
@@ -229,7 +250,10 @@ fn explore<'a>(
             }
             match replay::judge(system, run, Claim::Fault(error.fault)) {
                 Ok(replayed) => {
-                    let trace = Trace::new(system, run.clone(), replayed);
+                    let mut trace = Trace::new(system, run.clone(), replayed);
+                    if let Some(action) = error.action {
+                        trace.fails(action);
+                    }
                     let counterexample = Counterexample {
                         kind: "error",
                         target: "the error",

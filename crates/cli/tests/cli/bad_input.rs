@@ -76,7 +76,7 @@ fn files_that_cannot_be_read() {
     assert!(finished.stderr.contains("latin1.proc:2:"));
 
     assert_refused(&scratch.file("model.txt", "process P { s: a -> s; }"), "unknown-language", None);
-    assert_refused(&scratch.file("model.pml", "active proctype P() { skip }"), "not-supported", None);
+    assert_refused(&scratch.file("model.pml", "active proctype P() { skp }"), "unknown-variable", None);
     assert_refused("/dev/null", "unknown-language", None);
 }
 

@@ -59,8 +59,7 @@ impl Program {
     /// A program of the generator in this state.
     pub(crate) fn random(rng: &mut Rng) -> Program {
         let mut processes = Vec::new();
-        let place =
-            Place { depth: 2, atomic: false, d_step: false, in_loop: false, has_parameters: false };
+        let place = Place { depth: 2, atomic: false, d_step: false, in_loop: false, has_parameters: false };
         let n = rng.usize(1..3);
         for index in 0..n {
             let active = if rng.u8(0..4) == 0 { "[2] " } else { "" };
@@ -75,7 +74,7 @@ impl Program {
             if rng.bool() {
                 starts = vec![Node::Group("atomic ".to_owned(), starts)];
             }
-            starts.extend((0..rng.usize(0..3)).map(|_| statement(rng, place)));
+            starts.extend((0..rng.usize(0..3)).map(|_| Node::Line(assignment(rng, place))));
             processes.push(("init".to_owned(), starts));
         }
         let formula = formula(rng, 2);
@@ -195,7 +194,8 @@ fn body(rng: &mut Rng, place: Place) -> Vec<Node> {
     let mut nodes: Vec<Node> = (0..rng.usize(1..5)).map(|_| statement(rng, place)).collect();
     // Labels that somebody jumps to must be there: on statements of their own, so that shrinking keeps them.
     let at = rng.usize(0..=nodes.len());
-    let label = ["again: skip", "end_again: again: skip", "progress_here: again: skip", "accept_here: again: skip"];
+    let label =
+        ["again: skip", "end_again: again: skip", "progress_here: again: skip", "accept_here: again: skip"];
     nodes.insert(at, Node::Line(pick(rng, &label)));
     nodes
 }
@@ -294,14 +294,15 @@ fn basic(rng: &mut Rng, place: Place) -> String {
     match rng.u8(0..20) {
         0..=6 => assignment(rng, place),
         7..=11 => blocking(rng, place),
-        12 => format!("assert({})", pick(rng, &["x < 3", "y != 2 || b", "s <= 2", "cells[0] < 2", "len(two) < 2"])),
+        12 => format!(
+            "assert({})",
+            pick(rng, &["x < 3", "y != 2 || b", "s <= 2", "cells[0] < 2", "len(two) < 2"])
+        ),
         13 => "skip".to_owned(),
         14 => "printf(\"%d\\n\", x)".to_owned(),
         15 if !place.d_step && !place.atomic => "goto again".to_owned(),
         16 if place.in_loop && !place.d_step => "break".to_owned(),
-        17 if !place.d_step && !place.atomic => {
-            "(_nr_pr < 4); run Q(1, one)".to_owned()
-        }
+        17 if !place.d_step && !place.atomic => "(_nr_pr < 4); run Q(1, one)".to_owned(),
         18 if !place.atomic => "select (j : 0 .. 1)".to_owned(),
         _ => assignment(rng, place),
     }
@@ -320,7 +321,10 @@ fn blocking(rng: &mut Rng, place: Place) -> String {
         4 => format!("{}!{}", pick(rng, channels), value(rng, place)),
         5 => format!("{}?{}", pick(rng, channels), pick(rng, &["x", "1", "eval(i)", "_", "cells[1]"])),
         6 => format!("two{}{},{}", pick(rng, &["!", "!!"]), value(rng, place), pick(rng, &["0", "b", "1"])),
-        7 => format!("two{}", pick(rng, &["?x,b", "??1,b", "??eval(y),1", "?<x,k>", "??<i,1>", "?_,_", "?2,k"])),
+        7 => format!(
+            "two{}",
+            pick(rng, &["?x,b", "??1,b", "??eval(y),1", "?<x,k>", "??<i,1>", "?_,_", "?2,k"])
+        ),
         8 => pick(rng, &["nempty(one)", "len(two) == 1", "full(two)", "empty(one)", "nfull(one)"]),
         9 => pick(rng, &["one?[1]", "two?[_,1]", "two??[1,0]", "one?[eval(x)]"]),
         10 => pick(rng, &["carry!one", "carry!own"]),
@@ -333,13 +337,31 @@ fn guard(rng: &mut Rng, place: Place) -> String {
     let op = pick(rng, &["==", "!=", "<", ">="]);
     match rng.u8(0..8) {
         0 => pick(rng, &["b", "!k", "pair.flags[1]", "color == red", "_nr_pr > 2", "s < 0"]),
-        1 => format!("({} {op} {} && {})", value(rng, place), value(rng, place), pick(rng, &["b", "k", "1", "!b"])),
+        1 => format!(
+            "({} {op} {} && {})",
+            value(rng, place),
+            value(rng, place),
+            pick(rng, &["b", "k", "1", "!b"])
+        ),
         _ => format!("({} {op} {})", value(rng, place), value(rng, place)),
     }
 }
 
 fn value(rng: &mut Rng, place: Place) -> String {
-    let mut names = vec!["0", "1", "2", "x", "y", "i", "cells[0]", "cells[i % 2]", "pair.first", "_pid", "x + 1", "(b -> 1 : y)"];
+    let mut names = vec![
+        "0",
+        "1",
+        "2",
+        "x",
+        "y",
+        "i",
+        "cells[0]",
+        "cells[i % 2]",
+        "pair.first",
+        "_pid",
+        "x + 1",
+        "(b -> 1 : y)",
+    ];
     if place.has_parameters {
         names.extend(["n", "n"]);
     }
@@ -371,7 +393,10 @@ fn start(rng: &mut Rng, _place: Place) -> Node {
 
 fn formula(rng: &mut Rng, depth: u32) -> String {
     if depth == 0 || rng.u8(0..4) == 0 {
-        return pick(rng, &["(x == 1)", "b", "(y < 2)", "(len(one) > 0)", "(color == red)", "(cells[1] == 0)", "(s < 0)"]);
+        return pick(
+            rng,
+            &["(x == 1)", "b", "(y < 2)", "(len(one) > 0)", "(color == red)", "(cells[1] == 0)", "(s < 0)"],
+        );
     }
     let inner = formula(rng, depth - 1);
     match rng.u8(0..7) {

@@ -80,7 +80,8 @@ impl Figure {
         if let Some((_, label)) = &self.own_loop {
             match direction {
                 Direction::Down => {
-                    right += LOOP_REACH + TEXT_GAP + label.width();
+                    // At the left: at the right may be its name.
+                    left += LOOP_REACH + TEXT_GAP + label.width();
                     top = top.max(label.height() / 2.0);
                     bottom = bottom.max(label.height() / 2.0);
                 }

@@ -225,7 +225,7 @@ fn write_tokens(svg: &mut String, tokens: i64, center: Spot) {
     }
 }
 
-/// An edge from a node to itself: above it, or at its right.
+/// An edge from a node to itself: above it, or at its left.
 fn write_loop(svg: &mut String, direction: Direction, figure: &Figure, label: &Fitted, center: Spot) {
     // As if the side of the node were at the bottom.
     let (reach, foot) = (LOOP_REACH * 1.3, 7.0);
@@ -235,13 +235,13 @@ fn write_loop(svg: &mut String, direction: Direction, figure: &Figure, label: &F
             (figure.half_height, Spot { y: center.y - lift, ..center }, Anchor::Middle)
         }
         Direction::Down => {
-            let shift = figure.half_width + LOOP_REACH + TEXT_GAP;
-            (figure.half_width, Spot { x: center.x + shift, ..center }, Anchor::Start)
+            let shift = figure.half_width + LOOP_REACH + TEXT_GAP + label.width();
+            (figure.half_width, Spot { x: center.x - shift, ..center }, Anchor::Start)
         }
     };
     let spot = |sideward: f64, out: f64| match direction {
         Direction::Right => Spot { x: center.x + sideward, y: center.y - side - out },
-        Direction::Down => Spot { x: center.x + side + out, y: center.y + sideward },
+        Direction::Down => Spot { x: center.x - side - out, y: center.y + sideward },
     };
     let (start, end, tip) = (spot(-foot, 0.0), spot(foot + 2.0, HEAD), spot(foot, 0.0));
     let (one, two) = (spot(-foot - 10.0, reach), spot(foot + 12.0, reach));

@@ -4,9 +4,9 @@
 //! locations of processes: an action leads from the values that its guards allow to those that it sets.
 //! So moves that can never happen, since some other process never takes part, are not seen.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use model::{Action, ActionSystem, Expr, Guard, Stmt, System as _, ValueSet, VarId};
+use model::{Action, ActionSystem, Expr, Guard, LabelId, ProcessId, Stmt, System as _, ValueSet, VarId};
 
 use super::{Bundle, Drawing, Fill, Node, NodeId, Shape};
 
@@ -15,32 +15,42 @@ pub fn draw(system: &ActionSystem, title: &str) -> Option<Drawing> {
     let mut drawing = Drawing::new(title);
     drawing.framed = true;
     let initial = initial_values(system);
-    // The first node of each variable that is a location.
-    let mut nodes: Vec<Option<usize>> = vec![None; system.variables().len()];
+    let moves = moves(system);
+    let mut bundle = Bundle::default();
+    let mut starts = Vec::new();
     let mut n_drawn = 0;
     for (index, variable) in system.variables().iter().enumerate() {
         let Some(names) = variable.value_names.as_ref() else { continue };
-        nodes[index] = Some(drawing.nodes().len());
         n_drawn += 1;
-        let group = drawing.group(&*variable.name, None);
-        let is_initial = |value: usize| {
-            initial.iter().any(|values| values.get(index) == Some(&(variable.lo + value as i64)))
-        };
-        for (value, name) in names.iter().enumerate() {
-            let fill = if is_initial(value) { Fill::Initial } else { Fill::Plain };
-            let root = fill == Fill::Initial;
-            drawing.node(Node { fill, root, ..Node::new(Shape::State, &**name).within(group) });
+        let Moves { of, owner } = &moves[index];
+        let group = drawing
+            .group(owner.map_or(&*variable.name, |owner| &system.processes()[owner.index()].name), None);
+        // A variable that is no process's own has values for nobody.
+        let is_own = owner.is_some_and(|owner| system.processes()[owner.index()].name == variable.name);
+        let mut nodes: BTreeMap<i64, NodeId> = BTreeMap::new();
+        let moving: BTreeSet<i64> = of.iter().flat_map(|&(from, to, _)| [from, to]).collect();
+        for (value, name) in (variable.lo..).zip(names.iter()) {
+            let is_initial = initial.iter().any(|values| values.get(index) == Some(&value));
+            if is_own || is_initial || moving.contains(&value) {
+                let fill = if is_initial { Fill::Initial } else { Fill::Plain };
+                let node = Node { fill, root: is_initial, ..Node::new(Shape::State, &**name) };
+                let node = drawing.node(node.within(group));
+                nodes.insert(value, node);
+                starts.extend(is_initial.then_some(node));
+            }
+        }
+        for (from, to, label) in of {
+            if let (Some(&from), Some(&to)) = (nodes.get(from), nodes.get(to)) {
+                bundle.add(from, to, system.labels()[label.index()].name.clone());
+            }
         }
     }
     if n_drawn == 0 {
         return None;
     }
-    let (n_states, n_edges) = (drawing.nodes().len(), draw_moves(system, &nodes, &mut drawing));
-    for node in (0..n_states).map(NodeId::new) {
-        if drawing.nodes()[node.index()].root {
-            drawing.start(node, "");
-        }
-    }
+    let (n_states, n_edges) = (drawing.nodes().len(), bundle.0.len());
+    bundle.draw(&mut drawing);
+    starts.into_iter().for_each(|state| drawing.start(state, ""));
     drawing.description = format!(
         "{} as automata, with {} and {}.",
         crate::count(n_drawn, "process"),
@@ -57,36 +67,51 @@ fn initial_values(system: &ActionSystem) -> Vec<Vec<i64>> {
     words.chunks_exact(system.width().max(1)).map(|state| system.layout().decode(state)).collect()
 }
 
-/// Draws the moves of all processes; returns the number of edges.
-fn draw_moves(system: &ActionSystem, nodes: &[Option<usize>], drawing: &mut Drawing) -> usize {
-    // A process is its location, which is called like it.
-    let by_name: BTreeMap<&str, VarId> =
+/// The moves of one variable.
+#[derive(Clone, Default)]
+struct Moves {
+    /// From, to, and what they are called.
+    of: Vec<(i64, i64, LabelId)>,
+    /// The process that makes them, if it is always the same.
+    owner: Option<ProcessId>,
+}
+
+/// The moves of all variables whose values have names.
+fn moves(system: &ActionSystem) -> Vec<Moves> {
+    let mut moves = vec![Moves::default(); system.variables().len()];
+    // The location of a process is called like it, or is what all its actions ask for.
+    let variables: BTreeMap<&str, VarId> =
         system.variables().iter().enumerate().map(|(var, it)| (it.name.as_str(), VarId::new(var))).collect();
-    let location = |name: &str| by_name.get(name).copied();
-    let locations: Vec<Option<VarId>> =
-        system.processes().iter().map(|process| location(&process.name)).collect();
-    let mut bundle = Bundle::default();
+    let mut locations: Vec<Option<VarId>> = vec![None; system.processes().len()];
+    for (index, process) in system.processes().iter().enumerate() {
+        locations[index] = variables.get(process.name.as_str()).copied();
+        if let Some(var) = locations[index] {
+            moves[var.index()].owner = Some(ProcessId::new(index));
+        }
+    }
+    let mut others: BTreeMap<VarId, BTreeSet<ProcessId>> = BTreeMap::new();
     for action in system.actions() {
-        let label = &system.labels()[action.label.index()].name;
         for (var, part) in parts(system, action, &locations) {
-            let Some(first) = nodes[var.index()] else { continue };
             let variable = &system.variables()[var.index()];
-            let node = |value: i64| {
-                let offset =
-                    value.checked_sub(variable.lo).and_then(|offset| usize::try_from(offset).ok())?;
-                (value <= variable.hi).then(|| NodeId::new(first + offset))
-            };
-            for value in part.sources(variable.lo, variable.hi) {
-                let target = part.target(system, value, variable.lo);
-                if let (Some(from), Some(to)) = (node(value), target.and_then(node)) {
-                    bundle.add(from, to, label.clone());
+            if variable.value_names.is_none() {
+                continue;
+            }
+            if let ([owner], false) = (&action.owners[..], part.guards.is_empty()) {
+                others.entry(var).or_default().insert(*owner);
+            }
+            for from in part.sources(variable.lo, variable.hi) {
+                if let Some(to) = part.target(system, from, variable.lo) {
+                    moves[var.index()].of.push((from, to, action.label));
                 }
             }
         }
     }
-    let n_edges = bundle.0.len();
-    bundle.draw(drawing);
-    n_edges
+    for (var, owners) in others {
+        let owner = owners.first().copied().filter(|_| owners.len() == 1);
+        let known = &mut moves[var.index()].owner;
+        *known = known.or(owner);
+    }
+    moves
 }
 
 /// What an action says about one variable.

@@ -107,9 +107,13 @@ pub(super) fn layout(graph: &Graph) -> Layout {
         let mut layered = Layered::new(graph, cut);
         let crossings = order::sort(&mut layered);
         let size = layered.extents.len() + 2 * layered.layers.len();
-        // Roots that do not come first are worth it only if much else gets better.
-        let factor = if cut == Cut::Greedy && graph.roots.contains(&true) { 3 } else { 2 };
-        (factor * (3 * crossings + size as u64), layered)
+        // From the roots on is how people read; another order must be much better.
+        let factor = match cut {
+            Cut::Greedy if graph.roots.contains(&true) => 4,
+            Cut::GreedyAfterRoots => 3,
+            Cut::Search | Cut::Greedy => 2,
+        };
+        (6 * crossings + factor * size as u64, layered)
     });
     // The first of the best.
     let best = candidates.min_by_key(|(cost, _)| *cost);

@@ -3,11 +3,14 @@
 //! neighbors, which isotonic regression solves exactly; going to and fro through the layers brings all of
 //! them together. Lines between bends count more, so that long edges are straight.
 
-use super::{Extent, Graph, LAYER_GAP, Layered, Layout, Point, Way};
+use super::{Extent, Graph, LAYER_GAP, Layered, Layout, Link, Point, Way};
 
 /// Room between nodes of a layer, and between an edge and anything.
 const NODE_GAP: f64 = 22.0;
 const EDGE_GAP: f64 = 12.0;
+/// What is farther from a bend is not in the way, and what is nearer must not become nearer than this.
+const REACH: f64 = 80.0;
+const MIN_CLEARANCE: f64 = 4.0;
 /// Rounds to and fro.
 const ROUNDS: usize = 24;
 
@@ -23,9 +26,10 @@ enum Side {
 pub(super) fn assign(graph: &Graph, layered: &Layered) -> Layout {
     let across = across(layered);
     let (along, length) = along(layered);
+    let passages = passages(layered, &across);
     let point = |vertex: usize| Point { along: along[layered.layer_of[vertex]], across: across[vertex] };
-    let ways =
-        graph.links.iter().enumerate().map(|(index, link)| way(layered, index, link, &point)).collect();
+    let ways = graph.links.iter().enumerate();
+    let ways = ways.map(|(index, link)| way(layered, index, link, &passages, &point)).collect();
     let ends = (0..across.len()).map(|vertex| across[vertex] + layered.extents[vertex].after);
     Layout {
         nodes: (0..graph.nodes.len()).map(point).collect(),
@@ -35,21 +39,88 @@ pub(super) fn assign(graph: &Graph, layered: &Layered) -> Layout {
     }
 }
 
-/// The way of an edge. Beside its label it goes straight on.
-fn way(layered: &Layered, index: usize, link: &super::Link, point: &impl Fn(usize) -> Point) -> Way {
-    let mut points = Vec::new();
-    let mut label = None;
+/// What is near to a bend in its layer.
+#[derive(Clone, Copy, Debug)]
+struct Passage {
+    /// How far the next things are, before and behind the bend.
+    before: f64,
+    after: f64,
+    /// How far they reach along.
+    along: f64,
+}
+
+/// What is near to each vertex.
+fn passages(layered: &Layered, across: &[f64]) -> Vec<Passage> {
+    let mut passages = vec![Passage { before: REACH, after: REACH, along: 0.0 }; across.len()];
+    for layer in &layered.layers {
+        for (at, &bend) in layer.iter().enumerate().filter(|(_, vertex)| layered.is_bend(**vertex)) {
+            let passage = &mut passages[bend];
+            for &other in &layer[at + 1..] {
+                let extent = layered.extents[other];
+                let distance = across[other] - extent.before - across[bend];
+                if distance >= REACH {
+                    break;
+                }
+                if extent.along > 0.0 {
+                    passage.after = passage.after.min(distance);
+                    passage.along = passage.along.max(extent.along);
+                }
+            }
+            for &other in layer[..at].iter().rev() {
+                let extent = layered.extents[other];
+                let distance = across[bend] - across[other] - extent.after;
+                if distance >= REACH {
+                    break;
+                }
+                if extent.along > 0.0 {
+                    passage.before = passage.before.min(distance);
+                    passage.along = passage.along.max(extent.along);
+                }
+            }
+        }
+    }
+    passages
+}
+
+impl Passage {
+    /// Whether a curve between a bend and another point would touch something here.
+    fn is_narrow(self, bend: Point, other: Point) -> bool {
+        let step = (other.along - bend.along).abs().max(1.0);
+        // A curve may go across a little faster than a line.
+        let sideward = 1.5 * (other.across - bend.across) * self.along / step;
+        sideward > self.after - MIN_CLEARANCE || -sideward > self.before - MIN_CLEARANCE
+    }
+}
+
+/// The way of an edge. It goes straight on beside its label, and past what it would touch otherwise.
+fn way(
+    layered: &Layered,
+    index: usize,
+    link: &Link,
+    passages: &[Passage],
+    point: &impl Fn(usize) -> Point,
+) -> Way {
     let reversed = layered.reversed[index];
     let (first, last) = if reversed { (link.to, link.from) } else { (link.from, link.to) };
-    points.push(point(first));
-    for &bend in &layered.bends[index] {
-        let (at, room) = (point(bend), layered.extents[bend].along);
-        if room > 0.0 {
-            label = Some(at);
-            points.push(Point { along: at.along - room, ..at });
-            points.push(Point { along: at.along + room, ..at });
+    let mut points = vec![point(first)];
+    let mut label = None;
+    let bends = &layered.bends[index];
+    for (at, &bend) in bends.iter().enumerate() {
+        let (place, passage) = (point(bend), passages[bend]);
+        let next = point(bends.get(at + 1).copied().unwrap_or(last));
+        let previous = point(if at == 0 { first } else { bends[at - 1] });
+        let mut straight = layered.extents[bend].along;
+        if straight > 0.0 {
+            label = Some(place);
+        }
+        if passage.is_narrow(place, previous) || passage.is_narrow(place, next) {
+            straight = straight.max(passage.along);
+        }
+        if straight > 0.0 {
+            points.push(Point { along: place.along - straight, ..place });
+            points.push(Point { along: place.along + straight, ..place });
         } else {
-            points.push(at);
+            points.push(place);
         }
     }
     points.push(point(last));

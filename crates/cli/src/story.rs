@@ -1,0 +1,75 @@
+//! Tells runs of models in Promela in the words of their text.
+
+use base::{SourceMap, Span};
+use model::ActionId;
+use promela::lower::Code;
+use promela::lower::tell;
+use report::story::{Item, Message, Statement, Story, Way};
+
+/// A model in Promela, and its text.
+pub(crate) struct PromelaStory<'a> {
+    pub(crate) code: &'a Code,
+    pub(crate) sources: &'a SourceMap,
+    /// The file of the model.
+    pub(crate) file: &'a str,
+}
+
+/// Longer statements are cut where a process waits.
+const MAX_LETTERS: usize = 60;
+
+impl PromelaStory<'_> {
+    /// The file, if it is not the model's own, and the line.
+    fn place(&self, span: Span) -> (Option<String>, usize) {
+        let source = self.sources.get(span.source);
+        let file = (source.name != self.file).then(|| source.name.clone());
+        (file, source.position(span.start).0 as usize)
+    }
+}
+
+impl Story for PromelaStory<'_> {
+    fn statements(&self, action: ActionId, before: &[i64]) -> Vec<Statement> {
+        let statement = |told: tell::Statement| {
+            let (file, line) = self.place(told.span);
+            let message = told.message.map(|message| Message {
+                channel: message.channel,
+                values: message.values,
+                way: match message.way {
+                    tell::Way::Sent => Way::Sent,
+                    tell::Way::Received => Way::Received,
+                    tell::Way::Handed(to) => Way::Handed(to),
+                },
+            });
+            let (process, output) = (told.process, told.output);
+            Statement { process, file, line, text: told.text.to_string(), output, message }
+        };
+        self.code.tell(action, before).into_iter().map(statement).collect()
+    }
+
+    fn items(&self, state: &[i64]) -> Vec<Item> {
+        let item = |item: tell::Item| Item {
+            name: item.name,
+            value: item.value,
+            is_channel: item.is_channel,
+        };
+        self.code.items(state).into_iter().map(item).collect()
+    }
+
+    fn positions(&self, state: &[i64]) -> Vec<String> {
+        let line = |position: tell::Position| {
+            let (file, line) = self.place(position.span);
+            let file = file.map_or(String::new(), |file| format!("{file} "));
+            if position.is_over {
+                return format!("{} is at its end", position.process);
+            }
+            let text = self.sources.slice(position.span);
+            let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+            let mut shown: String = words.chars().take(MAX_LETTERS).collect();
+            if shown.len() < words.len() {
+                shown.push('…');
+            }
+            let end = if position.may_stay { " (a valid end)" } else { "" };
+            format!("{} is at {file}line {line}{end}: {shown}", position.process)
+        };
+        self.code.positions(state).into_iter().map(line).collect()
+    }
+}

@@ -1,0 +1,191 @@
+//! Counterexamples in words: what happens first, what repeats for ever, who never moves again and why, what
+//! never becomes true again; and at a deadlock, who waits for what.
+//!
+//! Everything that is said is read off the steps of the run ([`Record`]) and, where the system is known, off
+//! the guards of its actions in the states of the run, by the reference semantics. Nothing is guessed: what
+//! cannot be told is left out. Sentences are in a fixed order, so the same run is told in the same words.
+
+mod cycle;
+pub mod record;
+mod waiting;
+mod words;
+
+use std::fmt::Write as _;
+
+use model::ActionSystem;
+use serde::Serialize;
+use serde_json::Value;
+
+use self::record::{Ending, Record};
+use self::words::{and, either, quoted, step_phrase, wrap};
+use crate::count;
+use crate::outcome::{PropertyResult, Verdict};
+
+
+/// Longer runs are told without their middle, so less can be said about them.
+const MAX_STEPS: usize = 200_000;
+
+/// The answer about one property, with the run in words.
+#[derive(Clone, Debug, Serialize)]
+pub struct Explanation {
+    /// Its name.
+    pub property: String,
+    /// `holds`, `violated` or `unknown`.
+    pub verdict: String,
+    /// Why it is unknown, or what is remarkable about the answer.
+    pub reason: Option<String>,
+    /// Sentences about the run; none if the property holds.
+    pub explanation: Vec<String>,
+}
+
+impl Explanation {
+    /// Explains an answer. The system is asked for guards, if it is the one of the run.
+    pub fn of_result(result: &PropertyResult<'_>, system: Option<&ActionSystem>) -> Explanation {
+        let verdict = match result.verdict {
+            Verdict::Holds => "holds",
+            Verdict::Violated => "violated",
+            Verdict::Unknown => "unknown",
+        };
+        let run = result.counterexample.as_ref().filter(|_| result.verdict != Verdict::Holds);
+        let explanation = run.map_or(Vec::new(), |run| {
+            let fairness = serde_json::to_value(&run.fairness).unwrap_or_default();
+            explain(&Record::of_run(run, MAX_STEPS), system, &fairness)
+        });
+        let (property, reason) = (result.property.clone(), result.reason.clone());
+        Explanation { property, verdict: verdict.to_owned(), reason, explanation }
+    }
+
+    /// Explains an entry of `results` in the JSON document of a check; nothing if it is none.
+    pub fn of_json(result: &Value, system: Option<&ActionSystem>) -> Option<Explanation> {
+        let text = |name: &str| Some(result.get(name)?.as_str()?.to_owned());
+        let verdict = text("verdict")?;
+        let run = result.get("counterexample").filter(|run| !run.is_null() && verdict != "holds");
+        let explanation = match run {
+            Some(run) => explain(&Record::of_json(run)?, system, run.get("fairness").unwrap_or(&Value::Null)),
+            None => Vec::new(),
+        };
+        Some(Explanation { property: text("property")?, verdict, reason: text("reason"), explanation })
+    }
+
+    /// The verdict, and the sentences below each other.
+    pub fn to_text(&self) -> String {
+        let verdict = if self.verdict == "violated" { "VIOLATED" } else { self.verdict.as_str() };
+        let mut text = format!("{}: {verdict}", self.property);
+        if let Some(reason) = &self.reason {
+            // Writing to a string cannot fail.
+            _ = write!(text, " ({reason})");
+        }
+        text.push('\n');
+        for sentence in &self.explanation {
+            text += &wrap(sentence, 100);
+        }
+        text
+    }
+}
+
+/// The sentences about a run.
+fn explain(record: &Record, system: Option<&ActionSystem>, fairness: &Value) -> Vec<String> {
+    let mut sentences = Vec::new();
+    match record.ending {
+        Ending::Cycle(start) => {
+            sentences.extend(beginning(record, start));
+            cycle::explain(record, start, system, fairness, &mut sentences);
+        }
+        Ending::Deadlock => {
+            sentences.extend(beginning(record, record.n_steps));
+            deadlock(record, system, &mut sentences);
+        }
+        Ending::Prefix => {
+            sentences.extend(beginning(record, record.n_steps.saturating_sub(1)));
+            last_step(record, &mut sentences);
+        }
+        Ending::Error => {
+            sentences.extend(beginning(record, record.n_steps));
+            sentences.push(match record.n_steps {
+                0 => "The model goes wrong in its initial state.".to_owned(),
+                n => format!("After {} the model goes wrong.", count(n as u64, "step")),
+            });
+        }
+    }
+    sentences
+}
+
+/// More steps than this are not told one by one.
+const MAX_TOLD: usize = 6;
+
+/// What happens in the first steps.
+fn beginning(record: &Record, n_steps: usize) -> Option<String> {
+    let phrases = |from: usize, to: usize| -> Vec<String> {
+        let told = record.steps.iter().enumerate().filter(|(_, step)| (from..=to).contains(&step.number));
+        told.map(|(index, _)| step_phrase(record, index)).collect()
+    };
+    match n_steps {
+        0 => None,
+        1..=MAX_TOLD => Some(format!("First: {}.", phrases(1, n_steps).join(", then "))),
+        _ => Some(format!(
+            "The first of {} are {}; the last are {}.",
+            count(n_steps as u64, "step"),
+            and(&phrases(1, 3)),
+            and(&phrases(n_steps - 1, n_steps))
+        )),
+    }
+}
+
+fn deadlock(record: &Record, system: Option<&ActionSystem>, sentences: &mut Vec<String>) {
+    let last = record.steps.len() - 1;
+    let known = system.and_then(|system| Some((system, record.state_of(system, last)?)));
+    let can_go_on: Vec<String> = known.iter().flat_map(|(system, state)| waiting::enabled(system, state)).collect();
+    let when = match record.n_steps {
+        0 => "In the initial state".to_owned(),
+        n => format!("After {}", count(n as u64, "step")),
+    };
+    if can_go_on.is_empty() {
+        sentences.push(format!("{when}, nothing can happen any more."));
+    } else {
+        let actions = either(&words::some_of(&can_go_on, 5, "action"));
+        sentences.push(format!("{when}, the run ends: the system could only go on with {actions}."));
+    }
+    if let (Some((system, state)), true) = (known, can_go_on.is_empty()) {
+        waiting::explain(system, &state, sentences);
+    }
+    cycle::propositions(record, last, sentences);
+}
+
+/// The step that decides a run of finite length.
+fn last_step(record: &Record, sentences: &mut Vec<String>) {
+    const MAX_CHANGES: usize = 6;
+    let last = record.steps.len() - 1;
+    if record.n_steps == 0 {
+        sentences.push("It is so from the start: the initial state already breaks it.".to_owned());
+        return;
+    }
+    let changes: Vec<String> = record
+        .changed(last)
+        .map(|at| {
+            let (old, new) = (record.value(last - 1, at), record.value(last, at));
+            format!("{} from {} to {}", record.variables()[at], quoted(old), quoted(new))
+        })
+        .collect();
+    let what = step_phrase(record, last);
+    sentences.push(match changes.as_slice() {
+        [] => format!("Step {} breaks it: {what}.", record.n_steps),
+        changes => {
+            let changes = and(&words::some_of(changes, MAX_CHANGES, "variable"));
+            format!("Step {} breaks it: {what} changes {changes}.", record.n_steps)
+        }
+    });
+    for (index, text) in record.propositions.iter().enumerate() {
+        let (old, new) = (record.holds(last - 1, index), record.holds(last, index));
+        if old != new {
+            sentences.push(format!("With it, {} becomes {new}.", quoted(text)));
+        }
+    }
+    if let (Some(old), Some(new)) = (record.observer(last - 1), record.observer(last))
+        && old != new
+    {
+        sentences.push(format!("It leads the observer from {} to {}.", quoted(old), quoted(new)));
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,69 @@
+//! Words: lists, quotation marks, lines.
+
+use crate::count;
+use crate::explain::record::Record;
+
+/// A name or a text of the model, set apart from our own words.
+pub(super) fn quoted(text: &str) -> String {
+    format!("`{text}`")
+}
+
+/// `a, b and c`.
+pub(super) fn and(items: &[String]) -> String {
+    joined(items, "and")
+}
+
+/// `a, b or c`.
+pub(super) fn either(items: &[String]) -> String {
+    joined(items, "or")
+}
+
+fn joined(items: &[String], word: &str) -> String {
+    match items {
+        [] => String::new(),
+        [one] => one.clone(),
+        [first @ .., last] => format!("{} {word} {last}", first.join(", ")),
+    }
+}
+
+/// The first items, and how many more there are.
+pub(super) fn some_of(items: &[String], max: usize, noun: &str) -> Vec<String> {
+    if items.len() <= max {
+        return items.to_vec();
+    }
+    let mut some = items[..max].to_vec();
+    some.push(count((items.len() - max) as u64, &format!("more {noun}")));
+    some
+}
+
+/// What happens in a step, and who does it.
+pub(super) fn step_phrase(record: &Record, index: usize) -> String {
+    let action = record.action(index).unwrap_or("nothing");
+    let who: Vec<String> = record.who(index).map(str::to_owned).collect();
+    match who.as_slice() {
+        // A transition of a net.
+        [one] if one == action => quoted(action),
+        [] => quoted(action),
+        who => format!("{} ({})", quoted(action), and(&some_of(who, 6, "process"))),
+    }
+}
+
+/// A sentence in lines of about so many letters, indented, with a mark before the first line.
+pub(super) fn wrap(sentence: &str, columns: usize) -> String {
+    let mut text = String::from("  -");
+    let mut width = 3;
+    for word in sentence.split(' ') {
+        let letters = word.chars().count();
+        if width > 4 && width + 1 + letters > columns {
+            text.push_str("\n    ");
+            width = 4;
+        } else {
+            text.push(' ');
+            width += 1;
+        }
+        text.push_str(word);
+        width += letters;
+    }
+    text.push('\n');
+    text
+}
