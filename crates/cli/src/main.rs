@@ -8,14 +8,17 @@ mod automaton_command;
 mod check_command;
 mod draw_command;
 mod exit;
+mod explain_command;
 mod explore_command;
 mod input;
 mod markings;
 mod mcc_command;
 mod output;
 mod property;
+mod reproduce_command;
 mod simpler;
 mod simulate_command;
+mod story;
 mod terminal;
 mod translate_command;
 
@@ -28,13 +31,15 @@ fn main() -> ExitCode {
     let arguments = args::Arguments::parse();
     terminal::set_color(arguments.color);
     let result = match &arguments.command {
-        Command::Check(arguments) => check_command::run(arguments),
+        Command::Check(arguments) => check_command::run(arguments, check_command::Telling::Answers),
+        Command::Explain(arguments) => explain_command::run(arguments),
         Command::Explore(arguments) => explore_command::run(arguments),
         Command::Draw(arguments) => draw_command::run(arguments),
         Command::Simulate(arguments) => simulate_command::run(arguments),
         Command::Mcc(arguments) => mcc_command::run(arguments),
         Command::Translate(arguments) => translate_command::run(arguments),
         Command::Automaton(arguments) => automaton_command::run(arguments),
+        Command::Reproduce(arguments) => reproduce_command::run(arguments),
     };
     result.unwrap_or_else(|failure| failure.report()).into()
 }

@@ -5,13 +5,16 @@ use std::io::{BufRead as _, IsTerminal as _};
 use base::{Budget, Limit, Progress};
 use check::walk::Walk;
 use model::{ActionId, ActionSystem, StepError};
+use promela::lower::Code;
 use report::outcome::SCHEMA;
+use report::story::{self, Story};
 use report::{Trace, trace};
 
 use crate::args::SimulateArguments;
 use crate::check_command::limit_reason;
 use crate::exit::{Exit, Failure};
-use crate::input;
+use crate::input::{self, Input, Loaded};
+use crate::story::PromelaStory;
 use crate::terminal::{self, Clock};
 
 pub(crate) fn run(arguments: &SimulateArguments) -> Result<Exit, Failure> {
@@ -19,7 +22,43 @@ pub(crate) fn run(arguments: &SimulateArguments) -> Result<Exit, Failure> {
     let mut input = input::load(&arguments.model, json)?;
     // A walk keeps few states: better large ones than a fault.
     input.model.widen_fully();
-    let system = input.model.system();
+    let seed = arguments.seed.unwrap_or_else(|| fastrand::u64(0..1_000_000));
+    terminal::catch_interrupts();
+    loop {
+        match simulate(&input, seed, arguments)? {
+            Outcome::Exit(exit) => return Ok(exit),
+            Outcome::Incomplete(error) => {
+                if let Err(diagnostics) = input.model.extend(&error) {
+                    return Err(Failure::new(input.sources, diagnostics, json));
+                }
+            }
+        }
+    }
+}
+
+/// How a simulation ended.
+enum Outcome {
+    Exit(Exit),
+    /// A part of the model was missing; after it is made, one must start again.
+    Incomplete(StepError),
+}
+
+/// The code of a model in Promela that is simulated: with its assertions.
+fn code_of(input: &Input, json: bool) -> Result<Option<Code>, Failure> {
+    match &input.model {
+        Loaded::Promela(model) => match model.model.simulation() {
+            Ok(code) => Ok(Some(code)),
+            Err(_) => Err(Failure::plain("internal", "internal error: the model cannot be made", json)),
+        },
+        _ => Ok(None),
+    }
+}
+
+fn simulate(input: &Input, seed: u64, arguments: &SimulateArguments) -> Result<Outcome, Failure> {
+    let json = arguments.limits.json;
+    let code = code_of(input, json)?;
+    let promela = code.as_ref().map(|code| PromelaStory { code, sources: &input.sources, file: &input.file });
+    let system = code.as_ref().map_or(input.model.system(), |code| &code.system);
     let n_initial = system.initial().len();
     let Some(walk) = Walk::new(system, arguments.initial) else {
         let message = format!(
@@ -29,17 +68,21 @@ pub(crate) fn run(arguments: &SimulateArguments) -> Result<Exit, Failure> {
         );
         return Err(Failure::plain("no-initial-state", message, json));
     };
-    let seed = arguments.seed.unwrap_or_else(|| fastrand::u64(0..1_000_000));
-    terminal::catch_interrupts();
     let mut clock = Clock::start(&arguments.limits);
     let budget = clock.budget(&arguments.limits);
     let random = fastrand::Rng::with_seed(seed);
-    let mut simulation = Simulation { system, walk, random, json, budget };
+    let story = promela.as_ref().map(|story| story as &dyn Story);
+    let mut simulation = Simulation { system, story, walk, random, json, budget };
     let end = if arguments.random { simulation.random_steps(arguments.length) } else { simulation.ask() };
+    let may_end = |code: &Code| code.positions(&simulation.state()).iter().all(|position| position.may_stay);
     let end = match end {
+        Ok(Some(_)) if code.as_ref().is_some_and(may_end) => Some("a valid end".to_owned()),
         Ok(end) => end.map(str::to_owned),
         Err(Trouble::Limit(limit)) => Some(limit_reason(limit)),
-        Err(Trouble::Fault(error)) => return Err(simulation.model_error(&error)),
+        Err(Trouble::Fault(error)) => match &code {
+            Some(code) if code.can_extend(&error) => return Ok(Outcome::Incomplete(error)),
+            _ => return Err(simulation.model_error(&error, code.as_ref())),
+        },
     };
     let trace = simulation.trace()?;
     if json {
@@ -57,7 +100,7 @@ pub(crate) fn run(arguments: &SimulateArguments) -> Result<Exit, Failure> {
         let length = report::count(trace.len() as u64, "step");
         terminal::print_stdout(&format!("{length}{end}; repeat this run with --seed {seed}\n"));
     }
-    Ok(Exit::Success)
+    Ok(Outcome::Exit(Exit::Success))
 }
 
 /// Why a walk ends early.
@@ -80,6 +123,8 @@ impl From<Limit> for Trouble {
 
 struct Simulation<'a> {
     system: &'a ActionSystem,
+    /// Who can tell what happens in the words of the language.
+    story: Option<&'a dyn Story>,
     walk: Walk<'a, ActionSystem>,
     random: fastrand::Rng,
     json: bool,
@@ -178,10 +223,44 @@ impl Simulation<'_> {
     fn step(&mut self, action: ActionId) -> Result<(), StepError> {
         let before = self.state();
         self.walk.step(action)?;
-        let changes = trace::changes(self.system, &before, &self.state()).join(", ");
-        let what = trace::describe(self.system, action);
-        self.say(&format!("{:>5}  {what}  {changes}\n", self.walk.position()));
+        let changes = self.changes(&before, &self.state());
+        let lines = self
+            .story
+            .map_or(Vec::new(), |story| trace::told(&story::of_step(story, self.system, action, &before)));
+        let position = self.walk.position();
+        match lines.split_first() {
+            Some((first, rest)) => {
+                self.say(&format!("{position:>5}  {first}\n"));
+                rest.iter().for_each(|line| self.say(&format!("{:>5}  {line}\n", "")));
+                if !changes.is_empty() {
+                    self.say(&format!("{:>5}    {changes}\n", ""));
+                }
+            }
+            None => {
+                let what = trace::describe(self.system, action);
+                self.say(&format!("{position:>5}  {what}  {changes}\n"));
+            }
+        }
         Ok(())
+    }
+
+    /// What differs between two states.
+    fn changes(&self, before: &[i64], after: &[i64]) -> String {
+        match self.story {
+            Some(story) => story::changes(story, before, after),
+            None => trace::changes(self.system, before, after),
+        }
+        .join(", ")
+    }
+
+    /// A step in one line.
+    fn describe(&self, action: ActionId, before: &[i64]) -> String {
+        let statements = self.story.map(|story| story::of_step(story, self.system, action, before));
+        match statements.as_deref() {
+            Some([first]) => first.to_text(),
+            Some([first, .., last]) => format!("{} … {}", first.to_text(), last.text),
+            _ => trace::describe(self.system, action),
+        }
     }
 
     fn go_to(&mut self, position: Option<usize>) {
@@ -198,7 +277,12 @@ impl Simulation<'_> {
 
     fn show_state(&self) {
         self.say(&format!("{:>5}  state\n", self.walk.position()));
-        for line in trace::wrapped(&trace::details(self.system, &self.state()), 90) {
+        let state = self.state();
+        let (details, positions) = match self.story {
+            Some(story) => (trace::cut(story::details(story, &state)), story.positions(&state)),
+            None => (trace::details(self.system, &state), Vec::new()),
+        };
+        for line in trace::wrapped(&details, 90).into_iter().chain(positions) {
             self.say(&format!("         {line}\n"));
         }
     }
@@ -210,8 +294,8 @@ impl Simulation<'_> {
         let before = self.state();
         for (index, &action) in choices.iter().enumerate() {
             let after = self.system.layout().decode(&self.walk.peek(action)?);
-            let changes = trace::changes(self.system, &before, &after).join(", ");
-            self.say(&format!("  {:>3}) {}  {changes}\n", index + 1, trace::describe(self.system, action)));
+            let changes = self.changes(&before, &after);
+            self.say(&format!("  {:>3}) {}  {changes}\n", index + 1, self.describe(action, &before)));
         }
         Ok(())
     }
@@ -233,13 +317,26 @@ impl Simulation<'_> {
                 format!("internal error, please report it: the run does not stand up to replay: {rejection}");
             Failure::plain("internal", message, self.json)
         })?;
-        Ok(Trace::new(self.system, run, replayed))
+        let mut trace = Trace::new(self.system, run, replayed);
+        if let Some(story) = self.story {
+            trace.tell(story);
+        }
+        Ok(trace)
     }
 
-    fn model_error(&self, error: &StepError) -> Failure {
+    fn model_error(&self, error: &StepError, code: Option<&Code>) -> Failure {
         let position = report::count(self.walk.position() as u64, "step");
-        let message = format!("after {position}: {}", self.system.describe_fault(error));
-        Failure::plain("model-error", message, self.json)
+        let what = match code {
+            Some(code) => {
+                if let (Ok(mut trace), Some(action), false) = (self.trace(), error.action, self.json) {
+                    trace.fails(action);
+                    self.say(&trace.to_text(None));
+                }
+                code.describe(error)
+            }
+            None => self.system.describe_fault(error),
+        };
+        Failure::plain("model-error", format!("after {position}: {what}"), self.json)
     }
 }
 

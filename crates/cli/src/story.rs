@@ -46,11 +46,8 @@ impl Story for PromelaStory<'_> {
     }
 
     fn items(&self, state: &[i64]) -> Vec<Item> {
-        let item = |item: tell::Item| Item {
-            name: item.name,
-            value: item.value,
-            is_channel: item.is_channel,
-        };
+        let item =
+            |item: tell::Item| Item { name: item.name, value: item.value, is_channel: item.is_channel };
         self.code.items(state).into_iter().map(item).collect()
     }
 

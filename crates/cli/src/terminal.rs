@@ -60,6 +60,11 @@ pub(crate) fn catch_interrupts() {
     _ = ctrlc::set_handler(handler);
 }
 
+/// Whether the user has had enough.
+pub(crate) fn is_interrupted() -> bool {
+    INTERRUPTED.load(Ordering::Relaxed)
+}
+
 /// The clock: shows progress, and stops computations.
 pub(crate) struct Clock {
     start: Instant,

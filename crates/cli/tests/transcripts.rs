@@ -1,4 +1,4 @@
-//! Runs the transcripts of `README.md`, of the documentation in `docs` and of `tests/cmd`.
+//! Runs the transcripts of `README.md`, of the documentation and the guide in `docs`, and of `tests/cmd`.
 //!
 //! They run in a folder that has the project's `models`, and every file that a transcript shows: a
 //! fenced block whose first line names a language and a file, like `proc light.proc`, is that file.
@@ -22,7 +22,7 @@ fn transcripts() {
     let folder = tempfile::tempdir().expect("a folder can be made");
     let models = folder.path().join("models");
     fs::create_dir(&models).expect("a folder can be made");
-    for extension in ["proc", "aut"] {
+    for extension in ["proc", "aut", "pml"] {
         for file in files(&root.join("models"), extension) {
             fs::copy(&file, models.join(file.file_name().expect("it has a name"))).expect("it can be copied");
         }
@@ -34,7 +34,8 @@ fn transcripts() {
         let explored = explored.expect("the command can be run");
         assert!(explored.status.success() && explored.stderr.is_empty(), "{name}: {explored:?}");
     }
-    let documentation = files(&root.join("docs"), "md");
+    let mut documentation = files(&root.join("docs"), "md");
+    documentation.extend(files(&root.join("docs/guide"), "md"));
     for file in transcripts.iter().chain(&documentation) {
         write_shown_files(&fs::read_to_string(file).expect("it can be read"), folder.path());
     }
@@ -66,7 +67,7 @@ fn write_shown_files(markdown: &str, folder: &Path) -> Vec<String> {
     let mut names = Vec::new();
     let mut lines = markdown.lines();
     while let Some(line) = lines.next() {
-        let Some(("proc" | "aut" | "hoa" | "pnml" | "xml", name)) =
+        let Some(("proc" | "aut" | "hoa" | "pnml" | "promela" | "xml", name)) =
             line.strip_prefix("```").and_then(|info| info.split_once(char::is_whitespace))
         else {
             continue;

@@ -83,6 +83,12 @@ pub fn read(
     let model = parse::model(tokens, sources, &options.limits, &mut sink);
     let program = resolve::resolve(&model, &options.limits, &mut sink);
     if let Some(program) = &program {
+        for proctype in &program.proctypes {
+            if matches!(proctype.kind, program::ProctypeKind::Trace | program::ProctypeKind::NoTrace) {
+                let warning = base::Diagnostic::warning("not-checked", "this trace assertion is not checked");
+                sink.push(warning.at(proctype.span, ""));
+            }
+        }
         for index in 0..program.proctypes.len() {
             if let Err(error) = flow::flow(program, program::ProctypeId::new(index)) {
                 sink.push(error);

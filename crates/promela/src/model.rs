@@ -64,6 +64,14 @@ impl Model {
         self.code.with_purpose(Purpose::EndStates)
     }
 
+    /// The same code with assertions, for simulation.
+    ///
+    /// # Errors
+    /// None, after the code was made.
+    pub fn simulation(&self) -> Result<Code, Diagnostics> {
+        self.code.with_purpose(Purpose::Simulation)
+    }
+
     /// Makes the code that a fault says is missing, if it does. Everything that was resolved must be
     /// resolved again.
     ///

@@ -17,10 +17,9 @@ use serde::Serialize;
 use serde_json::Value;
 
 use self::record::{Ending, Record};
-use self::words::{and, either, quoted, step_phrase, wrap};
+use self::words::{and, either, quoted, step_phrase, value, wrap};
 use crate::count;
 use crate::outcome::{PropertyResult, Verdict};
-
 
 /// Longer runs are told without their middle, so less can be said about them.
 const MAX_STEPS: usize = 200_000;
@@ -39,8 +38,8 @@ pub struct Explanation {
 }
 
 impl Explanation {
-    /// Explains an answer. The system is asked for guards, if it is the one of the run.
-    pub fn of_result(result: &PropertyResult<'_>, system: Option<&ActionSystem>) -> Explanation {
+    /// Explains an answer.
+    pub fn of_result(result: &PropertyResult<'_>) -> Explanation {
         let verdict = match result.verdict {
             Verdict::Holds => "holds",
             Verdict::Violated => "violated",
@@ -49,13 +48,14 @@ impl Explanation {
         let run = result.counterexample.as_ref().filter(|_| result.verdict != Verdict::Holds);
         let explanation = run.map_or(Vec::new(), |run| {
             let fairness = serde_json::to_value(&run.fairness).unwrap_or_default();
-            explain(&Record::of_run(run, MAX_STEPS), system, &fairness)
+            explain(&Record::of_run(run, MAX_STEPS), Some(run.trace.system()), &fairness)
         });
         let (property, reason) = (result.property.clone(), result.reason.clone());
         Explanation { property, verdict: verdict.to_owned(), reason, explanation }
     }
 
-    /// Explains an entry of `results` in the JSON document of a check; nothing if it is none.
+    /// Explains an entry of `results` in the JSON document of a check; nothing if it is none. The system is
+    /// asked for guards, if its variables are those of the run.
     pub fn of_json(result: &Value, system: Option<&ActionSystem>) -> Option<Explanation> {
         let text = |name: &str| Some(result.get(name)?.as_str()?.to_owned());
         let verdict = text("verdict")?;
@@ -101,9 +101,13 @@ fn explain(record: &Record, system: Option<&ActionSystem>, fairness: &Value) -> 
         }
         Ending::Error => {
             sentences.extend(beginning(record, record.n_steps));
-            sentences.push(match record.n_steps {
-                0 => "The model goes wrong in its initial state.".to_owned(),
-                n => format!("After {} the model goes wrong.", count(n as u64, "step")),
+            let when = match record.n_steps {
+                0 => "In the initial state".to_owned(),
+                n => format!("After {}", count(n as u64, "step")),
+            };
+            sentences.push(match &record.failing {
+                Some(statement) => format!("{when}, {statement} fails."),
+                None => format!("{when}, the model goes wrong."),
             });
         }
     }
@@ -134,7 +138,8 @@ fn beginning(record: &Record, n_steps: usize) -> Option<String> {
 fn deadlock(record: &Record, system: Option<&ActionSystem>, sentences: &mut Vec<String>) {
     let last = record.steps.len() - 1;
     let known = system.and_then(|system| Some((system, record.state_of(system, last)?)));
-    let can_go_on: Vec<String> = known.iter().flat_map(|(system, state)| waiting::enabled(system, state)).collect();
+    let can_go_on: Vec<String> =
+        known.iter().flat_map(|(system, state)| waiting::enabled(system, state)).collect();
     let when = match record.n_steps {
         0 => "In the initial state".to_owned(),
         n => format!("After {}", count(n as u64, "step")),
@@ -146,7 +151,7 @@ fn deadlock(record: &Record, system: Option<&ActionSystem>, sentences: &mut Vec<
         sentences.push(format!("{when}, the run ends: the system could only go on with {actions}."));
     }
     if let (Some((system, state)), true) = (known, can_go_on.is_empty()) {
-        waiting::explain(system, &state, sentences);
+        waiting::explain(record, system, &state, sentences);
     }
     cycle::propositions(record, last, sentences);
 }
@@ -163,7 +168,7 @@ fn last_step(record: &Record, sentences: &mut Vec<String>) {
         .changed(last)
         .map(|at| {
             let (old, new) = (record.value(last - 1, at), record.value(last, at));
-            format!("{} from {} to {}", record.variables()[at], quoted(old), quoted(new))
+            format!("{} from {} to {}", record.variables()[at], value(old), value(new))
         })
         .collect();
     let what = step_phrase(record, last);

@@ -1,15 +1,20 @@
-//! What people and programs read: diagnostics, verdicts and runs as text and JSON, state spaces as
-//! DOT and `.aut`, and pictures.
+//! What people and programs read: diagnostics, verdicts and runs as text, JSON, pages and in words, state
+//! spaces as DOT and `.aut`, and pictures.
 //!
 //! Everything here turns values into strings; printing them is the business of the command line.
 
 pub mod automaton;
+pub mod chart;
 pub mod diagnostic;
 pub mod drawing;
+pub mod explain;
+pub mod html;
 pub mod outcome;
 pub mod space;
+pub mod story;
 pub mod trace;
 
+pub use explain::Explanation;
 pub use outcome::{CheckReport, ExploreReport, Method, ModelInfo, PropertyResult, Statistics, Verdict};
 pub use trace::Trace;
 

@@ -94,9 +94,7 @@ impl<'a> Trace<'a> {
     /// The statements after the last step, of which the last one goes wrong.
     pub fn failing_statements(&self) -> Vec<Statement> {
         match self.story {
-            Some(story) => {
-                story::of_parts(story, self.system, &self.failure, self.states.state(self.len()))
-            }
+            Some(story) => story::of_parts(story, self.system, &self.failure, self.states.state(self.len())),
             None => Vec::new(),
         }
     }
@@ -331,7 +329,7 @@ pub fn details(system: &ActionSystem, values: &[i64]) -> Vec<String> {
 }
 
 /// The first of very many.
-fn cut(mut details: Vec<String>) -> Vec<String> {
+pub fn cut(mut details: Vec<String>) -> Vec<String> {
     if details.len() > MAX_VARIABLES {
         let n_more = details.len() - MAX_VARIABLES;
         details.truncate(MAX_VARIABLES);

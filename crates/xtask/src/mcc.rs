@@ -135,7 +135,7 @@ pub(crate) fn run(arguments: &[&str]) -> ExitCode {
 }
 
 /// Builds the command; returns where it is.
-fn build() -> Option<PathBuf> {
+pub(crate) fn build() -> Option<PathBuf> {
     let arguments = ["build", "--release", "--package", "stubborn-cli", "--message-format", "json"];
     let output = Command::new(env!("CARGO")).args(arguments).stderr(Stdio::inherit()).output().ok()?;
     let text = String::from_utf8(output.stdout).ok()?;

@@ -14,7 +14,7 @@ use std::process::{Command, ExitCode};
 use serde_json::Value;
 
 /// The crates from top to bottom; each may use those before it.
-const LAYERS: [&str; 16] = [
+const LAYERS: [&str; 17] = [
     "stubborn-base",
     "stubborn-ltl",
     "stubborn-automata",
@@ -26,6 +26,7 @@ const LAYERS: [&str; 16] = [
     "stubborn-petri",
     "stubborn-promela",
     "stubborn-report",
+    "stubborn-reproduce",
     "stubborn",
     "stubborn-cli",
     "stubborn-testing",

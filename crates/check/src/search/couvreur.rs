@@ -21,7 +21,12 @@
 //! - The counterexample is not the path on the stack: the shortest way to the component and a short
 //!   cycle inside it are searched for, breadth first, in what was explored.
 //! - Edges to states that are known are looked at when their source is entered, so that only edges to
-//!   new states wait.
+//!   new states wait, and of the edges to a new state only the one by which it will be entered
+//!   (module `path`). The marks of the others are not forgotten: a state that is left is expanded
+//!   once more, if its component lacks marks that some edge of the state to a new state had.
+//! - The stack of the path and that of the open states are lists through the states (module `path`),
+//!   and the roots below the top are packed (module `roots`): eight bytes per state, and one to six
+//!   per state on the path.
 //! - For testing automata, Geldenhuys and Hansen's heuristic is tried as well: an edge that closes a
 //!   cycle of silent steps among livelock states of the path is a livelock. Not under fairness, where
 //!   that cycle may be unfair.
@@ -32,19 +37,24 @@
 //! [couvreur.99.fm]; Algorithm 1 of [bensalem.12.topnoc]; [geldenhuys.06.spin].
 
 use base::{Budget, Limit, Progress};
-use model::{ActionId, System};
-use rustc_hash::{FxHashMap, FxHashSet};
+use fixedbitset::FixedBitSet;
+use model::{Run, System};
+use rustc_hash::FxHashSet;
 
 use super::Stats;
 use super::evidence::{Evidence, ProductOutcome, ProductStop, Violation};
-use super::lasso::{lasso, run_to};
+use super::lasso::Runs;
+use super::path::{DEAD, MAX_STATES, NEW, Path, Top};
 use super::product_graph::{Edge, ProductGraph, Trouble};
+use super::roots::{EdgeMarks, Roots, pop_marks, push_marks};
 use super::streett::fair_part;
-use crate::fairness::{Acceptance, Fairness, add};
+use super::varints::Varints;
+use crate::fairness::{Acceptance, add};
 use crate::observer::Observer;
-use crate::paged::{OutOfMemory, Paged};
+use crate::paged::OutOfMemory;
 use crate::product::{Expanded, Product};
 use crate::store::StateId;
+use crate::store::packed::Packed;
 
 /// Looks for a run that the observer accepts by marks, at once, or by its end; if there are fairness
 /// constraints, for a fair one.
@@ -54,7 +64,7 @@ pub fn search<S: System, O: Observer>(
 ) -> ProductOutcome {
     let mut search = Search::new(product, budget.max_bytes);
     let end = search.run(budget).err();
-    search.outcome(end)
+    search.outcome(end, budget)
 }
 
 /// Which edges are searched.
@@ -93,78 +103,20 @@ impl From<OutOfMemory> for End {
     }
 }
 
-/// The marks of edges, numbered: there are few different ones.
-#[derive(Default)]
-struct EdgeMarks {
-    numbers: FxHashMap<(u64, Option<ActionId>), u32>,
-    /// So many words each.
-    n_words: usize,
-    words: Vec<u32>,
-    /// What was asked for last.
-    last: Option<((u64, Option<ActionId>), u32)>,
-    buffer: Vec<u32>,
-}
-
-impl EdgeMarks {
-    /// The number of the marks of an edge.
-    #[inline]
-    fn number(&mut self, fairness: &Fairness, marks: u64, action: Option<ActionId>) -> u32 {
-        let key = (marks, if fairness.is_empty() { None } else { action });
-        match self.last {
-            Some((last, number)) if last == key => number,
-            _ => self.look_up(fairness, key),
-        }
-    }
-
-    fn look_up(&mut self, fairness: &Fairness, key: (u64, Option<ActionId>)) -> u32 {
-        let number = *self.numbers.entry(key).or_insert_with(|| {
-            fairness.step_marks(key.0, key.1, &mut self.buffer);
-            self.n_words = self.buffer.len();
-            self.words.extend_from_slice(&self.buffer);
-            (self.words.len() / self.n_words) as u32 - 1
-        });
-        self.last = Some((key, number));
-        number
-    }
-
-    #[inline]
-    fn get(&self, number: u32) -> &[u32] {
-        &self.words[number as usize * self.n_words..(number as usize + 1) * self.n_words]
-    }
-}
-
-/// In `order`: not entered yet.
-const NEW: u32 = 0;
-/// In `order`: its component is finished.
-const DEAD: u32 = u32::MAX;
-
-/// A group of edges with the same marks that wait to be followed: the number of their marks, and how many
-/// there are.
+/// An edge by which a state is entered: the number of its marks, and whether it is silent.
 #[derive(Clone, Copy)]
-struct Group {
+struct Via {
     marks: u32,
     silent: bool,
-    n_edges: u32,
 }
 
-impl Group {
-    const FLAG: u32 = 1 << 31;
-    const SILENT: u32 = 1 << 30;
-    const MAX_EDGES: u32 = (1 << 14) - 1;
-    const MAX_MARKS: u32 = 1 << 16;
-
+impl Via {
     fn encode(self) -> u32 {
-        let silent = if self.silent { Group::SILENT } else { 0 };
-        Group::FLAG | silent | self.marks << 14 | self.n_edges
+        self.marks << 1 | u32::from(self.silent)
     }
 
-    fn decode(word: u32) -> Option<Group> {
-        let marks = word >> 14 & (Group::MAX_MARKS - 1);
-        (word & Group::FLAG != 0).then_some(Group {
-            marks,
-            silent: word & Group::SILENT != 0,
-            n_edges: word & Group::MAX_EDGES,
-        })
+    fn decode(number: u32) -> Via {
+        Via { marks: number >> 1, silent: number & 1 == 1 }
     }
 }
 
@@ -175,23 +127,19 @@ pub(super) struct Search<'p, 'a, S: System, O> {
     looks_for_livelocks: bool,
     /// Some livelock state was entered (003's Gseen).
     pub(super) saw_livelock: bool,
-    /// Per state: when it was entered, counted from 1; or `NEW` or `DEAD`. H in the paper.
-    order: Paged,
-    is_on_path: Vec<u64>,
-    /// The partial components on the path: order of the first state, number of the marks of the edge that
-    /// led there, and the marks seen inside.
-    roots: Paged,
-    root: Vec<u32>,
+    path: Path,
+    /// Per state that waits: the edge by which it will be entered.
+    via: Packed,
+    /// The partial components on the path.
+    roots: Roots,
     edge_marks: EdgeMarks,
-    /// The states of all partial components, in the order in which they were entered.
-    open: Paged,
-    /// Per state on the path: itself, and above it groups of edges that wait: their targets, and above
-    /// these what they have in common. So on top of it is a group or a state.
-    path: Paged,
-    depth: u64,
-    /// For testing automata, per state on the path: the order of the first state of its suffix of silent
-    /// steps among livelock states (0: it is not a livelock state).
-    livelock_since: Paged,
+    /// Per state on the path: for testing automata, what `livelock_since` was below it, if it is not the
+    /// same; and the marks of its edges to states that were new.
+    frames: Varints,
+    waiting_marks: Vec<u32>,
+    /// The order of the first state of the path's suffix of silent steps among livelock states; 0 if the
+    /// state on top is not a livelock state.
+    livelock_since: u32,
     pub(super) edges: Vec<Edge>,
     pub(super) stats: Stats,
     pub(super) progress: Progress,
@@ -216,16 +164,14 @@ impl<'p, 'a, S: System, O: Observer> Search<'p, 'a, S, O> {
             acceptance,
             looks_for_livelocks,
             saw_livelock: false,
-            roots: Paged::new(2 + fairness.n_words()),
-            root: Vec::new(),
+            path: Path::new(),
+            via: Packed::new(),
+            roots: Roots::new(fairness.n_words()),
             edge_marks: EdgeMarks::default(),
+            frames: Varints::default(),
+            waiting_marks: vec![0; fairness.n_words()],
+            livelock_since: 0,
             graph,
-            order: Paged::new(1),
-            is_on_path: Vec::new(),
-            open: Paged::new(1),
-            path: Paged::new(1),
-            depth: 0,
-            livelock_since: Paged::new(1),
             edges: Vec::new(),
             stats: Stats::default(),
             progress: Progress::default(),
@@ -249,33 +195,29 @@ impl<'p, 'a, S: System, O: Observer> Search<'p, 'a, S, O> {
 
     /// Searches from all states that were found.
     pub(super) fn run_from_all(&mut self, budget: &mut Budget<'_>) -> Result<(), End> {
-        let mut next = 0;
-        while next < self.graph.n_states() as usize {
-            self.search_from(StateId::new(next), budget)?;
-            next += 1;
+        // Under reduction, more may be found meanwhile.
+        loop {
+            let new = self.states(|path, state| path.order_of(state) == NEW);
+            if new.is_clear() {
+                return Ok(());
+            }
+            for state in new.ones() {
+                self.search_from(StateId::new(state), budget)?;
+            }
         }
-        Ok(())
     }
 
     fn search_from(&mut self, state: StateId, budget: &mut Budget<'_>) -> Result<(), End> {
-        if self.order_of(state) == NEW {
-            self.push(state, None, budget)?;
-            self.search_from_top(budget)?;
+        if self.order_of(state) != NEW {
+            return Ok(());
         }
-        Ok(())
-    }
-
-    fn search_from_top(&mut self, budget: &mut Budget<'_>) -> Result<(), End> {
-        while let Some(top) = self.path.len().checked_sub(1) {
-            match Group::decode(self.path.get(top)[0]) {
-                None => self.pop()?,
-                Some(group) => {
-                    let target = self.next_edge(group)?;
-                    match self.order_of(target) {
-                        NEW => self.push(target, Some(group), budget)?,
-                        DEAD => {}
-                        order => self.close(target, order, group.marks, group.silent)?,
-                    }
+        self.enter(state, None, budget)?;
+        while let Some(top) = self.path.top() {
+            match top {
+                Top::State(state) => self.leave(state)?,
+                Top::Waiting(state) => {
+                    let via = Via::decode(self.via.get(state.index()));
+                    self.enter(state, Some(via), budget)?;
                 }
             }
         }
@@ -284,25 +226,13 @@ impl<'p, 'a, S: System, O: Observer> Search<'p, 'a, S, O> {
 
     #[inline]
     pub(super) fn order_of(&self, state: StateId) -> u32 {
-        if state.index() < self.order.len() { self.order.get(state.index())[0] } else { NEW }
-    }
-
-    fn is_on_path(is_on_path: &[u64], state: StateId) -> bool {
-        let at = state.index();
-        is_on_path.get(at / 64).is_some_and(|word| word >> (at % 64) & 1 == 1)
-    }
-
-    fn flip_on_path(&mut self, state: usize) {
-        if state / 64 >= self.is_on_path.len() {
-            self.is_on_path.resize(state / 64 + 1, 0);
-        }
-        self.is_on_path[state / 64] ^= 1 << (state % 64);
+        self.path.order_of(state)
     }
 
     /// The edges of a state that are in scope, into `edges`.
     pub(super) fn expand(&mut self, state: StateId) -> Result<Expanded, End> {
-        let is_on_path = &self.is_on_path;
-        let expanded = self.graph.expand(state, |state| Self::is_on_path(is_on_path, state), &mut self.edges);
+        let path = &self.path;
+        let expanded = self.graph.expand(state, |state| path.is_on_path(state), &mut self.edges);
         let expanded = expanded.map_err(|trouble| End::Trouble(trouble, Some(state)))?;
         if self.scope == Scope::Livelocks {
             let livelock = expanded.stance.livelock;
@@ -311,36 +241,31 @@ impl<'p, 'a, S: System, O: Observer> Search<'p, 'a, S, O> {
         Ok(expanded)
     }
 
-    /// Enters a state, by an edge of a group: a component of its own, for the time being.
-    fn push(&mut self, state: StateId, via: Option<Group>, budget: &mut Budget<'_>) -> Result<(), End> {
+    /// Makes room for what is known about the states of the graph.
+    #[inline]
+    fn make_room(&mut self) -> Result<(), End> {
+        let n_ids = self.graph.n_ids();
+        if n_ids > MAX_STATES as usize {
+            return Err(End::Limit(Limit::States(u64::from(MAX_STATES))));
+        }
+        self.path.make_room(n_ids)?;
+        while self.via.len() < n_ids {
+            self.via.push(0)?;
+        }
+        Ok(())
+    }
+
+    /// Enters a state: a component of its own, for the time being.
+    fn enter(&mut self, state: StateId, via: Option<Via>, budget: &mut Budget<'_>) -> Result<(), End> {
+        self.make_room()?;
         // A state is on the path already when it is expanded: a loop closes a cycle.
-        self.flip_on_path(state.index());
-        let expanded = self.expand(state);
-        while self.order.len() <= state.index().max(self.graph.n_states() as usize - 1) {
-            self.order.push(&[NEW])?;
-        }
-        let order = self.open.len() as u32 + 1;
-        self.order.get_mut(state.index())[0] = order;
-        self.open.push(&[state.index() as u32])?;
-        let expanded = expanded?;
-        self.root.clear();
-        self.root.extend([order, via.map_or(0, |via| via.marks)]);
-        self.root.extend_from_slice(self.graph.state_marks());
-        self.roots.push(&self.root)?;
-        self.path.push(&[state.index() as u32])?;
+        let order = self.path.enter(state);
+        let expanded = self.expand(state)?;
+        self.make_room()?;
+        self.roots.push(order, via.map_or(0, |via| via.marks), self.graph.state_marks())?;
         if self.looks_for_livelocks {
-            let is_silent = via.is_some_and(|via| via.silent);
-            let since = match self.livelock_since.len() {
-                _ if !expanded.stance.livelock => 0,
-                0 => order,
-                len => match self.livelock_since.get(len - 1)[0] {
-                    since if is_silent && since != 0 => since,
-                    _ => order,
-                },
-            };
-            self.livelock_since.push(&[since])?;
+            self.enter_livelock(order, expanded.stance.livelock, via.is_some_and(|via| via.silent))?;
         }
-        self.depth += 1;
         self.saw_livelock |= expanded.stance.livelock;
         self.stats.deadlocks += u64::from(expanded.is_deadlock && self.scope == Scope::All);
         if expanded.stance.at_once {
@@ -351,8 +276,24 @@ impl<'p, 'a, S: System, O: Observer> Search<'p, 'a, S, O> {
         }
         self.progress.transitions += self.edges.len() as u64;
         self.look_at_edges()?;
-        self.progress.depth = self.progress.depth.max(self.depth - 1);
+        self.progress.depth = self.progress.depth.max(self.path.depth() - 1);
         self.poll(budget)
+    }
+
+    fn enter_livelock(&mut self, order: u32, is_livelock: bool, is_silent: bool) -> Result<(), End> {
+        let before = self.livelock_since;
+        if is_livelock && is_silent && before != 0 {
+            return Ok(());
+        }
+        self.livelock_since = if is_livelock { order } else { 0 };
+        Ok(self.frames.push(u64::from(if before == 0 { 0 } else { order - before }))?)
+    }
+
+    fn leave_livelock(&mut self, order: u32) {
+        if self.livelock_since == 0 || self.livelock_since == order {
+            let back = self.frames.pop() as u32;
+            self.livelock_since = if back == 0 { 0 } else { order - back };
+        }
     }
 
     /// The number of the marks of an edge.
@@ -370,182 +311,176 @@ impl<'p, 'a, S: System, O: Observer> Search<'p, 'a, S, O> {
 
     /// Looks at the edges of the state that was just entered. Those to new states wait.
     fn look_at_edges(&mut self) -> Result<(), End> {
-        let mut group = Group { marks: 0, silent: false, n_edges: 0 };
+        self.waiting_marks.fill(0);
         for index in (0..self.edges.len()).rev() {
             let edge = self.edges[index];
             let Edge { target, silent, .. } = edge;
             let marks = self.marks_of(&edge);
             match self.order_of(target) {
                 NEW => {
-                    let is_alike = (group.marks, group.silent) == (marks, silent);
-                    if group.n_edges > 0 && (!is_alike || group.n_edges == Group::MAX_EDGES) {
-                        self.path.push(&[group.encode()])?;
-                        group.n_edges = 0;
+                    if marks > u32::MAX >> 1 {
+                        return Err(End::Limit(Limit::Memory(u64::MAX)));
                     }
-                    if marks >= Group::MAX_MARKS || target.index() as u32 >= Group::FLAG {
-                        return Err(End::Limit(Limit::States(u64::from(Group::FLAG))));
-                    }
-                    self.path.push(&[target.index() as u32])?;
-                    group = Group { marks, silent, n_edges: group.n_edges + 1 };
+                    self.path.wait(target);
+                    self.via.set(target.index(), Via { marks, silent }.encode())?;
+                    add(&mut self.waiting_marks, self.edge_marks.get(marks));
                 }
                 DEAD => {}
-                order => self.close(target, order, marks, silent)?,
+                order => {
+                    if silent && self.closes_livelock(target, order) {
+                        return Err(End::Livelock(target));
+                    }
+                    self.roots.merge(order, self.edge_marks.get(marks), &self.edge_marks);
+                    self.accept()?;
+                }
             }
         }
-        if group.n_edges > 0 {
-            self.path.push(&[group.encode()])?;
-        }
-        Ok(())
+        Ok(push_marks(&mut self.frames, &self.waiting_marks)?)
+    }
+
+    /// Ends the search if the component on top is accepted.
+    #[inline]
+    fn accept(&self) -> Result<(), End> {
+        let accepted = self.acceptance.holds(self.roots.marks());
+        if accepted { Err(End::Accepting(self.roots.order())) } else { Ok(()) }
     }
 
     fn poll(&mut self, budget: &mut Budget<'_>) -> Result<(), End> {
         self.progress.states = self.graph.n_states();
-        self.progress.pending = self.path.len() as u64 - self.depth;
+        self.progress.pending = self.path.n_waiting();
         self.progress.bytes = self.graph.bytes()
-            + self.open.bytes()
             + self.path.bytes()
-            + self.livelock_since.bytes()
-            + self.order.bytes()
+            + self.via.bytes()
             + self.roots.bytes()
-            + 8 * self.is_on_path.capacity() as u64;
+            + self.frames.bytes();
         self.stats.peak_bytes = self.stats.peak_bytes.max(self.progress.bytes);
         Ok(budget.poll(&self.progress)?)
-    }
-
-    /// Takes the next edge of the group on top of the path.
-    #[inline]
-    fn next_edge(&mut self, group: Group) -> Result<StateId, OutOfMemory> {
-        self.path.pop();
-        let target = self.path.get(self.path.len() - 1)[0] as usize;
-        self.path.pop();
-        if group.n_edges > 1 {
-            self.path.push(&[Group { n_edges: group.n_edges - 1, ..group }.encode()])?;
-        }
-        Ok(StateId::new(target))
-    }
-
-    /// An edge leads back to a state of this order.
-    #[inline]
-    fn close(&mut self, target: StateId, order: u32, marks: u32, silent: bool) -> Result<(), End> {
-        if silent && self.closes_livelock(target, order) {
-            return Err(End::Livelock(target));
-        }
-        self.merge(order, marks)
     }
 
     /// Whether a silent edge from the top of the path to a state of this order closes a cycle of silent
     /// steps among livelock states: the state lies on the path, in the same suffix of such steps.
     fn closes_livelock(&self, target: StateId, order: u32) -> bool {
-        if !self.looks_for_livelocks {
-            return false;
-        }
-        let since = self.livelock_since.get(self.livelock_since.len() - 1)[0];
-        since != 0 && order >= since && Self::is_on_path(&self.is_on_path, target)
-    }
-
-    /// An edge with marks of this number leads back to a state of this order: everything since then is one
-    /// component.
-    #[inline]
-    fn merge(&mut self, order: u32, marks: u32) -> Result<(), End> {
-        let Some(mut top) = self.roots.len().checked_sub(1) else { return Ok(()) };
-        if self.roots.get(top)[0] <= order {
-            // Nothing is merged: this is the usual case.
-            let inside = &mut self.roots.get_mut(top)[2..];
-            add(inside, self.edge_marks.get(marks));
-        } else {
-            self.root.clear();
-            self.root.extend_from_slice(self.edge_marks.get(marks));
-            while self.roots.get(top)[0] > order {
-                let root = self.roots.get(top);
-                add(&mut self.root, &root[2..]);
-                add(&mut self.root, self.edge_marks.get(root[1]));
-                self.roots.pop();
-                top -= 1;
-            }
-            add(&mut self.roots.get_mut(top)[2..], &self.root);
-        }
-        let root = self.roots.get(top);
-        if self.acceptance.holds(&root[2..]) { Err(End::Accepting(root[0])) } else { Ok(()) }
+        let since = self.livelock_since;
+        self.looks_for_livelocks && since != 0 && order >= since && self.path.is_on_path(target)
     }
 
     /// Leaves the state on top of the path; if it is the root of its component, that is finished.
-    fn pop(&mut self) -> Result<(), End> {
-        let state = self.path.get(self.path.len() - 1)[0] as usize;
-        let order = self.order.get(state)[0];
-        self.path.pop();
-        self.livelock_since.pop();
-        self.depth -= 1;
-        self.flip_on_path(state);
-        let top = self.roots.len() - 1;
-        if self.roots.get(top)[0] == order {
-            if self.graph.fairness().has_strong() && self.acceptance.may_hold(&self.roots.get(top)[2..]) {
-                let members: Vec<u32> =
-                    (order as usize - 1..self.open.len()).map(|at| self.open.get(at)[0]).collect();
+    fn leave(&mut self, state: StateId) -> Result<(), End> {
+        let order = self.order_of(state);
+        pop_marks(&mut self.frames, &mut self.waiting_marks);
+        if self.looks_for_livelocks {
+            self.leave_livelock(order);
+        }
+        // States that were entered since then, and are not finished, belong to the same component.
+        let has_members = self.path.n_open() > order;
+        if has_members && self.acceptance.helps(&self.waiting_marks, self.roots.marks()) {
+            self.look_again(state, order)?;
+        }
+        self.path.leave();
+        if self.roots.order() == order {
+            if self.graph.fairness().has_strong() && self.acceptance.may_hold(self.roots.marks()) {
+                let mut members: Vec<StateId> = self.path.left_since(order).collect();
+                members.sort_unstable_by_key(|&state| self.order_of(state));
                 if let Some(part) = fair_part(self, &members)? {
                     return Err(End::FairPart(part));
                 }
             }
             self.roots.pop();
-            for at in (order as usize - 1..self.open.len()).rev() {
-                let state = self.open.get(at)[0];
-                self.order.get_mut(state as usize)[0] = DEAD;
-            }
-            self.open.truncate(order as usize - 1);
+            self.path.finish(order);
         }
         Ok(())
     }
 
+    /// Adds the marks of all edges from a state of this order to states of its component that were entered
+    /// later. These are edges of the unreduced product, which is no harm.
+    fn look_again(&mut self, state: StateId, order: u32) -> Result<(), End> {
+        let mut edges = std::mem::take(&mut self.edges);
+        self.graph.known_edges(state, &mut edges);
+        let scope = self.scope;
+        for edge in edges.iter().filter(|edge| scope == Scope::All || edge.silent) {
+            let target = self.order_of(edge.target);
+            if target != DEAD && target > order {
+                let marks = self.marks_of(edge);
+                self.roots.add(self.edge_marks.get(marks));
+            }
+        }
+        self.edges = edges;
+        self.accept()
+    }
+
     /// The outcome of a search that ended so.
-    pub(super) fn outcome(mut self, end: Option<End>) -> ProductOutcome {
+    pub(super) fn outcome(mut self, end: Option<End>, budget: &mut Budget<'_>) -> ProductOutcome {
         self.progress.states = self.graph.n_states();
         self.stats.record(&self.progress);
+        let stats = self.stats;
         let system_states = Some(self.graph.n_system_states());
-        let stop = end.map(|end| self.explain(&end).unwrap_or(ProductStop::NoRun));
-        ProductOutcome { stats: self.stats, system_states, stop, coverage: None }
+        let stop = end.map(|end| self.explain(end, budget).unwrap_or_else(|stop| stop));
+        ProductOutcome { stats, system_states, stop, coverage: None }
     }
 
     /// Turns the end of the main loop into an answer with a run.
-    fn explain(&mut self, end: &End) -> Option<ProductStop> {
-        let (order, graph, acceptance) = (&self.order, &mut self.graph, &self.acceptance);
+    fn explain(self, end: End, budget: &mut Budget<'_>) -> Result<ProductStop, ProductStop> {
         let accepted = match self.scope {
             Scope::All => Violation::Cycle,
             Scope::Livelocks => Violation::Livelock,
         };
-        Some(match end {
-            End::Limit(limit) | End::Trouble(Trouble::Limit(limit), _) => ProductStop::Limit(*limit),
-            End::Trouble(Trouble::Fault(error), state) => {
-                let run = match state {
-                    Some(state) => run_to(graph, *state)?.0,
-                    None => model::Run::default(),
-                };
-                ProductStop::Fault(*error, run)
+        let acceptance = self.acceptance.clone();
+        match end {
+            End::Limit(limit) | End::Trouble(Trouble::Limit(limit), _) => Ok(limit.into()),
+            End::Trouble(Trouble::Fault(error), None) => Ok(error.into()),
+            End::Trouble(Trouble::Fault(error), Some(state)) => {
+                Ok(ProductStop::Fault(error, self.run_to(state, budget)?.0))
             }
             End::State(violation, state) => {
-                let (run, observer_states) = run_to(graph, *state)?;
-                let violation = *violation;
-                ProductStop::Found(Evidence { violation, run, cycle_start: None, observer_states })
+                let (run, observer_states) = self.run_to(state, budget)?;
+                Ok(ProductStop::Found(Evidence { violation, run, cycle_start: None, observer_states }))
             }
             End::Accepting(root) => {
-                let is_inside = |state: StateId| {
-                    let order = if state.index() < order.len() { order.get(state.index())[0] } else { NEW };
-                    order != DEAD && order >= *root
-                };
-                ProductStop::Found(lasso(graph, accepted, acceptance, &is_inside)?)
+                let inside = self.states(|path, state| (root..DEAD).contains(&path.order_of(state)));
+                self.lasso(accepted, &acceptance, &inside, budget)
             }
             End::FairPart(part) => {
-                let is_inside = |state: StateId| part.contains(&(state.index() as u32));
-                ProductStop::Found(lasso(graph, accepted, acceptance, &is_inside)?)
+                let inside = self.states(|_, state| part.contains(&(state.index() as u32)));
+                self.lasso(accepted, &acceptance, &inside, budget)
             }
             End::Livelock(start) => {
                 // The states on the path that were entered since then.
-                let first = order.get(start.index())[0];
-                let is_on_path = &self.is_on_path;
-                let is_inside = |state: StateId| {
-                    Self::is_on_path(is_on_path, state) && order.get(state.index())[0] >= first
-                };
-                let acceptance = graph.fairness().acceptance(0);
-                ProductStop::Found(lasso(graph, Violation::Livelock, &acceptance, &is_inside)?)
+                let first = self.order_of(start);
+                let inside =
+                    self.states(|path, state| path.is_on_path(state) && path.order_of(state) >= first);
+                let acceptance = self.graph.fairness().acceptance(0);
+                self.lasso(Violation::Livelock, &acceptance, &inside, budget)
             }
-        })
+        }
+    }
+
+    /// The states that are so.
+    fn states(&self, is_so: impl Fn(&Path, StateId) -> bool) -> FixedBitSet {
+        let mut states = FixedBitSet::with_capacity(self.graph.n_ids());
+        states.extend(self.graph.ids().filter(|&state| is_so(&self.path, state)).map(StateId::index));
+        states
+    }
+
+    /// What was explored. The path is forgotten: its memory is needed for runs.
+    fn explored(self) -> (ProductGraph<'p, 'a, S, O>, Progress) {
+        (self.graph, self.progress)
+    }
+
+    fn run_to(self, state: StateId, budget: &mut Budget<'_>) -> Result<(Run, Vec<u32>), ProductStop> {
+        let (mut graph, progress) = self.explored();
+        Runs::new(&mut graph, progress, budget)?.run_to(state)
+    }
+
+    fn lasso(
+        self,
+        violation: Violation,
+        acceptance: &Acceptance,
+        inside: &FixedBitSet,
+        budget: &mut Budget<'_>,
+    ) -> Result<ProductStop, ProductStop> {
+        let (mut graph, progress) = self.explored();
+        let is_inside = |state: StateId| inside.contains(state.index());
+        let lasso = Runs::new(&mut graph, progress, budget)?.lasso(violation, acceptance, &is_inside)?;
+        Ok(ProductStop::Found(lasso))
     }
 }

@@ -22,13 +22,16 @@ mod lasso;
 mod log;
 pub mod nested_dfs;
 pub mod one_pass;
+mod path;
 pub mod product_bfs;
 mod product_graph;
+mod roots;
 pub mod shortest;
 mod stack;
 pub mod streett;
 pub mod tester;
 pub mod two_pass;
+mod varints;
 
 pub use evidence::{Evidence, ProductOutcome, ProductStop, Violation};
 

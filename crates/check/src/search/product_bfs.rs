@@ -20,6 +20,7 @@ use super::evidence::{ProductOutcome, ProductStop};
 use super::log::Log;
 use super::product_graph::{Edge, ProductGraph, Trouble};
 use crate::observer::Observer;
+use crate::paged::Paged;
 use crate::product::Product;
 use crate::store::StateId;
 
@@ -31,6 +32,7 @@ pub fn search<S: System, O: Observer>(
 ) -> ProductOutcome {
     let mut search = Search {
         graph: ProductGraph::new(product, budget.max_bytes),
+        found: Paged::new(1),
         log: Log::new(),
         edges: Vec::new(),
         stats: Stats::default(),
@@ -43,7 +45,8 @@ pub fn search<S: System, O: Observer>(
 
 struct Search<'p, 'a, S: System, O> {
     graph: ProductGraph<'p, 'a, S, O>,
-    /// How states were found; a note has the number of its state.
+    /// The states in the order in which they were found, and how: the notes have the same order.
+    found: Paged,
     log: Log,
     edges: Vec<Edge>,
     stats: Stats,
@@ -56,6 +59,7 @@ impl<S: System, O: Observer> Search<'_, '_, S, O> {
             Trouble::Fault(error) => error.into(),
         })?;
         for (initial, id) in &self.graph.initial {
+            self.found.push(&[id.index() as u32])?;
             self.log.add(Log::ROOT, *initial as u32, self.graph.observer_state(*id))?;
         }
         self.poll(0, budget)?;
@@ -74,22 +78,20 @@ impl<S: System, O: Observer> Search<'_, '_, S, O> {
     }
 
     fn expand(&mut self, number: u64) -> Result<(), ProductStop> {
-        let Search { graph, log, edges, stats } = self;
-        let mut n_known = graph.n_states();
-        let expanded = graph.expand(StateId::new(number as usize), |_| false, edges);
+        let Search { graph, found, log, edges, stats } = self;
+        let state = StateId::new(found.get(number as usize)[0] as usize);
+        let expanded = graph.expand(state, |_| false, edges);
         let expanded = expanded.map_err(|trouble| match trouble {
             Trouble::Limit(limit) => ProductStop::Limit(limit),
             Trouble::Fault(error) => ProductStop::Fault(error, log.run_to(number as u32).0),
         })?;
         stats.deadlocks += u64::from(expanded.is_deadlock);
         stats.transitions += edges.len() as u64;
-        for edge in edges {
-            if edge.target.index() as u64 == n_known {
-                // Nothing goes wrong after a deadlock, so the run over such an edge is never asked for.
-                let action = edge.action.map_or(0, |action| action.index() as u32);
-                log.add(number as u32, action, graph.observer_state(edge.target))?;
-                n_known += 1;
-            }
+        for edge in edges.iter().filter(|edge| edge.is_new) {
+            // Nothing goes wrong after a deadlock, so the run over such an edge is never asked for.
+            let action = edge.action.map_or(0, |action| action.index() as u32);
+            found.push(&[edge.target.index() as u32])?;
+            log.add(number as u32, action, graph.observer_state(edge.target))?;
         }
         Ok(())
     }
@@ -102,7 +104,7 @@ impl<S: System, O: Observer> Search<'_, '_, S, O> {
             transitions: self.stats.transitions,
             depth: self.stats.depth,
             pending: states - n_expanded,
-            bytes: self.graph.bytes() + self.log.bytes() + edge_bytes as u64,
+            bytes: self.graph.bytes() + self.found.bytes() + self.log.bytes() + edge_bytes as u64,
         };
         self.stats.record(&progress);
         Ok(budget.poll(&progress)?)

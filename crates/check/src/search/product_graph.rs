@@ -1,7 +1,7 @@
 //! A product, stored as it is explored.
 //!
 //! A system state is stored once, however many observer states it meets; a state of the product is
-//! the number of a system state and an observer state.
+//! the number of a system state and an observer state. Its own number says nothing about when it was found.
 
 use base::Limit;
 use model::{ActionId, StepError, System};
@@ -15,6 +15,8 @@ use crate::store::{Exact, Pairs, StateId, Store as _, Visited as _};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Edge {
     pub(crate) target: StateId,
+    /// The target was found by this edge.
+    pub(crate) is_new: bool,
     pub(crate) marks: u64,
     /// None is the stuttering of a deadlock.
     pub(crate) action: Option<ActionId>,
@@ -57,7 +59,8 @@ pub(crate) struct ProductGraph<'p, 'a, S: System, O> {
     products: Pairs,
     state: Vec<u32>,
     steps: ProductSteps,
-    ids: Vec<StateId>,
+    system_ids: Vec<StateId>,
+    ids: Vec<(StateId, bool)>,
     pairs: Vec<u32>,
     /// The initial states, each with the number of the system's initial state in it.
     pub(crate) initial: Vec<(usize, StateId)>,
@@ -73,6 +76,7 @@ impl<'p, 'a, S: System, O: Observer> ProductGraph<'p, 'a, S, O> {
             product,
             systems: Exact::new(width, max_bytes),
             state: vec![0; width],
+            system_ids: Vec::new(),
             ids: Vec::new(),
             pairs: Vec::new(),
             initial: Vec::new(),
@@ -98,6 +102,17 @@ impl<'p, 'a, S: System, O: Observer> ProductGraph<'p, 'a, S, O> {
 
     pub(crate) fn n_states(&self) -> u64 {
         self.products.n_states()
+    }
+
+    /// All numbers of states are smaller than this.
+    #[inline]
+    pub(crate) fn n_ids(&self) -> usize {
+        self.products.n_ids()
+    }
+
+    /// The numbers of all states.
+    pub(crate) fn ids(&self) -> impl Iterator<Item = StateId> {
+        self.products.ids()
     }
 
     pub(crate) fn n_system_states(&self) -> u64 {
@@ -136,22 +151,23 @@ impl<'p, 'a, S: System, O: Observer> ProductGraph<'p, 'a, S, O> {
         out.clear();
         let [system_id, observer_state] = self.products.get(id);
         self.systems.get(StateId::new(system_id as usize), &mut self.state);
-        let ProductGraph { product, systems, products, state, steps, ids, pairs, .. } = self;
+        let ProductGraph { product, systems, products, state, steps, system_ids, ids, pairs, .. } = self;
         let mut is_on_path = |system: &[u32], observer: u32| {
             let system = systems.find(system);
             let id = system.and_then(|system| products.find([system.index() as u32, observer]));
             id.is_some_and(&is_on_path)
         };
         let expanded = product.expand(state, observer_state, &mut is_on_path, steps)?;
-        systems.insert_ids(steps.systems.targets(), state.len(), ids)?;
+        systems.insert_ids(steps.systems.targets(), state.len(), system_ids)?;
         pairs.clear();
         for step in &steps.steps {
-            pairs.extend([ids[step.system as usize].index() as u32, step.observer]);
+            pairs.extend([system_ids[step.system as usize].index() as u32, step.observer]);
         }
         products.insert_all(pairs, ids)?;
         let edges = steps.steps.iter().zip(ids.iter());
-        out.extend(edges.map(|(step, &target)| Edge {
+        out.extend(edges.map(|(step, &(target, is_new))| Edge {
             target,
+            is_new,
             marks: step.marks,
             action: step.action,
             silent: step.silent,
@@ -172,7 +188,13 @@ impl<'p, 'a, S: System, O: Observer> ProductGraph<'p, 'a, S, O> {
             let system = self.systems.find(self.steps.systems.target(step.system as usize));
             let known = system.and_then(|system| self.products.find([system.index() as u32, step.observer]));
             if let Some(target) = known {
-                out.push(Edge { target, marks: step.marks, action: step.action, silent: step.silent });
+                out.push(Edge {
+                    target,
+                    is_new: false,
+                    marks: step.marks,
+                    action: step.action,
+                    silent: step.silent,
+                });
             }
         }
     }

@@ -31,6 +31,8 @@ pub fn search<S: System, O: Observer>(
 ) -> Option<Evidence> {
     let mut search = Search {
         graph: ProductGraph::new(product, budget.max_bytes),
+        found: Vec::new(),
+        number_of: Vec::new(),
         first_edge: vec![0],
         edges: Vec::new(),
         parents: Vec::new(),
@@ -43,6 +45,10 @@ pub fn search<S: System, O: Observer>(
 
 struct Search<'p, 'a, S: System, O> {
     graph: ProductGraph<'p, 'a, S, O>,
+    /// The states in the order in which they were found. Below, a state is its place here.
+    found: Vec<StateId>,
+    /// Per number of the graph, that place.
+    number_of: Vec<u32>,
     /// The edges of state `s` are `edges[first_edge[s]..first_edge[s + 1]]`.
     first_edge: Vec<usize>,
     edges: Vec<Edge>,
@@ -56,17 +62,19 @@ struct Search<'p, 'a, S: System, O> {
 impl<S: System, O: Observer> Search<'_, '_, S, O> {
     fn explore(&mut self, budget: &mut Budget<'_>) -> Result<(), Trouble> {
         self.graph.begin()?;
-        self.parents.resize(self.graph.n_states() as usize, None);
-        self.distances.resize(self.graph.n_states() as usize, 0);
+        for index in 0..self.graph.initial.len() {
+            self.add(self.graph.initial[index].1, None, 0);
+        }
         let mut edges = Vec::new();
         let mut next = 0;
-        while next < self.graph.n_states() as usize {
-            self.graph.expand(StateId::new(next), |_| false, &mut edges)?;
-            for edge in &edges {
-                if edge.target.index() == self.parents.len() {
-                    self.parents.push(Some((next as u32, *edge)));
-                    self.distances.push(self.distances[next] + u32::from(edge.action.is_some()));
+        while next < self.found.len() {
+            self.graph.expand(self.found[next], |_| false, &mut edges)?;
+            for edge in &mut edges {
+                if edge.is_new {
+                    let distance = self.distances[next] + u32::from(edge.action.is_some());
+                    self.add(edge.target, Some((next as u32, *edge)), distance);
                 }
+                edge.target = StateId::new(self.number_of[edge.target.index()] as usize);
             }
             self.edges.extend_from_slice(&edges);
             self.first_edge.push(self.edges.len());
@@ -77,11 +85,25 @@ impl<S: System, O: Observer> Search<'_, '_, S, O> {
         Ok(())
     }
 
+    /// Adds a state that was just found, and how.
+    fn add(&mut self, state: StateId, parent: Option<(u32, Edge)>, distance: u32) {
+        let number = StateId::new(self.found.len());
+        self.number_of.resize(self.graph.n_ids(), 0);
+        self.number_of[state.index()] = number.index() as u32;
+        self.found.push(state);
+        self.parents.push(parent.map(|(from, edge)| (from, Edge { target: number, ..edge })));
+        self.distances.push(distance);
+    }
+
+    fn observer_state(&self, number: usize) -> u32 {
+        self.graph.observer_state(self.found[number])
+    }
+
     fn poll(&mut self, budget: &mut Budget<'_>) -> Result<(), Limit> {
         let n_states = self.graph.n_states();
         self.progress.states = n_states;
         let edge_bytes = self.edges.capacity() * size_of::<Edge>();
-        self.progress.bytes = self.graph.bytes() + edge_bytes as u64 + 48 * n_states;
+        self.progress.bytes = self.graph.bytes() + edge_bytes as u64 + 56 * n_states;
         budget.poll(&self.progress)
     }
 
@@ -174,9 +196,9 @@ impl<S: System, O: Observer> Search<'_, '_, S, O> {
             prefix.push(edge);
             at = parent;
         }
-        let initial = self.graph.initial.iter().find(|initial| initial.1.index() == at as usize)?.0;
+        let initial = self.graph.initial.iter().find(|initial| initial.1 == self.found[at as usize])?.0;
         let mut run = model::Run { initial, actions: Vec::new() };
-        let mut observer_states = vec![self.graph.observer_state(StateId::new(at as usize))];
+        let mut observer_states = vec![self.observer_state(at as usize)];
         let mut cycle_start = 0;
         for (index, edge) in prefix.iter().rev().chain(cycle).enumerate() {
             if index == prefix.len() {
@@ -184,7 +206,7 @@ impl<S: System, O: Observer> Search<'_, '_, S, O> {
             }
             if let Some(action) = edge.action {
                 run.actions.push(action);
-                observer_states.push(self.graph.observer_state(edge.target));
+                observer_states.push(self.observer_state(edge.target.index()));
             }
         }
         Some(Evidence { violation: Violation::Cycle, run, cycle_start: Some(cycle_start), observer_states })

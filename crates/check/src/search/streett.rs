@@ -37,10 +37,10 @@ struct Component {
     edges: Vec<Vec<(u32, Vec<u32>)>>,
 }
 
-/// Finds a part of a component, given by its states, that is accepted and fair.
+/// Finds a part of a component, given by its states in the order in which they were entered, that is accepted and fair.
 pub(super) fn fair_part<S: System, O: Observer>(
     search: &mut Search<'_, '_, S, O>,
-    members: &[u32],
+    members: &[StateId],
 ) -> Result<Option<FxHashSet<u32>>, End> {
     let component = Component::new(search, members)?;
     let mut work: Vec<Vec<usize>> = vec![(0..members.len()).collect()];
@@ -48,7 +48,7 @@ pub(super) fn fair_part<S: System, O: Observer>(
         for inside in component.parts(&part) {
             let Some(marks) = component.marks(&inside) else { continue };
             if search.acceptance.holds(&marks) {
-                return Ok(Some(inside.iter().map(|&state| members[state]).collect()));
+                return Ok(Some(inside.iter().map(|&state| members[state].index() as u32).collect()));
             }
             if search.acceptance.may_hold(&marks) {
                 let is_good = |&state: &usize| !search.acceptance.is_bad(component.state(state), &marks);
@@ -62,12 +62,12 @@ pub(super) fn fair_part<S: System, O: Observer>(
 impl Component {
     fn new<S: System, O: Observer>(
         search: &mut Search<'_, '_, S, O>,
-        members: &[u32],
+        members: &[StateId],
     ) -> Result<Component, End> {
-        let first = search.order_of(StateId::new(members[0] as usize));
+        let first = search.order_of(members[0]);
         let mut component = Component { n_words: 0, states: Vec::new(), edges: Vec::new() };
         for &member in members {
-            search.expand(StateId::new(member as usize))?;
+            search.expand(member)?;
             component.n_words = search.graph.state_marks().len();
             component.states.extend_from_slice(search.graph.state_marks());
             let mut row = Vec::new();

@@ -42,9 +42,55 @@ pub fn search<S: System, O: Observer>(
     let mut first = Search::new(product, budget.max_bytes);
     let end = first.run(budget).err();
     if end.is_some() || !first.saw_livelock {
-        return first.outcome(end);
+        return first.outcome(end, budget);
     }
     let mut second = first.for_livelocks();
     let end = second.run_from_all(budget).err();
-    second.outcome(end)
+    second.outcome(end, budget)
+}
+
+#[cfg(test)]
+mod tests {
+    use automata::tester::{Edge, State, Tester};
+    use base::Budget;
+    use model::{Action, ActionSystem, Builder, Guard, Stmt, Variable};
+
+    use crate::search::Violation;
+    use crate::search::tester::product;
+
+    /// Goes there by any of some labels, and comes back.
+    fn there_and_back(labels: &[&str]) -> ActionSystem {
+        let mut builder = Builder::new();
+        let owners = vec![builder.process("P")];
+        let x = builder.variable(Variable::new("x", 0, 1));
+        let [here, there] = [0, 1].map(|value| builder.guard(Guard::one_of(x, [value])));
+        let steps = labels.iter().map(|&label| (label, here, 1)).chain([("back", there, -1)]);
+        for (label, guard, change) in steps {
+            let label = builder.label(label);
+            let (guards, effect) = (vec![guard], vec![Stmt::Add(x, change)]);
+            builder.action(Action { label, guards, effect, owners: owners.clone() });
+        }
+        builder.initial(&[0]);
+        builder.finish().unwrap()
+    }
+
+    #[test]
+    fn the_marks_of_an_edge_count_though_its_target_is_entered_by_another_edge() {
+        for labels in [["go", "walk", "run"], ["walk", "go", "run"], ["walk", "run", "go"]] {
+            let system = there_and_back(&labels);
+            let state = State {
+                name: "t".to_owned(),
+                reject: false,
+                deadlock: false,
+                livelock: false,
+                infinite: true,
+            };
+            let edges = vec![Edge { from: 0, letter: Some(0), to: 0 }];
+            let tester = Tester { letters: vec!["go".to_owned()], states: vec![state], initial: 0, edges };
+            let go = system.labels().iter().position(|label| label.name == "go").unwrap();
+            let mut product = product(&system, &tester, &[model::LabelId::new(go)], false).unwrap();
+            let outcome = super::search(&mut product, &mut Budget::unlimited());
+            assert_eq!(outcome.evidence().map(|evidence| evidence.violation), Some(Violation::Cycle));
+        }
+    }
 }

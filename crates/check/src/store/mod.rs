@@ -6,16 +6,19 @@
 //!
 //! | store | bytes per state | says |
 //! |---|---|---|
-//! | [`Exact`] | the packed state + 5 to 10 | the truth |
+//! | [`Exact`] | the packed state + 5 to 7.5 | the truth |
 //! | [`Bitstate`] | a few bits | "seen" wrongly now and then, so states may be missed |
 //! | [`ExactPlanes`], [`BitstatePlanes`] | two sets of states instead of one | as those two |
 //! | [`Queue`] over a `Visited` | as that one, plus the states not yet taken | as that one |
 
 mod bitstate;
 mod exact;
+pub(crate) mod packed;
 mod pairs;
 mod planes;
 mod queue;
+mod slots;
+mod spaces;
 
 pub use bitstate::Bitstate;
 pub use exact::Exact;

@@ -123,6 +123,10 @@ pub(crate) struct CheckArguments {
     #[command(flatten)]
     pub(crate) orders: OrderArguments,
 
+    /// Write a page to this file that shows everything in a browser: answers, runs step by step, automata
+    #[arg(long, value_name = "FILE")]
+    pub(crate) report: Option<PathBuf>,
+
     /// Check everything with and without reduction, and compare
     #[arg(long, hide_short_help = true)]
     pub(crate) verify_reduction: bool,
@@ -141,6 +145,7 @@ Examples:
   stubborn check models/dining.proc --property fed --json
   stubborn check models/peterson.proc --ltl '[] (P[0]@waiting -> <> P[0]@critical)'
   stubborn check net.proc --deadlock-free --timeout 60s --max-memory 4G
+  stubborn check models/dining.proc --report dining.html
   stubborn check models/semaphore.proc --fair strong:Worker[*]
   stubborn check huge.proc --store bitstate          in little memory, perhaps missing states
   stubborn check net.proc --claim never.txt --reduce closure

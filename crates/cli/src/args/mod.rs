@@ -4,9 +4,11 @@
 mod automaton;
 mod check;
 mod draw;
+mod explain;
 mod explore;
 mod fairness;
 mod mcc;
+mod reproduce;
 mod simulate;
 mod translate;
 mod values;
@@ -20,9 +22,11 @@ use clap::{Args, ColorChoice, Parser, Subcommand, ValueEnum};
 pub(crate) use self::automaton::{AutomatonArguments, AutomatonFormat, AutomatonKind};
 pub(crate) use self::check::{CheckArguments, Deadlock, Reduce};
 pub(crate) use self::draw::{DrawArguments, DrawFormat};
+pub(crate) use self::explain::ExplainArguments;
 pub(crate) use self::explore::ExploreArguments;
 pub(crate) use self::fairness::{FairSet, FairSpec, FairnessBy};
 pub(crate) use self::mcc::MccArguments;
+pub(crate) use self::reproduce::ReproduceArguments;
 pub(crate) use self::simulate::SimulateArguments;
 pub(crate) use self::translate::{EffortLevel, TranslateArguments};
 use self::values::{parse_bytes, parse_definition, parse_duration};
@@ -53,9 +57,11 @@ pub(crate) enum Command {
     Explore(ExploreArguments),
     Simulate(SimulateArguments),
     Draw(DrawArguments),
+    Explain(ExplainArguments),
     Mcc(MccArguments),
     Translate(TranslateArguments),
     Automaton(AutomatonArguments),
+    Reproduce(ReproduceArguments),
 }
 
 /// The model.

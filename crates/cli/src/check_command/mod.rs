@@ -6,6 +6,7 @@
 mod contest;
 mod fairness;
 mod formula;
+mod page;
 mod promela;
 mod safety;
 mod simplified;
@@ -27,6 +28,7 @@ use self::fairness::Constraints;
 use self::simplified::Simplified;
 use crate::args::{CheckArguments, Reduce};
 use crate::exit::{Exit, Failure};
+use crate::explain_command;
 use crate::input::{self, Input, Loaded, Questions};
 use crate::property::{FormulaTask, claim_task, formula_task};
 use crate::terminal::{self, Clock};
@@ -80,7 +82,16 @@ struct Answers<'a> {
     fault: Option<StepError>,
 }
 
-pub(crate) fn run(arguments: &CheckArguments) -> Result<Exit, Failure> {
+/// What is printed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Telling {
+    /// The answers and the runs.
+    Answers,
+    /// The runs in words.
+    Words,
+}
+
+pub(crate) fn run(arguments: &CheckArguments, telling: Telling) -> Result<Exit, Failure> {
     let json = arguments.limits.json;
     if arguments.verify_reduction && arguments.reduce == Reduce::None {
         let message = "--verify-reduction needs a reduction: leave out --reduce none";
@@ -91,7 +102,7 @@ pub(crate) fn run(arguments: &CheckArguments) -> Result<Exit, Failure> {
     terminal::catch_interrupts();
     let mut clock = Clock::start(&arguments.limits);
     loop {
-        match decide_all(&mut input, arguments, &mut clock)? {
+        match decide_all(&mut input, arguments, telling, &mut clock)? {
             Outcome::Exit(exit) => return Ok(exit),
             Outcome::Incomplete(error) => {
                 if let Err(diagnostics) = input.model.extend(&error) {
@@ -110,7 +121,12 @@ enum Outcome {
 }
 
 /// Decides everything, and says so.
-fn decide_all(input: &mut Input, arguments: &CheckArguments, clock: &mut Clock) -> Result<Outcome, Failure> {
+fn decide_all(
+    input: &mut Input,
+    arguments: &CheckArguments,
+    telling: Telling,
+    clock: &mut Clock,
+) -> Result<Outcome, Failure> {
     let json = arguments.limits.json;
     let failure = |input: &mut Input, diagnostics: Diagnostics| {
         Failure::new(std::mem::take(&mut input.sources), diagnostics, json)
@@ -162,15 +178,22 @@ fn decide_all(input: &mut Input, arguments: &CheckArguments, clock: &mut Clock) 
     };
     clock.clear();
     let stories = promela::stories(input, safety.as_ref());
+    let answered = answers.results.iter().zip(&tasks).filter(|(result, _)| result.is_some());
+    let watchers = page::watchers(answered.map(|(_, task)| task), &formulas);
     let mut results: Vec<PropertyResult<'_>> = answers.results.into_iter().flatten().collect();
     promela::tell(&mut results, &stories);
     let exit = exit_code(&results, answers.fault.is_some());
     let report = CheckReport { schema: SCHEMA, model: input.info(), results };
-    if json {
-        let document = serde_json::to_string_pretty(&report).unwrap_or_default();
-        terminal::print_stdout(&(document + "\n"));
-    } else {
-        terminal::print_stdout(&to_text(&report));
+    match (telling, json) {
+        (Telling::Words, _) => explain_command::print(&report, json),
+        (Telling::Answers, true) => {
+            let document = serde_json::to_string_pretty(&report).unwrap_or_default();
+            terminal::print_stdout(&(document + "\n"));
+        }
+        (Telling::Answers, false) => terminal::print_stdout(&to_text(&report)),
+    }
+    if let Some(path) = &arguments.report {
+        page::write(path, &report, &watchers, input, json)?;
     }
     Ok(Outcome::Exit(exit))
 }

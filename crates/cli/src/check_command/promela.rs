@@ -68,7 +68,8 @@ pub(super) fn stories<'a>(input: &'a Input, safety: Option<&'a Safety>) -> Vec<P
 /// Lets them tell what was found.
 pub(super) fn tell<'a>(results: &mut [PropertyResult<'a>], stories: &'a [PromelaStory<'a>]) {
     for found in results.iter_mut().filter_map(|result| result.counterexample.as_mut()) {
-        let is_its = |story: &&PromelaStory<'a>| std::ptr::eq(&raw const story.code.system, found.trace.system());
+        let is_its =
+            |story: &&PromelaStory<'a>| std::ptr::eq(&raw const story.code.system, found.trace.system());
         if let Some(story) = stories.iter().find(is_its) {
             found.trace.tell(story);
         }

@@ -11,6 +11,10 @@ mod formulas;
 mod json;
 mod limits;
 mod nets;
+mod promela;
+mod promela_programs;
+mod report;
+mod reproduce;
 mod simulate;
 mod terminal;
 

@@ -19,12 +19,13 @@ mod expr;
 mod facts;
 pub(crate) mod plan;
 mod storage;
+pub mod tell;
 mod world;
 
 use std::sync::Arc;
 
 use base::{Diagnostics, Span};
-use model::{ActionSystem, Builder, ExprId, Fault, StepError, Stmt, VarId};
+use model::{ActionSystem, Builder, Describe as _, ExprId, Fault, StepError, Stmt, VarId};
 
 pub use self::claim::Claim;
 use self::code::{Coder, evaluate};
@@ -62,6 +63,8 @@ pub enum Purpose {
     EndStates,
     /// The same, and a broken assertion is a fault.
     Assertions,
+    /// One run after the other: a broken assertion is a fault, and runs end where nothing is possible.
+    Simulation,
 }
 
 /// A program that can be run.
@@ -76,6 +79,8 @@ pub struct Code {
     plan: Plan,
     tickets: Vec<Ticket>,
     probes: Vec<Probe>,
+    /// What each action is in words.
+    words: Vec<Vec<tell::Words>>,
     world: World,
 }
 
@@ -135,7 +140,7 @@ impl Code {
              expr: &crate::program::Expr| { world::known(&program, globals, process, expr) };
         let (world, mut initial) =
             WorldBuilder::new(&program, &facts, &mut builder).build(&plan, &flows, scratch, &known);
-        let (mut probes, mut promises) = (Vec::new(), Vec::new());
+        let (mut probes, mut promises, mut words) = (Vec::new(), Vec::new(), Vec::new());
         let n_initial = program.initial.len();
         let mut coder = Coder {
             program: &program,
@@ -144,13 +149,14 @@ impl Code {
             plan: &plan,
             tickets: &tickets,
             builder: &mut builder,
-            asserts: purpose == Purpose::Assertions,
+            asserts: matches!(purpose, Purpose::Assertions | Purpose::Simulation),
             probes: &mut probes,
+            words: &mut words,
             promises: &mut promises,
             errors: &mut errors,
         };
         coder.run();
-        if purpose != Purpose::Formulas {
+        if matches!(purpose, Purpose::EndStates | Purpose::Assertions) {
             coder.rest();
         }
         let mut starts = Vec::new();
@@ -175,7 +181,7 @@ impl Code {
             Diagnostics::from(base::Diagnostic::error("not-supported", error.to_string()))
         })?;
         drop(flows);
-        Ok(Code { system, promises, program, purpose, plan, tickets, probes, world })
+        Ok(Code { system, promises, program, purpose, plan, tickets, probes, words, world })
     }
 
     /// The program.
@@ -195,6 +201,10 @@ impl Code {
                 Some(promise) => promise.message.clone(),
                 None => error.fault.to_string(),
             },
+            Fault::IndexOutOfBounds { array, index, .. } if array == self.world.nothing => {
+                let place = error.action.map(|action| self.system.action_label(action));
+                format!("index {index} is out of bounds, in `{}`", place.unwrap_or_default())
+            }
             _ => self.system.describe_fault(error),
         }
     }

@@ -8,6 +8,9 @@ use super::storage::{At, Part, Row, Storage, element_name, n_channels, parts};
 use crate::flow::Flow;
 use crate::program::{self, ExprKind, Init, Program, Type};
 
+/// The name of variables that nobody wants to see.
+pub(crate) const UNNAMED: &str = "";
+
 /// Where everything is.
 #[derive(Debug)]
 pub(crate) struct World {
@@ -24,6 +27,8 @@ pub(crate) struct World {
     pub(crate) last: Option<VarId>,
     /// For the use of effects; always 0 between steps.
     pub(crate) scratch: Option<VarId>,
+    /// Always 0.
+    pub(crate) nothing: VarId,
     /// Channels; the number of the first is 1.
     pub(crate) channels: Vec<Channel>,
     /// Least and greatest value of each variable.
@@ -38,6 +43,7 @@ pub(crate) struct Process {
     pub(crate) locals: Vec<Storage>,
     /// What its first location is called in its slot's variable; the others follow.
     pub(crate) first_location: i64,
+    pub(crate) n_locations: i64,
     /// Its own channels: from this one, so many.
     pub(crate) own_channels: Vec<usize>,
     /// The variables of its frame.
@@ -49,6 +55,8 @@ pub(crate) struct Process {
 pub(crate) struct Channel {
     /// Its number among the channels that exist with it, from 1 on.
     pub(crate) position: u32,
+    /// The variable that it was first seen in.
+    pub(crate) name: String,
     pub(crate) shape: program::Channel,
     /// The number of messages; nothing if it is a rendezvous channel.
     pub(crate) len: Option<VarId>,
@@ -111,7 +119,7 @@ impl<'b> WorldBuilder<'b> {
         let mut n_own = 0;
         for (index, variable) in program.globals.iter().enumerate() {
             let changes = self.facts.changes_global(index);
-            let own = self.add_channels(&mut n_own, variable);
+            let own = self.add_channels(&mut n_own, &variable.name, variable);
             let values = |expr: &program::Expr| known(&globals, None, expr);
             let storage = self.storage(&variable.name, variable, changes, None, &own, &values);
             globals.push(storage);
@@ -122,7 +130,8 @@ impl<'b> WorldBuilder<'b> {
         };
         let n_global = n_own;
         let last = self.facts.uses_last.then(|| self.variable(Variable::new("_last", 0, 255), 0));
-        let scratch = scratch.map(|most| self.variable(Variable::new("_scratch", 0, most), 0));
+        let scratch = scratch.map(|most| self.variable(Variable::new(UNNAMED, 0, most), 0));
+        let nothing = self.variable(Variable::new(UNNAMED, 0, 0), 0);
         let n_channels = plan
             .instances()
             .iter()
@@ -155,7 +164,7 @@ impl<'b> WorldBuilder<'b> {
             let mut own_channels = Vec::new();
             for (index, local) in proctype.locals.iter().enumerate() {
                 let name = format!("{}({}):{}", proctype.name, instance.slot, local.name);
-                let own = self.add_channels(&mut n_own, local);
+                let own = self.add_channels(&mut n_own, &name, local);
                 own_channels.extend(own.iter().flatten().map(|&number| number as usize - 1));
                 let changes = self.facts.changes_local(instance.proctype, index);
                 let argument = instance.arguments.get(index).copied().flatten();
@@ -166,7 +175,8 @@ impl<'b> WorldBuilder<'b> {
             }
             let (_, next) = &mut slots[instance.slot as usize];
             let first_location = *next;
-            *next += flows[instance.proctype.index()].locations.len() as i64;
+            let n_locations = flows[instance.proctype.index()].locations.len() as i64;
+            *next += n_locations;
             let frame = (start, self.initial.len());
             self.initial[start..].fill(0);
             processes.push(Process {
@@ -174,6 +184,7 @@ impl<'b> WorldBuilder<'b> {
                 owner,
                 locals,
                 first_location,
+                n_locations,
                 own_channels,
                 frame,
             });
@@ -186,6 +197,7 @@ impl<'b> WorldBuilder<'b> {
             n_channels,
             last,
             scratch,
+            nothing,
             channels: self.channels,
             ranges: self.ranges,
         };
@@ -193,14 +205,20 @@ impl<'b> WorldBuilder<'b> {
     }
 
     /// The channels that a declaration makes, by their numbers: for each part of the variable, its own.
-    fn add_channels(&mut self, n_before: &mut u32, variable: &program::Variable) -> Vec<Vec<i32>> {
+    fn add_channels(
+        &mut self,
+        n_before: &mut u32,
+        name: &str,
+        variable: &program::Variable,
+    ) -> Vec<Vec<i32>> {
         let mut numbers = Vec::new();
         for part in parts(self.program, variable) {
             let mut own = Vec::new();
             if let Init::Channel(shape) = &part.declared.init {
-                for _ in 0..part.len() {
+                for index in 0..part.len() {
                     *n_before += 1;
-                    own.push(self.channel(*n_before, shape));
+                    let name = format!("{name}{}", element_name(&part.name, &part.lengths, index));
+                    own.push(self.channel(*n_before, name, shape));
                 }
             }
             numbers.push(own);
@@ -209,7 +227,7 @@ impl<'b> WorldBuilder<'b> {
     }
 
     /// The channel of this shape at this position; the same for all who can only have it one after another.
-    fn channel(&mut self, position: u32, shape: &program::Channel) -> i32 {
+    fn channel(&mut self, position: u32, name: String, shape: &program::Channel) -> i32 {
         let same = |known: &Channel| {
             known.position == position
                 && known.shape.capacity == shape.capacity
@@ -219,7 +237,6 @@ impl<'b> WorldBuilder<'b> {
             return known as i32 + 1;
         }
         let capacity = shape.capacity;
-        let name = format!("queue {position}");
         let len = (capacity > 0)
             .then(|| self.variable(Variable::new(format!("len({name})"), 0, i64::from(capacity)), 0));
         let mut cells = Vec::new();
@@ -232,7 +249,7 @@ impl<'b> WorldBuilder<'b> {
             }
             cells.push(first);
         }
-        self.channels.push(Channel { position, shape: shape.clone(), len, cells });
+        self.channels.push(Channel { position, name, shape: shape.clone(), len, cells });
         self.channels.len() as i32
     }
 

@@ -4,10 +4,10 @@
 use model::{ActionId, ActionSystem, Describe as _, ProcessId, reference};
 use serde_json::Value;
 
+use super::record::Record;
 use super::waiting::{self, Locations};
 use super::words::{and, either, quoted, some_of};
 use crate::count;
-use crate::explain::record::Record;
 
 /// More processes than this are not told about.
 const MAX_PROCESSES: usize = 8;
@@ -39,7 +39,7 @@ pub(super) fn explain(
     let is_net = system.is_some_and(waiting::is_net);
     repeated(record, start, is_net, sentences);
     match system {
-        Some(system) => idle_of_system(record, start, system, is_net, !is_empty(fairness), sentences),
+        Some(system) => idle_of_system(record, start, system, is_net, sentences),
         None => idle_of_record(record, start, sentences),
     }
     propositions(record, start, sentences);
@@ -71,12 +71,14 @@ fn repeated(record: &Record, start: usize, is_net: bool, sentences: &mut Vec<Str
             }
         }
     }
-    let movers: Vec<usize> = (0..by_process.len()).filter(|&process| !by_process[process].is_empty()).collect();
+    let movers: Vec<usize> =
+        (0..by_process.len()).filter(|&process| !by_process[process].is_empty()).collect();
     for &process in movers.iter().take(MAX_PROCESSES) {
         let actions: Vec<String> = by_process[process]
             .iter()
             .map(|(label, times)| match times {
                 1 => label.clone(),
+                2 => format!("{label} twice"),
                 times => format!("{label} {times} times"),
             })
             .collect();
@@ -119,7 +121,6 @@ fn idle_of_system(
     start: usize,
     system: &ActionSystem,
     is_net: bool,
-    is_fair: bool,
     sentences: &mut Vec<String>,
 ) {
     let last_moves = record.last_moves();
@@ -133,8 +134,9 @@ fn idle_of_system(
         (0..record.n_steps).map(|index| record.state_of(system, index)).collect();
     let n_guards: usize = system.actions().iter().map(|action| action.guards.len() + 1).sum();
     let states = states.filter(|states| states.len().saturating_mul(n_guards) <= MAX_WORK);
-    let enabled: Option<Vec<Vec<ActionId>>> =
-        states.as_ref().and_then(|states| states.iter().map(|state| reference::enabled(system, state).ok()).collect());
+    let enabled: Option<Vec<Vec<ActionId>>> = states
+        .as_ref()
+        .and_then(|states| states.iter().map(|state| reference::enabled(system, state).ok()).collect());
     let (Some(states), Some(enabled)) = (states, enabled) else {
         for &process in idle.iter().take(MAX_PROCESSES) {
             sentences.push(never_moves(system.process_name(process), last_move(process)) + ".");
@@ -144,7 +146,8 @@ fn idle_of_system(
     let locations = Locations::new(system);
     let (mut hint, mut n_told, mut n_untold) = (Could::Never, 0, 0u64);
     for process in idle {
-        let can = |at: usize| enabled[at].iter().any(|&action| system.action_owners(action).contains(&process));
+        let can =
+            |at: usize| enabled[at].iter().any(|&action| system.action_owners(action).contains(&process));
         let n_times = (start..record.n_steps).filter(|&at| can(at)).count();
         let could = match n_times {
             0 => Could::Never,
@@ -166,14 +169,17 @@ fn idle_of_system(
         let never = if is_net { never.replace("never moves", "never fires") } else { never };
         let mut labels: Vec<String> = Vec::new();
         for at in (start..record.n_steps).filter(|&at| can(at)) {
-            for &action in enabled[at].iter().filter(|&&action| system.action_owners(action).contains(&process)) {
+            for &action in
+                enabled[at].iter().filter(|&&action| system.action_owners(action).contains(&process))
+            {
                 let label = quoted(&system.action_label(action));
                 if !labels.contains(&label) {
                     labels.push(label);
                 }
             }
         }
-        let labels = if is_net { String::new() } else { format!(": by {}", either(&some_of(&labels, 4, "action"))) };
+        let labels =
+            if is_net { String::new() } else { format!(": by {}", either(&some_of(&labels, 4, "action"))) };
         sentences.push(match could {
             Could::Always => format!("{never}, although it always could{labels}."),
             Could::Sometimes => {
@@ -183,7 +189,11 @@ fn idle_of_system(
             Could::Never => {
                 let since = (0..=start).rev().take_while(|&at| !can(at)).last().unwrap_or(start);
                 let why = why_not(system, &locations, &states[start], process);
-                let since = if since == 0 { "It never can".to_owned() } else { format!("From step {since} on it cannot") };
+                let since = if since == 0 {
+                    "It never can".to_owned()
+                } else {
+                    format!("From step {since} on it cannot")
+                };
                 format!("{never}. {since}: {why}.")
             }
         });
@@ -194,13 +204,13 @@ fn idle_of_system(
         sentences.push(format!("{} never {verb} again.", count(n_untold, noun)));
     }
     match hint {
-        Could::Always if !is_fair => {
+        Could::Always => {
             sentences.push("Under weak fairness (`--fair weak`), this run would not count.".to_owned());
         }
-        Could::Sometimes if !is_fair => {
+        Could::Sometimes => {
             sentences.push("Under strong fairness (`--fair strong`), this run would not count.".to_owned());
         }
-        _ => {}
+        Could::Never => {}
     }
 }
 
@@ -234,7 +244,8 @@ pub(super) fn propositions(record: &Record, start: usize, sentences: &mut Vec<St
             sentences.push(format!("{text} becomes true and false again and again."));
             continue;
         }
-        let since = (0..n_told).rev().take_while(|&at| record.holds(at, index) == value).last().unwrap_or(last);
+        let since =
+            (0..n_told).rev().take_while(|&at| record.holds(at, index) == value).last().unwrap_or(last);
         let step = record.steps[since].number;
         sentences.push(match (value, step) {
             (true, 0) => format!("{text} is always true."),
@@ -247,10 +258,6 @@ pub(super) fn propositions(record: &Record, start: usize, sentences: &mut Vec<St
         let more = count((record.propositions.len() - MAX_PROPOSITIONS) as u64, "more proposition");
         sentences.push(format!("The formula looks at {more}."));
     }
-}
-
-fn is_empty(fairness: &Value) -> bool {
-    fairness.as_array().is_none_or(Vec::is_empty)
 }
 
 /// Why the run is fair, if it has to be.

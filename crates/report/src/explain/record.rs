@@ -53,6 +53,8 @@ pub struct Step {
     pub processes: Vec<usize>,
     /// What is done, in one line.
     pub action: Option<String>,
+    /// Where it stands in the text of the model, and what it prints.
+    pub notes: Vec<String>,
     /// The state of the observer.
     pub observer: Option<String>,
     /// One text per variable that was known by then; 0 is that of a variable that is not there.
@@ -72,6 +74,8 @@ pub struct Record {
     pub steps: Vec<Step>,
     /// Number of steps of the run.
     pub n_steps: usize,
+    /// What goes wrong after the last step, if that is told by statements.
+    pub failing: Option<String>,
     processes: Texts,
     variables: Texts,
     texts: Texts,
@@ -93,6 +97,7 @@ impl Record {
         let hidden = hidden(n_steps, max_steps);
         record.tell(&run.trace, 1..hidden.start);
         record.tell(&run.trace, hidden.end..n_steps + 1);
+        record.failing = failing(&serde_json::to_value(run.trace.failing_statements()).unwrap_or_default());
         record
     }
 
@@ -107,6 +112,7 @@ impl Record {
         for (number, step) in prefix.iter().chain(cycle).enumerate() {
             record.push(number, step);
         }
+        record.failing = counterexample.get("failing").and_then(failing);
         Some(record)
     }
 
@@ -118,6 +124,7 @@ impl Record {
             propositions: Vec::new(),
             steps: Vec::new(),
             n_steps,
+            failing: None,
             processes: Texts::default(),
             variables: Texts::default(),
             texts,
@@ -146,8 +153,14 @@ impl Record {
         let text = |name: &str| Some(step.get(name)?.as_str()?.to_owned());
         let names = text("process").unwrap_or_default();
         let processes = names_in(&names).into_iter().map(|name| self.processes.number(name)).collect();
-        let action = statements(step).or_else(|| text("action"));
-        self.steps.push(Step { number, processes, action, observer: text("observer"), values, truths });
+        let statements = step.get("statements").map_or(Vec::new(), statements);
+        let action = match statements.as_slice() {
+            [] => text("action"),
+            statements => Some(statements.iter().map(|one| one.text).collect::<Vec<_>>().join("; ")),
+        };
+        let notes = statements.iter().flat_map(Statement::notes).collect();
+        let observer = text("observer");
+        self.steps.push(Step { number, processes, action, notes, observer, values, truths });
     }
 
     fn values(&mut self, state: &Map<String, Value>) -> Vec<u32> {
@@ -246,8 +259,7 @@ impl Record {
                 return None;
             }
             let text = self.value(index, at);
-            let mut places =
-                variable.value_names.iter().flat_map(|names| (variable.lo..).zip(&**names));
+            let mut places = variable.value_names.iter().flat_map(|names| (variable.lo..).zip(&**names));
             let place = places.find(|(_, name)| *name == text);
             if place.is_some() && places.any(|(_, name)| name == text) {
                 return None; // Two values go by the same name.
@@ -276,12 +288,42 @@ fn hidden(n_steps: usize, max_steps: usize) -> Range<usize> {
     first..n_steps + 1 - (max_steps - first)
 }
 
-/// The statements of a step in one line, if it is told by statements.
-fn statements(step: &Value) -> Option<String> {
-    let statements = step.get("statements")?.as_array()?;
-    let texts: Vec<&str> =
-        statements.iter().filter_map(|statement| statement.get("text")?.as_str()).collect();
-    (!texts.is_empty()).then(|| texts.join("; "))
+/// A statement, as the JSON document has it.
+struct Statement<'v> {
+    process: &'v str,
+    text: &'v str,
+    line: Option<u64>,
+    output: Option<&'v str>,
+}
+
+impl Statement<'_> {
+    fn notes(&self) -> impl Iterator<Item = String> {
+        let place = self.line.map(|line| format!("{}, line {line}", self.process));
+        place.into_iter().chain(self.output.map(|output| format!("prints {}", output.trim_end())))
+    }
+}
+
+fn statements(list: &Value) -> Vec<Statement<'_>> {
+    list.as_array().map_or(Vec::new(), |list| list.iter().filter_map(read_statement).collect())
+}
+
+fn read_statement(value: &Value) -> Option<Statement<'_>> {
+    let text = |name: &str| value.get(name).and_then(Value::as_str);
+    let line = value.get("line").and_then(Value::as_u64);
+    Some(Statement {
+        process: text("process").unwrap_or_default(),
+        text: text("text")?,
+        line,
+        output: text("output"),
+    })
+}
+
+/// The last of the statements, which goes wrong.
+fn failing(list: &Value) -> Option<String> {
+    let statements = statements(list);
+    let last = statements.last()?;
+    let place = last.line.map_or(String::new(), |line| format!(", line {line}"));
+    Some(format!("`{}` ({}{place})", last.text, last.process))
 }
 
 /// The names of a list like `A, B[1, 2]`: commas between brackets belong to names.
@@ -332,7 +374,8 @@ mod tests {
         };
         let mut late = step("turn".into(), 1, true);
         late["state"]["new"] = json!([1, 2]);
-        late["statements"] = json!([{"text": "a = 1"}, {"text": "b = 2"}]);
+        late["statements"] =
+            json!([{"text": "a = 1", "process": "A", "line": 3, "output": "hi\n"}, {"text": "b = 2"}]);
         let document = json!({
             "kind": "lasso",
             "prefix": [step(Value::Null, 0, false), step("go".into(), 1, true)],
@@ -343,6 +386,7 @@ mod tests {
         assert_eq!(record.who(1).collect::<Vec<_>>(), ["A", "B"]);
         assert_eq!((record.action(0), record.action(1)), (None, Some("go")));
         assert_eq!(record.action(2), Some("a = 1; b = 2"));
+        assert_eq!(record.steps[2].notes, ["A, line 3", "prints hi"]);
         assert_eq!((record.value(1, 0), record.value(1, 1), record.value(1, 2)), ("1", "home", "–"));
         assert_eq!(record.value(2, 2), "[1,2]");
         assert_eq!([1, 2].map(|step| record.changed(step).collect::<Vec<_>>()), [[0], [2]]);

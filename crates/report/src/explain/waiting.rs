@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, VecDeque};
 
 use model::{ActionId, ActionSystem, Describe as _, Guard, ProcessId, ValueSet, VarId, reference};
 
-use super::words::{and, either, quoted, some_of};
+use super::record::Record;
+use super::words::{and, either, quoted, some_of, value};
 use crate::count;
 
 /// More processes or transitions than this are not told about.
@@ -119,7 +120,7 @@ fn obstacle(system: &ActionSystem, locations: &Locations, state: &[i64], guard: 
         Guard::In(var, set) => {
             let variable = &system.variables()[var.index()];
             let partner = locations.owner(*var);
-            let now = quoted(&variable.show(state[var.index()]));
+            let now = value(&variable.show(state[var.index()]));
             let name = partner.map_or(variable.name.as_str(), |process| system.process_name(process));
             let named = variable.value_names.is_some();
             let wanted = wanted(set, variable, named);
@@ -148,31 +149,37 @@ fn obstacle(system: &ActionSystem, locations: &Locations, state: &[i64], guard: 
             };
             Obstacle { text, partner: None }
         }
-        Guard::Quiet => Obstacle { text: "something else would have to be impossible".to_owned(), partner: None },
+        Guard::Quiet => {
+            Obstacle { text: "something else would have to be impossible".to_owned(), partner: None }
+        }
     })
 }
 
 /// The values that a variable would have to have.
 fn wanted(set: &ValueSet, variable: &model::Variable, named: bool) -> String {
     match set {
-        ValueSet::Range(lo, hi) if lo == hi => quoted(&variable.show(*lo)),
+        ValueSet::Range(lo, hi) if lo == hi => value(&variable.show(*lo)),
         ValueSet::Range(lo, hi) if !named && *hi >= variable.hi => format!("at least {lo}"),
         ValueSet::Range(lo, hi) if !named && *lo <= variable.lo => format!("at most {hi}"),
         set => {
             let values: Vec<String> = set
                 .values_within(variable.lo, variable.hi)
                 .take(20)
-                .map(|value| quoted(&variable.show(value)))
+                .map(|one| value(&variable.show(one)))
                 .collect();
-            if values.is_empty() { "what it can never be".to_owned() } else { either(&some_of(&values, 4, "value")) }
+            if values.is_empty() {
+                "what it can never be".to_owned()
+            } else {
+                either(&some_of(&values, 4, "value"))
+            }
         }
     }
 }
 
 /// Says who waits for what in a state where nothing is enabled.
-pub(super) fn explain(system: &ActionSystem, state: &[i64], sentences: &mut Vec<String>) {
+pub(super) fn explain(record: &Record, system: &ActionSystem, state: &[i64], sentences: &mut Vec<String>) {
     let locations = Locations::new(system);
-    if is_net(system) {
+    if locations.0.iter().all(Option::is_none) {
         return explain_net(system, &locations, state, sentences);
     }
     let waits: Vec<Wait> = (0..system.processes().len())
@@ -185,11 +192,16 @@ pub(super) fn explain(system: &ActionSystem, state: &[i64], sentences: &mut Vec<
         let more = count((waits.len() - MAX_WAITING) as u64, "more process");
         sentences.push(format!("So it is with {more}."));
     }
-    sentences.extend(circle(system, &waits));
+    sentences.extend(circle(record, system, &waits));
 }
 
 /// Where a process is.
-pub(super) fn place(system: &ActionSystem, locations: &Locations, state: &[i64], process: ProcessId) -> Option<String> {
+pub(super) fn place(
+    system: &ActionSystem,
+    locations: &Locations,
+    state: &[i64],
+    process: ProcessId,
+) -> Option<String> {
     let var = locations.of(process)?;
     Some(quoted(&system.variables()[var.index()].show(state[var.index()])))
 }
@@ -221,10 +233,17 @@ fn sentence(system: &ActionSystem, locations: &Locations, state: &[i64], wait: &
     format!("{name} {is_in}waits for {}.", phrases.join("; or for "))
 }
 
-/// Of a net, the transitions that lack the least.
+/// Where nobody is anywhere, as in a net: the transitions that lack the least.
 fn explain_net(system: &ActionSystem, locations: &Locations, state: &[i64], sentences: &mut Vec<String>) {
-    let mut transitions: Vec<(ActionId, Vec<Obstacle>)> = (0..system.processes().len())
-        .flat_map(|process| wait(system, locations, state, ProcessId::new(process)).actions)
+    let obstacles = |action: &model::Action| -> Vec<Obstacle> {
+        let guards = action.guards.iter().map(|guard| &system.guards()[guard.index()]);
+        guards.filter_map(|guard| obstacle(system, locations, state, guard)).collect()
+    };
+    let mut transitions: Vec<(ActionId, Vec<Obstacle>)> = system
+        .actions()
+        .iter()
+        .enumerate()
+        .map(|(id, action)| (ActionId::new(id), obstacles(action)))
         .collect();
     transitions.sort_by_key(|(action, obstacles)| (obstacles.len(), *action));
     let n_nearest = transitions.len().min(MAX_WAITING / 2);
@@ -239,23 +258,36 @@ fn explain_net(system: &ActionSystem, locations: &Locations, state: &[i64], sent
     }
 }
 
-/// Processes that wait for each other, if there are some: the first shortest circle.
-fn circle(system: &ActionSystem, waits: &[Wait]) -> Option<String> {
+/// Processes that wait for each other, if there are some: the first shortest circle. Who waits for one of
+/// several waits above all for those whom it moved with last: a fork for the philosopher who holds it.
+fn circle(record: &Record, system: &ActionSystem, waits: &[Wait]) -> Option<String> {
+    let last_moves = record.last_moves();
+    let moved_last = |process: ProcessId, partner: usize| {
+        let step = record.process_number(system.process_name(process)).map(|number| last_moves[number]);
+        let name = system.process_name(ProcessId::new(partner));
+        step.is_some_and(|step| record.who(step).any(|known| known == name))
+    };
     let partners: Vec<Vec<usize>> = waits
         .iter()
         .map(|wait| {
             let all = wait.actions.iter().flat_map(|(_, obstacles)| obstacles);
             let mut partners: Vec<usize> =
-                all.filter_map(|obstacle| obstacle.partner).map(|process| process.index()).collect();
+                all.filter_map(|obstacle| obstacle.partner).map(ProcessId::index).collect();
             partners.sort_unstable();
             partners.dedup();
+            if partners.iter().any(|&partner| moved_last(wait.process, partner)) {
+                partners.retain(|&partner| moved_last(wait.process, partner));
+            }
             partners
         })
         .collect();
     let shortest = (0..waits.len()).filter_map(|start| round_trip(&partners, start)).min_by_key(Vec::len)?;
     const MAX_NAMES: usize = 12;
     if shortest.len() > MAX_NAMES {
-        return Some(format!("Among them, {} wait for each other in a circle.", count(shortest.len() as u64, "process")));
+        return Some(format!(
+            "Among them, {} wait for each other in a circle.",
+            count(shortest.len() as u64, "process")
+        ));
     }
     let name = |process: &usize| system.process_name(ProcessId::new(*process));
     let mut pairs: Vec<String> = Vec::new();

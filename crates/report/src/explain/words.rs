@@ -1,11 +1,16 @@
 //! Words: lists, quotation marks, lines.
 
+use super::record::Record;
 use crate::count;
-use crate::explain::record::Record;
 
 /// A name or a text of the model, set apart from our own words.
 pub(super) fn quoted(text: &str) -> String {
     format!("`{text}`")
+}
+
+/// A value: numbers speak for themselves.
+pub(super) fn value(text: &str) -> String {
+    if text.parse::<i64>().is_ok() { text.to_owned() } else { quoted(text) }
 }
 
 /// `a, b and c`.

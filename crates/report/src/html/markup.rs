@@ -15,7 +15,7 @@ pub(super) fn escape(text: &str) -> String {
             '\r' => {}
             c if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') => escaped.push('\u{fffd}'),
             // Signs that turn the direction of what follows could make a text look like another one.
-            c if matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}') => escaped.push('\u{fffd}'),
+            '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => escaped.push('\u{fffd}'),
             c => escaped.push(c),
         }
     }
@@ -53,7 +53,10 @@ mod tests {
 
     #[test]
     fn nothing_gets_through() {
-        assert_eq!(escape("<a href='x'>\"&\u{0}\u{202e}"), "&lt;a href=&#39;x&#39;&gt;&quot;&amp;\u{fffd}\u{fffd}");
+        assert_eq!(
+            escape("<a href='x'>\"&\u{0}\u{202e}"),
+            "&lt;a href=&#39;x&#39;&gt;&quot;&amp;\u{fffd}\u{fffd}"
+        );
         assert_eq!(escape_quoted("a `<b>` c"), "a <code>&lt;b&gt;</code> c");
         assert_eq!(escape_quoted("a ` b"), "a ` b");
         assert_eq!(escape_json(r#"{"a":"</script><!--&"}"#), r#"{"a":"\u003c/script\u003e\u003c!--\u0026"}"#);

@@ -19,8 +19,8 @@ use self::picture::Picture;
 pub use self::picture::Watcher;
 use self::run::RunView;
 use crate::explain::Explanation;
-use crate::outcome::{CheckReport, Counterexample, PropertyResult, Verdict};
 use crate::explain::record::Record;
+use crate::outcome::{CheckReport, Counterexample, PropertyResult, Verdict};
 use crate::{count, grouped};
 
 const STYLE: &str = include_str!("style.css");
@@ -68,7 +68,7 @@ impl Page<'_, '_> {
     fn write_summary(&self, page: &mut String) {
         page.push_str(
             "<section aria-labelledby=\"answers\">\n<h2 id=\"answers\">Answers</h2>\n\
-             <div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-labelledby=\"answers\">\n<table class=\"answers\">\n\
+             <div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Table of answers\">\n<table class=\"answers\">\n\
              <thead><tr><th scope=\"col\">Property</th><th scope=\"col\">Verdict</th><th scope=\"col\">States</th>\
              <th scope=\"col\">Transitions</th><th scope=\"col\">Depth</th><th scope=\"col\">Seconds</th>\
              <th scope=\"col\">Memory</th><th scope=\"col\">Method</th></tr></thead>\n<tbody>\n",
@@ -116,19 +116,23 @@ impl Page<'_, '_> {
         let watcher = self.watchers.get(index).copied().flatten();
         if let Some(run) = &result.counterexample {
             self.write_run(page, index, run, watcher, &result.property);
-        } else if let Some(picture) = watcher.and_then(|watcher| Picture::new(watcher, &result.property, None)) {
+        } else if let Some(picture) =
+            watcher.and_then(|watcher| Picture::new(watcher, &result.property, None))
+        {
             _ = writeln!(
                 page,
-                "<details><summary>{0}</summary><div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{0}\">\n{1}</div></details>",
+                "<details><summary>{0}</summary><div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{0}, {number}\">\n{1}</div></details>",
                 picture.caption,
                 picture.svg.trim_end()
             );
         }
-        let method = result.method.as_ref().map(|method| {
-            format!("Found with {}: {}.", method.to_text(), result.stats.to_text())
-        });
+        let method = result
+            .method
+            .as_ref()
+            .map(|method| format!("Found with {}: {}.", method.to_text(), result.stats.to_text()));
         let checked = result.reduction_check.as_ref().map(|check| sentence(&check.to_text()));
-        let fairness = result.counterexample.iter().flat_map(|run| &run.fairness).map(|fair| sentence(&fair.to_text()));
+        let fairness =
+            result.counterexample.iter().flat_map(|run| &run.fairness).map(|fair| sentence(&fair.to_text()));
         let choice = result.chosen.iter().chain(&result.choice).map(|reason| sentence(reason));
         let notes: Vec<String> = method.into_iter().chain(checked).chain(choice).chain(fairness).collect();
         if !notes.is_empty() {

@@ -53,11 +53,7 @@ pub(super) fn accepting_path(tgba: &Tgba, word: &Lasso) -> Option<Vec<State>> {
 }
 
 /// A shortest way from a node to one that is looked for, both included.
-fn way_to(
-    successors: &[Vec<usize>],
-    start: usize,
-    is_wanted: impl Fn(usize) -> bool,
-) -> Option<Vec<usize>> {
+fn way_to(successors: &[Vec<usize>], start: usize, is_wanted: impl Fn(usize) -> bool) -> Option<Vec<usize>> {
     let mut before: Vec<Option<usize>> = vec![None; successors.len()];
     let mut queue = VecDeque::from([start]);
     before[start] = Some(start);

@@ -1,6 +1,8 @@
 //! The automaton that watches, drawn, with the way that it takes along the run.
 
-use automata::{AnyAutomaton, Tester, Tgba};
+use std::collections::BTreeMap;
+
+use automata::{AnyAutomaton, State, Tester, Tgba};
 use ltl::{Formulas, Lasso, Prop, Valuation};
 
 use super::path::accepting_path;
@@ -28,6 +30,13 @@ pub(super) struct Picture {
 impl Picture {
     /// Draws a watcher, if that can be looked at.
     pub(super) fn new(watcher: Watcher<'_>, property: &str, record: Option<&Record>) -> Option<Picture> {
+        let n_states = match watcher {
+            Watcher::Claim(tgba, _) => tgba.n_states(),
+            Watcher::Tester(tester) => tester.states.len(),
+        };
+        if n_states > Drawing::MAX_NODES {
+            return None;
+        }
         let (drawing, way, caption) = match watcher {
             Watcher::Claim(tgba, formulas) => {
                 let drawing = automaton::draw(&AnyAutomaton::Tgba(tgba.clone()), formulas, property);
@@ -88,7 +97,7 @@ fn claim_way(tgba: &Tgba, formulas: &Formulas, record: &Record) -> Option<Vec<us
     let end = record.n_steps.max(start + 1);
     let word = Lasso::new((0..start).map(letter).collect(), (start..end).map(letter).collect())?;
     let way = accepting_path(tgba, &word)?;
-    Some(way.into_iter().take(record.steps.len()).map(|state| state.index()).collect())
+    Some(way.into_iter().take(record.steps.len()).map(State::index).collect())
 }
 
 /// The states of a tester have names, which the run tells.
@@ -118,16 +127,12 @@ fn draw_tester(tester: &Tester, title: &str) -> Drawing {
         };
         drawing.node(Node { root: index == tester.initial as usize, ..Node::new(shape, label) });
     }
-    let mut edges: Vec<(u32, u32, Vec<&str>)> = Vec::new();
+    let mut edges: BTreeMap<(u32, u32), Vec<&str>> = BTreeMap::new();
     for edge in &tester.edges {
         let letter = edge.letter.map_or("tau", |letter| tester.letters[letter as usize].as_str());
-        match edges.iter_mut().find(|(from, to, _)| (*from, *to) == (edge.from, edge.to)) {
-            Some((_, _, letters)) => letters.push(letter),
-            None if edges.len() > Drawing::MAX_EDGES => break,
-            None => edges.push((edge.from, edge.to, vec![letter])),
-        }
+        edges.entry((edge.from, edge.to)).or_default().push(letter);
     }
-    for (from, to, letters) in edges {
+    for ((from, to), letters) in edges {
         let (from, to) = (NodeId::new(from as usize), NodeId::new(to as usize));
         drawing.edge(Edge::new(from, to).labeled(letters.join("\n")));
     }

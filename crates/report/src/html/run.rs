@@ -22,6 +22,9 @@ const MAX_LANES: usize = 40;
 /// Of more variables, those that never change are left out.
 const MAX_VARIABLES: usize = 3_000;
 
+/// Of more changes in a step, only the first are in the table.
+const MAX_CHANGES: usize = 12;
+
 /// A run, as a part of the page.
 pub(super) struct RunView<'a> {
     /// The number of the property, by which the page names it.
@@ -35,7 +38,7 @@ pub(super) struct RunView<'a> {
 impl RunView<'_> {
     /// The whole view.
     pub(super) fn write(&self, page: &mut String) {
-        let RunView { number, record, picture, .. } = self;
+        let RunView { number, picture, .. } = self;
         let id = format!("p{number}");
         // Writing to a string cannot fail.
         _ = writeln!(page, "<div class=\"run\" data-run=\"{number}\">");
@@ -44,16 +47,17 @@ impl RunView<'_> {
         _ = writeln!(page, "<div class=\"columns\">");
         _ = writeln!(
             page,
-            "<div class=\"steps\" tabindex=\"0\" role=\"region\" aria-label=\"Steps of the run\">"
+            "<div class=\"steps\" tabindex=\"0\" role=\"region\" aria-label=\"Steps of run {number}\">"
         );
         self.write_table(page, &id);
         _ = writeln!(page, "</div>\n<div class=\"aside\">");
         self.write_panels(page, &id);
         if let Some(picture) = picture {
-            let way = if picture.way.is_empty() { "" } else { ": colored are the states that the run leads it to" };
+            let way =
+                if picture.way.is_empty() { "" } else { ": colored are the states that the run leads it to" };
             _ = writeln!(
                 page,
-                "<figure class=\"watcher\"><div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{0}\">\n{1}</div>\n<figcaption>{0}{way}.</figcaption></figure>",
+                "<figure class=\"watcher\"><div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{0} of run {number}\">\n{1}</div>\n<figcaption>{0}{way}.</figcaption></figure>",
                 picture.caption,
                 picture.svg.trim_end()
             );
@@ -89,10 +93,10 @@ impl RunView<'_> {
             "<div class=\"controls\" role=\"group\" aria-label=\"Go through the run\" hidden=\"hidden\">"
         );
         for (name, sign, label, key) in [
-            ("first", "⏮", "First", "Home"),
-            ("previous", "◀", "Previous", "left arrow"),
-            ("next", "▶", "Next", "right arrow"),
-            ("last", "⏭", "Last", "End"),
+            ("first", "«", "First", "Home"),
+            ("previous", "‹", "Previous", "left arrow"),
+            ("next", "›", "Next", "right arrow"),
+            ("last", "»", "Last", "End"),
         ] {
             _ = writeln!(
                 page,
@@ -118,7 +122,7 @@ impl RunView<'_> {
         for (name, title) in [("propositions", "Propositions"), ("variables", "Variables")] {
             _ = writeln!(
                 page,
-                "<section class=\"panel {name}\" aria-labelledby=\"{id}-{name}\" hidden=\"hidden\"><h4 id=\"{id}-{name}\">{title}</h4></section>"
+                "<section class=\"panel {name}\" aria-labelledby=\"{id}-name {id}-{name}\" hidden=\"hidden\"><h4 id=\"{id}-{name}\">{title}</h4></section>"
             );
         }
         let initial = self.shown_variables();
@@ -179,7 +183,7 @@ impl RunView<'_> {
         let has_lanes = self.has_lanes();
         page.push_str("<table>\n<thead><tr><th scope=\"col\">Step</th>");
         if has_lanes {
-            for process in &record.processes() {
+            for process in record.processes() {
                 _ = write!(page, "<th scope=\"col\" class=\"lane\">{}</th>", escape(process));
             }
         } else {
@@ -205,11 +209,17 @@ impl RunView<'_> {
             let hidden = record.n_hidden_before(index);
             if hidden > 0 {
                 let n = count(hidden as u64, "step");
-                _ = writeln!(page, "<tr class=\"gap\"><td colspan=\"{columns}\">… {n} left out; the JSON document of <code>--json</code> has them all</td></tr>");
+                _ = writeln!(
+                    page,
+                    "<tr class=\"gap\"><td colspan=\"{columns}\">… {n} left out; the JSON document of <code>--json</code> has them all</td></tr>"
+                );
             }
             let in_cycle = cycle.is_some_and(|start| step.number > start);
             if in_cycle && cycle.is_some_and(|start| hidden == 0 && step.number == start + 1) {
-                _ = writeln!(page, "<tr class=\"turn\"><td colspan=\"{columns}\">↻ from here on, this repeats for ever</td></tr>");
+                _ = writeln!(
+                    page,
+                    "<tr class=\"turn\"><td colspan=\"{columns}\">↻ from here on, this repeats for ever</td></tr>"
+                );
             }
             let class = if in_cycle { " class=\"in-cycle\"" } else { "" };
             _ = write!(
@@ -253,7 +263,11 @@ impl RunView<'_> {
             }
             _ = write!(page, "<td class=\"{class}\">");
             if Some(&lane) == owners.first() {
-                _ = write!(page, "<span class=\"act\">{}</span>", escape(record.action(index).unwrap_or_default()));
+                _ = write!(
+                    page,
+                    "<span class=\"act\">{}</span>",
+                    escape(record.action(index).unwrap_or_default())
+                );
             } else if owners.contains(&lane) {
                 let sign = match (self.has_messages, owners.first().is_some_and(|first| *first < lane)) {
                     (false, _) => "●",
@@ -288,9 +302,9 @@ impl RunView<'_> {
     fn write_changes(&self, page: &mut String, index: usize) {
         let record = self.record;
         let before = index.saturating_sub(1);
-        let changes: Vec<String> = record
+        let mut changes: Vec<String> = record
             .changed(index)
-            .take(MAX_VARIABLES)
+            .take(MAX_CHANGES)
             .map(|at| {
                 let (old, new) = (record.value(before, at), record.value(index, at));
                 format!(
@@ -301,6 +315,13 @@ impl RunView<'_> {
                 )
             })
             .collect();
+        let n_more = record.changed(index).skip(MAX_CHANGES).count();
+        if n_more > 0 {
+            changes.push(format!("<span class=\"change\">… and {n_more} more</span>"));
+        }
+        for note in &record.steps[index].notes {
+            changes.push(format!("<span class=\"aside-note\">{}</span>", escape(note)));
+        }
         _ = write!(page, "<td class=\"changes\">{}</td>", changes.join(" "));
         if !record.propositions.is_empty() {
             let flips: Vec<String> = (0..record.propositions.len())

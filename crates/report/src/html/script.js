@@ -136,6 +136,7 @@
         item.classList.toggle("changed", before[at] !== step.p[at]);
       });
       for (const [state, group] of this.states) group.classList.toggle("here", way[index] === state);
+      this.center(this.states.get(way[index]));
       this.reveal(row);
       if (!quietly) {
         used = this;
@@ -145,6 +146,14 @@
           // Some browsers forbid it for files; then there is no link to this step.
         }
       }
+    }
+
+    // Scrolls the drawing so that a state can be seen.
+    center(group) {
+      if (!group) return;
+      const box = group.closest(".scroll");
+      const [inner, outer] = [group.getBoundingClientRect(), box.getBoundingClientRect()];
+      box.scrollLeft += inner.left + inner.width / 2 - outer.left - outer.width / 2;
     }
 
     // Scrolls the table, not the page.

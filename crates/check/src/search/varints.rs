@@ -1,0 +1,101 @@
+//! A stack of numbers of which most are small: each takes as many bytes as it needs.
+//!
+//! Seven bits of a number stand in a byte; the last byte has the lowest ones, and the eighth bit says that
+//! there are more below it. So numbers are read from the top downward.
+
+use crate::paged::OutOfMemory;
+
+/// Numbers, the last of which is on top.
+#[derive(Default)]
+pub(super) struct Varints {
+    pages: Vec<Vec<u8>>,
+    /// In bytes.
+    len: usize,
+}
+
+impl Varints {
+    const PAGE_BITS: u32 = 14;
+    const PAGE: usize = 1 << Varints::PAGE_BITS;
+
+    pub(super) fn bytes(&self) -> u64 {
+        // Only the first page grows step by step; the others are allocated whole.
+        let first = self.pages.first().map_or(0, Vec::capacity);
+        (first + self.pages.len().saturating_sub(1) * Varints::PAGE) as u64
+    }
+
+    #[inline]
+    pub(super) fn push(&mut self, number: u64) -> Result<(), OutOfMemory> {
+        let n_above = (63 - (number | 1).leading_zeros()) / 7;
+        for group in (0..=n_above).rev() {
+            // The top seven bits come first; every byte but that one has more below it.
+            let more = if group == n_above { 0 } else { 0x80 };
+            self.push_byte((number >> (7 * group)) as u8 & 0x7f | more)?;
+        }
+        Ok(())
+    }
+
+    /// Takes the number on top; 0 if there is none.
+    #[inline]
+    pub(super) fn pop(&mut self) -> u64 {
+        let (mut number, mut shift) = (0, 0);
+        while let Some(at) = self.len.checked_sub(1) {
+            let byte = self.pages[at >> Varints::PAGE_BITS][at & (Varints::PAGE - 1)];
+            self.len = at;
+            number |= u64::from(byte & 0x7f) << shift;
+            shift += 7;
+            if byte & 0x80 == 0 {
+                break;
+            }
+        }
+        number
+    }
+
+    #[inline]
+    fn push_byte(&mut self, byte: u8) -> Result<(), OutOfMemory> {
+        let (page, at) = (self.len >> Varints::PAGE_BITS, self.len & (Varints::PAGE - 1));
+        if page == self.pages.len() {
+            let mut new = Vec::new();
+            new.try_reserve_exact(if page == 0 { 0 } else { Varints::PAGE }).map_err(|_| OutOfMemory)?;
+            self.pages.try_reserve(1).map_err(|_| OutOfMemory)?;
+            self.pages.push(new);
+        }
+        let page = &mut self.pages[page];
+        match page.get_mut(at) {
+            Some(old) => *old = byte,
+            None => {
+                page.try_reserve(1).map_err(|_| OutOfMemory)?;
+                page.push(byte);
+            }
+        }
+        self.len += 1;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_come_out_as_they_went_in() {
+        let mut random = fastrand::Rng::with_seed(4);
+        let (mut varints, mut expected) = (Varints::default(), Vec::new());
+        let edges = [0, 1, 127, 128, 16_383, 16_384, u64::from(u32::MAX), u64::MAX >> 1, u64::MAX];
+        for round in 0..200_000 {
+            if random.u32(0..100) < if round < 150_000 { 70 } else { 20 } {
+                let number = match random.usize(0..20) {
+                    at if at < edges.len() => edges[at],
+                    _ => random.u64(..) >> random.u32(0..64),
+                };
+                varints.push(number).unwrap();
+                expected.push(number);
+            } else {
+                assert_eq!(varints.pop(), expected.pop().unwrap_or(0));
+            }
+        }
+        (0..1000).for_each(|_| varints.push(100).unwrap());
+        let before = varints.len;
+        (0..1000).for_each(|_| assert_eq!(varints.pop(), 100));
+        assert_eq!(before - varints.len, 1000, "a small number takes a byte");
+    }
+}

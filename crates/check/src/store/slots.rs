@@ -1,0 +1,139 @@
+//! The slots of a hash table that grows by half, and of which nothing is held twice meanwhile.
+//!
+//! A table that doubles is half empty afterward, and while it doubles the old and the new one are held
+//! together. Here, the old one is dropped first; whoever owns the table then fills it anew, from what it
+//! holds anyway. Any number of slots will do, since a hash is scaled to it instead of masked.
+
+use base::Limit;
+
+/// Slots of 32 bits; 0 is empty.
+#[derive(Clone, Debug)]
+pub(super) struct Slots {
+    slots: Vec<u32>,
+}
+
+/// What was met along a chain.
+pub(super) enum Probe {
+    /// The end of the chain: an empty slot.
+    Empty(usize),
+    /// A slot that was wanted.
+    Found(u32),
+}
+
+impl Slots {
+    const MIN: usize = 256;
+
+    pub(super) fn new() -> Slots {
+        Slots { slots: vec![0; Slots::MIN] }
+    }
+
+    pub(super) fn bytes(&self) -> u64 {
+        4 * self.slots.len() as u64
+    }
+
+    /// How many slots may be used: four fifths, so that chains stay short.
+    #[inline]
+    pub(super) fn capacity(&self) -> usize {
+        self.slots.len() / 5 * 4
+    }
+
+    /// Bits that the number of any slot fits in.
+    pub(super) fn index_bits(&self) -> u32 {
+        usize::BITS - (self.slots.len() - 1).leading_zeros()
+    }
+
+    /// The slot where the chain of a hash begins. Only the upper half of the hash counts.
+    #[inline]
+    pub(super) fn home(&self, hash: u64) -> usize {
+        (((hash >> 32) * self.slots.len() as u64) >> 32) as usize
+    }
+
+    #[inline]
+    pub(super) fn get(&self, at: usize) -> u32 {
+        self.slots[at]
+    }
+
+    #[inline]
+    pub(super) fn set(&mut self, at: usize, slot: u32) {
+        self.slots[at] = slot;
+    }
+
+    /// Goes along a chain from a slot to one that is wanted, or to its end.
+    #[inline]
+    pub(super) fn probe(&self, home: usize, mut is_wanted: impl FnMut(u32) -> bool) -> Probe {
+        let mut at = home;
+        loop {
+            let slot = self.slots[at];
+            if slot == 0 {
+                return Probe::Empty(at);
+            }
+            if is_wanted(slot) {
+                return Probe::Found(slot);
+            }
+            at += 1;
+            if at == self.slots.len() {
+                at = 0;
+            }
+        }
+    }
+
+    /// Makes the table larger, and empty. It is left as it is, if it would take more than `max_bytes`
+    /// together with the `others`, or have more than 2^32 slots. If the memory is not to be had, an empty
+    /// table is left.
+    pub(super) fn grow(&mut self, others: u64, max_bytes: u64) -> Result<(), Limit> {
+        let len = (self.slots.len() + self.slots.len() / 2) as u64;
+        if len > 1 << 32 {
+            return Err(Limit::States(self.capacity() as u64));
+        }
+        if others.saturating_add(4 * len) > max_bytes {
+            return Err(Limit::Memory(max_bytes));
+        }
+        self.slots = Vec::new();
+        if self.slots.try_reserve_exact(len as usize).is_err() {
+            *self = Slots::new();
+            return Err(Limit::Memory(max_bytes));
+        }
+        self.slots.resize(len as usize, 0);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_table_grows_by_half_and_is_empty_then() {
+        let mut slots = Slots::new();
+        let mut random = fastrand::Rng::with_seed(5);
+        while slots.slots.len() < 1_000_000 {
+            for _ in 0..100 {
+                let hash = random.u64(..);
+                assert!(slots.home(hash) < slots.slots.len() && slots.home(hash) >> slots.index_bits() == 0);
+                slots.set(slots.home(hash), 1);
+            }
+            let before = slots.bytes();
+            slots.grow(0, u64::MAX).unwrap();
+            assert!(slots.bytes() > before && slots.bytes() <= before / 2 * 3);
+            assert!(slots.slots.iter().all(|&slot| slot == 0));
+        }
+        slots.set(7, 1);
+        let bytes = slots.bytes();
+        assert_eq!(slots.grow(100, bytes), Err(Limit::Memory(bytes)));
+        assert_eq!((slots.bytes(), slots.get(7)), (bytes, 1));
+    }
+
+    #[test]
+    fn chains_cross_the_end() {
+        let mut slots = Slots::new();
+        for at in [100, 101, Slots::MIN - 1, 0] {
+            slots.set(at, at as u32 + 1);
+        }
+        let end = |home| match slots.probe(home, |_| false) {
+            Probe::Empty(at) => at,
+            Probe::Found(_) => usize::MAX,
+        };
+        assert_eq!((end(100), end(Slots::MIN - 1), end(5)), (102, 1, 5));
+        assert!(matches!(slots.probe(Slots::MIN - 1, |slot| slot == 1), Probe::Found(1)));
+    }
+}

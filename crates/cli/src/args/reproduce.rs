@@ -1,0 +1,106 @@
+//! The arguments of `stubborn reproduce`.
+
+use std::path::PathBuf;
+
+use ::reproduce::{Paper, Scale};
+use clap::{Args, ValueEnum};
+
+use super::values::parse_bytes;
+
+/// Repeat the experiments of the papers, and write a report that puts our figures beside theirs
+///
+/// Tables (CSV), texts (Markdown), plots (SVG) and one page, index.html, are written into a folder, with the
+/// models and the command that repeats each measurement. Ctrl-C leaves what is done; the same command goes on
+/// from there, since a measurement that is in its table already is not made again.
+#[derive(Debug, Args)]
+#[command(after_long_help = REPRODUCE_EXAMPLES)]
+pub(crate) struct ReproduceArguments {
+    /// Only the experiments of this paper (repeatable)
+    #[arg(long, value_enum, value_name = "PAPER")]
+    pub(crate) paper: Vec<PaperArgument>,
+
+    /// Fewer and smaller systems: a minute or two instead of up to an hour
+    #[arg(long, conflicts_with = "full")]
+    pub(crate) quick: bool,
+
+    /// The largest systems and ten times as many formulas: hours
+    #[arg(long)]
+    pub(crate) full: bool,
+
+    /// The smallest systems: seconds, for tests
+    #[arg(long, conflicts_with_all = ["quick", "full"], hide = true)]
+    pub(crate) tiny: bool,
+
+    /// The folder to write to
+    #[arg(short, long, value_name = "FOLDER", default_value = "reproduction")]
+    pub(crate) output: PathBuf,
+
+    /// Show no progress
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+
+    /// No search uses more memory than this, like 500M or 4G (default: most of what is free)
+    #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
+    pub(crate) max_memory: Option<u64>,
+}
+
+impl ReproduceArguments {
+    /// The papers that were asked for; all if none was.
+    pub(crate) fn papers(&self) -> Vec<Paper> {
+        let is_asked = |paper: &Paper| {
+            self.paper.is_empty() || self.paper.iter().any(|asked| Paper::from(*asked) == *paper)
+        };
+        Paper::ALL.into_iter().filter(is_asked).collect()
+    }
+
+    pub(crate) fn scale(&self) -> Scale {
+        match (self.tiny, self.quick, self.full) {
+            (true, ..) => Scale::Tiny,
+            (_, true, _) => Scale::Quick,
+            (_, _, true) => Scale::Full,
+            _ => Scale::Standard,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum PaperArgument {
+    /// Testing automata and the one-pass search (Hansen, Penczek, Valmari 2002)
+    #[value(name = "000")]
+    P000,
+    /// Testers and stubborn sets (Valmari 1993)
+    #[value(name = "001")]
+    P001,
+    /// Fairness (Malinen, Luukkainen 2003)
+    #[value(name = "002")]
+    P002,
+    /// Generalized testing automata (Ben Salem, Duret-Lutz, Kordon 2012)
+    #[value(name = "003")]
+    P003,
+    /// Closure under stuttering (Holzmann, Kupferman 1996)
+    #[value(name = "004")]
+    P004,
+}
+
+impl From<PaperArgument> for Paper {
+    fn from(paper: PaperArgument) -> Paper {
+        match paper {
+            PaperArgument::P000 => Paper::P000,
+            PaperArgument::P001 => Paper::P001,
+            PaperArgument::P002 => Paper::P002,
+            PaperArgument::P003 => Paper::P003,
+            PaperArgument::P004 => Paper::P004,
+        }
+    }
+}
+
+const REPRODUCE_EXAMPLES: &str = "\
+Examples:
+  stubborn reproduce --quick                   all papers, small; then open reproduction/index.html
+  stubborn reproduce --paper 000               one paper, as large as in the paper
+  stubborn reproduce --full --output evidence  everything; interrupt and go on as you like
+
+Exit codes:
+  0  everything was measured
+  2  bad usage, or the folder cannot be written to
+  3  something is missing: interrupted, or a measurement failed";

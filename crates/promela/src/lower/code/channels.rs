@@ -1,0 +1,324 @@
+//! Sending and receiving.
+
+use model::{BinaryOp, Expr, ExprId, Stmt, VarId};
+
+use super::super::expr::{Lowered, Receiver, Scope, receivers};
+use super::super::tell::Sends;
+use super::{Coder, Head};
+use crate::flow::{Action, Edge};
+use crate::program::{self, ExprKind, Place, RecvArg, StmtKind, Type};
+
+impl<'a> Coder<'a> {
+    #[allow(clippy::too_many_arguments)]
+    pub(super) fn send(
+        &mut self,
+        process: usize,
+        edge: &'a Edge<'a>,
+        place: &Place,
+        sorted: bool,
+        args: &[program::Expr],
+        conditions: &[ExprId],
+        head: impl Fn(Vec<ExprId>) -> Head,
+    ) -> Lowered<()> {
+        let scope = Scope::Process(process);
+        for (condition, channel) in self.lowering().channels(scope, place)? {
+            let values = self.values(scope, channel, args)?;
+            let mut conditions = conditions.to_vec();
+            conditions.push(condition);
+            let misfit = self.misfit(channel, args.len(), edge);
+            match self.world.channels[channel].len {
+                Some(len) => {
+                    let capacity = i64::from(self.world.channels[channel].capacity());
+                    let mut lowering = self.lowering();
+                    let (len, capacity) = (lowering.exprs.var(len), lowering.int(capacity));
+                    conditions.push(lowering.binary(BinaryOp::Lt, len, capacity));
+                    let effect = match misfit {
+                        Some(error) => vec![error],
+                        None => self.append(channel, &values, sorted),
+                    };
+                    let mut head = head(conditions);
+                    head.words[0].sends = Some(Sends::Send { channel, values });
+                    self.emit(head, effect);
+                }
+                None => match misfit {
+                    Some(error) => self.emit(head(conditions), vec![error]),
+                    None => self.meet(process, edge, channel, &values, &conditions, &head)?,
+                },
+            }
+        }
+        Ok(())
+    }
+
+    /// A fault, if a message has more or fewer fields than the channel, and assertions are looked at.
+    pub(super) fn misfit(&mut self, channel: usize, n_args: usize, edge: &Edge<'a>) -> Option<Stmt> {
+        let n_fields = self.world.channels[channel].shape.fields.len();
+        (self.asserts && n_args != n_fields).then(|| {
+            let what = format!("{n_args} fields for a channel whose messages have {n_fields}");
+            self.failure(edge, &what)
+        })
+    }
+
+    /// A fault.
+    pub(super) fn failure(&mut self, edge: &Edge<'a>, what: &str) -> Stmt {
+        let never = self.builder.exprs.int(0);
+        self.promise(never, edge, what)
+    }
+
+    /// If assertions are looked at, it is a fault to send to or receive from no channel, and to ask for
+    /// messages in a rendezvous channel.
+    pub(super) fn mistakes(
+        &mut self,
+        process: usize,
+        edge: &Edge<'a>,
+        conditions: &[ExprId],
+        head: &impl Fn(Vec<ExprId>) -> Head,
+    ) -> Lowered<()> {
+        let (true, Action::Stmt(stmt)) = (self.asserts, &edge.action) else { return Ok(()) };
+        let scope = Scope::Process(process);
+        let (condition, what) = match &stmt.kind {
+            StmtKind::Send { channel, .. } | StmtKind::Receive { channel, .. } => {
+                let mut lowering = self.lowering();
+                let number = lowering.load(scope, channel)?;
+                let none = lowering.int(0);
+                (lowering.binary(BinaryOp::Eq, number, none), "there is no channel yet")
+            }
+            StmtKind::Expr(expr) => {
+                let mut polled = Vec::new();
+                polls(expr, &mut polled);
+                let mut lowering = self.lowering();
+                let mut parts = Vec::new();
+                for place in polled {
+                    for (condition, channel) in lowering.channels(scope, place)? {
+                        if lowering.channel(channel).len.is_none() {
+                            parts.push(condition);
+                        }
+                    }
+                }
+                (lowering.any(&parts), "a rendezvous channel never has a message")
+            }
+            _ => return Ok(()),
+        };
+        if !matches!(self.builder.exprs.get(condition), Expr::Int(0)) {
+            let failure = self.failure(edge, what);
+            self.emit(head([conditions, &[condition]].concat()), vec![failure]);
+        }
+        Ok(())
+    }
+
+    /// The values that are sent: one per field of the channel.
+    pub(super) fn values(
+        &mut self,
+        scope: Scope,
+        channel: usize,
+        args: &[program::Expr],
+    ) -> Lowered<Vec<ExprId>> {
+        let fields: &'a [Type] = &self.world.channels[channel].shape.fields;
+        let mut lowering = self.lowering();
+        let mut values = Vec::new();
+        for (index, &ty) in fields.iter().enumerate() {
+            let value = match args.get(index) {
+                Some(arg) => lowering.expr(scope, arg)?,
+                None => lowering.int(0),
+            };
+            values.push(lowering.cut(value, ty));
+        }
+        Ok(values)
+    }
+
+    /// Puts a message into a channel that has room.
+    pub(super) fn append(&mut self, channel: usize, values: &[ExprId], sorted: bool) -> Vec<Stmt> {
+        let world = self.world;
+        let capacity = world.channels[channel].capacity();
+        let Some(len) = world.channels[channel].len else { return Vec::new() };
+        let mut effect = Vec::new();
+        if sorted && let Some(at) = world.scratch {
+            // Those that are greater move up.
+            let mut lowering = self.lowering();
+            let (at_now, one, zero) = (lowering.exprs.var(at), lowering.int(1), lowering.int(0));
+            let len_now = lowering.exprs.var(len);
+            effect.push(Stmt::Assign(at, len_now));
+            let before = lowering.binary(BinaryOp::Sub, at_now, one);
+            let is_behind = lowering.binary(BinaryOp::Gt, at_now, zero);
+            let mut greater = lowering.int(0);
+            for (field, &value) in values.iter().enumerate().rev() {
+                let first = world.channels[channel].cells[field];
+                let cell = lowering.exprs.element(first, capacity, before);
+                let more = lowering.binary(BinaryOp::Gt, cell, value);
+                let same = lowering.binary(BinaryOp::Eq, cell, value);
+                let same = lowering.all(&[same, greater]);
+                greater = lowering.any(&[more, same]);
+            }
+            let moves = lowering.all(&[is_behind, greater]);
+            let mut body = Vec::new();
+            for &first in &world.channels[channel].cells {
+                let value = lowering.exprs.element(first, capacity, before);
+                body.push(Stmt::AssignElement { first, len: capacity, index: at_now, value });
+            }
+            body.push(Stmt::Add(at, -1));
+            effect.push(Stmt::While(moves, body));
+            for (field, &value) in values.iter().enumerate() {
+                let first = world.channels[channel].cells[field];
+                effect.push(Stmt::AssignElement { first, len: capacity, index: at_now, value });
+            }
+            effect.push(Stmt::Set(at, 0));
+        } else {
+            let index = self.builder.exprs.var(len);
+            for (field, &value) in values.iter().enumerate() {
+                let first = world.channels[channel].cells[field];
+                effect.push(match (capacity, self.builder.exprs.get(value)) {
+                    (1, Expr::Int(value)) => Stmt::Set(first, value),
+                    (1, _) => Stmt::Assign(first, value),
+                    _ => Stmt::AssignElement { first, len: capacity, index, value },
+                });
+            }
+        }
+        effect.push(Stmt::Add(len, 1));
+        effect
+    }
+
+    /// Takes a message that fits out of a channel that has one.
+    pub(super) fn receive(
+        &mut self,
+        process: usize,
+        channel: usize,
+        args: &[RecvArg],
+        wanted: &[Option<ExprId>],
+        random: bool,
+        keep: bool,
+    ) -> Lowered<Vec<Stmt>> {
+        let scope = Scope::Process(process);
+        let world = self.world;
+        let capacity = world.channels[channel].capacity();
+        let Some(len) = world.channels[channel].len else { return Ok(Vec::new()) };
+        let mut effect = Vec::new();
+        let at = world.scratch.filter(|_| random && capacity > 1);
+        if let Some(at) = at {
+            // Looks for the first that fits.
+            let mut lowering = self.lowering();
+            let (index, mut parts) = (lowering.exprs.var(at), Vec::new());
+            for (field, wanted) in wanted.iter().enumerate() {
+                if let (Some(wanted), Some(&first)) = (wanted, world.channels[channel].cells.get(field)) {
+                    let cell = lowering.exprs.element(first, capacity, index);
+                    parts.push(lowering.binary(BinaryOp::Ne, cell, *wanted));
+                }
+            }
+            let differs = lowering.any(&parts);
+            effect.push(Stmt::While(differs, vec![Stmt::Add(at, 1)]));
+        }
+        for (field, arg) in args.iter().enumerate() {
+            let (RecvArg::Store(place), Some(&first)) = (arg, world.channels[channel].cells.get(field))
+            else {
+                continue;
+            };
+            let value = match at {
+                Some(at) => {
+                    let index = self.builder.exprs.var(at);
+                    self.builder.exprs.element(first, capacity, index)
+                }
+                None => self.builder.exprs.var(first),
+            };
+            effect.extend(self.store(scope, place, value)?);
+        }
+        if !keep {
+            match at {
+                None => {
+                    for &first in &world.channels[channel].cells {
+                        for message in 1..capacity as usize {
+                            let next = self.builder.exprs.var(VarId::new(first.index() + message));
+                            effect.push(Stmt::Assign(VarId::new(first.index() + message - 1), next));
+                        }
+                        effect.push(Stmt::Set(VarId::new(first.index() + capacity as usize - 1), 0));
+                    }
+                }
+                Some(at) => {
+                    let mut lowering = self.lowering();
+                    let (index, one) = (lowering.exprs.var(at), lowering.int(1));
+                    let next = lowering.binary(BinaryOp::Add, index, one);
+                    let last = lowering.int(i64::from(capacity) - 1);
+                    let goes_on = lowering.binary(BinaryOp::Lt, index, last);
+                    let mut body = Vec::new();
+                    for &first in &world.channels[channel].cells {
+                        let value = lowering.exprs.element(first, capacity, next);
+                        body.push(Stmt::AssignElement { first, len: capacity, index, value });
+                    }
+                    body.push(Stmt::Add(at, 1));
+                    effect.push(Stmt::While(goes_on, body));
+                    for &first in &world.channels[channel].cells {
+                        effect.push(Stmt::Set(VarId::new(first.index() + capacity as usize - 1), 0));
+                    }
+                }
+            }
+            effect.push(Stmt::Add(len, -1));
+        }
+        if let Some(at) = at {
+            effect.push(Stmt::Set(at, 0));
+        }
+        Ok(effect)
+    }
+
+    /// All meetings at a rendezvous channel.
+    pub(super) fn meet(
+        &mut self,
+        process: usize,
+        edge: &'a Edge<'a>,
+        channel: usize,
+        values: &[ExprId],
+        conditions: &[ExprId],
+        head: &impl Fn(Vec<ExprId>) -> Head,
+    ) -> Lowered<()> {
+        for receiver in receivers(self.world, self.flows, process) {
+            let Receiver { process: other, location, edge: its_edge, place, args, rest } = receiver;
+            let meant = self.lowering().channels(Scope::Process(other), place)?;
+            for (condition, its_channel) in meant.into_iter().filter(|(_, its)| *its == channel) {
+                let proctype = self.world.processes[other].instance.proctype;
+                let flows = self.flows;
+                let edges = &flows[proctype.index()].locations[location.index()].edges;
+                let mut lowering = self.lowering();
+                let allowed = lowering.allowed(other, edges, its_edge)?;
+                let agrees = lowering.agrees(other, its_channel, values, args)?;
+                let (from, to) =
+                    (lowering.location(other, location), lowering.location(other, its_edge.target));
+                let mut effect = Vec::new();
+                effect.extend(self.misfit(channel, args.len(), its_edge));
+                for (field, arg) in args.iter().enumerate() {
+                    if let (RecvArg::Store(place), Some(&value)) = (arg, values.get(field)) {
+                        effect.extend(self.store(Scope::Process(other), place, value)?);
+                    }
+                }
+                let mut words = self.plain_words(other, its_edge);
+                if let Some((flow, start)) = &rest {
+                    words.inside = Some(self.inside(other, flow, *start, Some(effect.clone()))?);
+                    effect.extend(self.d_step(other, flow, *start, true)?);
+                }
+                let mut head = head([conditions, &allowed[..], &[condition, agrees]].concat());
+                head.moves.push((other, from, to));
+                // The receiver goes on, if it is inside an atomic sequence.
+                head.next = its_edge.atomic.then_some(other);
+                head.label = format!("{} -> {}", edge.text, its_edge.text);
+                let values = values.to_vec();
+                head.words[0].sends = Some(Sends::Hand { channel, values, to: other });
+                head.words.push(words);
+                self.emit(head, effect);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The channels whose messages are asked for in an expression.
+fn polls<'e>(expr: &'e program::Expr, found: &mut Vec<&'e Place>) {
+    match &expr.kind {
+        ExprKind::Poll { channel, .. } => found.push(channel),
+        ExprKind::Unary(_, x) => polls(x, found),
+        ExprKind::Binary(_, operands) => {
+            polls(&operands.0, found);
+            polls(&operands.1, found);
+        }
+        ExprKind::Conditional(parts) => {
+            polls(&parts.0, found);
+            polls(&parts.1, found);
+            polls(&parts.2, found);
+        }
+        _ => {}
+    }
+}

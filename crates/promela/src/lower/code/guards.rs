@@ -1,0 +1,145 @@
+//! From conditions to guards, and from both with an effect to an action.
+
+use model::{Action as ModelAction, BinaryOp, Expr, ExprId, Guard, GuardId, Stmt, ValueSet, VarId};
+
+use super::{Coder, Head};
+
+impl<'a> Coder<'a> {
+    pub(super) fn emit(&mut self, head: Head, mut effect: Vec<Stmt>) {
+        let Head { moves, conditions, quiet, next, label, words } = head;
+        let mut guards: Vec<GuardId> = Vec::new();
+        for &(process, from, _) in &moves {
+            let pc = self.lowering().pc(process);
+            guards.push(self.builder.guard(Guard::equals(pc, from)));
+        }
+        let mut before = Vec::new();
+        for condition in conditions {
+            if !self.add_guards(condition, &mut guards, &mut before) {
+                return; // Never true.
+            }
+        }
+        if quiet {
+            guards.push(self.builder.guard(Guard::Quiet));
+        }
+        guards.dedup();
+        for &(process, from, to) in &moves {
+            let pc = self.lowering().pc(process);
+            if from != to {
+                effect.push(Stmt::set(pc, to));
+            }
+        }
+        if let Some(last) = self.world.last {
+            let slot = self.world.processes[moves[0].0].instance.slot;
+            effect.push(Stmt::set(last, i64::from(slot)));
+        }
+        let owners = moves.iter().map(|&(process, ..)| self.world.processes[process].owner).collect();
+        let label = self.builder.label(label);
+        let action = self.builder.action(ModelAction { label, guards, effect, owners });
+        self.words.push(words);
+        if let Some(next) = next {
+            self.builder.goes_on(action, self.world.processes[next].owner);
+        }
+    }
+
+    /// Adds a condition as guards, on single variables where possible; returns whether it may be true.
+    ///
+    /// Guards that are expressions may rely on those on single variables, and on nothing else. So what can go
+    /// wrong is guarded by everything that stands before it.
+    pub(super) fn add_guards(
+        &mut self,
+        condition: ExprId,
+        guards: &mut Vec<GuardId>,
+        before: &mut Vec<ExprId>,
+    ) -> bool {
+        match self.builder.exprs.get(condition) {
+            Expr::Int(value) => value != 0,
+            Expr::Binary(BinaryOp::And, x, y) => {
+                self.add_guards(x, guards, before) && self.add_guards(y, guards, before)
+            }
+            _ => {
+                let guard = match self.as_values(condition) {
+                    Some((var, set)) => Guard::In(var, set),
+                    None => {
+                        before.push(condition);
+                        let mut lowering = self.lowering();
+                        let relies = lowering.can_fail(condition);
+                        Guard::True(if relies { lowering.all(before) } else { condition })
+                    }
+                };
+                guards.push(self.builder.guard(guard));
+                true
+            }
+        }
+    }
+
+    /// The values of a variable for which a condition about it alone is true.
+    pub(super) fn as_values(&mut self, condition: ExprId) -> Option<(VarId, ValueSet)> {
+        let mut vars = Vec::new();
+        self.builder.exprs.reads(condition, &mut vars);
+        vars.sort_unstable();
+        vars.dedup();
+        let [var] = vars[..] else { return None };
+        let (lo, hi) = self.world.ranges[var.index()];
+        if hi.wrapping_sub(lo) as u64 >= MAX_VALUES {
+            return self.as_range(condition, var);
+        }
+        let mut values = Vec::new();
+        for value in lo..=hi {
+            if evaluate(&self.builder.exprs, condition, &|_| value)? != 0 {
+                values.push(value);
+            }
+        }
+        Some((var, ValueSet::of(values)))
+    }
+
+    /// The same for a comparison of a variable of many values with a constant.
+    pub(super) fn as_range(&mut self, condition: ExprId, var: VarId) -> Option<(VarId, ValueSet)> {
+        let Expr::Binary(op, x, y) = self.builder.exprs.get(condition) else { return None };
+        let (op, constant) = match (self.builder.exprs.get(x), self.builder.exprs.get(y)) {
+            (Expr::Var(_), Expr::Int(constant)) => (op, constant),
+            (Expr::Int(constant), Expr::Var(_)) => (mirrored(op)?, constant),
+            _ => return None,
+        };
+        let set = match op {
+            BinaryOp::Eq => ValueSet::Range(constant, constant),
+            BinaryOp::Lt => ValueSet::Range(i64::MIN, constant - 1),
+            BinaryOp::Le => ValueSet::Range(i64::MIN, constant),
+            BinaryOp::Gt => ValueSet::Range(constant + 1, i64::MAX),
+            BinaryOp::Ge => ValueSet::Range(constant, i64::MAX),
+            _ => return None,
+        };
+        Some((var, set))
+    }
+}
+
+/// Sets of values that are looked through for a guard of one variable.
+const MAX_VALUES: u64 = 512;
+
+fn mirrored(op: BinaryOp) -> Option<BinaryOp> {
+    Some(match op {
+        BinaryOp::Eq => BinaryOp::Eq,
+        BinaryOp::Lt => BinaryOp::Gt,
+        BinaryOp::Le => BinaryOp::Ge,
+        BinaryOp::Gt => BinaryOp::Lt,
+        BinaryOp::Ge => BinaryOp::Le,
+        _ => return None,
+    })
+}
+
+/// The value of an expression, if nothing goes wrong.
+pub(crate) fn evaluate(exprs: &model::Exprs, expr: ExprId, value_of: &dyn Fn(VarId) -> i64) -> Option<i64> {
+    let value = |expr| evaluate(exprs, expr, value_of);
+    match exprs.get(expr) {
+        Expr::Int(constant) => Some(constant),
+        Expr::Var(var) => Some(value_of(var)),
+        Expr::Element { first, len, index } => {
+            let index = value(index)?;
+            (0..i64::from(len)).contains(&index).then(|| value_of(VarId::new(first.index() + index as usize)))
+        }
+        Expr::Unary(op, x) => op.apply(value(x)?).ok(),
+        Expr::Binary(BinaryOp::And, x, y) => Some(i64::from(value(x)? != 0 && value(y)? != 0)),
+        Expr::Binary(BinaryOp::Or, x, y) => Some(i64::from(value(x)? != 0 || value(y)? != 0)),
+        Expr::Binary(op, x, y) => op.apply(value(x)?, value(y)?).ok(),
+        Expr::Cond(condition, x, y) => value(if value(condition)? != 0 { x } else { y }),
+    }
+}

@@ -1,0 +1,193 @@
+//! What can happen.
+
+use std::sync::Arc;
+
+use model::{BinaryOp, ExprId};
+
+use super::super::world::World;
+use super::{Lowered, Lowering, MAX_PROCESSES, Scope};
+use crate::flow::{Action, Edge, Flow, LocationId};
+use crate::program::{self, ChannelTest, ExprKind, Place, RecvArg, StmtKind};
+
+impl<'a> Lowering<'a> {
+    /// Whether an edge of a location can be taken by a process that is there.
+    pub(crate) fn is_possible(
+        &mut self,
+        process: usize,
+        edges: &[Edge<'a>],
+        edge: &Edge<'a>,
+    ) -> Lowered<ExprId> {
+        let mut parts = self.allowed(process, edges, edge)?;
+        parts.push(match edge.action {
+            Action::Else => {
+                let other = self.others_possible(process, edges)?;
+                self.not(other)
+            }
+            _ => self.can_execute(process, edge)?,
+        });
+        Ok(self.all(&parts))
+    }
+
+    /// What must be true besides: `provided`, and that no escape comes first.
+    pub(crate) fn allowed(
+        &mut self,
+        process: usize,
+        edges: &[Edge<'a>],
+        edge: &Edge<'a>,
+    ) -> Lowered<Vec<ExprId>> {
+        let scope = Scope::Process(process);
+        let proctype = &self.program.proctypes[self.process(process).instance.proctype.index()];
+        let mut parts = Vec::new();
+        if let Some(provided) = &proctype.provided {
+            parts.push(self.expr(scope, provided)?);
+        }
+        let earlier = edges.iter().take_while(|other| other.escape != edge.escape);
+        for escape in earlier.filter(|other| other.escape > 0) {
+            let possible = self.can_execute(process, escape)?;
+            parts.push(self.not(possible));
+        }
+        Ok(parts)
+    }
+
+    /// Whether something but `else` can happen.
+    pub(crate) fn others_possible(&mut self, process: usize, edges: &[Edge<'a>]) -> Lowered<ExprId> {
+        let mut parts = Vec::new();
+        for edge in edges.iter().filter(|edge| !matches!(edge.action, Action::Else)) {
+            parts.push(self.can_execute(process, edge)?);
+        }
+        Ok(self.any(&parts))
+    }
+
+    /// Whether a statement can be executed.
+    pub(crate) fn can_execute(&mut self, process: usize, edge: &Edge<'a>) -> Lowered<ExprId> {
+        let scope = Scope::Process(process);
+        match &edge.action {
+            Action::Jump | Action::Else => Ok(self.int(1)),
+            Action::End => {
+                let slot = i64::from(self.process(process).instance.slot);
+                Ok(self.equals(self.world.n_processes, slot + 1))
+            }
+            Action::DStep(flow) => {
+                let mut parts = Vec::new();
+                for edge in &flow.location(flow.initial).edges {
+                    let possible = match edge.action {
+                        Action::Else => self.int(1),
+                        _ => self.can_execute(process, &edge.clone())?,
+                    };
+                    parts.push(possible);
+                }
+                Ok(self.any(&parts))
+            }
+            Action::Stmt(stmt) => match &stmt.kind {
+                StmtKind::Expr(program::Expr { kind: ExprKind::Run { .. }, .. }) => {
+                    let (count, most) = (self.exprs.var(self.world.n_processes), self.int(MAX_PROCESSES));
+                    Ok(self.binary(BinaryOp::Lt, count, most))
+                }
+                StmtKind::Expr(expr) => self.expr(scope, expr),
+                StmtKind::Send { channel, args, .. } => {
+                    let values = args.iter().map(|arg| self.expr(scope, arg)).collect::<Lowered<Vec<_>>>()?;
+                    self.over_channels(scope, channel, |this, channel| match this.channel(channel).len {
+                        Some(_) => Ok(this.channel_test(ChannelTest::NonFull, channel)),
+                        None => this.somebody_receives(process, channel, &values),
+                    })
+                }
+                StmtKind::Receive { channel, random, args, .. } => {
+                    let wanted = self.wanted(scope, args)?;
+                    self.over_channels(scope, channel, |this, channel| {
+                        Ok(this.has_message(channel, &wanted, *random))
+                    })
+                }
+                _ => Ok(self.int(1)),
+            },
+        }
+    }
+
+    /// Whether somebody else waits for these values at a rendezvous channel.
+    pub(super) fn somebody_receives(
+        &mut self,
+        process: usize,
+        channel: usize,
+        values: &[ExprId],
+    ) -> Lowered<ExprId> {
+        let mut parts = Vec::new();
+        for Receiver { process: other, location, place, args, .. } in
+            receivers(self.world, self.flows, process)
+        {
+            for (condition, its_channel) in self.channels(Scope::Process(other), place)? {
+                if its_channel == channel {
+                    let here = self.is_at(other, location);
+                    let agrees = self.agrees(other, channel, values, args)?;
+                    parts.push(self.all(&[here, condition, agrees]));
+                }
+            }
+        }
+        Ok(self.any(&parts))
+    }
+
+    /// Whether values that are sent are those that a receiver wants.
+    pub(crate) fn agrees(
+        &mut self,
+        receiver: usize,
+        channel: usize,
+        values: &[ExprId],
+        args: &[RecvArg],
+    ) -> Lowered<ExprId> {
+        let fields = &self.channel(channel).shape.fields;
+        let wanted = self.wanted(Scope::Process(receiver), args)?;
+        let mut parts = Vec::new();
+        for (field, wanted) in wanted.into_iter().enumerate() {
+            if let (Some(wanted), Some(&ty)) = (wanted, fields.get(field)) {
+                let value = values.get(field).copied().unwrap_or_else(|| self.exprs.int(0));
+                let value = self.cut(value, ty);
+                parts.push(self.binary(BinaryOp::Eq, value, wanted));
+            }
+        }
+        Ok(self.all(&parts))
+    }
+}
+
+/// Where a process receives.
+pub(crate) struct Receiver<'a> {
+    pub(crate) process: usize,
+    pub(crate) location: LocationId,
+    pub(crate) edge: &'a Edge<'a>,
+    pub(crate) place: &'a Place,
+    pub(crate) args: &'a [RecvArg],
+    /// If it is the first step of a d_step: the d_step, and where it goes on.
+    pub(crate) rest: Option<(Arc<Flow<'a>>, LocationId)>,
+}
+
+/// All edges at which processes with other numbers than this one receive.
+pub(crate) fn receivers<'a>(world: &'a World, flows: &'a [Flow<'a>], process: usize) -> Vec<Receiver<'a>> {
+    let slot = world.processes[process].instance.slot;
+    let mut found = Vec::new();
+    for (other, its) in world.processes.iter().enumerate().filter(|(_, its)| its.instance.slot != slot) {
+        for (index, location) in flows[its.instance.proctype.index()].locations.iter().enumerate() {
+            for edge in &location.edges {
+                let receiver = |first: &Action<'a>, rest| match first {
+                    Action::Stmt(stmt) => match &stmt.kind {
+                        StmtKind::Receive { channel, args, .. } => Some(Receiver {
+                            process: other,
+                            location: LocationId::new(index),
+                            edge,
+                            place: channel,
+                            args,
+                            rest,
+                        }),
+                        _ => None,
+                    },
+                    _ => None,
+                };
+                match &edge.action {
+                    Action::DStep(flow) => {
+                        let firsts = &flow.locations[flow.initial.index()].edges;
+                        let rest = |first: &Edge<'a>| Some((flow.clone(), first.target));
+                        found.extend(firsts.iter().filter_map(|first| receiver(&first.action, rest(first))));
+                    }
+                    action => found.extend(receiver(action, None)),
+                }
+            }
+        }
+    }
+    found
+}

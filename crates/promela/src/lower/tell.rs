@@ -1,0 +1,347 @@
+//! What a step is in the words of the program: its statements, where they stand, what they print, what they
+//! send; and a state with its channels and processes as such.
+//!
+//! Every action of a system has [`Words`]. A d_step has those of what happens inside, which is repeated
+//! statement by statement.
+
+use std::sync::Arc;
+
+use base::Span;
+use model::{ActionId, ExprId, Stmt, reference};
+
+use super::Code;
+use super::storage::{At, element_name, parts};
+use super::world::{Channel, Process};
+use crate::flow::Flow;
+use crate::program::{MtypeId, Program, Type};
+
+/// A statement that was executed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Statement {
+    /// The process, like `P(1)`.
+    pub process: String,
+    /// Where it stands.
+    pub span: Span,
+    /// How it reads.
+    pub text: Arc<str>,
+    /// What it prints.
+    pub output: Option<String>,
+    /// What it sends or receives.
+    pub message: Option<Message>,
+}
+
+/// A message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Message {
+    /// The name of the channel.
+    pub channel: String,
+    /// The values.
+    pub values: Vec<String>,
+    /// What becomes of it.
+    pub way: Way,
+}
+
+/// What becomes of a message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// It goes into the channel.
+    Sent,
+    /// It comes from the channel.
+    Received,
+    /// A process takes it at once.
+    Handed(String),
+}
+
+/// A part of a state.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Item {
+    /// The name of a variable or channel.
+    pub name: String,
+    /// Its value, as it is shown.
+    pub value: String,
+    /// Whether it is a channel; its value is then a list of messages.
+    pub is_channel: bool,
+}
+
+/// Where a process is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Position {
+    /// The process.
+    pub process: String,
+    /// The statement that is next.
+    pub span: Span,
+    /// Whether it may stay there for ever.
+    pub may_stay: bool,
+    /// Whether it is at its end.
+    pub is_over: bool,
+}
+
+/// What an action is in words.
+#[derive(Clone, Debug)]
+pub(crate) struct Words {
+    /// The process that executes it, by its number in the plan.
+    pub(crate) process: usize,
+    pub(crate) span: Span,
+    pub(crate) text: Arc<str>,
+    pub(crate) print: Option<Print>,
+    pub(crate) sends: Option<Sends>,
+    /// What happens inside a d_step.
+    pub(crate) inside: Option<Arc<Inside>>,
+}
+
+/// `printf` or `printm`.
+#[derive(Clone, Debug)]
+pub(crate) struct Print {
+    pub(crate) format: Arc<str>,
+    /// The values, and of which set they are, if they are symbolic names.
+    pub(crate) values: Vec<(ExprId, MtypeId)>,
+}
+
+/// What is sent or received.
+#[derive(Clone, Debug)]
+pub(crate) enum Sends {
+    Send { channel: usize, values: Vec<ExprId> },
+    Receive { channel: usize, wanted: Vec<Option<ExprId>> },
+    Hand { channel: usize, values: Vec<ExprId>, to: usize },
+}
+
+/// A d_step.
+#[derive(Clone, Debug)]
+pub(crate) struct Inside {
+    /// What its first statement has done, if that is no step of this graph: it was a handshake.
+    pub(crate) first: Option<Vec<Stmt>>,
+    pub(crate) start: usize,
+    /// Per location: what may happen.
+    pub(crate) locations: Vec<Vec<Inner>>,
+}
+
+/// A step of a d_step.
+#[derive(Clone, Debug)]
+pub(crate) struct Inner {
+    pub(crate) possible: ExprId,
+    pub(crate) effect: Vec<Stmt>,
+    pub(crate) words: Words,
+    pub(crate) target: usize,
+}
+
+/// Of a longer d_step the rest is not told.
+const MAX_STATEMENTS: usize = 1000;
+
+impl Code {
+    /// The statements of an action, which is no chain, from a state on. If it goes wrong, the last one is the
+    /// one that does.
+    pub fn tell(&self, action: ActionId, before: &[i64]) -> Vec<Statement> {
+        let mut statements = Vec::new();
+        for words in self.words.get(action.index()).into_iter().flatten() {
+            self.tell_words(words, before, &mut statements);
+        }
+        statements
+    }
+
+    /// Returns whether nothing goes wrong that it knows of.
+    fn tell_words(&self, words: &Words, before: &[i64], out: &mut Vec<Statement>) -> bool {
+        let Some(inside) = &words.inside else {
+            out.push(self.statement(words, before));
+            return true;
+        };
+        let mut values = before.to_vec();
+        if let Some(first) = &inside.first {
+            out.push(self.statement(words, before));
+            if reference::execute(&self.system, first, &mut values).is_err() {
+                return false;
+            }
+        }
+        let mut at = inside.start;
+        while !inside.locations[at].is_empty() && out.len() < MAX_STATEMENTS {
+            let is_possible = |inner: &&Inner| self.value(inner.possible, &values) != Some(0);
+            let Some(inner) = inside.locations[at].iter().find(is_possible) else {
+                // It blocks.
+                out.extend(inside.locations[at].first().map(|inner| self.statement(&inner.words, &values)));
+                return false;
+            };
+            if !self.tell_words(&inner.words, &values, out)
+                || reference::execute(&self.system, &inner.effect, &mut values).is_err()
+            {
+                return false;
+            }
+            at = inner.target;
+        }
+        true
+    }
+
+    fn statement(&self, words: &Words, before: &[i64]) -> Statement {
+        Statement {
+            process: self.name_of(&self.world.processes[words.process]),
+            span: words.span,
+            text: words.text.clone(),
+            output: words.print.as_ref().map(|print| self.printed(print, before)),
+            message: words.sends.as_ref().and_then(|sends| self.message(sends, before)),
+        }
+    }
+
+    /// The parts of a state that can be seen.
+    pub fn items(&self, state: &[i64]) -> Vec<Item> {
+        let mut items = Vec::new();
+        for (variable, storage) in self.program.globals.iter().zip(&self.world.globals) {
+            self.add_items(&variable.name, variable, storage, state, &mut items);
+        }
+        for channel in &self.world.channels {
+            if let Some(len) = channel.len {
+                let len = state[len.index()].clamp(0, i64::from(channel.capacity())) as usize;
+                let messages: Vec<String> =
+                    (0..len).map(|message| self.contents(channel, message, state).join(",")).collect();
+                let value = format!("[{}]", messages.join(if channel.cells.len() > 1 { "; " } else { "," }));
+                items.push(Item { name: channel.name.clone(), value, is_channel: true });
+            }
+        }
+        for process in self.living(state) {
+            let proctype = &self.program.proctypes[process.instance.proctype.index()];
+            for (local, storage) in proctype.locals.iter().zip(&process.locals) {
+                let name = format!("{}:{}", self.name_of(process), local.name);
+                self.add_items(&name, local, storage, state, &mut items);
+            }
+        }
+        items
+    }
+
+    /// Where the processes are.
+    pub fn positions(&self, state: &[i64]) -> Vec<Position> {
+        let Ok(flows) = super::flows(&self.program) else { return Vec::new() };
+        let position = |process: &Process| {
+            let flow: &Flow<'_> = &flows[process.instance.proctype.index()];
+            let at = state[self.world.slots[process.instance.slot as usize].index()];
+            let index = (at - process.first_location) as usize;
+            let location = &flow.locations[index];
+            Position {
+                process: self.name_of(process),
+                span: location.span,
+                may_stay: location.is_end,
+                is_over: flow.end.is_some_and(|end| end.index() == index),
+            }
+        };
+        let mut living: Vec<&Process> = self.living(state).collect();
+        living.sort_by_key(|process| process.instance.slot);
+        living.into_iter().map(position).collect()
+    }
+
+    fn living<'s>(&'s self, state: &'s [i64]) -> impl Iterator<Item = &'s Process> {
+        self.world.processes.iter().filter(|process| {
+            let at = state[self.world.slots[process.instance.slot as usize].index()];
+            (process.first_location..process.first_location + process.n_locations).contains(&at)
+        })
+    }
+
+    fn name_of(&self, process: &Process) -> String {
+        let proctype = &self.program.proctypes[process.instance.proctype.index()];
+        format!("{}({})", proctype.name, process.instance.slot)
+    }
+
+    fn add_items(
+        &self,
+        name: &str,
+        variable: &crate::program::Variable,
+        storage: &super::storage::Storage,
+        state: &[i64],
+        items: &mut Vec<Item>,
+    ) {
+        for (part, row) in parts(&self.program, variable).iter().zip(&storage.rows) {
+            let At::Vars(first) = row.at else { continue };
+            for index in 0..row.len() {
+                let name = format!("{name}{}", element_name(&part.name, &part.lengths, index));
+                let value = self.shown(row.ty, state[first.index() + index as usize]);
+                items.push(Item { name, value, is_channel: false });
+            }
+        }
+    }
+
+    /// A value of a type, as it is shown.
+    fn shown(&self, ty: Type, value: i64) -> String {
+        let channel = usize::try_from(value - 1).ok().and_then(|index| self.world.channels.get(index));
+        match (ty, channel) {
+            (Type::Mtype(id), _) => symbol(&self.program, id, value),
+            (Type::Chan, Some(channel)) => channel.name.clone(),
+            _ => value.to_string(),
+        }
+    }
+
+    fn contents(&self, channel: &Channel, message: usize, state: &[i64]) -> Vec<String> {
+        let cells = channel.cells.iter().map(|first| state[first.index() + message]);
+        channel.shape.fields.iter().zip(cells).map(|(&ty, value)| self.shown(ty, value)).collect()
+    }
+
+    fn value(&self, expr: ExprId, values: &[i64]) -> Option<i64> {
+        reference::value(&self.system, expr, values).ok()
+    }
+
+    fn message(&self, sends: &Sends, before: &[i64]) -> Option<Message> {
+        let given = |channel: &Channel, values: &[ExprId]| {
+            let fields = channel.shape.fields.iter().zip(values);
+            fields.map(|(&ty, &value)| self.shown(ty, self.value(value, before).unwrap_or(0))).collect()
+        };
+        let (channel, values, way) = match sends {
+            Sends::Send { channel, values } => {
+                let channel = &self.world.channels[*channel];
+                (channel, given(channel, values), Way::Sent)
+            }
+            Sends::Hand { channel, values, to } => {
+                let channel = &self.world.channels[*channel];
+                let to = self.name_of(&self.world.processes[*to]);
+                (channel, given(channel, values), Way::Handed(to))
+            }
+            Sends::Receive { channel, wanted } => {
+                let channel = &self.world.channels[*channel];
+                let fits = |message: &usize| {
+                    wanted.iter().zip(&channel.cells).all(|(wanted, first)| {
+                        let cell = before[first.index() + message];
+                        wanted.is_none_or(|wanted| self.value(wanted, before) == Some(cell))
+                    })
+                };
+                let message = (0..channel.capacity() as usize).find(fits)?;
+                (channel, self.contents(channel, message, before), Way::Received)
+            }
+        };
+        Some(Message { channel: channel.name.clone(), values, way })
+    }
+
+    /// What a `printf` prints, as Spin does it.
+    fn printed(&self, print: &Print, before: &[i64]) -> String {
+        let mut values = print.values.iter().map(|&(expr, set)| (self.value(expr, before).unwrap_or(0), set));
+        let mut text = String::new();
+        let mut letters = print.format.chars();
+        while let Some(letter) = letters.next() {
+            match letter {
+                '\\' => match letters.next() {
+                    Some('n') => text.push('\n'),
+                    Some('t') => text.push('\t'),
+                    Some(other) => text.push(other),
+                    None => {}
+                },
+                '%' => {
+                    let kind = letters.next();
+                    if kind == Some('%') {
+                        text.push('%');
+                        continue;
+                    }
+                    let Some((value, set)) = values.next() else { continue };
+                    match kind {
+                        Some('c') => text.push(char::from(value as u8)),
+                        Some('e') => text.push_str(&symbol(&self.program, set, value)),
+                        Some('o') => text.push_str(&format!("{:o}", value as i32)),
+                        Some('u') => text.push_str(&format!("{}", value as u32)),
+                        Some('x') => text.push_str(&format!("{:x}", value as i32)),
+                        _ => text.push_str(&value.to_string()),
+                    }
+                }
+                letter => text.push(letter),
+            }
+        }
+        text
+    }
+}
+
+/// A symbolic name, or a number that is none.
+fn symbol(program: &Program, set: MtypeId, value: i64) -> String {
+    let names = program.mtypes.get(set.index()).map_or(&[][..], |set| &set.names);
+    let name = usize::try_from(value - 1).ok().and_then(|index| names.get(index));
+    name.map_or_else(|| value.to_string(), ToString::to_string)
+}

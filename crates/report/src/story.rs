@@ -1,0 +1,165 @@
+//! What a run is in the words of its language, for front ends that know more than the action system does:
+//! the statements of a step with their places in the text, what they print and send, and states whose
+//! channels and processes are shown as such.
+
+use model::{ActionId, ActionSystem, reference};
+use serde::Serialize;
+
+/// A front end that can tell what happens.
+pub trait Story {
+    /// The statements of an action, which is no chain, from a state on. If it goes wrong, the last one is the
+    /// one that does.
+    fn statements(&self, action: ActionId, before: &[i64]) -> Vec<Statement>;
+
+    /// The parts of a state that are shown.
+    fn items(&self, state: &[i64]) -> Vec<Item>;
+
+    /// Where the processes are, one line each.
+    fn positions(&self, state: &[i64]) -> Vec<String>;
+}
+
+/// A statement that is executed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Statement {
+    /// The process.
+    pub process: String,
+    /// The file, if it is not the model's own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    /// The line in the file.
+    pub line: usize,
+    /// How it reads.
+    pub text: String,
+    /// What it prints.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub output: Option<String>,
+    /// What it sends or receives.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message: Option<Message>,
+}
+
+/// A message that is sent or received.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Message {
+    /// The channel.
+    pub channel: String,
+    /// The values.
+    pub values: Vec<String>,
+    /// What becomes of it.
+    #[serde(flatten)]
+    pub way: Way,
+}
+
+/// What becomes of a message.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase", tag = "way", content = "to")]
+pub enum Way {
+    /// It goes into the channel.
+    Sent,
+    /// It comes from the channel.
+    Received,
+    /// This process takes it at once.
+    Handed(String),
+}
+
+/// A part of a state.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Item {
+    /// The name of a variable or channel.
+    pub name: String,
+    /// Its value.
+    pub value: String,
+    /// Whether it is a channel; its value is then a list of messages.
+    pub is_channel: bool,
+}
+
+impl Statement {
+    /// One line.
+    pub fn to_text(&self) -> String {
+        let file = self.file.as_ref().map_or(String::new(), |file| format!("{file} "));
+        format!("{}, {file}line {}: {}", self.process, self.line, self.text)
+    }
+}
+
+/// The statements of a step, which may be a chain.
+pub fn of_step(story: &dyn Story, system: &ActionSystem, action: ActionId, before: &[i64]) -> Vec<Statement> {
+    of_parts(story, system, &system.parts(action), before)
+}
+
+/// The statements of several actions, one after the other; the last may go wrong.
+pub fn of_parts(
+    story: &dyn Story,
+    system: &ActionSystem,
+    parts: &[ActionId],
+    before: &[i64],
+) -> Vec<Statement> {
+    let mut statements = Vec::new();
+    let mut state = before.to_vec();
+    for &part in parts {
+        statements.extend(story.statements(part, &state));
+        match reference::fire(system, part, &state) {
+            Ok(after) => state = after,
+            Err(_) => break,
+        }
+    }
+    statements
+}
+
+/// What differs between two states: `x: 1 -> 2`, `c = [1,2]`. Of what was not there before, only what is
+/// not 0 is told.
+pub fn changes(story: &dyn Story, before: &[i64], after: &[i64]) -> Vec<String> {
+    let (old, new) = (story.items(before), story.items(after));
+    let mut known = old.iter().peekable();
+    let mut changes = Vec::new();
+    for item in &new {
+        // Both are in the same order, so that each is found at once, or after those that are gone.
+        let mut ahead = known.clone();
+        let found = ahead.find(|known| known.name == item.name);
+        if found.is_some() {
+            known = ahead;
+        }
+        match found {
+            Some(old) if old.value == item.value => {}
+            Some(old) if !item.is_channel => {
+                changes.push(format!("{}: {} -> {}", item.name, old.value, item.value));
+            }
+            None if item.value == "0" || item.value == "[]" => {}
+            _ => changes.push(format!("{} = {}", item.name, item.value)),
+        }
+    }
+    changes
+}
+
+/// The parts of a state: `x = 1`.
+pub fn details(story: &dyn Story, state: &[i64]) -> Vec<String> {
+    story.items(state).iter().map(|item| format!("{} = {}", item.name, item.value)).collect()
+}
+
+/// A chain from a state that goes wrong in this action, if there is one: all that happens before, and the
+/// action. What goes wrong in a guard is not a step.
+pub fn failure(system: &ActionSystem, state: &[i64], action: ActionId) -> Option<Vec<ActionId>> {
+    const MAX_CHAINS: usize = 100_000;
+    let mut work = vec![(state.to_vec(), Vec::new())];
+    let mut n_chains = 0;
+    while let Some((state, parts)) = work.pop() {
+        n_chains += 1;
+        if n_chains > MAX_CHAINS {
+            return None;
+        }
+        let goes_on = parts.last().and_then(|&last| system.next_process(last));
+        for next in (0..system.actions().len()).map(ActionId::new) {
+            let its = system.action(next);
+            let is_its_turn = goes_on.is_none_or(|process| its.owners.first() == Some(&process));
+            if !is_its_turn || !reference::is_enabled(system, its, &state).unwrap_or(false) {
+                continue;
+            }
+            let parts = [&parts[..], &[next]].concat();
+            match reference::fire(system, next, &state) {
+                Err(_) if next == action => return Some(parts),
+                Ok(after) if system.next_process(next).is_some() => work.push((after, parts)),
+                _ => {}
+            }
+        }
+    }
+    None
+}

@@ -1,0 +1,409 @@
+//! 003 [bensalem.12.topnoc]: products with TGBA, BA, TA and TGTA on nets, with random formulas and with formulas under
+//! weak fairness; and the same with stubborn sets, which the paper could not have. The tables, plots and findings
+//! are in `tables_003`.
+//!
+//! The recipe of the paper: formulas without *next* are drawn, and those are kept for which all three approaches
+//! explore over 2000 states, until there are enough that hold and enough that are violated. A formula under weak
+//! fairness is `([]<> p1 && … && []<> pn) -> f` with about 3.2 conditions on average. A proposition says that a
+//! place is marked.
+//!
+//! Differences from the paper: smaller nets unless everything is asked for; automata are those that Stubborn makes,
+//! which are reduced further.
+
+use automata::stats::Stats;
+use check::decide::{Claim, Decision, Refusal, Settings};
+use check::method::{Method, ObserverKind, SearchKind};
+use check::reduction;
+use check::search::ProductStop;
+use ltl::random::{self, NEXT_FREE};
+use ltl::{Formulas, Prop, Spelling};
+
+use crate::Scale;
+use crate::lab::{Cell, Experiment, Halt, Lab, Measured, Record, always, measured, seconds};
+use crate::nets::Family;
+use crate::subject::{ask, shell};
+
+pub(crate) const CLASSES: [&str; 2] = ["RND", "WFair"];
+
+/// The observers, each with its search, and with a reduction if it has one.
+pub(crate) const OBSERVERS: [(&str, ObserverKind, SearchKind, Option<reduction::Method>); 6] = [
+    ("tgba", ObserverKind::Tgba, SearchKind::Scc, None),
+    ("ta", ObserverKind::Ta, SearchKind::TwoPass, None),
+    ("tgta", ObserverKind::Tgta, SearchKind::Scc, None),
+    ("ba", ObserverKind::Ba, SearchKind::Scc, None),
+    ("ta, reduced", ObserverKind::Ta, SearchKind::TwoPass, Some(reduction::Method::Hybrid)),
+    ("tgta, reduced", ObserverKind::Tgta, SearchKind::Scc, Some(reduction::Method::Hybrid)),
+];
+
+/// So many formulas are one cell.
+const BATCH: u64 = 10;
+
+/// The observers that must explore enough states.
+const N_APPROACHES: usize = 3;
+
+/// The formulas of the case studies.
+const CASES: [(Family, &str, &str); 2] = [
+    (
+        Family::Mapk,
+        "Φ2",
+        "!((!RafP) U MEKP) && !((!MEKP) U MEKPP) && !((!MEKPP) U ERKPP) && !((!ERKP) U ERKPP)",
+    ),
+    (
+        Family::Polyorb,
+        "Φ1",
+        "[] (MSrc_1 -> <> \"DOSrc_1_1 + DOSrc_2_1 >= 1\") && [] (MSrc_2 -> <> \"DOSrc_1_2 + DOSrc_2_2 >= 1\")",
+    ),
+];
+
+/// The scale of a net.
+pub(crate) fn size(family: Family, scale: Scale) -> u32 {
+    let sizes = match family {
+        Family::Kanban | Family::Fms => [1, 2, 3, 5],
+        Family::Ring => [3, 4, 5, 6],
+        Family::Peterson => [3, 4, 4, 5],
+        Family::Mapk => [4, 4, 4, 8],
+        Family::Polyorb => [3, 4, 5, 6],
+    };
+    sizes[scale as usize]
+}
+
+/// The scale of a net of the case studies.
+pub(crate) fn case_size(family: Family, scale: Scale) -> u32 {
+    if family == Family::Mapk && scale != Scale::Tiny { 8 } else { size(family, scale) }
+}
+
+/// What a scale asks for.
+#[derive(Clone, Copy)]
+struct Plan {
+    /// So many formulas that hold, and so many that are violated, per net and kind.
+    wanted: usize,
+    /// A formula must need more states.
+    min_states: u64,
+    max_states: u64,
+    /// No more formulas are tried, by tens.
+    max_batches: u64,
+    /// A guess of the seconds for all formulas of a kind about a net.
+    seconds: f64,
+}
+
+fn plan(scale: Scale) -> Plan {
+    match scale {
+        Scale::Tiny => Plan { wanted: 1, min_states: 30, max_states: 20_000, max_batches: 1, seconds: 0.2 },
+        Scale::Quick => {
+            Plan { wanted: 2, min_states: 500, max_states: 60_000, max_batches: 20, seconds: 2.0 }
+        }
+        Scale::Standard => {
+            Plan { wanted: 10, min_states: 2000, max_states: 500_000, max_batches: 400, seconds: 120.0 }
+        }
+        Scale::Full => {
+            Plan { wanted: 100, min_states: 2000, max_states: 60_000_000, max_batches: 2000, seconds: 6000.0 }
+        }
+    }
+}
+
+pub(crate) fn experiments(scale: Scale) -> Vec<Experiment> {
+    let plan = plan(scale);
+    let mut formulas = Vec::new();
+    for family in Family::ALL {
+        let size = size(family, scale);
+        for class in CLASSES {
+            for batch in 0..plan.max_batches {
+                // Most time goes into the formulas that are kept, which are among the first.
+                let typical = (plan.max_batches / 4).max(1);
+                let key = [
+                    family.name().to_owned(),
+                    size.to_string(),
+                    class.to_owned(),
+                    plan.wanted.to_string(),
+                    plan.min_states.to_string(),
+                    plan.max_states.to_string(),
+                    batch.to_string(),
+                ];
+                formulas.push(Cell {
+                    key: key.to_vec(),
+                    seconds: if batch < typical { plan.seconds / typical as f64 } else { 0.0 },
+                    job: Box::new(move |lab, so_far| {
+                        let stream = of_stream(so_far, &key);
+                        let missing = ["holds", "violated"].map(|verdict| {
+                            (verdict, plan.wanted.saturating_sub(n_verdicts(&stream, verdict)))
+                        });
+                        try_batch(lab, &Draw { family, size, class, plan }, batch, missing)
+                    }),
+                });
+            }
+        }
+    }
+    let mut cases = Vec::new();
+    for (family, name, formula) in CASES {
+        let size = case_size(family, scale);
+        for observer in ["tgba", "ba", "ta", "tgta", "lazy-ta", "lazy-tgta"] {
+            cases.push(Cell {
+                key: vec![family.name().to_owned(), size.to_string(), name.to_owned(), observer.to_owned()],
+                seconds: 0.5,
+                job: Box::new(move |lab, _| case(lab, family, size, formula, observer)),
+            });
+        }
+    }
+    vec![
+        Experiment {
+            file: "003-formulas",
+            key: &["net", "size", "class", "wanted", "min states", "max states", "batch"],
+            results: &[
+                "seed",
+                "status",
+                "formula",
+                "observer",
+                "automaton states",
+                "automaton transitions",
+                "full states",
+                "full transitions",
+                "verdict",
+                "states",
+                "transitions",
+                "seconds",
+                "command",
+            ],
+            cells: formulas,
+            is_needed,
+        },
+        Experiment {
+            file: "003-cases",
+            key: &["net", "size", "formula", "observer"],
+            results: &[
+                "full states",
+                "full transitions",
+                "verdict",
+                "states",
+                "transitions",
+                "seconds",
+                "command",
+            ],
+            cells: cases,
+            is_needed: always,
+        },
+    ]
+}
+
+/// The records of the same net and kind of formulas, one per formula that is kept.
+fn of_stream<'r>(so_far: &'r [Record], key: &[String]) -> Vec<&'r Record> {
+    let n_shared = key.len() - 1;
+    let is_kept = |record: &&Record| {
+        record.fields[..n_shared] == key[..n_shared] && record.is(&[("status", "kept"), ("observer", "tgba")])
+    };
+    so_far.iter().filter(is_kept).collect()
+}
+
+fn n_verdicts(stream: &[&Record], verdict: &str) -> usize {
+    stream.iter().filter(|record| record.text("verdict") == verdict).count()
+}
+
+fn is_needed(cell: &Cell, so_far: &[Record]) -> bool {
+    let stream = of_stream(so_far, &cell.key);
+    let wanted: usize = cell.key[3].parse().unwrap_or(0);
+    n_verdicts(&stream, "holds") < wanted || n_verdicts(&stream, "violated") < wanted
+}
+
+/// A random formula about the places of a net.
+fn random_formula(net: &petri::Net, class: &str, seed: u64) -> String {
+    let mut draw = random::seeded(seed.wrapping_mul(2).wrapping_add(u64::from(class == "WFair")));
+    let mut formulas = Formulas::new();
+    let mut pick = |n: u32, draw: &mut dyn FnMut(u32) -> u32| -> Vec<Prop> {
+        let places: Vec<usize> = (0..n).map(|_| draw(net.places.len() as u32) as usize).collect();
+        places.iter().map(|place| formulas.proposition(&net.places[*place].id)).collect()
+    };
+    let n_props = 2 + draw(2);
+    let mut props = pick(n_props, &mut draw);
+    let mut conditions = Vec::new();
+    if class == "WFair" {
+        // 3.2 on average.
+        let n_conditions = [2, 3, 3, 4, 4][draw(5) as usize];
+        conditions = pick(n_conditions, &mut draw);
+        props.extend(&conditions[..1]);
+    }
+    let formula_size = 4 + draw(9);
+    let formula = random::formula(&mut formulas, &props, NEXT_FREE, formula_size, &mut draw);
+    let text = formulas.display(formula, Spelling::Spin).to_string();
+    if conditions.is_empty() {
+        return text;
+    }
+    let conditions: Vec<String> =
+        conditions.iter().map(|prop| format!("[] <> {}", formulas.text(*prop))).collect();
+    format!("({}) -> ({text})", conditions.join(" && "))
+}
+
+/// A search of a net, which makes room where places need more.
+fn decide(
+    lab: &mut Lab<'_>,
+    model: &mut petri::Model,
+    max_states: u64,
+    mut run: impl FnMut(&model::ActionSystem, &mut base::Budget<'_>) -> Result<Decision, Refusal>,
+) -> Result<Measured, Halt> {
+    loop {
+        let (time, decision) = lab.timed(max_states, |budget| run(&model.system, budget));
+        let outcome = decision?.outcome;
+        match &outcome.stop {
+            Some(ProductStop::Fault(error, _)) if model.widen(error) => {}
+            _ => return measured(time, &outcome),
+        }
+    }
+}
+
+/// Which formulas are drawn.
+struct Draw {
+    family: Family,
+    size: u32,
+    class: &'static str,
+    plan: Plan,
+}
+
+/// A verdict, and how many more formulas with it are wanted.
+type Missing = [(&'static str, usize); 2];
+
+/// Ten formulas, or fewer if no more are wanted.
+fn try_batch(
+    lab: &mut Lab<'_>,
+    draw: &Draw,
+    batch: u64,
+    mut missing: Missing,
+) -> Result<Vec<Vec<String>>, Halt> {
+    let mut rows = Vec::new();
+    for seed in batch * BATCH..(batch + 1) * BATCH {
+        if missing.iter().all(|(_, n)| *n == 0) {
+            break;
+        }
+        let (kept, of_formula) = try_formula(lab, draw, seed, &missing)?;
+        for (verdict, n) in &mut missing {
+            *n -= usize::from(kept == Some(*verdict));
+        }
+        rows.extend(of_formula.into_iter().map(|row| [vec![seed.to_string()], row].concat()));
+    }
+    Ok(rows)
+}
+
+/// One formula: its verdict and everything about it if it is kept, otherwise why it is not.
+fn try_formula(
+    lab: &mut Lab<'_>,
+    draw: &Draw,
+    seed: u64,
+    missing: &Missing,
+) -> Result<(Option<&'static str>, Vec<Vec<String>>), Halt> {
+    let Draw { family, size, class, plan } = *draw;
+    let mut model = family.model(size)?;
+    let text = random_formula(model.net(), class, seed);
+    let dropped = |status: &str| {
+        let mut fields = vec![String::new(); 12];
+        fields[0] = status.to_owned();
+        fields[1].clone_from(&text);
+        Ok((None, vec![fields]))
+    };
+    let Ok(mut question) = ask(&mut model, &text) else { return dropped("too large an automaton") };
+    model.settle();
+    let settings = Settings::default();
+    let mut searched: Vec<Measured> = Vec::new();
+    for (index, (_, observer, search, reduction)) in OBSERVERS.into_iter().enumerate() {
+        let method = Method { observer, search, reduction, bitstate: false };
+        let claim = &mut question.claim;
+        let made = decide(lab, &mut model, plan.max_states, |system, budget| {
+            claim.search(system, method, &settings, budget)
+        });
+        let made = match made {
+            Err(Halt::Trouble(_)) => return dropped("too large an automaton"),
+            made => made?,
+        };
+        if made.verdict == "gave up" {
+            return dropped("too many states");
+        }
+        if index < N_APPROACHES && made.states <= plan.min_states {
+            return dropped("too few states");
+        }
+        if index == 0 && missing.contains(&(made.verdict, 0)) {
+            return dropped("not needed");
+        }
+        searched.push(made);
+    }
+    let verdict = searched.first().map(|made| made.verdict);
+    let mut rows = Vec::new();
+    for ((name, observer, search, reduction), made) in OBSERVERS.into_iter().zip(searched) {
+        let mut row = vec!["kept".to_owned(), text.clone(), name.to_owned()];
+        if reduction.is_none() {
+            let claim = &mut question.claim;
+            let full = decide(lab, &mut model, plan.max_states.saturating_mul(4), |system, budget| {
+                claim.count(system, observer, &settings, budget)
+            })?;
+            let (states, transitions) = automaton_size(claim, observer);
+            let figures = [states, transitions, full.states, full.transitions];
+            row.extend(figures.map(|figure| figure.to_string()));
+        } else {
+            row.extend([(); 4].map(|()| String::new()));
+        }
+        row.extend(made.fields());
+        let reduce = reduction.map_or("none", reduction::Method::name);
+        row.push(format!(
+            "stubborn check {} --ltl {} --observer {} --search {} --reduce {reduce} --structural none",
+            family.file(size),
+            shell(&text),
+            observer.name(),
+            search.name()
+        ));
+        rows.push(row);
+    }
+    Ok((verdict, rows))
+}
+
+/// States and transitions of the automaton in the form that an observer needs: one transition per valuation or
+/// changeset.
+fn automaton_size(claim: &Claim, observer: ObserverKind) -> (u64, u64) {
+    let of_tgba = |tgba: &automata::Tgba| {
+        let stats = Stats::of(tgba);
+        (stats.states as u64, stats.transitions)
+    };
+    let forms = &claim.forms;
+    match observer {
+        ObserverKind::Ba => forms.ba.as_ref().map_or((0, 0), of_tgba),
+        ObserverKind::Ta => {
+            forms.ta.as_ref().map_or((0, 0), |ta| (ta.n_states() as u64, ta.n_steps() as u64))
+        }
+        ObserverKind::Tgta => {
+            forms.tgta.as_ref().map_or((0, 0), |tgta| (tgta.n_states() as u64, tgta.n_steps() as u64))
+        }
+        _ => of_tgba(&claim.tgba),
+    }
+}
+
+/// A formula of the case studies with one observer.
+fn case(
+    lab: &mut Lab<'_>,
+    family: Family,
+    size: u32,
+    formula: &str,
+    name: &str,
+) -> Result<Vec<Vec<String>>, Halt> {
+    let (observer, search) = match name {
+        "tgba" => (ObserverKind::Tgba, SearchKind::Scc),
+        "ba" => (ObserverKind::Ba, SearchKind::Scc),
+        "ta" => (ObserverKind::Ta, SearchKind::TwoPass),
+        "tgta" => (ObserverKind::Tgta, SearchKind::Scc),
+        "lazy-ta" => (ObserverKind::LazyTa, SearchKind::TwoPass),
+        _ => (ObserverKind::LazyTgta, SearchKind::Scc),
+    };
+    let mut model = family.model(size)?;
+    let mut question = ask(&mut model, formula)?;
+    let settings = Settings::default();
+    let method = Method { observer, search, reduction: None, bitstate: false };
+    let claim = &mut question.claim;
+    let full =
+        decide(lab, &mut model, u64::MAX, |system, budget| claim.count(system, observer, &settings, budget))?;
+    let found =
+        decide(lab, &mut model, u64::MAX, |system, budget| claim.search(system, method, &settings, budget))?;
+    let command =
+        format!("stubborn explore {} --ltl {} --observer {name}", family.file(size), shell(formula));
+    Ok(vec![vec![
+        full.states.to_string(),
+        full.transitions.to_string(),
+        found.verdict.to_owned(),
+        found.states.to_string(),
+        found.transitions.to_string(),
+        seconds(found.seconds),
+        command,
+    ]])
+}

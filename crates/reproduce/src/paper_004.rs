@@ -1,0 +1,433 @@
+//! 004 [holzmann.96.spin]: claims that may see stuttering are checked through their closure, with reduction.
+//!
+//! The automaton of the negated formula is closed under stuttering, and the closure is checked with stubborn sets.
+//! If that finds nothing, the formula holds; if it finds a run that the automaton itself accepts, it is
+//! violated; otherwise the formula sees stuttering, and has to be checked again without reduction.
+//!
+//! Differences from the paper: it has no experiments; systems and claims are ours.
+
+use automata::stutter::{Stuttering, closure, formula_stuttering};
+use automata::{AnyAutomaton, Effort};
+use check::choice::{ReductionWish, Wish};
+use check::decide::{Claim, Decision, Settings};
+use check::method::{Method, ObserverKind, SearchKind};
+use check::search::{Evidence, Violation};
+use model::ActionSystem;
+
+use crate::Scale;
+use crate::document::{Finding, Judgment, Part, Section, Table, geometric_mean, number, number_or_dash};
+use crate::lab::{Cell, Experiment, Halt, Lab, Record, always};
+use crate::plot::{Axis, Plot, Series};
+use crate::subject::{Question, ask, network, shell};
+
+/// Closures may have this many states.
+const MAX_CLOSURE_STATES: usize = 10_000;
+
+/// A system, its sizes from tiny to full, and claims about it.
+struct Subject {
+    file: &'static str,
+    constant: &'static str,
+    sizes: [i64; 4],
+    formulas: &'static [&'static str],
+}
+
+const SUBJECTS: [Subject; 7] = [
+    Subject {
+        file: "dining.proc",
+        constant: "N",
+        sizes: [4, 8, 11, 13],
+        formulas: &[
+            "[] !(Phil[0]@eat && Phil[1]@eat)",
+            "[] (Phil[0]@left -> <> Phil[0]@eat)",
+            "[] (Phil[0]@eat -> X !Phil[0]@think)",
+            "[] (Phil[0]@left -> X (Phil[0]@left || Phil[0]@eat))",
+            "[] ((Phil[0]@left && X Phil[0]@eat) -> X !Phil[1]@eat)",
+            "[] (Phil[0]@think -> X Phil[0]@left)",
+            "<> (Phil[0]@think && X Phil[0]@think)",
+            "[] X !(Phil[0]@eat && Phil[1]@eat)",
+        ],
+    },
+    Subject {
+        file: "token_ring.proc",
+        constant: "N",
+        sizes: [3, 7, 10, 12],
+        formulas: &[
+            "[] !(Customer[0]@using && Customer[1]@using)",
+            "!Customer[0]@using W Customer[0]@waiting",
+            "[] (Customer[0]@idle -> X !Customer[0]@using)",
+            "[] ((Customer[0]@waiting && X Customer[0]@using) -> X Station[0]@busy)",
+            "[] (Station[0]@busy -> X (Station[0]@busy || Station[0]@token[1]))",
+            "[] (Customer[0]@waiting -> X Customer[0]@using)",
+            "[] (Customer[0]@using -> X X X !Customer[0]@waiting)",
+        ],
+    },
+    Subject {
+        file: "acknowledged_ring.proc",
+        constant: "N",
+        sizes: [3, 8, 12, 14],
+        formulas: &[
+            "[] !(Customer[0]@at[7] && Customer[1]@at[7])",
+            "[] (Customer[0]@at[8] -> (Customer[0]@at[8] W Customer[0]@at[0]))",
+            "[] (Customer[0]@at[0] -> X !Customer[0]@at[7])",
+            "[] ((Customer[0]@at[6] && X Customer[0]@at[7]) -> X !Customer[1]@at[7])",
+            "[] (Customer[0]@at[1] -> X Customer[0]@at[3])",
+            "X X !Customer[0]@at[8]",
+        ],
+    },
+    Subject {
+        file: "semaphore.proc",
+        constant: "N",
+        sizes: [3, 7, 10, 12],
+        formulas: &[
+            "[] !(Worker[0]@critical[*] && Worker[1]@critical[*])",
+            "[] (Worker[0]@idle -> X !Worker[0]@critical[*])",
+            "[] (Worker[0]@critical[0] -> X (Worker[0]@critical[0] || Worker[0]@critical[1]))",
+            "[] ((Semaphore@free && X Semaphore@taken) -> X (Worker[0]@critical[0] || !Worker[0]@critical[*]))",
+            "[] (Worker[0]@critical[0] -> X X X Semaphore@free)",
+            "[] <> X Semaphore@free",
+        ],
+    },
+    Subject {
+        file: "scheduler.proc",
+        constant: "N",
+        sizes: [3, 8, 11, 13],
+        formulas: &[
+            "!Cell[1]@started W Cell[0]@started",
+            "[] (Cell[0]@started -> X (Cell[0]@started || Cell[0]@finished || Cell[0]@running))",
+            "[] (Cell[0]@turn[0] -> X !Cell[0]@started)",
+            "[] (Cell[0]@started -> X !Cell[1]@started)",
+            "X Cell[0]@started",
+            "[] ((Cell[0]@running && X Cell[0]@turn[0]) -> X !Cell[0]@started)",
+        ],
+    },
+    Subject {
+        file: "crossing.proc",
+        constant: "N",
+        sizes: [2, 4, 7, 9],
+        formulas: &[
+            "[] (Train[0]@there -> Gate@down)",
+            "[] (Train[0]@far -> X !Train[0]@there)",
+            "[] ((Gate@down && X Gate@up) -> X !Train[0]@there)",
+            "[] (Train[0]@near -> X Gate@down)",
+            "[] (Train[0]@there -> X X !Train[0]@near)",
+        ],
+    },
+    Subject {
+        file: "alternating_bit.proc",
+        constant: "BITS",
+        sizes: [2, 2, 3, 6],
+        formulas: &[
+            "[] (Receiver@got[0] -> (Receiver@got[0] W Receiver@answer[0]))",
+            "[] (Sender@ready[0] -> X !Sender@waiting[0])",
+            "[] (Receiver@got[0] -> X (Receiver@got[0] || Receiver@answer[0]))",
+            "[] (Sender@sending[0] -> X Sender@waiting[0])",
+            "[] (Data@full[0] -> X (Data@full[0] || Data@empty))",
+        ],
+    },
+];
+
+fn size(subject: &Subject, scale: Scale) -> i64 {
+    match scale {
+        Scale::Tiny => subject.sizes[0],
+        Scale::Quick => subject.sizes[1],
+        Scale::Standard => subject.sizes[2],
+        Scale::Full => subject.sizes[3],
+    }
+}
+
+pub(crate) fn experiments(scale: Scale) -> Vec<Experiment> {
+    let mut cells = Vec::new();
+    for subject in &SUBJECTS {
+        let size = size(subject, scale);
+        for formula in subject.formulas {
+            cells.push(Cell {
+                key: vec![subject.file.to_owned(), size.to_string(), (*formula).to_owned()],
+                seconds: match scale {
+                    Scale::Tiny | Scale::Quick => 0.1,
+                    Scale::Standard => 2.0,
+                    Scale::Full => 20.0,
+                },
+                job: Box::new(move |lab, _| compare(lab, subject, size, formula)),
+            });
+        }
+    }
+    vec![Experiment {
+        file: "004-closure",
+        key: &["system", "size", "formula"],
+        results: &[
+            "sees stuttering",
+            "automaton states",
+            "closure states",
+            "verdict",
+            "decided by",
+            "states without reduction",
+            "seconds without reduction",
+            "states with closure",
+            "seconds with closure",
+            "command",
+        ],
+        cells,
+        is_needed: always,
+    }]
+}
+
+fn compare(lab: &mut Lab<'_>, subject: &Subject, size: i64, formula: &str) -> Result<Vec<Vec<String>>, Halt> {
+    let mut model = network(subject.file, &[(subject.constant, size)])?;
+    let mut question = ask(&mut model, formula)?;
+    let stuttering = formula_stuttering(&mut model.formulas, question.formula, Effort::High)
+        .map_err(|why| Halt::Trouble(why.to_string()))?;
+    let settings = Settings::default();
+    let plain =
+        Method { observer: ObserverKind::Tgba, search: SearchKind::Scc, reduction: None, bitstate: false };
+    let (full, _) =
+        lab.decide(u64::MAX, |budget| question.claim.search(&model.system, plain, &settings, budget))?;
+    let closed = closure(&question.claim.tgba, MAX_CLOSURE_STATES)
+        .ok_or_else(|| Halt::Trouble("the closure is too large".to_owned()))?;
+    let closure_states = closed.n_states();
+    let mut closed = Claim::new(closed, question.claim.propositions.clone(), true);
+    let wish = Wish { reduction: ReductionWish::Best, ..Wish::default() };
+    let method = wish.complete(&mut closed)?.method;
+    let (reduced, decision) =
+        lab.decide(u64::MAX, |budget| closed.search(&model.system, method, &settings, budget))?;
+    let decided_by = match verdict_of(&model.system, &question, &decision)? {
+        Verdict::Holds => "closure",
+        Verdict::Violated => "closure, and the run is accepted",
+        Verdict::Open => "fallback",
+    };
+    let command = format!(
+        "stubborn check models/{} -D {}={size} --ltl {} --reduce closure --fair none",
+        subject.file,
+        subject.constant,
+        shell(formula)
+    );
+    let sees = matches!(stuttering, Stuttering::Sensitive { .. });
+    Ok(vec![vec![
+        if sees { "yes" } else { "no" }.to_owned(),
+        question.claim.tgba.n_states().to_string(),
+        closure_states.to_string(),
+        full.verdict.to_owned(),
+        decided_by.to_owned(),
+        full.states.to_string(),
+        crate::lab::seconds(full.seconds),
+        reduced.states.to_string(),
+        crate::lab::seconds(reduced.seconds),
+        command,
+    ]])
+}
+
+enum Verdict {
+    Holds,
+    Violated,
+    /// The closure accepts a run that the automaton itself does not accept.
+    Open,
+}
+
+fn verdict_of(system: &ActionSystem, question: &Question, decision: &Decision) -> Result<Verdict, Halt> {
+    let Some(evidence) = decision.outcome.evidence() else { return Ok(Verdict::Holds) };
+    let Evidence { violation, run, cycle_start, .. } = evidence;
+    let (run, cycle_start) = match (violation, cycle_start) {
+        (Violation::AtOnce, _) => check::walk::to_lasso(system, run)
+            .ok_or_else(|| Halt::Trouble("a run that goes on for too long".to_owned()))?,
+        (_, Some(start)) => (run.clone(), *start),
+        (_, None) => (run.clone(), run.actions.len()),
+    };
+    let written = AnyAutomaton::Tgba(question.claim.tgba.clone());
+    let judged = replay::judge_claim(system, &written, &question.propositions, &run, cycle_start);
+    Ok(if judged.is_ok() { Verdict::Violated } else { Verdict::Open })
+}
+
+pub(crate) fn section(records: &[Vec<Record>]) -> Section {
+    let records: &[Record] = records.first().map_or(&[], Vec::as_slice);
+    let command = |record: &Record| {
+        (format!("{}, {}", record.text("system"), record.text("formula")), record.text("command").to_owned())
+    };
+    Section {
+        title: "004 · Holzmann, Kupferman: Not checking for closure under stuttering (1996)".to_owned(),
+        introduction: vec![
+            "Formulas with and without “next” about the models of this project. The automaton of the negated formula is \
+             closed under stuttering, and the closure is checked with stubborn sets, whether or not the formula sees \
+             stuttering. That decides the matter unless the closure accepts a run that the automaton itself does not."
+                .to_owned(),
+            "The paper has no experiments: its claims are that this often works, also for formulas that see \
+             stuttering, and that the fallback is rarely needed."
+                .to_owned(),
+        ],
+        findings: findings(records),
+        parts: vec![
+            Part::Table(summary(records)),
+            Part::Plot(plot(records)),
+            Part::Table(table(records)),
+            Part::Commands {
+                title: "Commands".to_owned(),
+                commands: records.iter().map(command).collect(),
+            },
+        ],
+    }
+}
+
+const FALLBACK: &str = "fallback";
+
+fn is_decided(record: &Record) -> bool {
+    record.text("decided by") != FALLBACK
+}
+
+/// What the closure saves, where it decides.
+fn saving(record: &Record) -> Option<f64> {
+    Some(record.number("states with closure")?.max(1.0) / record.number("states without reduction")?.max(1.0))
+}
+
+fn summary(records: &[Record]) -> Table {
+    let mut table = Table::new(
+        "How often the closure decides, and what reduction saves",
+        &[
+            "Formulas",
+            "number",
+            "decided at once",
+            "fallback",
+            "closure ÷ automaton states",
+            "reduced ÷ full states",
+        ],
+    );
+    for (name, sees, verdict) in [
+        ("do not see stuttering, hold", "no", "holds"),
+        ("do not see stuttering, violated", "no", "violated"),
+        ("see stuttering, hold", "yes", "holds"),
+        ("see stuttering, violated", "yes", "violated"),
+    ] {
+        let wanted: Vec<&Record> = records
+            .iter()
+            .filter(|record| record.is(&[("sees stuttering", sees), ("verdict", verdict)]))
+            .collect();
+        let decided: Vec<&Record> = wanted.iter().copied().filter(|record| is_decided(record)).collect();
+        let growth = wanted.iter().filter_map(|record| {
+            Some(record.number("closure states")? / record.number("automaton states")?.max(1.0))
+        });
+        table.rows.push(vec![
+            name.to_owned(),
+            wanted.len().to_string(),
+            decided.len().to_string(),
+            (wanted.len() - decided.len()).to_string(),
+            number_or_dash(geometric_mean(growth)),
+            number_or_dash(geometric_mean(decided.iter().filter_map(|record| saving(record)))),
+        ]);
+    }
+    table.with_note(
+        "Ratios are geometric means; those of states are of the formulas that the closure decides.",
+    )
+}
+
+fn table(records: &[Record]) -> Table {
+    let mut table = Table::new(
+        "All formulas",
+        &[
+            "Formula",
+            "System",
+            "n",
+            "Sees stuttering",
+            "Verdict",
+            "Decided by",
+            "States, full",
+            "States, closure",
+        ],
+    );
+    for record in records {
+        table.rows.push(vec![
+            record.text("formula").to_owned(),
+            record.text("system").trim_end_matches(".proc").replace('_', " "),
+            record.text("size").to_owned(),
+            record.text("sees stuttering").to_owned(),
+            record.text("verdict").to_owned(),
+            record.text("decided by").to_owned(),
+            number_or_dash(record.number("states without reduction")),
+            number_or_dash(record.number("states with closure")),
+        ]);
+    }
+    table.with_note(
+        "“Fallback”: the closure accepts a run that the formula does not forbid; states up to that run.",
+    )
+}
+
+fn plot(records: &[Record]) -> Plot {
+    let cloud = |name: &str, is_wanted: &dyn Fn(&Record) -> bool| {
+        let wanted = records.iter().filter(|record| is_wanted(record));
+        let points = wanted.filter_map(|record| {
+            Some((
+                record.number("states without reduction")?.max(1.0),
+                record.number("states with closure")?.max(1.0),
+            ))
+        });
+        Series::cloud(name, points.collect())
+    };
+    Plot {
+        file: "004-closure".to_owned(),
+        title: "States: closure with reduction against full".to_owned(),
+        description: "Each point is a formula about a system; points below the diagonal are in favor of the closure with \
+                      reduction."
+            .to_owned(),
+        x: Axis::log("states without reduction"),
+        y: Axis::log("states with the closure and reduction"),
+        series: vec![
+            cloud("holds, decided by the closure", &|record| is_decided(record) && record.text("verdict") == "holds"),
+            cloud("violated, decided by the closure", &|record| {
+                is_decided(record) && record.text("verdict") == "violated"
+            }),
+            cloud("fallback needed", &|record| !is_decided(record)),
+        ],
+        has_diagonal: true,
+    }
+}
+
+fn findings(records: &[Record]) -> Vec<Finding> {
+    let decided = records.iter().filter(|record| is_decided(record)).count();
+    let sensitive: Vec<&Record> =
+        records.iter().filter(|record| record.text("sees stuttering") == "yes").collect();
+    let sensitive_decided = sensitive.iter().filter(|record| is_decided(record)).count();
+    let insensitive = records.len() - sensitive.len();
+    let insensitive_decided = decided - sensitive_decided;
+    // Where the closure says that a formula holds or is violated, that must be so.
+    let wrong = records.iter().filter(|record| match record.text("decided by") {
+        "closure" => record.text("verdict") != "holds",
+        FALLBACK => false,
+        _ => record.text("verdict") != "violated",
+    });
+    let wrong = wrong.count();
+    let held: Vec<&Record> =
+        records.iter().filter(|record| record.text("verdict") == "holds" && is_decided(record)).collect();
+    let saved = geometric_mean(held.iter().filter_map(|record| saving(record)));
+    vec![
+        Finding {
+            claim: "A verdict through the closure is right, whether or not the formula sees stuttering."
+                .to_owned(),
+            judgment: Judgment::of_cases(decided - wrong, decided),
+            evidence: format!("{} of {decided} verdicts are those of a full search.", decided - wrong),
+        },
+        Finding {
+            claim: "Formulas that do not see stuttering never need the fallback.".to_owned(),
+            judgment: Judgment::of_cases(insensitive_decided, insensitive),
+            evidence: format!("{insensitive_decided} of {insensitive} were decided at once."),
+        },
+        Finding {
+            claim: "Formulas that see stuttering are often decided all the same.".to_owned(),
+            judgment: Judgment::of(
+                (!sensitive.is_empty()).then_some(2 * sensitive_decided >= sensitive.len()),
+            ),
+            evidence: format!(
+                "{sensitive_decided} of {} were decided at once; the fallback was needed {} times.",
+                sensitive.len(),
+                sensitive.len() - sensitive_decided
+            ),
+        },
+        Finding {
+            claim: "With the closure, reduction can be used for all of them, and saves states.".to_owned(),
+            judgment: Judgment::of(saved.map(|saved| saved < 1.0)),
+            evidence: format!(
+                "Where formulas hold and the closure shows it, {} of the states on average (geometric mean of {} cases).",
+                saved.map_or("–".to_owned(), |saved| format!(
+                    "{} %",
+                    number((saved * 1000.0).round() / 10.0)
+                )),
+                held.len()
+            ),
+        },
+    ]
+}
