@@ -1,7 +1,7 @@
 //! Peak heap per state of the product, all in: stores, path, observer, tables of the reduction, the run that
 //! is shown at the end.
 //!
-//! `cargo bench -p stubborn-benches --bench memory` (about four minutes; `-- --quick` for the smaller sizes,
+//! `cargo bench -p stubborn-benches --bench memory` (about a minute; `-- --quick` for the smaller sizes,
 //! `-- --rows` to see every row)
 //!
 //! A row is a formula about a system, searched by one method. The heap is counted by the allocator, from the

@@ -201,8 +201,8 @@ impl PromelaModel {
                 Some((_, found)) => *expr = *found,
                 // A constant.
                 None => {
-                    *expr =
-                        self.model.code.system.exprs.int(i64::from(property.formula == ltl::Formula::TRUE))
+                    let value = i64::from(property.formula == ltl::Formula::TRUE);
+                    *expr = self.model.code.system.exprs.int(value);
                 }
             }
         }
@@ -244,7 +244,9 @@ pub(crate) fn load_for(
     let mut sources = SourceMap::new();
     let model = match language(path).and_then(|language| Ok((language, read(path)?))) {
         Ok((Some(Language::Petri), bytes)) => load_net(path, bytes, arguments, &mut sources),
-        Ok((Some(Language::Promela), bytes)) => load_promela(path, bytes, arguments, questions, &mut sources),
+        Ok((Some(Language::Promela), bytes)) => {
+            load_promela(path, &bytes, arguments, questions, &mut sources)
+        }
         Ok((None, bytes)) if is_xml(&bytes) => load_net(path, bytes, arguments, &mut sources),
         Ok((Some(Language::Process), bytes)) => load_processes(path, bytes, arguments, &mut sources),
         Ok((None, _)) => Err(unknown_language(path).into()),
@@ -280,7 +282,7 @@ fn load_processes(
 
 fn load_promela(
     path: &Path,
-    bytes: Vec<u8>,
+    bytes: &[u8],
     arguments: &ModelArguments,
     questions: &Questions,
     sources: &mut SourceMap,
@@ -305,7 +307,7 @@ fn load_promela(
     let folder = path.parent().unwrap_or(Path::new(""));
     let mut loader = |wanted: &str| {
         if wanted == name {
-            return Ok(bytes.clone());
+            return Ok(bytes.to_vec());
         }
         match asked.iter().find(|(name, _)| name == wanted) {
             Some((_, text)) => Ok(text.clone().into_bytes()),
@@ -315,7 +317,7 @@ fn load_promela(
     let defines = arguments.definitions.iter().map(|(name, value)| (name.clone(), value.to_string()));
     let options = promela::Options { defines: defines.collect(), ..promela::Options::default() };
     let source = if asked.is_empty() {
-        sources.add(name.clone(), bytes.clone())?
+        sources.add(name.clone(), bytes.to_vec())?
     } else {
         let names = std::iter::once(&name).chain(asked.iter().map(|(name, _)| name));
         let text: String = names.map(|name| format!("#include \"{name}\"\n")).collect();

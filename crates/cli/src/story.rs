@@ -22,7 +22,7 @@ impl PromelaStory<'_> {
     fn place(&self, span: Span) -> (Option<String>, usize) {
         let source = self.sources.get(span.source);
         let file = (source.name != self.file).then(|| source.name.clone());
-        (file, source.position(span.start).0 as usize)
+        (file, source.position(span.start).0)
     }
 }
 

@@ -720,7 +720,7 @@ impl System for ActionSystem {
         self.for_each_step(state, scratch, |action, scratch| match &self.chains {
             Some(chains) if chains.next[action.index()].is_some() => {
                 self.for_each_chain(chains, state, action, scratch, |chain, target| {
-                    _ = out.push(chain, target)
+                    out.push(chain, target);
                 })
             }
             _ => self.code.fire(action, out.push(action, state), scratch),

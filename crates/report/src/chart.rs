@@ -106,7 +106,7 @@ impl Chart {
 
     /// The letters from the middle of a lane to that of the next.
     fn lane_width(&self) -> usize {
-        let labels = self.rows.iter().map(|row| row.label.chars().count() + 4);
+        let labels = self.rows.iter().map(|row| row.label.chars().count() + 6);
         let names = self.lanes.iter().map(|name| name.chars().count() + 2);
         labels.chain(names).max().unwrap_or(0).max(8)
     }
@@ -224,4 +224,76 @@ fn escaped(text: &str) -> String {
         letter => letter.to_string(),
     };
     text.chars().map(escape).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use model::{Action, ActionId, ActionSystem, Builder, Run, Stmt, Variable};
+
+    use super::*;
+    use crate::story::{Item, Story};
+
+    /// A system of one action, which counts, and what its steps are said to be.
+    struct Scripted(Vec<Vec<Statement>>);
+
+    impl Story for Scripted {
+        fn statements(&self, _: ActionId, before: &[i64]) -> Vec<Statement> {
+            self.0[before[0] as usize].clone()
+        }
+
+        fn items(&self, _: &[i64]) -> Vec<Item> {
+            Vec::new()
+        }
+
+        fn positions(&self, _: &[i64]) -> Vec<String> {
+            Vec::new()
+        }
+    }
+
+    fn counter() -> ActionSystem {
+        let mut builder = Builder::new();
+        let owner = builder.process("counter");
+        let x = builder.variable(Variable::new("x", 0, 100));
+        let label = builder.label("tick");
+        let effect = vec![Stmt::Add(x, 1)];
+        builder.action(Action { label, guards: Vec::new(), effect, owners: vec![owner] });
+        builder.initial(&[0]);
+        builder.finish().expect("it is well formed")
+    }
+
+    fn statement(process: &str, output: Option<&str>, message: Option<(&str, &str, Way)>) -> Statement {
+        let message = message.map(|(channel, value, way)| Message {
+            channel: channel.to_owned(),
+            values: vec![value.to_owned()],
+            way,
+        });
+        let (process, output) = (process.to_owned(), output.map(str::to_owned));
+        Statement { process, file: None, line: 1, text: "…".to_owned(), output, message }
+    }
+
+    #[test]
+    fn messages_are_arrows_and_output_is_a_mark() {
+        let script = Scripted(vec![
+            vec![statement("A(0)", None, Some(("c", "1", Way::Sent)))],
+            vec![statement("B(1)", None, Some(("c", "1", Way::Received)))],
+            vec![],
+            vec![statement("B(1)", None, Some(("d", "<2>", Way::Handed("A(0)".to_owned()))))],
+            vec![statement("B(1)", Some("hi\n"), None)],
+        ]);
+        let system = counter();
+        let run = Run { initial: 0, actions: vec![ActionId::new(0); script.0.len()] };
+        let replayed = replay::repeat(&system, &run).expect("it counts");
+        let mut trace = Trace::new(&system, run, replayed);
+        trace.tell(&script);
+        let expected = [
+            "       A(0)        B(1)",
+            "1        * c!1       |",
+            "2        |--- c?1 -->|",
+            "4        |<- d: <2> -|",
+            "5        |           * > hi",
+        ];
+        assert_eq!(to_text(&trace).lines().collect::<Vec<_>>(), expected);
+        let svg = to_svg(&trace);
+        assert!(svg.contains("d: &lt;2&gt;") && svg.matches("marker-end").count() == 2, "{svg}");
+    }
 }

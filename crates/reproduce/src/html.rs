@@ -11,32 +11,39 @@ const STYLE: &str = "\
     --quiet: #57606a; --link: #0b5cad; --good: #116329; --good-back: #dafbe1; --fair: #7a4d05;
     --fair-back: #fff3cd; --bad: #a40e26; --bad-back: #ffebe9; --none: #424a53; --none-back: #eaeef2 }
   @media (prefers-color-scheme: dark) { :root { --text: #e6edf3; --paper: #0d1117; --soft: #151b23;
-    --line: #3d444d; --quiet: #9198a1; --link: #6cb6ff; --good: #7ee2a0; --good-back: #0f3d22; --fair: #f2cc60;
-    --fair-back: #3d2e00; --bad: #ffa198; --bad-back: #4c1014; --none: #d1d7e0; --none-back: #2a313c } }
+    --line: #3d444d; --quiet: #9198a1; --link: #6cb6ff; --good: #7ee2a0; --good-back: #0f3d22;
+    --fair: #f2cc60; --fair-back: #3d2e00; --bad: #ffa198; --bad-back: #4c1014; --none: #d1d7e0;
+    --none-back: #2a313c } }
   * { box-sizing: border-box }
   body { margin: 0 auto; max-width: 62rem; padding: 1rem; background: var(--paper); color: var(--text);
     font: 1rem/1.5 system-ui, -apple-system, \"Segoe UI\", \"DejaVu Sans\", sans-serif }
-  h1 { font-size: 1.7rem; line-height: 1.2 } h2 { font-size: 1.3rem; line-height: 1.3; margin-top: 3rem;
-    border-top: 1px solid var(--line); padding-top: 1rem } h3 { font-size: 1.05rem; margin-top: 2rem }
+  h1 { font-size: 1.7rem; line-height: 1.2 }
+  h2 { font-size: 1.3rem; line-height: 1.3; margin-top: 3rem; border-top: 1px solid var(--line);
+    padding-top: 1rem }
+  h3 { font-size: 1.05rem; margin-top: 2rem }
   a { color: var(--link) } p, li { max-width: 46rem } .quiet { color: var(--quiet) }
   .scroll { overflow-x: auto; margin: 1.5rem 0 0.5rem } .scroll:focus { outline: 2px solid var(--link) }
   table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: 0.9rem }
   caption { text-align: left; font-weight: 600; padding: 0 0 0.4rem }
-  th, td { padding: 0.25rem 0.6rem; border-bottom: 1px solid var(--line); text-align: right; white-space: nowrap }
+  th, td { padding: 0.25rem 0.6rem; border-bottom: 1px solid var(--line); text-align: right;
+    white-space: nowrap }
   thead th { background: var(--soft); vertical-align: bottom; white-space: normal; min-width: 4rem }
   th[scope=row], thead th:first-child, .text { text-align: left } th[scope=row] { font-weight: 500 }
   tbody .long { white-space: normal; min-width: 13rem }
-  dl.findings { margin: 1rem 0 } .findings div { border-left: 4px solid var(--line); padding: 0.2rem 0 0.2rem 0.8rem;
-    margin: 0.8rem 0 } .findings dt { font-weight: 600 } .findings dd { margin: 0.2rem 0 0 }
-  .judgment { display: inline-block; font-size: 0.85rem; font-weight: 600; padding: 0 0.5rem; border-radius: 1rem;
-    margin-right: 0.4rem }
-  .confirmed { color: var(--good); background: var(--good-back) } .partly { color: var(--fair);
-    background: var(--fair-back) } .not { color: var(--bad); background: var(--bad-back) }
+  dl.findings { margin: 1rem 0 }
+  .findings div { border-left: 4px solid var(--line); padding: 0.2rem 0 0.2rem 0.8rem; margin: 0.8rem 0 }
+  .findings dt { font-weight: 600 } .findings dd { margin: 0.2rem 0 0 }
+  .judgment { display: inline-block; font-size: 0.85rem; font-weight: 600; padding: 0 0.5rem;
+    border-radius: 1rem; margin-right: 0.4rem }
+  .confirmed { color: var(--good); background: var(--good-back) }
+  .partly { color: var(--fair); background: var(--fair-back) }
+  .not { color: var(--bad); background: var(--bad-back) }
   .nodata { color: var(--none); background: var(--none-back) }
   figure { margin: 1.5rem 0 } svg.plot { max-width: 100%; height: auto }
   details { margin: 0.8rem 0 } summary { cursor: pointer; color: var(--link) }
-  code { font: 0.85rem ui-monospace, \"DejaVu Sans Mono\", monospace; background: var(--soft); padding: 0.1rem 0.25rem;
-    overflow-wrap: anywhere } details ul { padding-left: 1.1rem } details li { margin: 0.4rem 0 }
+  code { font: 0.85rem ui-monospace, \"DejaVu Sans Mono\", monospace; background: var(--soft);
+    padding: 0.1rem 0.25rem; overflow-wrap: anywhere }
+  details ul { padding-left: 1.1rem } details li { margin: 0.4rem 0 }
 ";
 
 /// The page.
@@ -44,7 +51,8 @@ pub(crate) fn page(title: &str, summary: &[String], sections: &[Section]) -> Str
     // Writing to a string cannot fail.
     let mut html = format!(
         "<!DOCTYPE html>\n<html lang=\"en\" xmlns=\"http://www.w3.org/1999/xhtml\">\n<head>\n\
-         <meta charset=\"utf-8\"/>\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n\
+         <meta charset=\"utf-8\"/>\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n\
          <title>{0}</title>\n<style>\n{STYLE}{1}</style>\n</head>\n<body>\n<main>\n<h1>{0}</h1>\n",
         escape(title),
         plot::style()
@@ -77,12 +85,22 @@ fn overview(sections: &[Section]) -> Table {
     table
 }
 
+/// A text, with blanks inside numbers that no line is broken at.
+fn plain(text: &str) -> String {
+    let chars: Vec<char> = text.chars().collect();
+    let is_digit = |index: usize| chars.get(index).is_some_and(char::is_ascii_digit);
+    let unbroken = chars.iter().enumerate().map(|(index, char)| match char {
+        ' ' if index > 0 && is_digit(index - 1) && is_digit(index + 1) => '\u{a0}',
+        char => *char,
+    });
+    escape(&unbroken.collect::<String>())
+}
+
 /// A text in which code is marked by backquotes.
 fn inline(text: &str) -> String {
     let mut html = String::new();
     for (index, piece) in text.split('`').enumerate() {
-        let piece = escape(piece);
-        html += &if index % 2 == 1 { format!("<code>{piece}</code>") } else { piece };
+        html += &if index % 2 == 1 { format!("<code>{}</code>", escape(piece)) } else { plain(piece) };
     }
     html
 }
@@ -122,25 +140,25 @@ fn write_finding(html: &mut String, finding: &Finding) {
     _ = writeln!(
         html,
         "<div><dt>{}</dt><dd><span class=\"judgment {class}\">{}</span>{}</dd></div>",
-        escape(&finding.claim),
+        plain(&finding.claim),
         finding.judgment.name(),
         inline(&finding.evidence)
     );
 }
 
 fn write_table(html: &mut String, table: &Table) {
-    let caption = escape(&table.caption);
+    let caption = plain(&table.caption);
     _ = writeln!(html, "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"{caption}\">");
     _ = writeln!(html, "<table>\n<caption>{caption}</caption>\n<thead><tr>");
     let classes: Vec<&str> = (0..table.header.len()).map(|column| class_of(table, column)).collect();
     for (name, class) in table.header.iter().zip(&classes) {
-        _ = writeln!(html, "<th scope=\"col\"{class}>{}</th>", escape(name));
+        _ = writeln!(html, "<th scope=\"col\"{class}>{}</th>", plain(name));
     }
     html.push_str("</tr></thead>\n<tbody>\n");
     for row in &table.rows {
         html.push_str("<tr>");
         for (index, text) in row.iter().enumerate() {
-            let (text, class) = (escape(text), classes.get(index).unwrap_or(&""));
+            let (text, class) = (plain(text), classes.get(index).unwrap_or(&""));
             _ = match index {
                 0 => write!(html, "<th scope=\"row\"{class}>{text}</th>"),
                 _ => write!(html, "<td{class}>{text}</td>"),

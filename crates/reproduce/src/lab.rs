@@ -151,7 +151,7 @@ impl Measured {
 
 /// Seconds as they are written.
 pub(crate) fn seconds(seconds: f64) -> String {
-    format!("{seconds:.4}")
+    format!("{seconds:.6}")
 }
 
 /// The clock and the limits.

@@ -25,6 +25,7 @@ mod plot;
 mod published_003;
 mod run;
 mod subject;
+mod tables_001;
 mod tables_003;
 
 pub use document::{Finding, Judgment};
@@ -92,7 +93,7 @@ impl Paper {
     fn section(self, records: &[Vec<Record>]) -> Section {
         match self {
             Paper::P000 => paper_000::section(records),
-            Paper::P001 => paper_001::section(records),
+            Paper::P001 => tables_001::section(records),
             Paper::P002 => paper_002::section(records),
             Paper::P003 => tables_003::section(records),
             Paper::P004 => paper_004::section(records),

@@ -179,8 +179,9 @@ fn fms(net: &mut Draft, n: u32) {
     net.transition("tP3s", "P3s", "P3");
 }
 
-/// A node has a slot to hand on, free or full, and a handshake with the next node: `ready` to prepare a slot, or
-/// `clear` to send it. Eight places per node, as in later versions, where what only acknowledges is left out.
+/// A node has a slot to hand on, free or full, and a handshake with the next node: `ready` to prepare a slot,
+/// or `clear` to send it. Eight places per node, as in later versions, where what only acknowledges is left
+/// out.
 fn ring(net: &mut Draft, n: u32) {
     for i in 0..n {
         let (next, previous) = ((i + 1) % n, (i + n - 1) % n);

@@ -1,8 +1,8 @@
-//! 000 [hansen.02.fmics]: how soon a livelock is found, by the one-pass search with a testing automaton and by
-//! the nested search with a Büchi automaton, each in several orders (Tables 1 to 4).
+//! 000 [hansen.02.fmics]: how soon a livelock is found, by the one-pass search with a testing automaton and
+//! by the nested search with a Büchi automaton, each in several orders (Tables 1 to 4).
 //!
-//! Differences from the paper: two of its three models are not printed. Ours have as many states (Fischer), or
-//! nearly (the ring). A run that ends in a deadlock is no infinite run, there as here.
+//! Differences from the paper: two of its three models are not printed. Ours have as many states (Fischer),
+//! or nearly (the ring). A run that ends in a deadlock is no infinite run, there as here.
 
 use check::decide::Settings;
 use check::method::{Method, ObserverKind, SearchKind};
@@ -234,15 +234,15 @@ fn empty() -> Section {
                 livelock properties (2002)"
             .to_owned(),
         introduction: vec![
-            "“Somebody does not stay in this state for ever” is checked about every process of three systems, all \
-             of which are wrong, and the states are counted that are stored until a livelock is found. The \
-             one-pass search watches with a testing automaton, the nested depth-first search with a Büchi \
-             automaton with labels on states. Tables show how many of the experiments took at least so many \
-             states; the paper's figures are in parentheses."
+            "“Somebody does not stay in this state for ever” is checked about every process of three \
+             systems, all of which are wrong, and the states are counted that are stored until a livelock \
+             is found. The one-pass search watches with a testing automaton, the nested depth-first search \
+             with a Büchi automaton with labels on states. Tables show how many of the experiments took at \
+             least so many states; the paper's figures are in parentheses."
                 .to_owned(),
-            "Our nested search is better than the one of the paper: its inner search stops at any state on the path of \
-             the outer one, not only where it began (Holzmann, Peled and Yannakakis 1996). So it often finds a livelock \
-             with few states, where the paper's goes far."
+            "Our nested search is better than the one of the paper: its inner search stops at any state on \
+             the path of the outer one, not only where it began (Holzmann, Peled and Yannakakis 1996). So \
+             it often finds a livelock with few states, where the paper's goes far."
                 .to_owned(),
         ],
         findings: Vec::new(),
@@ -263,8 +263,8 @@ fn space_table(spaces: &[Record]) -> Table {
         let remark = match system.name {
             "philosophers" => "the same system: 3^N − 1 states",
             "token ring" => {
-                "the paper's server is not printed; ours passes the token on demand, to either side (53 856 is the \
-                 number of states of the slotted ring of 003 with five nodes)"
+                "the paper's server is not printed; ours passes the token on demand, to either side (53 856 \
+                 is the number of states of the slotted ring of 003 with five nodes)"
             }
             _ => "not printed; ours has N·2^N + 1 states, as theirs must have",
         };

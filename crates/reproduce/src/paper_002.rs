@@ -1,9 +1,9 @@
-//! 002 [malinen.03.physmath]: liveness of two protocols for mutual exclusion under weak and strong fairness, by monitors
-//! with a nested search and by strong components (Figure 1).
+//! 002 [malinen.03.fairness]: liveness of two protocols for mutual exclusion under weak and strong fairness,
+//! by monitors with a nested search and by strong components (Figure 1).
 //!
 //! Differences from the paper: its figure is a picture, so only what its text says can be compared. Where a
-//! property is violated, the components of the paper are all looked at; ours stop at the first fair cycle. The
-//! automaton of the components is a TGBA, that of the monitors a BA.
+//! property is violated, the components of the paper are all looked at; ours stop at the first fair cycle.
+//! The automaton of the components is a TGBA, that of the monitors a BA.
 
 use check::decide::Settings;
 use check::fairness::{Constraint, Fairness};
@@ -53,10 +53,9 @@ const METHODS: [&str; 2] = ["scc", "monitor"];
 fn sizes(protocol: &Protocol, scale: Scale) -> Vec<i64> {
     match (protocol.name, scale) {
         ("Peterson", Scale::Tiny) => vec![2],
-        ("Peterson", Scale::Quick) => vec![2, 3],
         ("Peterson", Scale::Standard) => vec![2, 3, 4],
         ("Peterson", Scale::Full) => vec![2, 3, 4, 5],
-        (_, Scale::Tiny) => vec![2, 3],
+        ("Peterson", Scale::Quick) | (_, Scale::Tiny) => vec![2, 3],
         (_, Scale::Quick) => vec![2, 4, 6, 8, 10],
         (_, Scale::Standard | Scale::Full) => vec![2, 4, 6, 8, 10, 12, 14],
     }
@@ -79,7 +78,7 @@ pub(crate) fn experiments(scale: Scale) -> Vec<Experiment> {
         for size in sizes(protocol, scale) {
             for kind in KINDS {
                 for method in METHODS {
-                    // Monitors of strong fairness double the states with every process, and steps even more so.
+                    // Monitors of strong fairness double the states with every process, and steps even more.
                     let doubles = method == "monitor" && kind == "strong";
                     if doubles && size > MAX_DOUBLING && scale != Scale::Full {
                         continue;
@@ -189,13 +188,13 @@ pub(crate) fn section(records: &[Vec<Record>]) -> Section {
         title: "002 · Malinen, Luukkainen: Fairness in automata theoretic model checking (2003)".to_owned(),
         introduction: vec![
             "“Whoever tries gets in” is checked of Peterson's protocol, which needs weak fairness, and of a \
-             semaphore, which needs strong fairness. Fairness to all processes is told by strong components (SCC), \
-             or by monitors that are part of the product and a nested depth-first search."
+             semaphore, which needs strong fairness. Fairness to all processes is told by strong components \
+             (SCC), or by monitors that are part of the product and a nested depth-first search."
                 .to_owned(),
-            "The paper's Figure 1 is a picture; its text says: Peterson's protocol for 4 processes has over 10^5 \
-             states, and monitors ran out of memory after 2·10^6 states; the semaphore for 12 processes has about \
-             77 000 states, monitors could do 10 processes with weak fairness and 6 with strong fairness; with \
-             components both kinds of fairness take about the same."
+            "The paper's Figure 1 is a picture; its text says: Peterson's protocol for 4 processes has over \
+             10^5 states, and monitors ran out of memory after 2·10^6 states; the semaphore for 12 \
+             processes has about 77 000 states, monitors could do 10 processes with weak fairness and 6 \
+             with strong fairness; with components both kinds of fairness take about the same."
                 .to_owned(),
         ],
         findings: findings(records),
@@ -221,25 +220,35 @@ fn table(protocol: &Protocol, records: &[&Record]) -> Table {
     let scc = records.iter().filter(|record| record.text("method") == "scc");
     for scc in scc {
         let monitor = other(records, scc, &[("method", "monitor")]);
+        let gave_up =
+            |record: Option<&Record>| record.is_some_and(|record| record.text("verdict") == "gave up");
         let text = |record: Option<&Record>, column: &str| {
-            let shown = record.map_or("–".to_owned(), |record| number_or_dash(record.number(column)));
-            let is_bound = record.is_some_and(|record| record.text("verdict") == "gave up");
-            if is_bound { format!("> {shown}") } else { shown }
+            let shown = |column: &str| number_or_dash(record.and_then(|record| record.number(column)));
+            match (gave_up(record), column) {
+                (true, "states") => format!("> {}", shown("max states")),
+                (true, _) => format!("> {}", shown(column)),
+                (false, _) => shown(column),
+            }
         };
         let ratio = monitor.and_then(|monitor| Some(monitor.number("states")? / scc.number("states")?));
+        let ratio = ratio.map_or("–".to_owned(), |ratio| format!("{ratio:.1}"));
+        let ratio = if gave_up(monitor) { format!("> {ratio}") } else { ratio };
         table.rows.push(vec![
             scc.text("size").to_owned(),
             scc.text("fairness").to_owned(),
             scc.text("verdict").to_owned(),
             text(Some(scc), "states"),
             text(monitor, "states"),
-            ratio.map_or("–".to_owned(), |ratio| format!("{ratio:.1}")),
+            ratio,
             text(Some(scc), "seconds"),
             text(monitor, "seconds"),
             text(Some(scc), "system states"),
         ]);
     }
-    table.with_note("“>”: gave up at the limit of states. “–”: not tried, see --full. Where a property is violated, states up to the first fair cycle.")
+    table.with_note(
+        "“>”: gave up at the limit of states. “–”: not tried, see --full. Where a property is \
+     violated, states up to the first fair cycle.",
+    )
 }
 
 /// The record that differs from this one in these columns only.
@@ -295,8 +304,8 @@ fn findings(records: &[Record]) -> Vec<Finding> {
         claim: "Strong components beat monitors, which multiply the states.".to_owned(),
         judgment: Judgment::of_cases(n_larger, held.len()),
         evidence: format!(
-            "Where the property holds: more states with monitors in {n_larger} of {} cases, up to {} times as many; \
-             {gave_up} of them hit the limit of states.",
+            "Where the property holds: more states with monitors in {n_larger} of {} cases, up to {} times \
+             as many; {gave_up} of them hit the limit of states.",
             held.len(),
             number_or_dash(most.map(f64::round))
         ),
@@ -313,8 +322,8 @@ fn findings(records: &[Record]) -> Vec<Finding> {
         claim: "With components, strong fairness costs hardly more than weak fairness.".to_owned(),
         judgment: Judgment::of(is_cheap),
         evidence: format!(
-            "Where both hold (Peterson), the states are the same in {n_same} of {} cases, and strong fairness takes {} \
-             times as long (geometric mean).",
+            "Where both hold (Peterson), the states are the same in {n_same} of {} cases, and strong \
+             fairness takes {} times as long (geometric mean).",
             both.len(),
             time.map_or("–".to_owned(), |time| format!("{time:.2}"))
         ),

@@ -1,14 +1,14 @@
-//! 003 [bensalem.12.topnoc]: products with TGBA, BA, TA and TGTA on nets, with random formulas and with formulas under
-//! weak fairness; and the same with stubborn sets, which the paper could not have. The tables, plots and findings
-//! are in `tables_003`.
+//! 003 [bensalem.12.topnoc]: products with TGBA, BA, TA and TGTA on nets, with random formulas and with
+//! formulas under weak fairness; and the same with stubborn sets, which the paper could not have. The tables,
+//! plots and findings are in `tables_003`.
 //!
-//! The recipe of the paper: formulas without *next* are drawn, and those are kept for which all three approaches
-//! explore over 2000 states, until there are enough that hold and enough that are violated. A formula under weak
-//! fairness is `([]<> p1 && … && []<> pn) -> f` with about 3.2 conditions on average. A proposition says that a
-//! place is marked.
+//! The recipe of the paper: formulas without *next* are drawn, and those are kept for which all three
+//! approaches explore over 2000 states, until there are enough that hold and enough that are violated. A
+//! formula under weak fairness is `([]<> p1 && … && []<> pn) -> f` with about 3.2 conditions on average. A
+//! proposition says that a place is marked.
 //!
-//! Differences from the paper: smaller nets unless everything is asked for; automata are those that Stubborn makes,
-//! which are reduced further.
+//! Differences from the paper: smaller nets unless everything is asked for; automata are those that Stubborn
+//! makes, which are reduced further.
 
 use automata::stats::Stats;
 use check::decide::{Claim, Decision, Refusal, Settings};
@@ -51,7 +51,8 @@ const CASES: [(Family, &str, &str); 2] = [
     (
         Family::Polyorb,
         "Φ1",
-        "[] (MSrc_1 -> <> \"DOSrc_1_1 + DOSrc_2_1 >= 1\") && [] (MSrc_2 -> <> \"DOSrc_1_2 + DOSrc_2_2 >= 1\")",
+        "[] (MSrc_1 -> <> \"DOSrc_1_1 + DOSrc_2_1 >= 1\") && [] (MSrc_2 -> <> \"DOSrc_1_2 + DOSrc_2_2 >= \
+         1\")",
     ),
 ];
 
@@ -59,10 +60,9 @@ const CASES: [(Family, &str, &str); 2] = [
 pub(crate) fn size(family: Family, scale: Scale) -> u32 {
     let sizes = match family {
         Family::Kanban | Family::Fms => [1, 2, 3, 5],
-        Family::Ring => [3, 4, 5, 6],
+        Family::Ring | Family::Polyorb => [3, 4, 5, 6],
         Family::Peterson => [3, 4, 4, 5],
         Family::Mapk => [4, 4, 4, 8],
-        Family::Polyorb => [3, 4, 5, 6],
     };
     sizes[scale as usize]
 }
@@ -211,7 +211,7 @@ fn random_formula(net: &petri::Net, class: &str, seed: u64) -> String {
         let places: Vec<usize> = (0..n).map(|_| draw(net.places.len() as u32) as usize).collect();
         places.iter().map(|place| formulas.proposition(&net.places[*place].id)).collect()
     };
-    let n_props = 2 + draw(2);
+    let n_props = 2 + draw(3);
     let mut props = pick(n_props, &mut draw);
     let mut conditions = Vec::new();
     if class == "WFair" {
@@ -220,7 +220,7 @@ fn random_formula(net: &petri::Net, class: &str, seed: u64) -> String {
         conditions = pick(n_conditions, &mut draw);
         props.extend(&conditions[..1]);
     }
-    let formula_size = 4 + draw(9);
+    let formula_size = 6 + draw(14);
     let formula = random::formula(&mut formulas, &props, NEXT_FREE, formula_size, &mut draw);
     let text = formulas.display(formula, Spelling::Spin).to_string();
     if conditions.is_empty() {
@@ -350,8 +350,8 @@ fn try_formula(
     Ok((verdict, rows))
 }
 
-/// States and transitions of the automaton in the form that an observer needs: one transition per valuation or
-/// changeset.
+/// States and transitions of the automaton in the form that an observer needs: one transition per valuation
+/// or changeset.
 fn automaton_size(claim: &Claim, observer: ObserverKind) -> (u64, u64) {
     let of_tgba = |tgba: &automata::Tgba| {
         let stats = Stats::of(tgba);

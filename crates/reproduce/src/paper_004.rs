@@ -1,7 +1,7 @@
 //! 004 [holzmann.96.spin]: claims that may see stuttering are checked through their closure, with reduction.
 //!
-//! The automaton of the negated formula is closed under stuttering, and the closure is checked with stubborn sets.
-//! If that finds nothing, the formula holds; if it finds a run that the automaton itself accepts, it is
+//! The automaton of the negated formula is closed under stuttering, and the closure is checked with stubborn
+//! sets. If that finds nothing, the formula holds; if it finds a run that the automaton itself accepts, it is
 //! violated; otherwise the formula sees stuttering, and has to be checked again without reduction.
 //!
 //! Differences from the paper: it has no experiments; systems and claims are ours.
@@ -82,7 +82,8 @@ const SUBJECTS: [Subject; 7] = [
             "[] !(Worker[0]@critical[*] && Worker[1]@critical[*])",
             "[] (Worker[0]@idle -> X !Worker[0]@critical[*])",
             "[] (Worker[0]@critical[0] -> X (Worker[0]@critical[0] || Worker[0]@critical[1]))",
-            "[] ((Semaphore@free && X Semaphore@taken) -> X (Worker[0]@critical[0] || !Worker[0]@critical[*]))",
+            "[] ((Semaphore@free && X Semaphore@taken) -> X (Worker[0]@critical[0] || \
+             !Worker[0]@critical[*]))",
             "[] (Worker[0]@critical[0] -> X X X Semaphore@free)",
             "[] <> X Semaphore@free",
         ],
@@ -244,9 +245,10 @@ pub(crate) fn section(records: &[Vec<Record>]) -> Section {
     Section {
         title: "004 · Holzmann, Kupferman: Not checking for closure under stuttering (1996)".to_owned(),
         introduction: vec![
-            "Formulas with and without “next” about the models of this project. The automaton of the negated formula is \
-             closed under stuttering, and the closure is checked with stubborn sets, whether or not the formula sees \
-             stuttering. That decides the matter unless the closure accepts a run that the automaton itself does not."
+            "Formulas with and without “next” about the models of this project. The automaton of the \
+             negated formula is closed under stuttering, and the closure is checked with stubborn sets, \
+             whether or not the formula sees stuttering. That decides the matter unless the closure accepts \
+             a run that the automaton itself does not."
                 .to_owned(),
             "The paper has no experiments: its claims are that this often works, also for formulas that see \
              stuttering, and that the fallback is rarely needed."
@@ -257,10 +259,7 @@ pub(crate) fn section(records: &[Vec<Record>]) -> Section {
             Part::Table(summary(records)),
             Part::Plot(plot(records)),
             Part::Table(table(records)),
-            Part::Commands {
-                title: "Commands".to_owned(),
-                commands: records.iter().map(command).collect(),
-            },
+            Part::Commands { title: "Commands".to_owned(), commands: records.iter().map(command).collect() },
         ],
     }
 }
@@ -361,13 +360,15 @@ fn plot(records: &[Record]) -> Plot {
     Plot {
         file: "004-closure".to_owned(),
         title: "States: closure with reduction against full".to_owned(),
-        description: "Each point is a formula about a system; points below the diagonal are in favor of the closure with \
-                      reduction."
+        description: "Each point is a formula about a system; points below the diagonal are in favor of the \
+         closure with reduction."
             .to_owned(),
         x: Axis::log("states without reduction"),
         y: Axis::log("states with the closure and reduction"),
         series: vec![
-            cloud("holds, decided by the closure", &|record| is_decided(record) && record.text("verdict") == "holds"),
+            cloud("holds, decided by the closure", &|record| {
+                is_decided(record) && record.text("verdict") == "holds"
+            }),
             cloud("violated, decided by the closure", &|record| {
                 is_decided(record) && record.text("verdict") == "violated"
             }),
@@ -421,7 +422,8 @@ fn findings(records: &[Record]) -> Vec<Finding> {
             claim: "With the closure, reduction can be used for all of them, and saves states.".to_owned(),
             judgment: Judgment::of(saved.map(|saved| saved < 1.0)),
             evidence: format!(
-                "Where formulas hold and the closure shows it, {} of the states on average (geometric mean of {} cases).",
+                "Where formulas hold and the closure shows it, {} of the states on average (geometric mean \
+                 of {} cases).",
                 saved.map_or("–".to_owned(), |saved| format!(
                     "{} %",
                     number((saved * 1000.0).round() / 10.0)

@@ -1,5 +1,5 @@
 //! Plots as SVG: curves and clouds of points, on linear or logarithmic axes, readable on light and on dark
-//! ground. Series differ in color, mark and, for curves, dashes, so that no color is needed to tell them apart.
+//! ground. Series differ in color, mark and, for curves, dashes: no color is needed to tell them apart.
 
 use std::fmt::Write as _;
 
@@ -62,7 +62,7 @@ const N_STYLES: usize = 6;
 
 /// Colors for light ground, and for dark where that is preferred: distinct for people who are color-blind.
 const STYLE: &str = "\
-  .plot text { font-family: system-ui, -apple-system, \"Segoe UI\", \"DejaVu Sans\", sans-serif; fill: #1f2328 }
+  .plot text { font-family: system-ui, \"Segoe UI\", \"DejaVu Sans\", sans-serif; fill: #1f2328 }
   .plot .paper { fill: #ffffff }
   .plot .axis { stroke: #57606a; fill: none }
   .plot .grid { stroke: #d8dee4; fill: none }

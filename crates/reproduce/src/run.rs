@@ -203,12 +203,12 @@ fn write_report(
 
 fn page(sections: &[Section], scale: Scale, outcome: &Outcome) -> String {
     let mut summary = vec![
-        "The experiments of five papers, repeated with Stubborn: our figures beside the published ones, and what \
-         became of each claim. Counts of states and transitions are the same on every machine; times are of the \
-         machine that wrote this page, the shortest of up to three runs."
+        "The experiments of five papers, repeated with Stubborn: our figures beside the published ones, and \
+         what became of each claim. Counts of states and transitions are the same on every machine; times \
+         are of the machine that wrote this page, the shortest of up to three runs."
             .to_owned(),
-        "The tables are in the CSV files beside this page, one line per measurement, with the command that repeats \
-         it. Commands are meant to be run in the folder of this page, where the models are as well."
+        "The tables are in the CSV files beside this page, one line per measurement, with the command that \
+         repeats it. Commands are meant to be run in the folder of this page, where the models are as well."
             .to_owned(),
         match scale {
             Scale::Tiny => "Scale: tiny, for tests.",

@@ -1,5 +1,6 @@
-//! The smallest version of every experiment, with files in memory and a clock that only counts: what is measured, that
-//! nothing is measured twice, that an interruption loses nothing, and that the page is what it should be.
+//! The smallest version of every experiment, with files in memory and a clock that only counts: what is
+//! measured, that nothing is measured twice, that an interruption loses nothing, and that the page is what it
+//! should be.
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -174,7 +175,7 @@ fn nothing_is_measured_twice() {
     table.truncate(end - 10);
     let third = memory.run(&Paper::ALL);
     assert_eq!(third.computed, 2);
-    assert_eq!(without_times(memory.tables()), without_times(before.tables()));
+    assert_eq!(without_times(&memory.tables()), without_times(&before.tables()));
 }
 
 #[test]
@@ -189,13 +190,13 @@ fn an_interruption_loses_nothing() {
     memory.patience = None;
     let rest = memory.run(&papers);
     assert_eq!((rest.reused, rest.computed), (cut.computed, cut.missing));
-    assert_eq!(without_times(memory.tables()), without_times(whole.tables()));
+    assert_eq!(without_times(&memory.tables()), without_times(&whole.tables()));
     assert!(!memory.files["index.html"].contains("Incomplete"));
 }
 
-/// Everything but times: those are the only fields with four digits behind the point.
-fn without_times(tables: BTreeMap<&str, &str>) -> BTreeMap<String, Vec<String>> {
-    let is_time = |field: &&str| field.split_once('.').is_some_and(|(_, digits)| digits.len() == 4);
+/// Everything but times: those are the only fields with six digits behind the point.
+fn without_times(tables: &BTreeMap<&str, &str>) -> BTreeMap<String, Vec<String>> {
+    let is_time = |field: &&str| field.split_once('.').is_some_and(|(_, digits)| digits.len() == 6);
     let stable = |line: &str| line.split(',').filter(|field| !is_time(field)).collect::<Vec<_>>().join(",");
     tables.iter().map(|(name, text)| ((*name).to_owned(), text.lines().map(stable).collect())).collect()
 }

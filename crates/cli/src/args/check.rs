@@ -123,7 +123,10 @@ pub(crate) struct CheckArguments {
     #[command(flatten)]
     pub(crate) orders: OrderArguments,
 
-    /// Write a page to this file that shows everything in a browser: answers, runs step by step, automata
+    /// Write a page with answers and runs, for a browser
+    ///
+    /// One file that needs no network: the answers, each run in words and step by step, with the automaton
+    /// that watches it, and the model.
     #[arg(long, value_name = "FILE")]
     pub(crate) report: Option<PathBuf>,
 

@@ -54,10 +54,10 @@ pub(crate) struct Arguments {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Check(CheckArguments),
+    Explain(ExplainArguments),
     Explore(ExploreArguments),
     Simulate(SimulateArguments),
     Draw(DrawArguments),
-    Explain(ExplainArguments),
     Mcc(MccArguments),
     Translate(TranslateArguments),
     Automaton(AutomatonArguments),

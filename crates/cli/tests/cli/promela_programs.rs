@@ -70,7 +70,7 @@ impl Program {
         let started = Place { has_parameters: true, ..place };
         processes.push(("proctype Q(byte n; chan c)".to_owned(), body(rng, started)));
         if rng.bool() {
-            let mut starts: Vec<Node> = (0..rng.usize(1..3)).map(|_| start(rng, place)).collect();
+            let mut starts: Vec<Node> = (0..rng.usize(1..3)).map(|_| start(rng)).collect();
             if rng.bool() {
                 starts = vec![Node::Group("atomic ".to_owned(), starts)];
             }
@@ -292,7 +292,6 @@ fn d_step_first(rng: &mut Rng, place: Place) -> String {
 
 fn basic(rng: &mut Rng, place: Place) -> String {
     match rng.u8(0..20) {
-        0..=6 => assignment(rng, place),
         7..=11 => blocking(rng, place),
         12 => format!(
             "assert({})",
@@ -382,7 +381,7 @@ fn assignment(rng: &mut Rng, place: Place) -> String {
     }
 }
 
-fn start(rng: &mut Rng, _place: Place) -> Node {
+fn start(rng: &mut Rng) -> Node {
     let channel = pick(rng, &["one", "own", "meet"]);
     let text = match rng.u8(0..3) {
         0 => format!("i = run Q({}, {channel})", rng.u8(0..3)),

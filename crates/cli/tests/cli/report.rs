@@ -38,8 +38,10 @@ fn a_page_shows_answers_runs_automata_and_the_model() {
         assert!(page.contains(piece), "{piece}");
     }
     let again = self::page(&scratch, "models/dining.proc -D N=3").1;
-    let without_figures = |page: &str| page.lines().filter(|line| !line.contains(" s, ")).count();
-    assert_eq!(without_figures(&page), without_figures(&again));
+    let has_figures = |line: &&str| line.contains(" s, ") || line.starts_with("<tr><th scope=\"row\"><a");
+    let steady =
+        |page: &str| page.lines().filter(|line| !has_figures(line)).map(str::to_owned).collect::<Vec<_>>();
+    assert_eq!(steady(&page), steady(&again));
 }
 
 #[test]
@@ -91,7 +93,7 @@ fn earlier_results_are_explained_in_the_same_words() {
         let json = run(&format!("explain {model} {options} --json")).json();
         let told = json["results"].as_array().expect("a list");
         assert!(told.iter().all(|result| {
-            (result["verdict"] == "violated") == !result["explanation"].as_array().expect("a list").is_empty()
+            (result["verdict"] == "violated") != result["explanation"].as_array().expect("a list").is_empty()
         }));
     }
 }

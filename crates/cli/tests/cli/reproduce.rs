@@ -1,5 +1,5 @@
-//! `stubborn reproduce`: the folder it leaves, that it goes on where it stopped, and that its commands say what its
-//! tables say. The experiments themselves are tested in `reproduce`.
+//! `stubborn reproduce`: the folder it leaves, that it goes on where it stopped, and that its commands say
+//! what its tables say. The experiments themselves are tested in `reproduce`.
 
 use std::fs;
 use std::process::Stdio;
@@ -20,7 +20,7 @@ fn fields(line: &str) -> Vec<String> {
     while let Some(char) = chars.next() {
         match char {
             '"' if is_quoted && chars.next_if_eq(&'"').is_some() => {
-                fields.last_mut().expect("never empty").push('"')
+                fields.last_mut().expect("never empty").push('"');
             }
             '"' => is_quoted = !is_quoted,
             ',' if !is_quoted => fields.push(String::new()),
@@ -68,12 +68,16 @@ fn commands_repeat_what_the_tables_say() {
         ("002-fairness.csv", "states", 3),
         ("003-formulas.csv", "states", 7),
         ("003-cases.csv", "full states", 3),
+        ("004-closure.csv", "states with closure", 1),
     ];
     for (file, column, every) in tables {
         let lines = table(&folder, file);
         let of = |name: &str| lines[0].iter().position(|its| its == name).expect("the column");
         let (states, command) = (of(column), of("command"));
-        for line in lines[1..].iter().filter(|line| !line[command].is_empty()).step_by(every) {
+        // Nothing was searched, or something else in the end.
+        let is_other =
+            |line: &&Vec<String>| line[command].is_empty() || line.iter().any(|field| field == "fallback");
+        for line in lines[1..].iter().filter(|line| !is_other(line)).step_by(every) {
             // Quotes are those of a shell, and there are no others.
             let command = line[command].strip_prefix("stubborn ").expect("a command of ours");
             let words = command.split('\'').enumerate().flat_map(|(index, piece)| match index % 2 {

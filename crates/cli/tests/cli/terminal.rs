@@ -97,7 +97,7 @@ fn colors_only_where_they_are_wanted() {
 /// `-h` fits a screen of 80 columns and 50 lines.
 #[test]
 fn short_help_fits_a_screen() {
-    for command in ["", "check", "explore", "simulate", "draw", "mcc", "translate", "automaton"] {
+    for command in ["", "check", "explain", "explore", "simulate", "draw", "mcc", "translate", "automaton"] {
         let mut short = stubborn();
         let output = short.args(command.split_whitespace()).arg("-h").env("COLUMNS", "80").output();
         let text = String::from_utf8(output.expect("the command can be run").stdout).expect("it is text");

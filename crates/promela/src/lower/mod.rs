@@ -137,7 +137,7 @@ impl Code {
         let known =
             |globals: &[storage::Storage],
              process: Option<(&Instance, &[storage::Storage])>,
-             expr: &crate::program::Expr| { world::known(&program, globals, process, expr) };
+             expr: &crate::program::Expr| { world::known(globals, process, expr) };
         let (world, mut initial) =
             WorldBuilder::new(&program, &facts, &mut builder).build(&plan, &flows, scratch, &known);
         let (mut probes, mut promises, mut words) = (Vec::new(), Vec::new(), Vec::new());
@@ -273,6 +273,7 @@ impl Code {
     ///
     /// # Errors
     /// None, after the code was made.
+    #[expect(clippy::redundant_closure_for_method_calls, reason = "a method is for one lifetime")]
     pub fn valid_end(&mut self) -> Result<ExprId, Diagnostics> {
         self.lower(|lowering| lowering.is_valid_end())
     }
@@ -281,6 +282,7 @@ impl Code {
     ///
     /// # Errors
     /// None, after the code was made.
+    #[expect(clippy::redundant_closure_for_method_calls, reason = "a method is for one lifetime")]
     pub fn non_progress(&mut self) -> Result<ExprId, Diagnostics> {
         self.lower(|lowering| lowering.non_progress())
     }
@@ -289,6 +291,7 @@ impl Code {
     ///
     /// # Errors
     /// None, after the code was made.
+    #[expect(clippy::redundant_closure_for_method_calls, reason = "a method is for one lifetime")]
     pub fn accepts(&mut self) -> Result<ExprId, Diagnostics> {
         self.lower(|lowering| lowering.accepts())
     }

@@ -324,12 +324,11 @@ pub(crate) fn initial_values(
 
 /// The value of an expression over what never changes.
 pub(crate) fn known(
-    program: &Program,
     globals: &[Storage],
     process: Option<(&Instance, &[Storage])>,
     expr: &program::Expr,
 ) -> Option<i32> {
-    let known = |expr: &program::Expr| known(program, globals, process, expr);
+    let known = |expr: &program::Expr| known(globals, process, expr);
     match &expr.kind {
         ExprKind::Int(value) | ExprKind::Symbol(_, value) => Some(*value),
         ExprKind::Pid => process.map(|(instance, _)| instance.slot as i32),

@@ -272,8 +272,10 @@ fn fair(fairness: &Value) -> Option<String> {
             Some(match (reason.get("because")?.as_str()?, step) {
                 ("taken", Some(step)) if is_action => format!("{who} happens in step {step}"),
                 ("taken", Some(step)) => format!("{who} moves in step {step}"),
-                ("disabled", Some(step)) if is_action => format!("{who} is impossible after step {step}"),
-                ("disabled", Some(step)) => format!("{who} cannot move after step {step}"),
+                ("disabled", Some(step)) if is_action => {
+                    format!("{who} is impossible right after step {step}")
+                }
+                ("disabled", Some(step)) => format!("{who} cannot move right after step {step}"),
                 _ if is_action => format!("{who} is impossible for ever"),
                 _ => format!("{who} can never move"),
             })

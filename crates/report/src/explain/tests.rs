@@ -15,7 +15,7 @@ fn initial(x: i64, p: bool) -> Value {
     json!({ "action": null, "process": null, "state": { "x": x }, "propositions": { "p": p } })
 }
 
-fn told(kind: &str, prefix: Vec<Value>, cycle: Vec<Value>) -> Vec<String> {
+fn told(kind: &str, prefix: &[Value], cycle: &[Value]) -> Vec<String> {
     let run = json!({ "kind": kind, "prefix": prefix, "cycle": cycle });
     let result = json!({ "property": "q", "verdict": "violated", "reason": null, "counterexample": run });
     Explanation::of_json(&result, None).unwrap().explanation
@@ -27,7 +27,7 @@ fn a_cycle_is_told_by_process() {
     let cycle =
         vec![step("turn", "B, C", 2, false), step("turn", "B, C", 3, false), step("back", "B", 1, true)];
     assert_eq!(
-        told("lasso", prefix, cycle),
+        told("lasso", &prefix, &cycle),
         [
             "First: `go` (A).",
             "After step 1, 3 steps repeat for ever.",
@@ -44,12 +44,12 @@ fn propositions_are_told_by_their_last_change() {
     let cycle = |p: bool| vec![step("turn", "B", 1, p)];
     let last = |sentences: Vec<String>| sentences.last().unwrap().clone();
     let prefix = vec![initial(0, true), step("go", "A", 1, false)];
-    let never_again = last(told("lasso", prefix, cycle(false)));
+    let never_again = last(told("lasso", &prefix, &cycle(false)));
     assert_eq!(never_again, "`p` becomes false in step 1, and never true again.");
     let prefix = vec![initial(0, false), step("go", "A", 1, true)];
-    assert_eq!(last(told("lasso", prefix, cycle(true))), "`p` is true from step 1 on.");
-    assert_eq!(last(told("lasso", vec![initial(1, false)], cycle(false))), "`p` is never true.");
-    assert_eq!(last(told("lasso", vec![initial(1, true)], cycle(true))), "`p` is always true.");
+    assert_eq!(last(told("lasso", &prefix, &cycle(true))), "`p` is true from step 1 on.");
+    assert_eq!(last(told("lasso", &[initial(1, false)], &cycle(false))), "`p` is never true.");
+    assert_eq!(last(told("lasso", &[initial(1, true)], &cycle(true))), "`p` is always true.");
 }
 
 #[test]
@@ -60,10 +60,10 @@ fn the_last_step_of_a_finite_run_is_told() {
         "Step 2 breaks it: `fall` (A and B) changes x from 1 to 7.",
         "With it, `p` becomes false.",
     ];
-    assert_eq!(told("prefix", prefix, Vec::new()), sentences);
-    let at_once = told("prefix", vec![initial(0, true)], Vec::new());
+    assert_eq!(told("prefix", &prefix, &[]), sentences);
+    let at_once = told("prefix", &[initial(0, true)], &[]);
     assert_eq!(at_once, ["It is so from the start: the initial state already breaks it."]);
-    let error = told("error", vec![initial(0, true), step("go", "A", 1, true)], Vec::new());
+    let error = told("error", &[initial(0, true), step("go", "A", 1, true)], &[]);
     assert_eq!(error.last().unwrap(), "After 1 step, the model goes wrong.");
 }
 

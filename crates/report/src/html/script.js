@@ -44,6 +44,8 @@
       if (names.length === 0) return [];
       panel.hidden = false;
       const list = element("dl", "", panel);
+      // A long list scrolls, also by the keyboard.
+      list.tabIndex = 0;
       return names.map((name) => {
         const item = element("div", "", list);
         element("dt", name, item);
@@ -59,7 +61,7 @@
       const label = document.createElement("label");
       const box = document.createElement("input");
       box.type = "checkbox";
-      box.checked = this.fields.length > 40;
+      box.checked = this.fields.length > 40 && changes.size > 0;
       label.append(box, " only those that change in this run");
       panel.querySelector("dl").before(label);
       const show = () => this.fields.forEach(({ item }, at) => {

@@ -30,8 +30,7 @@ impl<'a> Coder<'a> {
                 let mut values = Vec::new();
                 for arg in args {
                     let set = match &arg.kind {
-                        ExprKind::Symbol(set, _) => *set,
-                        ExprKind::Load(Place { ty: Type::Mtype(set), .. }) => *set,
+                        ExprKind::Symbol(set, _) | ExprKind::Load(Place { ty: Type::Mtype(set), .. }) => *set,
                         _ => program::MtypeId::new(0),
                     };
                     values.push((self.lowering().expr(Scope::Process(process), arg)?, set));

@@ -185,7 +185,7 @@ impl<'a> Lowering<'a> {
                     return Err(not_supported(expr.span, "`_last` in a formula given on the command line"));
                 }
             },
-            ExprKind::Priority => self.int(1),
+            ExprKind::Priority | ExprKind::GetPriority(_) => self.int(1),
             ExprKind::NonProgress => self.non_progress(),
             ExprKind::Timeout => self.int(i64::from(self.timeout)),
             ExprKind::Unary(op, x) => {
@@ -243,7 +243,6 @@ impl<'a> Lowering<'a> {
                 }
                 value
             }
-            ExprKind::GetPriority(_) => self.int(1),
             ExprKind::RemoteLabel { proctype, pid, label } => {
                 let Some(location) = self.flows[proctype.index()].labels[label.index()] else {
                     return Ok(self.int(0));
