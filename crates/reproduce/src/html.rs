@@ -15,7 +15,7 @@ const STYLE: &str = "\
     --fair: #f2cc60; --fair-back: #3d2e00; --bad: #ffa198; --bad-back: #4c1014; --none: #d1d7e0;
     --none-back: #2a313c } }
   * { box-sizing: border-box }
-  body { margin: 0 auto; max-width: 62rem; padding: 1rem; background: var(--paper); color: var(--text);
+  body { margin: 0 auto; max-width: 72rem; padding: 1rem; background: var(--paper); color: var(--text);
     font: 1rem/1.5 system-ui, -apple-system, \"Segoe UI\", \"DejaVu Sans\", sans-serif }
   h1 { font-size: 1.7rem; line-height: 1.2 }
   h2 { font-size: 1.3rem; line-height: 1.3; margin-top: 3rem; border-top: 1px solid var(--line);
@@ -28,7 +28,8 @@ const STYLE: &str = "\
   th, td { padding: 0.25rem 0.6rem; border-bottom: 1px solid var(--line); text-align: right;
     white-space: nowrap }
   thead th { background: var(--soft); vertical-align: bottom; white-space: normal; min-width: 4rem }
-  th[scope=row], thead th:first-child, .text { text-align: left } th[scope=row] { font-weight: 500 }
+  th[scope=row], thead th:first-child, .text { text-align: left } 
+  th[scope=row] { font-weight: 500; position: sticky; left: 0; background: var(--paper) }
   tbody .long { white-space: normal; min-width: 13rem }
   dl.findings { margin: 1rem 0 }
   .findings div { border-left: 4px solid var(--line); padding: 0.2rem 0 0.2rem 0.8rem; margin: 0.8rem 0 }
@@ -40,6 +41,8 @@ const STYLE: &str = "\
   .not { color: var(--bad); background: var(--bad-back) }
   .nodata { color: var(--none); background: var(--none-back) }
   figure { margin: 1.5rem 0 } svg.plot { max-width: 100%; height: auto }
+  @media (max-width: 32rem) { table { font-size: 0.8rem } th, td { padding: 0.2rem 0.35rem }
+    thead th { min-width: 0 } tbody .long { min-width: 9rem } }
   details { margin: 0.8rem 0 } summary { cursor: pointer; color: var(--link) }
   code { font: 0.85rem ui-monospace, \"DejaVu Sans Mono\", monospace; background: var(--soft);
     padding: 0.1rem 0.25rem; overflow-wrap: anywhere }

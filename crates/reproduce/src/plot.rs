@@ -51,7 +51,7 @@ impl Series {
     }
 }
 
-const WIDTH: f64 = 560.0;
+const WIDTH: f64 = 480.0;
 const LEFT: f64 = 68.0;
 const RIGHT: f64 = 16.0;
 const TOP: f64 = 34.0;
@@ -225,7 +225,8 @@ impl Plot {
         for (index, series) in self.series.iter().enumerate() {
             write_series(&mut svg, index, series, at);
             let line = legend_top + LEGEND_LINE * (index as f64 + 0.5);
-            let sample = Series { points: vec![(0.0, 0.0), (26.0, 0.0)], name: String::new(), ..*series };
+            let points = if series.is_curve { vec![(0.0, 0.0), (26.0, 0.0)] } else { vec![(13.0, 0.0)] };
+            let sample = Series { points, name: String::new(), ..*series };
             write_series(&mut svg, index, &sample, |point| (LEFT + point.0, line));
             _ = writeln!(
                 svg,

@@ -2,7 +2,7 @@
 //!
 //! - A process is a *slot*, which is its number, with a variable that says where in its code the process
 //!   is (0: there is none), and a frame of variables. Code is made for each number, proctype and values of
-//!   parameters that never change (see [`plan`]).
+//!   parameters that never change (see `plan`).
 //! - Every edge of a proctype's graph ([`crate::flow`]) is an action, one for each channel that its channel
 //!   variable may mean. A rendezvous is an action of both processes, the sender first.
 //! - Inside an atomic sequence the process goes on in the same step ([`model::chain`]); a d_step is one

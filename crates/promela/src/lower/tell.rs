@@ -1,7 +1,7 @@
 //! What a step is in the words of the program: its statements, where they stand, what they print, what they
 //! send; and a state with its channels and processes as such.
 //!
-//! Every action of a system has [`Words`]. A d_step has those of what happens inside, which is repeated
+//! Every action of a system has `Words`. A d_step has those of what happens inside, which is repeated
 //! statement by statement.
 
 use std::sync::Arc;
