@@ -279,3 +279,14 @@ fn declarations() {
         ],
     );
 }
+
+#[test]
+fn what_is_not_looked_at() {
+    check(
+        "active proctype P() priority 2 { skip } chan c = [1] of { byte }; trace { do :: c?1 od }",
+        &[
+            "1:30: not-checked: priorities are not looked at: any process may go on; help: in Spin, only a process with the highest priority of those that can go on does",
+            "1:67: not-checked: this trace assertion is not checked",
+        ],
+    );
+}

@@ -23,7 +23,8 @@ const STYLE: &str = "\
   h3 { font-size: 1.05rem; margin-top: 2rem }
   a { color: var(--link) } p, li { max-width: 46rem } .quiet { color: var(--quiet) }
   .scroll { overflow-x: auto; margin: 1.5rem 0 0.5rem } .scroll:focus { outline: 2px solid var(--link) }
-  table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: 0.9rem }
+  table { border-collapse: separate; border-spacing: 0; font-size: 0.9rem;
+    font-variant-numeric: tabular-nums }
   caption { text-align: left; font-weight: 600; padding: 0 0 0.4rem }
   th, td { padding: 0.25rem 0.6rem; border-bottom: 1px solid var(--line); text-align: right;
     white-space: nowrap }

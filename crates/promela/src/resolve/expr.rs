@@ -1,6 +1,6 @@
 //! Expressions.
 
-use base::Span;
+use base::{Diagnostic, Span};
 
 use crate::ast::{Expr as AstExpr, ExprKind as AstKind, Name, RecvArg as AstRecvArg, VarRef};
 use crate::errors::{count, fail, fail_with_help, suggest};
@@ -262,7 +262,7 @@ impl Resolver<'_> {
         if wanted != given {
             let fields = count(wanted, "field");
             let message = format!("messages of `{}` have {fields}, but this one has {given}", declared.name);
-            let warning = base::Diagnostic::warning("wrong-message", message).at(span, "");
+            let warning = Diagnostic::warning("wrong-message", message).at(span, "");
             let warning = warning.with_related(messages.span, "the channel is declared here");
             self.warn(warning.with_help("what is missing is 0, what is too much is ignored, as in Spin"));
         }
@@ -282,7 +282,7 @@ impl Resolver<'_> {
         });
         if let (Some(name), Some(value)) = (used, constant) {
             let message = format!("the variable `{name}` is used as a constant: {value}");
-            let warning = base::Diagnostic::warning("variable-as-constant", message).at(expr.span, "");
+            let warning = Diagnostic::warning("variable-as-constant", message).at(expr.span, "");
             self.warn(warning.with_help(format!("`#define {name} {value}` says so")));
         }
         constant
@@ -300,6 +300,10 @@ impl Resolver<'_> {
                 expr.span,
                 "",
             ));
+        } else if value > 1 {
+            let message = "priorities are not looked at: any process may go on";
+            let help = "in Spin, only a process with the highest priority of those that can go on does";
+            self.warn(Diagnostic::warning("not-checked", message).at(expr.span, "").with_help(help));
         }
         u32::try_from(value).ok()
     }
