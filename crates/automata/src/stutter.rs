@@ -19,7 +19,7 @@
 //! `shrink`; `stretch` must name letters, so it takes at most [`MAX_PROPOSITIONS`] propositions.
 //!
 //! # Differences from the paper
-//! [holzmann.96.spin] closes state-labeled automata. Its rule for accepting states is meant with at least two
+//! [holzmann.96.closure] closes state-labeled automata. Its rule for accepting states is meant with at least two
 //! repetitions, otherwise runs that wait for ever would be accepted.
 
 use ltl::{Formula, Formulas, Lasso, Prop, Valuation};

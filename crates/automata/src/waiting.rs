@@ -37,7 +37,7 @@
 //! Reductions by simulation may drop loops; bisimulation keeps them, and is used in the end.
 //!
 //! # References
-//! The form lies between the stutter closure of [holzmann.96.spin], which also has the eager runs, and the
+//! The form lies between the stutter closure of [holzmann.96.closure], which also has the eager runs, and the
 //! testing automata of [geldenhuys.06.spin], whose states know the last letter.
 
 use std::collections::VecDeque;

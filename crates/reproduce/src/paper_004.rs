@@ -1,4 +1,4 @@
-//! 004 [holzmann.96.spin]: claims that may see stuttering are checked through their closure, with reduction.
+//! 004 [holzmann.96.closure]: claims that may see stuttering are checked through their closure, with reduction.
 //!
 //! The automaton of the negated formula is closed under stuttering, and the closure is checked with stubborn
 //! sets. If that finds nothing, the formula holds; if it finds a run that the automaton itself accepts, it is

@@ -123,6 +123,13 @@ pub(crate) struct CheckArguments {
     #[command(flatten)]
     pub(crate) orders: OrderArguments,
 
+    /// Show each run as a message sequence chart, too: in the text, or as SVG in files that begin like this
+    ///
+    /// `--chart -` shows charts in the text; `--chart run` writes run-1.svg, run-2.svg and so on, one for
+    /// each run.
+    #[arg(long, value_name = "PREFIX", hide_short_help = true)]
+    pub(crate) chart: Option<String>,
+
     /// Write a page with answers and runs, for a browser
     ///
     /// One file that needs no network: the answers, each run in words and step by step, with the automaton

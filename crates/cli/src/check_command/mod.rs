@@ -192,10 +192,31 @@ fn decide_all(
         }
         (Telling::Answers, false) => terminal::print_stdout(&to_text(&report)),
     }
+    if let Some(prefix) = &arguments.chart {
+        write_charts(prefix, &report, json)?;
+    }
     if let Some(path) = &arguments.report {
         page::write(path, &report, &watchers, input, json)?;
     }
     Ok(Outcome::Exit(exit))
+}
+
+/// Runs as message sequence charts.
+fn write_charts(prefix: &str, report: &CheckReport<'_>, json: bool) -> Result<(), Failure> {
+    let runs = report.results.iter().filter_map(|result| Some((result, result.counterexample.as_ref()?)));
+    for (number, (result, counterexample)) in runs.enumerate() {
+        if prefix == "-" {
+            let chart = report::chart::to_text(&counterexample.trace);
+            terminal::print_stdout(&format!("\n{}:\n{chart}", result.property));
+            continue;
+        }
+        let path = format!("{prefix}-{}.svg", number + 1);
+        let chart = report::chart::to_svg(&counterexample.trace);
+        std::fs::write(&path, chart).map_err(|error| {
+            Failure::plain("cannot-write", format!("cannot write `{path}`: {error}"), json)
+        })?;
+    }
+    Ok(())
 }
 
 /// The systems that a model gives rise to.
