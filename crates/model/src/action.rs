@@ -13,6 +13,7 @@ use rustc_hash::FxHashMap;
 use crate::chain::{ChainScratch, Chains, MAX_LENGTH, UNWATCHED};
 use crate::code::{Code, Scratch};
 use crate::index::Index;
+use crate::queue::{Queue, QueueUse, Queues};
 use crate::system::{Describe, Fault, StepError, Steps, System};
 use crate::{ExprId, Exprs, Layout, VarId, Variable};
 
@@ -208,16 +209,6 @@ pub struct Action {
     pub owners: Vec<ProcessId>,
 }
 
-/// What an action does to a queue.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum QueueUse {
-    /// Puts something behind all that is there.
-    Put(u32),
-    /// Takes out, or looks at, something that is there: what it takes, or whether it can, does not
-    /// depend on what is put behind it.
-    Take(u32),
-}
-
 /// A named truth about states: an invariant, or an atom of a formula.
 #[derive(Clone, Debug)]
 pub struct Proposition {
@@ -270,9 +261,7 @@ pub struct Builder {
     guard_ids: FxHashMap<Guard, GuardId>,
     actions: Vec<Action>,
     goes_on: Vec<(ActionId, ProcessId)>,
-    n_queues: u32,
-    queue_of: FxHashMap<VarId, u32>,
-    queue_uses: Vec<(ActionId, QueueUse)>,
+    queues: Queues,
     initial: Vec<Vec<i64>>,
 }
 
@@ -337,17 +326,16 @@ impl Builder {
     }
 
     /// Says that these variables are a queue; returns its number.
-    pub fn queue(&mut self, vars: impl IntoIterator<Item = VarId>) -> u32 {
-        self.queue_of.extend(vars.into_iter().map(|var| (var, self.n_queues)));
-        self.n_queues += 1;
-        self.n_queues - 1
+    pub fn queue(&mut self, queue: Queue) -> u32 {
+        self.queues.all.push(queue);
+        self.queues.all.len() as u32 - 1
     }
 
     /// Says that an action does nothing else to the variables of a queue, and tests nothing else of them
     /// in its guards: where one action can put something in and another can take something out, the
     /// order does not matter.
     pub fn uses_queue(&mut self, action: ActionId, queue_use: QueueUse) {
-        self.queue_uses.push((action, queue_use));
+        self.queues.uses.push((action, queue_use));
     }
 
     /// Says that after `action` the process goes on alone, with actions that it is the first owner of,
@@ -399,18 +387,9 @@ impl Builder {
         let quiet: FixedBitSet = (0..self.actions.len())
             .filter(|&action| self.actions[action].guards.iter().any(is_quiet))
             .collect();
-        let mut queue_of = vec![None; self.variables.len()];
-        // Each variable has its own entry, so the order does not matter.
-        #[allow(clippy::iter_over_hash_type)]
-        for (var, queue) in &self.queue_of {
-            queue_of[var.index()] = Some(*queue);
-        }
-        let mut queue_uses = vec![None; self.actions.len()];
-        self.queue_uses.iter().for_each(|(action, queue_use)| queue_uses[action.index()] = Some(*queue_use));
         Ok(ActionSystem {
             chains,
-            queue_of,
-            queue_uses,
+            queues: self.queues.finish(self.variables.len(), self.actions.len()),
             quiet: (!quiet.is_clear()).then_some(quiet),
             exprs: self.exprs,
             variables: self.variables,
@@ -447,10 +426,7 @@ pub struct ActionSystem {
     chains: Option<Chains>,
     /// The actions that happen only where no others can, if there are some.
     quiet: Option<FixedBitSet>,
-    /// Per variable: the queue it belongs to.
-    queue_of: Vec<Option<u32>>,
-    /// Per action: what it does to a queue.
-    queue_uses: Vec<Option<QueueUse>>,
+    queues: Queues,
 }
 
 impl ActionSystem {
@@ -513,14 +489,19 @@ impl ActionSystem {
         self.chains.as_ref().and_then(|chains| chains.next[action.index()])
     }
 
+    /// The queues.
+    pub fn queues(&self) -> &[Queue] {
+        &self.queues.all
+    }
+
     /// The queue that a variable belongs to.
     pub fn queue_of(&self, var: VarId) -> Option<u32> {
-        self.queue_of[var.index()]
+        self.queues.of(var)
     }
 
     /// What an action does to a queue, if that is all it does to the queue.
     pub fn queue_use(&self, action: ActionId) -> Option<QueueUse> {
-        self.queue_uses[action.index()]
+        self.queues.use_of(action)
     }
 
     /// Whether steps may consist of several actions.

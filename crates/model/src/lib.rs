@@ -48,16 +48,18 @@ mod code;
 pub mod expr;
 mod index;
 pub mod layout;
+mod queue;
 pub mod reference;
 pub mod relations;
 pub mod system;
 
 pub use action::{
     Action, ActionId, ActionSystem, BuildError, Builder, Guard, GuardId, Label, LabelId, Process, ProcessId,
-    Proposition, QueueUse, Stmt, ValueSet,
+    Proposition, Stmt, ValueSet,
 };
 pub use code::Scratch;
 pub use expr::{BinaryOp, Expr, ExprId, Exprs, UnaryOp};
 pub use layout::{Layout, VarId, Variable};
+pub use queue::{Queue, QueueUse};
 pub use relations::Relations;
 pub use system::{Describe, Fault, Run, StepError, Steps, System};

@@ -85,7 +85,7 @@ impl Relations {
                     let mut its = Footprint::default();
                     its.add_block(system, &next.effect);
                     its.reads.extend(next.guards.iter().flat_map(|guard| &guard_reads[guard.index()]));
-                    let queue = queue_use.map(|(QueueUse::Put(queue) | QueueUse::Take(queue))| queue);
+                    let queue = queue_use.map(QueueUse::queue);
                     if its
                         .reads
                         .iter()
@@ -160,6 +160,29 @@ impl Relations {
         &self.enablers[guard.index()]
     }
 
+    /// If a guard looks at the front of a queue and at nothing behind it: the length of the queue, and the
+    /// actions that may turn the guard from false to true *while the queue is not empty*, in order. What is put
+    /// behind others is not among them.
+    pub fn enablers_in_front(&self, system: &ActionSystem, guard: GuardId) -> Option<(VarId, Vec<ActionId>)> {
+        let reads = self.guard_reads(guard);
+        let number = reads.iter().find_map(|&var| system.queue_of(var))?;
+        let queue = &system.queues()[number as usize];
+        let is_fit = |var: &VarId| system.queue_of(*var) != Some(number) || queue.front.contains(var);
+        if !reads.iter().all(is_fit) {
+            return None;
+        }
+        let leaves_front = |action: &ActionId| {
+            let its = |var: &VarId| system.queue_of(*var) == Some(number);
+            self.queue_uses[action.index()] == Some(QueueUse::Put(number))
+                && !reads.iter().any(|var| !its(var) && self.writes(*action).binary_search(var).is_ok())
+        };
+        let emptiers = self.users[queue.len.index()]
+            .iter()
+            .filter(|action| self.writes(**action).binary_search(&queue.len).is_ok());
+        let all = union(self.enablers(guard).iter().chain(emptiers));
+        Some((queue.len, all.into_iter().filter(|action| !leaves_front(action)).collect()))
+    }
+
     /// The actions that may turn a guard from true to false, in order.
     pub fn disablers(&self, guard: GuardId) -> &[ActionId] {
         &self.disablers[guard.index()]
@@ -182,16 +205,22 @@ impl Relations {
 
     /// Whether two actions may disturb each other where both are enabled.
     pub fn interferes(&self, system: &ActionSystem, a: ActionId, b: ActionId) -> bool {
-        if never_together(system, system.action(a), system.action(b)) {
+        let apart = system.is_quiet(a) != system.is_quiet(b);
+        if apart || never_together(system, system.action(a), system.action(b)) {
             return false;
         }
         let passed = self.passed(a, b);
         let is_passed = |var: &VarId| passed.is_some() && system.queue_of(*var) == passed;
         let disables = |a: ActionId, b: ActionId| {
-            let guards = &system.action(b).guards;
-            let its_own = |guard: &&GuardId| !self.guard_reads(**guard).iter().all(is_passed);
-            let may_disable = |guard: &GuardId| self.disablers(*guard).binary_search(&a).is_ok();
-            guards.iter().filter(|guard| passed.is_none() || its_own(guard)).any(may_disable)
+            let reads_other = |guard: &GuardId| {
+                let reads = self.guard_reads(*guard);
+                let mut others = reads.iter().filter(|var| !is_passed(var));
+                reads.is_empty() || others.any(|var| self.writes(a).binary_search(var).is_ok())
+            };
+            let may_disable = |guard: &GuardId| {
+                self.disablers(*guard).binary_search(&a).is_ok() && (passed.is_none() || reads_other(guard))
+            };
+            system.action(b).guards.iter().any(may_disable)
         };
         disables(a, b)
             || disables(b, a)

@@ -1,18 +1,19 @@
 //! Algorithm 4.3: the choice of a stubborn set in a state.
 
 use fixedbitset::FixedBitSet;
-use model::{ActionId, ActionSystem, Fault, Guard, GuardId, Relations, System as _};
+use model::{ActionId, ActionSystem, Fault, Guard, Relations, System as _};
 
 use crate::components::{Tarjan, Wanted};
 use crate::flips::Flips;
-use crate::graph::{Graph, Vertex};
+use crate::graph::{Graph, List, Vertex};
+use crate::reason::Reasons;
 
 /// What an observer that stays where it is lets happen, in one of its states: the actions that may
 /// move it, and those that cannot happen before it has moved.
 #[derive(Clone, Debug)]
 pub struct Offer {
-    follows: Vec<u32>,
-    refuses: FixedBitSet,
+    pub(crate) follows: Vec<u32>,
+    pub(crate) refuses: FixedBitSet,
 }
 
 impl Offer {
@@ -95,23 +96,21 @@ pub enum Rule {
 #[derive(Clone, Debug)]
 pub struct Scratch {
     /// Per action: enabled, if it is the current epoch.
-    enabled: Vec<u32>,
+    pub(crate) enabled: Vec<u32>,
     /// Per action: enabled and moves the observer, if it is the current epoch.
     moves: Vec<u32>,
     /// Per action: enabled but for the observer, if it is the current epoch.
     blocked: Vec<u32>,
     /// Per vertex: in the closure, if it is the current generation.
     reached: Vec<u32>,
-    /// Per action that is disabled: the vertex it needs, if `reason_epoch` is the current one.
-    reason: Vec<u32>,
-    reason_epoch: Vec<u32>,
-    epoch: u32,
+    /// Why disabled actions are.
+    pub(crate) reasons: Reasons,
+    pub(crate) epoch: u32,
     generation: u32,
     work: Vec<u32>,
     roots: Vec<u32>,
-    regions: Regions,
     tarjan: Tarjan,
-    model: model::Scratch,
+    pub(crate) model: model::Scratch,
     patience: Option<Patience>,
 }
 
@@ -147,66 +146,11 @@ impl Patience {
     }
 }
 
-/// The values that a control variable can take by enabled actions alone, and who leads it further.
-#[derive(Clone, Copy, Debug, Default)]
-struct Region {
-    epoch: u32,
-    /// Range of `Regions::rows`.
-    rows: (u32, u32),
-    /// Range of `Regions::actions`; none if the region is too large to be looked into.
-    actions: Option<(u32, u32)>,
-}
-
-/// The regions that were asked for in the present state.
-#[derive(Clone, Debug, Default)]
-struct Regions {
-    of_control: Vec<Region>,
-    rows: Vec<u32>,
-    actions: Vec<u32>,
-}
-
-impl Regions {
-    const MAX_ROWS: usize = 64;
-
-    /// The region of a control variable, computed if it was not yet.
-    fn get(&mut self, control: u32, epoch: u32, first: usize, graph: &Graph, enabled: &[u32]) -> Region {
-        let known = self.of_control[control as usize];
-        if known.epoch == epoch {
-            return known;
-        }
-        let (first_row, first_action) = (self.rows.len(), self.actions.len());
-        self.rows.push(first as u32);
-        let mut next = first_row;
-        let mut too_large = false;
-        while next < self.rows.len() {
-            for (action, to) in graph.moves(self.rows[next] as usize) {
-                if enabled[action as usize] != epoch {
-                    self.actions.push(action);
-                } else if !self.rows[first_row..].contains(&to) {
-                    self.rows.push(to);
-                }
-            }
-            next += 1;
-            too_large = self.rows.len() - first_row > Regions::MAX_ROWS;
-            if too_large {
-                break;
-            }
-        }
-        let region = Region {
-            epoch,
-            rows: (first_row as u32, self.rows.len() as u32),
-            actions: (!too_large).then_some((first_action as u32, self.actions.len() as u32)),
-        };
-        self.of_control[control as usize] = region;
-        region
-    }
-}
-
 /// The stubborn sets of a system.
 #[derive(Clone, Debug)]
 pub struct StubbornSets<'s> {
-    system: &'s ActionSystem,
-    graph: Graph,
+    pub(crate) system: &'s ActionSystem,
+    pub(crate) graph: Graph,
     dropped: Option<Rule>,
 }
 
@@ -237,7 +181,7 @@ impl<'s> StubbornSets<'s> {
         self
     }
 
-    fn has(&self, rule: Rule) -> bool {
+    pub(crate) fn has(&self, rule: Rule) -> bool {
         self.dropped != Some(rule)
     }
 
@@ -255,16 +199,11 @@ impl<'s> StubbornSets<'s> {
             moves: vec![0; n_actions],
             blocked: vec![0; n_actions],
             reached: vec![0; n_vertices],
-            reason: vec![0; n_actions],
-            reason_epoch: vec![0; n_actions],
+            reasons: Reasons::new(n_actions, self.system.guards().len(), self.graph.controls.len()),
             epoch: 0,
             generation: 0,
             work: Vec::new(),
             roots: Vec::new(),
-            regions: Regions {
-                of_control: vec![Region::default(); self.graph.controls.len()],
-                ..Regions::default()
-            },
             tarjan: Tarjan::new(n_vertices),
             model: model::System::new_scratch(self.system),
             patience: None,
@@ -308,10 +247,10 @@ impl Scratch {
         self.epoch = self.epoch.wrapping_add(1);
         if self.epoch == 0 {
             // Every four billion states or so old epochs must be forgotten.
-            for epochs in [&mut self.enabled, &mut self.moves, &mut self.blocked, &mut self.reason_epoch] {
+            for epochs in [&mut self.enabled, &mut self.moves, &mut self.blocked] {
                 epochs.fill(0);
             }
-            self.regions.of_control.iter_mut().for_each(|region| region.epoch = 0);
+            self.reasons.forget();
             self.epoch = 1;
         }
         // Chains that begin with the same action are one action here, which moves the observer if one of
@@ -332,8 +271,7 @@ impl Scratch {
             }
         }
         self.work.clear();
-        self.regions.rows.clear();
-        self.regions.actions.clear();
+        self.reasons.clear();
     }
 
     /// Starts a closure: nothing is reached.
@@ -346,38 +284,39 @@ impl Scratch {
     }
 }
 
-/// The best vertex so far: one with the fewest enabled actions.
-struct Best<'a> {
-    enabled: &'a [u32],
-    epoch: u32,
-    vertex: Option<(usize, Vertex)>,
+/// Where a list of neighbors is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Source {
+    Pool,
+    Beyond,
+    /// All that is enabled.
+    Enabled,
+    /// What the observer follows.
+    Observer,
 }
 
-impl Best<'_> {
-    /// Takes a vertex if it is better; returns whether no other can be.
-    #[inline]
-    fn consider(&mut self, list: &[u32], vertex: Vertex) -> bool {
-        let limit = self.vertex.map_or(usize::MAX, |(n_enabled, _)| n_enabled);
-        let is_enabled = |&&action: &&u32| self.enabled[action as usize] == self.epoch;
-        let n_enabled = list.iter().filter(is_enabled).take(limit).count();
-        if n_enabled < limit {
-            self.vertex = Some((n_enabled, vertex));
-        }
-        n_enabled == 0
-    }
-
-    fn number(&self, graph: &Graph) -> Option<u32> {
-        self.vertex.map(|(_, vertex)| graph.number(vertex))
-    }
+/// The neighbors of a vertex that are still to come.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Neighbors {
+    source: Source,
+    at: u32,
+    end: u32,
+    /// One more after these, or none.
+    last: u32,
 }
+
+const NONE: u32 = u32::MAX;
 
 /// The choice in one state.
+///
+/// A disabled action leads to its reason alone, so it is never visited: who would go there goes to the
+/// reason at once.
 pub(crate) struct Query<'a> {
-    sets: &'a StubbornSets<'a>,
-    situation: &'a Situation<'a>,
-    demand: Demand<'a>,
-    scratch: &'a mut Scratch,
-    fault: Option<Fault>,
+    pub(crate) sets: &'a StubbornSets<'a>,
+    pub(crate) situation: &'a Situation<'a>,
+    pub(crate) demand: Demand<'a>,
+    pub(crate) scratch: &'a mut Scratch,
+    pub(crate) fault: Option<Fault>,
 }
 
 impl Query<'_> {
@@ -461,16 +400,21 @@ impl Query<'_> {
         self.scratch.next_generation();
         let generation = self.scratch.generation;
         let mut work = std::mem::take(&mut self.scratch.work);
-        work.extend_from_slice(from);
-        from.iter().for_each(|&vertex| self.scratch.reached[vertex as usize] = generation);
+        for &vertex in from {
+            if let Some(vertex) = self.resolved(vertex)
+                && self.scratch.reached[vertex as usize] != generation
+            {
+                self.scratch.reached[vertex as usize] = generation;
+                work.push(vertex);
+            }
+        }
         while let Some(vertex) = work.pop() {
-            let mut cursor = 0;
-            while let Some(next) = self.neighbor(vertex, cursor) {
+            let mut neighbors = self.neighbors(vertex);
+            while let Some(next) = self.next_neighbor(&mut neighbors) {
                 if self.scratch.reached[next as usize] != generation {
                     self.scratch.reached[next as usize] = generation;
                     work.push(next);
                 }
-                cursor += 1;
             }
         }
         self.scratch.work = work;
@@ -482,35 +426,81 @@ impl Query<'_> {
         }
     }
 
-    /// The neighbor number `cursor` of a vertex.
+    /// The neighbors of a vertex that [`resolved`](Query::resolved) gives.
     #[inline]
-    pub(crate) fn neighbor(&mut self, vertex: u32, cursor: u32) -> Option<u32> {
+    pub(crate) fn neighbors(&self, vertex: u32) -> Neighbors {
         let (graph, system) = (&self.sets.graph, self.sets.system);
         let state = self.situation.state;
-        let cursor = cursor as usize;
-        let list = match graph.vertex(vertex) {
-            Vertex::Action(action) if self.is_enabled(action) || self.is_blocked_for_now(action) => {
-                let needs = graph.needs(action);
-                if cursor == needs.len() && self.needs_observer(action) {
-                    return Some(graph.number(Vertex::Observer));
-                }
-                needs
+        let pool = |list: List| Neighbors { source: Source::Pool, at: list.start, end: list.end, last: NONE };
+        match graph.vertex(vertex) {
+            Vertex::Action(action) => {
+                let observer = graph.number(Vertex::Observer);
+                let last = if self.needs_observer(action) { observer } else { NONE };
+                Neighbors { last, ..pool(graph.needs(action)) }
             }
-            Vertex::Action(action) => return if cursor == 0 { self.reason(action) } else { None },
-            Vertex::Writers(control) => graph.writers(system, state, control),
-            Vertex::Users(control) => graph.users(system, state, control),
+            Vertex::Writers(control) => pool(graph.writers(system, state, control)),
+            Vertex::Users(control) => pool(graph.users(system, state, control)),
             Vertex::Beyond(control) => {
-                let Regions { of_control, actions, .. } = &self.scratch.regions;
-                let (from, to) = of_control[control as usize].actions.unwrap_or_default();
-                &actions[from as usize..to as usize]
+                let (at, end) = self.scratch.reasons.beyond(control);
+                Neighbors { source: Source::Beyond, at, end, last: NONE }
             }
-            Vertex::Enablers(guard) => graph.enablers(guard),
+            Vertex::Enablers(guard) if system.guards()[guard as usize] == Guard::Quiet => {
+                let end = self.situation.enabled.len() as u32;
+                Neighbors { source: Source::Enabled, at: 0, end, last: NONE }
+            }
+            Vertex::Enablers(guard) => pool(graph.enablers(system, state, guard)),
             Vertex::Observer => match self.demand {
-                Demand::Observer { offer, .. } => offer.follows.as_slice(),
-                Demand::Deadlocks | Demand::Goal(_) | Demand::Words => &[],
+                Demand::Observer { offer, .. } => {
+                    let end = offer.follows.len() as u32;
+                    Neighbors { source: Source::Observer, at: 0, end, last: NONE }
+                }
+                Demand::Deadlocks | Demand::Goal(_) | Demand::Words => pool(List::default()),
             },
-        };
-        list.get(cursor).copied()
+        }
+    }
+
+    /// The next neighbor.
+    #[inline]
+    pub(crate) fn next_neighbor(&mut self, neighbors: &mut Neighbors) -> Option<u32> {
+        loop {
+            if neighbors.at == neighbors.end {
+                let last = std::mem::replace(&mut neighbors.last, NONE);
+                return (last != NONE).then_some(last);
+            }
+            let at = neighbors.at;
+            neighbors.at += 1;
+            let next = match neighbors.source {
+                Source::Pool => {
+                    if let Some((guard, n_actions)) = self.sets.graph.pool.group(at) {
+                        neighbors.at += 1;
+                        if let Some(reason) = self.reason_without_enabled(guard) {
+                            neighbors.at += n_actions;
+                            return Some(reason);
+                        }
+                        continue;
+                    }
+                    self.sets.graph.pool.item(at)
+                }
+                Source::Beyond => self.scratch.reasons.beyond_item(at),
+                Source::Enabled => self.sets.system.first(self.situation.enabled[at as usize]).index() as u32,
+                Source::Observer => match self.demand {
+                    Demand::Observer { offer, .. } => offer.follows[at as usize],
+                    Demand::Deadlocks | Demand::Goal(_) | Demand::Words => continue,
+                },
+            };
+            if let Some(next) = self.resolved(next) {
+                return Some(next);
+            }
+        }
+    }
+
+    /// A vertex itself; for an action that is disabled, what it needs.
+    #[inline]
+    fn resolved(&mut self, vertex: u32) -> Option<u32> {
+        let is_disabled = vertex < self.sets.graph.n_actions
+            && !self.is_enabled(vertex)
+            && !self.is_blocked_for_now(vertex);
+        if is_disabled { self.reason(vertex) } else { Some(vertex) }
     }
 
     /// Whether the observer alone blocks an action, but might not after others that leave it where
@@ -518,9 +508,15 @@ impl Query<'_> {
     #[inline]
     fn is_blocked_for_now(&self, action: u32) -> bool {
         let at = action as usize;
-        self.scratch.blocked[at] == self.scratch.epoch
+        self.is_blocked(action)
             && matches!(self.demand, Demand::Observer { offer, .. } if !offer.refuses.contains(at))
             && self.sets.has(Rule::RefusedForGood)
+    }
+
+    /// Whether the observer alone blocks an action.
+    #[inline]
+    pub(crate) fn is_blocked(&self, action: u32) -> bool {
+        self.scratch.blocked[action as usize] == self.scratch.epoch
     }
 
     /// Whether an enabled or blocked action moves the observer, or waits for it.
@@ -529,70 +525,6 @@ impl Query<'_> {
         matches!(self.demand, Demand::Observer { .. })
             && (self.moves(action) || !self.is_enabled(action))
             && self.sets.has(Rule::OneMovesAllMove)
-    }
-
-    /// The vertex that a disabled action needs: of all that would do, the first without enabled
-    /// actions; if there is none, one with the fewest.
-    fn reason(&mut self, action: u32) -> Option<u32> {
-        let at = action as usize;
-        if self.scratch.reason_epoch[at] != self.scratch.epoch {
-            let vertex = match self.find_reason(at) {
-                Ok(vertex) => vertex,
-                Err(fault) => {
-                    self.fault = Some(fault);
-                    return None;
-                }
-            };
-            self.scratch.reason_epoch[at] = self.scratch.epoch;
-            self.scratch.reason[at] = vertex?;
-        }
-        Some(self.scratch.reason[at])
-    }
-
-    fn find_reason(&mut self, action: usize) -> Result<Option<u32>, Fault> {
-        let (graph, system) = (&self.sets.graph, self.sets.system);
-        let state = self.situation.state;
-        let Scratch { enabled, blocked, epoch, model, regions, .. } = &mut *self.scratch;
-        let mut best = Best { enabled, epoch: *epoch, vertex: None };
-        let is_blocked = blocked[action] == *epoch && !self.sets.has(Rule::RefusedForGood);
-        if let Demand::Observer { offer, .. } = self.demand
-            && (offer.refuses.contains(action) || is_blocked)
-            && best.consider(&offer.follows, Vertex::Observer)
-        {
-            return Ok(best.number(graph));
-        }
-        let guards = &system.action(ActionId::new(action)).guards;
-        let is_simple = |guard: &&GuardId| matches!(system.guards()[guard.index()], Guard::In(..));
-        // Expressions may rely on the simple guards: they are looked at only if those are true.
-        for simple in [true, false] {
-            if !simple && best.vertex.is_some() {
-                break;
-            }
-            for &guard in guards.iter().filter(|guard| is_simple(guard) == simple) {
-                if system.guard_holds(guard, state, model)? {
-                    continue;
-                }
-                let number = guard.index() as u32;
-                if graph.uses_enablers(number)
-                    && best.consider(graph.enablers(number), Vertex::Enablers(number))
-                {
-                    return Ok(best.number(graph));
-                }
-                let Some(control) = graph.control_of_guard(guard) else { continue };
-                if best.consider(graph.writers(system, state, control), Vertex::Writers(control)) {
-                    return Ok(best.number(graph));
-                }
-                let region = regions.get(control, *epoch, graph.row(system, state, control), graph, enabled);
-                let Guard::In(_, set) = &system.guards()[guard.index()] else { continue };
-                let rows = &regions.rows[region.rows.0 as usize..region.rows.1 as usize];
-                let is_outside = |&row: &u32| !set.contains(graph.value_of_row(system, control, row));
-                if region.actions.is_some() && rows.iter().all(is_outside) {
-                    // By its construction nothing in it is enabled.
-                    return Ok(Some(graph.number(Vertex::Beyond(control))));
-                }
-            }
-        }
-        Ok(best.number(graph))
     }
 
     /// Whether a vertex is an enabled action.

@@ -5,7 +5,7 @@
 //! with an enabled action is finished and nothing below it has one, the enabled actions of its
 //! closure are its own: a locally optimal stubborn set, as 001 says before Algorithm 4.3.
 
-use crate::choose::Query;
+use crate::choose::{Neighbors, Query};
 
 /// What a component must have, and what may not lie below it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,41 +21,44 @@ pub(crate) enum Wanted {
 /// Working memory.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tarjan {
-    /// Per vertex: when it was entered, counted from 1; 0 is never. Valid if `entered_in` is the
-    /// current epoch.
-    order: Vec<u32>,
-    low: Vec<u32>,
-    epoch_of: Vec<u32>,
-    /// Whether the component it is in is finished, and whether that leads to what is wanted.
-    finished: Vec<bool>,
-    leads_to_wanted: Vec<bool>,
+    /// Per vertex.
+    marks: Vec<Mark>,
     epoch: u32,
     next_order: u32,
-    frames: Vec<(u32, u32)>,
+    frames: Vec<(u32, Neighbors)>,
     open: Vec<u32>,
     best: Vec<u32>,
 }
 
+/// What is known of a vertex, if `epoch` is the current one.
+#[derive(Clone, Copy, Debug, Default)]
+struct Mark {
+    epoch: u32,
+    /// When it was entered.
+    order: u32,
+    low: u32,
+    /// Whether the component it is in is finished, and whether that leads to what is wanted.
+    finished: bool,
+    leads_to_wanted: bool,
+}
+
 impl Tarjan {
     pub(crate) fn new(n_vertices: usize) -> Tarjan {
-        Tarjan {
-            order: vec![0; n_vertices],
-            low: vec![0; n_vertices],
-            epoch_of: vec![0; n_vertices],
-            finished: vec![false; n_vertices],
-            leads_to_wanted: vec![false; n_vertices],
-            ..Tarjan::default()
-        }
+        Tarjan { marks: vec![Mark::default(); n_vertices], ..Tarjan::default() }
     }
 
     /// Enabled actions of a component that has what is wanted while nothing below it has: of all
     /// such components, one with the fewest enabled actions. Empty if there is none.
     pub(crate) fn search(&mut self, query: &mut Query<'_>, roots: &[u32], wanted: Wanted) -> &[u32] {
-        self.epoch += 1;
+        self.epoch = self.epoch.wrapping_add(1);
+        if self.epoch == 0 {
+            self.marks.fill(Mark::default());
+            self.epoch = 1;
+        }
         self.next_order = 0;
         self.best.clear();
         for &root in roots {
-            if self.epoch_of[root as usize] != self.epoch && self.search_from(query, root, wanted) {
+            if self.marks[root as usize].epoch != self.epoch && self.search_from(query, root, wanted) {
                 break;
             }
         }
@@ -66,14 +69,15 @@ impl Tarjan {
 
     /// Returns whether the search may stop: no better component can be found.
     fn search_from(&mut self, query: &mut Query<'_>, root: u32, wanted: Wanted) -> bool {
-        self.enter(root);
-        while let Some(&mut (vertex, ref mut cursor)) = self.frames.last_mut() {
-            match query.neighbor(vertex, *cursor) {
+        self.enter(query, root);
+        while let Some((vertex, neighbors)) = self.frames.last_mut() {
+            match query.next_neighbor(neighbors) {
                 Some(next) => {
-                    *cursor += 1;
-                    self.follow(vertex, next);
+                    let vertex = *vertex;
+                    self.follow(query, vertex, next);
                 }
                 None => {
+                    let vertex = *vertex;
                     self.frames.pop();
                     if self.leave(vertex) && self.finish(query, vertex, wanted) {
                         return true;
@@ -84,45 +88,48 @@ impl Tarjan {
         false
     }
 
-    fn enter(&mut self, vertex: u32) {
-        let at = vertex as usize;
+    fn enter(&mut self, query: &Query<'_>, vertex: u32) {
         self.next_order += 1;
-        self.epoch_of[at] = self.epoch;
-        self.order[at] = self.next_order;
-        self.low[at] = self.next_order;
-        self.finished[at] = false;
-        self.leads_to_wanted[at] = false;
+        self.marks[vertex as usize] = Mark {
+            epoch: self.epoch,
+            order: self.next_order,
+            low: self.next_order,
+            finished: false,
+            leads_to_wanted: false,
+        };
         self.open.push(vertex);
-        self.frames.push((vertex, 0));
+        self.frames.push((vertex, query.neighbors(vertex)));
     }
 
     #[inline]
-    fn follow(&mut self, vertex: u32, next: u32) {
-        let (at, to) = (vertex as usize, next as usize);
-        if self.epoch_of[to] != self.epoch {
-            self.enter(next);
-        } else if self.finished[to] {
-            self.leads_to_wanted[at] |= self.leads_to_wanted[to];
+    fn follow(&mut self, query: &Query<'_>, vertex: u32, next: u32) {
+        let to = self.marks[next as usize];
+        if to.epoch != self.epoch {
+            return self.enter(query, next);
+        }
+        let mark = &mut self.marks[vertex as usize];
+        if to.finished {
+            mark.leads_to_wanted |= to.leads_to_wanted;
         } else {
-            self.low[at] = self.low[at].min(self.order[to]);
+            mark.low = mark.low.min(to.order);
         }
     }
 
     /// Tells the vertex before about this one; returns whether it is the root of its component.
     fn leave(&mut self, vertex: u32) -> bool {
-        let at = vertex as usize;
+        let Mark { low, order, .. } = self.marks[vertex as usize];
         if let Some(&(before, _)) = self.frames.last() {
-            let before = before as usize;
-            self.low[before] = self.low[before].min(self.low[at]);
+            let before = &mut self.marks[before as usize];
+            before.low = before.low.min(low);
         }
-        self.low[at] == self.order[at]
+        low == order
     }
 
     /// Finishes the component of a root; returns whether the search may stop.
     fn finish(&mut self, query: &Query<'_>, root: u32, wanted: Wanted) -> bool {
         let start = self.open.iter().rposition(|&vertex| vertex == root).unwrap_or(0);
         let component = &self.open[start..];
-        let below = component.iter().any(|&vertex| self.leads_to_wanted[vertex as usize]);
+        let below = component.iter().any(|&vertex| self.marks[vertex as usize].leads_to_wanted);
         let enabled = component.iter().copied().filter(|&vertex| query.is_enabled(vertex));
         let has_wanted = match wanted {
             Wanted::Enabled | Wanted::OnlySilent => enabled.clone().next().is_some(),
@@ -137,12 +144,13 @@ impl Tarjan {
             }
         }
         for &vertex in component {
-            self.finished[vertex as usize] = true;
-            self.leads_to_wanted[vertex as usize] = below || has_wanted;
+            let mark = &mut self.marks[vertex as usize];
+            mark.finished = true;
+            mark.leads_to_wanted = below || has_wanted;
         }
         // The vertex before the root, if any, leads to this component.
         if let Some(&(before, _)) = self.frames.last() {
-            self.leads_to_wanted[before as usize] |= below || has_wanted;
+            self.marks[before as usize].leads_to_wanted |= below || has_wanted;
         }
         self.open.truncate(start);
         self.best.len() == 1 || self.best.len() == query.n_enabled()

@@ -7,7 +7,7 @@
 //! instead of one to each action behind them.
 
 use model::relations::Change;
-use model::{ActionId, ActionSystem, Guard, Relations, VarId};
+use model::{ActionId, ActionSystem, Guard, GuardId, Relations, VarId};
 
 /// A variable's lists are built only if they have fewer entries than this.
 const MAX_ENTRIES: u64 = 1 << 24;
@@ -15,29 +15,69 @@ const MAX_ENTRIES: u64 = 1 << 24;
 /// A guard's list of enablers is used only if it is not longer than this, or there is no other.
 const MAX_ENABLERS: usize = 1 << 12;
 
-/// Lists of numbers, one after the other.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Lists {
-    ends: Vec<u32>,
-    items: Vec<u32>,
+/// A list: where it is in the pool.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct List {
+    pub(crate) start: u32,
+    pub(crate) end: u32,
 }
 
-impl Lists {
-    pub(crate) fn push(&mut self, items: impl IntoIterator<Item = u32>) {
-        self.items.extend(items);
-        self.ends.push(self.items.len() as u32);
-    }
+/// All lists, one after the other.
+///
+/// In a list of vertices, actions that have a guard on a control variable in common may stand together,
+/// behind two numbers with the highest bit set: the guard, and how many they are. Where the guard is false
+/// none of them is enabled, and all have the same reason.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Pool(Vec<u32>);
 
-    pub(crate) fn len(&self) -> usize {
-        self.ends.len()
+impl Pool {
+    fn add(&mut self, items: impl IntoIterator<Item = u32>) -> List {
+        let start = self.0.len() as u32;
+        self.0.extend(items);
+        List { start, end: self.0.len() as u32 }
     }
 
     #[inline]
-    pub(crate) fn get(&self, index: usize) -> &[u32] {
-        let start = if index == 0 { 0 } else { self.ends[index - 1] };
-        &self.items[start as usize..self.ends[index] as usize]
+    pub(crate) fn get(&self, list: List) -> &[u32] {
+        &self.0[list.start as usize..list.end as usize]
+    }
+
+    #[inline]
+    pub(crate) fn item(&self, at: u32) -> u32 {
+        self.0[at as usize]
+    }
+
+    /// The guard and the number of the actions that follow, if a group begins here.
+    #[inline]
+    pub(crate) fn group(&self, at: u32) -> Option<(u32, u32)> {
+        let first = self.0[at as usize];
+        (first >= GROUP).then(|| (first & !GROUP, self.0[at as usize + 1] & !GROUP))
+    }
+
+    /// Adds vertices, the actions among them in groups.
+    fn add_vertices(&mut self, vertices: impl IntoIterator<Item = u32>, group_of: &[Option<u32>]) -> List {
+        let mut vertices: Vec<u32> = vertices.into_iter().collect();
+        let guard_of = |vertex: u32| group_of.get(vertex as usize).copied().flatten();
+        vertices.sort_by_key(|&vertex| (guard_of(vertex), vertex));
+        vertices.dedup();
+        let start = self.0.len() as u32;
+        for group in vertices.chunk_by(|&a, &b| guard_of(a) == guard_of(b)) {
+            if let Some(guard) = guard_of(group[0])
+                && group.len() >= MIN_GROUP
+            {
+                self.0.extend([guard | GROUP, group.len() as u32 | GROUP]);
+            }
+            self.0.extend(group);
+        }
+        List { start, end: self.0.len() as u32 }
     }
 }
+
+/// The bit that a group begins with.
+const GROUP: u32 = 1 << 31;
+
+/// Fewer actions are not worth a group.
+const MIN_GROUP: usize = 3;
 
 /// A control variable: where its lists begin.
 #[derive(Clone, Copy, Debug)]
@@ -70,18 +110,26 @@ pub(crate) struct Graph {
     pub(crate) n_actions: u32,
     pub(crate) controls: Vec<Control>,
     n_guards: u32,
+    pub(crate) pool: Pool,
     /// Per control variable and value: the actions that can write it there.
-    writers: Lists,
+    writers: Vec<List>,
     /// Per control variable and value: the actions whose own guard on it is true there.
-    users: Lists,
+    users: Vec<List>,
     /// Per control variable and value: an action that can write it there and the row that it
     /// leads to, and so on.
-    moves: Lists,
-    enablers: Lists,
+    moves: Vec<List>,
+    /// Per guard. What could be done first where nothing else can happen is everything that can happen:
+    /// that list is the state's own.
+    enablers: Vec<List>,
     /// Per guard, whether its list of enablers is there.
     uses_enablers: Vec<bool>,
+    /// Per guard that looks at the front of a queue: the queue's length, and the list that holds while
+    /// it is not 0.
+    in_front: Vec<Option<(VarId, List)>>,
     /// Per action, the vertices it needs when it is enabled; but for the observer's.
-    needs: Lists,
+    needs: Vec<List>,
+    /// Per action, its guards on single variables, and the others.
+    guards: Vec<[List; 2]>,
     /// Per guard, the control variable it looks at alone.
     control_of_guard: Vec<Option<u32>>,
 }
@@ -99,12 +147,15 @@ impl Graph {
             n_actions: system.actions().len() as u32,
             controls: Vec::new(),
             n_guards: system.guards().len() as u32,
-            writers: Lists::default(),
-            users: Lists::default(),
-            moves: Lists::default(),
-            enablers: Lists::default(),
+            pool: Pool::default(),
+            writers: Vec::new(),
+            users: Vec::new(),
+            moves: Vec::new(),
+            enablers: Vec::new(),
             uses_enablers: Vec::new(),
-            needs: Lists::default(),
+            in_front: Vec::new(),
+            needs: Vec::new(),
+            guards: Vec::new(),
             control_of_guard: vec![None; system.guards().len()],
         };
         let mut control_of_var = vec![None; system.variables().len()];
@@ -119,13 +170,38 @@ impl Graph {
             if let Guard::In(var, _) = guard {
                 graph.control_of_guard[index] = control_of_var[var.index()];
             }
-            let enablers = relations.enablers(model::GuardId::new(index));
+        }
+        let group_of: Vec<Option<u32>> = system
+            .actions()
+            .iter()
+            .map(|action| {
+                let is_control = |guard: &&GuardId| graph.control_of_guard[guard.index()].is_some();
+                action.guards.iter().find(is_control).map(|guard| guard.index() as u32)
+            })
+            .collect();
+        for (index, guard) in system.guards().iter().enumerate() {
+            let enablers = relations.enablers(GuardId::new(index));
             let used = enablers.len() <= MAX_ENABLERS || graph.control_of_guard[index].is_none();
             graph.uses_enablers.push(used);
-            graph.enablers.push(enablers.iter().filter(|_| used).map(|action| action.index() as u32));
+            let in_front = relations.enablers_in_front(system, GuardId::new(index));
+            let mut add = |list: Vec<ActionId>| {
+                graph.pool.add_vertices(list.iter().map(|action| action.index() as u32), &group_of)
+            };
+            graph.in_front.push(in_front.map(|(len, list)| (len, add(list))));
+            let listed = used && *guard != Guard::Quiet;
+            let enablers = enablers.iter().filter(|_| listed).map(|action| action.index() as u32);
+            graph.enablers.push(graph.pool.add_vertices(enablers, &group_of));
         }
         for action in (0..system.actions().len()).map(ActionId::new) {
-            graph.add_needs(system, relations, &control_of_var, &users_of, action, watched(action));
+            let needs =
+                graph.needs_of(system, relations, &control_of_var, &users_of, action, watched(action));
+            graph.needs.push(graph.pool.add_vertices(needs, &group_of));
+            let is_simple = |guard: &GuardId| matches!(system.guards()[guard.index()], Guard::In(..));
+            let lists = [true, false].map(|simple| {
+                let guards = system.action(action).guards.iter().filter(|guard| is_simple(guard) == simple);
+                graph.pool.add(guards.map(|guard| guard.index() as u32))
+            });
+            graph.guards.push(lists);
         }
         graph
     }
@@ -154,21 +230,25 @@ impl Graph {
                 let row = move |to: i64| [action.index() as u32, first_row + (to - variable.lo) as u32];
                 targets.into_iter().map(row)
             });
-            self.moves.push(moves.flatten());
-            self.writers.push(writers.iter().map(|action| action.index() as u32));
-            self.users.push(ready.iter().map(|action| action.index() as u32));
+            self.moves.push(self.pool.add(moves.flatten()));
+            self.writers.push(self.pool.add(writers.iter().map(|action| action.index() as u32)));
+            // What happens only where nothing else can never meets an enabled action of another kind; and
+            // those of its own kind know each other anyway.
+            let meets = |action: &&ActionId| !system.is_quiet(**action);
+            let ready = ready.iter().filter(meets).map(|action| action.index() as u32);
+            self.users.push(self.pool.add(ready));
         }
     }
 
-    fn add_needs(
-        &mut self,
+    fn needs_of(
+        &self,
         system: &ActionSystem,
         relations: &Relations,
         control_of_var: &[Option<u32>],
         users_of: &[Vec<ActionId>],
         action: ActionId,
         watched: &[VarId],
-    ) {
+    ) -> Vec<u32> {
         let mut needs = Vec::new();
         let mut others: Vec<ActionId> = Vec::new();
         let mut writers: Vec<ActionId> = Vec::new();
@@ -203,9 +283,7 @@ impl Graph {
         }
         others.extend(writers.into_iter().filter(|&other| other != action));
         needs.extend(others.iter().map(|other| other.index() as u32));
-        needs.sort_unstable();
-        needs.dedup();
-        self.needs.push(needs);
+        needs
     }
 
     pub(crate) fn n_vertices(&self) -> usize {
@@ -246,19 +324,19 @@ impl Graph {
     }
 
     #[inline]
-    pub(crate) fn writers(&self, system: &ActionSystem, state: &[u32], control: u32) -> &[u32] {
-        self.writers.get(self.row(system, state, control))
+    pub(crate) fn writers(&self, system: &ActionSystem, state: &[u32], control: u32) -> List {
+        self.writers[self.row(system, state, control)]
     }
 
     #[inline]
-    pub(crate) fn users(&self, system: &ActionSystem, state: &[u32], control: u32) -> &[u32] {
-        self.users.get(self.row(system, state, control))
+    pub(crate) fn users(&self, system: &ActionSystem, state: &[u32], control: u32) -> List {
+        self.users[self.row(system, state, control)]
     }
 
     /// The moves from a row: actions and the rows they lead to.
     #[inline]
     pub(crate) fn moves(&self, row: usize) -> impl Iterator<Item = (u32, u32)> {
-        self.moves.get(row).chunks_exact(2).map(|pair| (pair[0], pair[1]))
+        self.pool.get(self.moves[row]).chunks_exact(2).map(|pair| (pair[0], pair[1]))
     }
 
     /// The value that a row of a control variable stands for.
@@ -268,9 +346,13 @@ impl Graph {
         system.variables()[var.index()].lo + i64::from(row - first_row)
     }
 
+    /// Who may make a guard true that is false in a state.
     #[inline]
-    pub(crate) fn enablers(&self, guard: u32) -> &[u32] {
-        self.enablers.get(guard as usize)
+    pub(crate) fn enablers(&self, system: &ActionSystem, state: &[u32], guard: u32) -> List {
+        match self.in_front[guard as usize] {
+            Some((len, list)) if system.layout().field(len).raw(state) > 0 => list,
+            _ => self.enablers[guard as usize],
+        }
     }
 
     /// Whether the list of a guard's enablers is there.
@@ -280,11 +362,17 @@ impl Graph {
     }
 
     #[inline]
-    pub(crate) fn needs(&self, action: u32) -> &[u32] {
-        self.needs.get(action as usize)
+    pub(crate) fn needs(&self, action: u32) -> List {
+        self.needs[action as usize]
     }
 
-    pub(crate) fn control_of_guard(&self, guard: model::GuardId) -> Option<u32> {
+    /// The guards of an action on single variables, and the others.
+    #[inline]
+    pub(crate) fn guards(&self, action: usize) -> [&[u32]; 2] {
+        self.guards[action].map(|list| self.pool.get(list))
+    }
+
+    pub(crate) fn control_of_guard(&self, guard: GuardId) -> Option<u32> {
         self.control_of_guard[guard.index()]
     }
 }

@@ -13,7 +13,9 @@
 //! *own guard* on a variable is true if the action has none.
 //!
 //! 1. `a` is disabled, and for one false guard `g` of `a` everything is in `A` that must happen
-//!    first: all actions that may make `g` true ([`Relations::enablers`]); or, if `g` looks at a
+//!    first: all actions that may make `g` true ([`Relations::enablers`]); where `g` looks at the front of
+//!    a queue that is not empty, without those that only put something behind it
+//!    ([`Relations::enablers_in_front`]); or, if `g` looks at a
 //!    control variable `v` alone, all actions that can write `v` *now* (whose own guard on `v` is
 //!    true), or all that lead `v` out of the values that it can get by actions enabled now, if `g`
 //!    is false for all of these; or, if an observer refuses `a` for good ([`Offer`]), all actions
@@ -102,6 +104,8 @@
 //! - The third choice of rule 1 for control variables is new. In a ring of customers it sees that a
 //!   customer cannot get the token by just wanting it, whatever it does on its own; with
 //!   Definition 2.5 alone each customer on the way to the token is explored in all its moods.
+//! - Actions that happen only where nothing else can (`timeout`) never meet an enabled action of
+//!   another kind. One that is disabled for that reason alone needs everything that is enabled.
 //! - Of all strong components that qualify, one with the fewest enabled actions is taken, not the
 //!   first.
 
@@ -110,6 +114,7 @@ mod choose;
 mod components;
 mod flips;
 mod graph;
+mod reason;
 
 pub use attract::Attractor;
 #[doc(hidden)]

@@ -45,6 +45,14 @@ fn check_step(
             return Err(format!("{action:?} flips {id:?} ({guard:?}), in {state:?}"));
         }
     }
+    for id in (0..system.guards().len()).map(GuardId::new) {
+        let Some((len, listed)) = relations.enablers_in_front(system, id) else { continue };
+        let holds = |values: &Values| reference::guard_holds(system, &system.guards()[id.index()], values);
+        let flips = holds(state) == Ok(false) && holds(target) == Ok(true);
+        if state[len.index()] > 0 && (flips || target[len.index()] == 0) && !listed.contains(&action) {
+            return Err(format!("{action:?} flips {id:?} in front or empties the queue, in {state:?}"));
+        }
+    }
     Ok(())
 }
 

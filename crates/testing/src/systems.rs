@@ -4,7 +4,8 @@
 //! recipe are taken modulo what exists, so every recipe is valid.
 
 use model::{
-    Action, ActionId, ActionSystem, BinaryOp, Builder, ExprId, Guard, Stmt, UnaryOp, VarId, Variable,
+    Action, ActionId, ActionSystem, BinaryOp, Builder, ExprId, Guard, GuardId, Queue, QueueUse, Stmt,
+    UnaryOp, ValueSet, VarId, Variable,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -60,6 +61,19 @@ pub enum StmtRecipe {
     Assert(ExprRecipe),
 }
 
+/// What an action does to the queue besides.
+#[derive(Clone, Debug)]
+pub enum QueueRecipe {
+    /// Puts this in.
+    Put(ExprRecipe),
+    /// Takes something out, perhaps only if it is this, and keeps it in a variable.
+    Take(Option<i64>, usize),
+    /// Happens only if this is in front.
+    Look(i64),
+    /// Makes it empty.
+    Clear,
+}
+
 /// A system.
 #[derive(Clone, Debug)]
 pub struct Recipe {
@@ -79,7 +93,12 @@ pub struct Recipe {
     pub goes_on: Vec<(usize, usize)>,
     /// These actions happen only where no others can.
     pub quiet: Vec<usize>,
+    /// What these actions do to the queue; if there is nothing, there is no queue.
+    pub queue: Vec<(usize, QueueRecipe)>,
 }
+
+/// How much fits into the queue.
+const CAPACITY: u32 = 2;
 
 const UNARY: [UnaryOp; 5] = [
     UnaryOp::Neg,
@@ -174,18 +193,29 @@ pub fn recipe(is_tame: bool) -> impl Strategy<Value = Recipe> {
             owners: Vec::new(),
             goes_on: Vec::new(),
             quiet: Vec::new(),
+            queue: Vec::new(),
         })
 }
 
+fn queue_use() -> impl Strategy<Value = QueueRecipe> {
+    prop_oneof![
+        3 => expr().prop_map(QueueRecipe::Put),
+        3 => (proptest::option::of(0..4i64), 0..6usize).prop_map(|(wanted, var)| QueueRecipe::Take(wanted, var)),
+        1 => (0..4i64).prop_map(QueueRecipe::Look),
+        1 => Just(QueueRecipe::Clear),
+    ]
+}
+
 /// Any system without faults in which steps may consist of several actions, and some actions wait until
-/// nothing else can happen.
+/// nothing else can happen, and there may be a queue.
 pub fn recipe_with_chains() -> impl Strategy<Value = Recipe> {
-    let goes_on = vec((0..7usize, 0..3usize), 1..5);
-    (recipe(true), vec(0..3usize, 7), goes_on, vec(0..7usize, 0..2)).prop_map(
-        |(mut recipe, owners, goes_on, quiet)| {
+    let goes_on = vec((0..7usize, 0..3usize), 0..5);
+    let queue = prop_oneof![vec((0..7usize, queue_use()), 3..6), Just(Vec::new())];
+    (recipe(true), vec(0..3usize, 7), goes_on, vec(0..7usize, 0..2), queue).prop_map(
+        |(mut recipe, owners, goes_on, quiet, queue)| {
             // Chains that count up a wide variable take long.
             recipe.ranges.iter_mut().for_each(|(_, more)| *more = (*more).min(5));
-            Recipe { owners, goes_on, quiet, ..recipe }
+            Recipe { owners, goes_on, quiet, queue, ..recipe }
         },
     )
 }
@@ -202,24 +232,45 @@ impl Recipe {
         for (index, &(lo, more)) in self.ranges.iter().enumerate() {
             builder.variable(Variable::new(format!("v{index}"), lo, lo + more));
         }
+        let queue = (!self.queue.is_empty()).then(|| {
+            let len = builder.variable(Variable::new("len", 0, i64::from(CAPACITY)));
+            let cells: Vec<VarId> =
+                (0..CAPACITY).map(|at| builder.variable(Variable::new(format!("cell{at}"), 0, 3))).collect();
+            let number = builder.queue(Queue { len, front: vec![cells[0]], cells: cells.clone() });
+            (number, len, cells)
+        });
         for (index, (guards, effect)) in self.actions.iter().enumerate() {
             let label = builder.label(format!("a{index}"));
             let mut guards: Vec<_> = guards.iter().map(|guard| self.guard(&mut builder, guard)).collect();
             if quiet.contains(&index) {
                 guards.push(builder.guard(Guard::Quiet));
             }
-            let effect = self.block(&mut builder, effect);
+            let mut effect = self.block(&mut builder, effect);
+            let mut queue_use = None;
+            let its = self.queue.iter().find(|(action, _)| action % self.actions.len() == index);
+            if let (Some((number, len, cells)), Some((_, recipe))) = (&queue, its) {
+                let of = self.queue_use(&mut builder, recipe, (*len, cells), &mut guards, &mut effect);
+                queue_use = of.map(|of| of(*number));
+            }
             let owner = processes[self.owners.get(index).copied().unwrap_or(0)];
-            builder.action(Action { label, guards, effect, owners: vec![owner] });
+            let action = builder.action(Action { label, guards, effect, owners: vec![owner] });
+            if let Some(queue_use) = queue_use.filter(|_| !quiet.contains(&index)) {
+                builder.uses_queue(action, queue_use);
+            }
         }
         for &(action, process) in &self.goes_on {
             builder.goes_on(ActionId::new(action % self.actions.len()), processes[process]);
         }
-        let propositions: Vec<ExprId> =
+        let mut propositions: Vec<ExprId> =
             self.propositions.iter().map(|recipe| self.expr(&mut builder, recipe)).collect();
+        if let (Some((_, len, cells)), Some(last)) = (&queue, propositions.last_mut()) {
+            let (len, front) = (builder.exprs.var(*len), builder.exprs.var(cells[0]));
+            *last = builder.exprs.binary(BinaryOp::Gt, len, front);
+        }
         for offsets in &self.initial {
-            let values: Vec<i64> =
+            let mut values: Vec<i64> =
                 self.ranges.iter().zip(offsets).map(|(&(lo, more), offset)| lo + offset.min(&more)).collect();
+            values.extend(queue.iter().flat_map(|_| [0; CAPACITY as usize + 1]));
             builder.initial(&values);
         }
         let mut system = builder.finish().expect("a valid recipe");
@@ -227,6 +278,48 @@ impl Recipe {
             system.add_proposition(format!("p{index}"), expr);
         }
         system
+    }
+
+    /// Adds what an action does to the queue; says whether that is putting or taking.
+    fn queue_use(
+        &self,
+        builder: &mut Builder,
+        recipe: &QueueRecipe,
+        (len, cells): (VarId, &[VarId]),
+        guards: &mut Vec<GuardId>,
+        effect: &mut Vec<Stmt>,
+    ) -> Option<fn(u32) -> QueueUse> {
+        match recipe {
+            QueueRecipe::Put(value) => {
+                guards.push(builder.guard(Guard::In(len, ValueSet::Range(0, i64::from(CAPACITY) - 1))));
+                let value = self.expr(builder, value);
+                let value = self.brought_into_range(builder, 0, 3, value);
+                let index = builder.exprs.var(len);
+                effect.push(Stmt::AssignElement { first: cells[0], len: CAPACITY, index, value });
+                effect.push(Stmt::Add(len, 1));
+                Some(QueueUse::Put)
+            }
+            QueueRecipe::Take(wanted, var) => {
+                guards.push(builder.guard(Guard::at_least(len, 1)));
+                if let Some(wanted) = wanted {
+                    guards.push(builder.guard(Guard::equals(cells[0], *wanted)));
+                }
+                let (var, lo, more) = self.var(*var);
+                let front = builder.exprs.var(cells[0]);
+                effect.push(Stmt::Assign(var, self.brought_into_range(builder, lo, more, front)));
+                let second = builder.exprs.var(cells[1]);
+                effect.extend([Stmt::Assign(cells[0], second), Stmt::Set(cells[1], 0), Stmt::Add(len, -1)]);
+                Some(QueueUse::Take)
+            }
+            QueueRecipe::Look(wanted) => {
+                guards.push(builder.guard(Guard::equals(cells[0], *wanted)));
+                None
+            }
+            QueueRecipe::Clear => {
+                effect.extend([len, cells[0], cells[1]].map(|var| Stmt::Set(var, 0)));
+                None
+            }
+        }
     }
 
     fn var(&self, index: usize) -> (VarId, i64, i64) {
@@ -238,7 +331,7 @@ impl Recipe {
         (VarId::new(usize::from(self.ranges.len() > 1)), (self.ranges.len() as u32 - 1).max(1))
     }
 
-    fn guard(&self, builder: &mut Builder, recipe: &GuardRecipe) -> model::GuardId {
+    fn guard(&self, builder: &mut Builder, recipe: &GuardRecipe) -> GuardId {
         let guard = match recipe {
             GuardRecipe::Member(var, values) => {
                 let (var, lo, _) = self.var(*var);

@@ -1,5 +1,5 @@
 //! Chores: `cargo xtask tidy` checks what the compiler does not, `cargo xtask mcc` runs the questions of
-//! the Model Checking Contest, `cargo xtask spin` compares Promela models with Spin.
+//! the Model Checking Contest, `cargo xtask spin-bench` compares Promela models with Spin.
 #![allow(clippy::print_stdout, clippy::print_stderr)] // A command of its own.
 
 mod mcc;
@@ -13,7 +13,7 @@ fn main() -> ExitCode {
     match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["tidy"] => tidy::run(),
         ["mcc", ref rest @ ..] => mcc::run(rest),
-        ["spin", ref rest @ ..] => spin::run(rest),
+        ["spin-bench", ref rest @ ..] => spin::run(rest),
         _ => {
             eprintln!("usage: cargo xtask tidy\n{}\n{}", mcc::USAGE, spin::USAGE);
             ExitCode::from(2)

@@ -1,10 +1,11 @@
-//! `cargo xtask spin`: the state spaces of Promela models, by Spin and by us, model by model, in one run.
+//! `cargo xtask spin-bench`: the state spaces of Promela models, by Spin and by us, model by model, in one run.
 //!
 //! Spin's verifier is made by `spin -a -o1 -o2 -o3` and `gcc -O2`, so that both have the same states to find
 //! (statement merging and the elimination of dead variables are off). Compared are the time from the text to
 //! the last state, what is explored per second once everything is compiled, bytes per state, and how
-//! many states are left with reduction: ours for end states, Spin's as `expected.json` has it. Ratios are ours
-//! by Spin's. It needs `spin` and `gcc`.
+//! many states are left with reduction: ours for end states, Spin's with the same options, and by default
+//! (with merging and dead variables) as `expected.json` has it. Ratios are ours by Spin's. It needs `spin` and
+//! `gcc`.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
@@ -15,7 +16,7 @@ use serde_json::Value;
 use crate::mcc::build;
 
 pub(crate) const USAGE: &str = "\
-usage: cargo xtask spin [OPTION]...
+usage: cargo xtask spin-bench [OPTION]...
   --corpus FOLDER     a model per folder, or models (repeatable; default: ../shared/promela/dev and …/perf)
   --model TEXT        only models whose name contains this
   --seconds N         for each run (default: 120)
@@ -59,6 +60,8 @@ struct Figures {
     /// The exploration alone.
     exploration: f64,
     bytes: u64,
+    /// How many states are left with reduction.
+    reduced: Option<u64>,
 }
 
 /// The quotients of one model.
@@ -67,6 +70,7 @@ struct Ratios {
     rate: Option<f64>,
     bytes: Option<f64>,
     reduced: Option<f64>,
+    reduced_default: Option<f64>,
 }
 
 pub(crate) fn run(arguments: &[&str]) -> ExitCode {
@@ -84,8 +88,8 @@ pub(crate) fn run(arguments: &[&str]) -> ExitCode {
     }
     println!(
         "| model | states | equal | seconds: ours | Spin's | ratio | states/s: ours | Spin's | ratio | \
-         bytes/state: ours | Spin's | ratio | reduced: ours | Spin's |\n|{}",
-        "---|".repeat(14)
+         bytes/state: ours | Spin's | ratio | reduced: ours | Spin's | Spin's by default |\n|{}",
+        "---|".repeat(15)
     );
     let folder = std::env::temp_dir().join(format!("stubborn-spin-{}", std::process::id()));
     let mut ratios = Vec::new();
@@ -108,7 +112,15 @@ pub(crate) fn run(arguments: &[&str]) -> ExitCode {
     show("seconds from the text", ratios.iter().map(|found| found.total).collect());
     show("states per second", ratios.iter().filter_map(|found| found.rate).collect());
     show("bytes per state", ratios.iter().filter_map(|found| found.bytes).collect());
-    show("states with reduction", ratios.iter().filter_map(|found| found.reduced).collect());
+    let show_reduced = |what: &str, values: Vec<f64>| {
+        let most = values.iter().filter(|ratio| **ratio <= 1.0).count();
+        println!("at most as many {what}: {most} of {} models", values.len());
+        show(what, values);
+    };
+    let reduced = ratios.iter().filter_map(|found| found.reduced).collect();
+    show_reduced("states with reduction", reduced);
+    let reduced = ratios.iter().filter_map(|found| found.reduced_default).collect();
+    show_reduced("states with reduction, Spin with merging", reduced);
     ExitCode::SUCCESS
 }
 
@@ -143,20 +155,21 @@ fn compare(
 ) -> Result<(String, Ratios), String> {
     let ours = ours(program, file, options)?;
     let spin = spin(folder, file, options)?;
-    let reduced = reduced(program, file, options);
-    let por = expected["full_statespace"]["por_default"]["states"].as_u64();
+    let by_default = expected["full_statespace"]["por_default"]["states"].as_u64();
     let is_large = spin.states >= options.from;
     let rate = |figures: Figures| figures.states as f64 / figures.exploration.max(1e-3);
     let per_state = |figures: Figures| figures.bytes as f64 / figures.states.max(1) as f64;
+    let quotient = |(ours, spin): (u64, u64)| ours as f64 / spin.max(1) as f64;
     let ratios = Ratios {
         total: ours.total / spin.total,
         rate: is_large.then(|| rate(ours) / rate(spin)),
         bytes: is_large.then(|| per_state(ours) / per_state(spin)),
-        reduced: reduced.zip(por).map(|(ours, spin)| ours as f64 / spin.max(1) as f64),
+        reduced: ours.reduced.zip(spin.reduced).map(quotient),
+        reduced_default: ours.reduced.zip(by_default).map(quotient),
     };
     let number = |value: Option<u64>| value.map_or_else(|| "?".to_owned(), |value| value.to_string());
     let row = format!(
-        "| {name} | {} | {} | {:.2} | {:.2} | {} | {:.0} | {:.0} | {} | {:.0} | {:.0} | {} | {} | {} |",
+        "| {name} | {} | {} | {:.2} | {:.2} | {} | {:.0} | {:.0} | {} | {:.0} | {:.0} | {} | {} | {} | {} |",
         ours.states,
         if ours.states == spin.states { "yes".to_owned() } else { format!("no: {}", spin.states) },
         ours.total,
@@ -168,8 +181,9 @@ fn compare(
         per_state(ours),
         per_state(spin),
         shown(ratios.bytes),
-        number(reduced),
-        number(por),
+        number(ours.reduced),
+        number(spin.reduced),
+        number(by_default),
     );
     Ok((row, ratios))
 }
@@ -187,6 +201,7 @@ fn ours(program: &Path, file: &Path, options: &Options) -> Result<Figures, Strin
         total,
         exploration: json["seconds"].as_f64().unwrap_or(0.0),
         bytes: json["peak_bytes"].as_u64().unwrap_or(0),
+        reduced: reduced(program, file, options),
     })
 }
 
@@ -230,17 +245,28 @@ fn spin(folder: &Path, file: &Path, options: &Options) -> Result<Figures, String
     let limit = options.seconds.div_ceil(60).max(1);
     let text = run(&pan.to_string_lossy(), &format!("-A -E -c0 -n -m10000000 -Q{limit}"))?;
     let (total, exploration) = (start.elapsed().as_secs_f64(), compiled.elapsed().as_secs_f64());
-    let number = |suffix: &str| {
-        let line = text.lines().find(|line| line.contains(suffix))?;
-        line.split_whitespace().next()?.parse::<f64>().ok()
-    };
-    let states = number("states, stored").ok_or_else(|| failed("pan"))? as u64;
+    let states = states_of(&text).ok_or_else(|| failed("pan"))?;
     let has_stopped = ["max search depth too small", "out of memory", "time limit", "pan:1:"];
     if let Some(why) = has_stopped.iter().find(|why| text.contains(**why)) {
         return Err(format!("Spin has not finished: {why}"));
     }
-    let bytes = number("equivalent memory usage").map_or(0, |megabytes| (megabytes * 1_048_576.0) as u64);
-    Ok(Figures { states, total, exploration, bytes })
+    let bytes =
+        number_in(&text, "equivalent memory usage").map_or(0, |megabytes| (megabytes * 1_048_576.0) as u64);
+    run("gcc", "-w -O1 -DSAFETY -DNOCLAIM -DXUSAFE -DMEMLIM=8000 -o pan pan.c")?;
+    let text = run(&pan.to_string_lossy(), &format!("-A -E -c0 -n -m10000000 -Q{limit}"))?;
+    let is_whole = !has_stopped.iter().any(|why| text.contains(why));
+    let reduced = states_of(&text).filter(|_| is_whole);
+    Ok(Figures { states, total, exploration, bytes, reduced })
+}
+
+/// The first number of the line with these words.
+fn number_in(text: &str, words: &str) -> Option<f64> {
+    let line = text.lines().find(|line| line.contains(words))?;
+    line.split_whitespace().next()?.parse::<f64>().ok()
+}
+
+fn states_of(text: &str) -> Option<u64> {
+    number_in(text, "states, stored").map(|states| states as u64)
 }
 
 fn median(mut values: Vec<f64>) -> Option<f64> {

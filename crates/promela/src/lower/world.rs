@@ -1,6 +1,6 @@
 //! Everything that has a place in the state: variables, processes, channels.
 
-use model::{Builder, VarId, Variable};
+use model::{Builder, Queue, VarId, Variable};
 
 use super::facts::Facts;
 use super::plan::{Instance, Plan};
@@ -62,9 +62,18 @@ pub(crate) struct Channel {
     pub(crate) len: Option<VarId>,
     /// Per field: the first of as many variables as messages fit. Those that are not used are 0.
     pub(crate) cells: Vec<VarId>,
+    /// What it is among the queues of the system, if it holds messages.
+    pub(crate) queue: Option<u32>,
 }
 
 impl Channel {
+    /// Whether a variable is part of it.
+    pub(crate) fn has(&self, var: VarId) -> bool {
+        let is_cell =
+            |first: &VarId| (first.index()..first.index() + self.capacity() as usize).contains(&var.index());
+        self.len == Some(var) || self.cells.iter().any(is_cell)
+    }
+
     pub(crate) fn capacity(&self) -> u32 {
         self.shape.capacity
     }
@@ -249,7 +258,12 @@ impl<'b> WorldBuilder<'b> {
             }
             cells.push(first);
         }
-        self.channels.push(Channel { position, name, shape: shape.clone(), len, cells });
+        let queue = len.map(|len| {
+            let behind = (len.index() + 1)..self.initial.len();
+            let (front, cells) = (cells.clone(), behind.map(VarId::new).collect());
+            self.builder.queue(Queue { len, front, cells })
+        });
+        self.channels.push(Channel { position, name, shape: shape.clone(), len, cells, queue });
         self.channels.len() as i32
     }
 

@@ -1,6 +1,6 @@
 //! Sending and receiving.
 
-use model::{BinaryOp, Expr, ExprId, Stmt, VarId};
+use model::{BinaryOp, Expr, ExprId, QueueUse, Stmt, VarId};
 
 use super::super::expr::{Lowered, Receiver, Scope, receivers};
 use super::super::tell::Sends;
@@ -28,6 +28,7 @@ impl<'a> Coder<'a> {
             let misfit = self.misfit(channel, args.len(), edge);
             match self.world.channels[channel].len {
                 Some(len) => {
+                    let other_conditions = conditions.clone();
                     let capacity = i64::from(self.world.channels[channel].capacity());
                     let mut lowering = self.lowering();
                     let (len, capacity) = (lowering.exprs.var(len), lowering.int(capacity));
@@ -36,7 +37,9 @@ impl<'a> Coder<'a> {
                         Some(error) => vec![error],
                         None => self.append(channel, &values, sorted),
                     };
+                    let queue = self.puts(channel, sorted, &values, &other_conditions);
                     let mut head = head(conditions);
+                    head.queue = queue;
                     head.words[0].sends = Some(Sends::Send { channel, values });
                     self.emit(head, effect);
                 }
@@ -47,6 +50,45 @@ impl<'a> Coder<'a> {
             }
         }
         Ok(())
+    }
+
+    /// What sending does to the queue of a channel, if it looks at nothing else in the channel.
+    fn puts(
+        &self,
+        channel: usize,
+        sorted: bool,
+        values: &[ExprId],
+        conditions: &[ExprId],
+    ) -> Option<QueueUse> {
+        let looks = sorted || self.looks_at(channel, values.iter().chain(conditions).copied());
+        self.world.channels[channel].queue.filter(|_| !looks).map(QueueUse::Put)
+    }
+
+    /// What receiving does to the queue of a channel, if it looks at nothing else in the channel.
+    pub(super) fn takes(
+        &mut self,
+        scope: Scope,
+        channel: usize,
+        args: &[RecvArg],
+        wanted: &[Option<ExprId>],
+        conditions: &[ExprId],
+    ) -> Lowered<Option<QueueUse>> {
+        let mut read: Vec<ExprId> = wanted.iter().flatten().chain(conditions).copied().collect();
+        for arg in args {
+            if let RecvArg::Store(place) = arg {
+                read.extend(self.lowering().element(scope, place)?.1);
+            }
+        }
+        let looks = self.looks_at(channel, read.into_iter());
+        Ok(self.world.channels[channel].queue.filter(|_| !looks).map(QueueUse::Take))
+    }
+
+    fn looks_at(&self, channel: usize, mut exprs: impl Iterator<Item = ExprId>) -> bool {
+        exprs.any(|expr| {
+            let mut vars = Vec::new();
+            self.builder.exprs.reads(expr, &mut vars);
+            vars.into_iter().any(|var| self.world.channels[channel].has(var))
+        })
     }
 
     /// A fault, if a message has more or fewer fields than the channel, and assertions are looked at.

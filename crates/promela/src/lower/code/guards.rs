@@ -6,7 +6,7 @@ use super::{Coder, Head};
 
 impl<'a> Coder<'a> {
     pub(super) fn emit(&mut self, head: Head, mut effect: Vec<Stmt>) {
-        let Head { moves, conditions, quiet, next, label, words } = head;
+        let Head { moves, conditions, quiet, queue, next, label, words } = head;
         let mut guards: Vec<GuardId> = Vec::new();
         for &(process, from, _) in &moves {
             let pc = self.lowering().pc(process);
@@ -36,6 +36,9 @@ impl<'a> Coder<'a> {
         let label = self.builder.label(label);
         let action = self.builder.action(ModelAction { label, guards, effect, owners });
         self.words.push(words);
+        if let Some(queue) = queue {
+            self.builder.uses_queue(action, queue);
+        }
         if let Some(next) = next {
             self.builder.goes_on(action, self.world.processes[next].owner);
         }

@@ -7,7 +7,7 @@ mod processes;
 mod words;
 
 use base::Diagnostic;
-use model::{Action as ModelAction, Builder, ExprId, Guard, Stmt, VarId};
+use model::{Action as ModelAction, Builder, ExprId, Guard, QueueUse, Stmt, VarId};
 
 pub(crate) use self::d_step::scratch_of;
 pub(crate) use self::guards::evaluate;
@@ -44,6 +44,8 @@ struct Head {
     conditions: Vec<ExprId>,
     /// Happens only where nothing else can.
     quiet: bool,
+    /// What it does to a channel, if neither its conditions nor its values look at the channel besides.
+    queue: Option<QueueUse>,
     /// Who goes on in the same step.
     next: Option<usize>,
     label: String,
@@ -108,6 +110,7 @@ impl<'a> Coder<'a> {
             moves: vec![(process, from, to)],
             conditions,
             quiet: false,
+            queue: None,
             next: edge.atomic.then_some(process),
             label: edge.text.to_string(),
             words: vec![words.clone()],
@@ -182,7 +185,9 @@ impl<'a> Coder<'a> {
                             Some(error) => vec![error],
                             None => self.receive(process, channel, args, &wanted, *random, *keep)?,
                         };
+                        let queue = self.takes(scope, channel, args, &wanted, &conditions)?;
                         let mut head = head([conditions.clone(), vec![condition, has]].concat());
+                        head.queue = queue;
                         head.words[0].sends = Some(Sends::Receive { channel, wanted });
                         self.emit(head, effect);
                     }
