@@ -83,11 +83,10 @@ pub fn read(
     let model = parse::model(tokens, sources, &options.limits, &mut sink);
     let program = resolve::resolve(&model, &options.limits, &mut sink);
     if let Some(program) = &program {
-        for proctype in &program.proctypes {
-            if matches!(proctype.kind, program::ProctypeKind::Trace | program::ProctypeKind::NoTrace) {
-                let warning = base::Diagnostic::warning("not-checked", "this trace assertion is not checked");
-                sink.push(warning.at(proctype.span, ""));
-            }
+        if let (Some(span), false) = (program.priorities, program.heeds_priorities()) {
+            let message = "priorities are ignored, since there are rendezvous channels";
+            let help = "so it is in Spin, where they can only be used together by `spin -o6`";
+            sink.push(base::Diagnostic::warning("not-checked", message).at(span, "").with_help(help));
         }
         for index in 0..program.proctypes.len() {
             if let Err(error) = flow::flow(program, program::ProctypeId::new(index)) {

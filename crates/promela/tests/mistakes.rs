@@ -283,10 +283,39 @@ fn declarations() {
 #[test]
 fn what_is_not_looked_at() {
     check(
-        "active proctype P() priority 2 { skip } chan c = [1] of { byte }; trace { do :: c?1 od }",
+        "active proctype P() priority 2 { c?1 } active proctype Q() { c!1 } chan c = [0] of { byte };",
         &[
-            "1:30: not-checked: priorities are not looked at: any process may go on; help: in Spin, only a process with the highest priority of those that can go on does",
-            "1:67: not-checked: this trace assertion is not checked",
+            "1:30: not-checked: priorities are ignored, since there are rendezvous channels; help: so it is in Spin, where they can only be used together by `spin -o6`",
         ],
+    );
+}
+
+#[test]
+fn traces() {
+    let said_of = |trace: &str| {
+        said(&format!("chan c = [1] of {{ byte }}; byte x; active proctype P() {{ c!1; c?x }} {trace}"))
+            .trim_end()
+            .to_owned()
+    };
+    assert_eq!(said_of("trace { do :: c!1; c?_ od }"), "");
+    assert_eq!(
+        said_of("trace { c!x }"),
+        "1:78: not-constant: the fields of an event are constants or `_`; help: `_` is anything"
+    );
+    assert_eq!(
+        said_of("trace { c!1 } notrace { c!1 }"),
+        "1:82: two-traces: there is more than one trace; 1:68: this is the first one"
+    );
+    let no_event = "a trace has only plain sends and receives, `if`, `do` and jumps (this is none of them)";
+    for wrong in ["x = 1", "skip", "c??1", "c!!1", "c?<1>", "atomic { c!1 }", "byte y", "c!1 unless c?1"] {
+        assert_eq!(
+            said_of(&format!("trace {{ {wrong} }}")),
+            format!("1:76: not-an-event: {no_event}"),
+            "{wrong}"
+        );
+    }
+    assert_eq!(
+        said_of("trace { c!1,2 }"),
+        "1:76: wrong-message: the event has 2 fields, but messages of this channel have 1"
     );
 }

@@ -3,6 +3,10 @@
 //! A program is a tree of statements; smaller ones are made by leaving out some of them. Values stay small
 //! by `%`, indices are right by construction, loops inside atomic sequences are counted, and only the
 //! first statement of a d_step can block: what remains is defined.
+//!
+//! A *calm* program has no rendezvous channel; in it, there may be priorities, and its formula may ask
+//! `enabled`: Spin allows neither otherwise. What is asked only in never claims (`_last`) is in one: half of
+//! the formulas are never claims.
 
 use std::fmt::Write as _;
 
@@ -14,6 +18,7 @@ pub(crate) struct Program {
     /// What comes before and after the body of each process.
     processes: Vec<(String, Vec<Node>)>,
     formula: String,
+    is_calm: bool,
 }
 
 /// A statement.
@@ -37,12 +42,16 @@ short s;
 mtype color;
 byte cells[2];
 Pair pair;
+Pair pairs[2];
 chan meet = [0] of { byte };
 chan meet2 = [0] of { mtype, byte };
 chan one = [1] of { byte };
 chan two = [2] of { byte, bit };
 chan carry = [1] of { chan };
 ";
+
+/// Changes of priorities.
+const SETS: [&str; 3] = ["set_priority(_pid, 2)", "set_priority(0, 1)", "set_priority(_pid, _priority + 1)"];
 
 /// Where a statement stands.
 #[derive(Clone, Copy)]
@@ -53,46 +62,90 @@ struct Place {
     in_loop: bool,
     /// Whether the process has the parameters.
     has_parameters: bool,
+    /// Whether there are priorities.
+    has_priorities: bool,
 }
 
 impl Program {
     /// A program of the generator in this state.
     pub(crate) fn random(rng: &mut Rng) -> Program {
         let mut processes = Vec::new();
-        let place = Place { depth: 2, atomic: false, d_step: false, in_loop: false, has_parameters: false };
-        let n = rng.usize(1..3);
+        let is_calm = rng.u8(0..3) == 0;
+        let has_priorities = is_calm && rng.bool();
+        let place = Place {
+            depth: 2,
+            atomic: false,
+            d_step: false,
+            in_loop: false,
+            has_parameters: false,
+            has_priorities,
+        };
+        let n = rng.usize(1..4);
         for index in 0..n {
             let active = if rng.u8(0..4) == 0 { "[2] " } else { "" };
-            let provided = if rng.u8(0..12) == 0 { " provided (x != 1)" } else { "" };
-            let head = format!("active {active}proctype P{index}(){provided}");
+            let provided = match rng.u8(0..16) {
+                0 => " provided (x != 1)",
+                1 => " provided (_pid == 0 || b)",
+                2 => " provided (len(one) == 0 || y < 2)",
+                _ => "",
+            };
+            let priority = if has_priorities && rng.bool() { " priority 2" } else { "" };
+            let head = format!("active {active}proctype P{index}(){priority}{provided}");
             processes.push((head, body(rng, place)));
         }
         let started = Place { has_parameters: true, ..place };
         processes.push(("proctype Q(byte n; chan c)".to_owned(), body(rng, started)));
         if rng.bool() {
-            let mut starts: Vec<Node> = (0..rng.usize(1..3)).map(|_| start(rng)).collect();
+            let mut starts: Vec<Node> = (0..rng.usize(1..3)).map(|_| start(rng, place)).collect();
             if rng.bool() {
                 starts = vec![Node::Group("atomic ".to_owned(), starts)];
             }
             starts.extend((0..rng.usize(0..3)).map(|_| Node::Line(assignment(rng, place))));
             processes.push(("init".to_owned(), starts));
         }
-        let formula = formula(rng, 2);
-        Program { processes, formula }
+        let formula = if rng.bool() {
+            format!("ltl f {{ {} }}", formula(rng, 2, is_calm))
+        } else {
+            let (first, then, last) =
+                (in_claim(rng, is_calm), in_claim(rng, is_calm), in_claim(rng, is_calm));
+            format!(
+                "never f {{\n  do\n  :: {first} -> break\n  :: true\n  od;\n  {then};\naccept:\n  \
+                 do\n  :: {last}\n  od\n}}"
+            )
+        };
+        Program { processes, formula, is_calm }
     }
 
-    /// The text; with its formula, if that is wanted.
-    pub(crate) fn text(&self, with_formula: bool) -> String {
+    /// The text; with its formula, if that is wanted. Spin forgets the priorities of states unless it is
+    /// told not to, which is possible only where it does not look for cycles; so there are none that change,
+    /// if that is wanted.
+    pub(crate) fn text(&self, with_formula: bool, priorities_change: bool) -> String {
         let mut text = GLOBALS.to_owned();
+        if self.is_calm {
+            text = text.replace("[0] of", "[1] of");
+        }
         for (head, body) in &self.processes {
             _ = writeln!(text, "{head} {{\n  byte i, j; bool k; chan d; chan own = [1] of {{ byte }};");
             write_body(&mut text, body, 1);
             text.push_str("}\n");
         }
         if with_formula {
-            _ = writeln!(text, "ltl f {{ {} }}", self.formula);
+            _ = writeln!(text, "{}", self.formula);
+        }
+        if !priorities_change {
+            text = text.replace(" priority 3", "");
+            SETS.iter().for_each(|set| text = text.replace(set, "skip"));
         }
         text
+    }
+
+    /// A text without `provided` and priorities.
+    pub(crate) fn without_precedence(text: &str) -> String {
+        let plain = |line: &str| match line.split_once(" provided ") {
+            Some((head, _)) => format!("{head} {{\n"),
+            None => format!("{line}\n"),
+        };
+        text.lines().map(plain).collect::<String>().replace(" priority 2", "")
     }
 
     /// Smaller programs.
@@ -223,7 +276,7 @@ fn statement(rng: &mut Rng, place: Place) -> Node {
         }
         7 | 8 => Node::Group("atomic ".to_owned(), list(rng, Place { atomic: true, ..inner })),
         9 | 10 if !place.d_step => Node::Group("d_step ".to_owned(), d_step(rng, inner)),
-        11 if !place.atomic => Node::Unless(list(rng, inner), {
+        11 if !place.d_step => Node::Unless(list(rng, inner), {
             let mut escape = vec![Node::Line(blocking(rng, place))];
             escape.extend((0..rng.usize(0..2)).map(|_| statement(rng, inner)));
             escape
@@ -302,6 +355,7 @@ fn basic(rng: &mut Rng, place: Place) -> String {
         15 if !place.d_step && !place.atomic => "goto again".to_owned(),
         16 if place.in_loop && !place.d_step => "break".to_owned(),
         17 if !place.d_step && !place.atomic => "(_nr_pr < 4); run Q(1, one)".to_owned(),
+        19 if place.has_priorities => pick(rng, &SETS),
         18 if !place.atomic => "select (j : 0 .. 1)".to_owned(),
         _ => assignment(rng, place),
     }
@@ -361,16 +415,33 @@ fn value(rng: &mut Rng, place: Place) -> String {
         "x + 1",
         "(b -> 1 : y)",
     ];
+    names.extend(["pairs[i % 2].first", "pairs[1].flags[j % 2]"]);
     if place.has_parameters {
         names.extend(["n", "n"]);
+    }
+    if place.has_priorities {
+        names.extend(["_priority", "get_priority(1)"]);
     }
     pick(rng, &names)
 }
 
 fn assignment(rng: &mut Rng, place: Place) -> String {
-    let to = pick(rng, &["x", "y", "i", "j", "cells[0]", "cells[j % 2]", "pair.first", "x", "y"]);
+    let to = pick(
+        rng,
+        &["x", "y", "i", "j", "cells[0]", "cells[j % 2]", "pair.first", "pairs[x % 2].first", "x", "y"],
+    );
     match rng.u8(0..12) {
-        0 => pick(rng, &["b = !b", "k = (x > 1)", "b = x", "pair.flags[0] = b", "pair.flags[i % 2] = 1"]),
+        0 => pick(
+            rng,
+            &[
+                "b = !b",
+                "k = (x > 1)",
+                "b = x",
+                "pair.flags[0] = b",
+                "pair.flags[i % 2] = 1",
+                "pairs[b].flags[j % 2] = k",
+            ],
+        ),
         1 => pick(rng, &["color = red", "color = blue", "color = 0"]),
         2 => pick(rng, &["s = x - y", "s = -1", "s = (s + 1) % 3", "x = s % 3"]),
         3 => format!("{to} = ({} + {}) % 3", value(rng, place), value(rng, place)),
@@ -381,30 +452,53 @@ fn assignment(rng: &mut Rng, place: Place) -> String {
     }
 }
 
-fn start(rng: &mut Rng) -> Node {
+fn start(rng: &mut Rng, place: Place) -> Node {
     let channel = pick(rng, &["one", "own", "meet"]);
     let text = match rng.u8(0..3) {
         0 => format!("i = run Q({}, {channel})", rng.u8(0..3)),
+        1 if place.has_priorities => format!("run Q({}, {channel}) priority 3", rng.u8(0..3)),
         _ => format!("run Q({}, {channel})", rng.u8(0..3)),
     };
     Node::Line(text)
 }
 
-fn formula(rng: &mut Rng, depth: u32) -> String {
-    if depth == 0 || rng.u8(0..4) == 0 {
-        return pick(
-            rng,
-            &["(x == 1)", "b", "(y < 2)", "(len(one) > 0)", "(color == red)", "(cells[1] == 0)", "(s < 0)"],
-        );
+/// A condition in a never claim.
+fn in_claim(rng: &mut Rng, is_calm: bool) -> String {
+    match rng.u8(0..4) {
+        0 => pick(rng, &["(_last == 0)", "(_last == 1)", "(_last != 2)", "(_last == _nr_pr - 1)"]),
+        1 => format!("(!{} && {})", proposition(rng, is_calm), proposition(rng, is_calm)),
+        _ => proposition(rng, is_calm),
     }
-    let inner = formula(rng, depth - 1);
+}
+
+fn proposition(rng: &mut Rng, is_calm: bool) -> String {
+    let mut all =
+        vec!["(x == 1)", "b", "(y < 2)", "(len(one) > 0)", "(color == red)", "(cells[1] == 0)", "(s < 0)"];
+    all.extend([
+        "(_nr_pr > 2)",
+        "(P0[0]@again)",
+        "(P0[0]:i == 1)",
+        "(pc_value(0) > 3)",
+        "(pc_value(1) == 0)",
+    ]);
+    if is_calm {
+        all.extend(["enabled(0)", "(!enabled(1))", "enabled(0)"]);
+    }
+    pick(rng, &all)
+}
+
+fn formula(rng: &mut Rng, depth: u32, is_calm: bool) -> String {
+    if depth == 0 || rng.u8(0..4) == 0 {
+        return proposition(rng, is_calm);
+    }
+    let inner = formula(rng, depth - 1, is_calm);
     match rng.u8(0..7) {
         0 => format!("([] {inner})"),
         1 => format!("(<> {inner})"),
         2 => format!("([] <> {inner})"),
         3 => format!("(<> [] {inner})"),
         4 => format!("(!{inner})"),
-        5 => format!("({inner} -> <> {})", formula(rng, depth - 1)),
-        _ => format!("({inner} U {})", formula(rng, depth - 1)),
+        5 => format!("({inner} -> <> {})", formula(rng, depth - 1, is_calm)),
+        _ => format!("({inner} U {})", formula(rng, depth - 1, is_calm)),
     }
 }

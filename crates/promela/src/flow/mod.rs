@@ -101,7 +101,7 @@ pub struct Edge<'p> {
 pub enum Action<'p> {
     /// A basic statement.
     Stmt(&'p Stmt),
-    /// `else`: possible if no other edge of the location is.
+    /// `else`: possible if no edge of the location before it is.
     Else,
     /// A jump, or a `skip` that is not in the text: always possible, changes nothing.
     Jump,

@@ -1,9 +1,10 @@
-//! What can be told from the text: which variables never change, and which extras are used.
+//! What can be told from the text: which variables never change or are never read, and which extras are used.
 
 use fixedbitset::FixedBitSet;
 
 use crate::program::{
-    Expr, ExprKind, Formula, Place, ProctypeId, Program, RecvArg, Step, Stmt, StmtKind, VarId,
+    BinaryOp, Expr, ExprKind, Formula, Place, ProctypeId, Program, RecvArg, Step, Stmt, StmtKind, Type,
+    VarId, Visibility,
 };
 
 /// Facts about a program.
@@ -11,22 +12,28 @@ use crate::program::{
 pub(crate) struct Facts {
     /// Global variables that some statement may change.
     globals: FixedBitSet,
+    /// Global variables that somebody reads, but to add to them.
+    globals_read: FixedBitSet,
     /// The same for the locals of each proctype.
     locals: Vec<FixedBitSet>,
     /// Whether `_last` is read.
     pub(crate) uses_last: bool,
+    /// Whether priorities change.
+    pub(crate) sets_priority: bool,
 }
 
 impl Facts {
     pub(crate) fn new(program: &Program) -> Facts {
         let mut facts = Facts {
             globals: FixedBitSet::with_capacity(program.globals.len()),
+            globals_read: FixedBitSet::with_capacity(program.globals.len()),
             locals: program
                 .proctypes
                 .iter()
                 .map(|proctype| FixedBitSet::with_capacity(proctype.locals.len()))
                 .collect(),
             uses_last: false,
+            sets_priority: false,
         };
         for (index, proctype) in program.proctypes.iter().enumerate() {
             facts.block(ProctypeId::new(index), &proctype.body);
@@ -39,6 +46,13 @@ impl Facts {
     /// Whether some statement may change a global variable.
     pub(crate) fn changes_global(&self, index: usize) -> bool {
         self.globals.contains(index)
+    }
+
+    /// Whether a global variable needs no place: it is `hidden`, a scalar, and nobody reads it.
+    pub(crate) fn drops_global(&self, program: &Program, index: usize) -> bool {
+        let variable = &program.globals[index];
+        let is_scalar = variable.length.is_none() && !matches!(variable.ty, Type::Struct(_));
+        variable.visibility == Visibility::Hidden && is_scalar && !self.globals_read.contains(index)
     }
 
     /// Whether a process may change one of its variables.
@@ -63,18 +77,18 @@ impl Facts {
             StmtKind::Expr(expr) | StmtKind::Assert(expr) | StmtKind::PrintM(expr) => self.expr(expr),
             StmtKind::Assign(place, expr) => {
                 self.changed(proctype, place);
-                self.expr(expr);
+                self.expr(own_step(place, expr).unwrap_or(expr));
             }
             StmtKind::Declare(var) => match var {
                 VarId::Global(global) => self.globals.insert(global.index()),
                 VarId::Local(local) => self.locals[proctype.index()].insert(local.index()),
             },
             StmtKind::Send { channel, args, .. } => {
-                self.place(channel);
+                self.read(channel);
                 args.iter().for_each(|arg| self.expr(arg));
             }
             StmtKind::Receive { channel, args, .. } => {
-                self.place(channel);
+                self.read(channel);
                 for arg in args {
                     match arg {
                         RecvArg::Store(place) => self.changed(proctype, place),
@@ -85,10 +99,11 @@ impl Facts {
             }
             StmtKind::Print(_, args) => args.iter().for_each(|arg| self.expr(arg)),
             StmtKind::SetPriority(pid, priority) => {
+                self.sets_priority = true;
                 self.expr(pid);
                 self.expr(priority);
             }
-            StmtKind::Else | StmtKind::Goto(_) | StmtKind::Break => {}
+            StmtKind::Else | StmtKind::Goto(_) | StmtKind::Break | StmtKind::Event { .. } => {}
             StmtKind::If(options) | StmtKind::Do(options) | StmtKind::For(options) => {
                 options.iter().for_each(|option| self.block(proctype, option));
             }
@@ -109,6 +124,14 @@ impl Facts {
         }
     }
 
+    fn read(&mut self, place: &Place) {
+        if let VarId::Global(global) = place.root {
+            self.globals_read.insert(global.index());
+        }
+        self.place(place);
+    }
+
+    /// Reads the indices of a place.
     fn place(&mut self, place: &Place) {
         for step in &place.steps {
             if let Step::Index(index) = step {
@@ -120,7 +143,7 @@ impl Facts {
     fn expr(&mut self, expr: &Expr) {
         match &expr.kind {
             ExprKind::Last => self.uses_last = true,
-            ExprKind::Load(place) => self.place(place),
+            ExprKind::Load(place) => self.read(place),
             ExprKind::Unary(_, x)
             | ExprKind::Enabled(x)
             | ExprKind::PcValue(x)
@@ -136,9 +159,9 @@ impl Facts {
                 self.expr(&parts.1);
                 self.expr(&parts.2);
             }
-            ExprKind::ChannelTest(_, place) => self.place(place),
+            ExprKind::ChannelTest(_, place) => self.read(place),
             ExprKind::Poll { channel, args, .. } => {
-                self.place(channel);
+                self.read(channel);
                 args.iter().flatten().for_each(|arg| self.expr(arg));
             }
             ExprKind::Run { args, .. } => args.iter().for_each(|arg| self.expr(arg)),
@@ -156,4 +179,12 @@ impl Facts {
             | ExprKind::Timeout => {}
         }
     }
+}
+
+/// If an assignment adds something to a variable, or subtracts it: what.
+pub(crate) fn own_step<'e>(place: &Place, expr: &'e Expr) -> Option<&'e Expr> {
+    let ExprKind::Binary(BinaryOp::Add | BinaryOp::Sub, operands) = &expr.kind else { return None };
+    let ExprKind::Load(own) = &operands.0.kind else { return None };
+    let is_own = own.root == place.root && own.steps.is_empty() && place.steps.is_empty();
+    is_own.then_some(&operands.1)
 }

@@ -9,6 +9,8 @@
 //!   effect. `timeout` waits until nothing else is possible ([`model::Guard::Quiet`]).
 //! - A channel is a number of messages and their cells, the oldest first; cells that are not used are 0.
 //! - Variables that no statement changes are constants, and take no room.
+//! - A trace is a variable that messages move (`trace`); priorities are conditions on what others can do
+//!   (`expr::priorities`).
 //!
 //! States are equal when Spin's are, and steps are Spin's, so that counts can be compared with those of
 //! a verifier made by `spin -a -o1 -o2 -o3`.
@@ -20,12 +22,14 @@ mod facts;
 pub(crate) mod plan;
 mod storage;
 pub mod tell;
+mod trace;
 mod world;
 
 use std::sync::Arc;
 
 use base::{Diagnostics, Span};
 use model::{ActionSystem, Builder, Describe as _, ExprId, Fault, StepError, Stmt, VarId};
+use rustc_hash::FxHashMap;
 
 pub use self::claim::Claim;
 use self::code::{Coder, evaluate};
@@ -42,6 +46,7 @@ pub(crate) struct Probe {
     var: VarId,
     site: Site,
     proctype: ProctypeId,
+    priority: u32,
 }
 
 /// What an [`Stmt::Assert`] of the system is about.
@@ -100,6 +105,7 @@ impl Code {
                 proctype,
                 arguments: vec![Some(0); its.n_parameters],
                 n_channels: n_before,
+                priority: its.priority,
             });
             n_before += n_channels(&program, &its.locals);
         }
@@ -151,8 +157,10 @@ impl Code {
             builder: &mut builder,
             asserts: matches!(purpose, Purpose::Assertions | Purpose::Simulation),
             probes: &mut probes,
+            carriers: Vec::new(),
             words: &mut words,
             promises: &mut promises,
+            precedence: FxHashMap::default(),
             errors: &mut errors,
         };
         coder.run();
@@ -167,12 +175,13 @@ impl Code {
                 Err(error) => coder.errors.push(error),
             }
         }
+        let n_carriers = coder.carriers.len();
         if !errors.is_empty() {
             let mut all = Diagnostics::new();
             all.extend(errors);
             return Err(all);
         }
-        initial.resize(initial.len() + probes.len(), 0);
+        initial.resize(initial.len() + probes.len() + n_carriers, 0);
         for effect in starts {
             apply(&builder.exprs, &effect, &mut initial);
         }
@@ -218,6 +227,7 @@ impl Code {
         let Fault::OutOfRange { var, value } = error.fault else { return Ok(None) };
         let Some(probe) = self.probes.iter().find(|probe| probe.var == var) else { return Ok(None) };
         let mut instance = self.tickets[probe.proctype.index()].read(probe.proctype, value - 1);
+        instance.priority = probe.priority;
         let program = &self.program;
         if n_channels(program, &program.proctypes[probe.proctype.index()].locals) == 0 {
             instance.n_channels = 0;
@@ -297,7 +307,7 @@ impl Code {
     }
 }
 
-/// The graphs of all proctypes; claims and traces have none here.
+/// The graphs of all proctypes, claims and traces.
 fn flows(program: &Program) -> Result<Vec<Flow<'_>>, Diagnostics> {
     let mut flows = Vec::new();
     for index in 0..program.proctypes.len() {

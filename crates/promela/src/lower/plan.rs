@@ -26,6 +26,8 @@ pub(crate) struct Instance {
     pub(crate) arguments: Vec<Option<i32>>,
     /// How many channels there are before its own, if it has some.
     pub(crate) n_channels: u32,
+    /// The priority that it starts with.
+    pub(crate) priority: u32,
 }
 
 /// A `run` in the code of a process.
@@ -155,6 +157,7 @@ impl Ticket {
             slot: part(0, SLOT_BITS) as u32,
             proctype,
             n_channels: part(SLOT_BITS, CHANNEL_BITS) as u32,
+            priority: 1,
             arguments: self.fields.iter().map(argument).collect(),
         }
     }

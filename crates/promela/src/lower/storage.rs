@@ -3,6 +3,10 @@
 //!
 //! A typedef is spread out: of `T a[3]` with fields `x` and `y[2]` there are two rows, the 3 elements of
 //! `a[·].x` and the 6 of `a[·].y[·]`.
+//!
+//! A `hidden` variable that nobody reads, but to add to it, is nowhere, as in Spin. One that
+//! is read is a variable like others: Spin leaves it out of the state all the same, takes states for equal
+//! that differ in it, and so misses runs; its figures are smaller then.
 
 use model::VarId;
 
@@ -31,6 +35,8 @@ pub(crate) enum At {
     Vars(VarId),
     /// These values.
     Constants(Vec<i32>),
+    /// Nowhere: what is stored is thrown away, and nobody reads it.
+    Nowhere,
 }
 
 impl Row {

@@ -204,7 +204,7 @@ impl Code {
         items
     }
 
-    /// Where the processes are.
+    /// Where the processes are, and the trace.
     pub fn positions(&self, state: &[i64]) -> Vec<Position> {
         let Ok(flows) = super::flows(&self.program) else { return Vec::new() };
         let position = |process: &Process| {
@@ -221,7 +221,19 @@ impl Code {
         };
         let mut living: Vec<&Process> = self.living(state).collect();
         living.sort_by_key(|process| process.instance.slot);
-        living.into_iter().map(position).collect()
+        let mut positions: Vec<Position> = living.into_iter().map(position).collect();
+        positions.extend(self.world.trace.and_then(|trace| {
+            let flow = &flows[trace.proctype.index()];
+            let index = state[trace.at.index()] as usize;
+            let location = flow.locations.get(index)?;
+            Some(Position {
+                process: self.program.proctypes[trace.proctype.index()].name.to_string(),
+                span: location.span,
+                may_stay: location.is_end,
+                is_over: flow.end.is_some_and(|end| end.index() == index),
+            })
+        }));
+        positions
     }
 
     fn living<'s>(&'s self, state: &'s [i64]) -> impl Iterator<Item = &'s Process> {

@@ -5,6 +5,7 @@ use model::{Builder, Queue, VarId, Variable};
 use super::facts::Facts;
 use super::plan::{Instance, Plan};
 use super::storage::{At, Part, Row, Storage, element_name, n_channels, parts};
+use super::trace::{self, Trace};
 use crate::flow::Flow;
 use crate::program::{self, ExprKind, Init, Program, Type};
 
@@ -23,8 +24,11 @@ pub(crate) struct World {
     pub(crate) n_processes: VarId,
     /// How many channels there are; nothing if that never changes.
     pub(crate) n_channels: Option<VarId>,
+    pub(crate) priorities: Priorities,
     /// Who made the last step, if somebody wants to know.
     pub(crate) last: Option<VarId>,
+    /// The trace that watches what is sent and received.
+    pub(crate) trace: Option<Trace>,
     /// For the use of effects; always 0 between steps.
     pub(crate) scratch: Option<VarId>,
     /// Always 0.
@@ -33,6 +37,17 @@ pub(crate) struct World {
     pub(crate) channels: Vec<Channel>,
     /// Least and greatest value of each variable.
     pub(crate) ranges: Vec<(i64, i64)>,
+}
+
+/// The priorities of processes.
+#[derive(Debug)]
+pub(crate) enum Priorities {
+    /// All are 1, or they are ignored.
+    None,
+    /// Those with which processes start.
+    Fixed,
+    /// A variable per process number.
+    Vars(Vec<VarId>),
 }
 
 /// A process for which there is code.
@@ -130,7 +145,10 @@ impl<'b> WorldBuilder<'b> {
             let changes = self.facts.changes_global(index);
             let own = self.add_channels(&mut n_own, &variable.name, variable);
             let values = |expr: &program::Expr| known(&globals, None, expr);
-            let storage = self.storage(&variable.name, variable, changes, None, &own, &values);
+            let storage = match self.facts.drops_global(program, index) {
+                true => Storage { rows: vec![Row { ty: variable.ty, lengths: Vec::new(), at: At::Nowhere }] },
+                false => self.storage(&variable.name, variable, changes, None, &own, &values),
+            };
             globals.push(storage);
         }
         let has_own = |instance: &Instance| {
@@ -139,6 +157,11 @@ impl<'b> WorldBuilder<'b> {
         };
         let n_global = n_own;
         let last = self.facts.uses_last.then(|| self.variable(Variable::new("_last", 0, 255), 0));
+        let trace = trace::find(program).map(|(proctype, forbids)| {
+            let flow = &flows[proctype.index()];
+            let variable = Variable::new("_event", 0, flow.locations.len() as i64);
+            Trace { proctype, at: self.variable(variable, flow.initial.index() as i64), forbids }
+        });
         let scratch = scratch.map(|most| self.variable(Variable::new(UNNAMED, 0, most), 0));
         let nothing = self.variable(Variable::new(UNNAMED, 0, 0), 0);
         let n_channels = plan
@@ -163,6 +186,14 @@ impl<'b> WorldBuilder<'b> {
             let var = self.variable(variable, 0);
             slots.push((var, 1));
         }
+        let priorities = match program.heeds_priorities() {
+            false => Priorities::None,
+            true if self.facts.sets_priority => {
+                let name = |slot| Variable::new(format!("_priority[{slot}]"), 0, 255);
+                Priorities::Vars((0..n_slots).map(|slot| self.variable(name(slot), 0)).collect())
+            }
+            true => Priorities::Fixed,
+        };
         let mut processes = Vec::new();
         for instance in plan.instances() {
             let proctype = &program.proctypes[instance.proctype.index()];
@@ -204,7 +235,9 @@ impl<'b> WorldBuilder<'b> {
             slots: slots.into_iter().map(|(var, _)| var).collect(),
             n_processes,
             n_channels,
+            priorities,
             last,
+            trace,
             scratch,
             nothing,
             channels: self.channels,

@@ -50,6 +50,15 @@ pub enum StmtKind {
         /// What becomes of the fields.
         args: Vec<RecvArg>,
     },
+    /// `c!a,_` or `c?a,_` in a trace: what somebody may send or receive.
+    Event {
+        /// The channel: a global one, with constant indices.
+        channel: Place,
+        /// Whether it is sent.
+        is_send: bool,
+        /// What the fields must be; `None` is anything. There may be fewer than the channel has.
+        fields: Vec<Option<i32>>,
+    },
     /// `assert(e)`.
     Assert(Expr),
     /// `printf`: the format without quotation marks, and what is printed.
@@ -58,7 +67,7 @@ pub enum StmtKind {
     PrintM(Expr),
     /// `set_priority(pid, priority)`.
     SetPriority(Expr, Expr),
-    /// `else`: possible if no other edge of its location is; always, if it is the only one.
+    /// `else`: possible if no edge of its location before it is; always, if it is the first one.
     Else,
     /// Jumps.
     Goto(LabelId),

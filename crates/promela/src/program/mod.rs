@@ -59,8 +59,21 @@ pub struct Program {
     pub formulas: Vec<Property>,
     /// `xr` and `xs` assertions.
     pub exclusives: Vec<Exclusive>,
+    /// Where a priority other than 1 is given first, or one is set.
+    pub priorities: Option<Span>,
     /// What is probably not meant.
     pub warnings: Diagnostics,
+}
+
+impl Program {
+    /// Whether priorities matter: they do if there are several, and no rendezvous channel.
+    pub fn heeds_priorities(&self) -> bool {
+        let structs = self.structs.iter().flat_map(|its| &its.fields);
+        let locals = self.proctypes.iter().flat_map(|proctype| &proctype.locals);
+        let mut all = self.globals.iter().chain(structs).chain(locals);
+        let meets = |variable: &Variable| matches!(variable.init, Init::Channel(Channel { capacity: 0, .. }));
+        self.priorities.is_some() && !all.any(meets)
+    }
 }
 
 /// A typedef.

@@ -301,9 +301,7 @@ impl Resolver<'_> {
                 "",
             ));
         } else if value > 1 {
-            let message = "priorities are not looked at: any process may go on";
-            let help = "in Spin, only a process with the highest priority of those that can go on does";
-            self.warn(Diagnostic::warning("not-checked", message).at(expr.span, "").with_help(help));
+            self.priorities.get_or_insert(expr.span);
         }
         u32::try_from(value).ok()
     }

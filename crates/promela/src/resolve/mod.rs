@@ -5,6 +5,7 @@
 //! 2. The locals and labels of all proctypes (`frame`), since `P:x` and `P@label` may refer to any
 //!    of them.
 //! 3. Bodies and formulas (`stmt`, `local`, `loops`, `expr`, `place`, `formula`).
+//!    Traces have events only (`event`).
 //! 4. What is probably a mistake (`suspect`).
 //!
 //! Scopes are those of Spin since version 6: every pair of braces is one, options are none.
@@ -12,6 +13,7 @@
 //! blocks may repeat labels, and questions like `full(c)` may be negated.
 
 mod declare;
+mod event;
 mod expr;
 mod formula;
 mod frame;
@@ -43,6 +45,7 @@ type Resolved<T> = Result<T, Fail>;
 pub(crate) fn resolve(model: &Model, limits: &Limits, sink: &mut Sink) -> Option<Program> {
     let mut resolver = Resolver::new(limits, sink, model.broken);
     resolver.declare_globals(model);
+    resolver.check_traces();
     let bodies: Vec<&AstProctype> = model.units.iter().filter_map(proctype_of).collect();
     if resolver.sink.is_full() {
         return None;
@@ -74,6 +77,7 @@ pub(crate) fn resolve(model: &Model, limits: &Limits, sink: &mut Sink) -> Option
         initial: resolver.initial,
         formulas: resolver.properties,
         exclusives: resolver.exclusives,
+        priorities: resolver.priorities,
         warnings: base::Diagnostics::new(),
     })
 }
@@ -124,6 +128,8 @@ struct Resolver<'a> {
     initial: Vec<ProctypeId>,
     properties: Vec<Property>,
     exclusives: Vec<Exclusive>,
+    /// Where a priority other than 1 is given first, or one is set.
+    priorities: Option<Span>,
     /// Scalars in all variables so far.
     n_scalars: usize,
     /// The proctype whose body is being resolved.
@@ -175,6 +181,7 @@ impl<'a> Resolver<'a> {
             initial: Vec::new(),
             properties: Vec::new(),
             exclusives: Vec::new(),
+            priorities: None,
             n_scalars: 0,
             current: None,
             calls: Vec::new(),

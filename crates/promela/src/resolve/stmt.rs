@@ -60,6 +60,7 @@ impl Resolver<'_> {
         }
         let mut list = Vec::new();
         let kind = match &statement.kind {
+            _ if self.is_in_trace() => self.trace_kind(statement)?,
             AstKind::Declaration(declaration) => return self.local_declaration(declaration),
             AstKind::Exclusive { is_send, channels } => return self.exclusive(*is_send, channels),
             AstKind::ForRange { range, body } => self.for_range(range, body, statement.span, &mut list)?,
@@ -167,6 +168,7 @@ impl Resolver<'_> {
             }
             AstKind::PrintM(expr) => StmtKind::PrintM(self.expr(expr)?),
             AstKind::SetPriority(pid, priority) => {
+                self.priorities.get_or_insert(span);
                 StmtKind::SetPriority(self.expr(pid)?, self.expr(priority)?)
             }
             AstKind::Else => {
@@ -205,7 +207,7 @@ impl Resolver<'_> {
     }
 
     /// The types of a message's fields, where the channel is known.
-    fn message_types(&self, channel: &Place) -> Vec<Type> {
+    pub(super) fn message_types(&self, channel: &Place) -> Vec<Type> {
         let known = self.known_channel(channel).map(|global| &self.globals[global.index()].init);
         match known {
             Some(Init::Channel(messages)) => messages.fields.clone(),
@@ -239,7 +241,7 @@ impl Resolver<'_> {
         Ok(StmtKind::Assign(place, value))
     }
 
-    fn break_statement(&mut self, span: Span) -> Resolved<StmtKind> {
+    pub(super) fn break_statement(&mut self, span: Span) -> Resolved<StmtKind> {
         let Some(current) = &self.current else { return Ok(StmtKind::Break) };
         match current.loops.last() {
             None => {
@@ -254,7 +256,7 @@ impl Resolver<'_> {
     }
 
     /// A jump must not cross the border of a d_step.
-    fn check_jump(&self, label: usize, span: Span) -> Resolved<()> {
+    pub(super) fn check_jump(&self, label: usize, span: Span) -> Resolved<()> {
         let Some(current) = &self.current else { return Ok(()) };
         let found = &self.frames[current.index].labels[label];
         if found.d_step == current.d_step {
@@ -291,7 +293,7 @@ impl Resolver<'_> {
         list
     }
 
-    fn loop_options(&mut self, options: &[Vec<AstStmt>]) -> Vec<Vec<Stmt>> {
+    pub(super) fn loop_options(&mut self, options: &[Vec<AstStmt>]) -> Vec<Vec<Stmt>> {
         self.enter_loop();
         let options = self.options(options);
         self.leave_loop();
@@ -310,7 +312,7 @@ impl Resolver<'_> {
         }
     }
 
-    fn options(&mut self, options: &[Vec<AstStmt>]) -> Vec<Vec<Stmt>> {
+    pub(super) fn options(&mut self, options: &[Vec<AstStmt>]) -> Vec<Vec<Stmt>> {
         let options: Vec<Vec<Stmt>> = options.iter().map(|option| self.statements(option, true)).collect();
         let mut elses =
             options.iter().filter_map(|option| first(option)).filter(|s| matches!(s.kind, StmtKind::Else));

@@ -2,6 +2,8 @@
 
 #![allow(dead_code)] // Each test uses a part of it.
 
+pub(crate) mod run;
+
 use std::path::PathBuf;
 
 use base::{Diagnostics, SourceMap};

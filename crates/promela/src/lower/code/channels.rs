@@ -35,7 +35,10 @@ impl<'a> Coder<'a> {
                     conditions.push(lowering.binary(BinaryOp::Lt, len, capacity));
                     let effect = match misfit {
                         Some(error) => vec![error],
-                        None => self.append(channel, &values, sorted),
+                        None => {
+                            let event = self.event(channel, true, &values, edge)?;
+                            [event, self.append(channel, &values, sorted)].concat()
+                        }
                     };
                     let queue = self.puts(channel, sorted, &values, &other_conditions);
                     let mut head = head(conditions);
@@ -223,17 +226,17 @@ impl<'a> Coder<'a> {
         &mut self,
         process: usize,
         channel: usize,
-        args: &[RecvArg],
+        edge: &Edge<'a>,
         wanted: &[Option<ExprId>],
-        random: bool,
-        keep: bool,
     ) -> Lowered<Vec<Stmt>> {
+        let Action::Stmt(stmt) = &edge.action else { return Ok(Vec::new()) };
+        let StmtKind::Receive { random, keep, args, .. } = &stmt.kind else { return Ok(Vec::new()) };
         let scope = Scope::Process(process);
         let world = self.world;
         let capacity = world.channels[channel].capacity();
         let Some(len) = world.channels[channel].len else { return Ok(Vec::new()) };
         let mut effect = Vec::new();
-        let at = world.scratch.filter(|_| random && capacity > 1);
+        let at = world.scratch.filter(|_| *random && capacity > 1);
         if let Some(at) = at {
             // Looks for the first that fits.
             let mut lowering = self.lowering();
@@ -247,19 +250,23 @@ impl<'a> Coder<'a> {
             let differs = lowering.any(&parts);
             effect.push(Stmt::While(differs, vec![Stmt::Add(at, 1)]));
         }
-        for (field, arg) in args.iter().enumerate() {
-            let (RecvArg::Store(place), Some(&first)) = (arg, world.channels[channel].cells.get(field))
-            else {
-                continue;
-            };
-            let value = match at {
+        let mut values = Vec::new();
+        for &first in &world.channels[channel].cells {
+            values.push(match at {
                 Some(at) => {
                     let index = self.builder.exprs.var(at);
                     self.builder.exprs.element(first, capacity, index)
                 }
                 None => self.builder.exprs.var(first),
-            };
-            effect.extend(self.store(scope, place, value)?);
+            });
+        }
+        if !keep {
+            effect.extend(self.event(channel, false, &values, edge)?);
+        }
+        for (arg, &value) in args.iter().zip(&values) {
+            if let RecvArg::Store(place) = arg {
+                effect.extend(self.store(scope, place, value)?);
+            }
         }
         if !keep {
             match at {
@@ -322,11 +329,9 @@ impl<'a> Coder<'a> {
                     (lowering.location(other, location), lowering.location(other, its_edge.target));
                 let mut effect = Vec::new();
                 effect.extend(self.misfit(channel, args.len(), its_edge));
-                for (field, arg) in args.iter().enumerate() {
-                    if let (RecvArg::Store(place), Some(&value)) = (arg, values.get(field)) {
-                        effect.extend(self.store(Scope::Process(other), place, value)?);
-                    }
-                }
+                effect.extend(self.event(channel, true, values, edge)?);
+                effect.extend(self.event(channel, false, values, its_edge)?);
+                effect.extend(self.hand_over(Scope::Process(other), args, values)?);
                 let mut words = self.plain_words(other, its_edge);
                 if let Some((flow, start)) = &rest {
                     words.inside = Some(self.inside(other, flow, *start, Some(effect.clone()))?);

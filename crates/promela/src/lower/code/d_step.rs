@@ -85,17 +85,20 @@ impl<'a> Coder<'a> {
                         let values = self.values(scope, channel, args)?;
                         let its = match self.misfit(channel, args.len(), edge) {
                             Some(error) => vec![error],
-                            None => self.append(channel, &values, *sorted),
+                            None => {
+                                let event = self.event(channel, true, &values, edge)?;
+                                [event, self.append(channel, &values, *sorted)].concat()
+                            }
                         };
                         effect.push(self.only_if(condition, its));
                     }
                 }
-                StmtKind::Receive { channel, random, keep, args } => {
+                StmtKind::Receive { channel, args, .. } => {
                     for (condition, channel) in self.lowering().channels(scope, channel)? {
                         let wanted = self.lowering().wanted(scope, args)?;
                         let its = match self.misfit(channel, args.len(), edge) {
                             Some(error) => vec![error],
-                            None => self.receive(process, channel, args, &wanted, *random, *keep)?,
+                            None => self.receive(process, channel, edge, &wanted)?,
                         };
                         effect.push(self.only_if(condition, its));
                     }

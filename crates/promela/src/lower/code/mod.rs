@@ -2,16 +2,20 @@
 
 mod channels;
 mod d_step;
+mod events;
 mod guards;
+mod handover;
 mod processes;
 mod words;
 
 use base::Diagnostic;
 use model::{Action as ModelAction, Builder, ExprId, Guard, QueueUse, Stmt, VarId};
+use rustc_hash::FxHashMap;
 
 pub(crate) use self::d_step::scratch_of;
 pub(crate) use self::guards::evaluate;
-use super::expr::{Lowered, Lowering, Scope, not_supported};
+use super::expr::{Lowered, Lowering, Scope};
+use super::facts::own_step;
 use super::plan::{Plan, Ticket};
 use super::storage::At;
 use super::tell::{Sends, Words};
@@ -31,9 +35,13 @@ pub(crate) struct Coder<'a> {
     /// Whether assertions are looked at.
     pub(crate) asserts: bool,
     pub(crate) probes: &'a mut Vec<Probe>,
+    /// Variables for values that are on their way, which are 0 between steps: field and type.
+    pub(crate) carriers: Vec<(usize, program::Type, VarId)>,
     /// What each action is in words.
     pub(crate) words: &'a mut Vec<Vec<Words>>,
     pub(crate) promises: &'a mut Vec<Promise>,
+    /// Per process, and whether `timeout` is true: what must be true by the priorities.
+    pub(crate) precedence: FxHashMap<(usize, bool), Vec<ExprId>>,
     pub(crate) errors: &'a mut Vec<Diagnostic>,
 }
 
@@ -105,7 +113,8 @@ impl<'a> Coder<'a> {
         let words = self.words_of(process, edge)?;
         let mut lowering = self.lowering();
         let (from, to) = (lowering.location(process, at), lowering.location(process, edge.target));
-        let conditions = lowering.allowed(process, edges, edge)?;
+        let allowed = lowering.allowed(process, edges, edge)?;
+        let conditions = [allowed.clone(), self.precedence(process, false)?].concat();
         let head = |conditions: Vec<ExprId>| Head {
             moves: vec![(process, from, to)],
             conditions,
@@ -120,7 +129,8 @@ impl<'a> Coder<'a> {
         match &edge.action {
             Action::Jump => self.emit(head(conditions), Vec::new()),
             Action::Else => {
-                let other = lowering.others_possible(process, edges)?;
+                let before = edges.iter().position(|other| std::ptr::eq(other, edge)).unwrap_or(edges.len());
+                let other = lowering.others_possible(process, &edges[..before])?;
                 let condition = lowering.not(other);
                 self.emit(head([conditions, vec![condition]].concat()), Vec::new());
             }
@@ -140,22 +150,27 @@ impl<'a> Coder<'a> {
                 self.emit(head([conditions, vec![condition]].concat()), effect);
             }
             Action::Stmt(stmt) => match &stmt.kind {
-                StmtKind::Expr(program::Expr { kind: ExprKind::Run { proctype, args, .. }, .. }) => {
+                StmtKind::Expr(program::Expr {
+                    kind: ExprKind::Run { proctype, args, priority }, ..
+                }) => {
                     self.start_all(
                         process,
                         edge,
-                        *proctype,
+                        (*proctype, priority.unwrap_or(1)),
                         args,
                         None,
                         &|conditions| head(conditions),
                         &conditions,
                     )?;
                 }
-                StmtKind::Assign(place, program::Expr { kind: ExprKind::Run { proctype, args, .. }, .. }) => {
+                StmtKind::Assign(
+                    place,
+                    program::Expr { kind: ExprKind::Run { proctype, args, priority }, .. },
+                ) => {
                     self.start_all(
                         process,
                         edge,
-                        *proctype,
+                        (*proctype, priority.unwrap_or(1)),
                         args,
                         Some(place),
                         &|conditions| head(conditions),
@@ -165,7 +180,8 @@ impl<'a> Coder<'a> {
                 StmtKind::Expr(expr) if mentions_timeout(expr) => {
                     for timeout in [false, true] {
                         let condition = self.lowering_with(timeout).expr(scope, expr)?;
-                        let mut head = head([conditions.clone(), vec![condition]].concat());
+                        let precedence = self.precedence(process, timeout)?;
+                        let mut head = head([allowed.clone(), precedence, vec![condition]].concat());
                         head.quiet = timeout;
                         self.emit(head, Vec::new());
                     }
@@ -173,7 +189,7 @@ impl<'a> Coder<'a> {
                 StmtKind::Send { channel, sorted, args } => {
                     self.send(process, edge, channel, *sorted, args, &conditions, head)?;
                 }
-                StmtKind::Receive { channel, random, keep, args } => {
+                StmtKind::Receive { channel, random, args, .. } => {
                     for (condition, channel) in self.lowering().channels(scope, channel)? {
                         if self.world.channels[channel].len.is_none() {
                             continue; // The sender's business.
@@ -183,7 +199,7 @@ impl<'a> Coder<'a> {
                         let has = lowering.has_message(channel, &wanted, *random);
                         let effect = match self.misfit(channel, args.len(), edge) {
                             Some(error) => vec![error],
-                            None => self.receive(process, channel, args, &wanted, *random, *keep)?,
+                            None => self.receive(process, channel, edge, &wanted)?,
                         };
                         let queue = self.takes(scope, channel, args, &wanted, &conditions)?;
                         let mut head = head([conditions.clone(), vec![condition, has]].concat());
@@ -202,12 +218,24 @@ impl<'a> Coder<'a> {
         Ok(())
     }
 
+    /// What must be true by the priorities for a process to do something.
+    fn precedence(&mut self, process: usize, timeout: bool) -> Lowered<Vec<ExprId>> {
+        if let Some(known) = self.precedence.get(&(process, timeout)) {
+            return Ok(known.clone());
+        }
+        let conditions = self.lowering_with(timeout).precedence(process)?;
+        self.precedence.insert((process, timeout), conditions.clone());
+        Ok(conditions)
+    }
+
     /// The effect of a statement that neither sends, receives, starts nor ends anything.
     fn simple(&mut self, process: usize, edge: &Edge<'a>) -> Lowered<Vec<Stmt>> {
         let scope = Scope::Process(process);
         let Action::Stmt(stmt) = &edge.action else { return Ok(Vec::new()) };
         Ok(match &stmt.kind {
             StmtKind::Assign(place, expr) => {
+                let is_kept = !matches!(self.lowering().element(scope, place)?.0.at, At::Nowhere);
+                let expr = if is_kept { expr } else { own_step(place, expr).unwrap_or(expr) };
                 let value = self.lowering().expr(scope, expr)?;
                 self.store(scope, place, value)?
             }
@@ -215,7 +243,13 @@ impl<'a> Coder<'a> {
                 let condition = self.lowering().expr(scope, expr)?;
                 vec![self.promise(condition, edge, "assertion violated")]
             }
-            StmtKind::SetPriority(..) => return Err(not_supported(stmt.span, "`set_priority`")),
+            StmtKind::SetPriority(pid, priority) => {
+                let (right, mut effect) = self.lowering().set_priority(scope, pid, priority)?;
+                if self.asserts {
+                    effect.insert(0, self.promise(right, edge, "a priority is 1 to 255"));
+                }
+                effect
+            }
             _ => Vec::new(),
         })
     }
@@ -231,7 +265,11 @@ impl<'a> Coder<'a> {
         let mut lowering = self.lowering();
         let (row, index) = lowering.element(scope, place)?;
         let value = lowering.cut(value, row.ty);
-        let At::Vars(first) = row.at else { return Ok(Vec::new()) };
+        let At::Vars(first) = row.at else {
+            // What can go wrong still does.
+            let looks = Stmt::If(value, Vec::new(), Vec::new());
+            return Ok(if lowering.can_fail(value) { vec![looks] } else { Vec::new() });
+        };
         let to = |var: VarId, lowering: &Lowering<'_>| match lowering.constant(value) {
             Some(constant) => Stmt::Set(var, constant),
             None => Stmt::Assign(var, value),

@@ -6,7 +6,7 @@ use super::super::Probe;
 use super::super::expr::{Lowered, Lowering, MAX_PROCESSES, Scope};
 use super::super::plan::{InstanceId, Site, Ticket};
 use super::super::storage::{At, Part, n_channels, parts};
-use super::super::world::{UNNAMED, initial_values};
+use super::super::world::{Priorities, UNNAMED, initial_values};
 use super::{Coder, Head};
 use crate::flow::Edge;
 use crate::program::{self, Init, Place};
@@ -30,6 +30,9 @@ impl<'a> Coder<'a> {
             && !process.own_channels.is_empty()
         {
             effect.push(Stmt::set(n_channels, i64::from(process.instance.n_channels)));
+        }
+        if let Priorities::Vars(vars) = &world.priorities {
+            effect.push(Stmt::set(vars[process.instance.slot as usize], 0));
         }
         effect.push(Stmt::set(world.n_processes, i64::from(process.instance.slot)));
         effect
@@ -78,6 +81,9 @@ impl<'a> Coder<'a> {
             effect.push(Stmt::set(n_channels, n));
         }
         let slot = started.instance.slot;
+        if let Priorities::Vars(vars) = &world.priorities {
+            effect.push(Stmt::set(vars[slot as usize], i64::from(started.instance.priority)));
+        }
         let initial = self.flows[started.instance.proctype.index()].initial;
         let lowering = self.lowering();
         let (pc, location) = (lowering.pc(process), lowering.location(process, initial));
@@ -106,7 +112,7 @@ impl<'a> Coder<'a> {
         &mut self,
         process: usize,
         edge: &'a Edge<'a>,
-        proctype: program::ProctypeId,
+        (proctype, priority): (program::ProctypeId, u32),
         args: &[program::Expr],
         result: Option<&Place>,
         head: &dyn Fn(Vec<ExprId>) -> Head,
@@ -125,7 +131,7 @@ impl<'a> Coder<'a> {
         let mut slots: Vec<u32> = known.iter().map(|id| self.plan.instances()[id.index()].slot).collect();
         slots.sort_unstable();
         slots.dedup();
-        let probe = self.probe(site, proctype, &values);
+        let probe = self.probe(site, proctype, priority, &values);
         for &slot in &slots {
             let mut lowering = self.lowering();
             let here = lowering.equals(lowering.world.n_processes, i64::from(slot));
@@ -178,7 +184,13 @@ impl<'a> Coder<'a> {
     }
 
     /// A statement that fails with a number which tells what is to be started.
-    pub(super) fn probe(&mut self, site: Site, proctype: program::ProctypeId, values: &[ExprId]) -> Stmt {
+    pub(super) fn probe(
+        &mut self,
+        site: Site,
+        proctype: program::ProctypeId,
+        priority: u32,
+        values: &[ExprId],
+    ) -> Stmt {
         let world = self.world;
         let ticket = &self.tickets[proctype.index()];
         let weights = ticket.weights();
@@ -199,7 +211,7 @@ impl<'a> Coder<'a> {
         let one = lowering.int(1);
         let number = lowering.binary(BinaryOp::Add, number, one);
         let var = self.builder.variable(model::Variable::new(UNNAMED, 0, 0));
-        self.probes.push(Probe { var, site, proctype });
+        self.probes.push(Probe { var, site, proctype, priority });
         Stmt::Assign(var, number)
     }
 }

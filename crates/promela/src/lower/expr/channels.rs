@@ -23,7 +23,7 @@ impl<'a> Lowering<'a> {
                     }
                 }
             }
-            At::Vars(_) => {
+            At::Vars(_) | At::Nowhere => {
                 let value = self.load(scope, place)?;
                 for channel in 0..self.world.channels.len() {
                     let number = self.int(channel as i64 + 1);

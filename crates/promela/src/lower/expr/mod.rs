@@ -5,6 +5,7 @@
 
 mod channels;
 mod possible;
+mod priorities;
 mod processes;
 mod variables;
 
@@ -185,7 +186,11 @@ impl<'a> Lowering<'a> {
                     return Err(not_supported(expr.span, "`_last` in a formula given on the command line"));
                 }
             },
-            ExprKind::Priority | ExprKind::GetPriority(_) => self.int(1),
+            ExprKind::Priority => match scope {
+                Scope::Process(process) => self.priority(process),
+                Scope::Global => return Err(not_supported(expr.span, "`_priority` outside of a process")),
+            },
+            ExprKind::GetPriority(pid) => self.priority_of(scope, pid)?,
             ExprKind::NonProgress => self.non_progress(),
             ExprKind::Timeout => self.int(i64::from(self.timeout)),
             ExprKind::Unary(op, x) => {

@@ -10,22 +10,21 @@ use crate::flow::{Action, Edge, Flow, LocationId};
 use crate::program::{self, ChannelTest, ExprKind, Place, RecvArg, StmtKind};
 
 impl<'a> Lowering<'a> {
-    /// Whether an edge of a location can be taken by a process that is there.
-    pub(crate) fn is_possible(
-        &mut self,
-        process: usize,
-        edges: &[Edge<'a>],
-        edge: &Edge<'a>,
-    ) -> Lowered<ExprId> {
-        let mut parts = self.allowed(process, edges, edge)?;
-        parts.push(match edge.action {
-            Action::Else => {
-                let other = self.others_possible(process, edges)?;
-                self.not(other)
-            }
-            _ => self.can_execute(process, edge)?,
-        });
-        Ok(self.all(&parts))
+    /// Whether a process that is where these edges begin can do something, `provided` or not. Where there is
+    /// an `else`, it can.
+    pub(crate) fn some_possible(&mut self, process: usize, edges: &[Edge<'a>]) -> Lowered<ExprId> {
+        let parts =
+            edges.iter().map(|edge| self.can_execute(process, edge)).collect::<Lowered<Vec<ExprId>>>()?;
+        Ok(self.any(&parts))
+    }
+
+    /// What `provided` says.
+    pub(crate) fn provided(&mut self, process: usize) -> Lowered<ExprId> {
+        let proctype = &self.program.proctypes[self.process(process).instance.proctype.index()];
+        match &proctype.provided {
+            Some(provided) => self.expr(Scope::Process(process), provided),
+            None => Ok(self.int(1)),
+        }
     }
 
     /// What must be true besides: `provided`, and that no escape comes first.
@@ -35,12 +34,7 @@ impl<'a> Lowering<'a> {
         edges: &[Edge<'a>],
         edge: &Edge<'a>,
     ) -> Lowered<Vec<ExprId>> {
-        let scope = Scope::Process(process);
-        let proctype = &self.program.proctypes[self.process(process).instance.proctype.index()];
-        let mut parts = Vec::new();
-        if let Some(provided) = &proctype.provided {
-            parts.push(self.expr(scope, provided)?);
-        }
+        let mut parts = vec![self.provided(process)?];
         let earlier = edges.iter().take_while(|other| other.escape != edge.escape);
         for escape in earlier.filter(|other| other.escape > 0) {
             let possible = self.can_execute(process, escape)?;
@@ -49,7 +43,8 @@ impl<'a> Lowering<'a> {
         Ok(parts)
     }
 
-    /// Whether something but `else` can happen.
+    /// Whether one of the edges before an `else` can be taken. As in Spin, those after it do not matter: there
+    /// are some if the `else` is in a selection that begins an option of another one.
     pub(crate) fn others_possible(&mut self, process: usize, edges: &[Edge<'a>]) -> Lowered<ExprId> {
         let mut parts = Vec::new();
         for edge in edges.iter().filter(|edge| !matches!(edge.action, Action::Else)) {

@@ -4,7 +4,7 @@ use model::{BinaryOp, ExprId, VarId};
 
 use super::super::world::Process;
 use super::{Lowered, Lowering, Scope};
-use crate::flow::{Flow, LocationId};
+use crate::flow::{Flow, Location, LocationId};
 use crate::program::{self, ProctypeId};
 
 impl<'a> Lowering<'a> {
@@ -71,11 +71,7 @@ impl<'a> Lowering<'a> {
     }
 
     /// Whether a process is at one of the locations that satisfy a condition.
-    pub(crate) fn is_at_some(
-        &mut self,
-        process: usize,
-        condition: impl Fn(&crate::flow::Location<'_>) -> bool,
-    ) -> ExprId {
+    pub(crate) fn is_at_some(&mut self, process: usize, condition: impl Fn(&Location<'_>) -> bool) -> ExprId {
         let flow = self.flow_of(process);
         let locations = flow.locations.iter().enumerate().filter(|(_, location)| condition(location));
         let parts: Vec<ExprId> =
@@ -85,22 +81,22 @@ impl<'a> Lowering<'a> {
 
     /// No process is at a progress label.
     pub(crate) fn non_progress(&mut self) -> ExprId {
-        let parts: Vec<ExprId> = (0..self.world.processes.len())
-            .map(|process| self.is_at_some(process, |location| location.is_progress))
-            .collect();
-        let progress = self.any(&parts);
+        let progress = self.somebody_is_at(|location| location.is_progress);
         self.not(progress)
     }
 
     /// Some process is at an accept label.
     pub(crate) fn accepts(&mut self) -> ExprId {
-        let parts: Vec<ExprId> = (0..self.world.processes.len())
-            .map(|process| self.is_at_some(process, |location| location.is_accept))
-            .collect();
+        self.somebody_is_at(|location| location.is_accept)
+    }
+
+    fn somebody_is_at(&mut self, condition: impl Fn(&Location<'_>) -> bool + Copy) -> ExprId {
+        let parts: Vec<ExprId> =
+            (0..self.world.processes.len()).map(|process| self.is_at_some(process, condition)).collect();
         self.any(&parts)
     }
 
-    /// Every process is where it may stay for ever.
+    /// Every process is where it may stay for ever, and so is the trace, unless there is no process.
     pub(crate) fn is_valid_end(&mut self) -> ExprId {
         let mut parts = Vec::new();
         for process in 0..self.world.processes.len() {
@@ -109,9 +105,14 @@ impl<'a> Lowering<'a> {
             let is_dead = self.not(lives);
             parts.push(self.any(&[is_dead, ends]));
         }
+        if let Some(ends) = self.trace_may_end() {
+            let nobody = self.equals(self.world.n_processes, 0);
+            parts.push(self.any(&[nobody, ends]));
+        }
         self.all(&parts)
     }
 
+    /// `enabled(pid)`: whether a process can do something. As in Spin, `provided` and priorities do not matter.
     pub(super) fn enabled(&mut self, scope: Scope, pid: &program::Expr) -> Lowered<ExprId> {
         let pid = self.expr(scope, pid)?;
         let mut parts = Vec::new();
@@ -119,10 +120,8 @@ impl<'a> Lowering<'a> {
             let meant = self.is_process(pid, process);
             for (index, location) in self.flow_of(process).locations.iter().enumerate() {
                 let here = self.is_at(process, LocationId::new(index));
-                for edge in &location.edges {
-                    let possible = self.is_possible(process, &location.edges, edge)?;
-                    parts.push(self.all(&[meant, here, possible]));
-                }
+                let possible = self.some_possible(process, &location.edges)?;
+                parts.push(self.all(&[meant, here, possible]));
             }
         }
         Ok(self.any(&parts))

@@ -81,6 +81,9 @@ impl<'a> Lowering<'a> {
                 }
                 Some((index, _)) => self.constant_element(values, index),
             },
+            At::Nowhere => {
+                return Err(not_supported(place.span, "a hidden variable that the model never reads"));
+            }
         })
     }
 
