@@ -1,7 +1,8 @@
-//! Fairness decided inside the search by components, and by monitors with a nested search: 002's experiment
-//! (its Figure 1), as a curve over the number of processes; and what fairness costs where it does not matter.
+//! What fairness costs where it does not matter: formulas that hold without it. (What it costs where it does,
+//! beside monitors, is 002's experiment: `stubborn reproduce --paper 002`.)
 //!
 //! `cargo bench -p stubborn-benches --bench fairness`
+
 #![allow(clippy::print_stdout)] // Printing is what a benchmark is for.
 
 use automata::Effort;
@@ -10,7 +11,6 @@ use check::decide::{Claim, Decision, Settings};
 use check::fairness::{Constraint, Fairness};
 use check::method::{Method, ObserverKind, SearchKind};
 use model::{ActionId, ActionSystem};
-use process::PropertyKind;
 use stubborn_benches::{fastest, model};
 
 /// Searches are given up beyond this many states.
@@ -27,24 +27,9 @@ fn constraints(system: &ActionSystem, name: &str, strong: bool) -> Vec<Constrain
     system.processes().iter().enumerate().filter(is_wanted).map(of_process).collect()
 }
 
-/// The claim that the formula of a name is violated.
-fn claim(model: &mut process::Model, name: &str) -> Claim {
-    let property = model.properties.iter().find(|property| property.name == name).expect("a property");
-    let PropertyKind::Ltl(ltl) = &property.kind else { panic!("a formula") };
-    let negation = model.formulas.not(ltl.formula);
-    let tgba = automata::translate(&mut model.formulas, negation, Effort::High).expect("a small automaton");
-    let system = &mut model.system;
-    let propositions =
-        ltl.propositions.iter().map(|&(prop, expr)| (prop, system.add_proposition("p", expr))).collect();
-    Claim::new(tgba, propositions, true)
-}
-
 fn decide(claim: &mut Claim, system: &ActionSystem, settings: &Settings<'_>) -> (f64, Decision) {
-    let (observer, search) = match settings.monitors {
-        Some(_) => (ObserverKind::Ba, SearchKind::Nested),
-        None => (ObserverKind::Tgba, SearchKind::Scc),
-    };
-    let method = Method { observer, search, reduction: None, bitstate: false };
+    let method =
+        Method { observer: ObserverKind::Tgba, search: SearchKind::Scc, reduction: None, bitstate: false };
     fastest(3, || {
         let mut budget = Budget::unlimited();
         budget.max_states = MAX_STATES;
@@ -60,26 +45,6 @@ fn show((seconds, decision): &(f64, Decision)) -> String {
         Some(_) => "gave up",
     };
     format!("{verdict:>8} {:>9} {seconds:>8.3} s", outcome.stats.states)
-}
-
-fn curve(file: &str, processes: &str, property: &str, sizes: &[i64]) {
-    println!("\n{file}, `{property}`: verdict, product states and time");
-    println!("{:>3} {:>7}   {:^30}   {:^30}   monitor ÷ scc", "N", "fair", "scc", "monitor, nested");
-    for &n in sizes {
-        let mut model = model(file, &[("N", n)]);
-        let mut claim = claim(&mut model, property);
-        for strong in [false, true] {
-            let constraints = constraints(&model.system, processes, strong);
-            let fairness = Fairness::new(model.system.actions().len(), &constraints);
-            let settings = Settings { fairness: Some(&fairness), ..Settings::default() };
-            let scc = decide(&mut claim, &model.system, &settings);
-            let settings = Settings { monitors: Some(&constraints), ..Settings::default() };
-            let monitor = decide(&mut claim, &model.system, &settings);
-            let ratio = monitor.1.outcome.stats.states as f64 / scc.1.outcome.stats.states as f64;
-            let kind = if strong { "strong" } else { "weak" };
-            println!("{n:>3} {kind:>7}   {}   {}   {ratio:>8.1}", show(&scc), show(&monitor));
-        }
-    }
 }
 
 /// What fairness costs where the property holds without it.
@@ -110,9 +75,7 @@ fn cost(file: &str, processes: &str, constants: &[(&str, i64)], formula: &str) {
 }
 
 fn main() {
-    curve("peterson_n.proc", "Peer", "gets_in", &[2, 3, 4]);
-    curve("semaphore.proc", "Worker", "served", &[2, 4, 6, 8, 10, 12]);
-    println!("\nwhat fairness costs where the formula holds without it");
+    println!("what fairness costs where the formula holds without it");
     cost("peterson_n.proc", "Peer", &[("N", 4)], "[] !(Peer[0]@critical && Peer[1]@critical)");
     cost("semaphore.proc", "Worker", &[("N", 12)], "[] !(Worker[0]@critical[*] && Worker[1]@critical[*])");
     cost("dining.proc", "Phil", &[("N", 11)], "[] !(Phil[0]@eat && Phil[1]@eat)");

@@ -66,6 +66,13 @@ pub(crate) fn run(arguments: &ExploreArguments) -> Result<Exit, Failure> {
         match &explored.fault {
             // With more room, from the beginning: counts are never wrong.
             Some((error, _)) if input.model.widen(error) => {}
+            Some((error, _)) if input.model.can_extend(error) => {
+                let extended = input.model.extend(error);
+                match extended.and_then(|()| self::subject(arguments, &mut input, &mut clock)) {
+                    Ok(again) => subject = again,
+                    Err(diagnostics) => return Err(Failure::new(input.sources, diagnostics, json)),
+                }
+            }
             _ => break explored,
         }
     };

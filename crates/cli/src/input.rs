@@ -155,6 +155,14 @@ impl Loaded {
         }
     }
 
+    /// Whether a fault is only that a part of a model in Promela was not made yet; [`Loaded::extend`] makes it.
+    pub(crate) fn can_extend(&self, error: &StepError) -> bool {
+        match self {
+            Loaded::Process(_) | Loaded::Petri(_) => false,
+            Loaded::Promela(model) => model.model.code.can_extend(error),
+        }
+    }
+
     /// Makes what a fault says is missing in a model in Promela. Everything must be asked again.
     pub(crate) fn extend(&mut self, error: &StepError) -> Result<(), Diagnostics> {
         match self {

@@ -1,10 +1,10 @@
 //! Tells runs of models in Promela in the words of their text.
 
 use base::{SourceMap, Span};
-use model::ActionId;
+use model::{ActionId, VarId};
 use promela::lower::Code;
 use promela::lower::tell;
-use report::story::{Item, Message, Statement, Story, Way};
+use report::story::{Item, Message, Position, Statement, Story, Way};
 
 /// A model in Promela, and its text.
 pub(crate) struct PromelaStory<'a> {
@@ -51,22 +51,24 @@ impl Story for PromelaStory<'_> {
         self.code.items(state).into_iter().map(item).collect()
     }
 
-    fn positions(&self, state: &[i64]) -> Vec<String> {
-        let line = |position: tell::Position| {
+    fn places(&self, state: &[i64]) -> Vec<Position> {
+        let place = |position: tell::Position| {
             let (file, line) = self.place(position.span);
-            let file = file.map_or(String::new(), |file| format!("{file} "));
-            if position.is_over {
-                return format!("{} is at its end", position.process);
+            let words = self.sources.slice(position.span).split_whitespace().collect::<Vec<_>>().join(" ");
+            let mut text: String = words.chars().take(MAX_LETTERS).collect();
+            if text.len() < words.len() {
+                text.push('…');
             }
-            let text = self.sources.slice(position.span);
-            let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
-            let mut shown: String = words.chars().take(MAX_LETTERS).collect();
-            if shown.len() < words.len() {
-                shown.push('…');
-            }
-            let end = if position.may_stay { " (a valid end)" } else { "" };
-            format!("{} is at {file}line {line}{end}: {shown}", position.process)
+            let tell::Position { process, may_stay, is_over, .. } = position;
+            Position { process, file, line, text, may_stay, is_over }
         };
-        self.code.positions(state).into_iter().map(line).collect()
+        self.code.positions(state).into_iter().map(place).collect()
+    }
+
+    fn location(&self, process: &str) -> Option<VarId> {
+        let slot = process.rsplit_once('(')?.1.strip_suffix(')')?;
+        let name = format!("_pc[{slot}]");
+        let variables = self.code.system.variables();
+        variables.iter().position(|variable| variable.name == name).map(VarId::new)
     }
 }

@@ -228,10 +228,10 @@ fn escaped(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use model::{Action, ActionId, ActionSystem, Builder, Run, Stmt, Variable};
+    use model::{Action, ActionId, ActionSystem, Builder, Run, Stmt, VarId, Variable};
 
     use super::*;
-    use crate::story::{Item, Story};
+    use crate::story::{Item, Position, Story};
 
     /// A system of one action, which counts, and what its steps are said to be.
     struct Scripted(Vec<Vec<Statement>>);
@@ -245,8 +245,12 @@ mod tests {
             Vec::new()
         }
 
-        fn positions(&self, _: &[i64]) -> Vec<String> {
+        fn places(&self, _: &[i64]) -> Vec<Position> {
             Vec::new()
+        }
+
+        fn location(&self, _: &str) -> Option<VarId> {
+            None
         }
     }
 

@@ -6,7 +6,10 @@
 //! cannot be told is left out. Sentences are in a fixed order, so the same run is told in the same words.
 
 mod cycle;
+mod idle;
+mod known;
 pub mod record;
+mod statements;
 mod waiting;
 mod words;
 
@@ -16,6 +19,7 @@ use model::ActionSystem;
 use serde::Serialize;
 use serde_json::Value;
 
+use self::known::Known;
 use self::record::{Ending, Record};
 use self::words::{and, either, quoted, step_phrase, value, wrap};
 use crate::count;
@@ -48,7 +52,7 @@ impl Explanation {
         let run = result.counterexample.as_ref().filter(|_| result.verdict != Verdict::Holds);
         let explanation = run.map_or(Vec::new(), |run| {
             let fairness = serde_json::to_value(&run.fairness).unwrap_or_default();
-            explain(&Record::of_run(run, MAX_STEPS), Some(run.trace.system()), &fairness)
+            explain(&Record::of_run(run, MAX_STEPS), Some(&Known::of_trace(&run.trace)), &fairness)
         });
         let (property, reason) = (result.property.clone(), result.reason.clone());
         Explanation { property, verdict: verdict.to_owned(), reason, explanation }
@@ -61,7 +65,11 @@ impl Explanation {
         let verdict = text("verdict")?;
         let run = result.get("counterexample").filter(|run| !run.is_null() && verdict != "holds");
         let explanation = match run {
-            Some(run) => explain(&Record::of_json(run)?, system, run.get("fairness").unwrap_or(&Value::Null)),
+            Some(run) => {
+                let record = Record::of_json(run)?;
+                let known = system.map(Known::of_system);
+                explain(&record, known.as_ref(), run.get("fairness").unwrap_or(&Value::Null))
+            }
             None => Vec::new(),
         };
         Some(Explanation { property: text("property")?, verdict, reason: text("reason"), explanation })
@@ -84,16 +92,16 @@ impl Explanation {
 }
 
 /// The sentences about a run.
-fn explain(record: &Record, system: Option<&ActionSystem>, fairness: &Value) -> Vec<String> {
+fn explain(record: &Record, known: Option<&Known<'_>>, fairness: &Value) -> Vec<String> {
     let mut sentences = Vec::new();
     match record.ending {
         Ending::Cycle(start) => {
             sentences.extend(beginning(record, start));
-            cycle::explain(record, start, system, fairness, &mut sentences);
+            cycle::explain(record, start, known, fairness, &mut sentences);
         }
         Ending::Deadlock => {
             sentences.extend(beginning(record, record.n_steps));
-            deadlock(record, system, &mut sentences);
+            deadlock(record, known, &mut sentences);
         }
         Ending::Prefix => {
             sentences.extend(beginning(record, record.n_steps.saturating_sub(1)));
@@ -135,11 +143,11 @@ fn beginning(record: &Record, n_steps: usize) -> Option<String> {
     }
 }
 
-fn deadlock(record: &Record, system: Option<&ActionSystem>, sentences: &mut Vec<String>) {
+fn deadlock(record: &Record, known: Option<&Known<'_>>, sentences: &mut Vec<String>) {
     let last = record.steps.len() - 1;
-    let known = system.and_then(|system| Some((system, record.state_of(system, last)?)));
+    let known = known.and_then(|known| Some((known, known.state(record, last)?)));
     let can_go_on: Vec<String> =
-        known.iter().flat_map(|(system, state)| waiting::enabled(system, state)).collect();
+        known.iter().flat_map(|(known, state)| waiting::enabled(known.system, state)).collect();
     let when = match record.n_steps {
         0 => "In the initial state".to_owned(),
         n => format!("After {}", count(n as u64, "step")),
@@ -150,8 +158,11 @@ fn deadlock(record: &Record, system: Option<&ActionSystem>, sentences: &mut Vec<
         let actions = either(&words::some_of(&can_go_on, 5, "action"));
         sentences.push(format!("{when}, the run ends: the system could only go on with {actions}."));
     }
-    if let (Some((system, state)), true) = (known, can_go_on.is_empty()) {
-        waiting::explain(record, system, &state, sentences);
+    if let (Some((known, state)), true) = (known, can_go_on.is_empty()) {
+        match known.story {
+            Some(story) => statements::explain(known.system, story, &state, sentences),
+            None => waiting::explain(record, known.system, &state, sentences),
+        }
     }
     cycle::propositions(record, last, sentences);
 }

@@ -2,7 +2,9 @@
 //! the statements of a step with their places in the text, what they print and send, and states whose
 //! channels and processes are shown as such.
 
-use model::{ActionId, ActionSystem, reference};
+use std::collections::HashSet;
+
+use model::{ActionId, ActionSystem, VarId, reference};
 use serde::Serialize;
 
 /// A front end that can tell what happens.
@@ -14,8 +16,50 @@ pub trait Story {
     /// The parts of a state that are shown.
     fn items(&self, state: &[i64]) -> Vec<Item>;
 
-    /// Where the processes are, one line each.
-    fn positions(&self, state: &[i64]) -> Vec<String>;
+    /// Where the processes are that there are.
+    fn places(&self, state: &[i64]) -> Vec<Position>;
+
+    /// The same, one line each.
+    fn positions(&self, state: &[i64]) -> Vec<String> {
+        self.places(state).iter().map(Position::to_text).collect()
+    }
+
+    /// The variable that says where a process is, by the name of the process.
+    fn location(&self, process: &str) -> Option<VarId>;
+}
+
+/// Where a process is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Position {
+    /// The process.
+    pub process: String,
+    /// The file, if it is not the model's own.
+    pub file: Option<String>,
+    /// The line in the file.
+    pub line: usize,
+    /// How the statement reads that is next; it may be cut.
+    pub text: String,
+    /// Whether it may stay there for ever.
+    pub may_stay: bool,
+    /// Whether it is at its end.
+    pub is_over: bool,
+}
+
+impl Position {
+    /// One line.
+    pub fn to_text(&self) -> String {
+        if self.is_over {
+            return format!("{} is at its end", self.process);
+        }
+        let end = if self.may_stay { " (a valid end)" } else { "" };
+        format!("{} is at {}{end}: {}", self.process, place(self.file.as_deref(), self.line), self.text)
+    }
+}
+
+/// A place in a text: `line 3`, `other.pml line 3`.
+pub fn place(file: Option<&str>, line: usize) -> String {
+    let file = file.map_or(String::new(), |file| format!("{file} "));
+    format!("{file}line {line}")
 }
 
 /// A statement that is executed.
@@ -76,8 +120,7 @@ pub struct Item {
 impl Statement {
     /// One line.
     pub fn to_text(&self) -> String {
-        let file = self.file.as_ref().map_or(String::new(), |file| format!("{file} "));
-        format!("{}, {file}line {}: {}", self.process, self.line, self.text)
+        format!("{}, {}: {}", self.process, place(self.file.as_deref(), self.line), self.text)
     }
 }
 
@@ -141,6 +184,7 @@ pub fn failure(system: &ActionSystem, state: &[i64], action: ActionId) -> Option
     const MAX_CHAINS: usize = 100_000;
     let mut work = vec![(state.to_vec(), Vec::new())];
     let mut n_chains = 0;
+    let mut passed = HashSet::new();
     while let Some((state, parts)) = work.pop() {
         n_chains += 1;
         if n_chains > MAX_CHAINS {
@@ -156,8 +200,14 @@ pub fn failure(system: &ActionSystem, state: &[i64], action: ActionId) -> Option
             let parts = [&parts[..], &[next]].concat();
             match reference::fire(system, next, &state) {
                 Err(_) if next == action => return Some(parts),
-                Ok(after) if system.next_process(next).is_some() => work.push((after, parts)),
-                _ => {}
+                Ok(after) => {
+                    if let Some(process) = system.next_process(next)
+                        && passed.insert((after.clone(), process))
+                    {
+                        work.push((after, parts));
+                    }
+                }
+                Err(_) => {}
             }
         }
     }

@@ -70,6 +70,16 @@ impl<'a> Trace<'a> {
         self.system
     }
 
+    /// The values of the variables after a step; step 0 is the initial state.
+    pub fn state(&self, step: usize) -> &[i64] {
+        self.states.state(step)
+    }
+
+    /// Who can tell it in the words of the language, if somebody can.
+    pub fn story(&self) -> Option<&'a dyn Story> {
+        self.story
+    }
+
     /// Lets somebody tell it in the words of the language.
     pub fn tell(&mut self, story: &'a dyn Story) {
         self.story = Some(story);

@@ -29,6 +29,8 @@ pub(crate) enum Part {
 pub struct Finding {
     /// What the paper says.
     pub claim: String,
+    /// Its figures.
+    pub published: String,
     /// What our figures say.
     pub judgment: Judgment,
     /// The figures.

@@ -36,12 +36,13 @@ const STYLE: &str = "\
   .findings div { border-left: 4px solid var(--line); padding: 0.2rem 0 0.2rem 0.8rem; margin: 0.8rem 0 }
   .findings dt { font-weight: 600 } .findings dd { margin: 0.2rem 0 0 }
   .judgment { display: inline-block; font-size: 0.85rem; font-weight: 600; padding: 0 0.5rem;
-    border-radius: 1rem; margin-right: 0.4rem }
+    border-radius: 1rem; white-space: nowrap }
   .confirmed { color: var(--good); background: var(--good-back) }
   .partly { color: var(--fair); background: var(--fair-back) }
   .not { color: var(--bad); background: var(--bad-back) }
   .nodata { color: var(--none); background: var(--none-back) }
-  figure { margin: 1.5rem 0 } svg.plot { max-width: 100%; height: auto }
+  figure { display: inline-block; vertical-align: top; max-width: 100%; margin: 1.5rem 1.5rem 0.5rem 0 }
+  svg.plot { max-width: 100%; height: auto }
   @media (max-width: 32rem) { table { font-size: 0.8rem } th, td { padding: 0.2rem 0.35rem }
     thead th { min-width: 0 } tbody .long { min-width: 9rem } }
   details { margin: 0.8rem 0 } summary { cursor: pointer; color: var(--link) }
@@ -78,7 +79,7 @@ pub(crate) fn page(title: &str, summary: &[String], sections: &[Section]) -> Str
 
 /// All claims at a glance.
 fn overview(sections: &[Section]) -> Table {
-    let mut table = Table::new("All claims at a glance", &["Claim", "Paper", "Our figures"]);
+    let mut table = Table::new("All claims at a glance", &["Claim", "Paper", "Verdict of our figures"]);
     for section in sections {
         let paper = section.title.split(' ').next().unwrap_or_default();
         for finding in &section.findings {
@@ -143,9 +144,11 @@ fn write_finding(html: &mut String, finding: &Finding) {
     };
     _ = writeln!(
         html,
-        "<div><dt>{}</dt><dd><span class=\"judgment {class}\">{}</span>{}</dd></div>",
+        "<div><dt>{} <span class=\"judgment {class}\">{}</span></dt><dd><b>The paper's figures:</b> {}.</dd>\
+         <dd><b>Ours:</b> {}</dd></div>",
         plain(&finding.claim),
         finding.judgment.name(),
+        inline(&finding.published),
         inline(&finding.evidence)
     );
 }

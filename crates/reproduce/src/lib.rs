@@ -11,6 +11,7 @@
 //! why a cell that is in its file already is not computed again.
 
 mod csv;
+mod cvwy;
 mod document;
 mod html;
 mod lab;
@@ -25,6 +26,7 @@ mod plot;
 mod published_003;
 mod run;
 mod subject;
+mod tables_000;
 mod tables_001;
 mod tables_003;
 
@@ -92,7 +94,7 @@ impl Paper {
     /// What is said about it, given the records of its tables, in their order.
     fn section(self, records: &[Vec<Record>]) -> Section {
         match self {
-            Paper::P000 => paper_000::section(records),
+            Paper::P000 => tables_000::section(records),
             Paper::P001 => tables_001::section(records),
             Paper::P002 => paper_002::section(records),
             Paper::P003 => tables_003::section(records),

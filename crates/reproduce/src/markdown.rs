@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::document::{Part, Section, Table};
+use crate::document::{Finding, Part, Section, Table};
 
 /// The text.
 pub(crate) fn section(section: &Section) -> String {
@@ -14,7 +14,9 @@ pub(crate) fn section(section: &Section) -> String {
     if !section.findings.is_empty() {
         text += "\n## What the paper claims, and what our figures say\n\n";
         for finding in &section.findings {
-            _ = writeln!(text, "- {} **{}**: {}", finding.claim, finding.judgment.name(), finding.evidence);
+            let Finding { claim, published, judgment, evidence } = finding;
+            _ = writeln!(text, "- {claim} **{}**\n  - The paper's figures: {published}.", judgment.name());
+            _ = writeln!(text, "  - Ours: {evidence}");
         }
     }
     for part in &section.parts {

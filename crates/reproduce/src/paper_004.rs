@@ -399,16 +399,19 @@ fn findings(records: &[Record]) -> Vec<Finding> {
         Finding {
             claim: "A verdict through the closure is right, whether or not the formula sees stuttering."
                 .to_owned(),
+            published: "none: this is proved".to_owned(),
             judgment: Judgment::of_cases(decided - wrong, decided),
             evidence: format!("{} of {decided} verdicts are those of a full search.", decided - wrong),
         },
         Finding {
             claim: "Formulas that do not see stuttering never need the fallback.".to_owned(),
+            published: "none: this is proved".to_owned(),
             judgment: Judgment::of_cases(insensitive_decided, insensitive),
             evidence: format!("{insensitive_decided} of {insensitive} were decided at once."),
         },
         Finding {
             claim: "Formulas that see stuttering are often decided all the same.".to_owned(),
+            published: "none: “often”".to_owned(),
             judgment: Judgment::of(
                 (!sensitive.is_empty()).then_some(2 * sensitive_decided >= sensitive.len()),
             ),
@@ -420,6 +423,7 @@ fn findings(records: &[Record]) -> Vec<Finding> {
         },
         Finding {
             claim: "With the closure, reduction can be used for all of them, and saves states.".to_owned(),
+            published: "none".to_owned(),
             judgment: Judgment::of(saved.map(|saved| saved < 1.0)),
             evidence: format!(
                 "Where formulas hold and the closure shows it, {} of the states on average (geometric mean \

@@ -7,7 +7,7 @@ use crate::lab::Record;
 use crate::nets::Family;
 use crate::paper_003::{CLASSES, OBSERVERS};
 use crate::plot::{Axis, Plot, Series};
-use crate::published_003::{MAPK_PRODUCTS, find};
+use crate::published_003::{AVERAGES, Averages, MAPK_PRODUCTS, Three, find};
 
 const VERDICTS: [(&str, &str); 2] =
     [("holds", "formulas that hold"), ("violated", "formulas that are violated")];
@@ -267,11 +267,16 @@ fn scatter(kept: &[&Record], y: &str, x: &str, file: &str, title: &str) -> Plot 
             "Transitions explored, {y} against {x}; each point is a formula, and those below the diagonal \
              are in favor of {y}."
         ),
-        x: Axis::log(&format!("transitions explored, {}", x.to_uppercase())),
-        y: Axis::log(&format!("transitions explored, {}", y.to_uppercase())),
+        x: Axis::log(&format!("transitions explored, {}", shown(x))),
+        y: Axis::log(&format!("transitions explored, {}", shown(y))),
         series: vec![cloud("violated", "violated"), cloud("holds", "holds")],
         has_diagonal: true,
     }
+}
+
+/// The name of an observer, as it is written in texts.
+fn shown(observer: &str) -> String {
+    observer.replace("tgta", "TGTA").replace("tgba", "TGBA").replace("ta", "TA")
 }
 
 /// The record of the same formula with another observer.
@@ -309,6 +314,13 @@ fn compare(
     (agree, groups, geometric_mean(ratios))
 }
 
+/// The geometric mean, over the groups of formulas that the paper shows, of one of its three averages
+/// divided by another.
+fn published(of: fn(&Averages) -> Three, verdict: &str, one: usize, other: usize) -> Option<f64> {
+    let groups = AVERAGES.iter().filter(|group| group.verdict == verdict);
+    geometric_mean(groups.filter_map(|group| Some(of(group)[one]? / of(group)[other]?)))
+}
+
 fn findings(kept: &[&Record], cases: &[Record]) -> Vec<Finding> {
     let mut findings = Vec::new();
     let both = |column: &str, one: &str, other: &str| {
@@ -328,6 +340,12 @@ fn findings(kept: &[&Record], cases: &[Record]) -> Vec<Finding> {
     let (larger, _, automata) = both("automaton states", "tgba", "ta");
     findings.push(Finding {
         claim: "TA are larger automata than TGBA, but their products are smaller on average.".to_owned(),
+        published: format!(
+            "products with TA have {} of the states of those with TGBA where formulas hold, {} where they are \
+             violated",
+            ratio(published(|of| of.full_states, "holds", 1, 0)),
+            ratio(published(|of| of.full_states, "violated", 1, 0))
+        ),
         judgment: judge(agree, groups, &means),
         evidence: format!(
             "TGBA have {} of the TA's states where formulas hold and {} where they are violated (smaller on \
@@ -343,6 +361,11 @@ fn findings(kept: &[&Record], cases: &[Record]) -> Vec<Finding> {
     let (to_ta, _, mean_ta) = compare(kept, "holds", "transitions", "tgta", "ta");
     findings.push(Finding {
         claim: "Where formulas hold, TGTA explore least.".to_owned(),
+        published: format!(
+            "{} of the transitions of TGBA, {} of those of TA",
+            ratio(published(|of| of.transitions, "holds", 2, 0)),
+            ratio(published(|of| of.transitions, "holds", 2, 1))
+        ),
         judgment: judge(to_tgba.min(to_ta), groups, &[mean_tgba, mean_ta]),
         evidence: format!(
             "{} of the transitions of TGBA and {} of those of TA (geometric means); on average not more \
@@ -354,6 +377,7 @@ fn findings(kept: &[&Record], cases: &[Record]) -> Vec<Finding> {
     let (agree, groups, mean) = compare(kept, "violated", "transitions", "ta", "tgba");
     findings.push(Finding {
         claim: "Where formulas are violated, TA explore less than TGBA on average.".to_owned(),
+        published: format!("{} of the transitions", ratio(published(|of| of.transitions, "violated", 1, 0))),
         judgment: judge(agree, groups, &[mean]),
         evidence: format!(
             "{} of the transitions (geometric mean); at most as many on average in {agree} of {groups} \
@@ -364,6 +388,7 @@ fn findings(kept: &[&Record], cases: &[Record]) -> Vec<Finding> {
     let (agree, groups, means) = both("transitions", "tgba", "ba");
     findings.push(Finding {
         claim: "BA are always outperformed by TGBA.".to_owned(),
+        published: "said in the text, without figures".to_owned(),
         judgment: Judgment::of_cases(agree, groups),
         evidence: format!(
             "TGBA explore at most as many transitions on average in {agree} of {groups} groups: {} of them \
@@ -388,6 +413,7 @@ fn findings(kept: &[&Record], cases: &[Record]) -> Vec<Finding> {
         claim: "The products of MAPK 8 with ¬Φ2 have 46 494 states and 302 350 transitions (TGBA), 33 376 \
          and 289 235 (TA and TGTA)."
             .to_owned(),
+        published: "46 494 / 302 350 (TGBA); 33 376 / 289 235 (TA and TGTA)".to_owned(),
         judgment: Judgment::of_cases(products.iter().filter(|product| product.0).count(), products.len()),
         evidence: if shown.is_empty() {
             "Not computed at this scale.".to_owned()
@@ -404,6 +430,7 @@ fn findings(kept: &[&Record], cases: &[Record]) -> Vec<Finding> {
     let (agree, groups, means) = both("states", "tgta, reduced", "tgta");
     findings.push(Finding {
         claim: "Beyond the paper: stubborn sets make TGTA products smaller still.".to_owned(),
+        published: "none".to_owned(),
         judgment: judge(agree, groups, &means),
         evidence: format!(
             "{} of the states where formulas hold, {} where they are violated (geometric means).",

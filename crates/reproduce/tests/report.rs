@@ -106,8 +106,8 @@ fn figures_of_000() {
     let (memory, outcome) = everything();
     assert_eq!(memory.numbers("000-spaces.csv", "philosophers,4", 2), [80]);
     assert_eq!(memory.numbers("000-spaces.csv", "Fischer's mutex,4", 2), [65]);
-    // Three servers with five places each, four philosophers, four servers; by eight searches.
-    assert_eq!(memory.lines("000-searches.csv").len(), 1 + 8 * (3 * 5 + 4 + 4));
+    // Three servers with five places each, four philosophers, four servers; by twelve searches.
+    assert_eq!(memory.lines("000-searches.csv").len(), 1 + 12 * (3 * 5 + 4 + 4));
     assert!(memory.lines("000-searches.csv")[1..].iter().all(|line| line.contains(",violated,")));
     assert_eq!((outcome.missing, outcome.reused, outcome.interrupted), (0, 0, false));
 }
@@ -176,6 +176,27 @@ fn nothing_is_measured_twice() {
     let third = memory.run(&Paper::ALL);
     assert_eq!(third.computed, 2);
     assert_eq!(without_times(&memory.tables()), without_times(&before.tables()));
+}
+
+#[test]
+fn formulas_of_another_recipe_are_not_taken_for_ours() {
+    let (before, _) = everything();
+    let mut memory = before.clone();
+    let recipe = before.lines("003-formulas.csv")[1].split(',').nth(6).expect("a recipe").to_owned();
+    assert_eq!(recipe.len(), 16, "{recipe}");
+    let table = memory.files.get_mut("003-formulas.csv").expect("the table");
+    *table = table.replace(&recipe, "0123456789abcdef");
+    let n_stale = table.matches("0123456789abcdef").count();
+    let again = memory.run(&[Paper::P003]);
+    assert_eq!((again.computed, again.missing), (1, 0), "one batch of formulas is drawn again");
+    let lines = memory.lines("003-formulas.csv");
+    assert_eq!(lines.len(), before.lines("003-formulas.csv").len() + n_stale);
+    // The report does not count what is stale.
+    let figures = |memory: &Memory| -> String {
+        let lines = memory.files["003.md"].lines();
+        lines.skip_while(|line| !line.starts_with("## Nets")).take(10).collect()
+    };
+    assert_eq!(figures(&memory), figures(before));
 }
 
 #[test]

@@ -30,5 +30,11 @@ pub use ltl;
 pub use model;
 pub use petri;
 pub use process;
+pub use promela;
 pub use replay;
 pub use report;
+
+/// The guide's chapter on the library, so that its examples are compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/guide/library.md")]
+pub struct Chapter;

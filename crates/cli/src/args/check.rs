@@ -153,7 +153,7 @@ Examples:
   stubborn check models/dining.proc                  everything the file declares
   stubborn check models/dining.proc -D N=13          with another number of philosophers
   stubborn check models/dining.proc --property fed --json
-  stubborn check models/peterson.proc --ltl '[] (P[0]@waiting -> <> P[0]@critical)'
+  stubborn check models/peterson.proc --ltl '[] (Peer[0]@waiting -> <> Peer[0]@critical)'
   stubborn check net.proc --deadlock-free --timeout 60s --max-memory 4G
   stubborn check models/dining.proc --report dining.html
   stubborn check models/semaphore.proc --fair strong:Worker[*]

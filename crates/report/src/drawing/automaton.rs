@@ -8,6 +8,7 @@ use automata::{AnyAutomaton, Marks, State, Tgba};
 use ltl::{Formulas, Prop};
 
 use super::{Bundle, Drawing, Fill, Node, NodeId, Shape};
+use crate::automaton::literal;
 
 /// Draws an automaton of any kind.
 pub fn draw(automaton: &AnyAutomaton, formulas: &Formulas, title: &str) -> Drawing {
@@ -46,8 +47,7 @@ fn draw_tgba(tgba: &Tgba, formulas: &Formulas, drawing: &mut Drawing) {
         let shape = if accepting { Shape::Accepting } else { Shape::State };
         drawing.node(Node { root: state == tgba.initial(), ..Node::new(shape, state.index().to_string()) });
     }
-    let literal =
-        |&(prop, holds): &(Prop, bool)| format!("{}{}", if holds { "" } else { "!" }, formulas.text(prop));
+    let literal = |&(prop, holds): &(Prop, bool)| literal(formulas.text(prop), holds);
     let mut bundle = Bundle::default();
     for state in tgba.states() {
         for edge in tgba.edges(state) {
@@ -135,9 +135,7 @@ fn draw_extended(extended: &Extended, formulas: &Formulas, drawing: &mut Drawing
 
 /// All propositions, with `!` before those that do not hold.
 fn literals(formulas: &Formulas, propositions: &[Prop], set: PropSet) -> String {
-    let literal = |(at, &prop): (usize, &Prop)| {
-        format!("{}{}", if set.contains(at) { "" } else { "!" }, formulas.text(prop))
-    };
+    let literal = |(at, &prop): (usize, &Prop)| literal(formulas.text(prop), set.contains(at));
     propositions.iter().enumerate().map(literal).collect::<Vec<_>>().join(" ")
 }
 

@@ -11,6 +11,7 @@ use model::ActionSystem;
 use serde_json::{Map, Value};
 
 use crate::outcome::Counterexample;
+use crate::story;
 use crate::trace::Trace;
 
 /// Texts, each kept once.
@@ -55,12 +56,25 @@ pub struct Step {
     pub action: Option<String>,
     /// Where it stands in the text of the model, and what it prints.
     pub notes: Vec<String>,
+    /// The statements it consists of, if it is told by such.
+    pub(super) statements: Vec<Told>,
     /// The state of the observer.
     pub observer: Option<String>,
     /// One text per variable that was known by then; 0 is that of a variable that is not there.
     values: Vec<u32>,
     /// One truth value per proposition.
     truths: Vec<bool>,
+}
+
+/// A statement of a step.
+#[derive(Clone, Debug)]
+pub(super) struct Told {
+    /// The process that executes it, by number.
+    pub(super) process: usize,
+    /// How it reads.
+    pub(super) text: String,
+    /// Where it stands, like `line 3`.
+    pub(super) place: Option<String>,
 }
 
 /// A run with names.
@@ -159,8 +173,16 @@ impl Record {
             statements => Some(statements.iter().map(|one| one.text).collect::<Vec<_>>().join("; ")),
         };
         let notes = statements.iter().flat_map(Statement::notes).collect();
+        let statements = statements
+            .iter()
+            .map(|one| Told {
+                process: self.processes.number(one.process),
+                text: one.text.to_owned(),
+                place: one.place(),
+            })
+            .collect();
         let observer = text("observer");
-        self.steps.push(Step { number, processes, action, notes, observer, values, truths });
+        self.steps.push(Step { number, processes, action, notes, statements, observer, values, truths });
     }
 
     fn values(&mut self, state: &Map<String, Value>) -> Vec<u32> {
@@ -292,13 +314,18 @@ fn hidden(n_steps: usize, max_steps: usize) -> Range<usize> {
 struct Statement<'v> {
     process: &'v str,
     text: &'v str,
+    file: Option<&'v str>,
     line: Option<u64>,
     output: Option<&'v str>,
 }
 
 impl Statement<'_> {
+    fn place(&self) -> Option<String> {
+        self.line.map(|line| story::place(self.file, line as usize))
+    }
+
     fn notes(&self) -> impl Iterator<Item = String> {
-        let place = self.line.map(|line| format!("{}, line {line}", self.process));
+        let place = self.place().map(|place| format!("{}, {place}", self.process));
         place.into_iter().chain(self.output.map(|output| format!("prints {}", output.trim_end())))
     }
 }
@@ -313,6 +340,7 @@ fn read_statement(value: &Value) -> Option<Statement<'_>> {
     Some(Statement {
         process: text("process").unwrap_or_default(),
         text: text("text")?,
+        file: text("file"),
         line,
         output: text("output"),
     })
@@ -322,7 +350,7 @@ fn read_statement(value: &Value) -> Option<Statement<'_>> {
 fn failing(list: &Value) -> Option<String> {
     let statements = statements(list);
     let last = statements.last()?;
-    let place = last.line.map_or(String::new(), |line| format!(", line {line}"));
+    let place = last.place().map_or(String::new(), |place| format!(", {place}"));
     Some(format!("`{}` ({}{place})", last.text, last.process))
 }
 

@@ -1,10 +1,11 @@
 //! What is said of small runs, word for word.
 
-use model::{Action, Builder, Guard, Run, Stmt, Variable};
+use model::{Action, ActionId, Builder, Guard, Run, Stmt, VarId, Variable};
 use serde_json::json;
 
 use super::*;
 use crate::outcome::{Counterexample, FairTo, Method, Statistics};
+use crate::story::{Item, Position, Statement, Story};
 use crate::trace::Trace;
 
 fn step(action: &str, process: &str, x: i64, p: bool) -> Value {
@@ -174,6 +175,97 @@ fn at_a_deadlock_everybody_says_what_is_missing() {
             "B is in `one` and waits for `pay`, for which x would have to be at least 3 (it is 2) and A would \
              have to be in `two` (it is in `one`).",
             "They wait for each other in a circle: A for B and B for A.",
+        ]
+    );
+}
+
+/// Processes `A(0)` and `B(1)`, which meet by `c!1` and `c?1`, and what is told of them.
+struct Meeting;
+
+impl Story for Meeting {
+    fn statements(&self, action: ActionId, _: &[i64]) -> Vec<Statement> {
+        let statement = |process: &str, line, text: &str| Statement {
+            process: process.to_owned(),
+            file: None,
+            line,
+            text: text.to_owned(),
+            output: None,
+            message: None,
+        };
+        match action.index() {
+            0 => vec![statement("A(0)", 3, "c!1"), statement("B(1)", 8, "c?1")],
+            1 => vec![statement("B(1)", 7, "d?x")],
+            _ => vec![statement("A(0)", 4, "skip")],
+        }
+    }
+
+    fn items(&self, state: &[i64]) -> Vec<Item> {
+        let value = format!("[{}]", vec!["7"; state[2] as usize].join(","));
+        vec![Item { name: "d".to_owned(), value, is_channel: true }]
+    }
+
+    fn places(&self, state: &[i64]) -> Vec<Position> {
+        let position = |process: &str, line, is_over| Position {
+            process: process.to_owned(),
+            file: None,
+            line,
+            text: "…".to_owned(),
+            may_stay: false,
+            is_over,
+        };
+        vec![position("A(0)", 3, state[0] == 2), position("B(1)", 7, false)]
+    }
+
+    fn location(&self, process: &str) -> Option<VarId> {
+        Some(VarId::new(usize::from(process == "B(1)")))
+    }
+}
+
+#[test]
+fn statements_are_waited_for() {
+    let mut builder = Builder::new();
+    let (a, b) = (builder.process("A(0)"), builder.process("B(1)"));
+    let at =
+        [builder.variable(Variable::new("_pc[0]", 0, 2)), builder.variable(Variable::new("_pc[1]", 0, 2))];
+    let length = builder.variable(Variable::new("len(d)", 0, 1));
+    let mut action = |label: &str, guards: Vec<Guard>, effect, owners| {
+        let label = builder.label(label);
+        let guards = guards.into_iter().map(|guard| builder.guard(guard)).collect();
+        builder.action(Action { label, guards, effect, owners });
+    };
+    let (a_at, b_at) = (|value| Guard::equals(at[0], value), |value| Guard::equals(at[1], value));
+    action("c!1", vec![a_at(0), b_at(1)], vec![], vec![a, b]);
+    action("d?x", vec![b_at(0), Guard::at_least(length, 1)], vec![], vec![b]);
+    action("skip", vec![a_at(1)], vec![Stmt::set(at[0], 2)], vec![a]);
+    builder.initial(&[0, 0, 0]);
+    builder.initial(&[1, 0, 0]);
+    let system = builder.finish().unwrap();
+    let told = |initial: usize, actions: Vec<ActionId>| {
+        let run = Run { initial, actions };
+        let states = replay::repeat(&system, &run).unwrap();
+        let mut trace = Trace::new(&system, run, states);
+        trace.tell(&Meeting);
+        let fairness = Vec::new();
+        let run = Counterexample { kind: "deadlock", target: "", trace, cycle_start: None, fairness };
+        explain(&Record::of_run(&run, 10), Some(&Known::of_trace(&run.trace)), &Value::Null)
+    };
+    let waits = "B(1) waits for `d?x` (line 7), for which `d` would have to hold a message (it is empty).";
+    assert_eq!(
+        told(0, vec![]),
+        [
+            "In the initial state, nothing can happen any more.",
+            "A(0) waits for `c!1` (line 3), for which B(1) (which is at line 7) would have to be at `c?1` in \
+             line 8.",
+            waits,
+        ]
+    );
+    assert_eq!(
+        told(1, vec![ActionId::new(2)]),
+        [
+            "First: `skip` (A(0), line 4).",
+            "After 1 step, nothing can happen any more.",
+            waits,
+            "A(0) is at its end.",
         ]
     );
 }

@@ -156,7 +156,7 @@ fn obstacle(system: &ActionSystem, locations: &Locations, state: &[i64], guard: 
 }
 
 /// The values that a variable would have to have.
-fn wanted(set: &ValueSet, variable: &model::Variable, named: bool) -> String {
+pub(super) fn wanted(set: &ValueSet, variable: &model::Variable, named: bool) -> String {
     match set {
         ValueSet::Range(lo, hi) if lo == hi => value(&variable.show(*lo)),
         ValueSet::Range(lo, hi) if !named && *hi >= variable.hi => format!("at least {lo}"),
@@ -299,7 +299,7 @@ fn circle(record: &Record, system: &ActionSystem, waits: &[Wait]) -> Option<Stri
 }
 
 /// A shortest way from a node back to itself.
-fn round_trip(edges: &[Vec<usize>], start: usize) -> Option<Vec<usize>> {
+pub(super) fn round_trip(edges: &[Vec<usize>], start: usize) -> Option<Vec<usize>> {
     let mut before: Vec<Option<usize>> = vec![None; edges.len()];
     let mut queue = VecDeque::from([start]);
     while let Some(node) = queue.pop_front() {

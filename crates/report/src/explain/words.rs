@@ -1,6 +1,6 @@
 //! Words: lists, quotation marks, lines.
 
-use super::record::Record;
+use super::record::{Record, Told};
 use crate::count;
 
 /// A name or a text of the model, set apart from our own words.
@@ -41,8 +41,20 @@ pub(super) fn some_of(items: &[String], max: usize, noun: &str) -> Vec<String> {
     some
 }
 
+/// A statement, and where it stands.
+pub(super) fn statement(text: &str, place: Option<&str>) -> String {
+    match place {
+        Some(place) => format!("{} ({place})", quoted(text)),
+        None => quoted(text),
+    }
+}
+
 /// What happens in a step, and who does it.
 pub(super) fn step_phrase(record: &Record, index: usize) -> String {
+    let statements = &record.steps[index].statements;
+    if !statements.is_empty() {
+        return statements_phrase(record, statements);
+    }
     let action = record.action(index).unwrap_or("nothing");
     let who: Vec<String> = record.who(index).map(str::to_owned).collect();
     match who.as_slice() {
@@ -51,6 +63,27 @@ pub(super) fn step_phrase(record: &Record, index: usize) -> String {
         [] => quoted(action),
         who => format!("{} ({})", quoted(action), and(&some_of(who, 6, "process"))),
     }
+}
+
+/// Statements, together where one process executes several in a row.
+fn statements_phrase(record: &Record, statements: &[Told]) -> String {
+    const MAX_STATEMENTS: usize = 3;
+    let mut phrases = Vec::new();
+    for own in statements.chunk_by(|a, b| a.process == b.process) {
+        let texts: Vec<String> = own.iter().map(|one| one.text.clone()).collect();
+        let texts = match texts.len() {
+            0..=MAX_STATEMENTS => quoted(&texts.join("; ")),
+            n => format!(
+                "{} and {}",
+                quoted(&texts[..MAX_STATEMENTS].join("; ")),
+                count((n - MAX_STATEMENTS) as u64, "more statement")
+            ),
+        };
+        let name = &record.processes()[own[0].process];
+        let place = own[0].place.as_ref().map_or(String::new(), |place| format!(", {place}"));
+        phrases.push(format!("{texts} ({name}{place})"));
+    }
+    phrases.join(" with ")
 }
 
 /// A sentence in lines of about so many letters, indented, with a mark before the first line.
