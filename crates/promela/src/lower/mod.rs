@@ -20,6 +20,7 @@ mod code;
 mod expr;
 mod facts;
 pub(crate) mod plan;
+mod ranges;
 mod storage;
 pub mod tell;
 mod trace;
@@ -36,6 +37,7 @@ use self::code::{Coder, evaluate};
 use self::expr::{Lowering, Scope};
 use self::facts::Facts;
 use self::plan::{Instance, Plan, Site, Ticket};
+use self::ranges::Ranges;
 use self::world::{World, WorldBuilder};
 use crate::flow::{self, Flow};
 use crate::program::{ProctypeId, ProctypeKind, Program};
@@ -124,6 +126,7 @@ impl Code {
         let mut errors = Vec::new();
         let flows = flows(&program)?;
         let facts = Facts::new(&program);
+        let values = Ranges::new(&program);
         let tickets: Vec<Ticket> = program
             .proctypes
             .iter()
@@ -145,7 +148,7 @@ impl Code {
              process: Option<(&Instance, &[storage::Storage])>,
              expr: &crate::program::Expr| { world::known(globals, process, expr) };
         let (world, mut initial) =
-            WorldBuilder::new(&program, &facts, &mut builder).build(&plan, &flows, scratch, &known);
+            WorldBuilder::new(&program, &facts, &values, &mut builder).build(&plan, &flows, scratch, &known);
         let (mut probes, mut promises, mut words) = (Vec::new(), Vec::new(), Vec::new());
         let n_initial = program.initial.len();
         let mut coder = Coder {

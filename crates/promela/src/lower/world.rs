@@ -4,6 +4,7 @@ use model::{Builder, Queue, VarId, Variable};
 
 use super::facts::Facts;
 use super::plan::{Instance, Plan};
+use super::ranges::{Interval, Ranges};
 use super::storage::{At, Part, Row, Storage, element_name, n_channels, parts};
 use super::trace::{self, Trace};
 use crate::flow::Flow;
@@ -98,6 +99,7 @@ impl Channel {
 pub(crate) struct WorldBuilder<'b> {
     pub(crate) program: &'b Program,
     pub(crate) facts: &'b Facts,
+    values: &'b Ranges,
     pub(crate) builder: &'b mut Builder,
     /// The initial values of the variables.
     pub(crate) initial: Vec<i64>,
@@ -110,10 +112,16 @@ pub(crate) type Known<'k> =
     &'k dyn Fn(&[Storage], Option<(&Instance, &[Storage])>, &program::Expr) -> Option<i32>;
 
 impl<'b> WorldBuilder<'b> {
-    pub(crate) fn new(program: &'b Program, facts: &'b Facts, builder: &'b mut Builder) -> WorldBuilder<'b> {
+    pub(crate) fn new(
+        program: &'b Program,
+        facts: &'b Facts,
+        values: &'b Ranges,
+        builder: &'b mut Builder,
+    ) -> WorldBuilder<'b> {
         WorldBuilder {
             program,
             facts,
+            values,
             builder,
             initial: Vec::new(),
             ranges: Vec::new(),
@@ -147,7 +155,10 @@ impl<'b> WorldBuilder<'b> {
             let values = |expr: &program::Expr| known(&globals, None, expr);
             let storage = match self.facts.drops_global(program, index) {
                 true => Storage { rows: vec![Row { ty: variable.ty, lengths: Vec::new(), at: At::Nowhere }] },
-                false => self.storage(&variable.name, variable, changes, None, &own, &values),
+                false => {
+                    let ranges = |part| self.values.global(index, part);
+                    self.storage(&variable.name, variable, changes, None, &own, &values, &ranges)
+                }
             };
             globals.push(storage);
         }
@@ -210,7 +221,8 @@ impl<'b> WorldBuilder<'b> {
                 let argument = instance.arguments.get(index).copied().flatten();
                 let is_variable = changes || index < proctype.n_parameters && argument.is_none();
                 let values = |expr: &program::Expr| known(&globals, Some((instance, &locals)), expr);
-                let storage = self.storage(&name, local, is_variable, argument, &own, &values);
+                let ranges = |part| self.values.local(instance.proctype, index, part);
+                let storage = self.storage(&name, local, is_variable, argument, &own, &values, &ranges);
                 locals.push(storage);
             }
             let (_, next) = &mut slots[instance.slot as usize];
@@ -283,11 +295,11 @@ impl<'b> WorldBuilder<'b> {
             .then(|| self.variable(Variable::new(format!("len({name})"), 0, i64::from(capacity)), 0));
         let mut cells = Vec::new();
         for (field, ty) in shape.fields.iter().enumerate() {
-            let (lo, hi) = ty.range();
+            let (lo, hi) = within(self.values.field(shape, field), *ty);
             let first = VarId::new(self.initial.len());
             for message in 0..capacity {
                 let name = format!("{name}[{message}].{field}");
-                self.variable(Variable::new(name, i64::from(lo), i64::from(hi)), 0);
+                self.variable(Variable::new(name, lo, hi), 0);
             }
             cells.push(first);
         }
@@ -301,6 +313,7 @@ impl<'b> WorldBuilder<'b> {
     }
 
     /// The rows of a variable. If it never changes and its values are known, they are constants.
+    #[allow(clippy::too_many_arguments)]
     fn storage(
         &mut self,
         name: &str,
@@ -309,9 +322,10 @@ impl<'b> WorldBuilder<'b> {
         argument: Option<i32>,
         own: &[Vec<i32>],
         known: &dyn Fn(&program::Expr) -> Option<i32>,
+        ranges: &dyn Fn(usize) -> Interval,
     ) -> Storage {
         let mut rows = Vec::new();
-        for (part, own) in parts(self.program, variable).into_iter().zip(own) {
+        for (at, (part, own)) in parts(self.program, variable).into_iter().zip(own).enumerate() {
             let (ty, n) = (part.declared.ty, part.len() as usize);
             let values = match argument {
                 Some(argument) => Some(vec![argument; n]),
@@ -320,11 +334,11 @@ impl<'b> WorldBuilder<'b> {
             let at = match values {
                 Some(values) if !changes => At::Constants(values),
                 values => {
-                    let (lo, hi) = ty.range();
+                    let (lo, hi) = within(ranges(at), ty);
                     let first = VarId::new(self.initial.len());
                     for index in 0..n {
                         let name = format!("{name}{}", element_name(&part.name, &part.lengths, index as u32));
-                        let variable = self.shown(Variable::new(name, i64::from(lo), i64::from(hi)), ty);
+                        let variable = self.shown(Variable::new(name, lo, hi), ty);
                         let value = values.as_ref().map_or(0, |values| values[index]);
                         self.variable(variable, i64::from(value));
                     }
@@ -349,6 +363,12 @@ impl<'b> WorldBuilder<'b> {
         }
         variable
     }
+}
+
+/// An interval, as far as a type has these values.
+fn within(interval: Interval, ty: Type) -> Interval {
+    let (lo, hi) = ty.range();
+    (interval.0.max(i64::from(lo)), interval.1.min(i64::from(hi)))
 }
 
 /// The initial values of all elements of a part, if they are known. `own` are its channels.
