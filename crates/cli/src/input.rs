@@ -273,8 +273,15 @@ fn load_processes(
     sources: &mut SourceMap,
 ) -> Result<Loaded, Diagnostics> {
     let source = sources.add(path.display().to_string(), bytes)?;
-    let options =
-        process::Options { constants: arguments.definitions.clone(), ..process::Options::default() };
+    let mut constants = Vec::new();
+    for (name, value) in &arguments.definitions {
+        let number = value.parse().map_err(|_| {
+            let message = format!("-D {name}={value}: `{value}` is not a 64-bit integer");
+            Diagnostics::from(Diagnostic::error("usage", message))
+        })?;
+        constants.push((name.clone(), number));
+    }
+    let options = process::Options { constants, ..process::Options::default() };
     let folder = path.parent().unwrap_or(Path::new(""));
     let mut loader = |name: &str| {
         let path = folder.join(name);
@@ -322,8 +329,9 @@ fn load_promela(
             None => read_bytes(&folder.join(wanted)),
         }
     };
-    let defines = arguments.definitions.iter().map(|(name, value)| (name.clone(), value.to_string()));
-    let options = promela::Options { defines: defines.collect(), ..promela::Options::default() };
+    let mut options =
+        promela::Options { defines: arguments.definitions.clone(), ..promela::Options::default() };
+    options.limits.processes = arguments.max_processes as usize;
     let source = if asked.is_empty() {
         sources.add(name.clone(), bytes.to_vec())?
     } else {

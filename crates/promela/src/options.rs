@@ -24,8 +24,8 @@ pub struct Limits {
     pub capacity: usize,
     /// Scalars in one message.
     pub message: usize,
-    /// Processes that are active from the start.
-    pub active: usize,
+    /// Processes that exist at the same time: more cannot be active from the start, and `run` waits.
+    pub processes: usize,
 }
 
 impl Default for Limits {
@@ -37,7 +37,7 @@ impl Default for Limits {
             variables: 1_000_000,
             capacity: 255,
             message: 512,
-            active: 255,
+            processes: 255,
         }
     }
 }

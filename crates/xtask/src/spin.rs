@@ -246,7 +246,7 @@ fn spin(folder: &Path, file: &Path, options: &Options) -> Result<Figures, String
     let text = run(&pan.to_string_lossy(), &format!("-A -E -c0 -n -m10000000 -Q{limit}"))?;
     let (total, exploration) = (start.elapsed().as_secs_f64(), compiled.elapsed().as_secs_f64());
     let states = states_of(&text).ok_or_else(|| failed("pan"))?;
-    let has_stopped = ["max search depth too small", "out of memory", "time limit", "pan:1:"];
+    let has_stopped = ["max search depth too small", "out of memory", "Time limit of", "pan:1:"];
     if let Some(why) = has_stopped.iter().find(|why| text.contains(**why)) {
         return Err(format!("Spin has not finished: {why}"));
     }

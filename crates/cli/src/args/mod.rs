@@ -67,12 +67,17 @@ pub(crate) enum Command {
 /// The model.
 #[derive(Debug, Args)]
 pub(crate) struct ModelArguments {
-    /// The model: a .proc file, or a Petri net in a .pnml file
+    /// The model: a process network (.proc), a Petri net (.pnml) or a model in Promela (.pml)
     pub(crate) file: PathBuf,
 
-    /// Give a constant another value (repeatable)
+    /// Give a constant another value, or define a macro of Promela (repeatable)
     #[arg(short = 'D', long = "define", value_name = "NAME=VALUE", value_parser = parse_definition)]
-    pub(crate) definitions: Vec<(String, i64)>,
+    pub(crate) definitions: Vec<(String, String)>,
+
+    /// How many processes of Promela may exist at the same time; `run` waits for room
+    #[arg(long, value_name = "N", default_value_t = 255, hide_short_help = true,
+          value_parser = clap::value_parser!(u32).range(1..=255))]
+    pub(crate) max_processes: u32,
 }
 
 /// How to search.

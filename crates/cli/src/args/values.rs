@@ -2,11 +2,16 @@
 
 use std::time::Duration;
 
-pub(super) fn parse_definition(text: &str) -> Result<(String, i64), String> {
-    let (name, value) = text.split_once('=').ok_or("expected NAME=VALUE, like N=13")?;
-    let value = value.trim();
-    let number = value.parse().map_err(|_| format!("`{value}` is not a 64-bit integer"))?;
-    Ok((name.trim().to_owned(), number))
+/// `NAME=VALUE`; a name alone has the value 1, as for the C preprocessor.
+pub(super) fn parse_definition(text: &str) -> Result<(String, String), String> {
+    let (name, value) = text.split_once('=').unwrap_or((text, "1"));
+    let name = name.trim();
+    let is_name = name.starts_with(|c: char| c.is_alphabetic() || c == '_')
+        && name.chars().all(|c| c.is_alphanumeric() || c == '_');
+    if !is_name {
+        return Err("expected NAME=VALUE, like N=13".to_owned());
+    }
+    Ok((name.to_owned(), value.trim().to_owned()))
 }
 
 /// A number with an optional unit k, M, G or T (powers of 1000) or Ki, Mi, … (of 1024).
@@ -58,8 +63,9 @@ mod tests {
         assert_eq!(parse_duration("1.5h"), Ok(Duration::from_secs(5400)));
         assert_eq!(parse_duration("250ms"), Ok(Duration::from_millis(250)));
         assert!(parse_duration("soon").is_err() && parse_duration("1e99h").is_err());
-        assert_eq!(parse_definition("N=13"), Ok(("N".into(), 13)));
-        assert_eq!(parse_definition("N = -1"), Ok(("N".into(), -1)));
-        assert!(parse_definition("N").is_err() && parse_definition("N=x").is_err());
+        assert_eq!(parse_definition("N=13"), Ok(("N".into(), "13".into())));
+        assert_eq!(parse_definition("N = -1"), Ok(("N".into(), "-1".into())));
+        assert_eq!(parse_definition("DEBUG"), Ok(("DEBUG".into(), "1".into())));
+        assert!(parse_definition("=3").is_err() && parse_definition("a b=x").is_err());
     }
 }

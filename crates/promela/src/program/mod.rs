@@ -61,6 +61,8 @@ pub struct Program {
     pub exclusives: Vec<Exclusive>,
     /// Where a priority other than 1 is given first, or one is set.
     pub priorities: Option<Span>,
+    /// How many processes may exist at the same time.
+    pub max_processes: u32,
     /// What is probably not meant.
     pub warnings: Diagnostics,
 }

@@ -305,8 +305,8 @@ impl Resolver<'_> {
             }
             (None, _) => 0,
         };
-        if n_active > 0 && self.initial.len() + n_active > self.limits.active {
-            let message = format!("more than {} processes are active at the start", self.limits.active);
+        if n_active > 0 && self.initial.len() + n_active > self.limits.processes {
+            let message = format!("more than {} processes are active at the start", self.limits.processes);
             self.complain(fail("too-many", message, ast.name.span, ""));
         } else {
             self.initial.extend((0..n_active).map(|_| id));
@@ -326,13 +326,13 @@ impl Resolver<'_> {
     fn active(&mut self, active: &Active) -> Resolved<usize> {
         let Some(count) = &active.count else { return Ok(1) };
         let value = self.constant(count)?;
-        usize::try_from(value).ok().filter(|&value| value <= self.limits.active).ok_or_else(|| {
+        usize::try_from(value).ok().filter(|&value| value <= self.limits.processes).ok_or_else(|| {
             let message = format!("there cannot be {value} active processes");
             fail_with_help(
                 "too-many",
                 message,
                 active.span,
-                format!("at most {} are allowed", self.limits.active),
+                format!("at most {} are allowed", self.limits.processes),
             )
         })
     }

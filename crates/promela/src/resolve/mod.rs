@@ -78,6 +78,7 @@ pub(crate) fn resolve(model: &Model, limits: &Limits, sink: &mut Sink) -> Option
         formulas: resolver.properties,
         exclusives: resolver.exclusives,
         priorities: resolver.priorities,
+        max_processes: resolver.limits.processes as u32,
         warnings: base::Diagnostics::new(),
     })
 }

@@ -3,7 +3,7 @@
 use model::{BinaryOp, Expr, ExprId, Stmt, VarId};
 
 use super::super::Probe;
-use super::super::expr::{Lowered, Lowering, MAX_PROCESSES, Scope};
+use super::super::expr::{Lowered, Lowering, Scope};
 use super::super::plan::{InstanceId, Site, Ticket};
 use super::super::storage::{At, Part, n_channels, parts};
 use super::super::world::{Priorities, UNNAMED, initial_values};
@@ -156,7 +156,7 @@ impl<'a> Coder<'a> {
             let here = lowering.equals(lowering.world.n_processes, i64::from(slot));
             others.push(lowering.not(here));
         }
-        let (count, most) = (lowering.exprs.var(lowering.world.n_processes), lowering.int(MAX_PROCESSES));
+        let (count, most) = (lowering.exprs.var(lowering.world.n_processes), lowering.most_processes());
         others.push(lowering.binary(BinaryOp::Lt, count, most));
         self.emit(head(others), vec![probe]);
         Ok(())

@@ -167,6 +167,11 @@ impl<'a> Lowering<'a> {
         self.exprs.unary(UnaryOp::Truncate { bits, signed }, expr)
     }
 
+    /// How many processes there may be.
+    pub(crate) fn most_processes(&mut self) -> ExprId {
+        self.int(i64::from(self.program.max_processes))
+    }
+
     /// An expression.
     pub(crate) fn expr(&mut self, scope: Scope, expr: &program::Expr) -> Lowered<ExprId> {
         Ok(match &expr.kind {
@@ -282,9 +287,6 @@ impl<'a> Lowering<'a> {
         result
     }
 }
-
-/// As many processes as Spin allows.
-pub(crate) const MAX_PROCESSES: i64 = 255;
 
 fn binary_op(op: program::BinaryOp) -> BinaryOp {
     match op {

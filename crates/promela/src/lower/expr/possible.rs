@@ -5,7 +5,7 @@ use std::sync::Arc;
 use model::{BinaryOp, ExprId};
 
 use super::super::world::World;
-use super::{Lowered, Lowering, MAX_PROCESSES, Scope};
+use super::{Lowered, Lowering, Scope};
 use crate::flow::{Action, Edge, Flow, LocationId};
 use crate::program::{self, ChannelTest, ExprKind, Place, RecvArg, StmtKind};
 
@@ -75,7 +75,7 @@ impl<'a> Lowering<'a> {
             }
             Action::Stmt(stmt) => match &stmt.kind {
                 StmtKind::Expr(program::Expr { kind: ExprKind::Run { .. }, .. }) => {
-                    let (count, most) = (self.exprs.var(self.world.n_processes), self.int(MAX_PROCESSES));
+                    let (count, most) = (self.exprs.var(self.world.n_processes), self.most_processes());
                     Ok(self.binary(BinaryOp::Lt, count, most))
                 }
                 StmtKind::Expr(expr) => self.expr(scope, expr),
