@@ -42,7 +42,9 @@
 //! ```
 
 pub mod action;
+mod action_system;
 pub mod aut;
+mod builder;
 pub mod chain;
 mod code;
 pub mod expr;
@@ -54,9 +56,10 @@ pub mod relations;
 pub mod system;
 
 pub use action::{
-    Action, ActionId, ActionSystem, BuildError, Builder, Guard, GuardId, Label, LabelId, Process, ProcessId,
-    Proposition, Stmt, ValueSet,
+    Action, ActionId, Guard, GuardId, Label, LabelId, Process, ProcessId, Proposition, Stmt, ValueSet,
 };
+pub use action_system::ActionSystem;
+pub use builder::{BuildError, Builder};
 pub use code::Scratch;
 pub use expr::{BinaryOp, Expr, ExprId, Exprs, UnaryOp};
 pub use layout::{Layout, VarId, Variable};

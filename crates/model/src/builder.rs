@@ -1,0 +1,203 @@
+//! How a front end makes an [`ActionSystem`]: variables, guards and actions, one after the other.
+
+use std::fmt;
+
+use fixedbitset::FixedBitSet;
+use rustc_hash::FxHashMap;
+
+use crate::action_system::ActionSystem;
+use crate::chain::Chains;
+use crate::code::Code;
+use crate::index::Index;
+use crate::queue::{Queue, QueueUse, Queues};
+use crate::{
+    Action, ActionId, Exprs, Guard, GuardId, Label, LabelId, Layout, Process, ProcessId, VarId, Variable,
+};
+
+/// Why a system could not be built.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum BuildError {
+    /// There is no initial state, so nothing could be said about any run.
+    NoInitialState,
+    /// A variable's range has no values.
+    EmptyRange(String),
+    /// An initial value is out of the variable's range.
+    InitialOutOfRange {
+        /// The variable's name.
+        variable: String,
+        /// The value.
+        value: i64,
+    },
+}
+
+impl fmt::Display for BuildError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            BuildError::NoInitialState => write!(f, "the system has no initial state"),
+            BuildError::EmptyRange(variable) => write!(f, "the range of `{variable}` is empty"),
+            BuildError::InitialOutOfRange { variable, value } => {
+                write!(f, "the initial value {value} of `{variable}` is out of its range")
+            }
+        }
+    }
+}
+
+impl std::error::Error for BuildError {}
+
+/// Collects the parts of an [`ActionSystem`].
+#[derive(Debug, Default)]
+pub struct Builder {
+    /// The expressions.
+    pub exprs: Exprs,
+    variables: Vec<Variable>,
+    processes: Vec<Process>,
+    labels: Vec<Label>,
+    label_ids: FxHashMap<Label, LabelId>,
+    guards: Vec<Guard>,
+    guard_ids: FxHashMap<Guard, GuardId>,
+    actions: Vec<Action>,
+    goes_on: Vec<(ActionId, ProcessId)>,
+    queues: Queues,
+    initial: Vec<Vec<i64>>,
+}
+
+impl Builder {
+    /// An empty system.
+    pub fn new() -> Builder {
+        Builder::default()
+    }
+
+    /// Adds a process.
+    pub fn process(&mut self, name: impl Into<String>) -> ProcessId {
+        self.processes.push(Process { name: name.into() });
+        ProcessId::new(self.processes.len() - 1)
+    }
+
+    /// Adds a variable.
+    pub fn variable(&mut self, variable: Variable) -> VarId {
+        self.variables.push(variable);
+        VarId::new(self.variables.len() - 1)
+    }
+
+    /// The label of that name, shared by all who ask for it.
+    pub fn label(&mut self, name: impl Into<String>) -> LabelId {
+        let label = Label { name: name.into(), internal: false };
+        match self.label_ids.get(&label) {
+            Some(&id) => id,
+            None => {
+                let id = self.push_label(label.clone());
+                self.label_ids.insert(label, id);
+                id
+            }
+        }
+    }
+
+    /// A new internal label, shared with nobody.
+    pub fn internal_label(&mut self, name: impl Into<String>) -> LabelId {
+        self.push_label(Label { name: name.into(), internal: true })
+    }
+
+    fn push_label(&mut self, label: Label) -> LabelId {
+        self.labels.push(label);
+        LabelId::new(self.labels.len() - 1)
+    }
+
+    /// The id of a guard; equal guards share it.
+    pub fn guard(&mut self, guard: Guard) -> GuardId {
+        match self.guard_ids.get(&guard) {
+            Some(&id) => id,
+            None => {
+                let id = GuardId::new(self.guards.len());
+                self.guards.push(guard.clone());
+                self.guard_ids.insert(guard, id);
+                id
+            }
+        }
+    }
+
+    /// Adds an action.
+    pub fn action(&mut self, action: Action) -> ActionId {
+        self.actions.push(action);
+        ActionId::new(self.actions.len() - 1)
+    }
+
+    /// Says that these variables are a queue; returns its number.
+    pub fn queue(&mut self, queue: Queue) -> u32 {
+        self.queues.all.push(queue);
+        self.queues.all.len() as u32 - 1
+    }
+
+    /// Says that an action does nothing else to the variables of a queue, and tests nothing else of them
+    /// in its guards: where one action can put something in and another can take something out, the
+    /// order does not matter.
+    pub fn uses_queue(&mut self, action: ActionId, queue_use: QueueUse) {
+        self.queues.uses.push((action, queue_use));
+    }
+
+    /// Says that after `action` the process goes on alone, with actions that it is the first owner of,
+    /// as long as it can: all of this is one step (see [`chain`](mod@crate::chain)).
+    pub fn goes_on(&mut self, action: ActionId, process: ProcessId) {
+        self.goes_on.push((action, process));
+    }
+
+    /// Adds an initial state: one value per variable, in the order of their declaration.
+    pub fn initial(&mut self, values: &[i64]) {
+        self.initial.push(values.to_vec());
+    }
+
+    /// The finished system.
+    ///
+    /// # Panics
+    /// If an initial state does not have one value per variable.
+    pub fn finish(self) -> Result<ActionSystem, BuildError> {
+        if let Some(variable) = self.variables.iter().find(|variable| variable.lo > variable.hi) {
+            return Err(BuildError::EmptyRange(variable.name.clone()));
+        }
+        let layout = Layout::pack(&self.variables);
+        let mut initial = Vec::new();
+        for values in &self.initial {
+            assert_eq!(values.len(), self.variables.len(), "one initial value per variable");
+            initial.extend(layout.encode(values).map_err(|var| BuildError::InitialOutOfRange {
+                variable: self.variables[var.index()].name.clone(),
+                value: values[var.index()],
+            })?);
+        }
+        if initial.is_empty() {
+            return Err(BuildError::NoInitialState);
+        }
+        let mut code = Code::new(&layout);
+        let index = Index::new(&layout, &self.guards, &self.actions);
+        self.guards.iter().for_each(|guard| code.add_guard(&self.exprs, guard));
+        for (id, action) in self.actions.iter().enumerate() {
+            let known = index.implied_guard(ActionId::new(id));
+            let tests = action.guards.iter().filter(|&&guard| Some(guard) != known);
+            let tests = tests.map(|guard| (guard.index(), &self.guards[guard.index()]));
+            code.add_action(&self.exprs, &layout, tests, &action.effect);
+        }
+        let chains = (!self.goes_on.is_empty()).then(|| {
+            let mut next = vec![None; self.actions.len()];
+            self.goes_on.iter().for_each(|&(action, process)| next[action.index()] = Some(process));
+            Chains::new(next)
+        });
+        let is_quiet = |guard: &GuardId| self.guards[guard.index()] == Guard::Quiet;
+        let quiet: FixedBitSet = (0..self.actions.len())
+            .filter(|&action| self.actions[action].guards.iter().any(is_quiet))
+            .collect();
+        Ok(ActionSystem {
+            chains,
+            queues: self.queues.finish(self.variables.len(), self.actions.len()),
+            quiet: (!quiet.is_clear()).then_some(quiet),
+            exprs: self.exprs,
+            variables: self.variables,
+            processes: self.processes,
+            labels: self.labels,
+            guards: self.guards,
+            actions: self.actions,
+            propositions: Vec::new(),
+            layout,
+            initial,
+            code,
+            index,
+        })
+    }
+}
