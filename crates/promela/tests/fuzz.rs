@@ -2,9 +2,15 @@
 
 mod common;
 
+use std::sync::Arc;
+
+use base::Budget;
+use check::{Exact, Stop, search};
 use common::{corpus, read_text, shown};
 use fastrand::Rng;
+use model::{Fault, System as _};
 use stubborn_promela::flow::flow;
+use stubborn_promela::lower::{Code, Purpose};
 use stubborn_promela::program::ProctypeId;
 
 /// A sample with much of the language in it.
@@ -98,6 +104,55 @@ fn mutants_of_the_corpus_do_no_harm() {
             try_read(&mutant.concat());
         }
     }
+}
+
+/// Makes code of a text, if that is possible, and runs it for a while.
+fn try_run(text: &str) -> bool {
+    let Ok(program) = read_text(text).0 else { return false };
+    let program = Arc::new(program);
+    for purpose in [Purpose::Formulas, Purpose::Assertions] {
+        let Ok(mut code) = Code::new(program.clone(), purpose) else { return false };
+        for _ in 0..4 {
+            let mut budget = Budget::unlimited();
+            budget.max_states = 300;
+            let mut store = Exact::new(code.system.width(), 1_000_000_000);
+            match search::bfs::search(&code.system, &mut store, &[], &mut budget).stop {
+                Some(Stop::Fault(error, _)) => match code.extend(&error) {
+                    Ok(Some(more)) => code = more,
+                    _ => {
+                        let message = code.describe(&error);
+                        // The analysis of ranges would be wrong.
+                        let is_ours = matches!(error.fault, Fault::OutOfRange { .. });
+                        assert!(!is_ours || code.can_extend(&error), "{message} in\n{text}");
+                        break;
+                    }
+                },
+                _ => break,
+            }
+        }
+    }
+    true
+}
+
+#[test]
+fn mutants_run() {
+    let mut rng = Rng::with_seed(23);
+    let (mut n_run, mut n) = (0, 0);
+    for file in corpus() {
+        let text = String::from_utf8_lossy(&std::fs::read(&file).unwrap()).into_owned();
+        // Larger ones take long without showing more.
+        if text.len() > 6000 {
+            continue;
+        }
+        let original = pieces(&text);
+        for _ in 0..cases(5) {
+            let mut mutant = original.clone();
+            mutate(&mut mutant, &original, &mut rng);
+            n_run += usize::from(try_run(&mutant.concat()));
+            n += 1;
+        }
+    }
+    assert!(n == 0 || n_run > n / 20, "{n_run} of {n} run");
 }
 
 #[test]
