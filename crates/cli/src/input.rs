@@ -275,10 +275,11 @@ fn load_processes(
     let source = sources.add(path.display().to_string(), bytes)?;
     let mut constants = Vec::new();
     for (name, value) in &arguments.definitions {
-        let number = value.parse().map_err(|_| {
-            let message = format!("-D {name}={value}: `{value}` is not a 64-bit integer");
-            Diagnostics::from(Diagnostic::error("usage", message))
-        })?;
+        let number = match value {
+            Some(value) => value.parse().map_err(|_| format!("`{value}` is not a 64-bit integer")),
+            None => Err("expected NAME=VALUE, like N=13".to_owned()),
+        };
+        let number = number.map_err(|message| Diagnostic::error("usage", format!("-D {name}: {message}")))?;
         constants.push((name.clone(), number));
     }
     let options = process::Options { constants, ..process::Options::default() };
@@ -329,8 +330,10 @@ fn load_promela(
             None => read_bytes(&folder.join(wanted)),
         }
     };
-    let mut options =
-        promela::Options { defines: arguments.definitions.clone(), ..promela::Options::default() };
+    // A name alone has the value 1, as for the C preprocessor.
+    let text = |value: &Option<String>| value.clone().unwrap_or_else(|| "1".to_owned());
+    let defines = arguments.definitions.iter().map(|(name, value)| (name.clone(), text(value)));
+    let mut options = promela::Options { defines: defines.collect(), ..promela::Options::default() };
     options.limits.processes = arguments.max_processes as usize;
     let source = if asked.is_empty() {
         sources.add(name.clone(), bytes.to_vec())?

@@ -198,7 +198,8 @@ pub(crate) enum StmtKind {
     },
     Select {
         range: Range,
-        in_inline: bool,
+        /// Written as Spin's scanner wants it to make options of it: see the parser.
+        is_plain: bool,
     },
     Atomic(Vec<Stmt>),
     DStep(Vec<Stmt>),

@@ -244,3 +244,21 @@ fn texts_of_expressions_have_the_parentheses_they_need() {
         assert_eq!(text::expr(&program, None, expr), case);
     }
 }
+
+/// Spin makes options of a `select` only if its scanner can: the numbers of states differ.
+#[test]
+fn select_is_options_or_a_loop() {
+    let texts = |select: &str| texts(&program(&format!("active proctype P() {{ byte n, n_; {select} }}")));
+    assert_eq!(texts("select(n: 1 .. 2)").len(), 2);
+    assert!(texts("select(n_: 1 .. 2)").len() > 2);
+    assert!(texts("select(n: (1) .. 2)").len() > 2);
+    assert!(texts("select(n:\n1 .. 2)").len() > 2);
+}
+
+#[test]
+fn the_nameless_variable_and_the_own_priority_are_assigned_to() {
+    let program = program("proctype Q() { skip } active proctype P() { _ = 3; _ = run Q(); _priority = 2 }");
+    let kinds: Vec<&StmtKind> = program.proctypes[1].body.iter().map(|stmt| &stmt.kind).collect();
+    assert!(matches!(kinds[1], StmtKind::Expr(expr) if matches!(expr.kind, ExprKind::Run { .. })));
+    assert!(matches!(kinds[2], StmtKind::SetPriority(..)));
+}

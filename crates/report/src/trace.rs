@@ -87,8 +87,13 @@ impl<'a> Trace<'a> {
 
     /// The action that goes wrong after the last step.
     pub fn fails(&mut self, action: ActionId) {
-        let last = self.states.state(self.len());
-        self.failure = story::failure(self.system, last, action).unwrap_or_else(|| vec![action]);
+        let parts = self.system.parts(action);
+        // An action that is no chain may go wrong after others in the same step.
+        let chain = match parts.len() {
+            1 => story::failure(self.system, self.states.state(self.len()), action),
+            _ => None,
+        };
+        self.failure = chain.unwrap_or(parts);
     }
 
     /// The statements of a step, from 1 on, if somebody can tell them.

@@ -67,12 +67,12 @@ pub(crate) enum Command {
 /// The model.
 #[derive(Debug, Args)]
 pub(crate) struct ModelArguments {
-    /// The model: a process network (.proc), a Petri net (.pnml) or a model in Promela (.pml)
+    /// The model: processes (.proc), a Petri net (.pnml) or Promela (.pml)
     pub(crate) file: PathBuf,
 
-    /// Give a constant another value, or define a macro of Promela (repeatable)
+    /// Give a constant or macro a value (repeatable)
     #[arg(short = 'D', long = "define", value_name = "NAME=VALUE", value_parser = parse_definition)]
-    pub(crate) definitions: Vec<(String, String)>,
+    pub(crate) definitions: Vec<(String, Option<String>)>,
 
     /// How many processes of Promela may exist at the same time; `run` waits for room
     #[arg(long, value_name = "N", default_value_t = 255, hide_short_help = true,

@@ -2,16 +2,18 @@
 
 use std::time::Duration;
 
-/// `NAME=VALUE`; a name alone has the value 1, as for the C preprocessor.
-pub(super) fn parse_definition(text: &str) -> Result<(String, String), String> {
-    let (name, value) = text.split_once('=').unwrap_or((text, "1"));
-    let name = name.trim();
+/// `NAME=VALUE`, or a name alone, which some languages know.
+pub(super) fn parse_definition(text: &str) -> Result<(String, Option<String>), String> {
+    let (name, value) = match text.split_once('=') {
+        Some((name, value)) => (name.trim(), Some(value.trim().to_owned())),
+        None => (text.trim(), None),
+    };
     let is_name = name.starts_with(|c: char| c.is_alphabetic() || c == '_')
         && name.chars().all(|c| c.is_alphanumeric() || c == '_');
     if !is_name {
         return Err("expected NAME=VALUE, like N=13".to_owned());
     }
-    Ok((name.to_owned(), value.trim().to_owned()))
+    Ok((name.to_owned(), value))
 }
 
 /// A number with an optional unit k, M, G or T (powers of 1000) or Ki, Mi, … (of 1024).
@@ -63,9 +65,9 @@ mod tests {
         assert_eq!(parse_duration("1.5h"), Ok(Duration::from_secs(5400)));
         assert_eq!(parse_duration("250ms"), Ok(Duration::from_millis(250)));
         assert!(parse_duration("soon").is_err() && parse_duration("1e99h").is_err());
-        assert_eq!(parse_definition("N=13"), Ok(("N".into(), "13".into())));
-        assert_eq!(parse_definition("N = -1"), Ok(("N".into(), "-1".into())));
-        assert_eq!(parse_definition("DEBUG"), Ok(("DEBUG".into(), "1".into())));
+        assert_eq!(parse_definition("N=13"), Ok(("N".into(), Some("13".into()))));
+        assert_eq!(parse_definition("N = -1"), Ok(("N".into(), Some("-1".into()))));
+        assert_eq!(parse_definition("DEBUG"), Ok(("DEBUG".into(), None)));
         assert!(parse_definition("=3").is_err() && parse_definition("a b=x").is_err());
     }
 }

@@ -101,6 +101,7 @@ impl<'a> Reader<'_, 'a> {
             None => {
                 let prop = self.formulas.proposition(&text::expr(self.lowering.program, None, expr));
                 self.propositions.push((prop, lowered));
+                self.automaton.declare([prop]);
                 prop
             }
         };

@@ -344,6 +344,7 @@ impl Parser<'_> {
 
     fn select_statement(&mut self) -> Parsed<StmtKind> {
         self.bump();
+        let start = self.at;
         self.expect(Kind::OpenParen)?;
         let range = self.in_parens(|this| {
             let start = this.at;
@@ -351,7 +352,22 @@ impl Parser<'_> {
             let text = this.text_since(start);
             this.range(variable, text)
         })?;
-        Ok(StmtKind::Select { range, in_inline: !self.expanding.is_empty() })
+        // Spin's scanner takes `(name: 1 .. 2)` for options only on one line, outside of inlines, and
+        // with a name of letters and digits.
+        let tokens = &self.tokens[start..self.at];
+        let kinds = tokens.iter().map(|token| token.kind);
+        let is_plain = self.expanding.is_empty()
+            && kinds.eq([
+                Kind::OpenParen,
+                Kind::Name,
+                Kind::Colon,
+                Kind::Number,
+                Kind::DotDot,
+                Kind::Number,
+                Kind::CloseParen,
+            ])
+            && tokens.iter().all(|token| !token.first && !token.text.contains('_'));
+        Ok(StmtKind::Select { range, is_plain })
     }
 
     fn printf(&mut self) -> Parsed<StmtKind> {

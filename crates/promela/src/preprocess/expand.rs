@@ -63,7 +63,7 @@ impl Preprocessor<'_> {
                 Some(Arc::new(Hide { name: token.text.clone(), depth: level, outer: hidden.clone() }));
             let origin = self.new_origin(&token, &found);
             let name = token.text.clone();
-            let body = match &found.parameters {
+            let mut body = match &found.parameters {
                 None => self.paste(&found.body, &[], &[], &[], &token, origin)?,
                 Some(parameters) => {
                     if !pending.last().is_some_and(|(next, _)| next.is(Kind::OpenParen)) {
@@ -78,6 +78,16 @@ impl Preprocessor<'_> {
                     self.paste(&found.body, parameters, &arguments, &expanded, &token, origin)?
                 }
             };
+            // A call is one line, wherever its arguments stand; where nothing comes out of it, the
+            // line begins with what follows.
+            for (position, (made, _)) in body.iter_mut().enumerate() {
+                made.first = position == 0 && token.first;
+            }
+            if body.is_empty()
+                && let Some((next, _)) = pending.last_mut()
+            {
+                next.first |= token.first;
+            }
             for (token, hidden) in body.into_iter().rev() {
                 // What came out of an argument may be hidden from other macros, too.
                 let hidden = match hidden {
@@ -181,8 +191,7 @@ impl Preprocessor<'_> {
         let mut at = 0;
         while let Some(token) = body.get(at) {
             self.spend(call.span)?;
-            let first = at == 0 && call.first;
-            let place = |token: &Token| Token { span: call.span, first, origin, ..token.clone() };
+            let place = |token: &Token| Token { span: call.span, origin, ..token.clone() };
             if token.is(Kind::Hash)
                 && let Some(index) = body.get(at + 1).and_then(parameter)
             {
@@ -235,4 +244,40 @@ fn glue(output: &mut Pending, right: Pending) {
         }
     }
     output.extend(right);
+}
+
+#[cfg(test)]
+mod tests {
+    use base::SourceMap;
+
+    use super::super::preprocess;
+    use crate::errors::Sink;
+    use crate::options::Options;
+
+    /// The lines of a text after macros are expanded.
+    fn lines(text: &str) -> Vec<String> {
+        let mut sources = SourceMap::new();
+        let source = sources.add("test.pml", text.into()).expect("the text is short");
+        let mut sink = Sink::default();
+        let mut loader = |_: &str| Err(String::from("no such file"));
+        let made = preprocess(&mut sources, source, &Options::default(), &mut loader, &mut sink);
+        let mut lines: Vec<String> = Vec::new();
+        for token in made.tokens.iter().filter(|token| !token.text.is_empty()) {
+            match lines.last_mut() {
+                Some(line) if !token.first => *line = format!("{line} {}", token.text),
+                _ => lines.push(token.text.to_string()),
+            }
+        }
+        lines
+    }
+
+    #[test]
+    fn a_call_is_one_line_that_begins_where_its_name_stands() {
+        let defines = "#define inc(x) x = x + 1\n#define none\n#define same(x) x\n";
+        let lines = |text: &str| lines(&format!("{defines}{text}"));
+        assert_eq!(lines("a\ninc(b)\nc inc(d)"), ["a", "b = b + 1", "c d = d + 1"]);
+        assert_eq!(lines("a\nsame(same(inc(b)))"), ["a", "b = b + 1"]);
+        assert_eq!(lines("a same(\nb\nc)"), ["a b c"]);
+        assert_eq!(lines("a\nnone none b"), ["a", "b"]);
+    }
 }

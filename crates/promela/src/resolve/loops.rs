@@ -125,11 +125,11 @@ impl Resolver<'_> {
         Ok(self.counted_loop(&counter, "counter", vec![guard, receive, send], body, span))
     }
 
-    /// A choice among numbers: options, if there are few and all is constant, or else a loop.
+    /// A choice among numbers: options, if there are few and it is written plainly, or else a loop.
     pub(super) fn select(
         &mut self,
         range: &Range,
-        in_inline: bool,
+        is_plain: bool,
         span: Span,
         list: &mut Vec<Stmt>,
     ) -> Resolved<StmtKind> {
@@ -147,9 +147,7 @@ impl Resolver<'_> {
         self.check_truncation(place.ty, &to);
         if let (Some(from), Some(to)) = bounds
             && to - from <= MAX_OPTIONS
-            && !in_inline
-            && range.variable.parts.iter().all(|(_, index)| index.is_none())
-            && range.variable.parts.len() == 1
+            && is_plain
         {
             let option = |value| {
                 let assign = StmtKind::Assign(place.clone(), int(value, span));

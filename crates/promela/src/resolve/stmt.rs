@@ -67,8 +67,8 @@ impl Resolver<'_> {
             AstKind::ForIn { variable, range, body, texts } => {
                 self.for_in(variable, range, body, texts, statement.span, &mut list)?
             }
-            AstKind::Select { range, in_inline } => {
-                self.select(range, *in_inline, statement.span, &mut list)?
+            AstKind::Select { range, is_plain } => {
+                self.select(range, *is_plain, statement.span, &mut list)?
             }
             AstKind::Unless(parts) => {
                 self.check_unless(statement.span)?;
@@ -122,6 +122,19 @@ impl Resolver<'_> {
                     return Err(fail_with_help("bad-run", message, span, help));
                 }
                 StmtKind::Expr(expr)
+            }
+            AstKind::Assign(target, value) if is_name(target, "_") => {
+                let value = self.expr(value)?;
+                match value.kind {
+                    ExprKind::Run { .. } => StmtKind::Expr(value),
+                    // The value goes nowhere: a step that changes nothing.
+                    _ => StmtKind::Print("".into(), Vec::new()),
+                }
+            }
+            AstKind::Assign(target, value) if is_name(target, "_priority") => {
+                self.priorities.get_or_insert(span);
+                let own = Expr { kind: ExprKind::Pid, span: target.span };
+                StmtKind::SetPriority(own, self.expr(value)?)
             }
             AstKind::Assign(target, value) => {
                 let place = self.target(target)?;
@@ -223,7 +236,7 @@ impl Resolver<'_> {
                 let error = fail("not-assignable", message, name.span, "");
                 return Err(Box::new(error.with_related(declared, "it is declared here")));
             }
-            if super::declare::is_predefined(&name.text) && &*name.text != "_priority" {
+            if super::declare::is_predefined(&name.text) {
                 let message = format!("`{}` is predefined and cannot be assigned to", name.text);
                 return Err(fail("not-assignable", message, name.span, ""));
             }
@@ -375,4 +388,9 @@ pub(super) fn first(sequence: &[Stmt]) -> Option<&Stmt> {
             _ => return Some(statement),
         };
     }
+}
+
+/// Whether something that is assigned to is this name, and nothing else.
+fn is_name(target: &VarRef, text: &str) -> bool {
+    matches!(&target.parts[..], [(name, None)] if &*name.text == text)
 }

@@ -159,6 +159,7 @@ fn obstacle(system: &ActionSystem, locations: &Locations, state: &[i64], guard: 
 pub(super) fn wanted(set: &ValueSet, variable: &model::Variable, named: bool) -> String {
     match set {
         ValueSet::Range(lo, hi) if lo == hi => value(&variable.show(*lo)),
+        set if set.count_within(variable.lo, variable.hi) == 0 => "something that it never is".to_owned(),
         ValueSet::Range(lo, hi) if !named && *hi >= variable.hi => format!("at least {lo}"),
         ValueSet::Range(lo, hi) if !named && *lo <= variable.lo => format!("at most {hi}"),
         set => {
@@ -167,11 +168,7 @@ pub(super) fn wanted(set: &ValueSet, variable: &model::Variable, named: bool) ->
                 .take(20)
                 .map(|one| value(&variable.show(one)))
                 .collect();
-            if values.is_empty() {
-                "what it can never be".to_owned()
-            } else {
-                either(&some_of(&values, 4, "value"))
-            }
+            either(&some_of(&values, 4, "value"))
         }
     }
 }

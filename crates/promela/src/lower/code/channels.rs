@@ -109,8 +109,8 @@ impl<'a> Coder<'a> {
         self.promise(never, edge, what)
     }
 
-    /// If assertions are looked at, it is a fault to send to or receive from no channel, and to ask for
-    /// messages in a rendezvous channel.
+    /// If assertions are looked at, it is a fault to send to or receive from no channel, to send to a channel
+    /// of a process that is no more, and to ask for messages in a rendezvous channel.
     pub(super) fn mistakes(
         &mut self,
         process: usize,
@@ -120,12 +120,17 @@ impl<'a> Coder<'a> {
     ) -> Lowered<()> {
         let (true, Action::Stmt(stmt)) = (self.asserts, &edge.action) else { return Ok(()) };
         let scope = Scope::Process(process);
-        let (condition, what) = match &stmt.kind {
+        let mut mistakes = Vec::new();
+        match &stmt.kind {
             StmtKind::Send { channel, .. } | StmtKind::Receive { channel, .. } => {
                 let mut lowering = self.lowering();
                 let number = lowering.load(scope, channel)?;
                 let none = lowering.int(0);
-                (lowering.binary(BinaryOp::Eq, number, none), "there is no channel yet")
+                mistakes.push((lowering.binary(BinaryOp::Eq, number, none), "there is no channel yet"));
+                if matches!(stmt.kind, StmtKind::Send { .. }) {
+                    mistakes
+                        .push((self.is_gone(process, channel)?, "the process of this channel is no more"));
+                }
             }
             StmtKind::Expr(expr) => {
                 let mut polled = Vec::new();
@@ -139,15 +144,37 @@ impl<'a> Coder<'a> {
                         }
                     }
                 }
-                (lowering.any(&parts), "a rendezvous channel never has a message")
+                mistakes.push((lowering.any(&parts), "a rendezvous channel never has a message"));
             }
             _ => return Ok(()),
-        };
-        if !matches!(self.builder.exprs.get(condition), Expr::Int(0)) {
-            let failure = self.failure(edge, what);
-            self.emit(head([conditions, &[condition]].concat()), vec![failure]);
+        }
+        for (condition, what) in mistakes {
+            if !matches!(self.builder.exprs.get(condition), Expr::Int(0)) {
+                let failure = self.failure(edge, what);
+                self.emit(head([conditions, &[condition]].concat()), vec![failure]);
+            }
         }
         Ok(())
+    }
+
+    /// Whether a place means a channel of a process that is no more. (In Spin, nothing is in such a channel,
+    /// and sending to it is an error.)
+    fn is_gone(&mut self, process: usize, place: &Place) -> Lowered<ExprId> {
+        let world = self.world;
+        let mut lowering = self.lowering();
+        let Some(n_channels) = world.n_channels else { return Ok(lowering.int(0)) };
+        let mut parts = Vec::new();
+        for (condition, channel) in lowering.channels(Scope::Process(process), place)? {
+            let is_own = world.processes[process].own_channels.contains(&channel);
+            let is_ever = world.processes.iter().any(|other| other.own_channels.contains(&channel));
+            if is_ever && !is_own {
+                let position = lowering.int(i64::from(world.channels[channel].position));
+                let n = lowering.exprs.var(n_channels);
+                let is_gone = lowering.binary(BinaryOp::Lt, n, position);
+                parts.push(lowering.all(&[condition, is_gone]));
+            }
+        }
+        Ok(lowering.any(&parts))
     }
 
     /// The values that are sent: one per field of the channel.

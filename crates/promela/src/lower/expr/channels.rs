@@ -55,7 +55,8 @@ impl<'a> Lowering<'a> {
 
     pub(super) fn channel_test(&mut self, test: ChannelTest, channel: usize) -> ExprId {
         let channel = self.channel(channel);
-        let capacity = self.int(channel.capacity().into());
+        // In Spin's verifiers, a rendezvous port has room for the message on its way: it is never full.
+        let capacity = self.int(channel.capacity().max(1).into());
         let len = match channel.len {
             Some(len) => self.exprs.var(len),
             None => self.int(0),

@@ -1,0 +1,46 @@
+//! Channels that are full, empty or no more: as in Spin 6.5.2.
+
+mod common;
+
+use common::run::run;
+
+#[track_caller]
+fn fails(text: &str, fault: &str) {
+    assert_eq!(run(text).map(|found| found.fault), Ok(fault.to_owned()), "{text}");
+}
+
+const CARRY: &str = "chan carry = [1] of { chan }; byte x;";
+
+#[test]
+fn sending_to_a_channel_that_is_gone() {
+    let owner = "active proctype Owner() { chan own = [1] of { byte }; carry!own }";
+    let user = "active proctype User() { chan d; carry?d; d!1 }";
+    fails(&format!("{CARRY} {user} {owner}"), "the process of this channel is no more: d!1");
+    // A process does not vanish before those that were started after it.
+    fails(&format!("{CARRY} {owner} {user}"), "");
+    let meets = "active proctype Owner() { chan own = [0] of { byte }; carry!own }";
+    fails(&format!("{CARRY} {user} {meets}"), "the process of this channel is no more: d!1");
+    // Somebody else gets it by a parameter.
+    let starts = "proctype User(chan d) { d!1 } active proctype Starts() { chan d; carry?d; run User(d) }";
+    fails(&format!("{CARRY} {starts} {owner}"), "the process of this channel is no more: d!1");
+    // Another channel has its number now.
+    let again = "proctype Next() { chan own = [1] of { byte }; own?x }
+        active proctype Starts() { chan d; carry?d; (_nr_pr == 1); run Next(); d!1; (_nr_pr == 1) }";
+    fails(&format!("{CARRY} {again} {owner}"), "");
+}
+
+#[test]
+fn receiving_from_a_channel_that_is_gone() {
+    let owner = "active proctype Owner() { chan own = [1] of { byte }; own!1; carry!own }";
+    let user = "active proctype User() { chan d; carry?d; (_nr_pr == 1); d?x }";
+    let found = run(&format!("{CARRY} {user} {owner}")).unwrap();
+    assert_eq!((&*found.fault, found.ends_well), ("", false));
+}
+
+#[test]
+fn a_rendezvous_channel_is_never_full() {
+    let text =
+        "chan c = [0] of { byte }; active proctype P() { if :: full(c) -> assert(false) :: nfull(c) fi }";
+    let found = run(text).unwrap();
+    assert_eq!((found.states, &*found.fault), (3, ""));
+}
