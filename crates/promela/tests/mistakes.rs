@@ -211,7 +211,7 @@ fn suspicions() {
     check(
         "chan c = [1] of { byte, byte }; byte x; active proctype P() { c!1; c?x,x }",
         &[
-            "1:63: wrong-message: messages of `c` have 2 fields, but this one has 1; 1:10: the channel is declared here; help: what is missing is 0, what is too much is ignored, as in Spin",
+            "1:63: wrong-message: messages of `c` have 2 fields, but this one has 1; 1:10: the channel is declared here; help: such a step is an error; where assertions do not matter, what is missing is 0 and what is too much is ignored",
         ],
     );
     check(

@@ -264,7 +264,9 @@ impl Resolver<'_> {
             let message = format!("messages of `{}` have {fields}, but this one has {given}", declared.name);
             let warning = Diagnostic::warning("wrong-message", message).at(span, "");
             let warning = warning.with_related(messages.span, "the channel is declared here");
-            self.warn(warning.with_help("what is missing is 0, what is too much is ignored, as in Spin"));
+            let help = "such a step is an error; where assertions do not matter, what is missing is 0 and what is \
+                        too much is ignored";
+            self.warn(warning.with_help(help));
         }
     }
 
