@@ -18,7 +18,7 @@ use report::space::Space;
 use crate::args::{ExploreArguments, ObserverArgument, Order, StoreKind};
 use crate::check_command::{explore, limit_reason, shortened};
 use crate::exit::{Exit, Failure};
-use crate::input::{self, Input};
+use crate::input::{self, Input, Outcome};
 use crate::output;
 use crate::property::{FormulaTask, claim_task, formula_task};
 use crate::terminal::{self, Clock};
@@ -50,32 +50,7 @@ pub(crate) fn run(arguments: &ExploreArguments) -> Result<Exit, Failure> {
     let mut input = input::load(&arguments.model, json)?;
     terminal::catch_interrupts();
     let mut clock = Clock::start(&arguments.limits);
-    let mut subject = match subject(arguments, &mut input, &mut clock) {
-        Ok(subject) => subject,
-        Err(diagnostics) => return Err(Failure::new(input.sources, diagnostics, json)),
-    };
-    let explored = loop {
-        let system = input.model.system();
-        let explored = match &mut subject {
-            Subject::System => explore_system(arguments, system, &mut clock)?,
-            Subject::Product(name, task) => explore_product(arguments, system, name, task, &mut clock)?,
-            Subject::Untranslated(reason) => {
-                Explored { notes: vec![std::mem::take(reason)], ..Explored::default() }
-            }
-        };
-        match &explored.fault {
-            // With more room, from the beginning: counts are never wrong.
-            Some((error, _)) if input.model.widen(error) => {}
-            Some((error, _)) if input.model.can_extend(error) => {
-                let extended = input.model.extend(error);
-                match extended.and_then(|()| self::subject(arguments, &mut input, &mut clock)) {
-                    Ok(again) => subject = again,
-                    Err(diagnostics) => return Err(Failure::new(input.sources, diagnostics, json)),
-                }
-            }
-            _ => break explored,
-        }
-    };
+    let explored = input.until_complete(json, |input| explore_all(arguments, input, &mut clock))?;
     let system = input.model.system();
     let seconds = clock.seconds();
     drop(clock);
@@ -85,6 +60,37 @@ pub(crate) fn run(arguments: &ExploreArguments) -> Result<Exit, Failure> {
         return Err(Failure::plain("model-error", message, json));
     }
     Ok(print(arguments, &input, explored, seconds))
+}
+
+/// Counts everything.
+fn explore_all(
+    arguments: &ExploreArguments,
+    input: &mut Input,
+    clock: &mut Clock,
+) -> Result<Outcome<Explored>, Failure> {
+    let mut subject = match subject(arguments, input, clock) {
+        Ok(subject) => subject,
+        Err(diagnostics) => {
+            let sources = std::mem::take(&mut input.sources);
+            return Err(Failure::new(sources, diagnostics, arguments.limits.json));
+        }
+    };
+    loop {
+        let system = input.model.system();
+        let explored = match &mut subject {
+            Subject::System => explore_system(arguments, system, clock)?,
+            Subject::Product(name, task) => explore_product(arguments, system, name, task, clock)?,
+            Subject::Untranslated(reason) => {
+                Explored { notes: vec![std::mem::take(reason)], ..Explored::default() }
+            }
+        };
+        match explored.fault {
+            // With more room, from the beginning: counts are never wrong.
+            Some((error, _)) if input.model.widen(&error) => {}
+            Some((error, _)) if input.model.can_extend(&error) => return Ok(Outcome::Incomplete(error)),
+            _ => return Ok(Outcome::Done(explored)),
+        }
+    }
 }
 
 /// What was counted.

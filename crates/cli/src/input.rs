@@ -40,6 +40,29 @@ impl Input {
             state_bytes: 4 * system.width(),
         }
     }
+
+    /// Asks something about the model, again and again while parts of it turn out to be missing and are made.
+    pub(crate) fn until_complete<T>(
+        &mut self,
+        json: bool,
+        mut ask: impl FnMut(&mut Input) -> Result<Outcome<T>, Failure>,
+    ) -> Result<T, Failure> {
+        loop {
+            match ask(self)? {
+                Outcome::Done(answer) => return Ok(answer),
+                Outcome::Incomplete(error) => self.model.extend(&error).map_err(|diagnostics| {
+                    Failure::new(std::mem::take(&mut self.sources), diagnostics, json)
+                })?,
+            }
+        }
+    }
+}
+
+/// What became of a question about a model.
+pub(crate) enum Outcome<T> {
+    Done(T),
+    /// A part of the model was missing, as this fault says; after it is made, everything must be asked again.
+    Incomplete(StepError),
 }
 
 /// A model in one of the languages.

@@ -13,7 +13,7 @@ use report::{Trace, trace};
 use crate::args::SimulateArguments;
 use crate::check_command::limit_reason;
 use crate::exit::{Exit, Failure};
-use crate::input::{self, Input, Loaded};
+use crate::input::{self, Input, Loaded, Outcome};
 use crate::story::PromelaStory;
 use crate::terminal::{self, Clock};
 
@@ -24,23 +24,7 @@ pub(crate) fn run(arguments: &SimulateArguments) -> Result<Exit, Failure> {
     input.model.widen_fully();
     let seed = arguments.seed.unwrap_or_else(|| fastrand::u64(0..1_000_000));
     terminal::catch_interrupts();
-    loop {
-        match simulate(&input, seed, arguments)? {
-            Outcome::Exit(exit) => return Ok(exit),
-            Outcome::Incomplete(error) => {
-                if let Err(diagnostics) = input.model.extend(&error) {
-                    return Err(Failure::new(input.sources, diagnostics, json));
-                }
-            }
-        }
-    }
-}
-
-/// How a simulation ended.
-enum Outcome {
-    Exit(Exit),
-    /// A part of the model was missing; after it is made, one must start again.
-    Incomplete(StepError),
+    input.until_complete(json, |input| simulate(input, seed, arguments))
 }
 
 /// The code of a model in Promela that is simulated: with its assertions.
@@ -54,7 +38,7 @@ fn code_of(input: &Input, json: bool) -> Result<Option<Code>, Failure> {
     }
 }
 
-fn simulate(input: &Input, seed: u64, arguments: &SimulateArguments) -> Result<Outcome, Failure> {
+fn simulate(input: &Input, seed: u64, arguments: &SimulateArguments) -> Result<Outcome<Exit>, Failure> {
     let json = arguments.limits.json;
     let code = code_of(input, json)?;
     let promela = code.as_ref().map(|code| PromelaStory { code, sources: &input.sources, file: &input.file });
@@ -100,7 +84,7 @@ fn simulate(input: &Input, seed: u64, arguments: &SimulateArguments) -> Result<O
         let length = report::count(trace.len() as u64, "step");
         terminal::print_stdout(&format!("{length}{end}; repeat this run with --seed {seed}\n"));
     }
-    Ok(Outcome::Exit(Exit::Success))
+    Ok(Outcome::Done(Exit::Success))
 }
 
 /// Why a walk ends early.

@@ -112,14 +112,16 @@
 mod attract;
 mod choose;
 mod components;
+mod demand;
 mod flips;
 mod graph;
 mod reason;
 
 pub use attract::Attractor;
+pub use choose::{Scratch, StubbornSets};
 #[doc(hidden)]
-pub use choose::Rule;
-pub use choose::{Demand, Offer, Scratch, Situation, StubbornSets};
+pub use demand::Rule;
+pub use demand::{Demand, Offer, Situation};
 pub use flips::{Flips, Outcome};
 
 #[cfg(doc)]

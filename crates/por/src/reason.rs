@@ -6,7 +6,8 @@
 
 use model::{Fault, Guard, GuardId};
 
-use crate::choose::{Demand, Offer, Query, Rule};
+use crate::choose::Query;
+use crate::demand::{Demand, Offer, Rule};
 use crate::graph::{Graph, List, Vertex};
 
 /// What is known of the present state.

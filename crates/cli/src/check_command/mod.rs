@@ -29,7 +29,7 @@ use self::simplified::Simplified;
 use crate::args::{CheckArguments, Reduce};
 use crate::exit::{Exit, Failure};
 use crate::explain_command;
-use crate::input::{self, Input, Loaded, Questions};
+use crate::input::{self, Input, Loaded, Outcome, Questions};
 use crate::property::{FormulaTask, claim_task, formula_task};
 use crate::terminal::{self, Clock};
 
@@ -101,23 +101,7 @@ pub(crate) fn run(arguments: &CheckArguments, telling: Telling) -> Result<Exit, 
     let mut input = input::load_for(&arguments.model, &questions, json)?;
     terminal::catch_interrupts();
     let mut clock = Clock::start(&arguments.limits);
-    loop {
-        match decide_all(&mut input, arguments, telling, &mut clock)? {
-            Outcome::Exit(exit) => return Ok(exit),
-            Outcome::Incomplete(error) => {
-                if let Err(diagnostics) = input.model.extend(&error) {
-                    return Err(Failure::new(input.sources, diagnostics, json));
-                }
-            }
-        }
-    }
-}
-
-/// How a check ended.
-enum Outcome {
-    Exit(Exit),
-    /// A part of the model was missing; after it is made, everything must be asked again.
-    Incomplete(StepError),
+    input.until_complete(json, |input| decide_all(input, arguments, telling, &mut clock))
 }
 
 /// Decides everything, and says so.
@@ -126,7 +110,7 @@ fn decide_all(
     arguments: &CheckArguments,
     telling: Telling,
     clock: &mut Clock,
-) -> Result<Outcome, Failure> {
+) -> Result<Outcome<Exit>, Failure> {
     let json = arguments.limits.json;
     let failure = |input: &mut Input, diagnostics: Diagnostics| {
         Failure::new(std::mem::take(&mut input.sources), diagnostics, json)
@@ -198,7 +182,7 @@ fn decide_all(
     if let Some(path) = &arguments.report {
         page::write(path, &report, &watchers, input, json)?;
     }
-    Ok(Outcome::Exit(exit))
+    Ok(Outcome::Done(exit))
 }
 
 /// Runs as message sequence charts.
