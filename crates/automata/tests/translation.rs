@@ -9,8 +9,8 @@ use automata::{
     Config, Effort, Placement, Tgba, TooLarge, accepting_lasso, accepts, is_empty, product, to_ba, translate,
     translate_ba, union,
 };
-use base::budget::Watch;
-use base::{Budget, Limit, Progress};
+use base::budget::Patience;
+use base::{Budget, Limit};
 use common::{config, disagreement, formula, shown, tape, words};
 use ltl::{Formula, Formulas, Lasso, Prop, Valuation, random, satisfies};
 use proptest::prelude::*;
@@ -157,16 +157,6 @@ fn an_automaton_without_fuel_is_exact_too() {
     assert!(n_refused > 5 && n_larger > 5, "{n_refused} {n_larger}");
 }
 
-/// Ends a computation after so many looks.
-struct EndAfter(u32);
-
-impl Watch for EndAfter {
-    fn look(&mut self, _: &Progress) -> Result<(), Limit> {
-        self.0 = self.0.checked_sub(1).ok_or(Limit::Interrupt)?;
-        Ok(())
-    }
-}
-
 #[test]
 fn a_spent_budget_ends_a_translation_wherever_it_is() {
     let mut formulas = Formulas::new();
@@ -174,8 +164,8 @@ fn a_spent_budget_ends_a_translation_wherever_it_is() {
     let formula = formula(&mut formulas, &text);
     let mut n_ended = 0;
     for looks in (0..12).map(|power| (1 << power) - 1) {
-        let mut watch = EndAfter(looks);
-        let mut budget = Budget::new(u64::MAX, u64::MAX, &mut watch);
+        let watch = Patience::new(looks);
+        let mut budget = Budget::new(u64::MAX, u64::MAX, &watch);
         let result =
             translate_ba_within(&mut formulas, formula, Effort::High, Placement::States, &mut budget);
         match result {

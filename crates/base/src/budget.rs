@@ -1,10 +1,16 @@
 //! The budget of a computation: how many states, how many bytes, how long.
 //!
-//! Nothing below the command line has a clock, a thread or a signal handler. A search calls
-//! [`Budget::poll`] once per expanded state; now and then the budget asks its [`Watch`], which
-//! may show progress and may say that time is up or that the user has had enough.
+//! The libraries have no clock, no thread and no signal handler of their own. Whatever may take long
+//! takes a budget: a search calls [`Budget::poll`] once per expanded state, a construction calls
+//! [`Budget::tick`] once per small piece of work, and [`Budget::hold`] for the bytes that it keeps. Now and
+//! then the budget asks its [`Watch`], which may show progress and may say that time is up or that the
+//! user has had enough. How often depends on how long the pieces take: about every five milliseconds.
+//!
+//! A watch is shared, a budget is not: each worker, and each part of a computation, takes one of its own
+//! by [`Budget::share`].
 
 use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Why a computation stopped before its end. Running out is an answer (*unknown*), not an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,56 +51,143 @@ pub struct Progress {
     pub bytes: u64,
 }
 
-/// Asked now and then: shows progress, and says when to stop.
-pub trait Watch {
-    /// Called about once a thousand expanded states.
-    fn look(&mut self, progress: &Progress) -> Result<(), Limit>;
+/// Asked now and then: shows progress, and says when to stop. Several workers may ask at once.
+pub trait Watch: Sync {
+    /// Called every few milliseconds.
+    ///
+    /// # Errors
+    /// Why it is time to stop.
+    fn look(&self, progress: &Progress) -> Result<(), Limit>;
+
+    /// Nanoseconds since some moment, so that a budget can tell how long its pieces of work take. A watch
+    /// without a clock is asked every thousand pieces.
+    fn nanoseconds(&self) -> u64 {
+        0
+    }
+}
+
+/// A watch without a clock, which has had enough after so many looks: to try what happens then.
+pub struct Patience(AtomicU64);
+
+impl Patience {
+    /// After so many looks that are fine, the next one is not.
+    pub fn new(looks: u64) -> Patience {
+        Patience(AtomicU64::new(looks))
+    }
+}
+
+impl Watch for Patience {
+    fn look(&self, _: &Progress) -> Result<(), Limit> {
+        let less = |left: u64| left.checked_sub(1);
+        match self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less) {
+            Ok(_) => Ok(()),
+            Err(_) => Err(Limit::Interrupt),
+        }
+    }
 }
 
 /// Limits and the watch of one computation.
 pub struct Budget<'w> {
     /// At most this many states may be stored.
     pub max_states: u64,
-    /// At most this many bytes may be held.
+    /// At most this many bytes may still be taken.
     pub max_bytes: u64,
-    watch: Option<&'w mut dyn Watch>,
+    /// Bytes that were allowed in all: what messages tell.
+    all_bytes: u64,
+    watch: Option<&'w dyn Watch>,
     /// Polls until the watch is asked again.
     countdown: u32,
+    /// Polls between two looks, as they turned out to be long enough.
+    interval: u32,
+    /// When the watch was asked last.
+    asked_at: u64,
 }
 
 impl<'w> Budget<'w> {
-    const POLLS_PER_LOOK: u32 = 1024;
+    const MAX_INTERVAL: u32 = 1024;
+
+    /// Looks should be about this far apart, in nanoseconds.
+    const PACE: u64 = 5_000_000;
 
     /// No limits, nobody watching.
     pub fn unlimited() -> Budget<'static> {
-        Budget { max_states: u64::MAX, max_bytes: u64::MAX, watch: None, countdown: Budget::POLLS_PER_LOOK }
+        Budget::with(u64::MAX, u64::MAX, None)
     }
 
     /// Limits on what is stored, and somebody with a clock.
-    pub fn new(max_states: u64, max_bytes: u64, watch: &'w mut dyn Watch) -> Budget<'w> {
-        Budget { max_states, max_bytes, watch: Some(watch), countdown: 1 }
+    pub fn new(max_states: u64, max_bytes: u64, watch: &'w dyn Watch) -> Budget<'w> {
+        Budget::with(max_states, max_bytes, Some(watch))
+    }
+
+    fn with(max_states: u64, max_bytes: u64, watch: Option<&'w dyn Watch>) -> Budget<'w> {
+        let asked_at = watch.map_or(0, Watch::nanoseconds);
+        Budget { max_states, max_bytes, all_bytes: max_bytes, watch, countdown: 1, interval: 1, asked_at }
+    }
+
+    /// Another budget with what is left of this one: for a worker, or for a part of a computation.
+    #[must_use]
+    pub fn share(&self) -> Budget<'w> {
+        Budget { countdown: 1, interval: 1, ..*self }
     }
 
     /// Checks the limits. Call it once per expanded state; it is cheap.
+    ///
+    /// # Errors
+    /// The limit that was reached.
     #[inline]
     pub fn poll(&mut self, progress: &Progress) -> Result<(), Limit> {
         if progress.states > self.max_states {
             return Err(Limit::States(self.max_states));
         }
         if progress.bytes > self.max_bytes {
-            return Err(Limit::Memory(self.max_bytes));
+            return Err(Limit::Memory(self.all_bytes));
         }
         self.countdown -= 1;
         if self.countdown == 0 { self.look(progress) } else { Ok(()) }
     }
 
+    /// The same for a small piece of work that stores no states.
+    ///
+    /// # Errors
+    /// The limit that was reached.
+    #[inline]
+    pub fn tick(&mut self) -> Result<(), Limit> {
+        self.countdown -= 1;
+        if self.countdown == 0 { self.look(&Progress::default()) } else { Ok(()) }
+    }
+
+    /// Takes so many bytes for good, or until they are released.
+    ///
+    /// # Errors
+    /// There are not so many left.
+    pub fn hold(&mut self, bytes: u64) -> Result<(), Limit> {
+        match self.max_bytes.checked_sub(bytes) {
+            Some(left) => self.max_bytes = left,
+            None => return Err(Limit::Memory(self.all_bytes)),
+        }
+        Ok(())
+    }
+
+    /// Gives bytes back that were held.
+    pub fn release(&mut self, bytes: u64) {
+        self.max_bytes = self.max_bytes.saturating_add(bytes).min(self.all_bytes);
+    }
+
     #[cold]
     fn look(&mut self, progress: &Progress) -> Result<(), Limit> {
-        self.countdown = Budget::POLLS_PER_LOOK;
-        match &mut self.watch {
-            Some(watch) => watch.look(progress),
-            None => Ok(()),
-        }
+        let Some(watch) = self.watch else {
+            self.countdown = Budget::MAX_INTERVAL;
+            return Ok(());
+        };
+        let now = watch.nanoseconds();
+        let elapsed = now.saturating_sub(self.asked_at);
+        self.interval = match self.interval {
+            interval if elapsed < Budget::PACE / 2 => (2 * interval).min(Budget::MAX_INTERVAL),
+            interval if elapsed > 2 * Budget::PACE => (interval / 8).max(1),
+            interval => interval,
+        };
+        (self.asked_at, self.countdown) = (now, self.interval);
+        watch.look(progress)
     }
 }
 
@@ -102,22 +195,58 @@ impl<'w> Budget<'w> {
 mod tests {
     use super::*;
 
-    struct StopAfter(u32);
-    impl Watch for StopAfter {
-        fn look(&mut self, _: &Progress) -> Result<(), Limit> {
-            self.0 = self.0.checked_sub(1).ok_or(Limit::Time)?;
-            Ok(())
+    /// Every look takes so long, and one after so many ends the work.
+    struct Ticking {
+        step: u64,
+        now: AtomicU64,
+        patience: Patience,
+    }
+
+    impl Ticking {
+        fn new(step: u64, looks: u64) -> Ticking {
+            Ticking { step, now: AtomicU64::new(0), patience: Patience::new(looks) }
         }
     }
 
+    impl Watch for Ticking {
+        fn look(&self, progress: &Progress) -> Result<(), Limit> {
+            self.patience.look(progress)
+        }
+
+        fn nanoseconds(&self) -> u64 {
+            self.now.fetch_add(self.step, Ordering::Relaxed)
+        }
+    }
+
+    fn polls(watch: &Ticking) -> usize {
+        let mut budget = Budget::new(u64::MAX, u64::MAX, watch);
+        (0..100_000).take_while(|_| budget.poll(&Progress::default()).is_ok()).count()
+    }
+
     #[test]
-    fn the_state_limit_is_exact_and_the_watch_is_asked_now_and_then() {
-        let mut watch = StopAfter(2);
-        let mut budget = Budget::new(10, u64::MAX, &mut watch);
-        let at = |states| Progress { states, ..Progress::default() };
-        assert_eq!(budget.poll(&at(10)), Ok(()));
-        assert_eq!(budget.poll(&at(11)), Err(Limit::States(10)));
-        let polls = (0..10_000).take_while(|_| budget.poll(&at(1)).is_ok()).count();
-        assert_eq!(polls, 2 * 1024 - 1, "asked at the first poll, then every 1024");
+    fn the_state_limit_is_exact() {
+        let watch = Ticking::new(0, u64::MAX);
+        let mut budget = Budget::new(10, 100, &watch);
+        let at = |states, bytes| Progress { states, bytes, ..Progress::default() };
+        assert_eq!(budget.poll(&at(10, 100)), Ok(()));
+        assert_eq!(budget.poll(&at(11, 0)), Err(Limit::States(10)));
+        assert_eq!(budget.poll(&at(0, 101)), Err(Limit::Memory(100)));
+    }
+
+    #[test]
+    fn who_is_slow_is_looked_at_more_often() {
+        assert_eq!(polls(&Ticking::new(0, 3)), 1 + 2 + 4 + 8 - 1, "quick pieces: after 1, 2, 4 and 8 more");
+        assert_eq!(polls(&Ticking::new(1_000_000_000, 3)), 3, "slow pieces: after each");
+        assert_eq!(polls(&Ticking::new(0, 20)), 2046 + 10 * 1024, "never less often than this");
+    }
+
+    #[test]
+    fn what_is_held_is_missing_for_others() {
+        let mut budget = Budget { max_bytes: 100, all_bytes: 100, ..Budget::unlimited() };
+        assert_eq!(budget.hold(60), Ok(()));
+        assert_eq!(budget.share().max_bytes, 40);
+        assert_eq!(budget.hold(60), Err(Limit::Memory(100)));
+        budget.release(30);
+        assert_eq!(budget.hold(60), Ok(()));
     }
 }

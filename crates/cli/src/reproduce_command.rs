@@ -112,7 +112,11 @@ impl Line {
 }
 
 impl Watch for Desk {
-    fn look(&mut self, _: &Progress) -> Result<(), Limit> {
+    fn nanoseconds(&self) -> u64 {
+        u64::try_from(self.start.elapsed().as_nanos()).unwrap_or(u64::MAX)
+    }
+
+    fn look(&self, _: &Progress) -> Result<(), Limit> {
         if terminal::is_interrupted() { Err(Limit::Interrupt) } else { Ok(()) }
     }
 }

@@ -52,7 +52,7 @@ fn simulate(input: &Input, seed: u64, arguments: &SimulateArguments) -> Result<O
         );
         return Err(Failure::plain("no-initial-state", message, json));
     };
-    let mut clock = Clock::start(&arguments.limits);
+    let clock = Clock::start(&arguments.limits);
     let budget = clock.budget(&arguments.limits);
     let random = fastrand::Rng::with_seed(seed);
     let story = promela.as_ref().map(|story| story as &dyn Story);

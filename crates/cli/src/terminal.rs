@@ -3,6 +3,7 @@
 use std::io::{IsTerminal as _, Write as _};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::RecvTimeoutError;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use base::budget::Watch;
@@ -70,7 +71,7 @@ pub(crate) struct Clock {
     start: Instant,
     deadline: Option<Instant>,
     shows_progress: bool,
-    last_shown: Option<Instant>,
+    last_shown: Mutex<Option<Instant>>,
 }
 
 impl Clock {
@@ -79,14 +80,14 @@ impl Clock {
         let start = Instant::now();
         let shows_progress = std::io::stderr().is_terminal() && !limits.quiet;
         let deadline = limits.timeout.and_then(|timeout| start.checked_add(timeout));
-        Clock { start, deadline, shows_progress, last_shown: None }
+        Clock { start, deadline, shows_progress, last_shown: Mutex::default() }
     }
 
     /// A clock for a part of the time that is left.
     pub(crate) fn part(&self, share: f64) -> Clock {
         let now = Instant::now();
         let time = |deadline: Instant| now + deadline.saturating_duration_since(now).mul_f64(share.min(1.0));
-        Clock { deadline: self.deadline.map(time), last_shown: None, ..*self }
+        Clock { deadline: self.deadline.map(time), last_shown: Mutex::default(), ..*self }
     }
 
     /// Seconds since the start.
@@ -100,18 +101,22 @@ impl Clock {
     }
 
     /// The budget that this clock watches over.
-    pub(crate) fn budget(&mut self, limits: &Limits) -> Budget<'_> {
+    pub(crate) fn budget(&self, limits: &Limits) -> Budget<'_> {
         Budget::new(limits.max_states.unwrap_or(u64::MAX), limits.max_bytes(), self)
     }
 
     /// Removes the progress line.
     pub(crate) fn clear(&mut self) {
-        if self.last_shown.take().is_some() {
+        if self.last_shown().take().is_some() {
             eprint!("\r\x1b[2K");
         }
     }
 
-    fn show(&mut self, now: Instant, progress: &Progress) {
+    fn last_shown(&self) -> MutexGuard<'_, Option<Instant>> {
+        self.last_shown.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn show(&self, now: Instant, progress: &Progress) {
         let seconds = (now - self.start).as_secs_f64();
         let rate = progress.states as f64 / seconds;
         eprint!(
@@ -122,12 +127,15 @@ impl Clock {
             grouped(progress.pending),
             human_bytes(progress.bytes),
         );
-        self.last_shown = Some(now);
     }
 }
 
 impl Watch for Clock {
-    fn look(&mut self, progress: &Progress) -> Result<(), Limit> {
+    fn nanoseconds(&self) -> u64 {
+        u64::try_from(self.start.elapsed().as_nanos()).unwrap_or(u64::MAX)
+    }
+
+    fn look(&self, progress: &Progress) -> Result<(), Limit> {
         const FIRST: Duration = Duration::from_secs(1);
         const NEXT: Duration = Duration::from_millis(250);
         if INTERRUPTED.load(Ordering::Relaxed) {
@@ -137,9 +145,11 @@ impl Watch for Clock {
         if self.deadline.is_some_and(|deadline| now >= deadline) {
             return Err(Limit::Time);
         }
-        let due = self.last_shown.map_or(self.start + FIRST, |last| last + NEXT);
+        let mut last_shown = self.last_shown();
+        let due = last_shown.map_or(self.start + FIRST, |last| last + NEXT);
         if self.shows_progress && now >= due {
             self.show(now, progress);
+            *last_shown = Some(now);
         }
         Ok(())
     }

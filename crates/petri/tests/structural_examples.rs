@@ -2,8 +2,8 @@
 
 mod common;
 
-use base::budget::Watch;
-use base::{Budget, Limit, Progress, SourceMap};
+use base::budget::Patience;
+use base::{Budget, Limit, SourceMap};
 use common::marking_graph::{fire, initial, is_dead};
 use common::nets::{Plan, net_of_plan};
 use stubborn_petri::structural::{Fate, Keep, Preserve, Reduced, Rule, Rules, reduce};
@@ -149,19 +149,12 @@ fn questions_are_carried_over() {
 
 #[test]
 fn a_spent_budget_gives_a_net_that_is_right() {
-    struct Stop;
-    impl Watch for Stop {
-        fn look(&mut self, _: &Progress) -> Result<(), Limit> {
-            Err(Limit::Time)
-        }
-    }
     let step = |from: usize| (vec![(from, 1)], vec![(from + 1, 1)]);
     let plan: Plan = (vec![1, 0, 0], vec![step(0), step(1)]);
     let net = net_of_plan(&plan);
-    let mut watch = Stop;
-    let reduced =
-        reduce(&net, &Keep::deadlocks(), Rules::ALL, &mut Budget::new(u64::MAX, u64::MAX, &mut watch));
-    assert_eq!(reduced.stop, Some(Limit::Time));
+    let watch = Patience::new(0);
+    let reduced = reduce(&net, &Keep::deadlocks(), Rules::ALL, &mut Budget::new(u64::MAX, u64::MAX, &watch));
+    assert_eq!(reduced.stop, Some(Limit::Interrupt));
     assert!(!reduced.is_changed());
     assert_eq!(reduced.net.transitions, net.transitions);
 }

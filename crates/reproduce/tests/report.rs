@@ -3,9 +3,10 @@
 //! should be.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::OnceLock;
 
-use base::budget::Watch;
+use base::budget::{Patience, Watch};
 use base::{Limit, Progress};
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
@@ -16,20 +17,13 @@ use stubborn_reproduce::{Host, Judgment, Outcome, Paper, Scale, Status, run};
 struct Memory {
     files: BTreeMap<String, String>,
     /// After so many looks, the user has had enough.
-    patience: Option<u32>,
+    patience: Option<Arc<Patience>>,
     shown: Vec<Status>,
 }
 
 impl Watch for Memory {
-    fn look(&mut self, _: &Progress) -> Result<(), Limit> {
-        match &mut self.patience {
-            Some(0) => Err(Limit::Interrupt),
-            Some(left) => {
-                *left -= 1;
-                Ok(())
-            }
-            None => Ok(()),
-        }
+    fn look(&self, progress: &Progress) -> Result<(), Limit> {
+        self.patience.as_ref().map_or(Ok(()), |patience| patience.look(progress))
     }
 }
 
@@ -204,7 +198,7 @@ fn an_interruption_loses_nothing() {
     let papers = [Paper::P001, Paper::P002];
     let mut whole = Memory::default();
     whole.run(&papers);
-    let mut memory = Memory { patience: Some(40), ..Memory::default() };
+    let mut memory = Memory { patience: Some(Arc::new(Patience::new(40))), ..Memory::default() };
     let cut = memory.run(&papers);
     assert!(cut.interrupted && cut.missing > 0 && cut.computed > 0, "{cut:?}");
     assert!(memory.files["index.html"].contains("Incomplete"));

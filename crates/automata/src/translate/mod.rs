@@ -171,20 +171,14 @@ pub fn translate(
 /// ```
 /// # use automata::translate::{GaveUp, translate_within};
 /// # use automata::Effort;
-/// # use base::{Budget, Limit, Progress, budget::Watch};
-/// struct Impatient;
-/// impl Watch for Impatient {
-///     fn look(&mut self, _: &Progress) -> Result<(), Limit> {
-///         Err(Limit::Time)
-///     }
-/// }
+/// # use base::{Budget, Limit, budget::Patience};
 /// let mut formulas = ltl::Formulas::new();
 /// let text = (1..=8).map(|i| format!("(G F a{i} | F G b{i})")).collect::<Vec<_>>().join(" & ");
 /// let formula = ltl::parse(&mut formulas, &text, base::SourceId::new(0), 0).unwrap().formula;
-/// let mut watch = Impatient;
-/// let mut budget = Budget::new(u64::MAX, u64::MAX, &mut watch);
+/// let watch = Patience::new(0);
+/// let mut budget = Budget::new(u64::MAX, u64::MAX, &watch);
 /// let result = translate_within(&mut formulas, formula, Effort::High, &mut budget);
-/// assert_eq!(result.unwrap_err(), GaveUp::Limit(Limit::Time));
+/// assert_eq!(result.unwrap_err(), GaveUp::Limit(Limit::Interrupt));
 /// ```
 pub fn translate_within(
     formulas: &mut Formulas,

@@ -82,7 +82,7 @@ impl Contest<'_> {
         if asked.task.is_none() {
             self.prepare(asked, share);
         }
-        let mut clock = self.clock.part(share);
+        let clock = self.clock.part(share);
         let Contest { model, limits, .. } = self;
         let task = asked.task.as_mut()?;
         let method = task.choose(Wish::default()).ok()?.method;

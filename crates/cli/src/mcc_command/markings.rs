@@ -70,7 +70,7 @@ impl Contest<'_> {
     /// Makes the net simpler for a question.
     fn simplify(&mut self, goal: Goal, share: f64) -> Option<(Simpler, Goal)> {
         let Contest { model, reducer, rules, limits, clock, .. } = self;
-        let mut clock = clock.part(share);
+        let clock = clock.part(share);
         let mut budget = clock.budget(limits);
         let (keep, about) = match goal {
             Goal::Deadlock => (Keep::deadlocks(), Vec::new()),
@@ -95,7 +95,7 @@ impl Contest<'_> {
             asked.simpler = Some(self.simplify(asked.goal, share));
         }
         let Contest { model, limits, clock, .. } = self;
-        let mut clock = clock.part(share);
+        let clock = clock.part(share);
         let (searched, goal) = match &mut asked.simpler {
             Some(Some((simpler, goal))) => (&mut simpler.model, *goal),
             _ => (&mut *model, asked.goal),
@@ -146,7 +146,7 @@ impl Contest<'_> {
     /// Explores without reduction, in a share of the time that is left.
     pub(super) fn explore(&mut self, goals: &[Goal], share: f64) -> (Exploration, Exact) {
         let Contest { model, limits, clock, .. } = self;
-        let mut clock = clock.part(share);
+        let clock = clock.part(share);
         widening(model, |system| {
             let mut budget = clock.budget(limits);
             let mut store = Exact::new(system.width(), budget.max_bytes);
