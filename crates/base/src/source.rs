@@ -1,5 +1,7 @@
 //! Source texts and places in them.
 
+use std::sync::Arc;
+
 use crate::Diagnostic;
 
 crate::define_id! {
@@ -55,10 +57,10 @@ impl Source {
     }
 }
 
-/// All texts of one run.
+/// All texts of one run. A copy shares the texts.
 #[derive(Clone, Debug, Default)]
 pub struct SourceMap {
-    sources: Vec<Source>,
+    sources: Vec<Arc<Source>>,
 }
 
 impl SourceMap {
@@ -89,13 +91,13 @@ impl SourceMap {
                 let text = String::from_utf8_lossy(error.as_bytes()).into_owned();
                 let line = error.as_bytes()[..valid].iter().filter(|&&byte| byte == b'\n').count() + 1;
                 let message = format!("{name} is not UTF-8 text: bad byte at offset {valid}, line {line}");
-                self.sources.push(Source { name, text });
+                self.sources.push(Arc::new(Source { name, text }));
                 let span = Span::new(id, valid, valid + char::REPLACEMENT_CHARACTER.len_utf8());
                 let help = "save the file in the UTF-8 encoding";
                 return Err(Diagnostic::error("not-utf8", message).at(span, "not UTF-8").with_help(help));
             }
         };
-        self.sources.push(Source { name, text });
+        self.sources.push(Arc::new(Source { name, text }));
         Ok(id)
     }
 

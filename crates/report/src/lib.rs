@@ -11,7 +11,7 @@ pub mod explain;
 pub mod html;
 pub mod outcome;
 pub mod space;
-pub mod story;
+pub use language::story;
 pub mod trace;
 
 pub use explain::Explanation;

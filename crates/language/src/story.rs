@@ -4,11 +4,16 @@
 
 use std::collections::HashSet;
 
-use model::{ActionId, ActionSystem, VarId, reference};
+use model::{ActionId, ActionSystem, StepError, VarId, reference};
 use serde::Serialize;
 
 /// A front end that can tell what happens.
-pub trait Story {
+pub trait Story: Send + Sync {
+    /// What went wrong, in the words of the language; nothing if the system can tell it as well.
+    fn fault(&self, _error: &StepError) -> Option<String> {
+        None
+    }
+
     /// The statements of an action, which is no chain, from a state on. If it goes wrong, the last one is the
     /// one that does.
     fn statements(&self, action: ActionId, before: &[i64]) -> Vec<Statement>;

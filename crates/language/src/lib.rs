@@ -1,0 +1,23 @@
+//! What a front end gives, whatever its language: a [`Model`] with its properties, its fairness and its
+//! stories.
+//!
+//! A front end is a crate with a [`Language`]: how its files are known, and how one is read. All that follows
+//! (questions, methods, searches, verdicts, reports) knows this crate and no language. So one more language
+//! costs its crate, and one line where the languages are listed.
+//!
+//! | module | owns |
+//! |---|---|
+//! | [`model`](mod@model) | what a front end can do: the trait [`Model`], and how files are read |
+//! | [`property`] | what can be asked about a model, in no particular language |
+//! | [`simpler`] | the same question about a smaller model, and what is known without a search |
+//! | [`story`] | runs in the words of the language |
+
+pub mod model;
+pub mod property;
+pub mod simpler;
+pub mod story;
+
+pub use self::model::{File, Language, Loader, Model, Options, Purpose, Refined, Trouble, View};
+pub use property::{Asked, Claim, Fairness, Ltl, Observed, Property, PropertyKind};
+pub use simpler::{Facts, Known, Preserve, Rules, Simpler, WayBack};
+pub use story::Story;

@@ -1,0 +1,236 @@
+//! What a front end can do, and how its files are read.
+
+use std::sync::Arc;
+
+use base::{Budget, Diagnostic, Diagnostics, Limit, SourceId, SourceMap};
+use ltl::Formulas;
+use model::{ActionSystem, ExprId, StepError};
+
+use crate::{Facts, Fairness, Ltl, Preserve, Property, Rules, Simpler, Story};
+
+/// A language, by the files that are written in it.
+pub struct Language {
+    /// What programs call it.
+    pub name: &'static str,
+    /// What people call one of its models, with an article.
+    pub a_model: &'static str,
+    /// What names of its files end in; the first is the one that is recommended.
+    pub extensions: &'static [&'static str],
+    /// Whether a file begins like one of its files, where no name tells.
+    pub recognizes: fn(&[u8]) -> bool,
+    /// Reads a model.
+    pub read: Reader,
+}
+
+/// Reads a model, within a budget. Whoever calls has the files.
+pub type Reader = fn(
+    file: File,
+    options: &Options,
+    sources: &mut SourceMap,
+    loader: &mut Loader<'_>,
+    budget: &mut Budget<'_>,
+) -> Result<Box<dyn Model>, Trouble>;
+
+/// A file that is to be read.
+#[derive(Clone, Debug)]
+pub struct File {
+    /// Its name, for messages.
+    pub name: String,
+    /// What is in it.
+    pub bytes: Vec<u8>,
+}
+
+/// Gives the bytes of another file that a model names, or the reason why it cannot.
+pub type Loader<'a> = dyn FnMut(&str) -> Result<Vec<u8>, String> + 'a;
+
+/// What may be said about a model when it is read.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Constants or macros, each with its value if it has one.
+    pub definitions: Vec<(String, Option<String>)>,
+    /// How many processes may run at once, where processes start others.
+    pub max_processes: usize,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options { definitions: Vec::new(), max_processes: 255 }
+    }
+}
+
+/// Why there is no model, or no answer.
+#[derive(Clone, Debug)]
+pub enum Trouble {
+    /// The text is wrong, or asks for something that is not supported.
+    Wrong(Diagnostics),
+    /// The budget is spent.
+    Limit(Limit),
+}
+
+impl From<Limit> for Trouble {
+    fn from(limit: Limit) -> Trouble {
+        Trouble::Limit(limit)
+    }
+}
+
+impl From<Diagnostics> for Trouble {
+    fn from(diagnostics: Diagnostics) -> Trouble {
+        Trouble::Wrong(diagnostics)
+    }
+}
+
+impl From<Diagnostic> for Trouble {
+    fn from(diagnostic: Diagnostic) -> Trouble {
+        Trouble::Wrong(diagnostic.into())
+    }
+}
+
+/// What a system is needed for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// Formulas, claims, testers, invariants, deadlocks: everything that propositions are added for.
+    Runs,
+    /// Assertions: those that fail are faults.
+    Assertions,
+    /// End states: where every process may stay, the last state repeats as a step.
+    EndStates,
+    /// To replay runs that were found on a simpler model: whatever fits the model fits its states.
+    Replay,
+    /// To walk about: few states are kept, so they may be large; assertions are looked at.
+    Walk,
+}
+
+/// A system, and who can tell its runs in the words of the language.
+#[derive(Clone)]
+pub struct View {
+    /// The system.
+    pub system: Arc<ActionSystem>,
+    /// Who can tell its runs.
+    pub story: Option<Arc<dyn Story>>,
+}
+
+/// What became of a model that was too small for what a search met.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refined {
+    /// The fault is a mistake in the model; nothing changed.
+    No,
+    /// There is more room. Expressions, propositions and actions keep their numbers; states do not keep their
+    /// words, so that what was searched must be searched again.
+    Room,
+    /// There are more parts. Everything must be asked again, from its text.
+    Parts,
+}
+
+/// A model in some language.
+///
+/// A model may begin small: with little room in its places, or with the code of the processes that are met
+/// first. A search that meets something outside ends in a fault; [`Model::refine`] then makes the model larger,
+/// and whoever searched starts again. So nothing is ever left out, and no count is ever wrong.
+pub trait Model: Send {
+    /// What programs call the language.
+    fn language(&self) -> &'static str;
+
+    /// What should be said about the text, though it can be used.
+    fn warnings(&self) -> &Diagnostics;
+
+    /// The system that runs are about.
+    fn system(&self) -> &ActionSystem;
+
+    /// The same, for adding expressions and propositions; and the pool of all formulas.
+    fn parts(&mut self) -> (&mut ActionSystem, &mut Formulas);
+
+    /// The system for a purpose. It has the expressions and propositions that were added so far, if it is for
+    /// runs or for replay.
+    ///
+    /// # Errors
+    /// The budget is spent.
+    fn view(&self, purpose: Purpose, budget: &mut Budget<'_>) -> Result<View, Limit>;
+
+    /// The expression that the text of a proposition stands for; its first byte is at `offset` in its source.
+    ///
+    /// # Errors
+    /// All mistakes, each with its place.
+    fn resolve(&mut self, text: &str, source: SourceId, offset: usize) -> Result<ExprId, Diagnostics>;
+
+    /// The formula that a text stands for, which is a source of its own.
+    ///
+    /// # Errors
+    /// All mistakes, each with its place.
+    fn formula(&mut self, source: SourceId, sources: &SourceMap) -> Result<Ltl, Diagnostics> {
+        let parsed = ltl::parse(self.parts().1, &sources.get(source).text, source, 0)?;
+        let mut propositions = Vec::with_capacity(parsed.propositions.len());
+        let mut errors = Diagnostics::new();
+        for &(prop, span) in &parsed.propositions {
+            let (written, start) = (sources.slice(span), span.start as usize);
+            // What is written, so that places are right; but quotation marks may hide escapes.
+            let expr = if written.starts_with('"') {
+                let text = self.parts().1.text(prop).to_owned();
+                self.resolve(&text, span.source, start + 1)
+            } else {
+                self.resolve(written, span.source, start)
+            };
+            match expr {
+                Ok(expr) => propositions.push((prop, expr)),
+                Err(found) => found.iter().for_each(|error| errors.push(error.clone())),
+            }
+        }
+        if errors.has_errors() { Err(errors) } else { Ok(Ltl { formula: parsed.formula, propositions }) }
+    }
+
+    /// What the file wants checked, and what can be asked of every model of the language, in the order in which
+    /// it is checked.
+    ///
+    /// # Errors
+    /// What is legal, but not supported.
+    fn properties(&mut self) -> Result<Vec<Property>, Diagnostics>;
+
+    /// What the file assumes about infinite runs.
+    fn fairness(&self) -> &[Fairness] {
+        &[]
+    }
+
+    /// Whether a fault says only that the model is too small; [`Model::refine`] then makes it larger.
+    fn can_refine(&self, _error: &StepError) -> bool {
+        false
+    }
+
+    /// Makes the model larger where a fault says that it is too small.
+    ///
+    /// # Errors
+    /// What is legal, but not supported; or the budget is spent.
+    fn refine(&mut self, _error: &StepError, _budget: &mut Budget<'_>) -> Result<Refined, Trouble> {
+        Ok(Refined::No)
+    }
+
+    /// The properties in a file of the Model Checking Contest.
+    ///
+    /// # Errors
+    /// All mistakes, each with its place; or there are no such files about models of this language.
+    fn contest_file(
+        &mut self,
+        _source: SourceId,
+        _sources: &SourceMap,
+    ) -> Result<Vec<Property>, Diagnostics> {
+        Err(Diagnostic::error("usage", "formula files of the contest are about Petri nets").into())
+    }
+
+    /// What is known of all states before any search, if this language has a way to know.
+    ///
+    /// # Errors
+    /// The budget is spent.
+    fn facts(&self, _budget: &mut Budget<'_>) -> Result<Option<Box<dyn Facts>>, Limit> {
+        Ok(None)
+    }
+
+    /// A model that has the same answer to a question about these expressions; nothing if there is none that
+    /// is simpler.
+    fn simplify(
+        &mut self,
+        _preserve: Preserve,
+        _about: &[ExprId],
+        _rules: &Rules,
+        _budget: &mut Budget<'_>,
+    ) -> Option<Simpler> {
+        None
+    }
+}

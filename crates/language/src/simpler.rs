@@ -1,0 +1,147 @@
+//! The same question about a smaller model, and what is known without any search.
+
+use base::Diagnostic;
+use ltl::Formulas;
+use model::{ActionId, ExprId, Exprs, Run};
+
+use crate::{Ltl, Model, PropertyKind};
+
+/// What a smaller model must have in common with the original.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Preserve {
+    /// Whether there is a deadlock.
+    Deadlocks,
+    /// Which values the expressions in question can have together in a state.
+    Reachability,
+    /// How these values change along runs, up to stuttering; a run that ends repeats its last state.
+    Stuttering,
+}
+
+/// A model that has the same answer to a question.
+pub struct Simpler {
+    /// The model.
+    pub model: Box<dyn Model>,
+    /// The expressions that the question is about, there.
+    pub exprs: Vec<ExprId>,
+    /// What was done, in a few words.
+    pub what: String,
+    /// How its runs become runs of the original.
+    pub back: Box<dyn WayBack>,
+}
+
+/// Turns runs of a simpler model into runs of the original.
+pub trait WayBack {
+    /// A run as one of the original; with a deadlock at its end, if that is what it shows. Nothing if there is
+    /// none, which is a mistake of ours.
+    fn run(&self, run: &Run, ends: bool) -> Option<Run>;
+
+    /// A part of a run, from wherever it begins.
+    fn part(&self, actions: &[ActionId]) -> Vec<ActionId>;
+}
+
+/// What is known of all states before any search.
+pub trait Facts {
+    /// The answer to a question, if what is known decides it.
+    fn answer(&self, exprs: &Exprs, formulas: &mut Formulas, question: &PropertyKind) -> Option<Known>;
+
+    /// A formula without propositions that never change.
+    fn simplify_ltl(&self, exprs: &Exprs, formulas: &mut Formulas, ltl: &Ltl) -> Ltl;
+
+    /// Whether an expression has the same truth in every state, and which.
+    fn always(&self, exprs: &Exprs, expr: ExprId) -> Option<bool>;
+
+    /// The value of an expression in the initial state, if there is one such state.
+    fn initially(&self, exprs: &Exprs, expr: ExprId) -> Option<i64>;
+
+    /// A value that an expression never exceeds.
+    fn upper_bound(&self, exprs: &Exprs, expr: ExprId) -> Option<i64>;
+}
+
+/// An answer that needs no search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Known {
+    /// Whether it is so.
+    Truth(bool),
+    /// The greatest value.
+    Number(i64),
+}
+
+/// Which rules may make a model simpler, by their names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rules {
+    /// Whether a rule that is not named is allowed.
+    others: bool,
+    named: Vec<String>,
+}
+
+impl Rules {
+    /// Every rule that a language has.
+    pub fn all() -> Rules {
+        Rules { others: true, named: Vec::new() }
+    }
+
+    /// No rule.
+    pub fn none() -> Rules {
+        Rules { others: false, named: Vec::new() }
+    }
+
+    /// Whether no rule is allowed.
+    pub fn is_none(&self) -> bool {
+        !self.others && self.named.is_empty()
+    }
+
+    /// Whether a rule is allowed.
+    pub fn allows(&self, name: &str) -> bool {
+        self.others != self.named.iter().any(|known| known == name)
+    }
+
+    /// `all`, `none`, names of rules, or `all` without some: `all,-pre-agglomeration`. The names must be among
+    /// those that are known.
+    ///
+    /// # Errors
+    /// A name that is not known.
+    pub fn parse(text: &str, known: &[&'static str]) -> Result<Rules, Diagnostic> {
+        let mut allowed: Vec<&str> = Vec::new();
+        for (index, part) in text.split(',').map(str::trim).enumerate() {
+            match part {
+                "all" if index == 0 => allowed = known.to_vec(),
+                "none" if index == 0 => {}
+                _ => {
+                    let name = part.strip_prefix('-').unwrap_or(part);
+                    let Some(rule) = known.iter().find(|known| **known == name) else {
+                        let message = format!("there is no rule `{name}`");
+                        return Err(Diagnostic::error("unknown-rule", message)
+                            .with_help(format!("there are {}", known.join(", ")))
+                            .suggesting(name, known.iter().copied()));
+                    };
+                    allowed.retain(|allowed| allowed != rule);
+                    if !part.starts_with('-') {
+                        allowed.push(rule);
+                    }
+                }
+            }
+        }
+        let others = known.len() == allowed.len();
+        let named = if others { Vec::new() } else { allowed.into_iter().map(str::to_owned).collect() };
+        Ok(Rules { others, named })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rules_are_chosen_by_their_names() {
+        let known = ["dead-transitions", "parallel-places", "pre-agglomeration"];
+        let parse = |text: &str| Rules::parse(text, &known);
+        assert!(parse("none").unwrap().is_none());
+        assert_eq!(parse("all").unwrap(), Rules::all());
+        let some = parse("dead-transitions,parallel-places").unwrap();
+        assert!(some.allows("dead-transitions") && some.allows("parallel-places"));
+        assert!(!some.allows("pre-agglomeration"));
+        let most = parse("all,-pre-agglomeration").unwrap();
+        assert!(most.allows("dead-transitions") && !most.allows("pre-agglomeration"));
+        assert_eq!(parse("dead-transition").unwrap_err().help.unwrap(), "did you mean `dead-transitions`?");
+    }
+}
