@@ -14,7 +14,7 @@ use std::process::{Command, ExitCode};
 use serde_json::Value;
 
 /// The crates from top to bottom; each may use those before it.
-const LAYERS: [&str; 17] = [
+const LAYERS: [&str; 18] = [
     "stubborn-base",
     "stubborn-ltl",
     "stubborn-automata",
@@ -22,6 +22,7 @@ const LAYERS: [&str; 17] = [
     "stubborn-por",
     "stubborn-check",
     "stubborn-replay",
+    "stubborn-language",
     "stubborn-process",
     "stubborn-petri",
     "stubborn-promela",
