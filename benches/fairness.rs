@@ -6,9 +6,10 @@
 #![allow(clippy::print_stdout)] // Printing is what a benchmark is for.
 
 use automata::Effort;
+use automata::stutter::Proof;
 use base::Budget;
 use check::decide::{Claim, Decision, Settings};
-use check::fairness::{Constraint, Fairness};
+use check::fairness::Constraint;
 use check::method::{Method, ObserverKind, SearchKind};
 use model::{ActionId, ActionSystem};
 use stubborn_benches::{fastest, model};
@@ -28,8 +29,7 @@ fn constraints(system: &ActionSystem, name: &str, strong: bool) -> Vec<Constrain
 }
 
 fn decide(claim: &mut Claim, system: &ActionSystem, settings: &Settings<'_>) -> (f64, Decision) {
-    let method =
-        Method { observer: ObserverKind::Tgba, search: SearchKind::Scc, reduction: None, bitstate: false };
+    let method = Method::new(ObserverKind::Tgba, SearchKind::Scc, None);
     fastest(3, || {
         let mut budget = Budget::unlimited();
         budget.max_states = MAX_STATES;
@@ -60,13 +60,12 @@ fn cost(file: &str, processes: &str, constants: &[(&str, i64)], formula: &str) {
         let expr = model.resolve(&text, source, 0).expect("a good proposition");
         propositions.push((prop, model.system.add_proposition(text, expr)));
     }
-    let mut claim = Claim::new(tgba, propositions, true);
+    let mut claim = Claim::new(tgba, propositions, Proof::of_next_free(&model.formulas, parsed.formula));
     let none = decide(&mut claim, &model.system, &Settings::default());
     let mut line = format!("{file} {constants:?} {formula}: none {}", show(&none));
     for strong in [false, true] {
         let constraints = constraints(&model.system, processes, strong);
-        let fairness = Fairness::new(model.system.actions().len(), &constraints);
-        let settings = Settings { fairness: Some(&fairness), ..Settings::default() };
+        let settings = Settings { fairness: &constraints, ..Settings::default() };
         let fair = decide(&mut claim, &model.system, &settings);
         let kind = if strong { "strong" } else { "weak" };
         line += &format!("; {kind} {:.2} times", fair.0 / none.0);

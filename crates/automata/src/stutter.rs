@@ -25,6 +25,7 @@
 use ltl::{Formula, Formulas, Lasso, Prop, Valuation};
 use rustc_hash::FxHashMap;
 
+use crate::any::AnyAutomaton;
 use crate::clean::{simplify_marks, trim};
 use crate::emptiness::accepting_lasso;
 use crate::label::{Label, Labels};
@@ -35,11 +36,28 @@ use crate::translate::{Config, TooLarge, translate};
 /// [`stretch`] takes no more propositions.
 pub const MAX_PROPOSITIONS: usize = 12;
 
+/// Evidence that a language does not see stuttering. It has no public parts: only what establishes the fact
+/// can make one, so nobody can merely say so. To what language it belongs is up to who asked for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Proof(());
+
+impl Proof {
+    /// A formula without *next* does not see stuttering, and neither does its negation.
+    pub fn of_next_free(formulas: &Formulas, formula: Formula) -> Option<Proof> {
+        formulas.classes(formula).is_next_free().then_some(Proof(()))
+    }
+
+    /// A testing automaton with acceptance on states never sees stuttering; other forms may.
+    pub fn of_form(automaton: &AnyAutomaton) -> Option<Proof> {
+        matches!(automaton, AnyAutomaton::Ta(_)).then_some(Proof(()))
+    }
+}
+
 /// Whether a language sees stuttering.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Stuttering {
-    /// It does not.
-    Invariant,
+    /// It does not, and neither does its complement.
+    Invariant(Proof),
     /// It does: here are two stutter-equivalent words.
     Sensitive {
         /// This one is in the language.
@@ -47,6 +65,16 @@ pub enum Stuttering {
         /// This one is not.
         rejected: Lasso,
     },
+}
+
+impl Stuttering {
+    /// That it does not, if so.
+    pub fn proof(&self) -> Option<Proof> {
+        match self {
+            Stuttering::Invariant(proof) => Some(*proof),
+            Stuttering::Sensitive { .. } => None,
+        }
+    }
 }
 
 /// Whether the language of a formula sees stuttering.
@@ -57,7 +85,7 @@ pub enum Stuttering {
 /// let mut formulas = ltl::Formulas::new();
 /// let mut parse = |text| ltl::parse(&mut formulas, text, base::SourceId::new(0), 0).unwrap().formula;
 /// let (yes, no) = (parse("F (a & X (!a & b))"), parse("F (a & X a)"));
-/// assert_eq!(formula_stuttering(&mut formulas, yes, Effort::High), Ok(Stuttering::Invariant));
+/// assert!(matches!(formula_stuttering(&mut formulas, yes, Effort::High), Ok(Stuttering::Invariant(_))));
 /// let Ok(Stuttering::Sensitive { accepted, rejected }) = formula_stuttering(&mut formulas, no, Effort::High) else {
 ///     panic!()
 /// };
@@ -68,8 +96,8 @@ pub fn formula_stuttering(
     formula: Formula,
     config: impl Into<Config>,
 ) -> Result<Stuttering, TooLarge> {
-    if formulas.classes(formula).is_next_free() {
-        return Ok(Stuttering::Invariant);
+    if let Some(proof) = Proof::of_next_free(formulas, formula) {
+        return Ok(Stuttering::Invariant(proof));
     }
     let config = config.into();
     let negation = formulas.not(formula);
@@ -82,7 +110,7 @@ pub fn formula_stuttering(
 /// the test takes more than `max_states` states.
 pub fn stuttering(automaton: &Tgba, complement: &Tgba, max_states: usize) -> Option<Stuttering> {
     let both = product(&shrink(automaton)?, &shrink(complement)?, max_states)?;
-    let Some(word) = accepting_lasso(&both) else { return Some(Stuttering::Invariant) };
+    let Some(word) = accepting_lasso(&both) else { return Some(Stuttering::Invariant(Proof(()))) };
     let propositions: Vec<Prop> =
         automaton.propositions().iter().chain(complement.propositions()).copied().collect();
     let stretched = stretched_words(&word, &propositions);
@@ -175,10 +203,10 @@ pub fn stretch(tgba: &Tgba, max_states: usize) -> Option<Tgba> {
     Some(trim(stretched))
 }
 
-/// All words that are stutter-equivalent to an accepted one; nothing if there are more than
-/// [`MAX_PROPOSITIONS`] propositions or `max_states` states.
-pub fn closure(tgba: &Tgba, max_states: usize) -> Option<Tgba> {
-    stretch(&shrink(tgba)?, max_states).map(simplify_marks)
+/// All words that are stutter-equivalent to an accepted one, which is a language that does not see stuttering;
+/// nothing if there are more than [`MAX_PROPOSITIONS`] propositions or `max_states` states.
+pub fn closure(tgba: &Tgba, max_states: usize) -> Option<(Tgba, Proof)> {
+    Some((simplify_marks(stretch(&shrink(tgba)?, max_states)?), Proof(())))
 }
 
 /// The letters that loops of the state can read.

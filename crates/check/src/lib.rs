@@ -2,7 +2,7 @@
 //!
 //! - [`store`]: where the states that were seen are kept, exactly or in a few bits each.
 //! - [`search`]: the searches, one file each, with their goals, statistics and evidence.
-//! - [`method`]: which methods there are and what may be combined; [`choice`]: which is best;
+//! - [`method`]: which methods there are; [`rules`]: what may be combined; [`choice`]: which is best;
 //!   [`decide`]: runs it.
 //! - [`fairness`]: which infinite runs count.
 //! - [`graph`]: the transitions of a space that was explored, for exporting it.
@@ -26,6 +26,7 @@ pub mod paged;
 pub mod product;
 pub mod reduced;
 pub mod reduction;
+pub mod rules;
 pub mod search;
 pub mod store;
 pub mod walk;

@@ -13,9 +13,10 @@ use crate::observer::{Event, Observer, ObserverStep, Stance, Valuations, Watches
 use crate::reduction::{Method, Observed, Reduction};
 
 /// What happens to a run that comes to a deadlock.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum AtDeadlock {
     /// Its last state repeats for ever.
+    #[default]
     Stutter,
     /// It is dropped.
     Ignore,

@@ -118,7 +118,7 @@ impl Session<'_> {
         for at in 0..self.automata.len() {
             if self.arguments.stutter_closure {
                 let closed = stutter::closure(&to_tgba(&self.automata[at].1), max_states);
-                let closed = closed.ok_or_else(|| self.too_large("the closure"))?;
+                let (closed, _) = closed.ok_or_else(|| self.too_large("the closure"))?;
                 self.automata[at].1 = AnyAutomaton::Tgba(closed);
             }
             if self.arguments.complement {
@@ -175,7 +175,7 @@ impl Session<'_> {
             .and_then(|complement| stutter::stuttering(tgba, &complement, max_states));
         let (holds, witness) = match found {
             None => (None, Vec::new()),
-            Some(Stuttering::Invariant) => (Some(true), Vec::new()),
+            Some(Stuttering::Invariant(_)) => (Some(true), Vec::new()),
             Some(Stuttering::Sensitive { accepted, rejected }) => {
                 let show = |lasso| self.word(lasso, tgba.propositions());
                 (Some(false), vec![("accepted", show(&accepted)), ("rejected", show(&rejected))])

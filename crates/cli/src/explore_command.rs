@@ -2,11 +2,10 @@
 
 use std::io::Write as _;
 
-use automata::testing::small_ta;
 use base::{Diagnostic, Diagnostics};
-use check::choice::{ReductionWish, Wish};
+use check::choice::Wish;
 use check::decide::{Decision, Refusal, Settings};
-use check::method::ObserverKind;
+use check::method::ReductionWish;
 use check::search::ProductStop;
 use check::{Exact, Stats, Stop, search};
 use model::{ActionSystem, Run, StepError, System as _};
@@ -21,6 +20,7 @@ use crate::exit::{Exit, Failure};
 use crate::input::{self, Input, Outcome};
 use crate::output;
 use crate::property::{FormulaTask, claim_task, formula_task};
+use crate::spelling;
 use crate::terminal::{self, Clock};
 
 pub(crate) fn run(arguments: &ExploreArguments) -> Result<Exit, Failure> {
@@ -187,16 +187,12 @@ fn explore_product(
     clock: &mut Clock,
 ) -> Result<Explored, Failure> {
     let refuse = |why: Refusal| {
-        let message = format!("`{name}` cannot be watched this way: {why}");
+        let message = format!("`{name}` cannot be watched this way: {}", spelling::refusal(why));
         Failure::plain("method", message, arguments.limits.json)
     };
     let wish =
         Wish { observer: arguments.observer.kind(), reduction: ReductionWish::None, ..Wish::default() };
-    let observer = task.choose(wish).map_err(refuse)?.method.observer;
-    if observer == ObserverKind::Ta && task.written.is_none() {
-        // As it is used for a search, it stops where it has seen enough.
-        task.claim.forms.ta = small_ta(&task.claim.tgba, &automata::testing::Limits::default()).ok();
-    }
+    let observer = wish.complete(&mut task.claim).map_err(refuse)?.method.observer;
     let mut budget = clock.budget(&arguments.limits);
     let counted = task.claim.count(system, observer, &Settings::default(), &mut budget);
     clock.clear();

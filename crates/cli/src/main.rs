@@ -18,6 +18,7 @@ mod property;
 mod reproduce_command;
 mod simpler;
 mod simulate_command;
+mod spelling;
 mod story;
 mod terminal;
 mod translate_command;

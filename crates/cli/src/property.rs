@@ -4,13 +4,11 @@
 use std::path::Path;
 
 use automata::complement::complement;
-use automata::stutter::{self, Stuttering};
+use automata::stutter::{self, Proof};
 use automata::translate::{GaveUp, TooLarge, polish, translate_within};
 use automata::{AnyAutomaton, Config, Effort, Tgba};
 use base::Diagnostics;
-use check::choice::{Choice, ReductionWish, Wish};
-use check::decide::{Claim, Refusal};
-use check::method::ObserverKind;
+use check::decide::Claim;
 use ltl::{Formula, Formulas, Prop};
 use model::{ActionSystem, ExprId};
 
@@ -32,8 +30,6 @@ const FUEL: u64 = 3_000_000;
 /// A formula about a system with the automaton of its negation; or such an automaton alone.
 pub(crate) struct FormulaTask {
     pub(crate) formula: Option<Formula>,
-    /// The automaton as the user wrote it, if there is no formula.
-    pub(crate) written: Option<AnyAutomaton>,
     /// The propositions, each with its expression.
     pub(crate) propositions: Vec<(Prop, ExprId)>,
     /// The propositions, each with its number in the system.
@@ -41,48 +37,6 @@ pub(crate) struct FormulaTask {
     pub(crate) claim: Claim,
     /// Whether only infinite runs count, whatever the user says about runs that end.
     pub(crate) ignores_ends: bool,
-}
-
-impl FormulaTask {
-    /// Whether the automaton says itself which runs that end are accepted.
-    pub(crate) fn owns_deadlocks(&self) -> bool {
-        self.claim.forms.owns_deadlocks
-    }
-
-    /// The kind of automaton that was written, if it has to be used or can be.
-    fn written_kind(&self, reduction: ReductionWish) -> Option<ObserverKind> {
-        let reduces = !matches!(reduction, ReductionWish::Auto | ReductionWish::None);
-        match &self.written {
-            Some(AnyAutomaton::Ta(_)) => Some(ObserverKind::Ta),
-            Some(AnyAutomaton::Tgta(_)) if self.claim.stutter_invariant => Some(ObserverKind::Tgta),
-            // There is no reduction for it.
-            Some(AnyAutomaton::Extended(_)) if self.owns_deadlocks() || !reduces => {
-                Some(ObserverKind::Extended)
-            }
-            _ => None,
-        }
-    }
-
-    /// Fills in what the user left open. An automaton that was written in some form is used in that form.
-    pub(crate) fn choose(&mut self, wish: Wish) -> Result<Choice, Refusal> {
-        let written = self.written_kind(wish.reduction);
-        if self.owns_deadlocks() && wish.observer.is_some_and(|observer| Some(observer) != written) {
-            return Err(Refusal::Rule("only the automaton as it was written knows its deadlock states"));
-        }
-        let (None, Some(kind)) = (wish.observer, written) else { return wish.complete(&mut self.claim) };
-        match (Wish { observer: written, ..wish }).complete(&mut self.claim) {
-            Ok(mut choice) => {
-                let reason = choice.reasons.iter_mut().find(|reason| reason.starts_with("observer: "));
-                if let Some(reason) = reason {
-                    *reason = format!("observer: {}, as it was written", kind.name());
-                }
-                Ok(choice)
-            }
-            // What the user asked for is more important than how the automaton was written.
-            Err(Refusal::Rule(_)) if !self.owns_deadlocks() => wish.complete(&mut self.claim),
-            Err(refusal) => Err(refusal),
-        }
-    }
 }
 
 /// Translates the negation of a formula, and makes its propositions observable. The error says why there
@@ -103,19 +57,17 @@ pub(crate) fn formula_task(
     };
     let negation = formulas.not(formula);
     let negated = translate(formulas, negation)?;
-    let mut invariant = formulas.classes(formula).is_next_free();
-    if !invariant && negated.n_states() <= MAX_STUTTERING {
+    let mut proof = Proof::of_next_free(formulas, formula);
+    if proof.is_none() && negated.n_states() <= MAX_STUTTERING {
         let translated = translate(formulas, formula)?;
-        let found = stutter::stuttering(&translated, &negated, MAX_STUTTERING);
-        invariant = found == Some(Stuttering::Invariant);
+        proof = stutter::stuttering(&translated, &negated, MAX_STUTTERING).and_then(|found| found.proof());
     }
     let observe = |&(prop, expr): &(Prop, ExprId)| (prop, system.add_proposition(formulas.text(prop), expr));
     let numbered: Vec<(Prop, usize)> = propositions.iter().map(observe).collect();
     Ok(FormulaTask {
         formula: Some(formula),
-        written: None,
         propositions: propositions.to_vec(),
-        claim: Claim::new(negated, numbered.clone(), invariant),
+        claim: Claim::new(negated, numbered.clone(), proof),
         numbered,
         ignores_ends: false,
     })
@@ -166,31 +118,16 @@ pub(crate) fn automaton_task(
 ) -> FormulaTask {
     let observe = |&(prop, expr): &(Prop, ExprId)| (prop, system.add_proposition(formulas.text(prop), expr));
     let numbered: Vec<(Prop, usize)> = propositions.iter().map(observe).collect();
-    let tgba = match &written {
-        AnyAutomaton::Tgba(tgba) => tgba.clone(),
-        _ => polish(written.to_tgba(), Effort::High),
-    };
-    // A TA never sees stuttering.
-    let invariant = matches!(written, AnyAutomaton::Ta(_)) || is_stutter_invariant(tgba.clone(), clock);
-    let mut claim = Claim::new(tgba, numbered.clone(), invariant);
-    // The automaton may look at propositions that the TGBA could do without.
-    claim.propositions.clone_from(&numbered);
-    claim.forms.owns_deadlocks = !written.accepts_deadlocks_like_stuttering();
-    match &written {
-        AnyAutomaton::Tgba(_) => {}
-        AnyAutomaton::Ta(ta) => claim.forms.ta = Some(ta.clone()),
-        AnyAutomaton::Tgta(tgta) => claim.forms.tgta = Some(tgta.clone()),
-        AnyAutomaton::Extended(extended) => claim.forms.extended = Some(extended.clone()),
-    }
-    FormulaTask { formula: None, written: Some(written), propositions, numbered, claim, ignores_ends: false }
+    let claim = Claim::of_written(written, numbered.clone(), |tgba| prove(tgba.clone(), clock));
+    FormulaTask { formula: None, propositions, numbered, claim, ignores_ends: false }
 }
 
-/// Whether it can be found out in time that an automaton does not see stuttering.
-fn is_stutter_invariant(tgba: Tgba, clock: &Clock) -> bool {
+/// That an automaton does not see stuttering, if that can be found out in time.
+fn prove(tgba: Tgba, clock: &Clock) -> Option<Proof> {
     let found = terminal::give_up_after(clock.remaining(), move || {
         let tgba = polish(tgba, Effort::High);
         let complement = complement(&tgba, MAX_COMPLEMENT)?;
         stutter::stuttering(&tgba, &complement, MAX_STUTTERING)
     });
-    matches!(found, Ok(Some(Stuttering::Invariant)))
+    found.ok().flatten()?.proof()
 }

@@ -51,7 +51,7 @@ impl Simpler {
             self.reduced.applied.iter().map(|(rule, count)| format!("{} ({count})", rule.name())).collect();
         let (before, after) = (&self.original, &self.reduced.net);
         format!(
-            "net: {} places and {} transitions instead of {} and {}, by {}",
+            "{} places and {} transitions instead of {} and {}, by {}",
             after.places.len(),
             after.transitions.len(),
             before.places.len(),

@@ -5,6 +5,7 @@
 
 mod common;
 
+use automata::stutter::Proof;
 use base::{Budget, SourceMap};
 use check::decide::{Claim, Settings};
 use check::method::{Method, ObserverKind, SearchKind};
@@ -277,16 +278,16 @@ fn all_runs(model: &mut Model, question: &Question) -> Vec<bool> {
     let tgba = automata::translate(&mut model.formulas, negation, automata::Effort::Medium).unwrap();
     let number = |(prop, expr): &(ltl::Prop, ExprId)| (*prop, model.system.add_proposition("", *expr));
     let numbered: Vec<_> = propositions.iter().map(number).collect();
-    let invariant = model.formulas.classes(formula).is_next_free();
-    let mut claim = Claim::new(tgba, numbered, invariant);
+    let proof = Proof::of_next_free(&model.formulas, formula);
+    let mut claim = Claim::new(tgba, numbered, proof);
     let (plain, testing) = (ObserverKind::Tgba, ObserverKind::LazyTgta);
     let mut methods = vec![(plain, None)];
-    if invariant {
+    if proof.is_some() {
         methods.push((plain, Some(reduction::Method::Classical)));
         methods.push((testing, Some(reduction::Method::Guided)));
     }
     let mut holds = |(observer, reduction)| loop {
-        let method = Method { observer, search: SearchKind::Scc, reduction, bitstate: false };
+        let method = Method::new(observer, SearchKind::Scc, reduction);
         let mut budget = Budget::unlimited();
         let decision = claim.search(&model.system, method, &Settings::default(), &mut budget).unwrap();
         match decision.outcome.stop {

@@ -3,8 +3,9 @@
 
 mod common;
 
+use automata::stutter::Proof;
 use automata::testing::{Limits, to_ta, to_tgta};
-use automata::{Effort, Placement, translate, translate_ba};
+use automata::{AnyAutomaton, Effort, Placement, translate, translate_ba};
 use base::Budget;
 use check::decide::{Claim, Settings};
 use check::method::ObserverKind;
@@ -31,13 +32,17 @@ fn the_products_have_as_many_states_as_the_paper_says() {
         let expr = model.resolve(&text, source, 0).expect("a place");
         propositions.push((prop, model.system.add_proposition(text, expr)));
     }
+    let proof = Proof::of_next_free(&model.formulas, parsed.formula);
     let limits = Limits::default();
     let count = |observer: ObserverKind, is_papers: bool| {
-        let mut claim = Claim::new(tgba.clone(), propositions.clone(), true);
-        if is_papers {
-            claim.forms.ta = Some(to_ta(&ba, &limits).expect("a small automaton"));
-            claim.forms.tgta = Some(to_tgta(&tgba, &limits).expect("a small automaton"));
-        }
+        let papers = is_papers.then(|| match observer {
+            ObserverKind::Ta => AnyAutomaton::Ta(to_ta(&ba, &limits).expect("a small automaton")),
+            _ => AnyAutomaton::Tgta(to_tgta(&tgba, &limits).expect("a small automaton")),
+        });
+        let mut claim = match papers {
+            Some(papers) => Claim::of_written(papers, propositions.clone(), |_| proof),
+            None => Claim::new(tgba.clone(), propositions.clone(), proof),
+        };
         let decision = claim.count(&model.system, observer, &Settings::default(), &mut Budget::unlimited());
         let outcome = decision.expect("allowed").outcome;
         assert!(outcome.stop.is_none(), "{:?}", outcome.stop);

@@ -8,6 +8,7 @@ mod common;
 use std::path::Path;
 use std::sync::Arc;
 
+use automata::stutter::Proof;
 use base::Budget;
 use check::decide::{Claim, Settings};
 use check::method::{Method, ObserverKind, SearchKind};
@@ -143,9 +144,8 @@ fn all_runs(reducer: &Reducer<'_>, model: &mut Model, ltl: &Ltl) -> Option<bool>
         let carried = reduced.carry(&net, &mut model.system.exprs, expr, &mut small.system.exprs).unwrap();
         numbered.push((prop, small.system.add_proposition("", carried)));
     }
-    let mut claim = Claim::new(tgba, numbered, true);
-    let method =
-        Method { observer: ObserverKind::Tgba, search: SearchKind::Scc, reduction: None, bitstate: false };
+    let mut claim = Claim::new(tgba, numbered, Proof::of_next_free(&model.formulas, ltl.formula));
+    let method = Method::new(ObserverKind::Tgba, SearchKind::Scc, None);
     loop {
         let mut budget = Budget::unlimited();
         budget.max_states = max_states();

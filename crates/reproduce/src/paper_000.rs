@@ -270,7 +270,7 @@ fn find(
     if reverse {
         options += " --successors reverse";
     }
-    let method = Method { observer, search, reduction: None, bitstate: false };
+    let method = Method::new(observer, search, None);
     let (measured, _) =
         lab.decide(u64::MAX, |budget| question.claim.search(&model.system, method, &settings, budget))?;
     let command =

@@ -4,16 +4,17 @@
 //! Differences from the paper: it has no experiments, but one figure, of the ring of Graf and Steffen. Our
 //! ring has as many states; the process itself is not printed there.
 
+use check::choice::Wish;
+use check::decide::{Settings, TesterClaim};
+use check::method::ReductionWish;
 use check::reduced::Reduced;
-use check::search::one_pass::WorkSet;
-use check::search::tester;
-use check::store::{ExactPlanes, Queue};
+use check::store::Queue;
 use check::{Bitstate, Exact, Exploration, Goal, search};
 use model::System;
 use process::PropertyKind;
 
 use crate::Scale;
-use crate::lab::{Cell, Experiment, Halt, Lab, Measured, always, measured, not_interrupted, seconds};
+use crate::lab::{Cell, Experiment, Halt, Lab, Measured, always, not_interrupted, seconds};
 use crate::subject::network;
 
 /// Systems that scale, with a tester.
@@ -185,17 +186,15 @@ fn explore(
             let Some(PropertyKind::Tester(observed)) = property.map(|property| &property.kind) else {
                 return Err(Halt::Trouble(format!("{} has no tester {}", family.file, family.tester)));
             };
-            let product = tester::product(system, &observed.process, &observed.labels, reduces);
-            let mut product = product.map_err(|_| Halt::Trouble("the tester is too large".to_owned()))?;
-            let product_width = product.width();
-            let (time, outcome) = lab.timed(max_states, |budget| {
-                let max_bytes = budget.max_bytes;
-                let planes = || ExactPlanes::new(product_width, max_bytes);
-                tester::check(&mut product, WorkSet::Queue, planes, budget)
-            });
+            let claim = TesterClaim::new(&observed.process, &observed.labels);
+            let reduction = if reduces { ReductionWish::Best } else { ReductionWish::None };
+            let method = Wish { reduction, ..Wish::default() }.complete_for_tester(&claim)?.method;
+            let settings = Settings::default();
+            let (measured, _) =
+                lab.decide(max_states, |budget| claim.search(system, method, &settings, budget))?;
             let reduce = if reduces { "stubborn" } else { "none" };
             let command = format!("stubborn check {what} --property {} --reduce {reduce}", family.tester);
-            (measured(time, &outcome)?, command)
+            (measured, command)
         }
     };
     let command = format!("{command} --max-states {max_states}");

@@ -6,8 +6,8 @@
 //! The automaton of the components is a TGBA, that of the monitors a BA.
 
 use check::decide::Settings;
-use check::fairness::{Constraint, Fairness};
-use check::method::{Method, ObserverKind, SearchKind};
+use check::fairness::Constraint;
+use check::method::{FairnessBy, Method, ObserverKind, SearchKind};
 use model::{ActionId, ActionSystem};
 
 use crate::Scale;
@@ -133,21 +133,17 @@ fn decide(
     let mut model = network(protocol.file, &[("N", size)])?;
     let mut question = ask(&mut model, protocol.formula)?;
     let constraints = constraints(&model.system, protocol.processes, kind == "strong");
-    let fairness = Fairness::new(model.system.actions().len(), &constraints);
     let mut options =
         format!("--fair {} --max-states {max_states}", shell(&format!("{kind}:{}[*]", protocol.processes)));
-    let (observer, search, settings) = if method == "scc" {
+    let (observer, search, fairness_by) = if method == "scc" {
         options += " --observer tgba --search scc";
-        (ObserverKind::Tgba, SearchKind::Scc, Settings { fairness: Some(&fairness), ..Settings::default() })
+        (ObserverKind::Tgba, SearchKind::Scc, FairnessBy::Search)
     } else {
         options += " --fairness-by monitor";
-        (
-            ObserverKind::Ba,
-            SearchKind::Nested,
-            Settings { monitors: Some(&constraints), ..Settings::default() },
-        )
+        (ObserverKind::Ba, SearchKind::Nested, FairnessBy::Monitors)
     };
-    let method = Method { observer, search, reduction: None, bitstate: false };
+    let method = Method { fairness_by, ..Method::new(observer, search, None) };
+    let settings = Settings { fairness: &constraints, ..Settings::default() };
     let (measured, decision) =
         lab.decide(max_states, |budget| question.claim.search(&model.system, method, &settings, budget))?;
     let system_states = decision.outcome.system_states.map_or(String::new(), |states| states.to_string());

@@ -320,7 +320,7 @@ fn try_formula(
     let settings = Settings::default();
     let mut searched: Vec<Measured> = Vec::new();
     for (index, (_, observer, search, reduction)) in OBSERVERS.into_iter().enumerate() {
-        let method = Method { observer, search, reduction, bitstate: false };
+        let method = Method::new(observer, search, reduction);
         let claim = &mut question.claim;
         let made = decide(lab, &mut model, plan.max_states, |system, budget| {
             claim.search(system, method, &settings, budget)
@@ -349,7 +349,7 @@ fn try_formula(
             let full = decide(lab, &mut model, plan.max_states.saturating_mul(4), |system, budget| {
                 claim.count(system, observer, &settings, budget)
             })?;
-            let (states, transitions) = automaton_size(claim, observer);
+            let (states, transitions) = automaton_size(claim, observer)?;
             let figures = [states, transitions, full.states, full.transitions];
             row.extend(figures.map(|figure| figure.to_string()));
         } else {
@@ -371,22 +371,17 @@ fn try_formula(
 
 /// States and transitions of the automaton in the form that an observer needs: one transition per valuation
 /// or changeset.
-fn automaton_size(claim: &Claim, observer: ObserverKind) -> (u64, u64) {
+fn automaton_size(claim: &mut Claim, observer: ObserverKind) -> Result<(u64, u64), Refusal> {
     let of_tgba = |tgba: &automata::Tgba| {
         let stats = Stats::of(tgba);
         (stats.states as u64, stats.transitions)
     };
-    let forms = &claim.forms;
-    match observer {
-        ObserverKind::Ba => forms.ba.as_ref().map_or((0, 0), of_tgba),
-        ObserverKind::Ta => {
-            forms.ta.as_ref().map_or((0, 0), |ta| (ta.n_states() as u64, ta.n_steps() as u64))
-        }
-        ObserverKind::Tgta => {
-            forms.tgta.as_ref().map_or((0, 0), |tgta| (tgta.n_states() as u64, tgta.n_steps() as u64))
-        }
-        _ => of_tgba(&claim.tgba),
-    }
+    Ok(match observer {
+        ObserverKind::Ba => of_tgba(claim.ba()),
+        ObserverKind::Ta => claim.ta().map(|ta| (ta.n_states() as u64, ta.n_steps() as u64))?,
+        ObserverKind::Tgta => claim.tgta().map(|tgta| (tgta.n_states() as u64, tgta.n_steps() as u64))?,
+        _ => of_tgba(claim.tgba()),
+    })
 }
 
 /// A formula of the case studies with one observer.
@@ -408,7 +403,7 @@ fn case(
     let mut model = family.model(size)?;
     let mut question = ask(&mut model, formula)?;
     let settings = Settings::default();
-    let method = Method { observer, search, reduction: None, bitstate: false };
+    let method = Method::new(observer, search, None);
     let claim = &mut question.claim;
     let full =
         decide(lab, &mut model, u64::MAX, |system, budget| claim.count(system, observer, &settings, budget))?;

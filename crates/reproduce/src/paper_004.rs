@@ -6,11 +6,11 @@
 //!
 //! Differences from the paper: it has no experiments; systems and claims are ours.
 
-use automata::stutter::{Stuttering, closure, formula_stuttering};
+use automata::stutter::{Stuttering, formula_stuttering};
 use automata::{AnyAutomaton, Effort};
-use check::choice::{ReductionWish, Wish};
-use check::decide::{Claim, Decision, Settings};
-use check::method::{Method, ObserverKind, SearchKind};
+use check::choice::Wish;
+use check::decide::{Decision, Settings};
+use check::method::{Method, ObserverKind, ReductionWish, SearchKind};
 use check::search::{Evidence, Violation};
 use model::ActionSystem;
 
@@ -178,14 +178,12 @@ fn compare(lab: &mut Lab<'_>, subject: &Subject, size: i64, formula: &str) -> Re
     let stuttering = formula_stuttering(&mut model.formulas, question.formula, Effort::High)
         .map_err(|why| Halt::Trouble(why.to_string()))?;
     let settings = Settings::default();
-    let plain =
-        Method { observer: ObserverKind::Tgba, search: SearchKind::Scc, reduction: None, bitstate: false };
+    let plain = Method::new(ObserverKind::Tgba, SearchKind::Scc, None);
     let (full, _) =
         lab.decide(u64::MAX, |budget| question.claim.search(&model.system, plain, &settings, budget))?;
-    let closed = closure(&question.claim.tgba, MAX_CLOSURE_STATES)
-        .ok_or_else(|| Halt::Trouble("the closure is too large".to_owned()))?;
-    let closure_states = closed.n_states();
-    let mut closed = Claim::new(closed, question.claim.propositions.clone(), true);
+    let closed = question.claim.closure(MAX_CLOSURE_STATES);
+    let mut closed = closed.ok_or_else(|| Halt::Trouble("the closure is too large".to_owned()))?;
+    let closure_states = closed.tgba().n_states();
     let wish = Wish { reduction: ReductionWish::Best, ..Wish::default() };
     let method = wish.complete(&mut closed)?.method;
     let (reduced, decision) =
@@ -204,7 +202,7 @@ fn compare(lab: &mut Lab<'_>, subject: &Subject, size: i64, formula: &str) -> Re
     let sees = matches!(stuttering, Stuttering::Sensitive { .. });
     Ok(vec![vec![
         if sees { "yes" } else { "no" }.to_owned(),
-        question.claim.tgba.n_states().to_string(),
+        question.claim.tgba().n_states().to_string(),
         closure_states.to_string(),
         full.verdict.to_owned(),
         decided_by.to_owned(),
@@ -232,7 +230,7 @@ fn verdict_of(system: &ActionSystem, question: &Question, decision: &Decision) -
         (_, Some(start)) => (run.clone(), *start),
         (_, None) => (run.clone(), run.actions.len()),
     };
-    let written = AnyAutomaton::Tgba(question.claim.tgba.clone());
+    let written = AnyAutomaton::Tgba(question.claim.tgba().clone());
     let judged = replay::judge_claim(system, &written, &question.propositions, &run, cycle_start);
     Ok(if judged.is_ok() { Verdict::Violated } else { Verdict::Open })
 }

@@ -1,5 +1,6 @@
 //! What is checked: process networks and nets, and formulas about them.
 
+use automata::stutter::Proof;
 use automata::{Effort, translate};
 use base::{Diagnostic, SourceId, SourceMap};
 use check::decide::Claim;
@@ -89,7 +90,7 @@ pub(crate) fn ask(subject: &mut impl Subject, text: &str) -> Result<Question, Ha
     let negation = formulas.not(formula);
     let tgba = translate(formulas, negation, Effort::High)
         .map_err(|why| Halt::Trouble(format!("the automaton of `{text}` is too large: {why:?}")))?;
-    let stutter_invariant = formulas.classes(formula).is_next_free();
+    let proof = Proof::of_next_free(formulas, formula);
     let props = formulas.propositions(formula);
     let mut propositions = Vec::new();
     let mut numbers = Vec::new();
@@ -99,7 +100,7 @@ pub(crate) fn ask(subject: &mut impl Subject, text: &str) -> Result<Question, Ha
         propositions.push((prop, expr));
         numbers.push((prop, subject.parts().1.add_proposition(name, expr)));
     }
-    Ok(Question { formula, propositions, claim: Claim::new(tgba, numbers, stutter_invariant) })
+    Ok(Question { formula, propositions, claim: Claim::new(tgba, numbers, proof) })
 }
 
 /// A word of a command line, quoted if a shell would not leave it alone.

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use automata::stutter::Proof;
 use automata::{Effort, Tgba, translate};
 use base::{Budget, SourceMap};
 use check::decide::{Claim, Settings};
@@ -173,13 +174,13 @@ impl Case {
     pub fn claim(&mut self, formula: Formula) -> Claim {
         let negated = self.formulas.not(formula);
         let tgba = translate(&mut self.formulas, negated, Effort::High).expect("a small automaton");
-        self.claim_of(tgba, self.formulas.classes(formula).is_next_free())
+        self.claim_of(tgba, Proof::of_next_free(&self.formulas, formula))
     }
 
-    /// The claim of an automaton.
-    pub fn claim_of(&self, tgba: Tgba, stutter_invariant: bool) -> Claim {
+    /// The claim of an automaton, maybe with a proof that it does not see stuttering.
+    pub fn claim_of(&self, tgba: Tgba, proof: Option<Proof>) -> Claim {
         let propositions = self.propositions.iter().map(|(prop, _)| *prop).zip(self.numbers.iter().copied());
-        Claim::new(tgba, propositions.collect(), stutter_invariant)
+        Claim::new(tgba, propositions.collect(), proof)
     }
 
     /// Whether a search found a violation; if so, it must stand up to the judge.
@@ -215,12 +216,7 @@ impl Case {
 
     /// Whether the default search finds a violation.
     pub fn is_violated(&mut self, formula: Formula) -> Result<bool, TestCaseError> {
-        let method = Method {
-            observer: ObserverKind::Tgba,
-            search: SearchKind::Scc,
-            reduction: None,
-            bitstate: false,
-        };
+        let method = Method::new(ObserverKind::Tgba, SearchKind::Scc, None);
         let mut claim = self.claim(formula);
         let mut budget = Budget::unlimited();
         let decision = claim.search(&self.system, method, &Settings::default(), &mut budget);

@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
+use automata::stutter::Proof;
 use base::{Budget, SourceMap};
-use check::decide::{Claim, Settings};
+use check::choice::Wish;
+use check::decide::{Claim, Settings, TesterClaim};
 use check::method::{Method, ObserverKind, SearchKind};
 use check::reduced::Reduced;
-use check::search::one_pass::WorkSet;
-use check::search::{ProductOutcome, Violation, tester};
-use check::store::ExactPlanes;
+use check::search::{ProductOutcome, Violation};
 use check::{Exact, Stats, reduction, search};
 use model::{ActionSystem, System};
 use process::PropertyKind;
@@ -30,10 +30,10 @@ fn explore<S: System>(system: &S) -> Stats {
 fn check(system: &ActionSystem, model: &process::Model, name: &str) -> (u64, Option<Violation>) {
     let property = model.properties.iter().find(|property| property.name == name).expect("a property");
     let PropertyKind::Tester(observed) = &property.kind else { panic!("a tester") };
-    let mut product = tester::product(system, &observed.process, &observed.labels, true).unwrap();
-    let width = product.width();
-    let planes = || ExactPlanes::new(width, u64::MAX);
-    let outcome = tester::check(&mut product, WorkSet::Queue, planes, &mut Budget::unlimited());
+    let claim = TesterClaim::new(&observed.process, &observed.labels);
+    let method = Wish::default().complete_for_tester(&claim).expect("allowed").method;
+    let decision = claim.search(system, method, &Settings::default(), &mut Budget::unlimited());
+    let outcome = decision.expect("allowed").outcome;
     (outcome.stats.states, outcome.evidence().map(|evidence| evidence.violation))
 }
 
@@ -79,19 +79,15 @@ fn decide(model: &mut process::Model, formula: &str, method: Method) -> ProductO
         let expr = model.resolve(&text, source, 0).expect("a good proposition");
         propositions.push((prop, model.system.add_proposition(text, expr)));
     }
-    let mut claim = Claim::new(tgba, propositions, true);
+    let mut claim = Claim::new(tgba, propositions, Proof::of_next_free(&model.formulas, parsed.formula));
     let settings = Settings::default();
     claim.search(&model.system, method, &settings, &mut Budget::unlimited()).expect("allowed").outcome
-}
-
-fn method(observer: ObserverKind, search: SearchKind, reduction: Option<reduction::Method>) -> Method {
-    Method { observer, search, reduction, bitstate: false }
 }
 
 /// Table 3 of 000, implementation C: never 1000 states.
 #[test]
 fn one_pass_finds_the_livelock_of_the_philosophers_soon() {
-    let one_pass = method(ObserverKind::Ta, SearchKind::OnePass, None);
+    let one_pass = Method::new(ObserverKind::Ta, SearchKind::OnePass, None);
     for philosopher in 0..10 {
         let formula = format!("! <> [] Phil[{philosopher}]@left");
         let outcome = decide(&mut load("dining.proc", 10), &formula, one_pass);
@@ -103,9 +99,9 @@ fn one_pass_finds_the_livelock_of_the_philosophers_soon() {
 #[test]
 fn spaces_that_are_reduced_exponentially() {
     use reduction::Method::{Classical, Guided, Hybrid};
-    let none = method(ObserverKind::Tgba, SearchKind::Scc, None);
-    let ta = |reduction| method(ObserverKind::Ta, SearchKind::TwoPass, Some(reduction));
-    let tgta = |reduction| method(ObserverKind::Tgta, SearchKind::Scc, Some(reduction));
+    let none = Method::new(ObserverKind::Tgba, SearchKind::Scc, None);
+    let ta = |reduction| Method::new(ObserverKind::Ta, SearchKind::TwoPass, Some(reduction));
+    let tgta = |reduction| Method::new(ObserverKind::Tgta, SearchKind::Scc, Some(reduction));
     // Counters that do not meet: only the watched one counts.
     let mut counters = load("counters.proc", 6);
     let formula = "[] (Counter[0]@at[1] -> (Counter[0]@at[1] W Counter[0]@at[2]))";
@@ -123,7 +119,7 @@ fn spaces_that_are_reduced_exponentially() {
             assert!(outcome.stop.is_none() && outcome.stats.states <= 40 * n as u64, "{:?}", outcome.stats);
         }
     }
-    let classical = method(ObserverKind::Tgba, SearchKind::Scc, Some(Classical));
+    let classical = Method::new(ObserverKind::Tgba, SearchKind::Scc, Some(Classical));
     let mut ring = load("token_ring.proc", 8);
     let formula = "[] !(Station[0]@busy && Station[1]@busy)";
     let full = decide(&mut ring, formula, none).stats.states;

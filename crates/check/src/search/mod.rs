@@ -12,7 +12,7 @@
 //! | [`one_pass`] | livelocks, and what is accepted at once or by a deadlock | a work set, and a stack of silent steps | for testers, and for TA without Büchi states |
 //! | [`product_bfs`] | nothing: it counts the whole product | none: everything is kept | to know how large a product is |
 //! | [`shortest`] | a shortest cycle with all marks | none: everything is kept | to show people a violation that is known |
-//! | [`nested_dfs`] | cycles with a marked step | as deep as the longest path, twice | for BA in little memory; for testers with infinite-trace states, through [`tester`] |
+//! | [`nested_dfs`] | cycles with a marked step | as deep as the longest path, twice | for BA in little memory; for testers with infinite-trace states, after [`one_pass`] |
 
 pub mod bfs;
 pub mod couvreur;
@@ -29,7 +29,6 @@ mod roots;
 pub mod shortest;
 mod stack;
 pub mod streett;
-pub mod tester;
 pub mod two_pass;
 mod varints;
 

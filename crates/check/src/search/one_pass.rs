@@ -10,7 +10,7 @@
 //!
 //! # When should I use this?
 //! For every tester; if it has infinite-trace states, together with the nested search
-//! ([`tester`](super::tester) does that). For testing automata without Büchi states. It finds a
+//! ([`decide`](crate::decide) does that). For testing automata without Büchi states. It finds a
 //! livelock as soon as all its steps were found, and looks at each state once.
 //!
 //! # Requirements and limits
@@ -44,9 +44,10 @@ use crate::product::{Expanded, Product, ProductStep, ProductSteps, no_path};
 use crate::store::Planes;
 
 /// The order of the work set of Algorithm 3.4.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum WorkSet {
     /// First in, first out: short prefixes.
+    #[default]
     Queue,
     /// Last in, first out.
     Stack,

@@ -55,8 +55,8 @@ mod tests {
     use base::Budget;
     use model::{Action, ActionSystem, Builder, Guard, Stmt, Variable};
 
+    use crate::decide::tester::product;
     use crate::search::Violation;
-    use crate::search::tester::product;
 
     /// Goes there by any of some labels, and comes back.
     fn there_and_back(labels: &[&str]) -> ActionSystem {

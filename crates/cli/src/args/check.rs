@@ -2,8 +2,7 @@
 
 use std::path::PathBuf;
 
-use check::choice::ReductionWish;
-use check::method::SearchKind;
+use check::method::{ReductionWish, SearchKind};
 use check::product::{AtDeadlock, ObserverOrder, Orders};
 use check::reduction;
 use clap::{Args, ValueEnum};
@@ -171,15 +170,6 @@ Exit codes:
   3  undecided: a limit was hit, or an incomplete method found nothing";
 
 impl CheckArguments {
-    /// Whether testers are checked with reduction; none if the reduction asked for is not for them.
-    pub(crate) fn reduces_testers(&self) -> Option<bool> {
-        match self.reduce {
-            Reduce::None => Some(false),
-            Reduce::Auto | Reduce::Stubborn | Reduce::Guided => Some(true),
-            Reduce::Hybrid | Reduce::Classical | Reduce::Closure => None,
-        }
-    }
-
     /// Whether deadlocks and invariants are. By default not: runs are then shortest, and all of
     /// them are found in one exploration.
     pub(crate) fn reduces_safety(&self) -> bool {
@@ -227,7 +217,8 @@ impl From<Reduce> for ReductionWish {
         match reduce {
             Reduce::Auto => ReductionWish::Auto,
             Reduce::None => ReductionWish::None,
-            Reduce::Stubborn | Reduce::Closure => ReductionWish::Best,
+            Reduce::Stubborn => ReductionWish::Best,
+            Reduce::Closure => ReductionWish::Closure,
             Reduce::Guided => ReductionWish::Fixed(reduction::Method::Guided),
             Reduce::Hybrid => ReductionWish::Fixed(reduction::Method::Hybrid),
             Reduce::Classical => ReductionWish::Fixed(reduction::Method::Classical),

@@ -26,6 +26,15 @@ pub(crate) enum FairnessBy {
     Monitor,
 }
 
+impl From<FairnessBy> for check::method::FairnessBy {
+    fn from(by: FairnessBy) -> Self {
+        match by {
+            FairnessBy::Search => Self::Search,
+            FairnessBy::Monitor => Self::Monitors,
+        }
+    }
+}
+
 pub(super) fn parse_fairness(text: &str) -> Result<FairSpec, String> {
     let (kind, names) = match text.split_once(':') {
         Some((kind, names)) => (kind, Some(split_names(names)?)),

@@ -4,10 +4,10 @@
 //! formula. A claim is such an automaton, written by the user. Which kind of automaton, search and
 //! reduction are used is chosen by `check::choice`, where the user does not say.
 
-use automata::{AnyAutomaton, stutter};
-use check::choice::{Choice, ReductionWish, Wish};
-use check::decide::{Claim, Decision, Refusal, Settings, StoreChoice};
-use check::method::{Method, ObserverKind, SearchKind};
+use automata::AnyAutomaton;
+use check::choice::{Choice, Reason, Wish};
+use check::decide::{Claim, Decision, Refusal, Settings};
+use check::method::Method;
 use check::product::AtDeadlock;
 use check::search::one_pass::WorkSet;
 use check::search::{Evidence, ProductStop, Violation, bfs};
@@ -27,6 +27,7 @@ use crate::args::{CheckArguments, Deadlock, FairnessBy, Order, Reduce, StoreKind
 use crate::exit::Failure;
 use crate::property::FormulaTask;
 use crate::simpler::{Simpler, widening};
+use crate::spelling;
 use crate::terminal::Clock;
 
 /// The stutter closure of an automaton may have this many states.
@@ -56,40 +57,23 @@ impl<'a> Question<'_, 'a> {
         fault: &mut Option<StepError>,
     ) -> Result<PropertyResult<'a>, Failure> {
         let start = clock.seconds();
-        let constraints = self.constraints;
-        let mut settings = settings(arguments)?;
+        let mut settings = settings(arguments, self.constraints);
         if self.task.ignores_ends {
             settings.at_deadlock = AtDeadlock::Ignore;
         }
-        match arguments.fairness_by {
-            FairnessBy::Search => settings.fairness = Some(&constraints.fairness),
-            FairnessBy::Monitor => settings.monitors = Some(constraints.list()),
-        }
         let mut notes = Vec::new();
         let mut found = None;
-        let mut wish = self.wish(arguments);
-        let closes = arguments.reduce == Reduce::Closure && !self.task.claim.stutter_invariant;
-        if closes {
-            found = self.search_closure(arguments, &settings, clock, &mut notes)?;
-            wish.reduction = ReductionWish::None;
-        } else if arguments.reduce == Reduce::Closure && self.task.owns_deadlocks() {
-            // There may be no reduction for it, and no other form.
-            wish.reduction = ReductionWish::Auto;
+        let wish = self.wish(arguments)?;
+        if arguments.reduce == Reduce::Closure && self.task.claim.proof().is_none() {
+            found = self.search_closure(&wish, arguments, &settings, clock, &mut notes)?;
         }
         let (choice, decision) = match found {
             Some(found) => found,
             None => {
-                let choice = match self.task.choose(wish) {
-                    // What was asked for may fit the closure only.
-                    Err(Refusal::Rule(_)) if closes => self.task.choose(unreduced(&wish)),
-                    choice => choice,
-                };
-                let mut choice = choice.map_err(|why| self.refuse(&why, arguments))?;
-                explain_monitors(&mut choice, arguments);
-                choice.reasons.extend(self.simplified.as_ref().map(|it| it.simpler.describe()));
-                if let (true, Some(last)) = (closes, choice.reasons.last_mut()) {
-                    *last = "reduction: none, since the closure did not decide the matter".to_owned();
-                }
+                let choice = wish.complete(&mut self.task.claim);
+                let mut choice = choice.map_err(|why| self.refuse(why, arguments))?;
+                let net = self.simplified.as_ref().map(|it| Reason::Net(it.simpler.describe()));
+                choice.reasons.extend(net);
                 let decision = self.search(choice.method, &settings, None, arguments, clock)?;
                 (choice, self.shorten(decision, &settings, arguments, clock))
             }
@@ -106,14 +90,19 @@ impl<'a> Question<'_, 'a> {
             notes.push("not shortened: the shortest run need not be fair".to_owned());
         }
         let reduction_check =
-            self.verify_reduction(&choice, &decision, &settings, arguments, clock, fault)?;
+            self.verify_reduction(choice.method, &decision, &settings, arguments, clock, fault)?;
         Ok(PropertyResult {
             property: self.name.to_owned(),
             verdict,
             reason: (!notes.is_empty()).then(|| notes.join("; ")),
             method: Some(self.describe(choice.method, arguments)),
-            chosen: self.one_line(&choice, arguments),
-            choice: if arguments.explain_choice { choice.reasons } else { Vec::new() },
+            chosen: choice.summary(&wish).filter(|_| !arguments.explain_choice),
+            choice: choice
+                .reasons
+                .iter()
+                .filter(|_| arguments.explain_choice)
+                .map(Reason::to_string)
+                .collect(),
             stats: statistics(&decision, seconds),
             counterexample,
             reduction_check,
@@ -121,37 +110,16 @@ impl<'a> Question<'_, 'a> {
     }
 
     /// What the user asked for.
-    fn wish(&self, arguments: &CheckArguments) -> Wish {
-        let fair = !self.constraints.fairness.is_empty();
-        let mut wish = Wish {
+    fn wish(&self, arguments: &CheckArguments) -> Result<Wish, Failure> {
+        Ok(Wish {
             observer: arguments.observer.kind(),
             search: arguments.algorithm.kind(),
             reduction: arguments.reduce.into(),
-            bitstate: arguments.search.store == StoreKind::Bitstate,
-            fair: fair && arguments.fairness_by == FairnessBy::Search,
+            store: store(arguments)?,
+            fair: !self.constraints.fairness.is_empty(),
+            fairness_by: arguments.fairness_by.into(),
             ignores_ends: arguments.deadlock == Deadlock::Ignore || self.task.ignores_ends,
-        };
-        if arguments.fairness_by == FairnessBy::Monitor {
-            wish.observer = wish.observer.or(Some(ObserverKind::Ba));
-            wish.search = wish.search.or(Some(SearchKind::Nested));
-            if wish.reduction == ReductionWish::Auto {
-                wish.reduction = ReductionWish::None;
-            }
-        }
-        wish
-    }
-
-    /// Why the method was chosen, in one line, if the user left it open and does not want to know more.
-    fn one_line(&self, choice: &Choice, arguments: &CheckArguments) -> Option<String> {
-        let Wish { bitstate, fair, ignores_ends, .. } = self.wish(arguments);
-        let open = Wish { bitstate, fair, ignores_ends, ..Wish::default() };
-        if arguments.explain_choice || self.wish(arguments) != open {
-            return None;
-        }
-        let observer = choice.reasons.iter().find_map(|reason| reason.strip_prefix("observer: "));
-        let why = observer?;
-        let dropped = if fair { "; no reduction, since only fair runs count" } else { "" };
-        Some(format!("chosen: {why}{dropped}"))
+        })
     }
 
     fn describe(&self, method: Method, arguments: &CheckArguments) -> report::Method {
@@ -167,9 +135,8 @@ impl<'a> Question<'_, 'a> {
         }
     }
 
-    fn refuse(&self, why: &impl std::fmt::Display, arguments: &CheckArguments) -> Failure {
-        let message = format!("`{}` cannot be checked this way: {why}", self.name);
-        Failure::plain("method", message, arguments.limits.json)
+    fn refuse(&self, why: Refusal, arguments: &CheckArguments) -> Failure {
+        refuse(self.name, why, arguments)
     }
 
     /// Searches for a run that the claim accepts, or another claim instead of it.
@@ -196,12 +163,7 @@ impl<'a> Question<'_, 'a> {
                 claim.search(self.system, method, settings, &mut clock.budget(&arguments.limits))
             }
         };
-        decided.map_err(|refusal| match (refusal, settings.store) {
-            (Refusal::NoMemory, StoreChoice::Bitstate(size, _)) => {
-                cannot_allocate(size, arguments.limits.json)
-            }
-            (refusal, _) => self.refuse(&refusal, arguments),
-        })
+        decided.map_err(|refusal| self.refuse(refusal, arguments))
     }
 
     /// With a shorter run, if that was asked for and there is one.
@@ -225,7 +187,7 @@ impl<'a> Question<'_, 'a> {
         }
         // A shortest run by value may be one that ends, of which only the automaton as it was written
         // knows whether it is accepted.
-        if found.violation == Violation::Deadlock || self.task.owns_deadlocks() {
+        if found.violation == Violation::Deadlock || self.task.claim.owns_deadlocks() {
             return decision;
         }
         let length = match found.violation {
@@ -246,24 +208,21 @@ impl<'a> Question<'_, 'a> {
     /// 004: checks the stutter closure with reduction. Nothing if that does not decide the matter.
     fn search_closure(
         &mut self,
+        wish: &Wish,
         arguments: &CheckArguments,
         settings: &Settings<'_>,
         clock: &mut Clock,
         notes: &mut Vec<String>,
     ) -> Result<Option<(Choice, Decision)>, Failure> {
-        if self.task.owns_deadlocks() {
+        if self.task.claim.owns_deadlocks() {
             notes.push("its deadlock states have no closure: checked without reduction".to_owned());
             return Ok(None);
         }
-        let Some(closure) = stutter::closure(&self.task.claim.tgba, MAX_CLOSURE_STATES) else {
+        let Some(mut closed) = self.task.claim.closure(MAX_CLOSURE_STATES) else {
             notes.push("its stutter closure is too large: checked without reduction".to_owned());
             return Ok(None);
         };
-        let mut closed = Claim::new(closure, self.task.claim.propositions.clone(), true);
-        let choice = self.wish(arguments).complete(&mut closed);
-        let mut choice = choice.map_err(|why| self.refuse(&why, arguments))?;
-        choice.reasons[0] =
-            "property: it may see stuttering, so its closure under stuttering is watched".to_owned();
+        let choice = wish.complete(&mut closed).map_err(|why| self.refuse(why, arguments))?;
         let decision = self.search(choice.method, settings, Some(&mut closed), arguments, clock)?;
         if let Some(evidence) = decision.outcome.evidence()
             && self.judge_evidence(evidence, arguments).is_err()
@@ -349,7 +308,8 @@ impl<'a> Question<'_, 'a> {
         evidence: &Evidence,
         arguments: &CheckArguments,
     ) -> Result<(Run, Replayed, Option<usize>), String> {
-        let FormulaTask { formula, written, propositions, claim, .. } = &*self.task;
+        let FormulaTask { formula, propositions, claim, .. } = &*self.task;
+        let written = claim.written();
         let Evidence { violation, run, cycle_start, .. } = evidence;
         let deadlock_is_error = arguments.deadlock == Deadlock::Error;
         let (run, cycle_start) = match (violation, cycle_start) {
@@ -360,7 +320,7 @@ impl<'a> Question<'_, 'a> {
                     let is_bad = |word: &Lasso| match (formula, written) {
                         (Some(formula), _) => !ltl::satisfies(self.formulas, *formula, word),
                         (None, Some(written)) => written.accepts(word),
-                        (None, None) => automata::accepts(&claim.tgba, word),
+                        (None, None) => automata::accepts(claim.tgba(), word),
                     };
                     let replayed = replay::judge_prefix(self.system, propositions, run, is_bad);
                     return Ok((run.clone(), replayed.map_err(|rejection| rejection.to_string())?, None));
@@ -369,8 +329,8 @@ impl<'a> Question<'_, 'a> {
             (_, Some(cycle_start)) => (run.clone(), *cycle_start),
             (Violation::Deadlock, None) => {
                 let replayed = match written {
-                    Some(claim) if self.task.owns_deadlocks() && !deadlock_is_error => {
-                        replay::judge_deadlock_claim(self.system, claim, propositions, run)
+                    Some(written) if claim.owns_deadlocks() && !deadlock_is_error => {
+                        replay::judge_deadlock_claim(self.system, written, propositions, run)
                     }
                     _ => replay::judge(self.system, run, replay::Claim::Deadlock),
                 };
@@ -389,7 +349,7 @@ impl<'a> Question<'_, 'a> {
                 replay::judge_claim(self.system, written, propositions, &run, cycle_start)
             }
             (None, None) => {
-                let tgba = AnyAutomaton::Tgba(claim.tgba.clone());
+                let tgba = AnyAutomaton::Tgba(claim.tgba().clone());
                 replay::judge_claim(self.system, &tgba, propositions, &run, cycle_start)
             }
         };
@@ -400,21 +360,21 @@ impl<'a> Question<'_, 'a> {
     /// The same check without reduction, compared, if that was asked for.
     fn verify_reduction(
         &mut self,
-        choice: &Choice,
+        chosen: Method,
         decision: &Decision,
         settings: &Settings<'_>,
         arguments: &CheckArguments,
         clock: &mut Clock,
         fault: &mut Option<StepError>,
     ) -> Result<Option<ReductionCheck>, Failure> {
-        if !arguments.verify_reduction || choice.method.reduction.is_none() {
+        if !arguments.verify_reduction || chosen.reduction.is_none() {
             return Ok(None);
         }
-        let mut method = Method { reduction: None, ..choice.method };
-        if !self.task.claim.stutter_invariant {
+        let mut method = Method { reduction: None, ..chosen };
+        if self.task.claim.proof().is_none() {
             // The closure was checked, maybe by an observer that the claim itself cannot have.
-            let choice = self.task.choose(unreduced(&self.wish(arguments)));
-            method = choice.map_err(|why| self.refuse(&why, arguments))?.method;
+            let choice = self.wish(arguments)?.unreduced().complete(&mut self.task.claim);
+            method = choice.map_err(|why| self.refuse(why, arguments))?.method;
         }
         self.simplified = None;
         let full = self.search(method, settings, None, arguments, clock)?;
@@ -426,27 +386,6 @@ impl<'a> Question<'_, 'a> {
             agrees: found(&full) == found(decision),
         }))
     }
-}
-
-/// What monitors need was not asked for, if the user left it open.
-fn explain_monitors(choice: &mut Choice, arguments: &CheckArguments) {
-    let open = [
-        ("observer: ", arguments.observer.kind().is_none(), "ba, which monitors can be added to"),
-        ("search: ", arguments.algorithm.kind().is_none(), "nested, which monitors are for"),
-        ("reduction: ", arguments.reduce == Reduce::Auto, "none, fair runs cannot be told apart with it"),
-    ];
-    for (what, is_open, why) in open {
-        let mut reasons = choice.reasons.iter_mut();
-        let reason = reasons.find(|reason| reason.starts_with(what) && reason.ends_with("as asked"));
-        if let (Some(reason), true) = (reason, is_open && arguments.fairness_by == FairnessBy::Monitor) {
-            *reason = format!("{what}{why}");
-        }
-    }
-}
-
-/// Whatever fits, without reduction.
-fn unreduced(wish: &Wish) -> Wish {
-    Wish { observer: None, search: None, reduction: ReductionWish::None, ..*wish }
 }
 
 /// With the run on the original net.
@@ -468,25 +407,38 @@ fn fault_of(decision: &Decision) -> Option<StepError> {
     }
 }
 
+/// Why a property cannot be checked as was asked for.
+pub(super) fn refuse(name: &str, why: Refusal, arguments: &CheckArguments) -> Failure {
+    if let Refusal::NoMemory(size) = why {
+        return cannot_allocate(size, arguments.limits.json);
+    }
+    let message = format!("`{name}` cannot be checked this way: {}", spelling::refusal(why));
+    Failure::plain("method", message, arguments.limits.json)
+}
+
 /// How to search, besides the method.
-fn settings<'f>(arguments: &CheckArguments) -> Result<Settings<'f>, Failure> {
-    let CheckArguments { search, limits, .. } = arguments;
-    let store = match search.store {
-        StoreKind::Exact => StoreChoice::Exact,
-        StoreKind::Bitstate => {
-            let size = bitstate_size(search, limits.max_bytes(), limits.json)?;
-            StoreChoice::Bitstate(size, search.bitstate_hashes)
-        }
-    };
-    Ok(Settings {
+pub(super) fn settings<'f>(arguments: &CheckArguments, constraints: &'f Constraints) -> Settings<'f> {
+    Settings {
         at_deadlock: arguments.deadlock.into(),
         orders: arguments.orders.orders(),
-        work_set: match search.order {
+        work_set: match arguments.search.order {
             Order::Bfs => WorkSet::Queue,
             Order::Dfs => WorkSet::Stack,
         },
-        store,
+        fairness: constraints.list(),
         ..Settings::default()
+    }
+}
+
+/// How states are to be kept.
+pub(super) fn store(arguments: &CheckArguments) -> Result<check::method::StoreKind, Failure> {
+    let CheckArguments { search, limits, .. } = arguments;
+    Ok(match search.store {
+        StoreKind::Exact => check::method::StoreKind::Exact,
+        StoreKind::Bitstate => check::method::StoreKind::Bitstate {
+            bytes: bitstate_size(search, limits.max_bytes(), limits.json)?,
+            n_hashes: search.bitstate_hashes,
+        },
     })
 }
 

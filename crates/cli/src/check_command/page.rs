@@ -21,7 +21,7 @@ pub(super) fn watchers<'t>(
     formulas: &'t Formulas,
 ) -> Vec<Option<Watcher<'t>>> {
     let watcher = |task: &'t Task| match &task.kind {
-        TaskKind::Formula(task) => Some(Watcher::Claim(&task.claim.tgba, formulas)),
+        TaskKind::Formula(task) => Some(Watcher::Claim(task.claim.tgba(), formulas)),
         TaskKind::Tester(tester, _) => Some(Watcher::Tester(tester)),
         _ => None,
     };

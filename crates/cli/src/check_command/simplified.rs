@@ -92,7 +92,7 @@ pub(super) fn simplify(
                     .zip(&carried)
                     .map(|(prop, &expr)| (prop, system.add_proposition("", expr)))
                     .collect();
-                Asked::Runs(Box::new(Claim::new(task.claim.tgba.clone(), numbered, true)))
+                Asked::Runs(Box::new(task.claim.about(numbered)))
             }
             (_, Some(&expr)) => Asked::States(Goal::Invariant(system.add_proposition("", expr))),
             (_, None) => Asked::States(Goal::Deadlock),
@@ -106,8 +106,8 @@ pub(super) fn simplify(
 
 /// Whether a formula does not see what structural reductions change.
 fn sees_no_difference(task: &FormulaTask, constraints: &Constraints, arguments: &CheckArguments) -> bool {
-    task.claim.stutter_invariant
-        && !task.owns_deadlocks()
+    task.claim.proof().is_some()
+        && !task.claim.owns_deadlocks()
         && constraints.fairness.is_empty()
         && AtDeadlock::from(arguments.deadlock) == AtDeadlock::Stutter
         && !arguments.shortest

@@ -1,19 +1,22 @@
 //! Testers and specifications.
 
 use automata::Tester;
-use check::search::one_pass::WorkSet;
-use check::search::{Evidence, ProductOutcome, ProductStop, Violation, tester, two_pass};
-use check::store::{BitstatePlanes, ExactPlanes};
+use check::choice::Wish;
+use check::decide::{Refusal, Settings, TesterClaim};
+use check::product::Orders;
+use check::rules::Rule;
+use check::search::{Evidence, ProductOutcome, ProductStop, Violation};
 use model::{ActionSystem, LabelId, StepError};
-use replay::{Claim, TesterClaim};
+use replay::{Claim, TesterClaim as Illegal};
 use report::outcome::{Counterexample, ReductionCheck};
 use report::{Method, PropertyResult, Statistics, Trace, Verdict};
 
 use super::fairness::Constraints;
-use super::safety::{bitstate_size, cannot_allocate};
+use super::formula::{refuse, settings, store};
 use super::{coverage_reason, internal_error, limit_reason, lost_run, reduction_name, undecided};
-use crate::args::{CheckArguments, FairnessBy, Order, Reduce, StoreKind};
+use crate::args::CheckArguments;
 use crate::exit::Failure;
+use crate::spelling;
 use crate::terminal::Clock;
 
 /// Whether a system does what a tester calls illegal.
@@ -34,38 +37,38 @@ impl<'a> Question<'_, 'a> {
         clock: &mut Clock,
         fault: &mut Option<StepError>,
     ) -> Result<PropertyResult<'a>, Failure> {
-        let Some(reduces) = arguments.reduces_testers() else {
-            let reason = "this reduction is for LTL and claims: use --reduce stubborn for testers";
-            return Ok(undecided(self.name, reason.to_owned()));
+        let wish = Wish {
+            reduction: arguments.reduce.into(),
+            store: store(arguments)?,
+            fair: !self.constraints.fairness.is_empty(),
+            fairness_by: arguments.fairness_by.into(),
+            ..Wish::default()
         };
-        let is_fair = self.is_about_fair_runs();
-        if let Some(why) = self.refusal(is_fair, arguments) {
-            let message = format!("`{}` cannot be checked this way: {why}", self.name);
-            return Err(Failure::plain("method", message, arguments.limits.json));
-        }
-        let reduces = reduces && !is_fair;
+        let chosen = match wish.complete_for_tester(&self.claim()) {
+            Ok(choice) => choice.method,
+            Err(why @ Refusal::Rule(Rule::TesterReduction)) => {
+                return Ok(undecided(self.name, spelling::refusal(why)));
+            }
+            Err(why) => return Err(refuse(self.name, why, arguments)),
+        };
+        let reduces = chosen.reduction.is_some();
         let start = clock.seconds();
-        let outcome = self.search(reduces, arguments, clock)?;
+        let outcome = self.search(chosen, arguments, clock)?;
         clock.clear();
         let seconds = clock.seconds() - start;
         if let Some(ProductStop::Fault(error, _)) = &outcome.stop {
             fault.get_or_insert(*error);
         }
         let (verdict, reason, counterexample) = self.judge(&outcome);
-        let has_infinite = self.tester.states.iter().any(|state| state.infinite);
         let method = Method {
-            observer: "tester",
-            search: match (is_fair, has_infinite) {
-                (true, _) => "two-pass",
-                (false, true) => "one-pass+nested",
-                (false, false) => "one-pass",
-            },
+            observer: chosen.observer.name(),
+            search: chosen.search.name(),
             reduction: reduction_name(reduces),
-            fairness: if is_fair { self.constraints.name() } else { "none" },
+            fairness: if self.is_about_fair_runs() { self.constraints.name() } else { "none" },
             store: arguments.search.store.name(),
         };
         let reduction_check = if reduces && arguments.verify_reduction {
-            let full = self.search(false, arguments, clock)?;
+            let full = self.search(check::method::Method { reduction: None, ..chosen }, arguments, clock)?;
             let found = |outcome: &ProductOutcome| matches!(outcome.stop, Some(ProductStop::Found(_)));
             Some(ReductionCheck {
                 full_states: full.stats.states,
@@ -88,65 +91,31 @@ impl<'a> Question<'_, 'a> {
         })
     }
 
-    /// Whether there are fairness constraints, and it matters: only infinite runs can be unfair.
-    fn is_about_fair_runs(&self) -> bool {
-        let is_infinite = |state: &automata::tester::State| state.livelock || state.infinite;
-        !self.constraints.fairness.is_empty() && self.tester.states.iter().any(is_infinite)
+    fn claim(&self) -> TesterClaim<'_> {
+        TesterClaim::new(self.tester, self.labels)
     }
 
-    /// Why it cannot be checked as was asked for, if so.
-    fn refusal(&self, is_fair: bool, arguments: &CheckArguments) -> Option<&'static str> {
-        if !is_fair {
-            return None;
-        }
-        if matches!(arguments.reduce, Reduce::Stubborn | Reduce::Guided) {
-            return Some(
-                "a reduction does not keep enough interleavings to tell fair runs: use --reduce none",
-            );
-        }
-        if arguments.search.store == StoreKind::Bitstate {
-            return Some(
-                "fair runs are told by components, for which the store must be exact: use --store exact",
-            );
-        }
-        (arguments.fairness_by == FairnessBy::Monitor)
-            .then_some("monitors are for LTL: use --fairness-by search for testers")
+    /// Whether there are fairness constraints, and it matters.
+    fn is_about_fair_runs(&self) -> bool {
+        self.claim().features(!self.constraints.fairness.is_empty()).fair
     }
 
     fn search(
         &self,
-        reduces: bool,
+        method: check::method::Method,
         arguments: &CheckArguments,
         clock: &mut Clock,
     ) -> Result<ProductOutcome, Failure> {
-        let CheckArguments { search, limits, .. } = arguments;
-        let max_bytes = limits.max_bytes();
-        let product = tester::product(self.system, self.tester, self.labels, reduces).map_err(|_| {
-            let message = format!("tester `{}` is too large once its tau steps are removed", self.name);
-            Failure::plain("too-large", message, limits.json)
-        })?;
-        let mut product = product.with_max_bytes(max_bytes);
-        let width = product.width();
-        let work_set = match search.order {
-            Order::Bfs => WorkSet::Queue,
-            Order::Dfs => WorkSet::Stack,
-        };
-        let mut budget = clock.budget(limits);
-        if self.is_about_fair_runs() {
-            let mut product = product.under(self.constraints.fairness.clone());
-            return Ok(two_pass::search(&mut product, &mut budget));
+        let settings = Settings { orders: Orders::default(), ..settings(arguments, self.constraints) };
+        let mut budget = clock.budget(&arguments.limits);
+        match self.claim().search(self.system, method, &settings, &mut budget) {
+            Ok(decision) => Ok(decision.outcome),
+            Err(Refusal::Tester) => {
+                let message = format!("tester `{}` is too large once its tau steps are removed", self.name);
+                Err(Failure::plain("too-large", message, arguments.limits.json))
+            }
+            Err(why) => Err(refuse(self.name, why, arguments)),
         }
-        Ok(match search.store {
-            StoreKind::Exact => {
-                tester::check(&mut product, work_set, || ExactPlanes::new(width, max_bytes), &mut budget)
-            }
-            StoreKind::Bitstate => {
-                let size = bitstate_size(search, max_bytes, limits.json)?;
-                let planes = BitstatePlanes::new(size, search.bitstate_hashes);
-                let planes = planes.ok_or_else(|| cannot_allocate(size, limits.json))?;
-                tester::check(&mut product, work_set, || planes.clone(), &mut budget)
-            }
-        })
     }
 
     fn judge(&self, outcome: &ProductOutcome) -> (Verdict, Option<String>, Option<Counterexample<'a>>) {
@@ -198,20 +167,20 @@ impl<'a> Question<'_, 'a> {
         let state = name(evidence.observer_state());
         let (claim, kind, reason) = match violation {
             Violation::AtOnce => {
-                (TesterClaim::IllegalTrace, "prefix", format!("illegal trace: the tester reaches `{state}`"))
+                (Illegal::IllegalTrace, "prefix", format!("illegal trace: the tester reaches `{state}`"))
             }
             Violation::Deadlock => (
-                TesterClaim::StableFailure,
+                Illegal::StableFailure,
                 "deadlock",
                 format!("illegal stable failure: the system refuses what the tester needs in `{state}`"),
             ),
             Violation::Livelock => (
-                TesterClaim::Divergence,
+                Illegal::Divergence,
                 "lasso",
                 format!("illegal divergence: the tester waits for ever in `{state}`"),
             ),
             Violation::Cycle => (
-                TesterClaim::InfiniteTrace,
+                Illegal::InfiniteTrace,
                 "lasso",
                 "illegal infinite trace: the tester leaves infinite states infinitely often".to_owned(),
             ),

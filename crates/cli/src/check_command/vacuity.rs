@@ -5,6 +5,7 @@
 //! search has met rules most of that out; the rest is asked of the system, as a formula of its own
 //! with a small budget.
 
+use automata::stutter::Proof;
 use check::choice::Wish;
 use check::decide::{Claim, Decision, Settings};
 use check::product::AtDeadlock;
@@ -26,9 +27,9 @@ pub(super) fn of_decision(
     arguments: &CheckArguments,
     clock: &mut Clock,
 ) -> Option<String> {
-    let tgba = &question.task.claim.tgba;
+    let tgba = question.task.claim.tgba();
     let accepts_nothing = tgba.states().all(|state| tgba.edges(state).is_empty());
-    if accepts_nothing && !question.task.owns_deadlocks() {
+    if accepts_nothing && !question.task.claim.owns_deadlocks() {
         return Some("vacuous: no word violates it".to_owned());
     }
     let formula = question.task.formula;
@@ -86,7 +87,7 @@ impl Doubt<'_, '_, '_> {
     /// A proposition that never changes, where the formula would hold with its other value, too.
     fn constant(&mut self, formula: Formula) -> Option<String> {
         let propositions: Vec<Prop> =
-            self.question.task.claim.propositions.iter().map(|(prop, _)| *prop).collect();
+            self.question.task.claim.propositions().iter().map(|(prop, _)| *prop).collect();
         for (index, prop) in propositions.into_iter().enumerate() {
             let values = &self.decision.valuations;
             let value = values.first()?[index];
@@ -113,7 +114,7 @@ impl Doubt<'_, '_, '_> {
             Node::True => true,
             Node::Prop(prop) => {
                 let position =
-                    self.question.task.claim.propositions.iter().position(|(known, _)| *known == prop);
+                    self.question.task.claim.propositions().iter().position(|(known, _)| *known == prop);
                 // A proposition that the automaton does not look at may be anything.
                 position.is_none_or(|index| values[index])
             }
@@ -133,9 +134,9 @@ impl Doubt<'_, '_, '_> {
         let negation = formulas.not(formula);
         let limits = &self.arguments.limits;
         let Ok(tgba) = property::translate(formulas, negation, limits, self.clock) else { return false };
-        let invariant = formulas.classes(formula).is_next_free();
+        let proof = Proof::of_next_free(formulas, formula);
         let propositions = self.question.task.numbered.clone();
-        let mut claim = Claim::new(tgba, propositions, invariant);
+        let mut claim = Claim::new(tgba, propositions, proof);
         let Ok(choice) = Wish::default().complete(&mut claim) else { return false };
         let settings = Settings { at_deadlock: self.at_deadlock, ..Settings::default() };
         let mut budget = self.clock.budget(&self.arguments.limits);

@@ -85,7 +85,7 @@ impl Contest<'_> {
         let clock = self.clock.part(share);
         let Contest { model, limits, .. } = self;
         let task = asked.task.as_mut()?;
-        let method = task.choose(Wish::default()).ok()?.method;
+        let method = Wish::default().complete(&mut task.claim).ok()?.method;
         let settings = Settings { at_deadlock: AtDeadlock::Stutter, ..Settings::default() };
         let (model, techniques) = match &mut asked.simpler {
             Some(simpler) => (&mut simpler.model, SIMPLIFIED),
