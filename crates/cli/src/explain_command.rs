@@ -4,14 +4,14 @@ use std::path::Path;
 
 use base::{Diagnostic, SourceMap};
 use report::outcome::SCHEMA;
-use report::{CheckReport, Explanation};
+use report::{CheckReport, Explanation, Verdict};
 use serde_json::{Value, json};
 
 use crate::args::ExplainArguments;
 use crate::check_command::{self, Telling};
 use crate::exit::{Exit, Failure};
 use crate::input;
-use crate::terminal;
+use crate::terminal::{self, SPELLING};
 
 pub(crate) fn run(arguments: &ExplainArguments) -> Result<Exit, Failure> {
     match &arguments.input {
@@ -21,8 +21,9 @@ pub(crate) fn run(arguments: &ExplainArguments) -> Result<Exit, Failure> {
 }
 
 /// Explains what a check has just found.
-pub(crate) fn print(report: &CheckReport<'_>, json: bool) {
-    let explanations: Vec<Explanation> = report.results.iter().map(Explanation::of_result).collect();
+pub(crate) fn print(report: &CheckReport, json: bool) {
+    let explanations: Vec<Explanation> =
+        report.results.iter().map(|result| Explanation::of_result(result, &SPELLING)).collect();
     let model = serde_json::to_value(&report.model).unwrap_or_default();
     print_all(&model, &report.model.to_text(), &explanations, json);
 }
@@ -46,13 +47,13 @@ fn explain_earlier(arguments: &ExplainArguments, path: &Path) -> Result<Exit, Fa
     for result in
         document.get("results").and_then(Value::as_array).ok_or_else(|| bad("it has no `results`"))?
     {
-        let explanation = Explanation::of_json(result, Some(input.model.system()));
+        let explanation = Explanation::of_json(result, Some(input.model.system()), &SPELLING);
         explanations.push(explanation.ok_or_else(|| bad("a result cannot be read"))?);
     }
     let asked = &arguments.check.property;
     explanations.retain(|explanation| asked.is_empty() || asked.contains(&explanation.property));
     print_all(&document["model"], &format!("{file}, as it was checked"), &explanations, json);
-    let is_violated = explanations.iter().any(|explanation| explanation.verdict == "violated");
+    let is_violated = explanations.iter().any(|explanation| explanation.verdict == Verdict::Violated);
     Ok(if is_violated { Exit::Violated } else { Exit::Success })
 }
 

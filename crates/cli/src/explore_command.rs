@@ -205,7 +205,7 @@ fn explore_product(
         stats: outcome.stats,
         complete: outcome.stop.is_none(),
         product: Some(ProductInfo {
-            observer: observer.name(),
+            observer: observer.into(),
             system_states: outcome.system_states.unwrap_or(0),
             observer_states,
         }),

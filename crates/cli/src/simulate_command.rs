@@ -1,11 +1,14 @@
 //! `stubborn simulate`: one run, by hand or at random.
 
 use std::io::{BufRead as _, IsTerminal as _};
+use std::sync::Arc;
 
 use base::{Budget, Limit, Progress};
 use check::walk::Walk;
+use language::View;
 use model::{ActionId, ActionSystem, StepError};
 use promela::lower::Code;
+use replay::{Ending, Evidence, Question};
 use report::outcome::SCHEMA;
 use report::story::{self, Story};
 use report::{Trace, trace};
@@ -15,7 +18,7 @@ use crate::check_command::limit_reason;
 use crate::exit::{Exit, Failure};
 use crate::input::{self, Input, Loaded, Outcome};
 use crate::story::PromelaStory;
-use crate::terminal::{self, Clock};
+use crate::terminal::{self, Clock, SPELLING};
 
 pub(crate) fn run(arguments: &SimulateArguments) -> Result<Exit, Failure> {
     let json = arguments.limits.json;
@@ -41,7 +44,7 @@ fn code_of(input: &Input, json: bool) -> Result<Option<Code>, Failure> {
 fn simulate(input: &Input, seed: u64, arguments: &SimulateArguments) -> Result<Outcome<Exit>, Failure> {
     let json = arguments.limits.json;
     let code = code_of(input, json)?;
-    let promela = code.as_ref().map(|code| PromelaStory { code, sources: &input.sources, file: &input.file });
+    let promela = code.as_ref().map(|code| PromelaStory::new(code, &input.sources, &input.file));
     let system = code.as_ref().map_or(input.model.system(), |code| &code.system);
     let n_initial = system.initial().len();
     let Some(walk) = Walk::new(system, arguments.initial) else {
@@ -55,7 +58,7 @@ fn simulate(input: &Input, seed: u64, arguments: &SimulateArguments) -> Result<O
     let clock = Clock::start(&arguments.limits);
     let budget = clock.budget(&arguments.limits);
     let random = fastrand::Rng::with_seed(seed);
-    let story = promela.as_ref().map(|story| story as &dyn Story);
+    let story = promela.map(|story| story as Arc<dyn Story>);
     let mut simulation = Simulation { system, story, walk, random, json, budget };
     let end = if arguments.random { simulation.random_steps(arguments.length) } else { simulation.ask() };
     let may_end = |code: &Code| code.positions(&simulation.state()).iter().all(|position| position.may_stay);
@@ -79,7 +82,7 @@ fn simulate(input: &Input, seed: u64, arguments: &SimulateArguments) -> Result<O
         });
         terminal::print_stdout(&format!("{document:#}\n"));
     } else if arguments.random {
-        terminal::print_stdout(&(input.info().to_text() + "\n" + &trace.to_text(None)));
+        terminal::print_stdout(&(input.info().to_text() + "\n" + &trace.to_text(None, &SPELLING)));
         let end = end.map_or(String::new(), |end| format!(", then {end}"));
         let length = report::count(trace.len() as u64, "step");
         terminal::print_stdout(&format!("{length}{end}; repeat this run with --seed {seed}\n"));
@@ -108,7 +111,7 @@ impl From<Limit> for Trouble {
 struct Simulation<'a> {
     system: &'a ActionSystem,
     /// Who can tell what happens in the words of the language.
-    story: Option<&'a dyn Story>,
+    story: Option<Arc<dyn Story>>,
     walk: Walk<'a, ActionSystem>,
     random: fastrand::Rng,
     json: bool,
@@ -194,7 +197,7 @@ impl Simulation<'_> {
             }
             "s" | "state" => self.show_state(),
             "t" | "trace" => match self.trace() {
-                Ok(trace) => self.say(&trace.to_text(None)),
+                Ok(trace) => self.say(&trace.to_text(None, &SPELLING)),
                 Err(failure) => _ = failure.report(),
             },
             "h" | "help" | "?" => self.say(HELP),
@@ -210,6 +213,7 @@ impl Simulation<'_> {
         let changes = self.changes(&before, &self.state());
         let lines = self
             .story
+            .as_deref()
             .map_or(Vec::new(), |story| trace::told(&story::of_step(story, self.system, action, &before)));
         let position = self.walk.position();
         match lines.split_first() {
@@ -230,7 +234,7 @@ impl Simulation<'_> {
 
     /// What differs between two states.
     fn changes(&self, before: &[i64], after: &[i64]) -> String {
-        match self.story {
+        match self.story.as_deref() {
             Some(story) => story::changes(story, before, after),
             None => trace::changes(self.system, before, after),
         }
@@ -239,7 +243,8 @@ impl Simulation<'_> {
 
     /// A step in one line.
     fn describe(&self, action: ActionId, before: &[i64]) -> String {
-        let statements = self.story.map(|story| story::of_step(story, self.system, action, before));
+        let statements =
+            self.story.as_deref().map(|story| story::of_step(story, self.system, action, before));
         match statements.as_deref() {
             Some([first]) => first.to_text(),
             Some([first, .., last]) => format!("{} … {}", first.to_text(), last.text),
@@ -262,9 +267,9 @@ impl Simulation<'_> {
     fn show_state(&self) {
         self.say(&format!("{:>5}  state\n", self.walk.position()));
         let state = self.state();
-        let (details, positions) = match self.story {
-            Some(story) => (trace::cut(story::details(story, &state)), story.positions(&state)),
-            None => (trace::details(self.system, &state), Vec::new()),
+        let (details, positions) = match self.story.as_deref() {
+            Some(story) => (trace::cut(story::details(story, &state), &SPELLING), story.positions(&state)),
+            None => (trace::details(self.system, &state, &SPELLING), Vec::new()),
         };
         for line in trace::wrapped(&details, 90).into_iter().chain(positions) {
             self.say(&format!("         {line}\n"));
@@ -294,18 +299,17 @@ impl Simulation<'_> {
     }
 
     /// The run so far, as the judge of evidence sees it.
-    fn trace(&self) -> Result<Trace<'_>, Failure> {
+    fn trace(&self) -> Result<Trace, Failure> {
         let run = self.walk.run();
-        let replayed = replay::repeat(self.system, &run).map_err(|rejection| {
+        let evidence = Evidence::new(&run, Ending::Open);
+        let judged = replay::judge(self.system, &Question::Possible, &evidence, &mut Budget::unlimited());
+        let judged = judged.map_err(|doubt| {
             let message =
-                format!("internal error, please report it: the run does not stand up to replay: {rejection}");
+                format!("internal error, please report it: the run does not stand up to replay: {doubt}");
             Failure::plain("internal", message, self.json)
         })?;
-        let mut trace = Trace::new(self.system, run, replayed);
-        if let Some(story) = self.story {
-            trace.tell(story);
-        }
-        Ok(trace)
+        let view = View { system: Arc::new(self.system.clone()), story: self.story.clone() };
+        Ok(Trace::new(view, judged.replayed))
     }
 
     fn model_error(&self, error: &StepError, code: Option<&Code>) -> Failure {
@@ -314,7 +318,7 @@ impl Simulation<'_> {
             Some(code) => {
                 if let (Ok(mut trace), Some(action), false) = (self.trace(), error.action, self.json) {
                     trace.fails(action);
-                    self.say(&trace.to_text(None));
+                    self.say(&trace.to_text(None, &SPELLING));
                 }
                 code.describe(error)
             }

@@ -1,5 +1,7 @@
 //! Tells runs of models in Promela in the words of their text.
 
+use std::sync::Arc;
+
 use base::{SourceMap, Span};
 use model::{ActionId, VarId};
 use promela::lower::Code;
@@ -7,17 +9,22 @@ use promela::lower::tell;
 use report::story::{Item, Message, Position, Statement, Story, Way};
 
 /// A model in Promela, and its text.
-pub(crate) struct PromelaStory<'a> {
-    pub(crate) code: &'a Code,
-    pub(crate) sources: &'a SourceMap,
+pub(crate) struct PromelaStory {
+    code: Code,
+    sources: SourceMap,
     /// The file of the model.
-    pub(crate) file: &'a str,
+    file: String,
 }
 
 /// Longer statements are cut where a process waits.
 const MAX_LETTERS: usize = 60;
 
-impl PromelaStory<'_> {
+impl PromelaStory {
+    /// Tells runs of this code.
+    pub(crate) fn new(code: &Code, sources: &SourceMap, file: &str) -> Arc<PromelaStory> {
+        Arc::new(PromelaStory { code: code.clone(), sources: sources.clone(), file: file.to_owned() })
+    }
+
     /// The file, if it is not the model's own, and the line.
     fn place(&self, span: Span) -> (Option<String>, usize) {
         let source = self.sources.get(span.source);
@@ -26,7 +33,7 @@ impl PromelaStory<'_> {
     }
 }
 
-impl Story for PromelaStory<'_> {
+impl Story for PromelaStory {
     fn statements(&self, action: ActionId, before: &[i64]) -> Vec<Statement> {
         let statement = |told: tell::Statement| {
             let (file, line) = self.place(told.span);

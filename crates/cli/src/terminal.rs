@@ -9,9 +9,16 @@ use std::time::{Duration, Instant};
 use base::budget::Watch;
 use base::{Budget, Limit, Progress};
 use clap::ColorChoice;
-use report::{grouped, human_bytes};
+use report::{Spelling, grouped, human_bytes};
 
 use crate::args::Limits;
+
+/// How things are spelled here.
+pub(crate) const SPELLING: Spelling = Spelling {
+    shows_all: "--json shows all",
+    weak_fairness: Some("--fair weak"),
+    strong_fairness: Some("--fair strong"),
+};
 
 static STDOUT_IS_CLOSED: AtomicBool = AtomicBool::new(false);
 

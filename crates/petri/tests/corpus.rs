@@ -292,7 +292,7 @@ fn all_runs(model: &mut Model, question: &Question) -> Vec<bool> {
         match decision.outcome.stop {
             None => return true,
             Some(ProductStop::Found(evidence)) => {
-                let question = replay::formula::Question {
+                let question = replay::Question::Formula {
                     formulas: &model.formulas,
                     formula,
                     propositions: &propositions,
@@ -301,7 +301,8 @@ fn all_runs(model: &mut Model, question: &Question) -> Vec<bool> {
                     Some(cycle_start) => (evidence.run, cycle_start),
                     None => check::walk::to_lasso(&model.system, &evidence.run).unwrap(),
                 };
-                replay::judge_formula(&model.system, &question, &run, cycle_start).unwrap();
+                let run = replay::Evidence::new(&run, replay::Ending::Cycle(cycle_start));
+                replay::judge(&model.system, &question, &run, &mut Budget::unlimited()).unwrap();
                 return false;
             }
             Some(ProductStop::Fault(error, _)) => assert!(model.widen(&error)),

@@ -168,13 +168,14 @@ fn all_runs(reducer: &Reducer<'_>, model: &mut Model, ltl: &Ltl) -> Option<bool>
         } else {
             (reduced.path(&run), reduced.path(&run[..start]).len())
         };
-        let question = replay::formula::Question {
+        let question = replay::Question::Formula {
             formulas: &model.formulas,
             formula: ltl.formula,
             propositions: &ltl.propositions,
         };
         let run = Run { initial: 0, actions: whole.iter().map(|it| ActionId::new(it.index())).collect() };
-        replay::judge_formula(&model.system, &question, &run, start).unwrap();
+        let run = replay::Evidence::new(&run, replay::Ending::Cycle(start));
+        replay::judge(&model.system, &question, &run, &mut Budget::unlimited()).unwrap();
         return Some(false);
     }
 }

@@ -9,14 +9,37 @@ pub mod diagnostic;
 pub mod drawing;
 pub mod explain;
 pub mod html;
+pub mod method;
 pub mod outcome;
 pub mod space;
 pub use language::story;
 pub mod trace;
+mod words;
 
 pub use explain::Explanation;
-pub use outcome::{CheckReport, ExploreReport, Method, ModelInfo, PropertyResult, Statistics, Verdict};
+pub use method::Method;
+pub use outcome::{
+    CheckReport, Counterexample, ExploreReport, ModelInfo, PropertyResult, Statistics, Verdict,
+};
 pub use trace::Trace;
+
+/// What texts refer to, as the user of a program has to spell it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Spelling {
+    /// Where to find what a text leaves out.
+    pub shows_all: &'static str,
+    /// How to ask for weak fairness.
+    pub weak_fairness: Option<&'static str>,
+    /// How to ask for strong fairness.
+    pub strong_fairness: Option<&'static str>,
+}
+
+impl Default for Spelling {
+    /// Nothing that a program could spell in another way.
+    fn default() -> Spelling {
+        Spelling { shows_all: "the JSON document shows all", weak_fairness: None, strong_fairness: None }
+    }
+}
 
 /// A number of bytes as people read it: `1.5 MB`.
 pub fn human_bytes(bytes: u64) -> String {

@@ -8,6 +8,7 @@
 
 use automata::stutter::{Stuttering, closure, formula_stuttering};
 use automata::{AnyAutomaton, Effort};
+use base::Budget;
 use check::choice::{ReductionWish, Wish};
 use check::decide::{Claim, Decision, Settings};
 use check::method::{Method, ObserverKind, SearchKind};
@@ -233,7 +234,9 @@ fn verdict_of(system: &ActionSystem, question: &Question, decision: &Decision) -
         (_, None) => (run.clone(), run.actions.len()),
     };
     let written = AnyAutomaton::Tgba(question.claim.tgba.clone());
-    let judged = replay::judge_claim(system, &written, &question.propositions, &run, cycle_start);
+    let claim = replay::Question::Claim { automaton: &written, propositions: &question.propositions };
+    let run = replay::Evidence::new(&run, replay::Ending::Cycle(cycle_start));
+    let judged = replay::judge(system, &claim, &run, &mut Budget::unlimited());
     Ok(if judged.is_ok() { Verdict::Violated } else { Verdict::Open })
 }
 

@@ -7,6 +7,7 @@
 //! use stubborn::base::{Budget, SourceMap};
 //! use stubborn::check::{Exact, Goal, search};
 //! use stubborn::model::System as _;
+//! use stubborn::replay::{Ending, Evidence, Question, judge};
 //!
 //! let text = "
 //!     process Worker { idle: start -> busy; busy: stop -> idle | crash -> dead; dead: ; }
@@ -20,7 +21,9 @@
 //! let outcome = search::bfs::search(&model.system, &mut store, &[Goal::Deadlock], &mut Budget::unlimited());
 //! let run = outcome.violations[0].as_ref().expect("a crashed worker is stuck");
 //! assert_eq!(run.actions.len(), 2);
-//! assert!(stubborn::replay::judge(&model.system, run, stubborn::replay::Claim::Deadlock).is_ok());
+//!
+//! let evidence = Evidence::new(run, Ending::Deadlock);
+//! assert!(judge(&model.system, &Question::Deadlock, &evidence, &mut Budget::unlimited()).is_ok());
 //! ```
 
 pub use automata;

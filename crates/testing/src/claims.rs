@@ -12,6 +12,7 @@ use check::search::{ProductOutcome, ProductStop, Violation};
 use ltl::{Formula, Formulas, Lasso, Op, Prop, Valuation, random, satisfies};
 use model::{ActionId, ActionSystem, ExprId, System as _, reference};
 use proptest::test_runner::TestCaseError;
+use replay::{Ending, Question};
 
 use crate::naive;
 use crate::networks::Network;
@@ -187,25 +188,24 @@ impl Case {
         match &outcome.stop {
             None => Ok(false),
             Some(ProductStop::Found(evidence)) => {
-                let question = replay::formula::Question {
-                    formulas: &self.formulas,
-                    formula,
-                    propositions: &self.propositions,
-                };
-                let (run, cycle_start) = match (evidence.violation, evidence.cycle_start) {
-                    (Violation::AtOnce, _) => check::walk::to_lasso(&self.system, &evidence.run)
-                        .ok_or_else(|| TestCaseError::fail("no continuation"))?,
-                    (_, Some(cycle_start)) => (evidence.run.clone(), cycle_start),
+                let question =
+                    Question::Formula { formulas: &self.formulas, formula, propositions: &self.propositions };
+                let (question, run, ending) = match (evidence.violation, evidence.cycle_start) {
+                    (Violation::AtOnce, _) => {
+                        let continued = check::walk::to_lasso(&self.system, &evidence.run);
+                        let (run, start) = continued.ok_or_else(|| TestCaseError::fail("no continuation"))?;
+                        (question, run, Ending::Cycle(start))
+                    }
+                    (_, Some(start)) => (question, evidence.run.clone(), Ending::Cycle(start)),
                     (Violation::Deadlock, None) => {
-                        replay::judge(&self.system, &evidence.run, replay::Claim::Deadlock)
-                            .map_err(|error| TestCaseError::fail(error.to_string()))?;
-                        return Ok(true);
+                        (Question::Deadlock, evidence.run.clone(), Ending::Deadlock)
                     }
                     (violation, None) => {
                         return Err(TestCaseError::fail(format!("{violation:?} without a cycle")));
                     }
                 };
-                replay::judge_formula(&self.system, &question, &run, cycle_start)
+                let run = replay::Evidence::new(&run, ending);
+                replay::judge(&self.system, &question, &run, &mut Budget::unlimited())
                     .map_err(|error| TestCaseError::fail(format!("{:?}: {error}", evidence.violation)))?;
                 Ok(true)
             }

@@ -115,16 +115,16 @@ fn judge(
     constraints: &[Constraint],
 ) -> Result<(), TestCaseError> {
     let constraint = |known: &Constraint| replay::fairness::Constraint {
-        name: "a process".to_owned(),
+        subject: replay::Subject::Process("P".to_owned()),
         strong: known.strong,
         actions: known.actions.clone(),
     };
     let constraints: Vec<_> = constraints.iter().map(constraint).collect();
-    let failed = |error: replay::Rejection| TestCaseError::fail(error.to_string());
-    let replayed = replay::repeat(&case.system, &evidence.run).map_err(failed)?;
     let cycle_start = evidence.cycle_start.ok_or_else(|| TestCaseError::fail("no cycle"))?;
-    replay::judge_fairness(&case.system, &constraints, &evidence.run, &replayed, cycle_start)
-        .map_err(failed)?;
+    let ending = replay::Ending::Cycle(cycle_start);
+    let fair = replay::Evidence { run: &evidence.run, ending, fair_to: &constraints };
+    let judged = replay::judge(&case.system, &replay::Question::Possible, &fair, &mut Budget::unlimited());
+    judged.map_err(|doubt| TestCaseError::fail(doubt.to_string()))?;
     Ok(())
 }
 

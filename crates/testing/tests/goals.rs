@@ -39,7 +39,9 @@ fn check(system: &ActionSystem, seen: &Seen) -> Result<(), TestCaseError> {
         ] {
             prop_assert_eq!(explored.violations[0].is_some(), expected, "proposition {}", number);
             if let Some(run) = &explored.violations[0] {
-                let judged = replay::judge(system, run, replay::Claim::Violates(proposition.expr));
+                let question = replay::Question::Violates(proposition.expr);
+                let run = replay::Evidence::new(run, replay::Ending::Open);
+                let judged = replay::judge(system, &question, &run, &mut Budget::unlimited());
                 prop_assert!(judged.is_ok(), "{:?}", judged);
             } else {
                 prop_assert!(explored.stats.states <= space.states.len() as u64);

@@ -9,7 +9,7 @@ use check::{Bitstate, Exact, Exploration, Goal, Stop, search, store::Queue};
 use model::{System as _, aut};
 use process::Model;
 use proptest::prelude::*;
-use replay::Claim;
+use replay::{Ending, Evidence, Question};
 use report::space::Space;
 use stubborn_testing::networks::{self, Network};
 use stubborn_testing::{relations_checker, run_cases};
@@ -92,11 +92,12 @@ fn violations_are_found_exactly_where_they_are_and_every_run_replays() {
         for (name, outcome) in explorations(&model, &goals, u64::MAX) {
             prop_assert_eq!(outcome.violations[0].is_some(), space.deadlocks > 0, "{}", name);
             prop_assert_eq!(outcome.violations[1].is_some(), bad.is_some(), "{}", name);
-            let claims = [Claim::Deadlock, Claim::Violates(expr)];
-            for (run, claim) in outcome.violations.iter().zip(claims) {
+            let questions = [Question::Deadlock, Question::Violates(expr)];
+            for (run, question) in outcome.violations.iter().zip(questions) {
                 if let Some(run) = run {
                     n_found.set(n_found.get() + 1);
-                    replay::judge(&model.system, run, claim)
+                    let evidence = Evidence::new(run, Ending::Open);
+                    replay::judge(&model.system, &question, &evidence, &mut Budget::unlimited())
                         .map_err(|error| TestCaseError::fail(error.to_string()))?;
                 }
             }

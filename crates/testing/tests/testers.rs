@@ -13,7 +13,7 @@ use check::{Exact, Goal, Visited as _};
 use model::{ActionSystem, LabelId, System as _};
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
-use replay::TesterClaim;
+use replay::{Ending, Question, TesterClaim};
 use stubborn_testing::networks::{self, Network};
 use stubborn_testing::run_cases;
 use stubborn_testing::testers::{self, Conditions, Recipe};
@@ -56,15 +56,14 @@ fn judge(
                 violation,
                 conditions
             );
-            replay::judge_tester(
-                system,
-                tester,
-                labels,
-                &evidence.run,
-                evidence.cycle_start,
-                claim(violation),
-            )
-            .map_err(|error| {
+            let question = Question::Tester { tester, labels, claim: claim(violation) };
+            let ending = match (violation, evidence.cycle_start) {
+                (_, Some(start)) => Ending::Cycle(start),
+                (Violation::Deadlock, None) => Ending::Deadlock,
+                (_, None) => Ending::Open,
+            };
+            let run = replay::Evidence::new(&evidence.run, ending);
+            replay::judge(system, &question, &run, &mut Budget::unlimited()).map_err(|error| {
                 TestCaseError::fail(format!("{name}: {violation:?} does not replay: {error}"))
             })?;
         }
@@ -220,7 +219,8 @@ fn reduction_keeps_deadlocks_and_violated_invariants() {
         ] {
             prop_assert_eq!(outcome.violations[0].is_some(), violated);
             if let Some(run) = &outcome.violations[0] {
-                replay::judge(system, run, replay::Claim::Violates(expr))
+                let run = replay::Evidence::new(run, Ending::Open);
+                replay::judge(system, &Question::Violates(expr), &run, &mut budget)
                     .map_err(|error| TestCaseError::fail(error.to_string()))?;
             }
         }

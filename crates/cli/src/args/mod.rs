@@ -18,6 +18,7 @@ use std::time::Duration;
 
 use ::check::method::ObserverKind;
 use clap::{Args, ColorChoice, Parser, Subcommand, ValueEnum};
+use report::method::{Search, Store};
 
 pub(crate) use self::automaton::{AutomatonArguments, AutomatonFormat, AutomatonKind};
 pub(crate) use self::check::{CheckArguments, Deadlock, Reduce};
@@ -144,10 +145,10 @@ pub(crate) enum Order {
 }
 
 impl Order {
-    pub(crate) fn name(self) -> &'static str {
+    pub(crate) fn kind(self) -> Search {
         match self {
-            Order::Bfs => "bfs",
-            Order::Dfs => "dfs",
+            Order::Bfs => Search::Bfs,
+            Order::Dfs => Search::Dfs,
         }
     }
 }
@@ -159,10 +160,10 @@ pub(crate) enum StoreKind {
 }
 
 impl StoreKind {
-    pub(crate) fn name(self) -> &'static str {
+    pub(crate) fn kind(self) -> Store {
         match self {
-            StoreKind::Exact => "exact",
-            StoreKind::Bitstate => "bitstate",
+            StoreKind::Exact => Store::Exact,
+            StoreKind::Bitstate => Store::Bitstate,
         }
     }
 }

@@ -8,7 +8,8 @@ use model::{ActionSystem, ExprId, System as _};
 use petri::facts::{Answer, Facts};
 use petri::mcc::{Ltl, Property, Question};
 use petri::structural::Rules;
-use report::{Method, PropertyResult, Statistics, Verdict};
+use report::method::{Fairness, Method, Observer, Reduction, Search, Store};
+use report::{PropertyResult, Statistics, Verdict};
 
 use super::{Answers, Task, TaskKind, limit_reason, undecided};
 use crate::args::CheckArguments;
@@ -105,7 +106,7 @@ pub(super) fn decide_maxima(
     tasks: &[Task],
     arguments: &CheckArguments,
     clock: &mut Clock,
-    answers: &mut Answers<'_>,
+    answers: &mut Answers,
 ) {
     let asked = tasks.iter().enumerate().filter_map(|(index, task)| match task.kind {
         TaskKind::Maximum(expr) => Some((index, expr)),
@@ -133,8 +134,13 @@ pub(super) fn decide_maxima(
         seconds: clock.seconds() - start,
         peak_bytes: explored.stats.peak_bytes,
     };
-    let method =
-        Method { observer: "none", search: "bfs", reduction: "none", fairness: "none", store: "exact" };
+    let method = Method {
+        observer: Observer::None,
+        search: Search::Bfs,
+        reduction: Reduction::None,
+        fairness: Fairness::None,
+        store: Store::Exact,
+    };
     for (number, index) in indices.into_iter().enumerate() {
         let maximum = maxima.as_ref().ok().map(|maxima| maxima[number]);
         let why = match (&explored.stop, &maxima) {
@@ -152,7 +158,7 @@ pub(super) fn decide_maxima(
         };
         answers.results[index] = Some(PropertyResult {
             verdict,
-            method: Some(method.clone()),
+            method: Some(method),
             stats,
             ..undecided(&tasks[index].name, reason)
         });

@@ -2,9 +2,8 @@
 
 use base::Diagnostic;
 use check::fairness::{Constraint, Fairness};
-use model::{ActionId, ActionSystem, ProcessId, Run};
-use replay::fairness::{Constraint as Named, Reason};
-use replay::{Rejection, Replayed};
+use model::{ActionId, ActionSystem, Describe as _, ProcessId};
+use replay::fairness::{Constraint as Named, Reason, Subject};
 use report::outcome::FairTo;
 
 use crate::args::{FairSet, FairSpec};
@@ -35,7 +34,7 @@ impl Constraints {
             named.extend(of_spec(system, spec, by_first)?);
         }
         named.retain(|constraint| !constraint.actions.is_empty());
-        named.sort_by(|a, b| (a.strong, &a.name).cmp(&(b.strong, &b.name)));
+        named.sort_by_cached_key(|known| (known.strong, known.subject.to_string()));
         named.dedup();
         let unnamed: Vec<Constraint> = named
             .iter()
@@ -50,36 +49,19 @@ impl Constraints {
         &self.unnamed
     }
 
-    /// In a word: for programs.
-    pub(super) fn name(&self) -> &'static str {
-        let has = |strong: bool| self.named.iter().any(|known| known.strong == strong);
-        match (has(false), has(true)) {
-            (false, false) => "none",
-            (true, false) => "weak",
-            (false, true) => "strong",
-            (true, true) => "weak+strong",
-        }
+    /// The constraints, with their names.
+    pub(super) fn named(&self) -> &[Named] {
+        &self.named
+    }
+
+    /// Of which kinds they are.
+    pub(super) fn kind(&self) -> report::method::Fairness {
+        report::method::Fairness::of(self.named.iter().map(|known| known.strong))
     }
 
     /// Why a run is fair, as it is shown.
-    pub(super) fn judge(
-        &self,
-        system: &ActionSystem,
-        run: &Run,
-        replayed: &Replayed,
-        cycle_start: usize,
-    ) -> Result<Vec<FairTo>, Rejection> {
-        let reasons = replay::judge_fairness(system, &self.named, run, replayed, cycle_start)?;
-        let explain = |(known, reason): (&Named, &Reason)| {
-            let (because, step) = match reason {
-                Reason::Taken(step) => ("taken", Some(*step)),
-                Reason::Disabled(step) => ("disabled", Some(*step)),
-                Reason::NeverEnabled => ("never enabled", None),
-            };
-            let kind = if known.strong { "strong" } else { "weak" };
-            FairTo { constraint: known.name.clone(), kind, because, step }
-        };
-        Ok(self.named.iter().zip(&reasons).map(explain).collect())
+    pub(super) fn explain(&self, reasons: &[Reason]) -> Vec<FairTo> {
+        FairTo::each(&self.named, reasons)
     }
 }
 
@@ -90,7 +72,7 @@ fn of_process(system: &ActionSystem, process: ProcessId, strong: bool, by_first:
     let owned =
         actions.filter(|(_, action)| action.owners.iter().take(n_owners).any(|owner| *owner == process));
     let actions = owned.map(|(index, _)| ActionId::new(index)).collect();
-    Named { name: system.processes()[process.index()].name.clone(), strong, actions }
+    Named { subject: Subject::Process(system.process_name(process).to_owned()), strong, actions }
 }
 
 fn of_spec(system: &ActionSystem, spec: &FairSpec, by_first: bool) -> Result<Vec<Named>, Diagnostic> {
@@ -141,14 +123,14 @@ fn of_action(system: &ActionSystem, name: &str, strong: bool) -> Result<Vec<Name
         return Err(unknown("action", name, &names));
     }
     if !parts(name).1.contains(&"*") {
-        return Ok(vec![Named { name: format!("action {name}"), strong, actions: matching }]);
+        return Ok(vec![Named { subject: Subject::Action(name.to_owned()), strong, actions: matching }]);
     }
     let mut found: Vec<Named> = Vec::new();
     for action in matching {
-        let name = format!("action {}", label(action).name);
-        match found.iter_mut().find(|known| known.name == name) {
+        let subject = Subject::Action(label(action).name.clone());
+        match found.iter_mut().find(|known| known.subject == subject) {
             Some(known) => known.actions.push(action),
-            None => found.push(Named { name, strong, actions: vec![action] }),
+            None => found.push(Named { subject, strong, actions: vec![action] }),
         }
     }
     Ok(found)

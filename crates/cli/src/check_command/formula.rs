@@ -12,13 +12,15 @@ use check::product::AtDeadlock;
 use check::search::one_pass::WorkSet;
 use check::search::{Evidence, ProductStop, Violation, bfs};
 use check::{Exact, Goal};
-use ltl::{Formulas, Lasso, Prop};
-use model::{ActionSystem, ExprId, Run, StepError, System as _};
-use replay::Replayed;
-use report::outcome::{Counterexample, ReductionCheck};
-use report::{PropertyResult, Statistics, Trace, Verdict};
+use ltl::{Formulas, Prop};
+use model::{ActionSystem, ExprId, StepError, System as _};
+use replay::{Ending, Judged};
+use report::method::Search;
+use report::outcome::{Counterexample, Kind, ReductionCheck, Target};
+use report::{PropertyResult, Statistics, Verdict};
 
 use super::fairness::Constraints;
+use super::judge::{self, Answer};
 use super::safety::{bitstate_size, cannot_allocate};
 use super::simplified::{Asked, Simplified};
 use super::vacuity;
@@ -45,8 +47,6 @@ pub(super) struct Question<'q, 'a> {
 }
 
 /// A verdict with its reason and its run.
-type Answer<'a> = (Verdict, Option<String>, Option<Counterexample<'a>>);
-
 impl<'a> Question<'_, 'a> {
     /// The answer. `fault` is set if the model goes wrong.
     pub(super) fn decide(
@@ -54,7 +54,7 @@ impl<'a> Question<'_, 'a> {
         arguments: &CheckArguments,
         clock: &mut Clock,
         fault: &mut Option<StepError>,
-    ) -> Result<PropertyResult<'a>, Failure> {
+    ) -> Result<PropertyResult, Failure> {
         let start = clock.seconds();
         let constraints = self.constraints;
         let mut settings = settings(arguments)?;
@@ -156,14 +156,14 @@ impl<'a> Question<'_, 'a> {
 
     fn describe(&self, method: Method, arguments: &CheckArguments) -> report::Method {
         report::Method {
-            observer: method.observer.name(),
+            observer: method.observer.into(),
             search: match arguments.fairness_by {
-                FairnessBy::Monitor if !self.constraints.fairness.is_empty() => "nested+monitor",
-                _ => method.search.name(),
+                FairnessBy::Monitor if !self.constraints.fairness.is_empty() => Search::NestedWithMonitor,
+                _ => method.search.into(),
             },
-            reduction: method.reduction.map_or("none", check::reduction::Method::name),
-            fairness: self.constraints.name(),
-            store: arguments.search.store.name(),
+            reduction: method.reduction.into(),
+            fairness: self.constraints.kind(),
+            store: arguments.search.store.kind(),
         }
     }
 
@@ -276,7 +276,7 @@ impl<'a> Question<'_, 'a> {
     }
 
     /// A violation is reported only if the judge of evidence agrees.
-    fn judge(&self, decision: &Decision, arguments: &CheckArguments) -> Answer<'a> {
+    fn judge(&self, decision: &Decision, arguments: &CheckArguments) -> Answer {
         let outcome = &decision.outcome;
         match &outcome.stop {
             None => match outcome.coverage {
@@ -285,62 +285,31 @@ impl<'a> Question<'_, 'a> {
             },
             Some(ProductStop::Limit(limit)) => (Verdict::Unknown, Some(limit_reason(*limit)), None),
             Some(ProductStop::NoRun) => (Verdict::Unknown, Some(lost_run()), None),
-            Some(ProductStop::Fault(error, run)) => {
-                match replay::judge(self.system, run, replay::Claim::Fault(error.fault)) {
-                    Err(rejection) => (Verdict::Unknown, Some(internal_error(&rejection)), None),
-                    Ok(replayed) => {
-                        let reason = format!("model error: {}", self.system.describe_fault(error));
-                        let trace = Trace::new(self.system, run.clone(), replayed);
-                        let counterexample = Counterexample {
-                            kind: "error",
-                            target: "the error",
-                            trace,
-                            cycle_start: None,
-                            fairness: Vec::new(),
-                        };
-                        (Verdict::Unknown, Some(reason), Some(counterexample))
-                    }
-                }
-            }
+            Some(ProductStop::Fault(error, run)) => judge::faulty(self.system, error, run),
             Some(ProductStop::Found(evidence)) => match self.judge_evidence(evidence, arguments) {
-                Err(rejection) => (Verdict::Unknown, Some(internal_error(&rejection)), None),
-                Ok((run, replayed, cycle_start)) => {
-                    let fairness = match cycle_start {
-                        None => Ok(Vec::new()),
-                        Some(start) => self.constraints.judge(self.system, &run, &replayed, start),
-                    };
-                    let fairness = match fairness {
-                        Ok(fairness) => fairness,
-                        Err(why) => return (Verdict::Unknown, Some(internal_error(&why)), None),
-                    };
-                    let mut trace = self.trace(run, replayed);
+                Err(why) => (Verdict::Unknown, Some(internal_error(&why)), None),
+                Ok((judged, cycle_start)) => {
+                    let fairness = self.constraints.explain(&judged.fairness);
+                    let text = |&(prop, expr): &(Prop, ExprId)| (self.formulas.text(prop).to_owned(), expr);
                     // Where it accepts at once, the observer has seen enough; then it stays where it is.
-                    if let Some(last) = evidence.observer_states.last() {
-                        let states = evidence.observer_states.iter().chain(std::iter::repeat(last));
-                        let names = states.take(trace.len() + 1).map(|state| format!("q{state}"));
-                        trace = trace.with_observer(names.collect());
-                    }
+                    let trace = judge::trace(self.system, judged)
+                        .with_propositions(self.task.propositions.iter().map(text).collect())
+                        .with_observer(evidence.observer_states.clone(), Vec::new());
                     let (kind, target, reason) = match cycle_start {
-                        Some(_) => ("lasso", "a deadlock", None),
+                        Some(_) => (Kind::Lasso, Target::Deadlock, None),
                         None if evidence.violation == Violation::AtOnce => {
-                            ("prefix", "where it is violated", Some("whatever follows".to_owned()))
+                            (Kind::Prefix, Target::Violation, Some("whatever follows"))
                         }
                         None if arguments.deadlock == Deadlock::Error => {
-                            ("deadlock", "a deadlock", Some("the system comes to a deadlock".to_owned()))
+                            (Kind::Deadlock, Target::Deadlock, Some("the system comes to a deadlock"))
                         }
-                        None => ("deadlock", "a deadlock", Some("it accepts that the run ends".to_owned())),
+                        None => (Kind::Deadlock, Target::Deadlock, Some("it accepts that the run ends")),
                     };
                     let counterexample = Counterexample { kind, target, trace, cycle_start, fairness };
-                    (Verdict::Violated, reason, Some(counterexample))
+                    (Verdict::Violated, reason.map(str::to_owned), Some(counterexample))
                 }
             },
         }
-    }
-
-    fn trace(&self, run: Run, replayed: Replayed) -> Trace<'a> {
-        let text = |&(prop, expr): &(Prop, ExprId)| (self.formulas.text(prop).to_owned(), expr);
-        Trace::new(self.system, run, replayed)
-            .with_propositions(self.task.propositions.iter().map(text).collect())
     }
 
     /// The run as it is shown, and the number of steps before its cycle.
@@ -348,53 +317,43 @@ impl<'a> Question<'_, 'a> {
         &self,
         evidence: &Evidence,
         arguments: &CheckArguments,
-    ) -> Result<(Run, Replayed, Option<usize>), String> {
+    ) -> Result<(Judged, Option<usize>), String> {
         let FormulaTask { formula, written, propositions, claim, .. } = &*self.task;
         let Evidence { violation, run, cycle_start, .. } = evidence;
-        let deadlock_is_error = arguments.deadlock == Deadlock::Error;
-        let (run, cycle_start) = match (violation, cycle_start) {
-            (Violation::AtOnce, _) => match check::walk::to_lasso(self.system, run) {
-                Some(continued) => continued,
-                // It goes on for very long, maybe without ever coming back: in an unbounded net.
-                None => {
-                    let is_bad = |word: &Lasso| match (formula, written) {
-                        (Some(formula), _) => !ltl::satisfies(self.formulas, *formula, word),
-                        (None, Some(written)) => written.accepts(word),
-                        (None, None) => automata::accepts(&claim.tgba, word),
-                    };
-                    let replayed = replay::judge_prefix(self.system, propositions, run, is_bad);
-                    return Ok((run.clone(), replayed.map_err(|rejection| rejection.to_string())?, None));
-                }
-            },
-            (_, Some(cycle_start)) => (run.clone(), *cycle_start),
-            (Violation::Deadlock, None) => {
-                let replayed = match written {
-                    Some(claim) if self.task.owns_deadlocks() && !deadlock_is_error => {
-                        replay::judge_deadlock_claim(self.system, claim, propositions, run)
-                    }
-                    _ => replay::judge(self.system, run, replay::Claim::Deadlock),
-                };
-                let replayed = replayed.map_err(|rejection| rejection.to_string())?;
-                return Ok((run.clone(), replayed, None));
-            }
-            (_, None) => return Err("an infinite run without a cycle".to_owned()),
-        };
-        let replayed = match (formula, written) {
+        let tgba;
+        let asked = match (formula, written) {
             (Some(formula), _) => {
-                let formula = *formula;
-                let question = replay::formula::Question { formulas: self.formulas, formula, propositions };
-                replay::judge_formula(self.system, &question, &run, cycle_start)
+                replay::Question::Formula { formulas: self.formulas, formula: *formula, propositions }
             }
-            (None, Some(written)) => {
-                replay::judge_claim(self.system, written, propositions, &run, cycle_start)
-            }
+            (None, Some(automaton)) => replay::Question::Claim { automaton, propositions },
             (None, None) => {
-                let tgba = AnyAutomaton::Tgba(claim.tgba.clone());
-                replay::judge_claim(self.system, &tgba, propositions, &run, cycle_start)
+                tgba = AnyAutomaton::Tgba(claim.tgba.clone());
+                replay::Question::Claim { automaton: &tgba, propositions }
             }
         };
-        let replayed = replayed.map_err(|rejection| rejection.to_string())?;
-        Ok((run, replayed, Some(cycle_start)))
+        let owns_deadlocks = self.task.owns_deadlocks() && arguments.deadlock != Deadlock::Error;
+        let continued = match violation {
+            Violation::AtOnce => check::walk::to_lasso(self.system, run),
+            _ => None,
+        };
+        let (question, run, ending) = match (violation, &continued, cycle_start) {
+            (_, Some((run, start)), _) => (asked, run, Ending::Cycle(*start)),
+            // It goes on for very long, maybe without ever coming back: in an unbounded net.
+            (Violation::AtOnce, None, _) => (asked, run, Ending::Open),
+            (_, None, Some(start)) => (asked, run, Ending::Cycle(*start)),
+            (Violation::Deadlock, None, None) if written.is_some() && owns_deadlocks => {
+                (asked, run, Ending::Deadlock)
+            }
+            (Violation::Deadlock, None, None) => (replay::Question::Deadlock, run, Ending::Deadlock),
+            (_, None, None) => return Err("an infinite run without a cycle".to_owned()),
+        };
+        let run = replay::Evidence { run, ending, fair_to: self.constraints.named() };
+        let judged = judge::judge(self.system, &question, &run).map_err(|doubt| doubt.to_string())?;
+        let cycle_start = match ending {
+            Ending::Cycle(start) => Some(start),
+            _ => None,
+        };
+        Ok((judged, cycle_start))
     }
 
     /// The same check without reduction, compared, if that was asked for.

@@ -6,6 +6,7 @@
 mod contest;
 mod fairness;
 mod formula;
+mod judge;
 mod page;
 mod promela;
 mod safety;
@@ -31,7 +32,7 @@ use crate::exit::{Exit, Failure};
 use crate::explain_command;
 use crate::input::{self, Input, Loaded, Outcome, Questions};
 use crate::property::{FormulaTask, claim_task, formula_task};
-use crate::terminal::{self, Clock};
+use crate::terminal::{self, Clock, SPELLING};
 
 pub(crate) use contest::read_properties;
 pub(crate) use safety::explore;
@@ -76,8 +77,8 @@ impl From<Result<FormulaTask, String>> for TaskKind {
 }
 
 /// The answers so far, in the order of the tasks.
-struct Answers<'a> {
-    results: Vec<Option<PropertyResult<'a>>>,
+struct Answers {
+    results: Vec<Option<PropertyResult>>,
     /// How the model went wrong, if it did; the first way.
     fault: Option<StepError>,
 }
@@ -126,7 +127,7 @@ fn decide_all(
     };
     input.model.settle();
     let safety = match &input.model {
-        Loaded::Promela(model) => match promela::Safety::new(model) {
+        Loaded::Promela(model) => match promela::Safety::new(model, &input.sources, &input.file) {
             Ok(safety) => Some(safety),
             Err(diagnostics) => return Err(failure(input, diagnostics)),
         },
@@ -161,11 +162,10 @@ fn decide_all(
         }
     };
     clock.clear();
-    let stories = promela::stories(input, safety.as_ref());
     let answered = answers.results.iter().zip(&tasks).filter(|(result, _)| result.is_some());
     let watchers = page::watchers(answered.map(|(_, task)| task), &formulas);
-    let mut results: Vec<PropertyResult<'_>> = answers.results.into_iter().flatten().collect();
-    promela::tell(&mut results, &stories);
+    let mut results: Vec<PropertyResult> = answers.results.into_iter().flatten().collect();
+    promela::tell(&mut results, input);
     let exit = exit_code(&results, answers.fault.is_some());
     let report = CheckReport { schema: SCHEMA, model: input.info(), results };
     match (telling, json) {
@@ -174,7 +174,7 @@ fn decide_all(
             let document = serde_json::to_string_pretty(&report).unwrap_or_default();
             terminal::print_stdout(&(document + "\n"));
         }
-        (Telling::Answers, false) => terminal::print_stdout(&to_text(&report)),
+        (Telling::Answers, false) => terminal::print_stdout(&report.to_text(&SPELLING)),
     }
     if let Some(prefix) = &arguments.chart {
         write_charts(prefix, &report, json)?;
@@ -186,16 +186,16 @@ fn decide_all(
 }
 
 /// Runs as message sequence charts.
-fn write_charts(prefix: &str, report: &CheckReport<'_>, json: bool) -> Result<(), Failure> {
+fn write_charts(prefix: &str, report: &CheckReport, json: bool) -> Result<(), Failure> {
     let runs = report.results.iter().filter_map(|result| Some((result, result.counterexample.as_ref()?)));
     for (number, (result, counterexample)) in runs.enumerate() {
         if prefix == "-" {
-            let chart = report::chart::to_text(&counterexample.trace);
+            let chart = counterexample.chart();
             terminal::print_stdout(&format!("\n{}:\n{chart}", result.property));
             continue;
         }
         let path = format!("{prefix}-{}.svg", number + 1);
-        let chart = report::chart::to_svg(&counterexample.trace);
+        let chart = counterexample.to_svg();
         std::fs::write(&path, chart).map_err(|error| {
             Failure::plain("cannot-write", format!("cannot write `{path}`: {error}"), json)
         })?;
@@ -227,7 +227,7 @@ fn decide<'a>(
     session: &mut Session<'_>,
     tasks: &mut [Task],
     simplified: &mut [Option<Simplified>],
-) -> Result<Answers<'a>, Failure> {
+) -> Result<Answers, Failure> {
     let Systems { plain: system, spacious, safety } = systems;
     let Session { formulas, constraints, arguments, clock } = session;
     let mut answers = Answers { results: tasks.iter().map(|_| None).collect(), fault: None };
@@ -270,23 +270,6 @@ fn decide<'a>(
         answers.results[index] = Some(result);
     }
     Ok(answers)
-}
-
-/// The results, with the figures of a search after the last result it gave.
-fn to_text(report: &CheckReport<'_>) -> String {
-    let mut text = report.model.to_text() + "\n";
-    let shares_search = |a: &PropertyResult<'_>, b: &PropertyResult<'_>| {
-        let observer = |result: &PropertyResult<'_>| result.method.as_ref().map(|method| method.observer);
-        observer(a) == Some("none") && observer(b) == Some("none") && a.stats == b.stats
-    };
-    for (index, result) in report.results.iter().enumerate() {
-        text += &result.to_text();
-        let is_last = report.results.get(index + 1).is_none_or(|next| !shares_search(result, next));
-        if let (Some(method), true) = (&result.method, is_last) {
-            text += &format!("  {} ({})\n", result.stats.to_text(), method.to_text());
-        }
-    }
-    text
 }
 
 /// The properties that were asked for; without any, those that the file declares.
@@ -406,7 +389,7 @@ fn is_named(property: &str, name: &str) -> bool {
     property.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('['))
 }
 
-fn undecided(property: &str, reason: String) -> PropertyResult<'static> {
+fn undecided(property: &str, reason: String) -> PropertyResult {
     PropertyResult {
         property: property.to_owned(),
         verdict: Verdict::Unknown,
@@ -443,11 +426,12 @@ fn coverage_reason(coverage: f64) -> String {
     format!("no violation found, but bitstate may miss states: estimated coverage {percent} %")
 }
 
-fn reduction_name(reduces: bool) -> &'static str {
-    if reduces { "stubborn" } else { "none" }
+fn reduction(reduces: bool) -> report::method::Reduction {
+    use report::method::Reduction;
+    if reduces { Reduction::Stubborn } else { Reduction::None }
 }
 
-fn exit_code(results: &[PropertyResult<'_>], has_fault: bool) -> Exit {
+fn exit_code(results: &[PropertyResult], has_fault: bool) -> Exit {
     let some = |verdict| results.iter().any(|result| result.verdict == verdict);
     if some(Verdict::Violated) {
         Exit::Violated

@@ -14,6 +14,7 @@ use super::{Task, TaskKind};
 use crate::exit::Failure;
 use crate::input::Input;
 use crate::output;
+use crate::terminal::SPELLING;
 
 /// What watched the runs of each task.
 pub(super) fn watchers<'t>(
@@ -31,12 +32,13 @@ pub(super) fn watchers<'t>(
 /// Writes the page.
 pub(super) fn write(
     path: &Path,
-    report: &CheckReport<'_>,
+    report: &CheckReport,
     watchers: &[Option<Watcher<'_>>],
     input: &Input,
     json: bool,
 ) -> Result<(), Failure> {
-    let explanations: Vec<Explanation> = report.results.iter().map(Explanation::of_result).collect();
+    let explanations: Vec<Explanation> =
+        report.results.iter().map(|result| Explanation::of_result(result, &SPELLING)).collect();
     let source = source(&input.sources, &report.model.file);
     let page = Page { report, source: source.as_deref(), watchers, explanations: &explanations }.to_html();
     output::write(path, json, |out| out.write_all(page.as_bytes()))

@@ -5,18 +5,18 @@
 //! in another one, in which assertions are not looked at.
 
 use automata::AnyAutomaton;
-use base::Diagnostics;
+use base::{Diagnostics, SourceMap};
 use check::{Goal, Stop};
 use ltl::Formulas;
-use model::{ExprId, StepError};
+use model::{ExprId, Run, StepError};
 use promela::lower::Code;
-use replay::Claim;
-use report::outcome::Counterexample;
-use report::{Method, PropertyResult, Statistics, Trace, Verdict};
+use replay::{Doubt, Question};
+use report::method::{Fairness, Method, Observer};
+use report::outcome::{Counterexample, Kind, Target};
+use report::{PropertyResult, Statistics, Trace, Verdict};
 
-use super::{
-    Answers, Task, TaskKind, coverage_reason, internal_error, limit_reason, reduction_name, undecided,
-};
+use super::judge;
+use super::{Answers, Task, TaskKind, coverage_reason, internal_error, limit_reason, reduction, undecided};
 use crate::args::CheckArguments;
 use crate::exit::Failure;
 use crate::input::{Input, Loaded, PromelaModel};
@@ -39,16 +39,27 @@ pub(super) struct Safety {
     asserting: Code,
     /// Without.
     ending: Code,
+    sources: SourceMap,
+    file: String,
 }
 
 impl Safety {
-    pub(super) fn new(model: &PromelaModel) -> Result<Safety, Diagnostics> {
-        let mut safety = Safety { asserting: model.model.safety()?, ending: model.model.ends()? };
+    pub(super) fn new(model: &PromelaModel, sources: &SourceMap, file: &str) -> Result<Safety, Diagnostics> {
+        let (asserting, ending) = (model.model.safety()?, model.model.ends()?);
+        let (sources, file) = (sources.clone(), file.to_owned());
+        let mut safety = Safety { asserting, ending, sources, file };
         for code in [&mut safety.asserting, &mut safety.ending] {
             let truth = code.system.exprs.int(1);
             code.system.add_proposition("true", truth);
         }
         Ok(safety)
+    }
+
+    /// A run as it is told.
+    fn trace(&self, code: &Code, question: &Question<'_>, run: &Run) -> Result<Trace, Doubt> {
+        let mut trace = judge::finite(&code.system, question, run)?;
+        trace.tell(PromelaStory::new(code, &self.sources, &self.file));
+        Ok(trace)
     }
 
     /// Whether a fault only says that code is missing.
@@ -57,22 +68,12 @@ impl Safety {
     }
 }
 
-/// Those who can tell the runs of a model: of its formulas, of its assertions, and of its end states.
-pub(super) fn stories<'a>(input: &'a Input, safety: Option<&'a Safety>) -> Vec<PromelaStory<'a>> {
-    let (Loaded::Promela(model), Some(safety)) = (&input.model, safety) else { return Vec::new() };
-    let (sources, file) = (&input.sources, input.file.as_str());
-    let codes = [&model.model.code, &safety.asserting, &safety.ending];
-    codes.map(|code| PromelaStory { code, sources, file }).into()
-}
-
-/// Lets them tell what was found.
-pub(super) fn tell<'a>(results: &mut [PropertyResult<'a>], stories: &'a [PromelaStory<'a>]) {
-    for found in results.iter_mut().filter_map(|result| result.counterexample.as_mut()) {
-        let is_its =
-            |story: &&PromelaStory<'a>| std::ptr::eq(&raw const story.code.system, found.trace.system());
-        if let Some(story) = stories.iter().find(is_its) {
-            found.trace.tell(story);
-        }
+/// Lets the code of formulas tell what was found in its runs.
+pub(super) fn tell(results: &mut [PropertyResult], input: &Input) {
+    let Loaded::Promela(model) = &input.model else { return };
+    let found = results.iter_mut().filter_map(|result| result.counterexample.as_mut());
+    for found in found.filter(|found| found.trace.story().is_none()) {
+        found.trace.tell(PromelaStory::new(&model.model.code, &input.sources, &input.file));
     }
 }
 
@@ -159,12 +160,12 @@ fn again_and_again(
 }
 
 /// Decides assertions and end states.
-pub(super) fn decide<'a>(
-    safety: &'a Safety,
+pub(super) fn decide(
+    safety: &Safety,
     tasks: &[Task],
     arguments: &CheckArguments,
     clock: &mut Clock,
-    answers: &mut Answers<'a>,
+    answers: &mut Answers,
 ) -> Result<(), Failure> {
     let position = |wanted: fn(&TaskKind) -> bool| tasks.iter().position(|task| wanted(&task.kind));
     let assertions = position(|kind| matches!(kind, TaskKind::Assertions));
@@ -172,7 +173,7 @@ pub(super) fn decide<'a>(
     if let Some(index) = assertions {
         let wants = ends.filter(|_| !arguments.reduces_safety()).is_some();
         let (result, end) =
-            explore(&safety.asserting, &tasks[index].name, wants, false, arguments, clock, answers)?;
+            explore(safety, &safety.asserting, &tasks[index].name, wants, false, arguments, clock, answers)?;
         answers.results[index] = Some(result);
         if let (Some(ends), Some(end)) = (ends, end) {
             answers.results[ends] = Some(end);
@@ -180,7 +181,8 @@ pub(super) fn decide<'a>(
     }
     if let Some(ends) = ends.filter(|&ends| answers.results[ends].is_none() && answers.fault.is_none()) {
         let reduces = arguments.reduces_safety();
-        let (other, end) = explore(&safety.ending, END_STATES, true, reduces, arguments, clock, answers)?;
+        let (other, end) =
+            explore(safety, &safety.ending, END_STATES, true, reduces, arguments, clock, answers)?;
         // The model goes wrong before an invalid end state is found.
         let wrong = PropertyResult { verdict: Verdict::Unknown, ..other };
         answers.results[ends] = Some(end.unwrap_or(wrong));
@@ -188,18 +190,19 @@ pub(super) fn decide<'a>(
     Ok(())
 }
 
-type Results<'a> = (PropertyResult<'a>, Option<PropertyResult<'a>>);
+type Results = (PropertyResult, Option<PropertyResult>);
 
 /// One exploration: what it says about errors, and about end states if that is wanted and known.
-fn explore<'a>(
-    code: &'a Code,
+fn explore(
+    safety: &Safety,
+    code: &Code,
     name: &str,
     wants_ends: bool,
     reduces: bool,
     arguments: &CheckArguments,
     clock: &mut Clock,
-    answers: &mut Answers<'_>,
-) -> Result<Results<'a>, Failure> {
+    answers: &mut Answers,
+) -> Result<Results, Failure> {
     let start = clock.seconds();
     let system = &code.system;
     // The second goal is never reached: the search goes on after a bad end state.
@@ -213,11 +216,11 @@ fn explore<'a>(
     };
     clock.clear();
     let method = Method {
-        observer: "none",
-        search: arguments.search.order.name(),
-        reduction: reduction_name(reduces),
-        fairness: "none",
-        store: arguments.search.store.name(),
+        observer: Observer::None,
+        search: arguments.search.order.kind(),
+        reduction: reduction(reduces),
+        fairness: Fairness::None,
+        store: arguments.search.store.kind(),
     };
     let stats = Statistics {
         states: explored.stats.states,
@@ -231,7 +234,7 @@ fn explore<'a>(
     let result = |name: &str, verdict, reason, counterexample| PropertyResult {
         verdict,
         reason,
-        method: Some(method.clone()),
+        method: Some(method),
         stats,
         counterexample,
         ..undecided(name, String::new())
@@ -249,22 +252,15 @@ fn explore<'a>(
             if code.can_extend(error) {
                 answers.fault = Some(*error);
             }
-            match replay::judge(system, run, Claim::Fault(error.fault)) {
-                Ok(replayed) => {
-                    let mut trace = Trace::new(system, run.clone(), replayed);
+            match safety.trace(code, &Question::Fault(error.fault), run) {
+                Ok(mut trace) => {
                     if let Some(action) = error.action {
                         trace.fails(action);
                     }
-                    let counterexample = Counterexample {
-                        kind: "error",
-                        target: "the error",
-                        trace,
-                        cycle_start: None,
-                        fairness: Vec::new(),
-                    };
+                    let counterexample = Counterexample::finite(Kind::Error, Target::Error, trace);
                     result(name, Verdict::Violated, Some(code.describe(error)), Some(counterexample))
                 }
-                Err(rejection) => result(name, Verdict::Unknown, Some(internal_error(&rejection)), None),
+                Err(doubt) => result(name, Verdict::Unknown, Some(internal_error(&doubt)), None),
             }
         }
         _ => match &limited {
@@ -273,18 +269,12 @@ fn explore<'a>(
         },
     };
     let ends = wants_ends.then(|| match (&explored.violations[0], &explored.stop) {
-        (Some(run), _) => Some(match replay::judge(system, run, Claim::Deadlock) {
-            Ok(replayed) => {
-                let counterexample = Counterexample {
-                    kind: "deadlock",
-                    target: "an invalid end state",
-                    trace: Trace::new(system, run.clone(), replayed),
-                    cycle_start: None,
-                    fairness: Vec::new(),
-                };
+        (Some(run), _) => Some(match safety.trace(code, &Question::Deadlock, run) {
+            Ok(trace) => {
+                let counterexample = Counterexample::finite(Kind::Deadlock, Target::InvalidEnd, trace);
                 result(END_STATES, Verdict::Violated, None, Some(counterexample))
             }
-            Err(rejection) => result(END_STATES, Verdict::Unknown, Some(internal_error(&rejection)), None),
+            Err(doubt) => result(END_STATES, Verdict::Unknown, Some(internal_error(&doubt)), None),
         }),
         (None, Some(Stop::Fault(..))) => None,
         (None, _) => Some(match &limited {

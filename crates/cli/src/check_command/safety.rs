@@ -3,14 +3,14 @@
 use check::reduced::Reduced;
 use check::{Bitstate, Exact, Exploration, Goal, Stop, search, store};
 use model::{ActionSystem, Expr, Run, StepError, System};
-use replay::Claim;
-use report::outcome::{Counterexample, ReductionCheck};
-use report::{Method, PropertyResult, Statistics, Trace, Verdict};
+use replay::Question;
+use report::method::{Fairness, Method, Observer};
+use report::outcome::{Counterexample, Kind, ReductionCheck, Target};
+use report::{PropertyResult, Statistics, Verdict};
 
+use super::judge::{self, Answer};
 use super::simplified::{Asked, Simplified};
-use super::{
-    Answers, Systems, Task, TaskKind, coverage_reason, internal_error, limit_reason, reduction_name,
-};
+use super::{Answers, Systems, Task, TaskKind, coverage_reason, internal_error, limit_reason, reduction};
 use crate::args::{CheckArguments, Limits, Order, SearchArguments, StoreKind};
 use crate::exit::Failure;
 use crate::simpler::{Simpler, widening};
@@ -23,7 +23,7 @@ pub(super) fn decide<'a>(
     simplified: &mut [Option<Simplified>],
     arguments: &CheckArguments,
     clock: &mut Clock,
-    answers: &mut Answers<'a>,
+    answers: &mut Answers,
 ) -> Result<(), Failure> {
     let safety: Vec<(usize, &Task, Goal)> = tasks
         .iter()
@@ -139,11 +139,11 @@ impl<'a> Judge<'a> {
         };
         clock.clear();
         let method = Method {
-            observer: "none",
-            search: search.order.name(),
-            reduction: reduction_name(reduces),
-            fairness: "none",
-            store: search.store.name(),
+            observer: Observer::None,
+            search: search.order.kind(),
+            reduction: reduction(reduces),
+            fairness: Fairness::None,
+            store: search.store.kind(),
         };
         Ok(Judge { system, exploration, method, seconds: clock.seconds() - start })
     }
@@ -177,7 +177,7 @@ impl<'a> Judge<'a> {
         }
     }
 
-    fn answer(&mut self, task: &Task, goal: Goal, number: usize) -> PropertyResult<'a> {
+    fn answer(&mut self, task: &Task, goal: Goal, number: usize) -> PropertyResult {
         let result = self.result(&task.name, goal, number);
         match task.kind {
             TaskKind::Possible(_) => witness(result),
@@ -185,11 +185,11 @@ impl<'a> Judge<'a> {
         }
     }
 
-    fn result(&mut self, name: &str, goal: Goal, number: usize) -> PropertyResult<'a> {
+    fn result(&mut self, name: &str, goal: Goal, number: usize) -> PropertyResult {
         let Exploration { violations, faults, .. } = &self.exploration;
         let (verdict, reason, counterexample) = match (&violations[number], &faults[number]) {
             (Some(run), _) => self.violated(goal, run),
-            (None, Some((error, run))) => self.faulty(error, run),
+            (None, Some((error, run))) => judge::faulty(self.system, error, run),
             (None, None) => self.not_violated(goal),
         };
         PropertyResult {
@@ -220,69 +220,28 @@ impl<'a> Judge<'a> {
     }
 
     /// A violation is reported only if the judge of evidence agrees.
-    fn violated(&self, goal: Goal, run: &Run) -> (Verdict, Option<String>, Option<Counterexample<'a>>) {
-        let (kind, target, claim) = match goal {
-            Goal::Deadlock => ("deadlock", "a deadlock", Claim::Deadlock),
+    fn violated(&self, goal: Goal, run: &Run) -> Answer {
+        let (kind, target, question) = match goal {
+            Goal::Deadlock => (Kind::Deadlock, Target::Deadlock, Question::Deadlock),
             Goal::Invariant(number) => {
                 let expr = self.system.propositions()[number].expr;
-                ("prefix", "where it is violated", Claim::Violates(expr))
+                (Kind::Prefix, Target::Violation, Question::Violates(expr))
             }
         };
-        match replay::judge(self.system, run, claim) {
-            Ok(replayed) => {
-                let trace = Trace::new(self.system, run.clone(), replayed);
-                (
-                    Verdict::Violated,
-                    None,
-                    Some(Counterexample { kind, target, trace, cycle_start: None, fairness: Vec::new() }),
-                )
-            }
-            Err(rejection) => (Verdict::Unknown, Some(internal_error(&rejection)), None),
+        match judge::finite(self.system, &question, run) {
+            Ok(trace) => (Verdict::Violated, None, Some(Counterexample::finite(kind, target, trace))),
+            Err(doubt) => (Verdict::Unknown, Some(internal_error(&doubt)), None),
         }
     }
 
-    fn not_violated(&self, goal: Goal) -> (Verdict, Option<String>, Option<Counterexample<'a>>) {
+    fn not_violated(&self, goal: Goal) -> Answer {
         match &self.exploration.stop {
             Some(Stop::Limit(limit)) => (Verdict::Unknown, Some(limit_reason(*limit)), None),
-            Some(Stop::Fault(error, run)) => match replay::judge(self.system, run, Claim::Fault(error.fault))
-            {
-                Ok(replayed) => {
-                    let trace = Trace::new(self.system, run.clone(), replayed);
-                    let reason = format!("model error: {}", self.system.describe_fault(error));
-                    let counterexample = Counterexample {
-                        kind: "error",
-                        target: "the error",
-                        trace,
-                        cycle_start: None,
-                        fairness: Vec::new(),
-                    };
-                    (Verdict::Unknown, Some(reason), Some(counterexample))
-                }
-                Err(rejection) => (Verdict::Unknown, Some(internal_error(&rejection)), None),
-            },
+            Some(Stop::Fault(error, run)) => judge::faulty(self.system, error, run),
             Some(Stop::AllViolated) | None => match self.exploration.coverage {
                 Some(coverage) => (Verdict::Unknown, Some(coverage_reason(coverage)), None),
                 None => (Verdict::Holds, self.vacuous(goal), None),
             },
-        }
-    }
-
-    /// The model goes wrong at the end of a run.
-    fn faulty(&self, error: &StepError, run: &Run) -> (Verdict, Option<String>, Option<Counterexample<'a>>) {
-        match replay::judge(self.system, run, Claim::Fault(error.fault)) {
-            Ok(replayed) => {
-                let trace = Trace::new(self.system, run.clone(), replayed);
-                let reason = format!("model error: {}", self.system.describe_fault(error));
-                let counterexample = Counterexample {
-                    kind: "error",
-                    target: "the error",
-                    trace,
-                    cycle_start: None,
-                    fairness: Vec::new(),
-                };
-                (Verdict::Unknown, Some(reason), Some(counterexample))
-            }
-            Err(rejection) => (Verdict::Unknown, Some(internal_error(&rejection)), None),
         }
     }
 
@@ -309,12 +268,12 @@ impl<'a> Judge<'a> {
 }
 
 /// The answer about what is possible, from that about its being impossible.
-fn witness(mut result: PropertyResult<'_>) -> PropertyResult<'_> {
+fn witness(mut result: PropertyResult) -> PropertyResult {
     match result.verdict {
         Verdict::Violated => {
             result.verdict = Verdict::Holds;
             if let Some(run) = &mut result.counterexample {
-                run.target = "where it is true";
+                run.target = Target::Truth;
             }
         }
         Verdict::Holds => {

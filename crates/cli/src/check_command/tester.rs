@@ -5,13 +5,15 @@ use check::search::one_pass::WorkSet;
 use check::search::{Evidence, ProductOutcome, ProductStop, Violation, tester, two_pass};
 use check::store::{BitstatePlanes, ExactPlanes};
 use model::{ActionSystem, LabelId, StepError};
-use replay::{Claim, TesterClaim};
-use report::outcome::{Counterexample, ReductionCheck};
-use report::{Method, PropertyResult, Statistics, Trace, Verdict};
+use replay::{Ending, TesterClaim};
+use report::method::{Fairness, Method, Observer, Search};
+use report::outcome::{Counterexample, Kind, ReductionCheck, Target};
+use report::{PropertyResult, Statistics, Verdict};
 
 use super::fairness::Constraints;
+use super::judge::{self, Answer};
 use super::safety::{bitstate_size, cannot_allocate};
-use super::{coverage_reason, internal_error, limit_reason, lost_run, reduction_name, undecided};
+use super::{coverage_reason, internal_error, limit_reason, lost_run, reduction, undecided};
 use crate::args::{CheckArguments, FairnessBy, Order, Reduce, StoreKind};
 use crate::exit::Failure;
 use crate::terminal::Clock;
@@ -33,7 +35,7 @@ impl<'a> Question<'_, 'a> {
         arguments: &CheckArguments,
         clock: &mut Clock,
         fault: &mut Option<StepError>,
-    ) -> Result<PropertyResult<'a>, Failure> {
+    ) -> Result<PropertyResult, Failure> {
         let Some(reduces) = arguments.reduces_testers() else {
             let reason = "this reduction is for LTL and claims: use --reduce stubborn for testers";
             return Ok(undecided(self.name, reason.to_owned()));
@@ -54,15 +56,15 @@ impl<'a> Question<'_, 'a> {
         let (verdict, reason, counterexample) = self.judge(&outcome);
         let has_infinite = self.tester.states.iter().any(|state| state.infinite);
         let method = Method {
-            observer: "tester",
+            observer: Observer::Tester,
             search: match (is_fair, has_infinite) {
-                (true, _) => "two-pass",
-                (false, true) => "one-pass+nested",
-                (false, false) => "one-pass",
+                (true, _) => Search::TwoPass,
+                (false, true) => Search::OnePassThenNested,
+                (false, false) => Search::OnePass,
             },
-            reduction: reduction_name(reduces),
-            fairness: if is_fair { self.constraints.name() } else { "none" },
-            store: arguments.search.store.name(),
+            reduction: reduction(reduces),
+            fairness: if is_fair { self.constraints.kind() } else { Fairness::None },
+            store: arguments.search.store.kind(),
         };
         let reduction_check = if reduces && arguments.verify_reduction {
             let full = self.search(false, arguments, clock)?;
@@ -149,30 +151,11 @@ impl<'a> Question<'_, 'a> {
         })
     }
 
-    fn judge(&self, outcome: &ProductOutcome) -> (Verdict, Option<String>, Option<Counterexample<'a>>) {
+    fn judge(&self, outcome: &ProductOutcome) -> Answer {
         match &outcome.stop {
             Some(ProductStop::Found(evidence)) => self.violated(evidence),
             Some(ProductStop::Limit(limit)) => (Verdict::Unknown, Some(limit_reason(*limit)), None),
-            Some(ProductStop::Fault(error, run)) => {
-                match replay::judge(self.system, run, Claim::Fault(error.fault)) {
-                    Ok(replayed) => {
-                        let trace = Trace::new(self.system, run.clone(), replayed);
-                        let reason = format!("model error: {}", self.system.describe_fault(error));
-                        (
-                            Verdict::Unknown,
-                            Some(reason),
-                            Some(Counterexample {
-                                kind: "error",
-                                target: "the error",
-                                trace,
-                                cycle_start: None,
-                                fairness: Vec::new(),
-                            }),
-                        )
-                    }
-                    Err(rejection) => (Verdict::Unknown, Some(internal_error(&rejection)), None),
-                }
-            }
+            Some(ProductStop::Fault(error, run)) => judge::faulty(self.system, error, run),
             Some(ProductStop::NoRun) => (Verdict::Unknown, Some(lost_run()), None),
             None => match outcome.coverage {
                 Some(coverage) => (Verdict::Unknown, Some(coverage_reason(coverage)), None),
@@ -192,51 +175,50 @@ impl<'a> Question<'_, 'a> {
     }
 
     /// A violation is reported only if the judge of evidence agrees.
-    fn violated(&self, evidence: &Evidence) -> (Verdict, Option<String>, Option<Counterexample<'a>>) {
+    fn violated(&self, evidence: &Evidence) -> Answer {
         let Evidence { violation, run, cycle_start, observer_states } = evidence;
-        let name = |state: u32| self.tester.states[state as usize].name.clone();
+        let name = |state: u32| &self.tester.states[state as usize].name;
         let state = name(evidence.observer_state());
         let (claim, kind, reason) = match violation {
-            Violation::AtOnce => {
-                (TesterClaim::IllegalTrace, "prefix", format!("illegal trace: the tester reaches `{state}`"))
-            }
+            Violation::AtOnce => (
+                TesterClaim::IllegalTrace,
+                Kind::Prefix,
+                format!("illegal trace: the tester reaches `{state}`"),
+            ),
             Violation::Deadlock => (
                 TesterClaim::StableFailure,
-                "deadlock",
+                Kind::Deadlock,
                 format!("illegal stable failure: the system refuses what the tester needs in `{state}`"),
             ),
             Violation::Livelock => (
                 TesterClaim::Divergence,
-                "lasso",
+                Kind::Lasso,
                 format!("illegal divergence: the tester waits for ever in `{state}`"),
             ),
             Violation::Cycle => (
                 TesterClaim::InfiniteTrace,
-                "lasso",
+                Kind::Lasso,
                 "illegal infinite trace: the tester leaves infinite states infinitely often".to_owned(),
             ),
         };
-        match replay::judge_tester(self.system, self.tester, self.labels, run, *cycle_start, claim) {
-            Ok(replayed) => {
-                let fairness = match cycle_start {
-                    Some(start) if self.is_about_fair_runs() => {
-                        self.constraints.judge(self.system, run, &replayed, *start)
-                    }
-                    _ => Ok(Vec::new()),
-                };
-                let fairness = match fairness {
-                    Ok(fairness) => fairness,
-                    Err(why) => return (Verdict::Unknown, Some(internal_error(&why)), None),
-                };
-                let trace = Trace::new(self.system, run.clone(), replayed)
-                    .with_observer(observer_states.iter().map(|&state| name(state)).collect());
-                let target =
-                    if kind == "deadlock" { "where it refuses to go on" } else { "where it is violated" };
+        let question = replay::Question::Tester { tester: self.tester, labels: self.labels, claim };
+        let ending = match (kind, cycle_start) {
+            (_, Some(start)) => Ending::Cycle(*start),
+            (Kind::Deadlock, None) => Ending::Deadlock,
+            (_, None) => Ending::Open,
+        };
+        let fair_to = if self.is_about_fair_runs() { self.constraints.named() } else { &[] };
+        match judge::judge(self.system, &question, &replay::Evidence { run, ending, fair_to }) {
+            Ok(judged) => {
+                let fairness = self.constraints.explain(&judged.fairness);
+                let names = self.tester.states.iter().map(|state| state.name.clone()).collect();
+                let trace = judge::trace(self.system, judged).with_observer(observer_states.clone(), names);
+                let target = if kind == Kind::Deadlock { Target::Refusal } else { Target::Violation };
                 let counterexample =
                     Counterexample { kind, target, trace, cycle_start: *cycle_start, fairness };
                 (Verdict::Violated, Some(reason), Some(counterexample))
             }
-            Err(rejection) => (Verdict::Unknown, Some(internal_error(&rejection)), None),
+            Err(doubt) => (Verdict::Unknown, Some(internal_error(&doubt)), None),
         }
     }
 

@@ -1,13 +1,14 @@
 //! Formulas of linear temporal logic.
 
+use base::Budget;
 use check::choice::Wish;
 use check::decide::Settings;
 use check::product::AtDeadlock;
 use check::search::{Evidence, ProductStop};
-use ltl::Lasso;
 use model::Run;
 use petri::mcc::Ltl;
 use petri::structural::{Keep, Preserve};
+use replay::{Ending, Question};
 
 use super::{Contest, EXPLICIT, REDUCED, ROUNDS, SIMPLIFIED};
 use crate::property::{FormulaTask, formula_task};
@@ -118,15 +119,14 @@ impl Contest<'_> {
     fn accepts(&mut self, asked: &Asked, evidence: &Evidence) -> bool {
         let Ltl { formula, propositions } = &asked.written;
         make_room(&mut self.model, &evidence.run);
-        let Some((run, cycle_start)) = self.lasso(evidence) else {
+        let (run, ending) = match self.lasso(evidence) {
+            Some((run, start)) => (run, Ending::Cycle(start)),
             // All continuations violate the formula, and each of them goes on for very long.
-            let formulas = &self.model.formulas;
-            let is_bad = |word: &Lasso| !ltl::satisfies(formulas, *formula, word);
-            return replay::judge_prefix(&self.model.system, propositions, &evidence.run, is_bad).is_ok();
+            None => (evidence.run.clone(), Ending::Open),
         };
-        let question =
-            replay::formula::Question { formulas: &self.model.formulas, formula: *formula, propositions };
-        replay::judge_formula(&self.model.system, &question, &run, cycle_start).is_ok()
+        let question = Question::Formula { formulas: &self.model.formulas, formula: *formula, propositions };
+        let evidence = replay::Evidence::new(&run, ending);
+        replay::judge(&self.model.system, &question, &evidence, &mut Budget::unlimited()).is_ok()
     }
 
     /// The run with its cycle, which it may have to be continued to.

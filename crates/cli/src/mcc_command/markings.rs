@@ -1,10 +1,11 @@
 //! Questions about markings: what is reachable, and what is not.
 
+use base::Budget;
 use check::reduced::Reduced;
 use check::{Exact, Exploration, Goal, Stop, search};
 use model::{ActionSystem, BinaryOp, ExprId, Run, StepError, System};
 use petri::structural::{Keep, Preserve};
-use replay::Claim;
+use replay::{Ending, Evidence, Question};
 
 use super::{Contest, EXPLICIT, REDUCED, ROUNDS, SIMPLIFIED};
 use crate::markings;
@@ -348,9 +349,10 @@ fn truth(system: &ActionSystem, explored: &Exploration, goal: Goal, number: usiz
 
 /// Whether a run stands up to replay.
 fn shows(system: &ActionSystem, run: &Run, goal: Goal) -> bool {
-    let claim = match goal {
-        Goal::Deadlock => Claim::Deadlock,
-        Goal::Invariant(number) => Claim::Violates(system.propositions()[number].expr),
+    let question = match goal {
+        Goal::Deadlock => Question::Deadlock,
+        Goal::Invariant(number) => Question::Violates(system.propositions()[number].expr),
     };
-    replay::judge(system, run, claim).is_ok()
+    let evidence = Evidence::new(run, Ending::Open);
+    replay::judge(system, &question, &evidence, &mut Budget::unlimited()).is_ok()
 }

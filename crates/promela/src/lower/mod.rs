@@ -75,7 +75,7 @@ pub enum Purpose {
 }
 
 /// A program that can be run.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Code {
     /// The system.
     pub system: ActionSystem,

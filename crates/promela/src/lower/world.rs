@@ -14,7 +14,7 @@ use crate::program::{self, ExprKind, Init, Program, Type};
 pub(crate) const UNNAMED: &str = "";
 
 /// Where everything is.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct World {
     pub(crate) globals: Vec<Storage>,
     /// The processes of the plan, in its order.
@@ -41,7 +41,7 @@ pub(crate) struct World {
 }
 
 /// The priorities of processes.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum Priorities {
     /// All are 1, or they are ignored.
     None,
@@ -52,7 +52,7 @@ pub(crate) enum Priorities {
 }
 
 /// A process for which there is code.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Process {
     pub(crate) instance: Instance,
     pub(crate) owner: model::ProcessId,
@@ -67,7 +67,7 @@ pub(crate) struct Process {
 }
 
 /// A channel: how many messages it holds, and the messages.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Channel {
     /// Its number among the channels that exist with it, from 1 on.
     pub(crate) position: u32,

@@ -150,15 +150,13 @@ pub(super) fn of_system(
         sentences.push(format!("In the cycle, {} never {verb}.", count(n_untold, noun)));
     }
     sentences.extend(positions.as_deref().and_then(statements::over));
-    match hint {
-        Could::Always => {
-            sentences.push("Under weak fairness (`--fair weak`), this run would not count.".to_owned());
-        }
-        Could::Sometimes => {
-            sentences.push("Under strong fairness (`--fair strong`), this run would not count.".to_owned());
-        }
-        Could::Never => {}
-    }
+    let (kind, spelling) = match hint {
+        Could::Always => ("weak", known.spelling.weak_fairness),
+        Could::Sometimes => ("strong", known.spelling.strong_fairness),
+        Could::Never => return,
+    };
+    let spelling = spelling.map_or(String::new(), |spelling| format!(" (`{spelling}`)"));
+    sentences.push(format!("Under {kind} fairness{spelling}, this run would not count."));
 }
 
 /// The states of a run, and what is enabled in each.

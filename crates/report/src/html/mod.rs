@@ -30,9 +30,9 @@ const SCRIPT: &str = include_str!("script.js");
 const MAX_SOURCE: usize = 200_000;
 
 /// What a page shows.
-pub struct Page<'p, 'a> {
+pub struct Page<'p> {
     /// The answers.
-    pub report: &'p CheckReport<'a>,
+    pub report: &'p CheckReport,
     /// The text of the model, if it is text.
     pub source: Option<&'p str>,
     /// For each answer, what watched the runs.
@@ -41,7 +41,7 @@ pub struct Page<'p, 'a> {
     pub explanations: &'p [Explanation],
 }
 
-impl Page<'_, '_> {
+impl Page<'_> {
     /// The page.
     pub fn to_html(&self) -> String {
         let model = &self.report.model;
@@ -89,7 +89,7 @@ impl Page<'_, '_> {
                     grouped(stats.depth),
                     format!("{:.2}", stats.seconds),
                     crate::human_bytes(stats.peak_bytes),
-                    method.to_text(),
+                    method.to_string(),
                 ],
                 None => Default::default(),
             };
@@ -101,7 +101,7 @@ impl Page<'_, '_> {
         page.push_str("</tbody>\n</table>\n</div>\n</section>\n");
     }
 
-    fn write_result(&self, page: &mut String, index: usize, result: &PropertyResult<'_>) {
+    fn write_result(&self, page: &mut String, index: usize, result: &PropertyResult) {
         let number = index + 1;
         _ = writeln!(
             page,
@@ -129,7 +129,7 @@ impl Page<'_, '_> {
         let method = result
             .method
             .as_ref()
-            .map(|method| format!("Found with {}: {}.", method.to_text(), result.stats.to_text()));
+            .map(|method| format!("Found with {}: {}.", method.to_string(), result.stats.to_text()));
         let checked = result.reduction_check.as_ref().map(|check| sentence(&check.to_text()));
         let fairness =
             result.counterexample.iter().flat_map(|run| &run.fairness).map(|fair| sentence(&fair.to_text()));
@@ -149,7 +149,7 @@ impl Page<'_, '_> {
         &self,
         page: &mut String,
         index: usize,
-        run: &Counterexample<'_>,
+        run: &Counterexample,
         watcher: Option<Watcher<'_>>,
         property: &str,
     ) {
@@ -165,7 +165,7 @@ impl Page<'_, '_> {
         _ = writeln!(page, "<h3>Step by step</h3>");
         let record = Record::of_run(run, run::MAX_STEPS);
         let picture = watcher.and_then(|watcher| Picture::new(watcher, property, Some(&record)));
-        let has_messages = self.report.model.language == "promela";
+        let has_messages = run.trace.story().is_some();
         RunView { number, record: &record, picture: picture.as_ref(), has_messages }.write(page);
     }
 

@@ -8,7 +8,9 @@ use quick_xml::Reader;
 use quick_xml::events::Event;
 
 use super::*;
-use crate::outcome::{Method, ModelInfo, SCHEMA, Statistics};
+use crate::Spelling;
+use crate::method::{Fairness, Method, Observer, Reduction, Search, Store};
+use crate::outcome::{Kind, ModelInfo, SCHEMA, Statistics, Target};
 use crate::trace::Trace;
 
 /// Letters that must not get through.
@@ -40,26 +42,25 @@ fn counter(hi: i64) -> (ActionSystem, ExprId) {
 }
 
 /// The run that goes round once, after so many steps.
-fn round_trip(system: &ActionSystem, is_one: ExprId, hi: usize) -> Counterexample<'_> {
+fn round_trip(system: &ActionSystem, is_one: ExprId, hi: usize) -> Counterexample {
     let mut actions = vec![model::ActionId::new(0); hi];
     actions.push(model::ActionId::new(1));
     let run = Run { initial: 0, actions };
-    let replayed = replay::repeat(system, &run).unwrap();
-    let trace = Trace::new(system, run, replayed).with_propositions(vec![(format!("p{EVIL}"), is_one)]);
-    Counterexample { kind: "lasso", target: "", trace, cycle_start: Some(0), fairness: Vec::new() }
+    let trace = Trace::replayed(system.clone(), &run).with_propositions(vec![(format!("p{EVIL}"), is_one)]);
+    Counterexample { cycle_start: Some(0), ..Counterexample::finite(Kind::Lasso, Target::Violation, trace) }
 }
 
-fn report(counterexample: Option<Counterexample<'_>>) -> CheckReport<'_> {
+fn report(counterexample: Option<Counterexample>) -> CheckReport {
     let result = PropertyResult {
         property: format!("property{EVIL}"),
         verdict: Verdict::Violated,
         reason: Some(format!("a reason in `{EVIL}`")),
         method: Some(Method {
-            observer: "tgba",
-            search: "scc",
-            reduction: "none",
-            fairness: "none",
-            store: "exact",
+            observer: Observer::Tgba,
+            search: Search::Scc,
+            reduction: Reduction::None,
+            fairness: Fairness::None,
+            store: Store::Exact,
         }),
         chosen: None,
         choice: vec![EVIL.to_owned()],
@@ -77,8 +78,9 @@ fn report(counterexample: Option<Counterexample<'_>>) -> CheckReport<'_> {
     CheckReport { schema: SCHEMA, model, results: vec![result] }
 }
 
-fn page(report: &CheckReport<'_>, watcher: Option<Watcher<'_>>) -> String {
-    let explanations: Vec<Explanation> = report.results.iter().map(Explanation::of_result).collect();
+fn page(report: &CheckReport, watcher: Option<Watcher<'_>>) -> String {
+    let explanations: Vec<Explanation> =
+        report.results.iter().map(|result| Explanation::of_result(result, &Spelling::default())).collect();
     let source = format!("const N = 3; // {EVIL}\n");
     Page { report, source: Some(&source), watchers: &[watcher], explanations: &explanations }.to_html()
 }
@@ -174,7 +176,7 @@ fn a_long_run_makes_no_large_page() {
 fn a_tester_is_drawn_with_the_states_that_the_run_names() {
     let (system, is_one) = counter(1);
     let mut run = round_trip(&system, is_one, 1);
-    run.trace = run.trace.with_observer(["calm", "bad", "bad"].map(str::to_owned).to_vec());
+    run.trace = run.trace.with_observer(vec![0, 1, 1], ["calm", "bad"].map(str::to_owned).to_vec());
     let state = |name: &str, reject| State { name: name.to_owned(), reject, ..State::default() };
     let tester = Tester {
         letters: vec![EVIL.to_owned()],
