@@ -4,7 +4,7 @@ use std::io::Write as _;
 use std::path::Path;
 
 use base::{Diagnostic, SourceMap};
-use report::drawing::{Drawing, TooLarge, net, system};
+use drawing::{Drawing, TooLarge, system};
 
 use crate::args::{DrawArguments, DrawFormat};
 use crate::exit::{Exit, Failure};
@@ -48,7 +48,7 @@ fn format_by_name(path: &Path) -> Result<DrawFormat, Failure> {
 
 fn draw(input: &Input) -> Result<Drawing, Failure> {
     match &input.model {
-        Loaded::Petri(model) => Ok(net::draw(model.net())),
+        Loaded::Petri(model) => Ok(model.net().draw()),
         model @ (Loaded::Process(_) | Loaded::Promela(_)) => system::draw(model.system(), &input.info().file)
             .ok_or_else(|| {
                 Failure::plain("cannot-draw", "the model has no processes whose states have names", false)

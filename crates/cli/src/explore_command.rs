@@ -9,11 +9,12 @@ use check::decide::{Decision, Refusal, Settings};
 use check::method::ObserverKind;
 use check::search::ProductStop;
 use check::{Exact, Stats, Stop, search};
+use drawing::TooLarge;
 use model::{ActionSystem, Run, StepError, System as _};
 use report::ExploreReport;
-use report::drawing::{TooLarge, space as space_drawing};
 use report::outcome::{ProductInfo, SCHEMA};
 use report::space::Space;
+use report::space_picture;
 
 use crate::args::{ExploreArguments, ObserverArgument, Order, StoreKind};
 use crate::check_command::{explore, limit_reason, shortened};
@@ -268,8 +269,8 @@ fn export(arguments: &ExploreArguments, space: &Space<'_>, notes: &mut Vec<Strin
 fn picture(space: &Space<'_>, json: bool) -> Result<String, Failure> {
     let too_large =
         |reason: TooLarge| Failure::plain("too-large", format!("{reason}: use --dot instead of --svg"), json);
-    space_drawing::check_size(space).map_err(too_large)?;
-    let drawing = space_drawing::draw(space, "states")
+    space_picture::check_size(space).map_err(too_large)?;
+    let drawing = space_picture::draw(space, "states")
         .map_err(|error| Failure::plain("model-error", error.to_string(), json))?;
     drawing.to_svg().map_err(too_large)
 }

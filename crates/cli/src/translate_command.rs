@@ -5,7 +5,7 @@ use automata::testing::{self, Limits};
 use automata::{AnyAutomaton, Config, Effort, Placement, dot, hoa, never};
 use base::{Diagnostic, SourceMap};
 use ltl::{Formula, Formulas};
-use report::{automaton, drawing};
+use report::automaton;
 use serde_json::Value;
 
 use crate::args::{AutomatonFormat, AutomatonKind, EffortLevel, TranslateArguments};

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use base::{Budget, Diagnostic, Diagnostics, Limit, SourceId, SourceMap};
+use drawing::Drawing;
 use ltl::Formulas;
 use model::{ActionSystem, ExprId, StepError};
 
@@ -212,6 +213,12 @@ pub trait Model: Send {
         _sources: &SourceMap,
     ) -> Result<Vec<Property>, Diagnostics> {
         Err(Diagnostic::error("usage", "formula files of the contest are about Petri nets").into())
+    }
+
+    /// The model as a picture; nothing if there is nothing to be seen. That is the processes of its system,
+    /// unless the language has a picture of its own.
+    fn draw(&self, title: &str) -> Option<Drawing> {
+        drawing::system::draw(self.system(), title)
     }
 
     /// What is known of all states before any search, if this language has a way to know.

@@ -90,6 +90,7 @@
 //! ever; the search has to be told so.
 
 mod bounds;
+mod draw;
 mod errors;
 pub mod facts;
 mod invariants;

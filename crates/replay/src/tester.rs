@@ -55,8 +55,9 @@ impl<'a> Judge<'a> {
     ) -> Result<Judge<'a>, Doubt> {
         let actions = &evidence.run.actions[..];
         let n_left = match (claim, evidence.ending) {
-            (TesterClaim::IllegalTrace, Ending::Open) => actions.len(),
-            (TesterClaim::StableFailure, Ending::Deadlock) => actions.len(),
+            (TesterClaim::IllegalTrace, Ending::Open) | (TesterClaim::StableFailure, Ending::Deadlock) => {
+                actions.len()
+            }
             (TesterClaim::Divergence | TesterClaim::InfiniteTrace, Ending::Cycle(start)) => {
                 if start >= actions.len() {
                     return Err(rejected("the cycle does not return to the state it starts in"));

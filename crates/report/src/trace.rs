@@ -459,6 +459,6 @@ mod tests {
         assert!(shown.eq((0..=N as i64).map(Some)), "all steps are there");
         let text = trace.to_text(None, &Spelling::default());
         assert!(text.contains("… 3 000 steps left out (the JSON document shows all)"), "{text}");
-        assert!(text.contains("x: 999 -> 1000") == false && text.contains("x: 4999 -> 5000"), "{text}");
+        assert!(!text.contains("x: 999 -> 1000") && text.contains("x: 4999 -> 5000"), "{text}");
     }
 }

@@ -14,7 +14,7 @@ use std::process::{Command, ExitCode};
 use serde_json::Value;
 
 /// The crates from top to bottom; each may use those before it.
-const LAYERS: [&str; 17] = [
+const LAYERS: [&str; 19] = [
     "stubborn-base",
     "stubborn-ltl",
     "stubborn-automata",
@@ -22,12 +22,14 @@ const LAYERS: [&str; 17] = [
     "stubborn-por",
     "stubborn-check",
     "stubborn-replay",
+    "stubborn-drawing",
+    "stubborn-language",
     "stubborn-process",
     "stubborn-petri",
     "stubborn-promela",
     "stubborn-report",
-    "stubborn-reproduce",
     "stubborn",
+    "stubborn-reproduce",
     "stubborn-cli",
     "stubborn-testing",
     "stubborn-benches",
@@ -35,9 +37,13 @@ const LAYERS: [&str; 17] = [
 ];
 
 /// What would be a layer's work, but is forbidden all the same.
-const FORBIDDEN_EDGES: [(&str, &str); 12] = [
+const FORBIDDEN_EDGES: [(&str, &str); 16] = [
     ("stubborn-replay", "stubborn-check"),
     ("stubborn-replay", "stubborn-por"),
+    ("stubborn-drawing", "stubborn-check"),
+    ("stubborn-drawing", "stubborn-replay"),
+    ("stubborn-language", "stubborn-check"),
+    ("stubborn-language", "stubborn-replay"),
     ("stubborn-promela", "stubborn-check"),
     ("stubborn-promela", "stubborn-por"),
     ("stubborn-promela", "stubborn-replay"),

@@ -172,8 +172,7 @@ pub(super) fn decide(
     let ends = position(|kind| matches!(kind, TaskKind::EndStates));
     if let Some(index) = assertions {
         let wants = ends.filter(|_| !arguments.reduces_safety()).is_some();
-        let (result, end) =
-            explore(safety, &safety.asserting, &tasks[index].name, wants, false, arguments, clock, answers)?;
+        let (result, end) = explore(safety, ASSERTIONS, wants, false, arguments, clock, answers)?;
         answers.results[index] = Some(result);
         if let (Some(ends), Some(end)) = (ends, end) {
             answers.results[ends] = Some(end);
@@ -181,8 +180,7 @@ pub(super) fn decide(
     }
     if let Some(ends) = ends.filter(|&ends| answers.results[ends].is_none() && answers.fault.is_none()) {
         let reduces = arguments.reduces_safety();
-        let (other, end) =
-            explore(safety, &safety.ending, END_STATES, true, reduces, arguments, clock, answers)?;
+        let (other, end) = explore(safety, END_STATES, true, reduces, arguments, clock, answers)?;
         // The model goes wrong before an invalid end state is found.
         let wrong = PropertyResult { verdict: Verdict::Unknown, ..other };
         answers.results[ends] = Some(end.unwrap_or(wrong));
@@ -195,7 +193,6 @@ type Results = (PropertyResult, Option<PropertyResult>);
 /// One exploration: what it says about errors, and about end states if that is wanted and known.
 fn explore(
     safety: &Safety,
-    code: &Code,
     name: &str,
     wants_ends: bool,
     reduces: bool,
@@ -204,6 +201,7 @@ fn explore(
     answers: &mut Answers,
 ) -> Result<Results, Failure> {
     let start = clock.seconds();
+    let code = if name == ASSERTIONS { &safety.asserting } else { &safety.ending };
     let system = &code.system;
     // The second goal is never reached: the search goes on after a bad end state.
     let both = [Goal::Deadlock, Goal::Invariant(TRUTH)];

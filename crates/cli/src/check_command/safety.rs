@@ -196,7 +196,7 @@ impl<'a> Judge<'a> {
             property: name.to_owned(),
             verdict,
             reason,
-            method: Some(self.method.clone()),
+            method: Some(self.method),
             chosen: None,
             choice: Vec::new(),
             stats: self.statistics(),

@@ -126,10 +126,8 @@ impl Page<'_> {
                 picture.svg.trim_end()
             );
         }
-        let method = result
-            .method
-            .as_ref()
-            .map(|method| format!("Found with {}: {}.", method.to_string(), result.stats.to_text()));
+        let method =
+            result.method.as_ref().map(|method| format!("Found with {method}: {}.", result.stats.to_text()));
         let checked = result.reduction_check.as_ref().map(|check| sentence(&check.to_text()));
         let fairness =
             result.counterexample.iter().flat_map(|run| &run.fairness).map(|fair| sentence(&fair.to_text()));

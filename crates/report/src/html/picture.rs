@@ -6,8 +6,8 @@ use automata::{AnyAutomaton, State, Tester, Tgba};
 use ltl::{Formulas, Lasso, Prop, Valuation};
 
 use super::path::accepting_path;
-use crate::drawing::{Drawing, Edge, Fill, Node, NodeId, Shape, automaton};
 use crate::explain::record::{Ending, Record};
+use drawing::{Drawing, Edge, Fill, Node, NodeId, Shape, automaton};
 
 /// What watched a run.
 #[derive(Clone, Copy)]

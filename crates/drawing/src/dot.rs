@@ -2,9 +2,9 @@
 
 use std::fmt::Write as _;
 
-use super::figure::MAX_DOTS;
-use super::text::escape_dot;
-use super::{Direction, Drawing, Fill, GroupId, Heads, Node, Shape};
+use crate::figure::MAX_DOTS;
+use crate::text::escape_dot;
+use crate::{Direction, Drawing, Fill, GroupId, Heads, Node, Shape};
 
 pub(super) fn write(drawing: &Drawing) -> String {
     let mut text = format!("digraph \"{}\" {{\n", escape_dot(&drawing.title));

@@ -2,12 +2,11 @@
 //!
 //! A [`Drawing`] says what is to be seen: nodes with a shape, edges with labels and heads, groups. It is
 //! written as DOT, for Graphviz and everything that reads its language, or as SVG, which needs nothing
-//! else to be looked at. For SVG, `layout` finds places for everything. What is drawn is made from nets
-//! ([`net`]), from the processes of a system ([`system`]), from automata ([`automaton`]) and from state
-//! spaces ([`space`]).
+//! else to be looked at. For SVG, `layout` finds places for everything. What is drawn is made from the
+//! processes of a system ([`system`]) and from automata ([`automaton`]); others draw what they know.
 //!
 //! ```
-//! use stubborn_report::drawing::{Drawing, Edge, Node, Shape};
+//! use stubborn_drawing::{Drawing, Edge, Node, Shape};
 //!
 //! let mut drawing = Drawing::new("lamp");
 //! let off = drawing.node(Node::new(Shape::State, "off"));
@@ -16,16 +15,14 @@
 //! drawing.edge(Edge::new(on, off).labeled("switch"));
 //! assert!(drawing.to_dot().contains("n0 -> n1 [label=\"switch\"]"));
 //! assert!(drawing.to_svg()?.starts_with("<svg"));
-//! # Ok::<(), stubborn_report::drawing::TooLarge>(())
+//! # Ok::<(), stubborn_drawing::TooLarge>(())
 //! ```
 
 pub mod automaton;
 mod dot;
 mod figure;
 mod layout;
-pub mod net;
 mod scene;
-pub mod space;
 mod svg;
 pub mod system;
 mod text;
@@ -155,18 +152,19 @@ impl Edge {
 
 /// Edges of which those between the same nodes become one, with a line for each label.
 #[derive(Debug, Default)]
-struct Bundle(BTreeMap<(NodeId, NodeId), Vec<String>>);
+pub struct Bundle(BTreeMap<(NodeId, NodeId), Vec<String>>);
 
 impl Bundle {
     /// Adds an edge, unless it is the same as the last one between these nodes.
-    fn add(&mut self, from: NodeId, to: NodeId, label: String) {
+    pub fn add(&mut self, from: NodeId, to: NodeId, label: String) {
         let labels = self.0.entry((from, to)).or_default();
         if labels.last() != Some(&label) {
             labels.push(label);
         }
     }
 
-    fn draw(self, drawing: &mut Drawing) {
+    /// Draws them.
+    pub fn draw(self, drawing: &mut Drawing) {
         for ((from, to), labels) in self.0 {
             drawing.edge(Edge::new(from, to).labeled(labels.join("\n")));
         }
@@ -194,10 +192,10 @@ impl fmt::Display for TooLarge {
         write!(
             f,
             "a picture of {} and {} cannot be looked at (at most {} and {} can)",
-            crate::count(self.nodes as u64, "node"),
-            crate::count(self.edges as u64, "edge"),
-            crate::grouped(Drawing::MAX_NODES as u64),
-            crate::grouped(Drawing::MAX_EDGES as u64)
+            base::text::count(self.nodes as u64, "node"),
+            base::text::count(self.edges as u64, "edge"),
+            base::text::grouped(Drawing::MAX_NODES as u64),
+            base::text::grouped(Drawing::MAX_EDGES as u64)
         )
     }
 }

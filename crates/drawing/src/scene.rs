@@ -1,9 +1,9 @@
 //! Everything with its place: the layout of each connected part, the parts in rows, and curves.
 
-use super::figure::{Figure, MAX_SLOPE, label_extent};
-use super::layout::{self, Graph, Link, Point, Way};
-use super::text::{Fitted, LINE};
-use super::{Direction, Drawing, Heads};
+use crate::figure::{Figure, MAX_SLOPE, label_extent};
+use crate::layout::{self, Graph, Link, Point, Way};
+use crate::text::{Fitted, LINE};
+use crate::{Direction, Drawing, Heads};
 
 /// Room around the picture, between parts, and between a frame and what is in it.
 const MARGIN: f64 = 16.0;
@@ -275,7 +275,7 @@ fn components(drawing: &Drawing) -> Vec<Vec<usize>> {
 fn groups(drawing: &Drawing, parts: &[Part]) -> Vec<(Option<usize>, Vec<usize>)> {
     let mut groups: Vec<(Option<usize>, Vec<usize>)> = Vec::new();
     for (index, part) in parts.iter().enumerate() {
-        let group = part.nodes.first().and_then(|&node| drawing.nodes[node].group).map(super::GroupId::index);
+        let group = part.nodes.first().and_then(|&node| drawing.nodes[node].group).map(crate::GroupId::index);
         let group = group.filter(|_| drawing.framed);
         match groups.iter_mut().find(|(known, _)| *known == group) {
             Some((_, members)) => members.push(index),

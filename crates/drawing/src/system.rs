@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use model::{Action, ActionSystem, Expr, Guard, LabelId, ProcessId, Stmt, System as _, ValueSet, VarId};
 
-use super::{Bundle, Drawing, Fill, Node, NodeId, Shape};
+use crate::{Bundle, Drawing, Fill, Node, NodeId, Shape};
 
 /// Draws the processes of a system; nothing if no locations have names.
 pub fn draw(system: &ActionSystem, title: &str) -> Option<Drawing> {
@@ -53,9 +53,9 @@ pub fn draw(system: &ActionSystem, title: &str) -> Option<Drawing> {
     starts.into_iter().for_each(|state| drawing.start(state, ""));
     drawing.description = format!(
         "{} as automata, with {} and {}.",
-        crate::count(n_drawn, "process"),
-        crate::count(n_states as u64, "state"),
-        crate::count(n_edges as u64, "edge")
+        base::text::count(n_drawn, "process"),
+        base::text::count(n_states as u64, "state"),
+        base::text::count(n_edges as u64, "edge")
     );
     Some(drawing)
 }

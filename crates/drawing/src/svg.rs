@@ -2,10 +2,10 @@
 
 use std::fmt::Write as _;
 
-use super::figure::{Figure, LOOP_REACH, MAX_DOTS, PLACE_RADIUS, POINT_RADIUS, TEXT_GAP};
-use super::scene::{Curve, HEAD, Scene, Spot};
-use super::text::{FONT_SIZE, Fitted, LINE, escape_xml};
-use super::{Direction, Drawing, Fill, Node, Shape};
+use crate::figure::{Figure, LOOP_REACH, MAX_DOTS, PLACE_RADIUS, POINT_RADIUS, TEXT_GAP};
+use crate::scene::{Curve, HEAD, Scene, Spot};
+use crate::text::{FONT_SIZE, Fitted, LINE, escape_xml};
+use crate::{Direction, Drawing, Fill, Node, Shape};
 
 /// Colors for light ground, and for dark where that is preferred.
 const STYLE: &str = "\

@@ -38,7 +38,7 @@ impl Fitted {
             }
         }
         if n_lines > n_shown {
-            lines.push(format!("… {} more", crate::grouped((n_lines - n_shown) as u64)));
+            lines.push(format!("… {} more", base::text::grouped((n_lines - n_shown) as u64)));
             is_cut = true;
         }
         Fitted { lines, is_cut }

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use check::store::{Store as _, Visited as _};
 use check::{StateId, graph};
+use drawing::{Bundle, Drawing, Fill, Node, NodeId, Shape, TooLarge};
 use model::Describe as _;
 
-use super::{Bundle, Drawing, Fill, Node, NodeId, Shape, TooLarge};
 use crate::space::{ExportError, Space};
 
 /// Whether a picture of a space can be looked at, before anything is made.

@@ -7,8 +7,7 @@ use automata::testing::{PropSet, Step, Ta, Tgta};
 use automata::{AnyAutomaton, Marks, State, Tgba};
 use ltl::{Formulas, Prop};
 
-use super::{Bundle, Drawing, Fill, Node, NodeId, Shape};
-use crate::automaton::literal;
+use crate::{Bundle, Drawing, Fill, Node, NodeId, Shape};
 
 /// Draws an automaton of any kind.
 pub fn draw(automaton: &AnyAutomaton, formulas: &Formulas, title: &str) -> Drawing {
@@ -32,7 +31,7 @@ pub fn draw(automaton: &AnyAutomaton, formulas: &Formulas, title: &str) -> Drawi
         }
     };
     let n_states = drawing.nodes().iter().filter(|node| node.shape != Shape::Point).count();
-    drawing.description = format!("A {kind} with {}.", crate::count(n_states as u64, "state"));
+    drawing.description = format!("A {kind} with {}.", base::text::count(n_states as u64, "state"));
     drawing
 }
 
@@ -134,7 +133,7 @@ fn draw_extended(extended: &Extended, formulas: &Formulas, drawing: &mut Drawing
 }
 
 /// All propositions, with `!` before those that do not hold.
-fn literals(formulas: &Formulas, propositions: &[Prop], set: PropSet) -> String {
+pub fn literals(formulas: &Formulas, propositions: &[Prop], set: PropSet) -> String {
     let literal = |(at, &prop): (usize, &Prop)| literal(formulas.text(prop), set.contains(at));
     propositions.iter().enumerate().map(literal).collect::<Vec<_>>().join(" ")
 }
@@ -142,4 +141,54 @@ fn literals(formulas: &Formulas, propositions: &[Prop], set: PropSet) -> String 
 /// A dot with its number for each mark.
 fn dots(marks: Marks) -> String {
     marks.iter().map(|mark| format!(" \u{25cf}{mark}")).collect()
+}
+
+/// A proposition that holds, or what it says if it does not: of a comparison, the opposite one.
+pub fn literal(text: &str, holds: bool) -> String {
+    const OPPOSITES: [(&str, &str); 6] =
+        [("==", "!="), ("!=", "=="), ("<=", ">"), (">=", "<"), ("<", ">="), (">", "<=")];
+    if holds {
+        return text.to_owned();
+    }
+    let is_part = |char: char| char.is_alphanumeric() || "_.:@[]()+-* ".contains(char);
+    let comparison = OPPOSITES.iter().find_map(|(sign, opposite)| {
+        let (left, right) = text.split_once(sign)?;
+        let is_plain = |side: &str| !side.trim().is_empty() && side.chars().all(is_part);
+        let is_balanced = |side: &str| side.matches('(').count() == side.matches(')').count();
+        (is_plain(left)
+            && is_plain(right)
+            && is_balanced(left)
+            && is_balanced(right)
+            && !right.starts_with('-'))
+        .then(|| format!("{left}{opposite}{right}"))
+    });
+    let is_name = |text: &str| {
+        !text.contains(['&', '|', '<', '>', '=', '!'])
+            && ![" + ", " - ", " * "].iter().any(|sign| text.contains(sign))
+    };
+    comparison.unwrap_or_else(|| if is_name(text) { format!("!{text}") } else { format!("!({text})") })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::literal;
+
+    #[test]
+    fn what_does_not_hold_is_said_by_the_opposite() {
+        let opposites = [
+            ("x != 2", "x == 2"),
+            ("len(c) == 1", "len(c) != 1"),
+            ("a[0] + b >= 3", "a[0] + b < 3"),
+            ("x<3", "x>=3"),
+            ("p", "!p"),
+            ("Peer[0]@critical[*]", "!Peer[0]@critical[*]"),
+            ("a == 1 && b == 2", "!(a == 1 && b == 2)"),
+            ("!p", "!(!p)"),
+            ("a <-> b", "!(a <-> b)"),
+            ("(a == 1) == b", "!((a == 1) == b)"),
+        ];
+        for (text, opposite) in opposites {
+            assert_eq!((literal(text, true), literal(text, false)), (text.to_owned(), opposite.to_owned()));
+        }
+    }
 }

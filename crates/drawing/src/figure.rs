@@ -1,8 +1,8 @@
 //! How large nodes and labels are, and where edges touch nodes.
 
-use super::layout::{Extent, Point};
-use super::text::Fitted;
-use super::{Direction, Drawing, Node, Shape};
+use crate::layout::{Extent, Point};
+use crate::text::Fitted;
+use crate::{Direction, Drawing, Node, Shape};
 
 /// Radius of a place, and of a dot.
 pub(super) const PLACE_RADIUS: f64 = 17.0;

@@ -4,9 +4,9 @@ use fastrand::Rng;
 use model::{Action, Builder, Guard, Stmt, Variable};
 use quick_xml::events::{BytesStart, Event};
 
-use super::figure::TEXT_GAP;
-use super::scene::{Curve, Scene, Spot};
 use super::*;
+use crate::figure::TEXT_GAP;
+use crate::scene::{Curve, Scene, Spot};
 
 /// A rectangle: left, top, right, bottom.
 type Area = [f64; 4];
@@ -263,49 +263,6 @@ fn roots_come_first() {
     drawing.nodes[1].root = true;
     let centers = Scene::new(&drawing).centers;
     assert!(centers[0].x < centers[2].x && centers[1].x < centers[2].x, "{centers:?}");
-}
-
-fn net(text: &str) -> petri::Net {
-    let text = format!(
-        "<pnml xmlns='http://www.pnml.org/version-2009/grammar/pnml'><net id='n' \
-         type='http://www.pnml.org/version-2009/grammar/ptnet'><page id='page'>{text}</page></net></pnml>"
-    );
-    petri::read(&text, base::SourceId::new(0)).expect("it is a net")
-}
-
-#[test]
-fn a_net_is_drawn_with_its_marking() {
-    let net = net("<place id='p'><initialMarking><text>3</text></initialMarking></place>
-        <place id='q'><name><text>many tokens</text></name><initialMarking><text>12</text></initialMarking></place>
-        <place id='r'/><transition id='t'/>
-        <arc id='a' source='p' target='t'/><arc id='b' source='t' target='p'/>
-        <arc id='c' source='q' target='t'><inscription><text>2</text></inscription></arc>
-        <arc id='d' source='t' target='q'/><arc id='e' source='t' target='r'/>
-        <toolspecific tool='nupn' version='1.1'><structure units='2' root='u' safe='false'>
-        <unit id='u'><places>p</places><subunits>v</subunits></unit>
-        <unit id='v'><places>q r</places><subunits/></unit></structure></toolspecific>");
-    let drawing = net::draw(&net);
-    check(&drawing);
-    let edges: Vec<(usize, usize, &str, Heads)> = drawing
-        .edges()
-        .iter()
-        .map(|edge| (edge.from.index(), edge.to.index(), edge.label.as_str(), edge.heads))
-        .collect();
-    // A test arc is one edge; one that takes 2 and gives 1 is none.
-    assert_eq!(
-        edges,
-        [(0, 3, "", Heads::Both), (1, 3, "2", Heads::End), (3, 1, "", Heads::End), (3, 2, "", Heads::End)]
-    );
-    let dot = drawing.to_dot();
-    assert!(dot.contains("n0 [shape=circle, label=\"●●●\", xlabel=\"p\""), "{dot}");
-    assert!(dot.contains("n1 [shape=circle, label=\"12\", xlabel=\"many tokens\""), "{dot}");
-    let order = ["cluster0 {", "n0 [", "cluster1 {", "n1 [", "n2 [", "}\n  }\n", "n3 ["];
-    let places: Vec<Option<usize>> = order.iter().map(|part| dot.find(part)).collect();
-    assert!(places.is_sorted() && places[0].is_some(), "{places:?} in {dot}");
-    let svg = drawing.to_svg().expect("it is small");
-    assert_eq!(svg.matches("class=\"token\"").count(), 3);
-    assert!(svg.contains(">12</text>") && svg.contains("<title>q</title>"), "{svg}");
-    assert!(svg.contains("<desc>A Petri net with 3 places, 1 transition and 5 arcs.</desc>"), "{svg}");
 }
 
 #[test]
