@@ -10,6 +10,7 @@ use base::Budget;
 use check::decide::{Claim, Decision, Settings};
 use check::fairness::{Constraint, Fairness};
 use check::method::{Method, ObserverKind, SearchKind};
+use language::Model as _;
 use model::{ActionId, ActionSystem};
 use stubborn_benches::{fastest, model};
 
@@ -58,16 +59,16 @@ fn cost(file: &str, processes: &str, constants: &[(&str, i64)], formula: &str) {
     for prop in model.formulas.propositions(parsed.formula) {
         let text = model.formulas.text(prop).to_owned();
         let expr = model.resolve(&text, source, 0).expect("a good proposition");
-        propositions.push((prop, model.system.add_proposition(text, expr)));
+        propositions.push((prop, model.parts().0.add_proposition(text, expr)));
     }
     let mut claim = Claim::new(tgba, propositions, true);
-    let none = decide(&mut claim, &model.system, &Settings::default());
+    let none = decide(&mut claim, &*model.system, &Settings::default());
     let mut line = format!("{file} {constants:?} {formula}: none {}", show(&none));
     for strong in [false, true] {
-        let constraints = constraints(&model.system, processes, strong);
+        let constraints = constraints(&*model.system, processes, strong);
         let fairness = Fairness::new(model.system.actions().len(), &constraints);
         let settings = Settings { fairness: Some(&fairness), ..Settings::default() };
-        let fair = decide(&mut claim, &model.system, &settings);
+        let fair = decide(&mut claim, &*model.system, &settings);
         let kind = if strong { "strong" } else { "weak" };
         line += &format!("; {kind} {:.2} times", fair.0 / none.0);
     }

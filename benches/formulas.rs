@@ -20,8 +20,8 @@ use check::decide::{Claim, Settings};
 use check::method::{Method, ObserverKind, SearchKind};
 use check::reduction::Method as Reduction;
 use check::search::ProductStop;
+use language::{Model as _, PropertyKind};
 use model::ActionSystem;
-use process::PropertyKind;
 use stubborn_benches::families::{Class, FAMILIES, Family, Source};
 use stubborn_benches::{fastest, load, text};
 
@@ -168,11 +168,11 @@ fn rows_of(family: &'static Family, constants: &[(&str, i64)], is_larger: bool) 
         let propositions: Vec<_> = ltl
             .propositions
             .iter()
-            .map(|&(prop, expr)| (prop, model.system.add_proposition("p", expr)))
+            .map(|&(prop, expr)| (prop, model.parts().0.add_proposition("p", expr)))
             .collect();
         let new_claim = || Claim::new(tgba.clone(), propositions.clone(), true);
         let cells: Vec<Option<Cell>> =
-            METHODS.iter().map(|(_, method)| measure(&model.system, new_claim, *method)).collect();
+            METHODS.iter().map(|(_, method)| measure(&*model.system, new_claim, *method)).collect();
         let holds = cells.iter().flatten().find_map(|cell| cell.holds).expect("some method ends");
         let name = format!("{} {constants:?} {formula}", family.name);
         rows.push(Row { family, is_larger, class, name, holds, cells });

@@ -18,9 +18,9 @@ use base::Budget;
 use check::decide::{Claim, Settings};
 use check::method::{Method, ObserverKind, SearchKind};
 use check::reduction::Method as Reduction;
+use language::{Model as _, PropertyKind};
 use model::{ActionSystem, System as _};
 use peak_alloc::PeakAlloc;
-use process::PropertyKind;
 use stubborn_benches::families::{FAMILIES, Family, Source};
 use stubborn_benches::{load, text};
 
@@ -107,11 +107,11 @@ fn for_each_cell(family: &Family, constants: &[(&str, i64)], mut show: impl FnMu
         let propositions: Vec<_> = ltl
             .propositions
             .iter()
-            .map(|&(prop, expr)| (prop, model.system.add_proposition("p", expr)))
+            .map(|&(prop, expr)| (prop, model.parts().0.add_proposition("p", expr)))
             .collect();
         for (index, (_, method)) in METHODS.iter().enumerate() {
             let mut claim = Claim::new(tgba.clone(), propositions.clone(), true);
-            if let Some(cell) = measure(&model.system, &mut claim, *method) {
+            if let Some(cell) = measure(&*model.system, &mut claim, *method) {
                 show(formula, index, cell);
             }
         }

@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use automata::{AnyAutomaton, hoa, never};
-use base::{Diagnostic, Diagnostics, SourceId, SourceMap, suggest};
-use ltl::{Formulas, Prop};
+use base::{Budget, Diagnostic, Diagnostics, SourceId, SourceMap, suggest};
+use language::{Fairness, Ltl, Model as _, Property, Trouble};
+use ltl::Formulas;
 use model::{ActionSystem, ExprId, StepError, System as _};
 use petri::Bounds;
 use report::{ModelInfo, diagnostic};
@@ -95,8 +96,8 @@ impl Loaded {
     /// The system, and the formulas about it.
     pub(crate) fn parts(&mut self) -> (&mut ActionSystem, &mut Formulas) {
         match self {
-            Loaded::Process(model) => (&mut model.system, &mut model.formulas),
-            Loaded::Petri(model) => (&mut model.system, &mut model.formulas),
+            Loaded::Process(model) => model.parts(),
+            Loaded::Petri(model) => model.parts(),
             Loaded::Promela(model) => (&mut model.model.code.system, &mut model.model.formulas),
         }
     }
@@ -113,8 +114,8 @@ impl Loaded {
         offset: usize,
     ) -> Result<ExprId, Diagnostics> {
         match self {
-            Loaded::Process(model) => Ok(model.resolve(text, source, offset)?),
-            Loaded::Petri(model) => Ok(model.resolve(text, source, offset)?),
+            Loaded::Process(model) => model.resolve(text, source, offset),
+            Loaded::Petri(model) => model.resolve(text, source, offset),
             Loaded::Promela(model) => {
                 let known = model.propositions.iter().find(|(known, _)| known == text);
                 let unknown = || Diagnostic::error("not-supported", format!("`{text}` is not known here"));
@@ -123,22 +124,21 @@ impl Loaded {
         }
     }
 
-    /// The propositions of a formula, with their expressions.
-    pub(crate) fn resolve_propositions(
-        &mut self,
-        parsed: &ltl::Parsed,
-        sources: &SourceMap,
-    ) -> Result<Vec<(Prop, ExprId)>, Diagnostics> {
+    /// The formula that a text stands for.
+    pub(crate) fn formula(&mut self, source: SourceId, sources: &SourceMap) -> Result<Ltl, Diagnostics> {
         match self {
-            Loaded::Process(model) => model.resolve_propositions(parsed, sources),
-            Loaded::Petri(model) => model.resolve_propositions(parsed, sources),
+            Loaded::Process(model) => model.formula(source, sources),
+            Loaded::Petri(model) => model.formula(source, sources),
             // Formulas are read with the model.
-            Loaded::Promela(_) => Ok(Vec::new()),
+            Loaded::Promela(model) => {
+                let parsed = ltl::parse(&mut model.model.formulas, &sources.get(source).text, source, 0)?;
+                Ok(Ltl { formula: parsed.formula, propositions: Vec::new() })
+            }
         }
     }
 
     /// What the file wants checked; a net declares nothing.
-    pub(crate) fn properties(&self) -> &[process::Property] {
+    pub(crate) fn properties(&self) -> &[Property] {
         match self {
             Loaded::Process(model) => &model.properties,
             Loaded::Petri(_) | Loaded::Promela(_) => &[],
@@ -154,7 +154,7 @@ impl Loaded {
     }
 
     /// What the file assumes about runs.
-    pub(crate) fn fairness(&self) -> &[process::Fairness] {
+    pub(crate) fn fairness(&self) -> &[Fairness] {
         match self {
             Loaded::Process(model) => &model.fairness,
             Loaded::Petri(_) | Loaded::Promela(_) => &[],
@@ -174,7 +174,7 @@ impl Loaded {
     pub(crate) fn widen(&mut self, error: &StepError) -> bool {
         match self {
             Loaded::Process(_) | Loaded::Promela(_) => false,
-            Loaded::Petri(model) => model.widen(error),
+            Loaded::Petri(model) => model.widen(error, &mut Budget::unlimited()).unwrap_or(false),
         }
     }
 
@@ -205,7 +205,9 @@ impl Loaded {
     pub(crate) fn widen_fully(&mut self) {
         if let Loaded::Petri(model) = self {
             let net = model.net().clone();
-            **model = net.lower(Bounds::all(&net, i64::MAX));
+            if let Ok(spacious) = net.lower(Bounds::all(&net, i64::MAX), &mut Budget::unlimited()) {
+                **model = spacious;
+            }
         }
     }
 }
@@ -314,7 +316,8 @@ fn load_processes(
             None => reason,
         })
     };
-    let model = process::load(sources, source, &options, &mut loader)?;
+    let model = process::load(sources, source, &options, &mut loader, &mut Budget::unlimited());
+    let model = model.map_err(mistakes)?;
     terminal::print_stderr(&diagnostic::to_text(sources, &model.warnings, terminal::stderr_has_color()));
     Ok(Loaded::Process(Box::new(model)))
 }
@@ -393,9 +396,18 @@ pub(crate) fn read_net(
     sources: &mut SourceMap,
 ) -> Result<petri::Model, Diagnostics> {
     let source = add_xml(path, bytes, sources)?;
-    let net = Arc::new(petri::read(&sources.get(source).text, source)?);
+    let budget = &mut Budget::unlimited();
+    let net = Arc::new(petri::read(&sources.get(source).text, source, budget).map_err(mistakes)?);
     terminal::print_stderr(&diagnostic::to_text(sources, &net.warnings, terminal::stderr_has_color()));
-    Ok(net.lower(Bounds::guess(&net)))
+    petri::Model::new(net, budget).map_err(|limit| mistakes(limit.into()))
+}
+
+/// What is wrong with a text that was read without limits.
+pub(crate) fn mistakes(trouble: Trouble) -> Diagnostics {
+    match trouble {
+        Trouble::Wrong(mistakes) => mistakes,
+        Trouble::Limit(limit) => Diagnostic::error("limit", limit.to_string()).into(),
+    }
 }
 
 /// Adds the text of an XML file, whatever its encoding.

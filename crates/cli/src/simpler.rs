@@ -1,73 +1,41 @@
 //! Nets made simpler for one question, and their runs as runs of the net that was asked about.
 
 use std::str::FromStr as _;
-use std::sync::Arc;
 
 use base::{Budget, Diagnostic};
 use check::search::Evidence;
-use model::{ActionId, ActionSystem, ExprId, Exprs, Fault, Run, StepError, VarId};
-use petri::structural::{Keep, Reduced, Reducer, Rule, Rules};
-use petri::{Net, TransitionId};
+use language::{Preserve, WayBack as _};
+use model::{ActionSystem, ExprId, Fault, Run, StepError, VarId};
+use petri::structural::{Rule, Rules};
+use petri::{Smaller, TransitionId, Way};
 
 /// A net with fewer places and transitions that has the same answer to a question.
 pub(crate) struct Simpler {
     pub(crate) model: petri::Model,
-    reduced: Reduced,
-    original: Arc<Net>,
+    way: Way,
 }
 
 impl Simpler {
     /// The net, with these expressions about it; nothing if it cannot be made simpler.
     pub(crate) fn new(
         original: &mut petri::Model,
-        reducer: &Reducer<'_>,
-        keep: &Keep,
+        preserve: Preserve,
         about: &[ExprId],
         rules: Rules,
         budget: &mut Budget<'_>,
     ) -> Option<(Simpler, Vec<ExprId>)> {
-        if rules == Rules::NONE {
-            return None;
-        }
-        let reduced = reducer.reduce(keep, rules, budget);
-        if !reduced.is_changed() {
-            return None;
-        }
-        let model = Arc::new(reduced.net.clone()).lower(reduced.bounds());
-        let net = original.net().clone();
-        let mut simpler = Simpler { model, reduced, original: net };
-        let exprs: &mut Exprs = &mut original.system.exprs;
-        let mut carry = |&expr: &ExprId| {
-            let to = &mut simpler.model.system.exprs;
-            simpler.reduced.carry(&simpler.original, exprs, expr, to)
-        };
-        let carried = about.iter().map(&mut carry).collect::<Option<Vec<ExprId>>>()?;
-        Some((simpler, carried))
+        let Smaller { model, exprs, way } = original.smaller(preserve, about, rules, budget)?;
+        Some((Simpler { model, way }, exprs))
     }
 
     /// What was done, in a few words.
     pub(crate) fn describe(&self) -> String {
-        let rules: Vec<String> =
-            self.reduced.applied.iter().map(|(rule, count)| format!("{} ({count})", rule.name())).collect();
-        let (before, after) = (&self.original, &self.reduced.net);
-        format!(
-            "net: {} places and {} transitions instead of {} and {}, by {}",
-            after.places.len(),
-            after.transitions.len(),
-            before.places.len(),
-            before.transitions.len(),
-            rules.join(", ")
-        )
+        self.way.describe()
     }
 
     /// A run as one of the original net; with a deadlock at its end, if that is what it shows.
     pub(crate) fn original_run(&self, run: &Run, ends: bool) -> Option<Run> {
-        let steps = transitions(&run.actions);
-        let steps = match ends {
-            true => self.reduced.path_to_deadlock(&self.original, &steps)?,
-            false => self.reduced.path(&steps),
-        };
-        Some(Run { initial: run.initial, actions: actions(&steps) })
+        self.way.run(run, ends)
     }
 
     /// The same for a run with a cycle. What the observer did is not known there.
@@ -79,7 +47,7 @@ impl Simpler {
                 let mut whole =
                     self.original_run(&Run { initial: run.initial, actions: prefix.to_vec() }, false)?;
                 let start = whole.actions.len();
-                whole.actions.extend(actions(&self.reduced.expand(&transitions(cycle))));
+                whole.actions.extend(self.way.part(cycle));
                 (whole, Some(start))
             }
             // The last state repeats for ever: it is a deadlock.
@@ -92,15 +60,6 @@ impl Simpler {
         };
         Some(Evidence { run, cycle_start, observer_states: Vec::new(), ..evidence.clone() })
     }
-}
-
-/// Transitions have the numbers of their actions.
-fn transitions(actions: &[ActionId]) -> Vec<TransitionId> {
-    actions.iter().map(|action| TransitionId::new(action.index())).collect()
-}
-
-fn actions(transitions: &[TransitionId]) -> Vec<ActionId> {
-    transitions.iter().map(|transition| ActionId::new(transition.index())).collect()
 }
 
 /// Makes so much room in the places of a net that a run fits.
@@ -118,7 +77,8 @@ pub(crate) fn make_room(model: &mut petri::Model, run: &Run) {
     for (place, value) in most.into_iter().enumerate() {
         let fault = Fault::OutOfRange { var: VarId::new(place), value };
         if model.bounds().get(petri::PlaceId::new(place)) < value {
-            model.widen(&StepError { fault, action: None });
+            // Without limits it always ends well.
+            _ = model.widen(&StepError { fault, action: None }, &mut Budget::unlimited());
         }
     }
 }
@@ -130,7 +90,7 @@ pub(crate) fn widening<T>(
 ) -> T {
     loop {
         match search(&model.system) {
-            (_, Some(error)) if model.widen(&error) => {}
+            (_, Some(error)) if model.widen(&error, &mut Budget::unlimited()) == Ok(true) => {}
             (found, _) => return found,
         }
     }

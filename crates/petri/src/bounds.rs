@@ -5,6 +5,7 @@
 //! small: a random walk shows how many tokens places can hold at least; weighted sums show how many
 //! some can hold at most (`invariants`); those of a safe unit hold one token.
 
+use base::{Budget, Limit};
 use fastrand::Rng;
 
 use crate::net::{Net, PlaceId};
@@ -21,16 +22,23 @@ pub struct Bounds {
 
 impl Bounds {
     /// Bounds that are probably large enough, and not much larger.
-    pub fn guess(net: &Net) -> Bounds {
-        Bounds::guess_knowing(net, net.place_bounds())
+    ///
+    /// # Errors
+    /// The budget is spent.
+    pub fn guess(net: &Net, budget: &mut Budget<'_>) -> Result<Bounds, Limit> {
+        Bounds::guess_knowing(net, net.place_bounds(budget)?, budget)
     }
 
     /// The same, where it is known how many tokens some places can hold at most.
-    pub(crate) fn guess_knowing(net: &Net, most: Vec<Option<i64>>) -> Bounds {
+    pub(crate) fn guess_knowing(
+        net: &Net,
+        most: Vec<Option<i64>>,
+        budget: &mut Budget<'_>,
+    ) -> Result<Bounds, Limit> {
         let is_safe = |place: usize| {
             net.units.as_ref().is_some_and(|units| units.safe && units.of_place[place].is_some())
         };
-        let seen = Walk::new(net).run();
+        let seen = Walk::new(net).run(budget)?;
         let mut safe: Vec<bool> = (0..net.places.len()).map(is_safe).collect();
         if seen.iter().zip(&safe).any(|(&seen, &safe)| safe && seen > 1) {
             safe.fill(false);
@@ -42,7 +50,7 @@ impl Bounds {
             if most <= rounded_up(rounded_up(seen).saturating_add(1)) { most } else { rounded_up(seen) }
         };
         let tokens = seen.iter().zip(&most).enumerate().map(bound).collect();
-        Bounds { tokens, most, safe }
+        Ok(Bounds { tokens, most, safe })
     }
 
     /// The same bound for every place.
@@ -138,9 +146,10 @@ impl<'n> Walk<'n> {
     }
 
     /// The greatest number of tokens met in each place.
-    fn run(mut self) -> Vec<i64> {
+    fn run(mut self, budget: &mut Budget<'_>) -> Result<Vec<i64>, Limit> {
         let mut random = Rng::with_seed(0);
         for step in 0..Walk::STEPS {
+            budget.tick()?;
             if step % Walk::STEPS_PER_START == 0 || self.enabled.is_empty() {
                 self.start();
             }
@@ -151,7 +160,7 @@ impl<'n> Walk<'n> {
                 break;
             }
         }
-        self.seen
+        Ok(self.seen)
     }
 
     fn start(&mut self) {

@@ -9,6 +9,7 @@ use base::Budget;
 use check::decide::{Claim, Settings};
 use check::method::ObserverKind;
 use common::{corpus, lower, name, net};
+use language::Model as _;
 
 /// Φ2, as it is printed.
 const PHI_2: &str = "!((!RafP) U MEKP) && !((!MEKP) U MEKPP) && !((!MEKPP) U ERKPP) && !((!ERKP) U ERKPP)";
@@ -29,7 +30,7 @@ fn the_products_have_as_many_states_as_the_paper_says() {
     for prop in model.formulas.propositions(negation) {
         let text = model.formulas.text(prop).to_owned();
         let expr = model.resolve(&text, source, 0).expect("a place");
-        propositions.push((prop, model.system.add_proposition(text, expr)));
+        propositions.push((prop, model.parts().0.add_proposition(text, expr)));
     }
     let limits = Limits::default();
     let count = |observer: ObserverKind, is_papers: bool| {

@@ -18,8 +18,8 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use base::SourceMap;
-use petri::{Bounds, Net, to_utf8};
+use base::{Budget, SourceMap};
+use petri::{Net, to_utf8};
 
 use crate::lab::Halt;
 
@@ -76,11 +76,11 @@ impl Family {
         let mut sources = SourceMap::new();
         let text = to_utf8(&file, self.pnml(scale).into_bytes()).map_err(|error| trouble(&error.message))?;
         let source = sources.add(&file, text).map_err(|error| trouble(&error.message))?;
-        let net: Arc<Net> = match petri::read(&sources.get(source).text, source) {
+        let net: Arc<Net> = match petri::read(&sources.get(source).text, source, &mut Budget::unlimited()) {
             Ok(net) => Arc::new(net),
             Err(_) => return Err(trouble("the net cannot be read")),
         };
-        Ok(net.lower(Bounds::guess(&net)))
+        petri::Model::new(net, &mut Budget::unlimited()).map_err(|limit| trouble(&limit.to_string()))
     }
 }
 
@@ -362,9 +362,10 @@ mod tests {
         let mut model = family.model(scale).unwrap();
         loop {
             let mut store = Exact::new(model.system.width(), u64::MAX);
-            let outcome = search::bfs::search(&model.system, &mut store, &[], &mut Budget::unlimited());
+            let outcome = search::bfs::search(&*model.system, &mut store, &[], &mut Budget::unlimited());
             match outcome.stop {
-                Some(check::Stop::Fault(error, _)) if model.widen(&error) => {}
+                Some(check::Stop::Fault(error, _))
+                    if model.widen(&error, &mut Budget::unlimited()).unwrap() => {}
                 None => return outcome.stats.states,
                 other => panic!("{other:?}"),
             }

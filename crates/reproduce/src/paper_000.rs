@@ -207,7 +207,7 @@ fn count(lab: &mut Lab<'_>, system: &System, size: i64) -> Result<Vec<Vec<String
     let model = network(system.file, &[("N", size)])?;
     let (time, outcome) = lab.timed(u64::MAX, |budget| {
         let mut store = Exact::new(model.system.width(), budget.max_bytes);
-        search::bfs::search(&model.system, &mut store, &[], budget)
+        search::bfs::search(&*model.system, &mut store, &[], budget)
     });
     if let Some(check::Stop::Limit(limit)) = outcome.stop {
         not_interrupted(limit)?;

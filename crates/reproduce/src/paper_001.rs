@@ -9,8 +9,8 @@ use check::search::one_pass::WorkSet;
 use check::search::tester;
 use check::store::{ExactPlanes, Queue};
 use check::{Bitstate, Exact, Exploration, Goal, search};
+use language::PropertyKind;
 use model::System;
-use process::PropertyKind;
 
 use crate::Scale;
 use crate::lab::{Cell, Experiment, Halt, Lab, Measured, always, measured, not_interrupted, seconds};
@@ -160,7 +160,7 @@ fn explore(
     max_states: u64,
 ) -> Result<Vec<Vec<String>>, Halt> {
     let model = network(family.file, &[("N", size)])?;
-    let system = &model.system;
+    let system = &*model.system;
     let width = system.width();
     let what = format!("models/{} -D N={size}", family.file);
     let (measured, command) = match way {
@@ -207,7 +207,7 @@ fn bitstate(lab: &mut Lab<'_>, philosophers: i64, bytes: u64, hashes: u32) -> Re
     let width = model.system.width();
     let (time, outcome) = lab.timed(u64::MAX, |budget| {
         let store = Bitstate::new(bytes, hashes)?;
-        Some(search::bfs::search(&model.system, &mut Queue::new(store, width), &[], budget))
+        Some(search::bfs::search(&*model.system, &mut Queue::new(store, width), &[], budget))
     });
     let outcome = outcome.ok_or_else(|| Halt::Trouble(format!("{bytes} bytes cannot be had")))?;
     if let Some(check::Stop::Limit(limit)) = outcome.stop {

@@ -261,7 +261,8 @@ fn decide(
         let (time, decision) = lab.timed(max_states, |budget| run(&model.system, budget));
         let outcome = decision?.outcome;
         match &outcome.stop {
-            Some(ProductStop::Fault(error, _)) if model.widen(error) => {}
+            Some(ProductStop::Fault(error, _))
+                if model.widen(error, &mut base::Budget::unlimited()) == Ok(true) => {}
             _ => return measured(time, &outcome),
         }
     }

@@ -1,10 +1,11 @@
 //! What is checked: process networks and nets, and formulas about them.
 
 use automata::{Effort, translate};
-use base::{Diagnostic, SourceId, SourceMap};
+use base::{Budget, Diagnostic, Diagnostics, SourceId, SourceMap};
 use check::decide::Claim;
-use ltl::{Formula, Formulas, Prop};
-use model::{ActionSystem, ExprId};
+use language::{Model, Trouble};
+use ltl::{Formula, Prop};
+use model::ExprId;
 
 use crate::lab::Halt;
 
@@ -33,42 +34,21 @@ pub(crate) fn network(file: &str, constants: &[(&str, i64)]) -> Result<process::
     let constants = constants.iter().map(|&(name, value)| (name.to_owned(), value)).collect();
     let options = process::Options { constants, ..process::Options::default() };
     let no_files = &mut |name: &str| Err(format!("no file `{name}`"));
-    process::load(&mut sources, source, &options, no_files).map_err(|errors| {
-        let messages: Vec<String> = errors.iter().map(|error| error.message.clone()).collect();
-        Halt::Trouble(format!("{file}: {}", messages.join("; ")))
+    process::load(&mut sources, source, &options, no_files, &mut Budget::unlimited()).map_err(|trouble| {
+        match trouble {
+            Trouble::Wrong(errors) => mistakes(file, &errors),
+            Trouble::Limit(limit) => Halt::Trouble(format!("{file}: {limit}")),
+        }
     })
+}
+
+fn mistakes(place: &str, errors: &Diagnostics) -> Halt {
+    let messages: Vec<String> = errors.iter().map(|error| error.message.clone()).collect();
+    Halt::Trouble(format!("{place}: {}", messages.join("; ")))
 }
 
 fn trouble(place: &str, error: &Diagnostic) -> Halt {
     Halt::Trouble(format!("{place}: {}", error.message))
-}
-
-/// What formulas can be about.
-pub(crate) trait Subject {
-    /// The formulas and the system.
-    fn parts(&mut self) -> (&mut Formulas, &mut ActionSystem);
-    /// The expression that a proposition stands for.
-    fn expression(&mut self, text: &str) -> Result<ExprId, Diagnostic>;
-}
-
-impl Subject for process::Model {
-    fn parts(&mut self) -> (&mut Formulas, &mut ActionSystem) {
-        (&mut self.formulas, &mut self.system)
-    }
-
-    fn expression(&mut self, text: &str) -> Result<ExprId, Diagnostic> {
-        self.resolve(text, SourceId::new(0), 0)
-    }
-}
-
-impl Subject for petri::Model {
-    fn parts(&mut self) -> (&mut Formulas, &mut ActionSystem) {
-        (&mut self.formulas, &mut self.system)
-    }
-
-    fn expression(&mut self, text: &str) -> Result<ExprId, Diagnostic> {
-        self.resolve(text, SourceId::new(0), 0)
-    }
 }
 
 /// A formula about a subject, and the claim that some run violates it.
@@ -79,13 +59,10 @@ pub(crate) struct Question {
 }
 
 /// Parses a formula about a subject.
-pub(crate) fn ask(subject: &mut impl Subject, text: &str) -> Result<Question, Halt> {
-    let formula = {
-        let (formulas, _) = subject.parts();
-        let parsed = ltl::parse(formulas, text, SourceId::new(0), 0);
-        parsed.map_err(|error| trouble(text, &error))?.formula
-    };
-    let (formulas, _) = subject.parts();
+pub(crate) fn ask(subject: &mut impl Model, text: &str) -> Result<Question, Halt> {
+    let (_, formulas) = subject.parts();
+    let parsed = ltl::parse(formulas, text, SourceId::new(0), 0);
+    let formula = parsed.map_err(|error| trouble(text, &error))?.formula;
     let negation = formulas.not(formula);
     let tgba = translate(formulas, negation, Effort::High)
         .map_err(|why| Halt::Trouble(format!("the automaton of `{text}` is too large: {why:?}")))?;
@@ -94,10 +71,10 @@ pub(crate) fn ask(subject: &mut impl Subject, text: &str) -> Result<Question, Ha
     let mut propositions = Vec::new();
     let mut numbers = Vec::new();
     for prop in props {
-        let name = subject.parts().0.text(prop).to_owned();
-        let expr = subject.expression(&name).map_err(|error| trouble(&name, &error))?;
+        let name = subject.parts().1.text(prop).to_owned();
+        let expr = subject.resolve(&name, SourceId::new(0), 0).map_err(|errors| mistakes(&name, &errors))?;
         propositions.push((prop, expr));
-        numbers.push((prop, subject.parts().1.add_proposition(name, expr)));
+        numbers.push((prop, subject.parts().0.add_proposition(name, expr)));
     }
     Ok(Question { formula, propositions, claim: Claim::new(tgba, numbers, stutter_invariant) })
 }

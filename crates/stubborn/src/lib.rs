@@ -14,10 +14,11 @@
 //! let mut sources = SourceMap::new();
 //! let source = sources.add("worker.proc", text.into()).unwrap();
 //! let no_files = &mut |name: &str| Err(format!("`{name}` does not exist"));
-//! let model = stubborn::process::load(&mut sources, source, &Default::default(), no_files).unwrap();
+//! let budget = &mut Budget::unlimited();
+//! let model = stubborn::process::load(&mut sources, source, &Default::default(), no_files, budget).unwrap();
 //!
 //! let mut store = Exact::new(model.system.width(), u64::MAX);
-//! let outcome = search::bfs::search(&model.system, &mut store, &[Goal::Deadlock], &mut Budget::unlimited());
+//! let outcome = search::bfs::search(&*model.system, &mut store, &[Goal::Deadlock], budget);
 //! let run = outcome.violations[0].as_ref().expect("a crashed worker is stuck");
 //! assert_eq!(run.actions.len(), 2);
 //! assert!(stubborn::replay::judge(&model.system, run, stubborn::replay::Claim::Deadlock).is_ok());
@@ -26,6 +27,7 @@
 pub use automata;
 pub use base;
 pub use check;
+pub use language;
 pub use ltl;
 pub use model;
 pub use petri;

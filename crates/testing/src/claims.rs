@@ -1,6 +1,7 @@
 //! Formulas about random systems, and whether these violate them: by definition, and by every method.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use automata::{Effort, Tgba, translate};
 use base::{Budget, SourceMap};
@@ -9,6 +10,7 @@ use check::fairness::Constraint;
 use check::method::{Method, ObserverKind, SearchKind};
 use check::product::AtDeadlock;
 use check::search::{ProductOutcome, ProductStop, Violation};
+use language::Model as _;
 use ltl::{Formula, Formulas, Lasso, Op, Prop, Valuation, random, satisfies};
 use model::{ActionId, ActionSystem, ExprId, System as _, reference};
 use proptest::test_runner::TestCaseError;
@@ -47,7 +49,8 @@ pub fn load(text: &str) -> process::Model {
     let mut sources = SourceMap::new();
     let source = sources.add("random.proc", text.to_owned().into_bytes()).expect("room for a small source");
     let no_files = &mut |name: &str| Err(format!("no file `{name}`"));
-    process::load(&mut sources, source, &process::Options::default(), no_files).expect("a good model")
+    process::load(&mut sources, source, &process::Options::default(), no_files, &mut Budget::unlimited())
+        .expect("a good model")
 }
 
 /// How a formula is drawn.
@@ -92,7 +95,7 @@ impl Case {
             propositions.push((model.formulas.proposition(text), expr));
         }
         let process::Model { formulas, system, .. } = model;
-        Case::of_system(formulas, system, propositions, make)
+        Case::of_system(formulas, Arc::unwrap_or_clone(system), propositions, make)
     }
 
     /// A formula about the propositions of a system with data.

@@ -10,15 +10,16 @@ use check::search::one_pass::WorkSet;
 use check::search::{ProductOutcome, Violation, tester};
 use check::store::ExactPlanes;
 use check::{Exact, Stats, reduction, search};
+use language::{Model as _, PropertyKind};
 use model::{ActionSystem, System};
-use process::PropertyKind;
 
 fn load(name: &str, n: i64) -> process::Model {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models").join(name);
     let mut sources = SourceMap::new();
     let source = sources.add(name, std::fs::read(path).unwrap()).unwrap();
     let options = process::Options { constants: vec![("N".to_owned(), n)], ..process::Options::default() };
-    process::load(&mut sources, source, &options, &mut |_: &str| Err(String::new())).expect("a good model")
+    process::load(&mut sources, source, &options, &mut |_: &str| Err(String::new()), &mut Budget::unlimited())
+        .expect("a good model")
 }
 
 fn explore<S: System>(system: &S) -> Stats {
@@ -40,7 +41,7 @@ fn check(system: &ActionSystem, model: &process::Model, name: &str) -> (u64, Opt
 #[test]
 fn dining_philosophers_have_as_many_states_as_the_paper_says() {
     for (n, states) in [(2, 8), (7, 2_186), (10, 59_048)] {
-        let stats = explore(&load("dining.proc", n).system);
+        let stats = explore(&*load("dining.proc", n).system);
         assert_eq!((stats.states, stats.deadlocks), (states, 1), "N = {n}");
     }
 }
@@ -48,14 +49,14 @@ fn dining_philosophers_have_as_many_states_as_the_paper_says() {
 #[test]
 fn the_ring_grows_exponentially_and_its_reduced_space_linearly() {
     for n in 2..=11 {
-        assert_eq!(explore(&load("acknowledged_ring.proc", n).system).states, 9 * n as u64 * (1 << n) / 4);
+        assert_eq!(explore(&*load("acknowledged_ring.proc", n).system).states, 9 * n as u64 * (1 << n) / 4);
     }
     for n in [5, 20, 60] {
         let model = load("acknowledged_ring.proc", n);
-        assert!(explore(&Reduced::for_deadlocks(&model.system)).states <= 9 * n as u64);
-        let (states, found) = check(&model.system, &model, "Exclusion");
+        assert!(explore(&Reduced::for_deadlocks(&*model.system)).states <= 9 * n as u64);
+        let (states, found) = check(&*model.system, &model, "Exclusion");
         assert!(states <= 9 * n as u64 && found.is_none(), "{states} states, {found:?}");
-        let (states, found) = check(&model.system, &model, "Starves");
+        let (states, found) = check(&*model.system, &model, "Starves");
         assert_eq!((states, found), (4 * n as u64 + 11, Some(Violation::Livelock)));
     }
 }
@@ -63,7 +64,7 @@ fn the_ring_grows_exponentially_and_its_reduced_space_linearly() {
 #[test]
 fn of_twelve_counters_only_the_watched_one_is_explored() {
     let model = load("counters.proc", 12);
-    assert_eq!(check(&model.system, &model, "InOrder"), (4, None));
+    assert_eq!(check(&*model.system, &model, "InOrder"), (4, None));
 }
 
 /// Decides a formula about a model.
@@ -77,11 +78,11 @@ fn decide(model: &mut process::Model, formula: &str, method: Method) -> ProductO
     for prop in model.formulas.propositions(parsed.formula) {
         let text = model.formulas.text(prop).to_owned();
         let expr = model.resolve(&text, source, 0).expect("a good proposition");
-        propositions.push((prop, model.system.add_proposition(text, expr)));
+        propositions.push((prop, model.parts().0.add_proposition(text, expr)));
     }
     let mut claim = Claim::new(tgba, propositions, true);
     let settings = Settings::default();
-    claim.search(&model.system, method, &settings, &mut Budget::unlimited()).expect("allowed").outcome
+    claim.search(&*model.system, method, &settings, &mut Budget::unlimited()).expect("allowed").outcome
 }
 
 fn method(observer: ObserverKind, search: SearchKind, reduction: Option<reduction::Method>) -> Method {

@@ -168,7 +168,9 @@ fn several_initial_states_are_exported_behind_an_artificial_one() {
         let mut text = Vec::new();
         export.write_aut(&mut text).map_err(|error| TestCaseError::fail(error.to_string()))?;
         let text = String::from_utf8(text).expect("text");
-        let lts = model::aut::parse(&text, base::SourceId::new(0)).expect("what is written can be read");
+        let lts = model::aut::parse(&text, base::SourceId::new(0), &mut base::Budget::unlimited())
+            .unwrap()
+            .expect("what is written can be read");
         let (extra_states, extra_edges) = if n_initial > 1 { (1, n_initial) } else { (0, 0) };
         prop_assert_eq!(lts.n_states as usize, space.states.len() + extra_states);
         prop_assert_eq!(lts.edges.len(), space.transitions.len() + extra_edges);

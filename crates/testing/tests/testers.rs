@@ -10,6 +10,7 @@ use check::search::one_pass::WorkSet;
 use check::search::{self, ProductOutcome, ProductStop, Violation, nested_dfs, one_pass, tester};
 use check::store::{BitstatePlanes, ExactPlanes};
 use check::{Exact, Goal, Visited as _};
+use language::Model as _;
 use model::{ActionSystem, LabelId, System as _};
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
@@ -22,7 +23,8 @@ fn load(network: &Network) -> process::Model {
     let mut sources = SourceMap::new();
     let source = sources.add("random.proc", network.to_text().into()).unwrap();
     let no_files = &mut |name: &str| Err(format!("no file `{name}`"));
-    process::load(&mut sources, source, &process::Options::default(), no_files).expect("a good network")
+    process::load(&mut sources, source, &process::Options::default(), no_files, &mut Budget::unlimited())
+        .expect("a good network")
 }
 
 fn claim(violation: Violation) -> TesterClaim {
@@ -133,9 +135,9 @@ fn testers_say_what_the_definitions_say() {
         let model = load(&network);
         let (tester, labels) = (recipe.tester(&network), recipe.labels(&network));
         prop_assert_eq!(tester.flaw(), None);
-        let ids = testers::label_ids(&model.system, &tester.letters);
+        let ids = testers::label_ids(&*model.system, &tester.letters);
         let conditions = testers::conditions(&network.explore(), &tester, &labels);
-        let wrong = check_everything(&model.system, &tester, &ids, conditions)?;
+        let wrong = check_everything(&*model.system, &tester, &ids, conditions)?;
         let mut count = n_wrong.get();
         count[usize::from(wrong)] += 1;
         n_wrong.set(count);
@@ -151,12 +153,12 @@ fn each_single_condition_is_found() {
     run_cases(3000, &(networks::network(), testers::recipe()), |(network, recipe): (Network, Recipe)| {
         let model = load(&network);
         let (all, labels) = (recipe.tester(&network), recipe.labels(&network));
-        let ids = testers::label_ids(&model.system, &all.letters);
+        let ids = testers::label_ids(&*model.system, &all.letters);
         let space = network.explore();
         for kind in 0..4 {
             let tester = only(&all, kind);
             let conditions = testers::conditions(&space, &tester, &labels);
-            if check_everything(&model.system, &tester, &ids, conditions)? {
+            if check_everything(&*model.system, &tester, &ids, conditions)? {
                 let mut count = n_found.get();
                 count[kind] += 1;
                 n_found.set(count);
@@ -175,12 +177,12 @@ fn specifications_allow_what_the_definitions_allow() {
         let (spec, labels) = (recipe.spec(&network), recipe.labels(&network));
         let tester = spec.to_tester(10_000).expect("a small tester");
         prop_assert_eq!(tester.flaw(), None);
-        let ids = testers::label_ids(&model.system, &tester.letters);
+        let ids = testers::label_ids(&*model.system, &tester.letters);
         let space = network.explore();
         let conforms = testers::conforms(&space, &spec, &labels);
         let conditions = testers::conditions(&space, &tester, &labels);
         prop_assert_eq!(conforms, !conditions.contains(&true));
-        check_everything(&model.system, &tester, &ids, conditions)?;
+        check_everything(&*model.system, &tester, &ids, conditions)?;
         let mut count = n_conforming.get();
         count[usize::from(conforms)] += 1;
         n_conforming.set(count);
@@ -199,9 +201,9 @@ fn reduction_keeps_deadlocks_and_violated_invariants() {
         let (a, b) = (a % network.processes[0].n_states, b % network.processes[n - 1].n_states);
         let text = format!("!(P0@s{a} && P{}@s{b})", n - 1);
         let expr = model.resolve(&text, base::SourceId::new(0), 0).expect("a good expression");
-        let goal = Goal::Invariant(model.system.add_proposition(text, expr));
+        let goal = Goal::Invariant(model.parts().0.add_proposition(text, expr));
         let Goal::Invariant(number) = goal else { return Ok(()) };
-        let system = &model.system;
+        let system = &*model.system;
         let mut budget = Budget::unlimited();
         let exact = || Exact::new(system.width(), u64::MAX);
         let full = search::bfs::search(system, &mut exact(), &[], &mut budget);

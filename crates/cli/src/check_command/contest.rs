@@ -4,9 +4,8 @@ use std::path::Path;
 
 use base::{Diagnostic, Diagnostics};
 use check::{Exact, Stop, search};
+use language::{Known, Ltl, Model as _, Property, PropertyKind};
 use model::{ActionSystem, ExprId, System as _};
-use petri::facts::{Answer, Facts};
-use petri::mcc::{Ltl, Property, Question};
 use petri::structural::Rules;
 use report::{Method, PropertyResult, Statistics, Verdict};
 
@@ -29,30 +28,31 @@ pub(super) fn tasks(
     };
     let properties = read_properties(model, path, &mut input.sources)?;
     let mut tasks = Vec::new();
-    let facts = (arguments.structural != Rules::NONE).then(|| {
-        let net = model.net().clone();
-        Facts::new(&net, &mut clock.budget(&arguments.limits))
-    });
-    for Property { id, question, .. } in pick(properties, &arguments.only)? {
+    let facts = match arguments.structural {
+        Rules::NONE => None,
+        _ => model.facts(&mut clock.budget(&arguments.limits)).ok().flatten(),
+    };
+    for Property { name: id, kind: question, .. } in pick(properties, &arguments.only)? {
         let petri::Model { system, formulas, .. } = &mut **model;
-        let known = facts.as_ref().and_then(|facts| facts.answer(&system.exprs, formulas, &question));
+        let known = facts.as_ref().and_then(|facts| {
+            let budget = &mut clock.budget(&arguments.limits);
+            facts.answer(&system.exprs, formulas, &question, budget).ok().flatten()
+        });
         if let Some(verdict) = known.and_then(|known| without_run(&question, known)) {
             tasks.push(Task { name: id, kind: TaskKind::Proved(verdict) });
             continue;
         }
-        let (system, formulas) = (&mut model.system, &mut model.formulas);
+        let (system, formulas) = model.parts();
         let kind = match question {
-            Question::Invariant(expr) => TaskKind::Safety(markings::goal(system, &id, expr, false)),
-            Question::Possible(expr) => TaskKind::Possible(markings::goal(system, &id, expr, true)),
-            Question::Ltl(Ltl { formula, propositions }) => {
+            PropertyKind::Invariant(expr) => TaskKind::Safety(markings::goal(system, &id, expr, false)),
+            PropertyKind::Possible(expr) => TaskKind::Possible(markings::goal(system, &id, expr, true)),
+            PropertyKind::Ltl(Ltl { formula, propositions }) => {
                 formula_task(system, formulas, formula, &propositions, &arguments.limits, clock).into()
             }
-            Question::Maximum(expr) => TaskKind::Maximum(expr),
-            Question::Unsupported(why) => TaskKind::Undecided(why.message),
+            PropertyKind::Maximum(expr) => TaskKind::Maximum(expr),
+            PropertyKind::Unsupported(why) => TaskKind::Undecided(why),
             // No file asks these.
-            Question::AllPossible(_) | Question::SomeInvariant(_) | Question::AllLive(_) => {
-                TaskKind::Undecided("this question is not supported in files".to_owned())
-            }
+            _ => TaskKind::Undecided("this question is not supported in files".to_owned()),
         };
         tasks.push(Task { name: id, kind });
     }
@@ -60,10 +60,10 @@ pub(super) fn tasks(
 }
 
 /// The verdict, if the answer that is known needs no run to show it.
-fn without_run(question: &Question, known: Answer) -> Option<Verdict> {
+fn without_run(question: &PropertyKind, known: Known) -> Option<Verdict> {
     match (question, known) {
-        (Question::Invariant(_) | Question::Ltl(_), Answer::Truth(true)) => Some(Verdict::Holds),
-        (Question::Possible(_), Answer::Truth(false)) => Some(Verdict::Violated),
+        (PropertyKind::Invariant(_) | PropertyKind::Ltl(_), Known::Truth(true)) => Some(Verdict::Holds),
+        (PropertyKind::Possible(_), Known::Truth(false)) => Some(Verdict::Violated),
         _ => None,
     }
 }
@@ -75,7 +75,8 @@ pub(crate) fn read_properties(
     sources: &mut base::SourceMap,
 ) -> Result<Vec<Property>, Diagnostics> {
     let source = input::add_xml(path, input::read(path)?, sources)?;
-    model.read_formulas(&sources.get(source).text, source)
+    let text = &sources.get(source).text;
+    model.read_formulas(text, source, &mut base::Budget::unlimited()).map_err(input::mistakes)
 }
 
 /// The properties with these ids, or with these numbers at the end of their ids.
@@ -86,13 +87,13 @@ fn pick(properties: Vec<Property>, only: &[String]) -> Result<Vec<Property>, Dia
     let number = |id: &str| id.rsplit('-').next().and_then(|end| end.parse::<u64>().ok());
     let is_meant = |property: &Property, wanted: &String| {
         let wanted_number = wanted.parse::<u64>().ok();
-        property.id == *wanted || wanted_number.is_some() && number(&property.id) == wanted_number
+        property.name == *wanted || wanted_number.is_some() && number(&property.name) == wanted_number
     };
     for wanted in only {
         if !properties.iter().any(|property| is_meant(property, wanted)) {
             let message = format!("the file has no formula `{wanted}`");
             let error = Diagnostic::error("unknown-property", message);
-            return Err(error.suggesting(wanted, properties.iter().map(|property| property.id.as_str())));
+            return Err(error.suggesting(wanted, properties.iter().map(|property| property.name.as_str())));
         }
     }
     let is_picked = |property: &Property| only.iter().any(|wanted| is_meant(property, wanted));

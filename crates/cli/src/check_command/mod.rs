@@ -18,9 +18,9 @@ use std::path::Path;
 use automata::Tester;
 use base::{Diagnostic, Diagnostics, Limit};
 use check::Goal;
+use language::PropertyKind;
 use ltl::Formulas;
 use model::{ActionSystem, ExprId, LabelId, StepError};
-use process::PropertyKind;
 use report::outcome::SCHEMA;
 use report::{CheckReport, PropertyResult, Statistics, Verdict};
 
@@ -141,7 +141,7 @@ fn decide_all(
         let safety = safety.as_ref();
         let systems = Systems {
             plain: model.system(),
-            spacious: spacious.as_ref().map_or(model.system(), |model| &model.system),
+            spacious: spacious.as_deref().unwrap_or(model.system()),
             safety,
         };
         let mut session = Session { formulas: &mut formulas, constraints: &constraints, arguments, clock };
@@ -355,21 +355,23 @@ fn select(
                 Ok(tester) => TaskKind::Tester(tester, observed.labels),
                 Err(_) => {
                     let message = format!("the tester of spec `{}` would be too large", property.name);
-                    return Err(Diagnostic::error("too-large", message).at(property.span, "").into());
+                    let error = Diagnostic::error("too-large", message);
+                    return Err(Diagnostic { span: property.span, ..error }.into());
                 }
             },
             PropertyKind::Ltl(ltl) => {
                 formula_task(system, formulas, ltl.formula, &ltl.propositions, limits, clock).into()
             }
+            // No process network declares these.
+            _ => continue,
         };
         tasks.push(Task { name: property.name, kind });
     }
     for text in &arguments.ltl {
         let source = input.sources.add("--ltl", text.clone().into_bytes())?;
-        let parsed = ltl::parse(model.formulas(), text, source, 0)?;
-        let propositions = model.resolve_propositions(&parsed, &input.sources)?;
+        let asked = model.formula(source, &input.sources)?;
         let (system, formulas) = model.parts();
-        let task = formula_task(system, formulas, parsed.formula, &propositions, limits, clock);
+        let task = formula_task(system, formulas, asked.formula, &asked.propositions, limits, clock);
         tasks.push(Task { name: shortened(text), kind: task.into() });
     }
     for path in &arguments.claim {

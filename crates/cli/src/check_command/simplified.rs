@@ -6,12 +6,13 @@
 
 use std::sync::Arc;
 
+use base::Budget;
 use check::Goal;
 use check::decide::Claim;
 use check::product::AtDeadlock;
-use model::ExprId;
-use petri::structural::{Keep, Preserve, Reducer, Rules};
-use petri::{Bounds, Net};
+use language::{Model as _, Preserve, Purpose};
+use model::{ActionSystem, ExprId};
+use petri::structural::Rules;
 
 use super::fairness::Constraints;
 use super::{Task, TaskKind};
@@ -34,16 +35,9 @@ pub(super) enum Asked {
 }
 
 /// The original net with room for all tokens that there can be: to show runs on.
-pub(super) fn spacious(model: &Loaded) -> Option<petri::Model> {
+pub(super) fn spacious(model: &Loaded) -> Option<Arc<ActionSystem>> {
     let Loaded::Petri(model) = model else { return None };
-    let net: Arc<Net> = model.net().clone();
-    let mut spacious = net.lower(Bounds::all(&net, i64::MAX));
-    // Expressions have the same numbers.
-    spacious.system.exprs = model.system.exprs.clone();
-    for known in model.system.propositions() {
-        spacious.system.add_proposition(known.name.clone(), known.expr);
-    }
-    Some(spacious)
+    Some(model.view(Purpose::Replay, &mut Budget::unlimited()).ok()?.system)
 }
 
 /// For each task, the question that is asked instead, if there is a simpler one.
@@ -65,26 +59,23 @@ pub(super) fn simplify(
     if rules == Rules::NONE || !tasks.iter().any(is_wanted) {
         return simplified;
     }
-    let net = model.net().clone();
-    let reducer = Reducer::new(&net);
     for (task, slot) in tasks.iter().zip(&mut simplified).filter(|(task, _)| is_wanted(task)) {
         let mut budget = clock.budget(&arguments.limits);
-        let (keep, about) = match &task.kind {
+        let (preserve, about) = match &task.kind {
             TaskKind::Formula(task) => {
                 let exprs: Vec<ExprId> = task.propositions.iter().map(|(_, expr)| *expr).collect();
-                (Keep::of(&net, &mut model.system.exprs, Preserve::Stuttering, &exprs), exprs)
+                (Preserve::Stuttering, exprs)
             }
             TaskKind::Safety(Goal::Invariant(number)) | TaskKind::Possible(Goal::Invariant(number)) => {
                 let expr = model.system.propositions()[*number].expr;
-                (Keep::of(&net, &mut model.system.exprs, Preserve::Reachability, &[expr]), vec![expr])
+                (Preserve::Reachability, vec![expr])
             }
-            _ => (Keep::deadlocks(), Vec::new()),
+            _ => (Preserve::Deadlocks, Vec::new()),
         };
-        let Some((mut simpler, carried)) = Simpler::new(model, &reducer, &keep, &about, rules, &mut budget)
-        else {
+        let Some((mut simpler, carried)) = Simpler::new(model, preserve, &about, rules, &mut budget) else {
             continue;
         };
-        let system = &mut simpler.model.system;
+        let system = simpler.model.parts().0;
         let asked = match (&task.kind, carried.first()) {
             (TaskKind::Formula(task), _) => {
                 let names = task.propositions.iter().map(|(prop, _)| *prop);

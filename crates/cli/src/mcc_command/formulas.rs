@@ -4,10 +4,9 @@ use check::choice::Wish;
 use check::decide::Settings;
 use check::product::AtDeadlock;
 use check::search::{Evidence, ProductStop};
+use language::{Ltl, Model as _, Preserve};
 use ltl::Lasso;
 use model::Run;
-use petri::mcc::Ltl;
-use petri::structural::{Keep, Preserve};
 
 use super::{Contest, EXPLICIT, REDUCED, ROUNDS, SIMPLIFIED};
 use crate::property::{FormulaTask, formula_task};
@@ -32,7 +31,7 @@ impl Asked {
     }
 }
 
-impl Contest<'_> {
+impl Contest {
     /// Decides the formulas one after another, in rounds: the easy ones first.
     pub(super) fn decide_runs(&mut self, mut asked: Vec<Asked>) {
         for (round, max_states) in ROUNDS.into_iter().enumerate() {
@@ -52,23 +51,22 @@ impl Contest<'_> {
 
     /// Makes the automaton of a formula, and the net simpler if the formula does not see it.
     fn prepare(&mut self, asked: &mut Asked, share: f64) {
-        let Contest { model, reducer, rules, limits, clock, .. } = self;
+        let Contest { model, rules, limits, clock, .. } = self;
         let mut clock = clock.part(share);
         let Ltl { formula, propositions } = &asked.simple;
         let mut carried = propositions.clone();
         if model.formulas.classes(*formula).is_next_free() {
             let exprs: Vec<_> = propositions.iter().map(|(_, expr)| *expr).collect();
-            let net = model.net().clone();
-            let keep = Keep::of(&net, &mut model.system.exprs, Preserve::Stuttering, &exprs);
             let mut budget = clock.budget(limits);
-            if let Some((simpler, exprs)) = Simpler::new(model, reducer, &keep, &exprs, *rules, &mut budget) {
+            let preserve = Preserve::Stuttering;
+            if let Some((simpler, exprs)) = Simpler::new(model, preserve, &exprs, *rules, &mut budget) {
                 carried.iter_mut().zip(exprs).for_each(|((_, expr), new)| *expr = new);
                 asked.simpler = Some(simpler);
             }
         }
         let (system, formulas) = match &mut asked.simpler {
-            Some(simpler) => (&mut simpler.model.system, &mut model.formulas),
-            None => (&mut model.system, &mut model.formulas),
+            Some(simpler) => (simpler.model.parts().0, &mut model.formulas),
+            None => model.parts(),
         };
         asked.task = formula_task(system, formulas, *formula, &carried, limits, &mut clock).ok();
         match &mut asked.simpler {
@@ -133,7 +131,7 @@ impl Contest<'_> {
     fn lasso(&self, evidence: &Evidence) -> Option<(Run, usize)> {
         match evidence.cycle_start {
             Some(cycle_start) => Some((evidence.run.clone(), cycle_start)),
-            None => check::walk::to_lasso(&self.model.system, &evidence.run),
+            None => check::walk::to_lasso(&*self.model.system, &evidence.run),
         }
     }
 }

@@ -13,7 +13,7 @@ use model::ActionSystem;
 use super::{Contest, EXPLICIT, SIMPLIFIED};
 use crate::markings::Trouble;
 
-impl Contest<'_> {
+impl Contest {
     /// Whether every transition is live.
     pub(super) fn liveness(&mut self, id: &str) {
         // Where nothing can happen, nothing can be made enabled again.

@@ -2,8 +2,8 @@
 
 use check::reduced::Reduced;
 use check::{Exact, Exploration, Goal, Stop, search};
+use language::{Model as _, Preserve};
 use model::{ActionSystem, BinaryOp, ExprId, Run, StepError, System};
-use petri::structural::{Keep, Preserve};
 use replay::Claim;
 
 use super::{Contest, EXPLICIT, REDUCED, ROUNDS, SIMPLIFIED};
@@ -39,7 +39,7 @@ enum Order {
     DepthFirst,
 }
 
-impl Contest<'_> {
+impl Contest {
     /// Decides each question by itself with reduction, within limits; then all together without it;
     /// then, with what is left, each by itself.
     pub(super) fn decide_markings(&mut self, mut asked: Vec<Asked>) {
@@ -69,21 +69,19 @@ impl Contest<'_> {
 
     /// Makes the net simpler for a question.
     fn simplify(&mut self, goal: Goal, share: f64) -> Option<(Simpler, Goal)> {
-        let Contest { model, reducer, rules, limits, clock, .. } = self;
+        let Contest { model, rules, limits, clock, .. } = self;
         let clock = clock.part(share);
         let mut budget = clock.budget(limits);
-        let (keep, about) = match goal {
-            Goal::Deadlock => (Keep::deadlocks(), Vec::new()),
+        let (preserve, about) = match goal {
+            Goal::Deadlock => (Preserve::Deadlocks, Vec::new()),
             Goal::Invariant(number) => {
-                let expr = model.system.propositions()[number].expr;
-                let net = model.net().clone();
-                (Keep::of(&net, &mut model.system.exprs, Preserve::Reachability, &[expr]), vec![expr])
+                (Preserve::Reachability, vec![model.system.propositions()[number].expr])
             }
         };
-        let (mut simpler, carried) = Simpler::new(model, reducer, &keep, &about, *rules, &mut budget)?;
+        let (mut simpler, carried) = Simpler::new(model, preserve, &about, *rules, &mut budget)?;
         let goal = match carried.first() {
             None => Goal::Deadlock,
-            Some(&expr) => Goal::Invariant(simpler.model.system.add_proposition("goal", expr)),
+            Some(&expr) => Goal::Invariant(simpler.model.parts().0.add_proposition("goal", expr)),
         };
         simpler.model.settle();
         Some((simpler, goal))
@@ -179,7 +177,7 @@ impl Contest<'_> {
         if let Some(all_violated) = self.each_of_all(exprs, possible) {
             return self.answer_truth(id, all_violated == possible, SIMPLIFIED);
         }
-        let system = &mut self.model.system;
+        let system = self.model.parts().0;
         let goals: Vec<Goal> = exprs.iter().map(|&expr| markings::goal(system, id, expr, possible)).collect();
         let (explored, _) = self.explore(&goals, 1.0);
         // No single run answers this, and to replay all of them may take longer than the search.
@@ -196,13 +194,16 @@ impl Contest<'_> {
 
     /// Whether all these goals can be violated, if each of them can be decided by itself with little effort;
     /// or one is found that cannot be.
-    fn each_of_all(&mut self, exprs: &[ExprId], possible: bool) -> Option<bool> {
+    fn each_of_all(&mut self, wanted: &[ExprId], possible: bool) -> Option<bool> {
         let [few, ..] = ROUNDS;
         let start = self.clock.remaining();
         let mut is_open = false;
-        for (number, &expr) in exprs.iter().enumerate() {
-            let initially = self.facts.initially(&self.model.system.exprs, expr).map(|value| value != 0);
-            let always = self.facts.always(&self.model.system.exprs, expr);
+        for (number, &expr) in wanted.iter().enumerate() {
+            let (exprs, facts) = (&self.model.system.exprs, self.facts.as_ref());
+            let clock = self.clock.part(0.1);
+            let budget = &mut clock.budget(&self.limits);
+            let initially = facts.and_then(|facts| facts.initially(exprs, expr)).map(|value| value != 0);
+            let always = facts.and_then(|facts| facts.always(exprs, expr, budget).ok().flatten());
             let known = match (always, initially) {
                 (Some(truth), _) => Some(truth == possible),
                 (None, Some(truth)) if truth == possible => Some(true),
@@ -214,9 +215,9 @@ impl Contest<'_> {
                     (Some(start), Some(left)) => 1.0 - left.as_secs_f64() / start.as_secs_f64().max(1e-9),
                     _ => 0.0,
                 };
-                let n_left = (exprs.len() - number) as f64;
+                let n_left = (wanted.len() - number) as f64;
                 let share = ((1.0 / 3.0 - spent) / n_left).max(0.0);
-                let mut asked = Asked::new(&mut self.model.system, String::new(), expr, possible);
+                let mut asked = Asked::new(self.model.parts().0, String::new(), expr, possible);
                 (share > 0.0).then(|| self.find(&mut asked, few, share, Order::BreadthFirst)).flatten()
             });
             match found {
@@ -253,21 +254,21 @@ impl Contest<'_> {
 
     /// Looks for a marking in which an expression has the greatest value that facts allow.
     fn greatest_possible(&mut self, expr: ExprId) -> Option<i64> {
-        let bound = self.facts.upper_bound(&self.model.system.exprs, expr)?;
-        let exprs = &mut self.model.system.exprs;
+        let budget = &mut self.clock.budget(&self.limits);
+        let bound = self.facts.as_ref()?.upper_bound(&self.model.system.exprs, expr, budget).ok()??;
+        let exprs = &mut self.model.parts().0.exprs;
         let least = exprs.int(bound);
         let goal = exprs.binary(BinaryOp::Ge, expr, least);
-        let mut asked = Asked::new(&mut self.model.system, String::new(), goal, true);
+        let mut asked = Asked::new(self.model.parts().0, String::new(), goal, true);
         let [few, ..] = ROUNDS;
         self.find(&mut asked, few, 0.4, Order::BreadthFirst)?.then_some(bound)
     }
 
     fn maximum_of_simpler(&mut self, expr: ExprId) -> Option<i64> {
-        let Contest { model, reducer, rules, limits, clock, .. } = self;
+        let Contest { model, rules, limits, clock, .. } = self;
         let mut budget = clock.budget(limits);
-        let net = model.net().clone();
-        let keep = Keep::of(&net, &mut model.system.exprs, Preserve::Reachability, &[expr]);
-        let (mut simpler, carried) = Simpler::new(model, reducer, &keep, &[expr], *rules, &mut budget)?;
+        let (mut simpler, carried) =
+            Simpler::new(model, Preserve::Reachability, &[expr], *rules, &mut budget)?;
         let (explored, store) = widening(&mut simpler.model, |system| {
             let mut budget = clock.budget(limits);
             let mut store = Exact::new(system.width(), budget.max_bytes);

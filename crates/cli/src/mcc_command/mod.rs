@@ -10,11 +10,11 @@ mod formulas;
 mod liveness;
 mod markings;
 
-use base::{Diagnostics, SourceMap};
+use base::{Budget, Diagnostics, SourceMap};
+use language::{Facts, Known, Model as _, Property, PropertyKind};
 use model::ExprId;
-use petri::facts::{Answer, Facts};
-use petri::mcc::{Examination, Property, Question};
-use petri::structural::{Reducer, Rules};
+use petri::mcc::Examination;
+use petri::structural::Rules;
 
 use crate::args::{Limits, MccArguments};
 use crate::check_command::read_properties;
@@ -43,12 +43,10 @@ pub(crate) fn run(arguments: &MccArguments) -> Result<Exit, Failure> {
         timeout: arguments.timeout,
     };
     let mut clock = Clock::start(&limits);
-    let net = model.net().clone();
-    let facts = Facts::new(&net, &mut clock.part(0.1).budget(&limits));
-    let reducer = Reducer::new(&net);
+    let facts = model.facts(&mut clock.part(0.1).budget(&limits)).ok().flatten();
     let rules = arguments.structural;
     clock.clear();
-    let mut contest = Contest { model, facts, reducer, rules, limits, clock, all_answered: true };
+    let mut contest = Contest { model, facts, rules, limits, clock, all_answered: true };
     match examination {
         Examination::StateSpace => contest.state_space(),
         Examination::ReachabilityDeadlock => contest.deadlock(),
@@ -68,10 +66,8 @@ fn load(arguments: &MccArguments, sources: &mut SourceMap) -> Result<Loaded, Dia
         let file = arguments.folder.join(format!("{examination}.xml"));
         read_properties(&mut model, &file, sources)?
     } else {
-        let start = base::Span::new(base::SourceId::new(0), 0, 0);
-        let question = model.global_question(examination);
-        let property = |question| Property { id: examination.name().to_owned(), span: start, question };
-        question.into_iter().map(property).collect()
+        let question = model.examination(examination.name(), &mut Budget::unlimited());
+        question.map_err(input::mistakes)?.into_iter().collect()
     };
     Ok((model, examination, questions))
 }
@@ -94,52 +90,61 @@ const BY_FACTS: &str = "TOPOLOGICAL";
 /// In later rounds, questions may take more states.
 const ROUNDS: [u64; 3] = [20_000, 1_000_000, u64::MAX];
 
-struct Contest<'n> {
+struct Contest {
     model: petri::Model,
-    facts: Facts,
-    reducer: Reducer<'n>,
+    facts: Option<Box<dyn Facts>>,
     rules: Rules,
     limits: Limits,
     clock: Clock,
     all_answered: bool,
 }
 
-impl Contest<'_> {
+impl Contest {
     /// Answers the questions, those of a kind together.
     fn answer_all(&mut self, questions: Vec<Property>) {
         let (mut about_markings, mut about_runs) = (Vec::new(), Vec::new());
         let mut maxima: Vec<(String, ExprId)> = Vec::new();
-        for Property { id, question, .. } in questions {
+        for Property { name: id, kind: question, .. } in questions {
             let petri::Model { system, formulas, .. } = &mut self.model;
-            match self.facts.answer(&system.exprs, formulas, &question) {
-                Some(Answer::Truth(truth)) => {
+            let clock = self.clock.part(0.1);
+            let budget = &mut clock.budget(&self.limits);
+            let known = self
+                .facts
+                .as_ref()
+                .map(|facts| facts.answer(&system.exprs, formulas, &question, budget).ok().flatten());
+            match known.flatten() {
+                Some(Known::Truth(truth)) => {
                     self.answer_truth(&id, truth, BY_FACTS);
                     continue;
                 }
-                Some(Answer::Number(number)) => {
+                Some(Known::Number(number)) => {
                     self.answer(&id, number, BY_FACTS);
                     continue;
                 }
                 None => {}
             }
-            let system = &mut self.model.system;
+            let system = self.model.parts().0;
             match question {
-                Question::Invariant(expr) => {
+                PropertyKind::Invariant(expr) => {
                     about_markings.push(markings::Asked::new(system, id, expr, false));
                 }
-                Question::Possible(expr) => {
+                PropertyKind::Possible(expr) => {
                     about_markings.push(markings::Asked::new(system, id, expr, true));
                 }
-                Question::Ltl(ltl) => {
+                PropertyKind::Ltl(ltl) => {
                     let petri::Model { system, formulas, .. } = &mut self.model;
-                    let simple = self.facts.simplify_ltl(&system.exprs, formulas, &ltl);
+                    let simple = self
+                        .facts
+                        .as_ref()
+                        .and_then(|facts| facts.simplify_ltl(&system.exprs, formulas, &ltl, budget).ok());
+                    let simple = simple.unwrap_or_else(|| ltl.clone());
                     about_runs.push(formulas::Asked::new(id, ltl, simple));
                 }
-                Question::Maximum(expr) => maxima.push((id, expr)),
-                Question::SomeInvariant(exprs) => self.one_of_all(&id, &exprs, false),
-                Question::AllPossible(exprs) => self.one_of_all(&id, &exprs, true),
-                Question::AllLive(_) => self.liveness(&id),
-                Question::Unsupported(_) => self.cannot_compute(&id),
+                PropertyKind::Maximum(expr) => maxima.push((id, expr)),
+                PropertyKind::SomeInvariant(exprs) => self.one_of_all(&id, &exprs, false),
+                PropertyKind::AllPossible(exprs) => self.one_of_all(&id, &exprs, true),
+                PropertyKind::AllLive(_) => self.liveness(&id),
+                _ => self.cannot_compute(&id),
             }
         }
         self.decide_markings(about_markings);

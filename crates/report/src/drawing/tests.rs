@@ -270,7 +270,7 @@ fn net(text: &str) -> petri::Net {
         "<pnml xmlns='http://www.pnml.org/version-2009/grammar/pnml'><net id='n' \
          type='http://www.pnml.org/version-2009/grammar/ptnet'><page id='page'>{text}</page></net></pnml>"
     );
-    petri::read(&text, base::SourceId::new(0)).expect("it is a net")
+    petri::read(&text, base::SourceId::new(0), &mut base::Budget::unlimited()).expect("it is a net")
 }
 
 #[test]
