@@ -203,7 +203,7 @@ impl Limits {
         crate::expand::Quotas {
             processes: Quota::new("processes", self.processes, 400, meter),
             states: Quota::new("states of processes", self.states, 120, meter),
-            transitions: Quota::new("transitions of processes", self.transitions, 60, meter),
+            transitions: Quota::new("transitions of processes", self.transitions, 130, meter),
             copies: Quota::new("values of variables of `for`", self.copies, 0, meter),
         }
     }
