@@ -62,13 +62,13 @@ fn cost(file: &str, processes: &str, constants: &[(&str, i64)], formula: &str) {
         propositions.push((prop, model.parts().0.add_proposition(text, expr)));
     }
     let mut claim = Claim::new(tgba, propositions, true);
-    let none = decide(&mut claim, &*model.system, &Settings::default());
+    let none = decide(&mut claim, &model.system, &Settings::default());
     let mut line = format!("{file} {constants:?} {formula}: none {}", show(&none));
     for strong in [false, true] {
-        let constraints = constraints(&*model.system, processes, strong);
+        let constraints = constraints(&model.system, processes, strong);
         let fairness = Fairness::new(model.system.actions().len(), &constraints);
         let settings = Settings { fairness: Some(&fairness), ..Settings::default() };
-        let fair = decide(&mut claim, &*model.system, &settings);
+        let fair = decide(&mut claim, &model.system, &settings);
         let kind = if strong { "strong" } else { "weak" };
         line += &format!("; {kind} {:.2} times", fair.0 / none.0);
     }

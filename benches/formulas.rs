@@ -172,7 +172,7 @@ fn rows_of(family: &'static Family, constants: &[(&str, i64)], is_larger: bool) 
             .collect();
         let new_claim = || Claim::new(tgba.clone(), propositions.clone(), true);
         let cells: Vec<Option<Cell>> =
-            METHODS.iter().map(|(_, method)| measure(&*model.system, new_claim, *method)).collect();
+            METHODS.iter().map(|(_, method)| measure(&model.system, new_claim, *method)).collect();
         let holds = cells.iter().flatten().find_map(|cell| cell.holds).expect("some method ends");
         let name = format!("{} {constants:?} {formula}", family.name);
         rows.push(Row { family, is_larger, class, name, holds, cells });

@@ -111,7 +111,7 @@ fn for_each_cell(family: &Family, constants: &[(&str, i64)], mut show: impl FnMu
             .collect();
         for (index, (_, method)) in METHODS.iter().enumerate() {
             let mut claim = Claim::new(tgba.clone(), propositions.clone(), true);
-            if let Some(cell) = measure(&*model.system, &mut claim, *method) {
+            if let Some(cell) = measure(&model.system, &mut claim, *method) {
                 show(formula, index, cell);
             }
         }

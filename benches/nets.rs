@@ -39,7 +39,7 @@ fn load(path: &Path) -> Result<Arc<Net>, String> {
 }
 
 fn measure(net: &Arc<Net>) {
-    let guessed = || Model::new(net.clone(), &mut Budget::unlimited()).expect("there are no limits");
+    let guessed = || Model::new(net, &mut Budget::unlimited()).expect("there are no limits");
     let wide = net.lower(Bounds::all(net, i64::MAX), &mut Budget::unlimited());
     let packed = explore(&mut guessed(), false);
     let wide = explore(&mut wide.expect("there are no limits"), false);
@@ -68,7 +68,7 @@ fn explore(model: &mut Model, reduces: bool) -> (Exploration, f64) {
     loop {
         let start = Instant::now();
         let explored = match reduces {
-            true => bfs(&Reduced::for_deadlocks(&*model.system)),
+            true => bfs(&Reduced::for_deadlocks(&model.system)),
             false => bfs(&*model.system),
         };
         let seconds = start.elapsed().as_secs_f64();

@@ -399,7 +399,7 @@ pub(crate) fn read_net(
     let budget = &mut Budget::unlimited();
     let net = Arc::new(petri::read(&sources.get(source).text, source, budget).map_err(mistakes)?);
     terminal::print_stderr(&diagnostic::to_text(sources, &net.warnings, terminal::stderr_has_color()));
-    petri::Model::new(net, budget).map_err(|limit| mistakes(limit.into()))
+    petri::Model::new(&net, budget).map_err(|limit| mistakes(limit.into()))
 }
 
 /// What is wrong with a text that was read without limits.

@@ -42,7 +42,7 @@ fn read(
     }
     let source = add_xml(file, sources, budget)?;
     let net = pnml::read(&sources.get(source).text, source, budget)?;
-    Ok(Box::new(Model::new(Arc::new(net), budget)?))
+    Ok(Box::new(Model::new(&Arc::new(net), budget)?))
 }
 
 /// Adds the text of an XML file, whatever its encoding.

@@ -54,9 +54,9 @@ impl Model {
     ///
     /// # Errors
     /// The budget is spent.
-    pub fn new(net: Arc<Net>, budget: &mut Budget<'_>) -> Result<Model, Limit> {
+    pub fn new(net: &Arc<Net>, budget: &mut Budget<'_>) -> Result<Model, Limit> {
         let reducer = Reducer::new(net.clone(), budget)?;
-        let bounds = Bounds::guess_knowing(&net, reducer.bounds().to_vec(), budget)?;
+        let bounds = Bounds::guess_knowing(net, reducer.bounds().to_vec(), budget)?;
         let model = net.lower(bounds, budget)?;
         Ok(Model { reducer: Arc::new(reducer).into(), ..model })
     }

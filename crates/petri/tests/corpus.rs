@@ -288,7 +288,7 @@ fn all_runs(model: &mut Model, question: &PropertyKind) -> Vec<bool> {
     let mut holds = |(observer, reduction)| loop {
         let method = Method { observer, search: SearchKind::Scc, reduction, bitstate: false };
         let mut budget = Budget::unlimited();
-        let decision = claim.search(&*model.system, method, &Settings::default(), &mut budget).unwrap();
+        let decision = claim.search(&model.system, method, &Settings::default(), &mut budget).unwrap();
         match decision.outcome.stop {
             None => return true,
             Some(ProductStop::Found(evidence)) => {
@@ -305,7 +305,7 @@ fn all_runs(model: &mut Model, question: &PropertyKind) -> Vec<bool> {
                 return false;
             }
             Some(ProductStop::Fault(error, _)) => {
-                assert!(model.widen(&error, &mut Budget::unlimited()).unwrap())
+                assert!(model.widen(&error, &mut Budget::unlimited()).unwrap());
             }
             Some(other) => panic!("{other:?}"),
         }

@@ -134,7 +134,7 @@ fn sums_decide_what_places_alone_do_not() {
     let net = net_of_plan(&plan);
     let facts = facts(&net);
     assert!(facts.never_fires(TransitionId::new(6)));
-    let mut model = Model::new(net.clone(), &mut Budget::unlimited()).unwrap();
+    let mut model = Model::new(&net, &mut Budget::unlimited()).unwrap();
     let mut check = |text: &str, expected: Option<bool>| {
         let expr = resolve(&mut model, text);
         assert_eq!(

@@ -53,7 +53,7 @@ fn survive(net: &[u8], formulas: &[u8], expression: &str) {
             return errors.iter().for_each(|error| in_text(error, &text));
         }
     };
-    let mut model = Model::new(net.clone(), &mut Budget::unlimited()).unwrap();
+    let mut model = Model::new(&net, &mut Budget::unlimited()).unwrap();
     if let Some((source, text)) = add("formulas.xml", formulas) {
         let read = model.read_formulas(&text, source, &mut Budget::unlimited());
         read.iter().for_each(|properties| assert!(!properties.is_empty()));
@@ -209,7 +209,7 @@ fn large_nets_are_read() {
     let source = sources.add("ring.pnml", text.clone().into()).unwrap();
     let net = Arc::new(read(&text, source, &mut Budget::unlimited()).unwrap());
     assert_eq!((net.places.len(), net.transitions.len(), net.n_arcs()), (50_000, 50_000, 100_000));
-    let mut model = Model::new(net.clone(), &mut Budget::unlimited()).unwrap();
+    let mut model = Model::new(&net, &mut Budget::unlimited()).unwrap();
     assert_eq!(model.system.actions().len(), 50_000);
     let deadlock = sources.add("--ltl", b"deadlock".to_vec()).unwrap();
     model.resolve("deadlock", deadlock, 0).unwrap();

@@ -123,7 +123,7 @@ proptest! {
     fn fireability_and_deadlock_are_those_of_the_token_game(shape in shapes()) {
         let net = net(&shape);
         let Some((markings, _, _)) = token_game(&shape) else { return Ok(()) };
-        let mut model = Model::new(net.clone(), &mut Budget::unlimited()).unwrap();
+        let mut model = Model::new(&net, &mut Budget::unlimited()).unwrap();
         let mut expr = |text: String| {
             let source = SourceMap::new().add("--ltl", text.clone().into()).unwrap();
             model.resolve(&text, source, 0).unwrap()

@@ -133,7 +133,7 @@ fn a_source_feeds_whoever_needs_it() {
 fn questions_are_carried_over() {
     let plan: Plan = (vec![1, 0, 0], vec![(vec![(0, 1)], vec![(1, 1)]), (vec![(1, 1)], vec![(2, 1)])]);
     let net = net_of_plan(&plan);
-    let mut model = Model::new(net.clone(), &mut Budget::unlimited()).unwrap();
+    let mut model = Model::new(&net, &mut Budget::unlimited()).unwrap();
     let text = "p2 >= 1 && deadlock";
     let source = SourceMap::new().add("--ltl", text.into()).unwrap();
     let expr = model.resolve(text, source, 0).unwrap();

@@ -80,7 +80,7 @@ impl Family {
             Ok(net) => Arc::new(net),
             Err(_) => return Err(trouble("the net cannot be read")),
         };
-        petri::Model::new(net, &mut Budget::unlimited()).map_err(|limit| trouble(&limit.to_string()))
+        petri::Model::new(&net, &mut Budget::unlimited()).map_err(|limit| trouble(&limit.to_string()))
     }
 }
 

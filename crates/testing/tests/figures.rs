@@ -53,10 +53,10 @@ fn the_ring_grows_exponentially_and_its_reduced_space_linearly() {
     }
     for n in [5, 20, 60] {
         let model = load("acknowledged_ring.proc", n);
-        assert!(explore(&Reduced::for_deadlocks(&*model.system)).states <= 9 * n as u64);
-        let (states, found) = check(&*model.system, &model, "Exclusion");
+        assert!(explore(&Reduced::for_deadlocks(&model.system)).states <= 9 * n as u64);
+        let (states, found) = check(&model.system, &model, "Exclusion");
         assert!(states <= 9 * n as u64 && found.is_none(), "{states} states, {found:?}");
-        let (states, found) = check(&*model.system, &model, "Starves");
+        let (states, found) = check(&model.system, &model, "Starves");
         assert_eq!((states, found), (4 * n as u64 + 11, Some(Violation::Livelock)));
     }
 }
@@ -64,7 +64,7 @@ fn the_ring_grows_exponentially_and_its_reduced_space_linearly() {
 #[test]
 fn of_twelve_counters_only_the_watched_one_is_explored() {
     let model = load("counters.proc", 12);
-    assert_eq!(check(&*model.system, &model, "InOrder"), (4, None));
+    assert_eq!(check(&model.system, &model, "InOrder"), (4, None));
 }
 
 /// Decides a formula about a model.
@@ -82,7 +82,7 @@ fn decide(model: &mut process::Model, formula: &str, method: Method) -> ProductO
     }
     let mut claim = Claim::new(tgba, propositions, true);
     let settings = Settings::default();
-    claim.search(&*model.system, method, &settings, &mut Budget::unlimited()).expect("allowed").outcome
+    claim.search(&model.system, method, &settings, &mut Budget::unlimited()).expect("allowed").outcome
 }
 
 fn method(observer: ObserverKind, search: SearchKind, reduction: Option<reduction::Method>) -> Method {

@@ -99,7 +99,7 @@ fn violations_are_found_exactly_where_they_are_and_every_run_replays() {
             for (run, claim) in outcome.violations.iter().zip(claims) {
                 if let Some(run) = run {
                     n_found.set(n_found.get() + 1);
-                    replay::judge(&*model.system, run, claim)
+                    replay::judge(&model.system, run, claim)
                         .map_err(|error| TestCaseError::fail(error.to_string()))?;
                 }
             }
@@ -128,9 +128,9 @@ fn limits_stop_every_search_and_say_so() {
 fn the_relations_of_networks_hold() {
     run_cases(1500, &networks::network(), |network| {
         let model = load(&network.to_text());
-        let space = stubborn_testing::naive::explore(&*model.system, 200).expect("no arithmetic, no faults");
+        let space = stubborn_testing::naive::explore(&model.system, 200).expect("no arithmetic, no faults");
         let states = space.map_or(Vec::new(), |space| space.states);
-        relations_checker::check(&*model.system, &states).map_err(TestCaseError::fail)
+        relations_checker::check(&model.system, &states).map_err(TestCaseError::fail)
     });
 }
 
@@ -140,7 +140,7 @@ fn an_exported_space_read_back_is_the_same_system() {
         let model = load(&network.to_text());
         let mut store = Exact::new(model.system.width(), u64::MAX);
         let stats = search::bfs::search(&*model.system, &mut store, &[], &mut Budget::unlimited()).stats;
-        let space = Space { system: &*model.system, store: &store, n_transitions: stats.transitions };
+        let space = Space { system: &model.system, store: &store, n_transitions: stats.transitions };
         let mut bytes = Vec::new();
         space.write_aut(&mut bytes).map_err(|error| TestCaseError::fail(error.to_string()))?;
         let text = String::from_utf8(bytes).expect("text");

@@ -135,9 +135,9 @@ fn testers_say_what_the_definitions_say() {
         let model = load(&network);
         let (tester, labels) = (recipe.tester(&network), recipe.labels(&network));
         prop_assert_eq!(tester.flaw(), None);
-        let ids = testers::label_ids(&*model.system, &tester.letters);
+        let ids = testers::label_ids(&model.system, &tester.letters);
         let conditions = testers::conditions(&network.explore(), &tester, &labels);
-        let wrong = check_everything(&*model.system, &tester, &ids, conditions)?;
+        let wrong = check_everything(&model.system, &tester, &ids, conditions)?;
         let mut count = n_wrong.get();
         count[usize::from(wrong)] += 1;
         n_wrong.set(count);
@@ -153,12 +153,12 @@ fn each_single_condition_is_found() {
     run_cases(3000, &(networks::network(), testers::recipe()), |(network, recipe): (Network, Recipe)| {
         let model = load(&network);
         let (all, labels) = (recipe.tester(&network), recipe.labels(&network));
-        let ids = testers::label_ids(&*model.system, &all.letters);
+        let ids = testers::label_ids(&model.system, &all.letters);
         let space = network.explore();
         for kind in 0..4 {
             let tester = only(&all, kind);
             let conditions = testers::conditions(&space, &tester, &labels);
-            if check_everything(&*model.system, &tester, &ids, conditions)? {
+            if check_everything(&model.system, &tester, &ids, conditions)? {
                 let mut count = n_found.get();
                 count[kind] += 1;
                 n_found.set(count);
@@ -177,12 +177,12 @@ fn specifications_allow_what_the_definitions_allow() {
         let (spec, labels) = (recipe.spec(&network), recipe.labels(&network));
         let tester = spec.to_tester(10_000).expect("a small tester");
         prop_assert_eq!(tester.flaw(), None);
-        let ids = testers::label_ids(&*model.system, &tester.letters);
+        let ids = testers::label_ids(&model.system, &tester.letters);
         let space = network.explore();
         let conforms = testers::conforms(&space, &spec, &labels);
         let conditions = testers::conditions(&space, &tester, &labels);
         prop_assert_eq!(conforms, !conditions.contains(&true));
-        check_everything(&*model.system, &tester, &ids, conditions)?;
+        check_everything(&model.system, &tester, &ids, conditions)?;
         let mut count = n_conforming.get();
         count[usize::from(conforms)] += 1;
         n_conforming.set(count);

@@ -109,7 +109,7 @@ pub(crate) fn net_of(text: &str) -> Arc<Net> {
 
 /// The net as a model, with bounds that are guessed.
 pub(crate) fn lower(net: &Arc<Net>) -> Model {
-    Model::new(net.clone(), &mut Budget::unlimited()).unwrap()
+    Model::new(net, &mut Budget::unlimited()).unwrap()
 }
 
 /// The net made smaller, without limits.
