@@ -157,10 +157,9 @@ fn subject(
 ) -> Result<Subject, Diagnostics> {
     if let Some(text) = &arguments.ltl {
         let source = input.sources.add("--ltl", text.clone().into_bytes())?;
-        let parsed = ltl::parse(input.model.formulas(), text, source, 0)?;
-        let propositions = input.model.resolve_propositions(&parsed, &input.sources)?;
+        let ltl = input.model.formula(source, &input.sources)?;
         let (system, formulas) = input.model.parts();
-        let task = formula_task(system, formulas, parsed.formula, &propositions, &arguments.limits, clock);
+        let task = formula_task(system, formulas, ltl.formula, &ltl.propositions, &arguments.limits, clock);
         return Ok(match task {
             Ok(task) => Subject::Product(shortened(text), Box::new(task)),
             Err(reason) => Subject::Untranslated(reason),

@@ -2,12 +2,13 @@
 
 use std::fs;
 use std::io::Read as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use automata::{AnyAutomaton, hoa, never};
-use base::{Diagnostic, Diagnostics, SourceId, SourceMap, suggest};
-use ltl::{Formulas, Prop};
+use base::{Budget, Diagnostic, Diagnostics, SourceId, SourceMap, suggest};
+use language::{File, Ltl, Model as _, Options, Trouble};
+use ltl::Formulas;
 use model::{ActionSystem, ExprId, StepError, System as _};
 use petri::Bounds;
 use report::{ModelInfo, diagnostic};
@@ -69,18 +70,7 @@ pub(crate) enum Outcome<T> {
 pub(crate) enum Loaded {
     Process(Box<process::Model>),
     Petri(Box<petri::Model>),
-    Promela(Box<PromelaModel>),
-}
-
-/// A model in Promela, with what was asked about it when it was read.
-pub(crate) struct PromelaModel {
-    pub(crate) model: promela::Model,
-    /// The formulas of the file, then those of the command line.
-    pub(crate) properties: Vec<promela::model::Property>,
-    /// How many formulas the file has.
-    pub(crate) n_declared: usize,
-    /// The propositions of claims, each with its expression.
-    pub(crate) propositions: Vec<(String, ExprId)>,
+    Promela(Box<promela::Model>),
 }
 
 impl Loaded {
@@ -88,7 +78,7 @@ impl Loaded {
         match self {
             Loaded::Process(model) => &model.system,
             Loaded::Petri(model) => &model.system,
-            Loaded::Promela(model) => model.model.system(),
+            Loaded::Promela(model) => model.system(),
         }
     }
 
@@ -97,7 +87,7 @@ impl Loaded {
         match self {
             Loaded::Process(model) => (&mut model.system, &mut model.formulas),
             Loaded::Petri(model) => (&mut model.system, &mut model.formulas),
-            Loaded::Promela(model) => (&mut model.model.code.system, &mut model.model.formulas),
+            Loaded::Promela(model) => model.parts(),
         }
     }
 
@@ -115,26 +105,22 @@ impl Loaded {
         match self {
             Loaded::Process(model) => Ok(model.resolve(text, source, offset)?),
             Loaded::Petri(model) => Ok(model.resolve(text, source, offset)?),
-            Loaded::Promela(model) => {
-                let known = model.propositions.iter().find(|(known, _)| known == text);
-                let unknown = || Diagnostic::error("not-supported", format!("`{text}` is not known here"));
-                Ok(known.map(|(_, expr)| *expr).ok_or_else(unknown)?)
-            }
+            Loaded::Promela(model) => model.resolve(text, source, offset),
         }
     }
 
-    /// The propositions of a formula, with their expressions.
-    pub(crate) fn resolve_propositions(
-        &mut self,
-        parsed: &ltl::Parsed,
-        sources: &SourceMap,
-    ) -> Result<Vec<(Prop, ExprId)>, Diagnostics> {
-        match self {
-            Loaded::Process(model) => model.resolve_propositions(parsed, sources),
-            Loaded::Petri(model) => model.resolve_propositions(parsed, sources),
-            // Formulas are read with the model.
-            Loaded::Promela(_) => Ok(Vec::new()),
-        }
+    /// The formula that a text stands for, which is a source of its own.
+    pub(crate) fn formula(&mut self, source: SourceId, sources: &SourceMap) -> Result<Ltl, Diagnostics> {
+        let parsed = match self {
+            Loaded::Promela(model) => return model.formula(source, sources),
+            _ => ltl::parse(self.formulas(), &sources.get(source).text, source, 0)?,
+        };
+        let propositions = match self {
+            Loaded::Process(model) => model.resolve_propositions(&parsed, sources)?,
+            Loaded::Petri(model) => model.resolve_propositions(&parsed, sources)?,
+            Loaded::Promela(_) => Vec::new(),
+        };
+        Ok(Ltl { formula: parsed.formula, propositions })
     }
 
     /// What the file wants checked; a net declares nothing.
@@ -182,7 +168,7 @@ impl Loaded {
     pub(crate) fn can_extend(&self, error: &StepError) -> bool {
         match self {
             Loaded::Process(_) | Loaded::Petri(_) => false,
-            Loaded::Promela(model) => model.model.code.can_extend(error),
+            Loaded::Promela(model) => model.can_refine(error),
         }
     }
 
@@ -190,7 +176,10 @@ impl Loaded {
     pub(crate) fn extend(&mut self, error: &StepError) -> Result<(), Diagnostics> {
         match self {
             Loaded::Process(_) | Loaded::Petri(_) => Ok(()),
-            Loaded::Promela(model) => model.extend(error),
+            Loaded::Promela(model) => match model.refine(error, &mut Budget::unlimited()) {
+                Err(Trouble::Wrong(errors)) => Err(errors),
+                _ => Ok(()),
+            },
         }
     }
 
@@ -210,74 +199,13 @@ impl Loaded {
     }
 }
 
-impl PromelaModel {
-    fn new(
-        model: promela::Model,
-        n_asked: usize,
-        propositions: Vec<String>,
-    ) -> Result<PromelaModel, Diagnostics> {
-        let propositions = propositions.into_iter().map(|text| (text, ExprId::new(0))).collect();
-        let mut model = PromelaModel { model, properties: Vec::new(), n_declared: 0, propositions };
-        model.resolve()?;
-        model.n_declared = model.properties.len() - n_asked;
-        Ok(model)
-    }
-
-    /// Resolves all formulas and propositions.
-    fn resolve(&mut self) -> Result<(), Diagnostics> {
-        self.properties = self.model.properties()?;
-        let resolved = self.properties.split_off(self.properties.len() - self.propositions.len());
-        for ((_, expr), property) in self.propositions.iter_mut().zip(resolved) {
-            match property.propositions.first() {
-                Some((_, found)) => *expr = *found,
-                // A constant.
-                None => {
-                    let value = i64::from(property.formula == ltl::Formula::TRUE);
-                    *expr = self.model.code.system.exprs.int(value);
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn extend(&mut self, error: &StepError) -> Result<(), Diagnostics> {
-        self.model.extend(error)?;
-        self.resolve()
-    }
-
-    /// The names of the properties.
-    pub(crate) fn names(&self) -> Vec<String> {
-        let declared = self.properties[..self.n_declared].iter().map(|property| property.name.clone());
-        let claims = self.model.claim_names();
-        ["assertions", "end-states"].map(str::to_owned).into_iter().chain(declared).chain(claims).collect()
-    }
-}
-
-/// What is asked about a model by texts in its own language: formulas, and propositions of claims.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Questions {
-    pub(crate) formulas: Vec<String>,
-    pub(crate) claims: Vec<PathBuf>,
-}
-
 /// Reads a model; warnings are printed.
 pub(crate) fn load(arguments: &ModelArguments, json: bool) -> Result<Input, Failure> {
-    load_for(arguments, &Questions::default(), json)
-}
-
-/// The same; a model in Promela is read together with what is asked.
-pub(crate) fn load_for(
-    arguments: &ModelArguments,
-    questions: &Questions,
-    json: bool,
-) -> Result<Input, Failure> {
     let path = &arguments.file;
     let mut sources = SourceMap::new();
     let model = match language(path).and_then(|language| Ok((language, read(path)?))) {
         Ok((Some(Language::Petri), bytes)) => load_net(path, bytes, arguments, &mut sources),
-        Ok((Some(Language::Promela), bytes)) => {
-            load_promela(path, &bytes, arguments, questions, &mut sources)
-        }
+        Ok((Some(Language::Promela), bytes)) => load_promela(path, bytes, arguments, &mut sources),
         Ok((None, bytes)) if is_xml(&bytes) => load_net(path, bytes, arguments, &mut sources),
         Ok((Some(Language::Process), bytes)) => load_processes(path, bytes, arguments, &mut sources),
         Ok((None, _)) => Err(unknown_language(path).into()),
@@ -321,55 +249,24 @@ fn load_processes(
 
 fn load_promela(
     path: &Path,
-    bytes: &[u8],
+    bytes: Vec<u8>,
     arguments: &ModelArguments,
-    questions: &Questions,
     sources: &mut SourceMap,
 ) -> Result<Loaded, Diagnostics> {
-    let name = path.display().to_string();
-    // Formulas and propositions are read as if they stood at the end of the file.
-    let mut asked: Vec<(String, String)> = Vec::new();
-    for (index, text) in questions.formulas.iter().enumerate() {
-        asked.push((format!("--ltl {}", index + 1), format!("ltl asked_{index} {{ {text} }}")));
-    }
-    let mut propositions = Vec::new();
-    for path in &questions.claims {
-        let mut formulas = Formulas::new();
-        for (_, automaton) in read_automata(path, &mut formulas, &mut SourceMap::new())? {
-            propositions.extend(automaton.propositions().iter().map(|&prop| formulas.text(prop).to_owned()));
-        }
-    }
-    for (index, text) in propositions.iter().enumerate() {
-        let text = format!("ltl proposition_{index} {{ {text} }}");
-        asked.push((format!("a proposition of a claim ({})", index + 1), text));
-    }
     let folder = path.parent().unwrap_or(Path::new(""));
-    let mut loader = |wanted: &str| {
-        if wanted == name {
-            return Ok(bytes.to_vec());
-        }
-        match asked.iter().find(|(name, _)| name == wanted) {
-            Some((_, text)) => Ok(text.clone().into_bytes()),
-            None => read_bytes(&folder.join(wanted)),
-        }
+    let mut loader = |wanted: &str| read_bytes(&folder.join(wanted));
+    let options = Options {
+        definitions: arguments.definitions.clone(),
+        max_processes: arguments.max_processes as usize,
     };
-    // A name alone has the value 1, as for the C preprocessor.
-    let text = |value: &Option<String>| value.clone().unwrap_or_else(|| "1".to_owned());
-    let defines = arguments.definitions.iter().map(|(name, value)| (name.clone(), text(value)));
-    let mut options = promela::Options { defines: defines.collect(), ..promela::Options::default() };
-    options.limits.processes = arguments.max_processes as usize;
-    let source = if asked.is_empty() {
-        sources.add(name.clone(), bytes.to_vec())?
-    } else {
-        let names = std::iter::once(&name).chain(asked.iter().map(|(name, _)| name));
-        let text: String = names.map(|name| format!("#include \"{name}\"\n")).collect();
-        sources.add("what is asked".to_owned(), text.into_bytes())?
-    };
-    let program = promela::read(sources, source, &options, &mut loader)?;
+    let file = File { name: path.display().to_string(), bytes };
+    let read = promela::Model::read(file, &options, sources, &mut loader, &mut Budget::unlimited());
+    let model = read.map_err(|trouble| match trouble {
+        Trouble::Wrong(errors) => errors,
+        Trouble::Limit(limit) => Diagnostic::error("limit", limit.to_string()).into(),
+    })?;
     let color = terminal::stderr_has_color();
-    terminal::print_stderr(&diagnostic::to_text(sources, &program.warnings, color));
-    let model = promela::Model::new(program)?;
-    let model = PromelaModel::new(model, questions.formulas.len(), propositions)?;
+    terminal::print_stderr(&diagnostic::to_text(sources, model.warnings(), color));
     Ok(Loaded::Promela(Box::new(model)))
 }
 

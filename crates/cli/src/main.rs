@@ -18,7 +18,6 @@ mod property;
 mod reproduce_command;
 mod simpler;
 mod simulate_command;
-mod story;
 mod terminal;
 mod translate_command;
 

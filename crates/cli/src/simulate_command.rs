@@ -4,8 +4,8 @@ use std::io::{BufRead as _, IsTerminal as _};
 
 use base::{Budget, Limit, Progress};
 use check::walk::Walk;
+use language::{Model as _, Purpose};
 use model::{ActionId, ActionSystem, StepError};
-use promela::lower::Code;
 use report::outcome::SCHEMA;
 use report::story::{self, Story};
 use report::{Trace, trace};
@@ -14,7 +14,6 @@ use crate::args::SimulateArguments;
 use crate::check_command::limit_reason;
 use crate::exit::{Exit, Failure};
 use crate::input::{self, Input, Loaded, Outcome};
-use crate::story::PromelaStory;
 use crate::terminal::{self, Clock};
 
 pub(crate) fn run(arguments: &SimulateArguments) -> Result<Exit, Failure> {
@@ -27,22 +26,15 @@ pub(crate) fn run(arguments: &SimulateArguments) -> Result<Exit, Failure> {
     input.until_complete(json, |input| simulate(input, seed, arguments))
 }
 
-/// The code of a model in Promela that is simulated: with its assertions.
-fn code_of(input: &Input, json: bool) -> Result<Option<Code>, Failure> {
-    match &input.model {
-        Loaded::Promela(model) => match model.model.simulation() {
-            Ok(code) => Ok(Some(code)),
-            Err(_) => Err(Failure::plain("internal", "internal error: the model cannot be made", json)),
-        },
-        _ => Ok(None),
-    }
-}
-
 fn simulate(input: &Input, seed: u64, arguments: &SimulateArguments) -> Result<Outcome<Exit>, Failure> {
     let json = arguments.limits.json;
-    let code = code_of(input, json)?;
-    let promela = code.as_ref().map(|code| PromelaStory { code, sources: &input.sources, file: &input.file });
-    let system = code.as_ref().map_or(input.model.system(), |code| &code.system);
+    // In Promela, with its assertions.
+    let view = match &input.model {
+        Loaded::Promela(model) => model.view(Purpose::Walk, &mut Budget::unlimited()).ok(),
+        _ => None,
+    };
+    let story = view.as_ref().and_then(|view| view.story.as_deref());
+    let system = view.as_ref().map_or(input.model.system(), |view| &view.system);
     let n_initial = system.initial().len();
     let Some(walk) = Walk::new(system, arguments.initial) else {
         let message = format!(
@@ -55,18 +47,17 @@ fn simulate(input: &Input, seed: u64, arguments: &SimulateArguments) -> Result<O
     let clock = Clock::start(&arguments.limits);
     let budget = clock.budget(&arguments.limits);
     let random = fastrand::Rng::with_seed(seed);
-    let story = promela.as_ref().map(|story| story as &dyn Story);
     let mut simulation = Simulation { system, story, walk, random, json, budget };
     let end = if arguments.random { simulation.random_steps(arguments.length) } else { simulation.ask() };
-    let may_end = |code: &Code| code.positions(&simulation.state()).iter().all(|position| position.may_stay);
+    let may_end = |story: &dyn Story| story.places(&simulation.state()).iter().all(|place| place.may_stay);
     let end = match end {
-        Ok(Some(_)) if code.as_ref().is_some_and(may_end) => Some("a valid end".to_owned()),
+        Ok(Some(_)) if story.is_some_and(may_end) => Some("a valid end".to_owned()),
         Ok(end) => end.map(str::to_owned),
         Err(Trouble::Limit(limit)) => Some(limit_reason(limit)),
-        Err(Trouble::Fault(error)) => match &code {
-            Some(code) if code.can_extend(&error) => return Ok(Outcome::Incomplete(error)),
-            _ => return Err(simulation.model_error(&error, code.as_ref())),
-        },
+        Err(Trouble::Fault(error)) if input.model.can_extend(&error) => {
+            return Ok(Outcome::Incomplete(error));
+        }
+        Err(Trouble::Fault(error)) => return Err(simulation.model_error(&error)),
     };
     let trace = simulation.trace()?;
     if json {
@@ -308,15 +299,15 @@ impl Simulation<'_> {
         Ok(trace)
     }
 
-    fn model_error(&self, error: &StepError, code: Option<&Code>) -> Failure {
+    fn model_error(&self, error: &StepError) -> Failure {
         let position = report::count(self.walk.position() as u64, "step");
-        let what = match code {
-            Some(code) => {
+        let what = match self.story {
+            Some(story) => {
                 if let (Ok(mut trace), Some(action), false) = (self.trace(), error.action, self.json) {
                     trace.fails(action);
                     self.say(&trace.to_text(None));
                 }
-                code.describe(error)
+                story.fault(error).unwrap_or_else(|| self.system.describe_fault(error))
             }
             None => self.system.describe_fault(error),
         };

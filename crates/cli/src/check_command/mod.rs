@@ -18,6 +18,7 @@ use std::path::Path;
 use automata::Tester;
 use base::{Diagnostic, Diagnostics, Limit};
 use check::Goal;
+use language::{Asked, Model as _};
 use ltl::Formulas;
 use model::{ActionSystem, ExprId, LabelId, StepError};
 use process::PropertyKind;
@@ -29,7 +30,7 @@ use self::simplified::Simplified;
 use crate::args::{CheckArguments, Reduce};
 use crate::exit::{Exit, Failure};
 use crate::explain_command;
-use crate::input::{self, Input, Loaded, Outcome, Questions};
+use crate::input::{self, Input, Loaded, Outcome};
 use crate::property::{FormulaTask, claim_task, formula_task};
 use crate::terminal::{self, Clock};
 
@@ -97,8 +98,7 @@ pub(crate) fn run(arguments: &CheckArguments, telling: Telling) -> Result<Exit, 
         let message = "--verify-reduction needs a reduction: leave out --reduce none";
         return Err(Failure::plain("usage", message, json));
     }
-    let questions = Questions { formulas: arguments.ltl.clone(), claims: arguments.claim.clone() };
-    let mut input = input::load_for(&arguments.model, &questions, json)?;
+    let mut input = input::load(&arguments.model, json)?;
     terminal::catch_interrupts();
     let mut clock = Clock::start(&arguments.limits);
     input.until_complete(json, |input| decide_all(input, arguments, telling, &mut clock))
@@ -125,24 +125,17 @@ fn decide_all(
         Err(diagnostic) => return Err(failure(input, diagnostic.into())),
     };
     input.model.settle();
-    let safety = match &input.model {
-        Loaded::Promela(model) => match promela::Safety::new(model) {
-            Ok(safety) => Some(safety),
-            Err(diagnostics) => return Err(failure(input, diagnostics)),
-        },
-        _ => None,
-    };
+    let safety = promela::Safety::default();
     let mut simplified = simplified::simplify(&mut input.model, &tasks, &constraints, arguments, clock);
     let is_simplified = simplified.iter().any(Option::is_some);
     let spacious = is_simplified.then(|| simplified::spacious(&input.model)).flatten();
     let mut formulas = std::mem::take(input.model.formulas());
     let answers = loop {
         let model = &input.model;
-        let safety = safety.as_ref();
         let systems = Systems {
             plain: model.system(),
             spacious: spacious.as_ref().map_or(model.system(), |model| &model.system),
-            safety,
+            safety: &safety,
         };
         let mut session = Session { formulas: &mut formulas, constraints: &constraints, arguments, clock };
         let answers = decide(model, systems, &mut session, &mut tasks, &mut simplified)?;
@@ -152,7 +145,7 @@ fn decide_all(
                 drop(answers);
                 input.model.widen(&error);
             }
-            Some(error) if safety.is_some_and(|safety| safety.can_extend(&error)) => {
+            Some(error) if model.can_extend(&error) => {
                 drop(answers);
                 *input.model.formulas() = formulas;
                 return Ok(Outcome::Incomplete(error));
@@ -161,11 +154,11 @@ fn decide_all(
         }
     };
     clock.clear();
-    let stories = promela::stories(input, safety.as_ref());
+    let story = promela::story(&input.model);
     let answered = answers.results.iter().zip(&tasks).filter(|(result, _)| result.is_some());
     let watchers = page::watchers(answered.map(|(_, task)| task), &formulas);
     let mut results: Vec<PropertyResult<'_>> = answers.results.into_iter().flatten().collect();
-    promela::tell(&mut results, &stories);
+    promela::tell(&mut results, story.as_deref());
     let exit = exit_code(&results, answers.fault.is_some());
     let report = CheckReport { schema: SCHEMA, model: input.info(), results };
     match (telling, json) {
@@ -209,7 +202,7 @@ struct Systems<'a> {
     plain: &'a ActionSystem,
     /// With room in every place: for runs that were found on simpler nets.
     spacious: &'a ActionSystem,
-    safety: Option<&'a promela::Safety>,
+    safety: &'a promela::Safety,
 }
 
 /// What all questions of a command share.
@@ -232,14 +225,12 @@ fn decide<'a>(
     let Session { formulas, constraints, arguments, clock } = session;
     let mut answers = Answers { results: tasks.iter().map(|_| None).collect(), fault: None };
     safety::decide(systems, tasks, simplified, arguments, clock, &mut answers)?;
-    if let Some(safety) = safety {
-        promela::decide(safety, tasks, arguments, clock, &mut answers)?;
+    if let Loaded::Promela(model) = model {
+        promela::decide(model, safety, tasks, arguments, clock, &mut answers)?;
     }
     contest::decide_maxima(system, tasks, arguments, clock, &mut answers);
     for (index, (task, simplified)) in tasks.iter_mut().zip(simplified).enumerate() {
-        let is_incomplete = |error: StepError| {
-            model.can_widen(&error) || safety.is_some_and(|safety| safety.can_extend(&error))
-        };
+        let is_incomplete = |error: StepError| model.can_widen(&error) || model.can_extend(&error);
         if answers.fault.is_some_and(is_incomplete) {
             break;
         }
@@ -305,12 +296,14 @@ fn select(
         && arguments.mcc.is_none()
         && !(arguments.deadlock_free || arguments.nonprogress || arguments.acceptance);
     let of_promela = match model {
-        Loaded::Promela(model) => model.names(),
-        _ => vec![DEADLOCK_FREEDOM.to_owned()],
+        Loaded::Promela(model) => model.properties()?,
+        _ => Vec::new(),
     };
     let known = || {
         let declared = declared.iter().map(|property| property.name.as_str());
-        declared.chain(of_promela.iter().map(String::as_str))
+        let by_default = of_promela.iter().filter(|property| property.asked == Asked::ByDefault);
+        let deadlock = of_promela.is_empty().then_some(DEADLOCK_FREEDOM);
+        declared.chain(by_default.map(|property| property.name.as_str())).chain(deadlock)
     };
     for name in asked {
         if !known().any(|known| is_named(known, name)) {
@@ -324,9 +317,9 @@ fn select(
             .into());
         }
     }
-    if let Loaded::Promela(model) = model {
+    if !of_promela.is_empty() {
         let is_asked = |name: &str| everything || asked.iter().any(|asked| is_named(name, asked));
-        let mut tasks = promela::select(model, arguments, clock, &is_asked)?;
+        let mut tasks = promela::select(input, of_promela, arguments, clock, &is_asked)?;
         for path in &arguments.claim {
             tasks.extend(claim_tasks(input, path, clock)?);
         }
@@ -366,10 +359,9 @@ fn select(
     }
     for text in &arguments.ltl {
         let source = input.sources.add("--ltl", text.clone().into_bytes())?;
-        let parsed = ltl::parse(model.formulas(), text, source, 0)?;
-        let propositions = model.resolve_propositions(&parsed, &input.sources)?;
+        let ltl = model.formula(source, &input.sources)?;
         let (system, formulas) = model.parts();
-        let task = formula_task(system, formulas, parsed.formula, &propositions, limits, clock);
+        let task = formula_task(system, formulas, ltl.formula, &ltl.propositions, limits, clock);
         tasks.push(Task { name: shortened(text), kind: task.into() });
     }
     for path in &arguments.claim {

@@ -4,12 +4,12 @@
 //! Assertions and end states share one exploration. If an assertion fails there, end states are looked for
 //! in another one, in which assertions are not looked at.
 
-use automata::AnyAutomaton;
-use base::Diagnostics;
+use std::cell::OnceCell;
+use std::sync::Arc;
+
+use base::{Budget, Diagnostics, Limit};
 use check::{Goal, Stop};
-use ltl::Formulas;
-use model::{ExprId, StepError};
-use promela::lower::Code;
+use language::{Asked, Model as _, Property, PropertyKind, Purpose, Story, View};
 use replay::Claim;
 use report::outcome::Counterexample;
 use report::{Method, PropertyResult, Statistics, Trace, Verdict};
@@ -19,58 +19,55 @@ use super::{
 };
 use crate::args::CheckArguments;
 use crate::exit::Failure;
-use crate::input::{Input, Loaded, PromelaModel};
+use crate::input::{Input, Loaded};
 use crate::property::{automaton_task, formula_task};
-use crate::story::PromelaStory;
 use crate::terminal::Clock;
 
-/// The names of the properties that every model has, and of those that labels make.
-pub(super) const ASSERTIONS: &str = "assertions";
-pub(super) const END_STATES: &str = "end-states";
-const PROGRESS: &str = "progress";
-const ACCEPTANCE: &str = "acceptance";
+/// The name of the property that is decided together with another one.
+const END_STATES: &str = "end-states";
 
 /// The proposition that is always true, by its number.
 const TRUTH: usize = 0;
 
-/// The code that these properties are about.
+/// The systems that these properties are about, as far as they are needed.
+#[derive(Default)]
 pub(super) struct Safety {
     /// With assertions.
-    asserting: Code,
+    asserting: OnceCell<View>,
     /// Without.
-    ending: Code,
+    ending: OnceCell<View>,
 }
 
 impl Safety {
-    pub(super) fn new(model: &PromelaModel) -> Result<Safety, Diagnostics> {
-        let mut safety = Safety { asserting: model.model.safety()?, ending: model.model.ends()? };
-        for code in [&mut safety.asserting, &mut safety.ending] {
-            let truth = code.system.exprs.int(1);
-            code.system.add_proposition("true", truth);
+    fn view(
+        &self,
+        model: &promela::Model,
+        purpose: Purpose,
+        budget: &mut Budget<'_>,
+    ) -> Result<&View, Limit> {
+        let cell = if purpose == Purpose::Assertions { &self.asserting } else { &self.ending };
+        if let Some(view) = cell.get() {
+            return Ok(view);
         }
-        Ok(safety)
-    }
-
-    /// Whether a fault only says that code is missing.
-    pub(super) fn can_extend(&self, error: &StepError) -> bool {
-        self.asserting.can_extend(error) || self.ending.can_extend(error)
+        let mut view = model.view(purpose, budget)?;
+        let system = Arc::make_mut(&mut view.system);
+        let truth = system.exprs.int(1);
+        system.add_proposition("true", truth);
+        Ok(cell.get_or_init(|| view))
     }
 }
 
-/// Those who can tell the runs of a model: of its formulas, of its assertions, and of its end states.
-pub(super) fn stories<'a>(input: &'a Input, safety: Option<&'a Safety>) -> Vec<PromelaStory<'a>> {
-    let (Loaded::Promela(model), Some(safety)) = (&input.model, safety) else { return Vec::new() };
-    let (sources, file) = (&input.sources, input.file.as_str());
-    let codes = [&model.model.code, &safety.asserting, &safety.ending];
-    codes.map(|code| PromelaStory { code, sources, file }).into()
+/// Who can tell the runs of a model.
+pub(super) fn story(model: &Loaded) -> Option<Arc<dyn Story>> {
+    let Loaded::Promela(model) = model else { return None };
+    model.view(Purpose::Runs, &mut Budget::unlimited()).ok()?.story
 }
 
-/// Lets them tell what was found.
-pub(super) fn tell<'a>(results: &mut [PropertyResult<'a>], stories: &'a [PromelaStory<'a>]) {
+/// Lets somebody tell the runs that nobody tells yet.
+pub(super) fn tell<'a>(results: &mut [PropertyResult<'a>], story: Option<&'a dyn Story>) {
+    let Some(story) = story else { return };
     for found in results.iter_mut().filter_map(|result| result.counterexample.as_mut()) {
-        let is_its =
-            |story: &&PromelaStory<'a>| std::ptr::eq(&raw const story.code.system, found.trace.system());
-        if let Some(story) = stories.iter().find(is_its) {
+        if found.trace.story().is_none() {
             found.trace.tell(story);
         }
     }
@@ -78,88 +75,65 @@ pub(super) fn tell<'a>(results: &mut [PropertyResult<'a>], stories: &'a [Promela
 
 /// What is asked, or everything that the file promises.
 pub(super) fn select(
-    model: &mut PromelaModel,
+    input: &mut Input,
+    properties: Vec<Property>,
     arguments: &CheckArguments,
     clock: &mut Clock,
     is_asked: &dyn Fn(&str) -> bool,
 ) -> Result<Vec<Task>, Diagnostics> {
-    let limits = &arguments.limits;
     let mut tasks = Vec::new();
-    if is_asked(ASSERTIONS) {
-        tasks.push(Task { name: ASSERTIONS.to_owned(), kind: TaskKind::Assertions });
-    }
-    if is_asked(END_STATES) || arguments.deadlock_free {
-        tasks.push(Task { name: END_STATES.to_owned(), kind: TaskKind::EndStates });
-    }
-    let (declared, asked) = model.properties.split_at(model.n_declared);
-    let declared = declared.iter().filter(|property| is_asked(&property.name));
-    let shown = |name: &str, index: Option<usize>| match index {
-        Some(index) => super::shortened(&arguments.ltl[index]),
-        None => name.to_owned(),
+    // Formulas of the command line come after those of the file.
+    let is_behind =
+        |property: &Property| !matches!(property.kind, PropertyKind::Ltl(_)) && property.span.is_some();
+    let position =
+        properties.iter().position(|property| is_behind(property) || property.asked == Asked::ByKind);
+    let (before, behind) = properties.split_at(position.unwrap_or(properties.len()));
+    let add = |model: &mut Loaded, property: &Property, tasks: &mut Vec<Task>, clock: &mut Clock| {
+        let (system, formulas) = model.parts();
+        let limits = &arguments.limits;
+        let kind = match &property.kind {
+            PropertyKind::Assertions if is_asked(&property.name) => TaskKind::Assertions,
+            PropertyKind::EndStates if is_asked(&property.name) || arguments.deadlock_free => {
+                TaskKind::EndStates
+            }
+            PropertyKind::Ltl(ltl) if is_asked(&property.name) => {
+                formula_task(system, formulas, ltl.formula, &ltl.propositions, limits, clock).into()
+            }
+            PropertyKind::Claim(claim) if is_asked(&property.name) => {
+                let (automaton, propositions) = (claim.automaton.clone(), claim.propositions.clone());
+                let task = automaton_task(system, formulas, automaton, propositions, clock);
+                TaskKind::Formula(Box::new(task))
+            }
+            PropertyKind::Progress(ltl) if arguments.nonprogress => {
+                let mut task = formula_task(system, formulas, ltl.formula, &ltl.propositions, limits, clock);
+                if let Ok(task) = &mut task {
+                    // A run that ends is no cycle without progress, as in Spin.
+                    task.ignores_ends = true;
+                }
+                task.into()
+            }
+            PropertyKind::Acceptance(ltl) if arguments.acceptance => {
+                formula_task(system, formulas, ltl.formula, &ltl.propositions, limits, clock).into()
+            }
+            _ => return,
+        };
+        tasks.push(Task { name: property.name.clone(), kind });
     };
-    let declared = declared.map(|property| (property, None));
-    let asked = asked.iter().enumerate().map(|(index, property)| (property, Some(index)));
-    for (property, index) in declared.chain(asked) {
-        let (system, formulas) = (&mut model.model.code.system, &mut model.model.formulas);
-        let task = formula_task(system, formulas, property.formula, &property.propositions, limits, clock);
-        tasks.push(Task { name: shown(&property.name, index), kind: task.into() });
+    before.iter().for_each(|property| add(&mut input.model, property, &mut tasks, clock));
+    for text in &arguments.ltl {
+        let source = input.sources.add("--ltl", text.clone().into_bytes())?;
+        let ltl = input.model.formula(source, &input.sources)?;
+        let (system, formulas) = input.model.parts();
+        let task = formula_task(system, formulas, ltl.formula, &ltl.propositions, &arguments.limits, clock);
+        tasks.push(Task { name: super::shortened(text), kind: task.into() });
     }
-    for (name, claim) in model.model.claims()? {
-        if is_asked(&name) {
-            let formulas = &mut model.model.formulas;
-            let task = automaton_task(
-                &mut model.model.code.system,
-                formulas,
-                AnyAutomaton::Tgba(claim.automaton),
-                claim.propositions,
-                clock,
-            );
-            tasks.push(Task { name, kind: TaskKind::Formula(Box::new(task)) });
-        }
-    }
-    if arguments.nonprogress {
-        let expr = model.model.code.non_progress()?;
-        tasks.push(again_and_again(model, PROGRESS, "np_", expr, false, arguments, clock));
-    }
-    if arguments.acceptance {
-        let expr = model.model.code.accepts()?;
-        tasks.push(again_and_again(model, ACCEPTANCE, "accept_", expr, true, arguments, clock));
-    }
+    behind.iter().for_each(|property| add(&mut input.model, property, &mut tasks, clock));
     Ok(tasks)
-}
-
-/// That an expression is false again and again; or, for ever from some point on.
-fn again_and_again(
-    model: &mut PromelaModel,
-    name: &str,
-    text: &str,
-    expr: ExprId,
-    for_ever: bool,
-    arguments: &CheckArguments,
-    clock: &mut Clock,
-) -> Task {
-    let formulas: &mut Formulas = &mut model.model.formulas;
-    let prop = formulas.proposition(text);
-    let holds = formulas.prop(prop);
-    let fails = formulas.not(holds);
-    let formula = if for_ever {
-        let always = formulas.globally(fails);
-        formulas.finally(always)
-    } else {
-        let some_day = formulas.finally(fails);
-        formulas.globally(some_day)
-    };
-    let system = &mut model.model.code.system;
-    let mut task = formula_task(system, formulas, formula, &[(prop, expr)], &arguments.limits, clock);
-    if let (Ok(task), false) = (&mut task, for_ever) {
-        // A run that ends is no cycle without progress, as in Spin; but it may be accepted.
-        task.ignores_ends = true;
-    }
-    Task { name: name.to_owned(), kind: task.into() }
 }
 
 /// Decides assertions and end states.
 pub(super) fn decide<'a>(
+    model: &promela::Model,
     safety: &'a Safety,
     tasks: &[Task],
     arguments: &CheckArguments,
@@ -171,8 +145,12 @@ pub(super) fn decide<'a>(
     let ends = position(|kind| matches!(kind, TaskKind::EndStates));
     if let Some(index) = assertions {
         let wants = ends.filter(|_| !arguments.reduces_safety()).is_some();
-        let (result, end) =
-            explore(&safety.asserting, &tasks[index].name, wants, false, arguments, clock, answers)?;
+        let name = &tasks[index].name;
+        let view = safety.view(model, Purpose::Assertions, &mut clock.budget(&arguments.limits));
+        let (result, end) = match view {
+            Ok(view) => explore((model, view), name, wants, false, arguments, clock, answers)?,
+            Err(limit) => (undecided(name, limit_reason(limit)), None),
+        };
         answers.results[index] = Some(result);
         if let (Some(ends), Some(end)) = (ends, end) {
             answers.results[ends] = Some(end);
@@ -180,7 +158,11 @@ pub(super) fn decide<'a>(
     }
     if let Some(ends) = ends.filter(|&ends| answers.results[ends].is_none() && answers.fault.is_none()) {
         let reduces = arguments.reduces_safety();
-        let (other, end) = explore(&safety.ending, END_STATES, true, reduces, arguments, clock, answers)?;
+        let view = safety.view(model, Purpose::EndStates, &mut clock.budget(&arguments.limits));
+        let (other, end) = match view {
+            Ok(view) => explore((model, view), END_STATES, true, reduces, arguments, clock, answers)?,
+            Err(limit) => (undecided(END_STATES, limit_reason(limit)), None),
+        };
         // The model goes wrong before an invalid end state is found.
         let wrong = PropertyResult { verdict: Verdict::Unknown, ..other };
         answers.results[ends] = Some(end.unwrap_or(wrong));
@@ -192,7 +174,7 @@ type Results<'a> = (PropertyResult<'a>, Option<PropertyResult<'a>>);
 
 /// One exploration: what it says about errors, and about end states if that is wanted and known.
 fn explore<'a>(
-    code: &'a Code,
+    (model, view): (&promela::Model, &'a View),
     name: &str,
     wants_ends: bool,
     reduces: bool,
@@ -201,7 +183,7 @@ fn explore<'a>(
     answers: &mut Answers<'_>,
 ) -> Result<Results<'a>, Failure> {
     let start = clock.seconds();
-    let system = &code.system;
+    let system = &*view.system;
     // The second goal is never reached: the search goes on after a bad end state.
     let both = [Goal::Deadlock, Goal::Invariant(TRUTH)];
     let goals = if wants_ends { &both[..] } else { &both[1..] };
@@ -246,12 +228,12 @@ fn explore<'a>(
     };
     let errors = match &explored.stop {
         Some(Stop::Fault(error, run)) => {
-            if code.can_extend(error) {
+            if model.can_refine(error) {
                 answers.fault = Some(*error);
             }
             match replay::judge(system, run, Claim::Fault(error.fault)) {
                 Ok(replayed) => {
-                    let mut trace = Trace::new(system, run.clone(), replayed);
+                    let mut trace = told(Trace::new(system, run.clone(), replayed), view);
                     if let Some(action) = error.action {
                         trace.fails(action);
                     }
@@ -262,7 +244,8 @@ fn explore<'a>(
                         cycle_start: None,
                         fairness: Vec::new(),
                     };
-                    result(name, Verdict::Violated, Some(code.describe(error)), Some(counterexample))
+                    let what = view.story.as_ref().and_then(|story| story.fault(error));
+                    result(name, Verdict::Violated, what, Some(counterexample))
                 }
                 Err(rejection) => result(name, Verdict::Unknown, Some(internal_error(&rejection)), None),
             }
@@ -278,7 +261,7 @@ fn explore<'a>(
                 let counterexample = Counterexample {
                     kind: "deadlock",
                     target: "an invalid end state",
-                    trace: Trace::new(system, run.clone(), replayed),
+                    trace: told(Trace::new(system, run.clone(), replayed), view),
                     cycle_start: None,
                     fairness: Vec::new(),
                 };
@@ -293,4 +276,12 @@ fn explore<'a>(
         }),
     });
     Ok((errors, ends.flatten()))
+}
+
+/// A run, told in the words of its system.
+fn told<'a>(mut trace: Trace<'a>, view: &'a View) -> Trace<'a> {
+    if let Some(story) = &view.story {
+        trace.tell(&**story);
+    }
+    trace
 }

@@ -52,6 +52,10 @@ impl Resolver<'_> {
 
     /// A statement; some become several, of which the last one has the labels.
     fn statement(&mut self, statement: &AstStmt, may_be_else: bool) -> Resolved<Vec<Stmt>> {
+        self.sink.pay(self.cost.tick());
+        if self.sink.is_full() {
+            return Ok(Vec::new());
+        }
         let labels = self.take_labels(statement);
         if !matches!(statement.kind, AstKind::Declaration(_) | AstKind::Exclusive { .. })
             && let Some(current) = &mut self.current
@@ -132,7 +136,7 @@ impl Resolver<'_> {
                 }
             }
             AstKind::Assign(target, value) if is_name(target, "_priority") => {
-                self.priorities.get_or_insert(span);
+                self.names.priorities.get_or_insert(span);
                 let own = Expr { kind: ExprKind::Pid, span: target.span };
                 StmtKind::SetPriority(own, self.expr(value)?)
             }
@@ -181,7 +185,7 @@ impl Resolver<'_> {
             }
             AstKind::PrintM(expr) => StmtKind::PrintM(self.expr(expr)?),
             AstKind::SetPriority(pid, priority) => {
-                self.priorities.get_or_insert(span);
+                self.names.priorities.get_or_insert(span);
                 StmtKind::SetPriority(self.expr(pid)?, self.expr(priority)?)
             }
             AstKind::Else => {
@@ -221,7 +225,7 @@ impl Resolver<'_> {
 
     /// The types of a message's fields, where the channel is known.
     pub(super) fn message_types(&self, channel: &Place) -> Vec<Type> {
-        let known = self.known_channel(channel).map(|global| &self.globals[global.index()].init);
+        let known = self.known_channel(channel).map(|global| &self.names.globals[global.index()].init);
         match known {
             Some(Init::Channel(messages)) => messages.fields.clone(),
             _ => Vec::new(),
@@ -231,7 +235,7 @@ impl Resolver<'_> {
     /// Something that can be assigned to.
     pub(super) fn target(&mut self, target: &VarRef) -> Resolved<Place> {
         if let [(name, None)] = &target.parts[..] {
-            if let Some(&(_, _, declared)) = self.symbols.get(&name.text) {
+            if let Some(&(_, _, declared)) = self.names.symbols.get(&name.text) {
                 let message = format!("`{}` is a symbolic constant and cannot be assigned to", name.text);
                 let error = fail("not-assignable", message, name.span, "");
                 return Err(Box::new(error.with_related(declared, "it is declared here")));
@@ -271,7 +275,7 @@ impl Resolver<'_> {
     /// A jump must not cross the border of a d_step.
     pub(super) fn check_jump(&self, label: usize, span: Span) -> Resolved<()> {
         let Some(current) = &self.current else { return Ok(()) };
-        let found = &self.frames[current.index].labels[label];
+        let found = &self.names.frames[current.index].labels[label];
         if found.d_step == current.d_step {
             return Ok(());
         }
