@@ -112,7 +112,15 @@ impl Loaded {
     /// The formula that a text stands for, which is a source of its own.
     pub(crate) fn formula(&mut self, source: SourceId, sources: &SourceMap) -> Result<Ltl, Diagnostics> {
         let parsed = match self {
-            Loaded::Promela(model) => return model.formula(source, sources),
+            Loaded::Promela(model) => {
+                let n_known = model.warnings().iter().count();
+                let ltl = model.formula(source, sources)?;
+                let mut warnings = Diagnostics::new();
+                warnings.extend(model.warnings().iter().skip(n_known).cloned());
+                let color = terminal::stderr_has_color();
+                terminal::print_stderr(&diagnostic::to_text(sources, &warnings, color));
+                return Ok(ltl);
+            }
             _ => ltl::parse(self.formulas(), &sources.get(source).text, source, 0)?,
         };
         let propositions = match self {

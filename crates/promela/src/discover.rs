@@ -23,6 +23,7 @@ const SHARE: u64 = 8;
 pub(crate) fn discover(mut code: Code, budget: &mut Budget<'_>) -> Result<Code, Trouble> {
     while let Some(error) = missing(&code, budget)? {
         let Some(more) = code.extend(&error, &[], budget)? else { break };
+        budget.release(code.bytes());
         code = more;
     }
     Ok(code)

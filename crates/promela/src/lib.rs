@@ -1,8 +1,9 @@
-//! Front end for Promela: preprocessing, parsing, names and types, control flow.
+//! Front end for Promela: from a text to an action system, and back to the words of the text.
 //!
 //! [`read`] turns a text into a [`Program`], in which every name is resolved and every constant is
 //! known, or into everything that is wrong with it. [`flow::flow`] turns the body of a proctype into
-//! a graph of locations and edges, the same that Spin has.
+//! a graph of locations and edges, the same that Spin has. [`lower::Code`] is the action system of a program,
+//! and [`Model`] all of it, as other parts of the house know it ([`LANGUAGE`]).
 //!
 //! The language is that of the manual of Spin 6.5, without embedded C. Texts are read by whoever
 //! has files: this crate gets a [`Loader`] for `#include`.
@@ -43,6 +44,11 @@
 //! | [`flow`] | control flow as a graph |
 //! | [`eval`], [`text`] | constants, and expressions as text |
 //! | `formula` | `ltl` formulas for the crate `ltl` |
+//! | `question` | expressions and formulas that are not in the text |
+//! | [`lower`] | the action system of a program, and its runs in words |
+//! | `discover` | which processes a model starts |
+//! | [`model`](mod@model) | the model, as all languages have it |
+//! | `cost` | the budget, shared by many hands |
 
 mod ast;
 mod cost;
@@ -126,7 +132,7 @@ fn read_within(
     match resolved {
         Some((program, names)) if !sink.has_errors() => {
             let program = Program { warnings: sink.finish(), ..program };
-            Ok((program, Questions { macros, kinds, names, limits: options.limits }))
+            Ok((program, Questions { macros, kinds, names, limits: options.limits, warnings: Vec::new() }))
         }
         _ => Err(sink.finish().into()),
     }

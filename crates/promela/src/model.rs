@@ -52,6 +52,8 @@ pub struct Model {
     questions: Questions,
     /// What was asked about this code.
     asked: Vec<Expr>,
+    /// About the text, then about questions.
+    warnings: Diagnostics,
     sources: SourceMap,
     file: String,
 }
@@ -88,10 +90,11 @@ impl Model {
         sources: SourceMap,
         budget: &mut Budget<'_>,
     ) -> Result<Model, Trouble> {
+        let warnings = program.warnings.clone();
         let code = Code::new(Arc::new(program), lower::Purpose::Formulas, budget)?;
         let code = discover(code, budget)?;
         let (others, formulas) = (Default::default(), Formulas::new());
-        Ok(Model { code, others, formulas, questions, asked: Vec::new(), sources, file })
+        Ok(Model { code, others, formulas, questions, asked: Vec::new(), warnings, sources, file })
     }
 
     /// The code for a purpose.
@@ -153,7 +156,7 @@ impl language::Model for Model {
     }
 
     fn warnings(&self) -> &Diagnostics {
-        &self.code.program().warnings
+        &self.warnings
     }
 
     fn system(&self) -> &ActionSystem {
@@ -174,11 +177,13 @@ impl language::Model for Model {
 
     fn resolve(&mut self, text: &str, source: SourceId, offset: usize) -> Result<ExprId, Diagnostics> {
         let expr = self.questions.expression(text, source, offset)?;
+        self.warnings.extend(self.questions.warnings.drain(..));
         Ok(self.expressions([&expr])?[0])
     }
 
     fn formula(&mut self, source: SourceId, sources: &SourceMap) -> Result<Ltl, Diagnostics> {
         let formula = self.questions.formula(&sources.get(source).text, source, 0)?;
+        self.warnings.extend(self.questions.warnings.drain(..));
         self.ltl(&formula)
     }
 
@@ -214,7 +219,10 @@ impl language::Model for Model {
 
     fn refine(&mut self, error: &StepError, budget: &mut Budget<'_>) -> Result<Refined, Trouble> {
         let Some(code) = self.code.extend(error, &self.asked, budget)? else { return Ok(Refined::No) };
-        self.code = discover(code, budget)?;
+        let code = discover(code, budget)?;
+        let others = self.others.iter().filter_map(OnceCell::get);
+        budget.release(self.code.bytes() + others.map(Code::bytes).sum::<u64>());
+        self.code = code;
         (self.others, self.asked) = (Default::default(), Vec::new());
         Ok(Refined::Parts)
     }

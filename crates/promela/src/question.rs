@@ -3,7 +3,7 @@
 //! variables of its processes (`P@label`, `P:x`) mean what they mean there. A question is one expression or
 //! one formula, and nothing may stand behind it.
 
-use base::{Diagnostics, SourceId};
+use base::{Diagnostic, Diagnostics, SourceId};
 
 use crate::ast;
 use crate::cost::paid;
@@ -21,6 +21,8 @@ pub struct Questions {
     pub(crate) kinds: Kinds,
     pub(crate) names: Names,
     pub(crate) limits: Limits,
+    /// What should be said about what was asked.
+    pub(crate) warnings: Vec<Diagnostic>,
 }
 
 impl Questions {
@@ -53,7 +55,10 @@ impl Questions {
     ) -> Result<Formula, Diagnostics> {
         let mut sink = Sink::default();
         match self.resolved(text, source, offset, may_be_temporal, &mut sink) {
-            Ok(formula) if !sink.has_errors() => Ok(formula),
+            Ok(formula) if !sink.has_errors() => {
+                self.warnings.extend(sink.finish().iter().cloned());
+                Ok(formula)
+            }
             Ok(_) => Err(sink.finish()),
             Err(error) => {
                 sink.push(*error);
@@ -70,7 +75,7 @@ impl Questions {
         may_be_temporal: bool,
         sink: &mut Sink,
     ) -> Result<Formula, Fail> {
-        let Questions { macros, kinds, names, limits } = self;
+        let Questions { macros, kinds, names, limits, .. } = self;
         let input = macros.question(text, source, offset)?;
         paid(|cost| {
             let formula: ast::Expr = parse::question(input, kinds, limits, sink, cost, may_be_temporal)?;

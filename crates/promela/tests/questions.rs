@@ -105,6 +105,10 @@ fn a_formula_is_the_whole_text() {
     let mut model = model_of(MODEL).0;
     let ltl = formula(&mut model, "[] (small -> <> (x == 2 && P@over));").unwrap();
     assert_eq!(ltl.propositions.len(), 2);
+    let last_warning = |model: &Model| model.warnings().iter().last().map(|warning| warning.code);
+    assert_ne!(last_warning(&model), Some("formula-grouping"));
+    formula(&mut model, "[] x == 0").unwrap();
+    assert_eq!(last_warning(&model), Some("formula-grouping"));
     let declared = model.properties().unwrap();
     let PropertyKind::Ltl(always) = &declared[2].kind else { panic!("{declared:?}") };
     assert_eq!(formula(&mut model, "always small").unwrap().formula, always.formula);

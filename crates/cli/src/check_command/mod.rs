@@ -319,7 +319,7 @@ fn select(
     }
     if !of_promela.is_empty() {
         let is_asked = |name: &str| everything || asked.iter().any(|asked| is_named(name, asked));
-        let mut tasks = promela::select(input, of_promela, arguments, clock, &is_asked)?;
+        let mut tasks = promela::select(input, &of_promela, arguments, clock, &is_asked)?;
         for path in &arguments.claim {
             tasks.extend(claim_tasks(input, path, clock)?);
         }

@@ -76,7 +76,7 @@ pub(super) fn tell<'a>(results: &mut [PropertyResult<'a>], story: Option<&'a dyn
 /// What is asked, or everything that the file promises.
 pub(super) fn select(
     input: &mut Input,
-    properties: Vec<Property>,
+    properties: &[Property],
     arguments: &CheckArguments,
     clock: &mut Clock,
     is_asked: &dyn Fn(&str) -> bool,

@@ -200,11 +200,13 @@ pub(crate) fn with_questions(program: &Program, asked: &[Expr]) -> Program {
 /// Whether processes pass a label without being there: it stands before a jump, and nobody looks at it.
 pub(crate) fn is_passed(program: &Program, proctype: ProctypeId, label: LabelId) -> bool {
     let proctype = &program.proctypes[proctype.index()];
+    if proctype.labels[label.index()].is_remote {
+        return false;
+    }
     let mut pending: Vec<&Stmt> = proctype.body.iter().collect();
     while let Some(stmt) = pending.pop() {
         if stmt.labels.contains(&label) {
-            let is_jump = matches!(stmt.kind, StmtKind::Goto(_) | StmtKind::Break);
-            return is_jump && !proctype.labels[label.index()].is_remote;
+            return matches!(stmt.kind, StmtKind::Goto(_) | StmtKind::Break);
         }
         pending.extend(inside(stmt));
     }

@@ -12,6 +12,11 @@
 //! - A trace is a variable that messages move (`trace`); priorities are conditions on what others can do
 //!   (`expr::priorities`).
 //!
+//! Words of this room: the *world* is where everything is in a state (`world`). A *ticket* is how the start of a
+//! process is told by one number, and a *probe* the variable that this number is assigned to where no code was
+//! made for the process yet (`plan`). A *carrier* holds a value on its way from a sender to a receiver
+//! (`code::handover`). A *promise* is what an assertion of the system is about.
+//!
 //! States are equal when Spin's are, and steps are Spin's, so that counts can be compared with those of
 //! a verifier made by `spin -a -o1 -o2 -o3`.
 
@@ -97,6 +102,8 @@ struct Made {
     /// What the locations of each proctype are in words.
     stops: Vec<Vec<tell::Stop>>,
     world: World,
+    /// How many bytes it takes, as far as they were counted.
+    bytes: u64,
 }
 
 /// The index that says that a question looks at something that was not made; no value of a program is so
@@ -148,8 +155,9 @@ impl Code {
             let stops = flows.iter().map(tell::stops).collect();
             drop(flows);
             cost.release(of_flows);
+            let bytes = left - cost.left();
             let Parts { plan, tickets, probes, promises, words, world } = parts;
-            let made = Made { program, purpose, plan, tickets, probes, promises, words, stops, world };
+            let made = Made { program, purpose, plan, tickets, probes, promises, words, stops, world, bytes };
             Ok(Code { system: Arc::new(system), made: Arc::new(made) })
         })
     }
@@ -157,6 +165,11 @@ impl Code {
     /// The program.
     pub fn program(&self) -> &Arc<Program> {
         &self.made.program
+    }
+
+    /// How many bytes were taken for it.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.made.bytes
     }
 
     /// Whether there may be code missing.

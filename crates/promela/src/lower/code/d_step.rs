@@ -69,9 +69,9 @@ impl<'a> Coder<'a> {
         Ok(choice)
     }
 
-    /// The effect of the location that a variable tells, of which the first has the number `first`: found by
+    /// The effect at the location that a variable tells, of which the first has the number `first`: found by
     /// halves, since there may be very many.
-    fn where_it_is(&mut self, at: VarId, first: i64, mut choices: Vec<Vec<Stmt>>) -> Vec<Stmt> {
+    pub(super) fn where_it_is(&mut self, at: VarId, first: i64, mut choices: Vec<Vec<Stmt>>) -> Vec<Stmt> {
         if choices.len() <= 1 {
             return choices.pop().unwrap_or_default();
         }
@@ -82,7 +82,7 @@ impl<'a> Coder<'a> {
             self.builder.exprs.binary(BinaryOp::Lt, now, middle)
         };
         let (left, right) = (self.where_it_is(at, first, choices), self.where_it_is(at, middle, right));
-        vec![Stmt::If(is_left, left, right)]
+        if left == right { left } else { vec![Stmt::If(is_left, left, right)] }
     }
 
     /// One step of a d_step. It must be possible.

@@ -12,6 +12,7 @@ use crate::flow::{Action, Edge, Flow};
 use crate::program::{self, ExprKind, Init, Place, StmtKind};
 
 /// What a `run` starts, and where the number of the process goes.
+#[derive(Clone, Copy)]
 pub(super) struct Start<'a> {
     pub(super) proctype: program::ProctypeId,
     pub(super) priority: u32,
