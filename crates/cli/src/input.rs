@@ -194,13 +194,6 @@ impl Loaded {
         }
     }
 
-    /// To be called after propositions were added, before a search with reduction.
-    pub(crate) fn settle(&mut self) {
-        if let Loaded::Petri(model) = self {
-            model.settle();
-        }
-    }
-
     /// Makes all the room that there is. For those that keep few states.
     pub(crate) fn widen_fully(&mut self) {
         if let Loaded::Petri(model) = self {

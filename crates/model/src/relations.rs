@@ -443,8 +443,8 @@ fn may_flip(system: &ActionSystem, later: &Later, id: ActionId, guard: &Guard, m
         Change::By(amount) => match set {
             // Leaving the range upward or downward, or entering it from below or above.
             ValueSet::Range(lo, hi) => {
-                let upward = amount > 0;
-                amount != 0 && if upward == makes_true { *lo > variable.lo } else { *hi < variable.hi }
+                let (upward, (least, greatest)) = (amount > 0, variable.certain());
+                amount != 0 && if upward == makes_true { *lo > least } else { *hi < greatest }
             }
             ValueSet::Bits { .. } => true,
         },

@@ -3,7 +3,8 @@
 //! A bound need not be right: a place that outgrows its bound is a fault of the lowered system, which
 //! names the place, and then the bound is raised and the search starts again. So bounds are guessed,
 //! small: a random walk shows how many tokens places can hold at least; weighted sums show how many
-//! some can hold at most (`invariants`); those of a safe unit hold one token.
+//! some can hold at most (`invariants`), and that is certain; those of a safe unit hold one token, which is
+//! only believed.
 
 use fastrand::Rng;
 
@@ -51,12 +52,14 @@ impl Bounds {
         Bounds { tokens: vec![tokens; n_places], most: vec![None; n_places], safe: vec![false; n_places] }
     }
 
-    /// Reductions do not go through so many markings; some more than they would (`por::flips`).
-    const LARGE: i64 = (1 << 16) - 1;
-
     /// The bound of a place.
     pub fn get(&self, place: PlaceId) -> i64 {
         self.tokens[place.index()]
+    }
+
+    /// The most tokens that a place can ever hold, where that is known for sure.
+    pub(crate) fn most(&self, place: PlaceId) -> Option<i64> {
+        self.most[place.index()]
     }
 
     /// Makes room for so many tokens, and for some more: for all that there can be, if that is
@@ -67,22 +70,6 @@ impl Bounds {
         *bound = (*bound).max(enough).max(tokens);
         if self.safe[place.index()] {
             self.safe.fill(false);
-        }
-    }
-
-    /// Makes the bounds of these places such that they certainly keep to them, or that together they
-    /// have more than [`Bounds::LARGE`] markings.
-    pub(crate) fn settle(&mut self, places: &[PlaceId]) {
-        let values = |place: &PlaceId| self.tokens[place.index()].saturating_add(1);
-        if places.iter().map(values).fold(1, i64::saturating_mul) > Bounds::LARGE {
-            return;
-        }
-        for index in places.iter().map(|place| place.index()).filter(|&index| !self.safe[index]) {
-            let most = self.most[index].unwrap_or(i64::MAX);
-            self.tokens[index] = self.tokens[index].max(most.min(Bounds::LARGE));
-            if self.tokens[index] < most {
-                return;
-            }
         }
     }
 }

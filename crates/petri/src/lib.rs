@@ -48,8 +48,7 @@
 //! How many tokens a place can hold is not known beforehand, and states are packed. So places get
 //! little room at first ([`Bounds`]); a search that meets a place that is too small stops with
 //! [`Fault::OutOfRange`](model::Fault::OutOfRange), [`Model::widen`] makes room, and the search starts
-//! again. No count is ever wrong, and expressions, propositions and actions keep their numbers. Before a
-//! search with reduction, [`Model::settle`] must be called.
+//! again. No count is ever wrong, and expressions, propositions and actions keep their numbers.
 //!
 //! # Propositions
 //!

@@ -5,6 +5,9 @@
 //! what it gives minus what it takes: of a place that is tested (an arc in both directions) it needs
 //! the tokens and leaves them.
 //!
+//! How much room a place has is a guess ([`Bounds`]), and reductions conclude nothing from it: for sure is only
+//! what place invariants prove.
+//!
 //! Who owns an action matters for fairness and for traces. The units of a nested-unit net that have
 //! places of their own are processes, and a transition is owned by those whose places it touches; every
 //! other transition is a process by itself.
@@ -30,8 +33,6 @@ pub struct Model {
     pub formulas: Formulas,
     net: Arc<Net>,
     bounds: Bounds,
-    /// Whether there may be searches with reduction.
-    is_settled: bool,
 }
 
 impl Net {
@@ -39,7 +40,7 @@ impl Net {
     /// ones, if these are more).
     pub fn lower(self: &Arc<Net>, bounds: Bounds) -> Model {
         let system = system(self, &bounds, Exprs::new());
-        Model { system, formulas: Formulas::new(), net: self.clone(), bounds, is_settled: false }
+        Model { system, formulas: Formulas::new(), net: self.clone(), bounds }
     }
 }
 
@@ -63,36 +64,8 @@ impl Model {
     pub fn widen(&mut self, error: &StepError) -> bool {
         let Some((place, value)) = self.too_small(error) else { return false };
         self.bounds.raise(place, value);
-        if self.is_settled {
-            self.settle_bounds();
-        }
         self.lower_again();
         true
-    }
-
-    /// Makes what reductions conclude from the range of a place true: to be called after propositions
-    /// were added, before a search with reduction. If a proposition reads a place, it is concluded from
-    /// the values in its range which transitions can change the proposition. So the places that it
-    /// reads must have ranges that they certainly keep to, or so large ones that no such conclusion is
-    /// drawn. That a unit is safe is believed, until a search finds that it is not.
-    pub fn settle(&mut self) {
-        self.is_settled = true;
-        let before = self.bounds.clone();
-        self.settle_bounds();
-        if self.bounds != before {
-            self.lower_again();
-        }
-    }
-
-    fn settle_bounds(&mut self) {
-        for proposition in self.system.propositions() {
-            let mut read = Vec::new();
-            self.system.exprs.reads(proposition.expr, &mut read);
-            let mut places: Vec<PlaceId> = read.iter().map(|var| PlaceId::new(var.index())).collect();
-            places.sort_unstable();
-            places.dedup();
-            self.bounds.settle(&places);
-        }
     }
 
     fn lower_again(&mut self) {
@@ -161,8 +134,9 @@ fn system(net: &Net, bounds: &Bounds, exprs: Exprs) -> ActionSystem {
     builder.exprs = exprs;
     let mut initial = Vec::with_capacity(net.places.len());
     for (index, place) in net.places.iter().enumerate() {
-        let bound = bounds.get(PlaceId::new(index)).max(place.initial);
-        builder.variable(Variable::new(place.id.as_str(), 0, bound));
+        let (id, bound) = (PlaceId::new(index), bounds.get(PlaceId::new(index)).max(place.initial));
+        let possible = (0, bounds.most(id).unwrap_or(i64::MAX));
+        builder.variable(Variable::guessed(place.id.as_str(), (0, bound), possible));
         initial.push(place.initial);
     }
     builder.initial(&initial);

@@ -138,8 +138,11 @@ fn pairs(
     vars: &[VarId],
     exprs: &[ExprId],
 ) -> Option<Vec<(u64, u64)>> {
-    let variable = |var: &VarId| &system.variables()[var.index()];
-    let span = |var: &VarId| variable(var).span().saturating_add(1);
+    let range = |var: &VarId| system.variables()[var.index()].certain();
+    let span = |var: &VarId| {
+        let (lo, hi) = range(var);
+        (hi.wrapping_sub(lo) as u64).saturating_add(1)
+    };
     if vars.iter().map(span).fold(1, u64::saturating_mul) > MAX_COMBINATIONS || exprs.len() > 64 {
         return None;
     }
@@ -148,7 +151,7 @@ fn pairs(
     let guards: Vec<&Guard> =
         own.guards.iter().map(|guard| &system.guards()[guard.index()]).filter(is_known).collect();
     let writes = |var: &VarId| relations.writes(action).binary_search(var).is_ok();
-    let mut values: Vec<i64> = system.variables().iter().map(|variable| variable.lo).collect();
+    let mut values: Vec<i64> = system.variables().iter().map(|variable| variable.certain().0).collect();
     let mut pairs = Vec::new();
     loop {
         let mut holds = true;
@@ -165,12 +168,15 @@ fn pairs(
                     Change::To(value) => after[at] = value,
                     Change::By(amount) => {
                         after[at] = values[at].checked_add(amount)?;
-                        happens &= (variable(var).lo..=variable(var).hi).contains(&after[at]);
+                        let (lo, hi) = range(var);
+                        happens &= (lo..=hi).contains(&after[at]);
                     }
-                    Change::Map(table) => match table.get((values[at] - variable(var).lo) as usize) {
-                        Some(Some(value)) => after[at] = *value,
-                        _ => happens = false,
-                    },
+                    Change::Map(table) => {
+                        match table.get((values[at] - system.variables()[at].lo) as usize) {
+                            Some(Some(value)) => after[at] = *value,
+                            _ => happens = false,
+                        }
+                    }
                     Change::Among(_) | Change::Any => return None,
                 }
             }
@@ -179,9 +185,9 @@ fn pairs(
             }
         }
         // The next combination.
-        let next = vars.iter().find(|var| values[var.index()] < variable(var).hi);
+        let next = vars.iter().find(|var| values[var.index()] < range(var).1);
         let Some(next) = next else { break };
-        vars.iter().take_while(|var| *var != next).for_each(|var| values[var.index()] = variable(var).lo);
+        vars.iter().take_while(|var| *var != next).for_each(|var| values[var.index()] = range(var).0);
         values[next.index()] += 1;
     }
     pairs.sort_unstable();

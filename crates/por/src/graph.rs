@@ -404,7 +404,7 @@ fn users_of_variables(system: &ActionSystem, relations: &Relations) -> Vec<Vec<A
 }
 
 /// Whether a variable is a control variable: some action tests it with a guard of its own, it is
-/// only ever set or mapped, and the lists of its values are not too long.
+/// only ever set or mapped, its values are known, and their lists are not too long.
 fn is_control(system: &ActionSystem, relations: &Relations, var: VarId, users: &[ActionId]) -> bool {
     let variable = &system.variables()[var.index()];
     let own_count = |&action: &ActionId| {
@@ -427,7 +427,8 @@ fn is_control(system: &ActionSystem, relations: &Relations, var: VarId, users: &
                 Change::To(_) | Change::Map(_) | Change::Among(_)
             )
     };
-    n_entries <= MAX_ENTRIES && users.iter().any(tests) && users.iter().all(only_sets)
+    let is_known = variable.certain() == (variable.lo, variable.hi);
+    is_known && n_entries <= MAX_ENTRIES && users.iter().any(tests) && users.iter().all(only_sets)
 }
 
 /// The values for which the guards that an action itself has on a variable are true.

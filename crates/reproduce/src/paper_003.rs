@@ -316,7 +316,6 @@ fn try_formula(
         Ok((None, vec![fields]))
     };
     let Ok(mut question) = ask(&mut model, &text) else { return dropped("too large an automaton") };
-    model.settle();
     let settings = Settings::default();
     let mut searched: Vec<Measured> = Vec::new();
     for (index, (_, observer, search, reduction)) in OBSERVERS.into_iter().enumerate() {

@@ -124,7 +124,6 @@ fn decide_all(
         Ok(constraints) => constraints,
         Err(diagnostic) => return Err(failure(input, diagnostic.into())),
     };
-    input.model.settle();
     let safety = match &input.model {
         Loaded::Promela(model) => match promela::Safety::new(model) {
             Ok(safety) => Some(safety),

@@ -97,7 +97,6 @@ pub(super) fn simplify(
             (_, Some(&expr)) => Asked::States(Goal::Invariant(system.add_proposition("", expr))),
             (_, None) => Asked::States(Goal::Deadlock),
         };
-        simpler.model.settle();
         *slot = Some(Simplified { simpler, asked });
     }
     clock.clear();

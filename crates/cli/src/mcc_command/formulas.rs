@@ -71,10 +71,6 @@ impl Contest<'_> {
             None => (&mut model.system, &mut model.formulas),
         };
         asked.task = formula_task(system, formulas, *formula, &carried, limits, &mut clock).ok();
-        match &mut asked.simpler {
-            Some(simpler) => simpler.model.settle(),
-            None => model.settle(),
-        }
     }
 
     /// Whether all runs satisfy a formula, if that could be found out; and how.

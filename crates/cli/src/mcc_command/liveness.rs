@@ -10,15 +10,17 @@ use check::graph::for_each_transition;
 use check::{Exact, Visited as _};
 use model::ActionSystem;
 
-use super::{Contest, EXPLICIT, SIMPLIFIED};
+use super::{Contest, EXPLICIT};
 use crate::markings::Trouble;
 
 impl Contest<'_> {
     /// Whether every transition is live.
     pub(super) fn liveness(&mut self, id: &str) {
         // Where nothing can happen, nothing can be made enabled again.
-        if !self.model.net().transitions.is_empty() && self.finds_deadlock(0.2) == Some(true) {
-            return self.answer_truth(id, false, SIMPLIFIED);
+        if !self.model.net().transitions.is_empty()
+            && let Some((true, techniques)) = self.finds_deadlock(0.2)
+        {
+            return self.answer_truth(id, false, techniques);
         }
         let (explored, store) = self.explore(&[], 1.0);
         let stats = &explored.stats;

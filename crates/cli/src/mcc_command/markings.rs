@@ -30,6 +30,11 @@ impl Asked {
     fn deadlock() -> Asked {
         Asked { id: "ReachabilityDeadlock".to_owned(), goal: Goal::Deadlock, possible: true, simpler: None }
     }
+
+    /// How it is answered with reduction.
+    fn techniques(&self) -> &'static str {
+        if matches!(self.simpler, Some(Some(_))) { SIMPLIFIED } else { REDUCED }
+    }
 }
 
 /// How a goal is looked for.
@@ -43,7 +48,6 @@ impl Contest<'_> {
     /// Decides each question by itself with reduction, within limits; then all together without it;
     /// then, with what is left, each by itself.
     pub(super) fn decide_markings(&mut self, mut asked: Vec<Asked>) {
-        self.model.settle();
         let [few, more, all] = ROUNDS;
         for (max_states, share) in [(few, 0.1), (more, 0.2)] {
             self.decide_each(&mut asked, max_states, share, Order::BreadthFirst);
@@ -59,7 +63,7 @@ impl Contest<'_> {
         for mut question in std::mem::take(asked) {
             let found = self.find(&mut question, max_states, share / n_left as f64, order);
             n_left -= 1;
-            let techniques = if matches!(question.simpler, Some(Some(_))) { SIMPLIFIED } else { REDUCED };
+            let techniques = question.techniques();
             match found {
                 Some(violated) => self.answer_truth(&question.id, violated == question.possible, techniques),
                 None => asked.push(question),
@@ -85,7 +89,6 @@ impl Contest<'_> {
             None => Goal::Deadlock,
             Some(&expr) => Goal::Invariant(simpler.model.system.add_proposition("goal", expr)),
         };
-        simpler.model.settle();
         Some((simpler, goal))
     }
 
@@ -159,25 +162,27 @@ impl Contest<'_> {
     /// Whether a marking without enabled transitions can be reached.
     pub(super) fn deadlock(&mut self) {
         match self.finds_deadlock(1.0) {
-            Some(truth) => self.answer_truth("ReachabilityDeadlock", truth, SIMPLIFIED),
+            Some((truth, techniques)) => self.answer_truth("ReachabilityDeadlock", truth, techniques),
             None => self.cannot_compute("ReachabilityDeadlock"),
         }
     }
 
-    /// The same, if that can be found out in a share of the time that is left.
-    pub(super) fn finds_deadlock(&mut self, share: f64) -> Option<bool> {
+    /// The same, and how it was found out, if that can be done in a share of the time that is left.
+    pub(super) fn finds_deadlock(&mut self, share: f64) -> Option<(bool, &'static str)> {
         let [few, _, all] = ROUNDS;
         let mut asked = Asked::deadlock();
-        self.find(&mut asked, few, 0.2 * share, Order::BreadthFirst)
+        let found = self
+            .find(&mut asked, few, 0.2 * share, Order::BreadthFirst)
             .or_else(|| self.find(&mut asked, all, 0.5 * share, Order::DepthFirst))
-            .or_else(|| self.find(&mut asked, all, share, Order::BreadthFirst))
+            .or_else(|| self.find(&mut asked, all, share, Order::BreadthFirst))?;
+        Some((found, asked.techniques()))
     }
 
     /// Whether each of these is true in some marking; or whether one of these is true in every
     /// marking.
     pub(super) fn one_of_all(&mut self, id: &str, exprs: &[ExprId], possible: bool) {
-        if let Some(all_violated) = self.each_of_all(exprs, possible) {
-            return self.answer_truth(id, all_violated == possible, SIMPLIFIED);
+        if let Some((all_violated, techniques)) = self.each_of_all(exprs, possible) {
+            return self.answer_truth(id, all_violated == possible, techniques);
         }
         let system = &mut self.model.system;
         let goals: Vec<Goal> = exprs.iter().map(|&expr| markings::goal(system, id, expr, possible)).collect();
@@ -195,9 +200,10 @@ impl Contest<'_> {
     }
 
     /// Whether all these goals can be violated, if each of them can be decided by itself with little effort;
-    /// or one is found that cannot be.
-    fn each_of_all(&mut self, exprs: &[ExprId], possible: bool) -> Option<bool> {
+    /// or one is found that cannot be. And how that was found out.
+    fn each_of_all(&mut self, exprs: &[ExprId], possible: bool) -> Option<(bool, &'static str)> {
         let [few, ..] = ROUNDS;
+        let mut techniques = REDUCED;
         let start = self.clock.remaining();
         let mut is_open = false;
         for (number, &expr) in exprs.iter().enumerate() {
@@ -217,15 +223,19 @@ impl Contest<'_> {
                 let n_left = (exprs.len() - number) as f64;
                 let share = ((1.0 / 3.0 - spent) / n_left).max(0.0);
                 let mut asked = Asked::new(&mut self.model.system, String::new(), expr, possible);
-                (share > 0.0).then(|| self.find(&mut asked, few, share, Order::BreadthFirst)).flatten()
+                let found = (share > 0.0).then(|| self.find(&mut asked, few, share, Order::BreadthFirst));
+                if asked.techniques() == SIMPLIFIED {
+                    techniques = SIMPLIFIED;
+                }
+                found.flatten()
             });
             match found {
-                Some(false) => return Some(false),
+                Some(false) => return Some((false, techniques)),
                 Some(true) => {}
                 None => is_open = true,
             }
         }
-        (!is_open).then_some(true)
+        (!is_open).then_some((true, techniques))
     }
 
     /// The greatest values: each by itself on a simpler net, within limits; then all together.
@@ -234,7 +244,7 @@ impl Contest<'_> {
         let n_asked = asked.len();
         for (number, (id, expr)) in asked.into_iter().enumerate() {
             match self.maximum(expr, 0.6 / (n_asked - number) as f64) {
-                Some(maximum) => self.answer(&id, maximum, SIMPLIFIED),
+                Some((maximum, techniques)) => self.answer(&id, maximum, techniques),
                 None => open.push((id, expr)),
             }
         }
@@ -242,24 +252,26 @@ impl Contest<'_> {
     }
 
     /// The greatest value of an expression: found as the greatest that there can be, or by exploring a
-    /// simpler net.
-    fn maximum(&mut self, expr: ExprId, share: f64) -> Option<i64> {
+    /// simpler net. And how it was found.
+    fn maximum(&mut self, expr: ExprId, share: f64) -> Option<(i64, &'static str)> {
         let clock = self.clock.part(share);
         let whole = std::mem::replace(&mut self.clock, clock);
-        let found = self.greatest_possible(expr).or_else(|| self.maximum_of_simpler(expr));
+        let found = self
+            .greatest_possible(expr)
+            .or_else(|| self.maximum_of_simpler(expr).map(|maximum| (maximum, SIMPLIFIED)));
         self.clock = whole;
         found
     }
 
     /// Looks for a marking in which an expression has the greatest value that facts allow.
-    fn greatest_possible(&mut self, expr: ExprId) -> Option<i64> {
+    fn greatest_possible(&mut self, expr: ExprId) -> Option<(i64, &'static str)> {
         let bound = self.facts.upper_bound(&self.model.system.exprs, expr)?;
         let exprs = &mut self.model.system.exprs;
         let least = exprs.int(bound);
         let goal = exprs.binary(BinaryOp::Ge, expr, least);
         let mut asked = Asked::new(&mut self.model.system, String::new(), goal, true);
         let [few, ..] = ROUNDS;
-        self.find(&mut asked, few, 0.4, Order::BreadthFirst)?.then_some(bound)
+        self.find(&mut asked, few, 0.4, Order::BreadthFirst)?.then_some((bound, asked.techniques()))
     }
 
     fn maximum_of_simpler(&mut self, expr: ExprId) -> Option<i64> {

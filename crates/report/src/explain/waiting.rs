@@ -157,17 +157,15 @@ fn obstacle(system: &ActionSystem, locations: &Locations, state: &[i64], guard: 
 
 /// The values that a variable would have to have.
 pub(super) fn wanted(set: &ValueSet, variable: &model::Variable, named: bool) -> String {
+    let (least, greatest) = variable.certain();
     match set {
         ValueSet::Range(lo, hi) if lo == hi => value(&variable.show(*lo)),
-        set if set.count_within(variable.lo, variable.hi) == 0 => "something that it never is".to_owned(),
-        ValueSet::Range(lo, hi) if !named && *hi >= variable.hi => format!("at least {lo}"),
-        ValueSet::Range(lo, hi) if !named && *lo <= variable.lo => format!("at most {hi}"),
+        set if set.count_within(least, greatest) == 0 => "something that it never is".to_owned(),
+        ValueSet::Range(lo, hi) if !named && *hi >= greatest => format!("at least {lo}"),
+        ValueSet::Range(lo, hi) if !named && *lo <= least => format!("at most {hi}"),
         set => {
-            let values: Vec<String> = set
-                .values_within(variable.lo, variable.hi)
-                .take(20)
-                .map(|one| value(&variable.show(one)))
-                .collect();
+            let values: Vec<String> =
+                set.values_within(least, greatest).take(20).map(|one| value(&variable.show(one))).collect();
             either(&some_of(&values, 4, "value"))
         }
     }
