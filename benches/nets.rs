@@ -65,7 +65,7 @@ fn explore(model: &mut Model, reduces: bool) -> (Exploration, f64) {
     loop {
         let start = Instant::now();
         let explored = match reduces {
-            true => bfs(&Reduced::for_deadlocks(&model.system)),
+            true => bfs(&Reduced::for_deadlocks(&model.system, &mut Budget::unlimited()).expect("no limit")),
             false => bfs(&model.system),
         };
         let seconds = start.elapsed().as_secs_f64();

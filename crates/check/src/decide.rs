@@ -8,7 +8,8 @@ use automata::extended::Extended;
 use automata::testing::{Limits, Ta, Tgta, small_ta, small_tgta};
 use automata::waiting::waiting_form;
 use automata::{Effort, Tgba, to_ba};
-use base::Budget;
+use base::{Budget, Limit};
+use fixedbitset::FixedBitSet;
 use ltl::Prop;
 use model::{ActionSystem, Relations};
 use por::Flips;
@@ -336,7 +337,11 @@ fn as_it_stops(ta: &Ta, goes_on: bool) -> Ta {
 
 /// A deadlock, or why it is not known whether there is one.
 fn deadlock(system: &ActionSystem, budget: &mut Budget<'_>) -> Option<ProductOutcome> {
-    let reduced = Reduced::for_deadlocks(system);
+    let budget = &mut budget.share();
+    let reduced = match Reduced::for_deadlocks(system, budget) {
+        Ok(reduced) => reduced,
+        Err(limit) => return Some(ProductOutcome::limited(limit)),
+    };
     let mut store = Exact::new(model::System::width(system), budget.max_bytes);
     let found = bfs::search(&reduced, &mut store, &[Goal::Deadlock], budget);
     let stop = match (found.violations.into_iter().flatten().next(), found.stop) {
@@ -366,33 +371,29 @@ struct Run<'a> {
 
 impl<'a> Run<'a> {
     fn with<O: Observer>(self, observer: O, budget: &mut Budget<'_>) -> Result<Decision, Refusal> {
-        let Run { system, method, settings, numbers, counts } = self;
+        // What the reduction holds is free again after the search.
+        let budget = &mut budget.share();
         let observer_states = observer.n_states();
+        let selection = match self.select(observer.watches(), budget) {
+            Ok(selection) => selection,
+            Err(limit) => {
+                let outcome = ProductOutcome::limited(limit);
+                return Ok(Decision { outcome, observer_states, valuations: Vec::new() });
+            }
+        };
+        let Run { system, method, settings, numbers, counts } = self;
         let has_marks = observer.has_marks();
-        let mut product =
-            Product::new(system, observer, Valuations::new(numbers.clone()), settings.at_deadlock)
-                .in_order(settings.orders)
-                .with_max_bytes(budget.max_bytes);
+        let mut product = Product::new(system, observer, Valuations::new(numbers), settings.at_deadlock)
+            .in_order(settings.orders)
+            .with_max_bytes(budget.max_bytes);
         if let Some(fairness) = settings.fairness {
             product = product.under(fairness.clone());
         }
-        match method.reduction {
-            // Who looks at the source alone never asks which actions change a valuation.
-            None if product.observer().watches() == Watches::Source => {}
-            None => {
-                let exprs: Vec<_> =
-                    numbers.iter().map(|&number| system.propositions()[number].expr).collect();
-                let flips = Flips::new(system, &Relations::new(system), &exprs);
-                product = product.with_visible(flips.visible());
-            }
-            Some(reduction) => {
-                let mut reduction = Reduction::for_propositions(system, &numbers, reduction);
-                if let Some(rule) = settings.without_rule {
-                    reduction = reduction.without(rule);
-                }
-                product = product.reduced(reduction);
-            }
-        }
+        product = match selection {
+            Selection::All => product,
+            Selection::Visible(visible) => product.with_visible(visible),
+            Selection::Reduced(reduction) => product.reduced(reduction),
+        };
         let width = product.width();
         let outcome = match (method.search, settings.store) {
             _ if counts => product_bfs::search(&mut product, budget),
@@ -421,4 +422,33 @@ impl<'a> Run<'a> {
         let valuations = product.valuations().met().collect();
         Ok(Decision { outcome, observer_states, valuations })
     }
+
+    fn select(&self, watches: Watches, budget: &mut Budget<'_>) -> Result<Selection<'a>, Limit> {
+        let Run { system, numbers, .. } = self;
+        Ok(match self.method.reduction {
+            // Who looks at the source alone never asks which actions change a valuation.
+            None if watches == Watches::Source => Selection::All,
+            None => {
+                let exprs: Vec<_> =
+                    numbers.iter().map(|&number| system.propositions()[number].expr).collect();
+                let share = &mut budget.share();
+                let flips = Flips::new(system, &Relations::new(system, share)?, &exprs, share)?;
+                Selection::Visible(flips.visible())
+            }
+            Some(method) => {
+                let reduction = Reduction::for_propositions(system, numbers, method, budget)?;
+                Selection::Reduced(match self.settings.without_rule {
+                    Some(rule) => reduction.without(rule, budget)?,
+                    None => reduction,
+                })
+            }
+        })
+    }
+}
+
+/// Which steps a product takes, and how it knows who sees them.
+enum Selection<'a> {
+    All,
+    Visible(FixedBitSet),
+    Reduced(Reduction<'a>),
 }

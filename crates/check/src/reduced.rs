@@ -5,6 +5,7 @@
 //! the actions that can make it false from where it is true ([`por::Attractor`]), or by those that can make it
 //! false anywhere ([`por::Flips`]), whichever are fewer.
 
+use base::{Budget, Limit};
 use model::{ActionId, ActionSystem, Relations, StepError, Steps, System};
 use por::{Attractor, Demand, Flips, Situation, StubbornSets};
 
@@ -27,21 +28,38 @@ pub struct Scratch {
 }
 
 impl<'a> Reduced<'a> {
-    /// Preserves all deadlocks.
-    pub fn for_deadlocks(system: &'a ActionSystem) -> Reduced<'a> {
-        Reduced { system, sets: StubbornSets::new(system, &Relations::new(system)), attractor: None }
+    /// Preserves all deadlocks. Holds about as many bytes as it takes.
+    ///
+    /// # Errors
+    /// The budget's limit.
+    pub fn for_deadlocks(system: &'a ActionSystem, budget: &mut Budget<'_>) -> Result<Reduced<'a>, Limit> {
+        // The relations are not kept.
+        let mut share = budget.share();
+        let sets = StubbornSets::new(system, &Relations::new(system, &mut share)?, &mut share)?;
+        budget.hold(sets.bytes())?;
+        Ok(Reduced { system, sets, attractor: None })
     }
 
     /// Preserves whether a proposition can become false. Deadlocks are not preserved: a state
-    /// without successors here may have some in the system.
-    pub fn for_invariant(system: &'a ActionSystem, proposition: usize) -> Reduced<'a> {
-        let relations = Relations::new(system);
+    /// without successors here may have some in the system. Holds about as many bytes as it takes.
+    ///
+    /// # Errors
+    /// The budget's limit.
+    pub fn for_invariant(
+        system: &'a ActionSystem,
+        proposition: usize,
+        budget: &mut Budget<'_>,
+    ) -> Result<Reduced<'a>, Limit> {
         let expr = system.propositions()[proposition].expr;
-        let attractor = Attractor::new(system, &relations, expr, false);
-        let flips = Flips::new(system, &relations, &[expr]);
-        let anywhere = flips.visible().ones().map(|action| action as u32).collect();
-        let sets = StubbornSets::new(system, &relations);
-        Reduced { system, sets, attractor: Some((attractor, anywhere)) }
+        // Neither the relations nor the flips are kept.
+        let mut share = budget.share();
+        let relations = Relations::new(system, &mut share)?;
+        let attractor = Attractor::new(system, &relations, expr, false, budget)?;
+        let flips = Flips::new(system, &relations, &[expr], &mut share)?;
+        let anywhere: Vec<u32> = flips.visible().ones().map(|action| action as u32).collect();
+        let sets = StubbornSets::new(system, &relations, &mut share)?;
+        budget.hold(sets.bytes() + 4 * anywhere.len() as u64)?;
+        Ok(Reduced { system, sets, attractor: Some((attractor, anywhere)) })
     }
 
     /// The actions to be taken in `state`, into `scratch.enabled`.

@@ -10,6 +10,7 @@
 //! questions: which actions an observer may follow or refuses, in its present state and under the
 //! present valuation.
 
+use base::{Budget, Limit};
 use fixedbitset::FixedBitSet;
 use model::{ActionId, ActionSystem, Relations};
 use por::{Demand, Flips, Offer, Outcome, Situation, StubbornSets};
@@ -42,32 +43,44 @@ pub struct Reduction<'a> {
 }
 
 impl<'a> Reduction<'a> {
-    /// For testers.
-    pub fn for_actions(system: &'a ActionSystem) -> Reduction<'a> {
-        let sets = StubbornSets::new(system, &Relations::new(system));
-        Reduction::new(system, Method::Guided, sets, None)
+    /// For testers. Holds about as many bytes as it takes.
+    ///
+    /// # Errors
+    /// The budget's limit.
+    pub fn for_actions(system: &'a ActionSystem, budget: &mut Budget<'_>) -> Result<Reduction<'a>, Limit> {
+        // The relations are not kept.
+        let mut share = budget.share();
+        let sets = StubbornSets::new(system, &Relations::new(system, &mut share)?, &mut share)?;
+        budget.hold(sets.bytes())?;
+        Ok(Reduction::new(system, Method::Guided, sets, None))
     }
 
-    /// For observers of these propositions of the system.
+    /// For observers of these propositions of the system. Holds about as many bytes as it takes.
+    ///
+    /// # Errors
+    /// The budget's limit.
     pub fn for_propositions(
         system: &'a ActionSystem,
         propositions: &[usize],
         method: Method,
-    ) -> Reduction<'a> {
-        let relations = Relations::new(system);
+        budget: &mut Budget<'_>,
+    ) -> Result<Reduction<'a>, Limit> {
+        let mut share = budget.share();
+        let relations = Relations::new(system, &mut share)?;
         let exprs: Vec<_> = propositions.iter().map(|&index| system.propositions()[index].expr).collect();
-        let flips = Flips::new(system, &relations, &exprs);
-        let sets = StubbornSets::for_propositions(system, &relations, &flips);
-        Reduction::new(system, method, sets, Some(flips))
+        let flips = Flips::new(system, &relations, &exprs, &mut share)?;
+        let sets = StubbornSets::for_propositions(system, &relations, &flips, &mut share)?;
+        budget.hold(flips.bytes() + sets.bytes())?;
+        Ok(Reduction::new(system, method, sets, Some(flips)))
     }
 
     /// The same without a rule: wrong, for tests.
     #[doc(hidden)]
-    #[must_use]
-    pub fn without(mut self, rule: por::Rule) -> Reduction<'a> {
-        self.sets = self.sets.without(rule, &Relations::new(self.system));
+    pub fn without(mut self, rule: por::Rule, budget: &mut Budget<'_>) -> Result<Reduction<'a>, Limit> {
+        let relations = Relations::new(self.system, budget)?;
+        self.sets = self.sets.without(rule, &relations, budget)?;
         self.scratch = self.sets.new_scratch();
-        self
+        Ok(self)
     }
 
     fn new(

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use fixedbitset::FixedBitSet;
+use rustc_hash::FxHashMap;
 
 use crate::chain::{ChainScratch, Chains, MAX_LENGTH, UNWATCHED};
 use crate::code::{Code, Scratch};
@@ -25,6 +26,7 @@ pub struct ActionSystem {
     pub(crate) guards: Vec<Guard>,
     pub(crate) actions: Vec<Action>,
     pub(crate) propositions: Vec<Proposition>,
+    pub(crate) proposition_of: FxHashMap<ExprId, usize>,
     pub(crate) layout: Layout,
     /// Packed initial states, one after the other.
     pub(crate) initial: Vec<u32>,
@@ -35,17 +37,18 @@ pub struct ActionSystem {
     /// The actions that happen only where no others can, if there are some.
     pub(crate) quiet: Option<FixedBitSet>,
     pub(crate) queues: Queues,
+    /// The actions that are steps of their first owners alone.
+    pub(crate) by_first: FixedBitSet,
 }
 
 impl ActionSystem {
     /// Makes a truth about states observable; returns its number. Equal expressions share it.
     pub fn add_proposition(&mut self, name: impl Into<String>, expr: ExprId) -> usize {
-        if let Some(known) = self.propositions.iter().position(|known| known.expr == expr) {
-            return known;
-        }
-        self.code.add_proposition(&self.exprs, expr);
-        self.propositions.push(Proposition { name: name.into(), expr });
-        self.propositions.len() - 1
+        *self.proposition_of.entry(expr).or_insert_with(|| {
+            self.code.add_proposition(&self.exprs, expr);
+            self.propositions.push(Proposition { name: name.into(), expr });
+            self.propositions.len() - 1
+        })
     }
 
     /// The variables.
@@ -76,6 +79,14 @@ impl ActionSystem {
     /// One action; of a chain, the first.
     pub fn action(&self, action: ActionId) -> &Action {
         &self.actions[self.first(action).index()]
+    }
+
+    /// The processes whose step an action is, as far as fairness goes: its owners, unless the front end says
+    /// that it is a step of the first of them ([`Builder::is_step_of_first`](crate::Builder::is_step_of_first)).
+    pub fn movers(&self, action: ActionId) -> &[ProcessId] {
+        let first = self.first(action);
+        let owners = &self.actions[first.index()].owners;
+        if self.by_first.contains(first.index()) { &owners[..owners.len().min(1)] } else { owners }
     }
 
     /// The actions that a chain consists of; any other action consists of itself.

@@ -58,6 +58,7 @@ pub struct Builder {
     actions: Vec<Action>,
     goes_on: Vec<(ActionId, ProcessId)>,
     queues: Queues,
+    by_first: FixedBitSet,
     initial: Vec<Vec<i64>>,
 }
 
@@ -140,6 +141,12 @@ impl Builder {
         self.goes_on.push((action, process));
     }
 
+    /// Says that an action is a step of its first owner, and that the others only take part: who is fair to
+    /// them need not be so by this action.
+    pub fn is_step_of_first(&mut self, action: ActionId) {
+        self.by_first.grow_and_insert(action.index());
+    }
+
     /// Adds an initial state: one value per variable, in the order of their declaration.
     pub fn initial(&mut self, values: &[i64]) {
         self.initial.push(values.to_vec());
@@ -194,6 +201,8 @@ impl Builder {
             guards: self.guards,
             actions: self.actions,
             propositions: Vec::new(),
+            proposition_of: FxHashMap::default(),
+            by_first: self.by_first,
             layout,
             initial,
             code,

@@ -32,6 +32,9 @@ pub enum Range {
         /// No value is greater.
         hi: i64,
     },
+    /// A step to another value leads to a part of the system that is not made yet: the front end makes it, and
+    /// everything starts again. Until then nobody knows what could happen after such a step.
+    Open,
 }
 
 /// An integer variable with a range.
@@ -72,6 +75,7 @@ impl Variable {
         match self.range {
             Range::Certain => (self.lo, self.hi),
             Range::Guessed { lo, hi } => (lo, hi),
+            Range::Open => (i64::MIN, i64::MAX),
         }
     }
 

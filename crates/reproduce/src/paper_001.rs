@@ -4,7 +4,9 @@
 //! Differences from the paper: it has no experiments, but one figure, of the ring of Graf and Steffen. Our
 //! ring has as many states; the process itself is not printed there.
 
+use base::Budget;
 use check::reduced::Reduced;
+use check::reduction::Reduction;
 use check::search::one_pass::WorkSet;
 use check::search::tester;
 use check::store::{ExactPlanes, Queue};
@@ -165,7 +167,8 @@ fn explore(
     let what = format!("models/{} -D N={size}", family.file);
     let (measured, command) = match way {
         "all" | "deadlocks" => {
-            let reduced = Reduced::for_deadlocks(system);
+            let reduced = Reduced::for_deadlocks(system, &mut Budget::unlimited());
+            let reduced = reduced.map_err(|limit| Halt::Trouble(limit.to_string()))?;
             let (time, outcome) = lab.timed(max_states, |budget| {
                 let mut store = Exact::new(width, budget.max_bytes);
                 match way {
@@ -185,7 +188,10 @@ fn explore(
             let Some(PropertyKind::Tester(observed)) = property.map(|property| &property.kind) else {
                 return Err(Halt::Trouble(format!("{} has no tester {}", family.file, family.tester)));
             };
-            let product = tester::product(system, &observed.process, &observed.labels, reduces);
+            let budget = &mut Budget::unlimited();
+            let reduction = reduces.then(|| Reduction::for_actions(system, budget)).transpose();
+            let reduction = reduction.map_err(|limit| Halt::Trouble(limit.to_string()))?;
+            let product = tester::product(system, &observed.process, &observed.labels, reduction);
             let mut product = product.map_err(|_| Halt::Trouble("the tester is too large".to_owned()))?;
             let product_width = product.width();
             let (time, outcome) = lab.timed(max_states, |budget| {

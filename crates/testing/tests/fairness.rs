@@ -246,7 +246,7 @@ fn testers_under_fairness_agree_with_brute_force() {
         count[usize::from(violated)] += 1;
         count[2] += u32::from(!violated && (c3 || c4));
         counts.set(count);
-        let product = tester::product(&case.system, &tester, &ids, false).expect("a small tester");
+        let product = tester::product(&case.system, &tester, &ids, None).expect("a small tester");
         let outcome = two_pass::search(&mut product.under(fairness), &mut Budget::unlimited());
         let Some(evidence) = outcome.evidence() else {
             prop_assert!(!violated, "{:?} on\n{}", [c1, c2, fair_c3, fair_c4], network.to_text());

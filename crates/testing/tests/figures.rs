@@ -6,6 +6,7 @@ use base::{Budget, SourceMap};
 use check::decide::{Claim, Settings};
 use check::method::{Method, ObserverKind, SearchKind};
 use check::reduced::Reduced;
+use check::reduction::Reduction;
 use check::search::one_pass::WorkSet;
 use check::search::{ProductOutcome, Violation, tester};
 use check::store::ExactPlanes;
@@ -30,7 +31,8 @@ fn explore<S: System>(system: &S) -> Stats {
 fn check(system: &ActionSystem, model: &process::Model, name: &str) -> (u64, Option<Violation>) {
     let property = model.properties.iter().find(|property| property.name == name).expect("a property");
     let PropertyKind::Tester(observed) = &property.kind else { panic!("a tester") };
-    let mut product = tester::product(system, &observed.process, &observed.labels, true).unwrap();
+    let reduction = Reduction::for_actions(system, &mut Budget::unlimited()).unwrap();
+    let mut product = tester::product(system, &observed.process, &observed.labels, Some(reduction)).unwrap();
     let width = product.width();
     let planes = || ExactPlanes::new(width, u64::MAX);
     let outcome = tester::check(&mut product, WorkSet::Queue, planes, &mut Budget::unlimited());
@@ -52,7 +54,10 @@ fn the_ring_grows_exponentially_and_its_reduced_space_linearly() {
     }
     for n in [5, 20, 60] {
         let model = load("acknowledged_ring.proc", n);
-        assert!(explore(&Reduced::for_deadlocks(&model.system)).states <= 9 * n as u64);
+        assert!(
+            explore(&Reduced::for_deadlocks(&model.system, &mut Budget::unlimited()).unwrap()).states
+                <= 9 * n as u64
+        );
         let (states, found) = check(&model.system, &model, "Exclusion");
         assert!(states <= 9 * n as u64 && found.is_none(), "{states} states, {found:?}");
         let (states, found) = check(&model.system, &model, "Starves");

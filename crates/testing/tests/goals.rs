@@ -29,7 +29,7 @@ fn check(system: &ActionSystem, seen: &Seen) -> Result<(), TestCaseError> {
         let value = |state: &Vec<i64>| reference::value(system, proposition.expr, state);
         let Ok(values) = space.states.iter().map(value).collect::<Result<Vec<i64>, _>>() else { continue };
         let expected = values.contains(&0);
-        let reduced = Reduced::for_invariant(system, number);
+        let reduced = Reduced::for_invariant(system, number, &mut Budget::unlimited()).unwrap();
         let goals = [Goal::Invariant(number)];
         let mut budget = Budget::unlimited();
         let store = || Exact::new(system.width(), u64::MAX);

@@ -6,6 +6,7 @@ use std::cell::Cell;
 use automata::Tester;
 use base::{Budget, SourceMap};
 use check::reduced::Reduced;
+use check::reduction::Reduction;
 use check::search::one_pass::WorkSet;
 use check::search::{self, ProductOutcome, ProductStop, Violation, nested_dfs, one_pass, tester};
 use check::store::{BitstatePlanes, ExactPlanes};
@@ -84,8 +85,9 @@ fn check_everything(
     labels: &[LabelId],
     conditions: Conditions,
 ) -> Result<bool, TestCaseError> {
-    let product = |reduces| tester::product(system, tester, labels, reduces).expect("a small tester");
-    let (mut full, mut reduced) = (product(false), product(true));
+    let product = |reduction| tester::product(system, tester, labels, reduction).expect("a small tester");
+    let reduction = Reduction::for_actions(system, &mut Budget::unlimited()).unwrap();
+    let (mut full, mut reduced) = (product(None), product(Some(reduction)));
     let width = full.width();
     let exact = || ExactPlanes::new(width, u64::MAX);
     // Large enough that no state of these small systems is missed.
@@ -205,7 +207,7 @@ fn reduction_keeps_deadlocks_and_violated_invariants() {
         let mut budget = Budget::unlimited();
         let exact = || Exact::new(system.width(), u64::MAX);
         let full = search::bfs::search(system, &mut exact(), &[], &mut budget);
-        let deadlocks = Reduced::for_deadlocks(system);
+        let deadlocks = Reduced::for_deadlocks(system, &mut Budget::unlimited()).unwrap();
         let mut store = exact();
         let reduced = search::bfs::search(&deadlocks, &mut store, &[], &mut budget);
         prop_assert_eq!(reduced.stats.deadlocks, full.stats.deadlocks);
@@ -213,7 +215,7 @@ fn reduction_keeps_deadlocks_and_violated_invariants() {
         n_smaller.set(n_smaller.get() + u32::from(reduced.stats.states < full.stats.states));
         let violated =
             search::bfs::search(system, &mut exact(), &[goal], &mut budget).violations[0].is_some();
-        let invariant = Reduced::for_invariant(system, number);
+        let invariant = Reduced::for_invariant(system, number, &mut Budget::unlimited()).unwrap();
         for outcome in [
             search::bfs::search(&invariant, &mut exact(), &[goal], &mut budget),
             search::dfs::search(&invariant, &mut exact(), &[goal], &mut budget),

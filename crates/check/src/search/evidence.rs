@@ -82,6 +82,12 @@ impl ProductOutcome {
         ProductOutcome { stats, system_states: planes.n_system_states(), stop, coverage: planes.coverage() }
     }
 
+    /// The outcome of a search that could not begin.
+    pub fn limited(limit: Limit) -> ProductOutcome {
+        let stop = Some(ProductStop::Limit(limit));
+        ProductOutcome { stats: Stats::default(), system_states: None, stop, coverage: None }
+    }
+
     /// What goes wrong, if that was found.
     pub fn evidence(&self) -> Option<&Evidence> {
         match &self.stop {

@@ -89,6 +89,19 @@ pub struct Exploration {
     pub coverage: Option<f64>,
 }
 
+impl Exploration {
+    /// The outcome of a search for so many goals that could not begin.
+    pub fn limited(n_goals: usize, limit: Limit) -> Exploration {
+        Exploration {
+            stats: Stats::default(),
+            violations: vec![None; n_goals],
+            faults: vec![None; n_goals],
+            stop: Some(Stop::Limit(limit)),
+            coverage: None,
+        }
+    }
+}
+
 /// The goals of a search that are still to be looked at.
 struct OpenGoals<'a> {
     goals: &'a [Goal],

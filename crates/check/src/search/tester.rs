@@ -18,16 +18,19 @@ use crate::product::{AtDeadlock, Product};
 use crate::reduction::Reduction;
 use crate::store::Planes;
 
-/// The product of a system with a legal tester, whose letters are these labels.
+/// The product of a system with a legal tester, whose letters are these labels; reduced, if there is a reduction.
 pub fn product<'a>(
     system: &'a ActionSystem,
     tester: &'a Tester,
     labels: &[LabelId],
-    reduces: bool,
+    reduction: Option<Reduction<'a>>,
 ) -> Result<Product<'a, ActionSystem, ByAction<'a>>, TooLarge> {
     let observer = ByAction::new(system, tester, labels)?;
     let product = Product::new(system, observer, Valuations::new(Vec::new()), AtDeadlock::Ignore);
-    Ok(if reduces { product.reduced(Reduction::for_actions(system)) } else { product })
+    Ok(match reduction {
+        Some(reduction) => product.reduced(reduction),
+        None => product,
+    })
 }
 
 /// Runs the searches that the tester needs. `new_planes` gives an empty pair of sets; if it has

@@ -21,18 +21,15 @@ impl Constraints {
     /// Those that were asked for; if none were, those of the file.
     pub(super) fn new(model: &Loaded, asked: &[FairSpec]) -> Result<Constraints, Diagnostic> {
         let system = model.system();
-        // A handshake is a step of its sender, as in Spin.
-        let by_first = matches!(model, Loaded::Promela(_));
         let mut named = Vec::new();
         if asked.is_empty() {
             for fairness in model.fairness() {
                 let processes = fairness.processes.iter();
-                named
-                    .extend(processes.map(|&process| of_process(system, process, fairness.strong, by_first)));
+                named.extend(processes.map(|&process| of_process(system, process, fairness.strong)));
             }
         }
         for spec in asked {
-            named.extend(of_spec(system, spec, by_first)?);
+            named.extend(of_spec(system, spec)?);
         }
         named.retain(|constraint| !constraint.actions.is_empty());
         named.sort_by(|a, b| (a.strong, &a.name).cmp(&(b.strong, &b.name)));
@@ -83,22 +80,19 @@ impl Constraints {
     }
 }
 
-/// Fairness to a process: to the actions that it takes part in, or is the first owner of.
-fn of_process(system: &ActionSystem, process: ProcessId, strong: bool, by_first: bool) -> Named {
-    let actions = system.actions().iter().enumerate();
-    let n_owners = if by_first { 1 } else { usize::MAX };
-    let owned =
-        actions.filter(|(_, action)| action.owners.iter().take(n_owners).any(|owner| *owner == process));
-    let actions = owned.map(|(index, _)| ActionId::new(index)).collect();
+/// Fairness to a process: to the actions that are its steps.
+fn of_process(system: &ActionSystem, process: ProcessId, strong: bool) -> Named {
+    let actions = (0..system.actions().len()).map(ActionId::new);
+    let actions = actions.filter(|&action| system.movers(action).contains(&process)).collect();
     Named { name: system.processes()[process.index()].name.clone(), strong, actions }
 }
 
-fn of_spec(system: &ActionSystem, spec: &FairSpec, by_first: bool) -> Result<Vec<Named>, Diagnostic> {
+fn of_spec(system: &ActionSystem, spec: &FairSpec) -> Result<Vec<Named>, Diagnostic> {
     let all_processes = || (0..system.processes().len()).map(ProcessId::new);
     match &spec.set {
         FairSet::Nobody => Ok(Vec::new()),
         FairSet::AllProcesses => {
-            Ok(all_processes().map(|process| of_process(system, process, spec.strong, by_first)).collect())
+            Ok(all_processes().map(|process| of_process(system, process, spec.strong)).collect())
         }
         FairSet::Processes(names) => {
             let mut found = Vec::new();
@@ -110,9 +104,7 @@ fn of_spec(system: &ActionSystem, spec: &FairSpec, by_first: bool) -> Result<Vec
                     let all: Vec<String> = all_processes().map(|process| known(&process).clone()).collect();
                     return Err(unknown("process", name, &all));
                 }
-                found.extend(
-                    matching.into_iter().map(|process| of_process(system, process, spec.strong, by_first)),
-                );
+                found.extend(matching.into_iter().map(|process| of_process(system, process, spec.strong)));
             }
             Ok(found)
         }

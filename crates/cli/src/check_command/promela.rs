@@ -206,8 +206,11 @@ fn explore<'a>(
     let both = [Goal::Deadlock, Goal::Invariant(TRUTH)];
     let goals = if wants_ends { &both[..] } else { &both[1..] };
     let explored = if reduces {
-        let reduced = check::reduced::Reduced::for_deadlocks(system);
-        super::explore(&reduced, goals, &arguments.search, &arguments.limits, clock)?
+        let mut budget = clock.budget(&arguments.limits);
+        match check::reduced::Reduced::for_deadlocks(system, &mut budget) {
+            Ok(reduced) => super::explore(&reduced, goals, &arguments.search, &arguments.limits, clock)?,
+            Err(limit) => check::Exploration::limited(goals.len(), limit),
+        }
     } else {
         super::explore(system, goals, &arguments.search, &arguments.limits, clock)?
     };

@@ -131,10 +131,17 @@ impl<'a> Judge<'a> {
         let start = clock.seconds();
         let CheckArguments { search, limits, .. } = arguments;
         let exploration = match (reduces, goals) {
-            (true, [Goal::Invariant(number)]) => {
-                explore(&Reduced::for_invariant(system, *number), goals, search, limits, clock)?
+            (true, goals) => {
+                let mut budget = clock.budget(limits);
+                let reduced = match goals {
+                    [Goal::Invariant(number)] => Reduced::for_invariant(system, *number, &mut budget),
+                    _ => Reduced::for_deadlocks(system, &mut budget),
+                };
+                match reduced {
+                    Ok(reduced) => explore(&reduced, goals, search, limits, clock)?,
+                    Err(limit) => Exploration::limited(goals.len(), limit),
+                }
             }
-            (true, _) => explore(&Reduced::for_deadlocks(system), goals, search, limits, clock)?,
             (false, _) => explore(system, goals, search, limits, clock)?,
         };
         clock.clear();

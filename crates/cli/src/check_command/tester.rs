@@ -1,6 +1,7 @@
 //! Testers and specifications.
 
 use automata::Tester;
+use check::reduction::Reduction;
 use check::search::one_pass::WorkSet;
 use check::search::{Evidence, ProductOutcome, ProductStop, Violation, tester, two_pass};
 use check::store::{BitstatePlanes, ExactPlanes};
@@ -121,7 +122,12 @@ impl<'a> Question<'_, 'a> {
     ) -> Result<ProductOutcome, Failure> {
         let CheckArguments { search, limits, .. } = arguments;
         let max_bytes = limits.max_bytes();
-        let product = tester::product(self.system, self.tester, self.labels, reduces).map_err(|_| {
+        let mut budget = clock.budget(limits);
+        let reduction = match reduces.then(|| Reduction::for_actions(self.system, &mut budget)).transpose() {
+            Ok(reduction) => reduction,
+            Err(limit) => return Ok(ProductOutcome::limited(limit)),
+        };
+        let product = tester::product(self.system, self.tester, self.labels, reduction).map_err(|_| {
             let message = format!("tester `{}` is too large once its tau steps are removed", self.name);
             Failure::plain("too-large", message, limits.json)
         })?;
@@ -131,7 +137,6 @@ impl<'a> Question<'_, 'a> {
             Order::Bfs => WorkSet::Queue,
             Order::Dfs => WorkSet::Stack,
         };
-        let mut budget = clock.budget(limits);
         if self.is_about_fair_runs() {
             let mut product = product.under(self.constraints.fairness.clone());
             return Ok(two_pass::search(&mut product, &mut budget));

@@ -104,11 +104,15 @@ impl Contest<'_> {
             _ => (&mut *model, asked.goal),
         };
         let explored = widening(searched, |system| {
-            let reduced = match goal {
-                Goal::Deadlock => Reduced::for_deadlocks(system),
-                Goal::Invariant(number) => Reduced::for_invariant(system, number),
-            };
             let mut budget = clock.budget(limits);
+            let reduced = match goal {
+                Goal::Deadlock => Reduced::for_deadlocks(system, &mut budget),
+                Goal::Invariant(number) => Reduced::for_invariant(system, number, &mut budget),
+            };
+            let reduced = match reduced {
+                Ok(reduced) => reduced,
+                Err(limit) => return (Exploration::limited(1, limit), None),
+            };
             budget.max_states = budget.max_states.min(max_states);
             let mut store = Exact::new(reduced.width(), budget.max_bytes);
             let explored = match order {

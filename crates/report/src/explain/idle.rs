@@ -63,13 +63,9 @@ impl Idle<'_> {
         system.action_owners(action).iter().any(|&owner| self.owns(system, owner))
     }
 
-    /// Whether fairness to it is about an action. Where statements are told, a handshake belongs to its
-    /// sender alone.
+    /// Whether fairness to it is about an action.
     fn is_responsible(&self, system: &ActionSystem, action: ActionId) -> bool {
-        match self.position {
-            Some(_) => system.action_owners(action).first().is_some_and(|&owner| self.owns(system, owner)),
-            None => self.takes_part(system, action),
-        }
+        system.movers(action).iter().any(|&owner| self.owns(system, owner))
     }
 }
 

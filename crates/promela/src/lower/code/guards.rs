@@ -35,6 +35,8 @@ impl<'a> Coder<'a> {
         let owners = moves.iter().map(|&(process, ..)| self.world.processes[process].owner).collect();
         let label = self.builder.label(label);
         let action = self.builder.action(ModelAction { label, guards, effect, owners });
+        // A handshake is a step of its sender, as in Spin.
+        self.builder.is_step_of_first(action);
         self.words.push(words);
         if let Some(queue) = queue {
             self.builder.uses_queue(action, queue);

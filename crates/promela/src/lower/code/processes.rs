@@ -1,6 +1,6 @@
 //! The start and the end of processes.
 
-use model::{BinaryOp, Expr, ExprId, Stmt, VarId};
+use model::{BinaryOp, Expr, ExprId, Range, Stmt, VarId, Variable};
 
 use super::super::Probe;
 use super::super::expr::{Lowered, Lowering, Scope};
@@ -207,10 +207,11 @@ impl<'a> Coder<'a> {
                 number = add_shifted(&mut lowering, number, value, shift);
             }
         }
-        // A variable with one value only: whatever is assigned is out of its range.
+        // A variable with one value only: whatever is assigned is out of its range, and says what is to be made.
         let one = lowering.int(1);
         let number = lowering.binary(BinaryOp::Add, number, one);
-        let var = self.builder.variable(model::Variable::new(UNNAMED, 0, 0));
+        let nowhere = Variable { range: Range::Open, ..Variable::new(UNNAMED, 0, 0) };
+        let var = self.builder.variable(nowhere);
         self.probes.push(Probe { var, site, proctype, priority });
         Stmt::Assign(var, number)
     }

@@ -6,8 +6,9 @@
 //! the conditions that it has passed counts until it assigns to them or comes to a label; so the counter of a
 //! loop ends where the loop does.
 //!
-//! If an interval were too small, a step would be a fault and no verdict be given; it would never be
-//! wrong in silence.
+//! What is found is certain, so reductions may conclude from it ([`model::Range::Certain`]): the intervals are closed
+//! under all statements, whichever processes there are. If by mistake one were too small, a step would be a fault
+//! and no verdict be given.
 
 mod interval;
 
