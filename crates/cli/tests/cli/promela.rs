@@ -6,7 +6,7 @@ mod spin;
 
 use serde_json::Value;
 
-use crate::{Scratch, run};
+use crate::{Scratch, run, run_ltl};
 
 /// The number that an environment variable gives.
 fn number(name: &str) -> Option<u64> {
@@ -37,6 +37,20 @@ const FAILING_LINES: [(&str, u64); 4] = [
     ("spin_hajek", 36),
     ("wyounas_santa_bug_deliver_and_consult_simultaneously", 90),
 ];
+
+#[test]
+fn a_process_that_starts_late_is_not_left_out() {
+    // The model is not run far enough beforehand to find it, and nothing that is known writes `x`.
+    let scratch = Scratch::new();
+    let program = "int x, n;
+        proctype Late() { x = 1 }
+        active proctype Early() { do :: n < 12000 -> n++ :: else -> break od; run Late() }";
+    let file = scratch.file("late.pml", program);
+    for reduction in ["none", "guided", "hybrid", "classical", "auto"] {
+        let found = run_ltl("check", &file, "[] (x == 0)", &format!("--reduce {reduction} --quiet"));
+        assert_eq!(found.code, 1, "{reduction}: {}", found.stdout);
+    }
+}
 
 #[test]
 fn a_run_ends_at_the_assertion_that_spin_names() {
