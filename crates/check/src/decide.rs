@@ -392,7 +392,7 @@ impl<'a> Run<'a> {
         product = match selection {
             Selection::All => product,
             Selection::Visible(visible) => product.with_visible(visible),
-            Selection::Reduced(reduction) => product.reduced(reduction),
+            Selection::Reduced(reduction) => product.reduced(*reduction),
         };
         let width = product.width();
         let outcome = match (method.search, settings.store) {
@@ -437,10 +437,10 @@ impl<'a> Run<'a> {
             }
             Some(method) => {
                 let reduction = Reduction::for_propositions(system, numbers, method, budget)?;
-                Selection::Reduced(match self.settings.without_rule {
+                Selection::Reduced(Box::new(match self.settings.without_rule {
                     Some(rule) => reduction.without(rule, budget)?,
                     None => reduction,
-                })
+                }))
             }
         })
     }
@@ -450,5 +450,5 @@ impl<'a> Run<'a> {
 enum Selection<'a> {
     All,
     Visible(FixedBitSet),
-    Reduced(Reduction<'a>),
+    Reduced(Box<Reduction<'a>>),
 }

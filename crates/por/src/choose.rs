@@ -109,7 +109,6 @@ impl<'s> StubbornSets<'s> {
 
     /// The same without a rule: wrong, for tests.
     #[doc(hidden)]
-    #[must_use]
     pub fn without(
         mut self,
         rule: Rule,

@@ -101,7 +101,7 @@ impl Relations {
             n_guards_of_queue: vec![0; system.queues().len()],
             open: Vec::new(),
         };
-        for (index, footprint) in footprints.into_iter().enumerate() {
+        for (index, footprint) in footprints.iter().enumerate() {
             budget.tick()?;
             relations.add(system, ActionId::new(index), footprint);
         }
@@ -115,9 +115,9 @@ impl Relations {
         Ok(relations)
     }
 
-    fn add(&mut self, system: &ActionSystem, id: ActionId, footprint: Footprint) {
+    fn add(&mut self, system: &ActionSystem, id: ActionId, footprint: &Footprint) {
         let mut queue_use = system.queue_use(id);
-        let mut whole = Rest::of(&footprint, system.action(id));
+        let mut whole = Rest::of(footprint, system.action(id));
         if let Some(rest) = &self.rests[id.index()] {
             let queue = queue_use.map(QueueUse::queue);
             let mut later = rest.reads.iter().chain(rest.writes.iter().map(|(var, _)| var));
