@@ -278,7 +278,7 @@ impl Claim {
                 let tgba = if waits { waiting } else { plain }.ok_or_else(missing)?;
                 let observer = ByValue::new(tgba, props);
                 if let Some(constraints) = settings.monitors {
-                    return run.with(Monitored::new(observer, constraints), budget);
+                    return run.with(Monitored::new(observer, system.actions().len(), constraints), budget);
                 }
                 run.with(if stops { observer.stopping() } else { observer }, budget)
             }

@@ -16,7 +16,8 @@
 //! Marks of a state count for a component as soon as that has an edge, since then each of its states has
 //! one inside. There is no limit on the number of constraints.
 
-use model::{ActionId, System};
+use model::ActionId;
+use model::chain::first;
 
 /// A fairness constraint.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,8 +37,7 @@ const OBSERVER_WORDS: usize = 2;
 pub struct Fairness {
     n_weak: usize,
     n_strong: usize,
-    /// Per action, which constraints it is in: words of weak ones, then of strong ones. Chains are added
-    /// as they are met.
+    /// Per action, which constraints it is in: words of weak ones, then of strong ones.
     members: Vec<u32>,
 }
 
@@ -86,24 +86,11 @@ impl Fairness {
         OBSERVER_WORDS + self.weak_words() + 2 * self.strong_words()
     }
 
-    fn members(&self, action: ActionId) -> (&[u32], &[u32]) {
+    /// The constraints that a step is in: those of the action it begins with.
+    fn members(&self, step: ActionId) -> (&[u32], &[u32]) {
         let width = self.weak_words() + self.strong_words();
-        self.members[action.index() * width..(action.index() + 1) * width].split_at(self.weak_words())
-    }
-
-    /// Makes chains known among these actions: a chain is in the constraints that its first action is in.
-    pub(crate) fn learn<S: System>(&mut self, system: &S, actions: &[ActionId]) {
-        let width = self.weak_words() + self.strong_words();
-        for &action in actions {
-            let end = (action.index() + 1) * width;
-            if end > self.members.len() {
-                self.members.resize(end, 0);
-            }
-            let first = system.first(action);
-            if first != action {
-                self.members.copy_within(first.index() * width..(first.index() + 1) * width, end - width);
-            }
-        }
+        let at = first(step, self.members.len() / width).index() * width;
+        self.members[at..at + width].split_at(self.weak_words())
     }
 
     /// The marks of a state in which these actions are enabled.

@@ -5,6 +5,7 @@
 //! has no step for that, the product has none.
 
 use fixedbitset::FixedBitSet;
+use model::chain::first;
 use model::{ActionId, StepError, Steps, System};
 use por::Situation;
 
@@ -129,8 +130,6 @@ pub struct Product<'a, S: System, O> {
 struct Buffers {
     target: Vec<u32>,
     enabled: Vec<ActionId>,
-    /// What each of them begins with.
-    firsts: Vec<ActionId>,
     /// What the observer lets happen, whether it moves then, and its steps.
     allowed: Vec<ActionId>,
     moves: Vec<bool>,
@@ -189,7 +188,7 @@ impl<'a, S: System, O: Observer> Product<'a, S, O> {
         &self.fairness
     }
 
-    /// The same product, told which actions may change valuations.
+    /// The same product, told which actions may change valuations: one bit for each that there is.
     #[must_use]
     pub fn with_visible(mut self, visible: FixedBitSet) -> Product<'a, S, O> {
         self.visible = Some(visible);
@@ -302,14 +301,8 @@ impl<'a, S: System, O: Observer> Product<'a, S, O> {
         }
         self.buffers.enabled.clear();
         self.system.enabled(state, &mut self.scratch, &mut self.buffers.enabled)?;
-        if !self.fairness.is_empty() {
-            self.fairness.learn(self.system, &self.buffers.enabled);
-        }
         self.fairness.state_marks(&self.buffers.enabled, &mut out.state_marks);
-        // To observers a step of several actions is its first.
-        self.buffers.firsts.clear();
-        self.buffers.firsts.extend(self.buffers.enabled.iter().map(|&action| self.system.first(action)));
-        self.observer.see_enabled(&self.buffers.firsts);
+        self.observer.see_enabled(&self.buffers.enabled);
         let watches = self.observer.watches();
         if self.buffers.enabled.is_empty() && watches != Watches::Actions {
             expanded.is_deadlock = true;
@@ -321,7 +314,6 @@ impl<'a, S: System, O: Observer> Product<'a, S, O> {
         }
         if self.orders.reverse {
             self.buffers.enabled.reverse();
-            self.buffers.firsts.reverse();
         }
         self.ask_observer(state, observer_state, valuation, reduction.is_some())?;
         if watches == Watches::Actions && self.buffers.allowed.is_empty() {
@@ -383,7 +375,7 @@ impl<'a, S: System, O: Observer> Product<'a, S, O> {
         valuation: u32,
         reduces: bool,
     ) -> Result<(), StepError> {
-        let Buffers { target, enabled, firsts, allowed, moves, ranges, observer_steps, blocked, .. } =
+        let Buffers { target, enabled, allowed, moves, ranges, observer_steps, blocked, .. } =
             &mut self.buffers;
         allowed.clear();
         moves.clear();
@@ -407,9 +399,12 @@ impl<'a, S: System, O: Observer> Product<'a, S, O> {
             Watches::Target | Watches::Changes => true,
             Watches::Actions => false,
         };
-        for (&action, first) in enabled.iter().zip(&*firsts) {
+        for &action in &*enabled {
             let mut to = valuation;
-            let is_visible = self.visible.as_ref().is_none_or(|visible| visible.contains(first.index()));
+            let is_visible = self
+                .visible
+                .as_ref()
+                .is_none_or(|visible| visible.contains(first(action, visible.len()).index()));
             if needs_target && is_visible {
                 target.copy_from_slice(state);
                 self.system.fire(target, action, &mut self.scratch)?;
@@ -417,7 +412,7 @@ impl<'a, S: System, O: Observer> Product<'a, S, O> {
                 let number = self.valuations.number_of(self.system, target, &mut self.scratch);
                 to = number.unwrap_or(valuation);
             }
-            let event = Event { from: valuation, to, action: Some(*first) };
+            let event = Event { from: valuation, to, action: Some(action) };
             let is_silent = self.observer.is_silent(event, &self.valuations);
             let range = match silent_range {
                 Some(range) if is_silent || watches == Watches::Source => range,

@@ -116,10 +116,6 @@ impl System for Reduced<'_> {
         self.system.fire(state, action, &mut scratch.model)
     }
 
-    fn first(&self, action: ActionId) -> ActionId {
-        self.system.first(action)
-    }
-
     fn n_propositions(&self) -> usize {
         self.system.n_propositions()
     }

@@ -221,7 +221,7 @@ impl Simulation<'_> {
                 }
             }
             None => {
-                let what = trace::describe(self.system, action);
+                let what = trace::describe(self.system, action, &before);
                 self.say(&format!("{position:>5}  {what}  {changes}\n"));
             }
         }
@@ -243,7 +243,7 @@ impl Simulation<'_> {
         match statements.as_deref() {
             Some([first]) => first.to_text(),
             Some([first, .., last]) => format!("{} … {}", first.to_text(), last.text),
-            _ => trace::describe(self.system, action),
+            _ => trace::describe(self.system, action, before),
         }
     }
 

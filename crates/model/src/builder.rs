@@ -6,7 +6,6 @@ use fixedbitset::FixedBitSet;
 use rustc_hash::FxHashMap;
 
 use crate::action_system::ActionSystem;
-use crate::chain::Chains;
 use crate::code::Code;
 use crate::index::Index;
 use crate::queue::{Queue, QueueUse, Queues};
@@ -174,17 +173,14 @@ impl Builder {
             let tests = tests.map(|guard| (guard.index(), &self.guards[guard.index()]));
             code.add_action(&self.exprs, &layout, tests, &action.effect);
         }
-        let chains = (!self.goes_on.is_empty()).then(|| {
-            let mut next = vec![None; self.actions.len()];
-            self.goes_on.iter().for_each(|&(action, process)| next[action.index()] = Some(process));
-            Chains::new(next)
-        });
+        let mut goes_on = vec![None; if self.goes_on.is_empty() { 0 } else { self.actions.len() }];
+        self.goes_on.iter().for_each(|&(action, process)| goes_on[action.index()] = Some(process));
         let is_quiet = |guard: &GuardId| self.guards[guard.index()] == Guard::Quiet;
         let quiet: FixedBitSet = (0..self.actions.len())
             .filter(|&action| self.actions[action].guards.iter().any(is_quiet))
             .collect();
         Ok(ActionSystem {
-            chains,
+            goes_on,
             queues: self.queues.finish(self.variables.len(), self.actions.len()),
             quiet: (!quiet.is_clear()).then_some(quiet),
             exprs: self.exprs,

@@ -8,7 +8,6 @@
 //! A state without enabled actions is a *deadlock*; what that means (the last state repeats for
 //! ever, the run is dropped, or it is an error) is decided by the property, not by the system.
 
-use std::borrow::Cow;
 use std::fmt;
 
 use crate::{ActionId, ProcessId, VarId};
@@ -194,11 +193,6 @@ pub trait System: Sync {
     fn fire(&self, state: &mut [u32], action: ActionId, scratch: &mut Self::Scratch)
     -> Result<(), StepError>;
 
-    /// The action that a step begins with, if it consists of several (see [`chain`](mod@crate::chain)).
-    fn first(&self, action: ActionId) -> ActionId {
-        action
-    }
-
     /// Number of propositions.
     fn n_propositions(&self) -> usize;
 
@@ -213,8 +207,8 @@ pub trait System: Sync {
 
 /// Names for people. Never used in a search.
 pub trait Describe {
-    /// What an action is called. Several actions may share a label.
-    fn action_label(&self, action: ActionId) -> Cow<'_, str>;
+    /// What the action is called that a step begins with. Several actions may share a label.
+    fn action_label(&self, action: ActionId) -> &str;
 
     /// The processes that take part in an action.
     fn action_owners(&self, action: ActionId) -> &[ProcessId];

@@ -1,6 +1,6 @@
 //! Algorithm 4.3: the choice of a stubborn set in a state.
 
-use model::{ActionSystem, Fault, Guard, Relations, System as _};
+use model::{ActionSystem, Fault, Guard, Relations};
 
 use crate::components::{Tarjan, Wanted};
 use crate::demand::{Demand, Rule, Situation};

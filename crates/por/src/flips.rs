@@ -74,7 +74,9 @@ impl Flips {
 
     /// The actions that may flip a proposition, in some state.
     pub fn visible(&self) -> FixedBitSet {
-        (0..self.actions.len()).filter(|&action| self.may_flip(ActionId::new(action))).collect()
+        let mut visible = FixedBitSet::with_capacity(self.actions.len());
+        visible.extend((0..self.actions.len()).filter(|&action| self.may_flip(ActionId::new(action))));
+        visible
     }
 
     /// The propositions that an action may flip, by their index in the list.

@@ -27,12 +27,12 @@ fn first_run(code: &Code) -> (Vec<String>, String, Vec<i64>) {
             break;
         };
         let mut here = state.clone();
-        for part in system.parts(action) {
+        for part in reference::parts(system, action, &state).expect("no fault").expect("it is enabled").0 {
             for statement in code.tell(part, &here) {
                 statements.push(format!("{}: {}", statement.process, statement.text));
                 output.extend(statement.output);
             }
-            here = reference::fire(system, part, &here).expect("it is enabled");
+            here = reference::act(system, part, &here).expect("it is enabled");
         }
         assert_eq!(here, after, "the parts make the step");
         state = after;

@@ -101,10 +101,10 @@ pub fn repeat(system: &ActionSystem, run: &Run) -> Result<Replayed, Rejection> {
     for (index, &action) in run.actions.iter().enumerate() {
         let label = system.action_label(action);
         let failed = |fault: Fault| Rejection(format!("step {} (`{label}`) fails: {fault}", index + 1));
-        if !reference::is_chain(system, &system.parts(action), &state).map_err(failed)? {
+        let Some((_, target)) = reference::parts(system, action, &state).map_err(failed)? else {
             return Err(Rejection(format!("step {}: `{label}` is not enabled", index + 1)));
-        }
-        state = reference::fire(system, action, &state).map_err(failed)?;
+        };
+        state = target;
         values.extend_from_slice(&state);
     }
     Ok(Replayed { n_variables: first.len(), values })

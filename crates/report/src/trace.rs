@@ -3,7 +3,6 @@
 //! A [`Trace`] is made from states that the judge of evidence (`replay`) computed, never from
 //! those of a search: what is shown was replayed.
 
-use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::ops::RangeInclusive;
 
@@ -87,13 +86,9 @@ impl<'a> Trace<'a> {
 
     /// The action that goes wrong after the last step.
     pub fn fails(&mut self, action: ActionId) {
-        let parts = self.system.parts(action);
-        // An action that is no chain may go wrong after others in the same step.
-        let chain = match parts.len() {
-            1 => story::failure(self.system, self.states.state(self.len()), action),
-            _ => None,
-        };
-        self.failure = chain.unwrap_or(parts);
+        // It may go wrong after others in the same step.
+        let chain = story::failure(self.system, self.states.state(self.len()), action);
+        self.failure = chain.unwrap_or_else(|| vec![action]);
     }
 
     /// The statements of a step, from 1 on, if somebody can tell them.
@@ -118,7 +113,11 @@ impl<'a> Trace<'a> {
     fn lines(&self, step: usize) -> Vec<String> {
         let Some(before) = step.checked_sub(1) else { return vec!["initial state".to_owned()] };
         let lines = told(&self.statements(step));
-        if lines.is_empty() { vec![describe(self.system, self.run.actions[before])] } else { lines }
+        if lines.is_empty() {
+            vec![describe(self.system, self.run.actions[before], self.states.state(before))]
+        } else {
+            lines
+        }
     }
 
     /// What is different after a step.
@@ -213,7 +212,10 @@ impl<'a> Trace<'a> {
         if !self.failure.is_empty() {
             let mut lines = told(&self.failing_statements());
             if lines.is_empty() {
-                lines = self.failure.iter().map(|&action| describe(self.system, action)).collect();
+                let label = |&action: &ActionId| {
+                    format!("{}: {}", owners(self.system, action), self.system.action_label(action))
+                };
+                lines = self.failure.iter().map(label).collect();
             }
             if let Some(last) = lines.last_mut() {
                 last.push_str("  -- this fails");
@@ -255,7 +257,7 @@ pub fn told(statements: &[Statement]) -> Vec<String> {
 /// A step as a program reads it; the initial state is a step without an action.
 #[derive(Serialize)]
 struct StepJson<'a> {
-    action: Option<Cow<'a, str>>,
+    action: Option<String>,
     process: Option<String>,
     state: Map<String, Value>,
     #[serde(skip_serializing_if = "Map::is_empty")]
@@ -276,10 +278,10 @@ impl Serialize for StepsJson<'_, '_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Trace { system, run, states, observer, story, .. } = self.trace;
         let step = |step: usize| {
-            let action = step.checked_sub(1).map(|before| run.actions[before]);
+            let action = step.checked_sub(1).map(|before| (run.actions[before], states.state(before)));
             StepJson {
-                action: action.map(|action| system.action_label(action)),
-                process: action.map(|action| owners(system, action)),
+                action: action.map(|(action, before)| reference::label(system, action, before)),
+                process: action.map(|(action, _)| owners(system, action)),
                 state: match story {
                     Some(story) => items_json(*story, states.state(step)),
                     None => state_json(system, states.state(step)),
@@ -297,9 +299,9 @@ impl Serialize for StepsJson<'_, '_> {
     }
 }
 
-/// The processes and the label of an action.
-pub fn describe(system: &ActionSystem, action: ActionId) -> String {
-    format!("{}: {}", owners(system, action), system.action_label(action))
+/// The processes and the label of a step from a state.
+pub fn describe(system: &ActionSystem, step: ActionId, before: &[i64]) -> String {
+    format!("{}: {}", owners(system, step), reference::label(system, step, before))
 }
 
 /// The names of the processes that take part in an action.

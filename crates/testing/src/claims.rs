@@ -10,7 +10,7 @@ use check::method::{Method, ObserverKind, SearchKind};
 use check::product::AtDeadlock;
 use check::search::{ProductOutcome, ProductStop, Violation};
 use ltl::{Formula, Formulas, Lasso, Op, Prop, Valuation, random, satisfies};
-use model::{ActionId, ActionSystem, ExprId, System as _, reference};
+use model::{ActionId, ActionSystem, ExprId, reference};
 use proptest::test_runner::TestCaseError;
 
 use crate::naive;

@@ -2,7 +2,7 @@
 //! of LTSmin's `pins2pins-check`.
 
 use model::reference::{self, Values};
-use model::{ActionId, ActionSystem, Guard, GuardId, Relations, System as _};
+use model::{ActionId, ActionSystem, Guard, GuardId, Relations};
 
 /// Checks the relations in all the given states and on the steps from them. States and steps in
 /// which the model goes wrong are passed over.
@@ -118,7 +118,7 @@ fn check_reads(system: &ActionSystem, relations: &Relations, s: &Values, t: &Val
     for id in (0..system.actions().len()).map(ActionId::new) {
         let mut mixed = t.clone();
         relations.effect_reads(id).iter().for_each(|var| mixed[var.index()] = s[var.index()]);
-        let (after_s, after_mixed) = (reference::fire(system, id, s), reference::fire(system, id, &mixed));
+        let (after_s, after_mixed) = (reference::act(system, id, s), reference::act(system, id, &mixed));
         let (Ok(after_s), Ok(after_mixed)) = (&after_s, &after_mixed) else {
             if after_s != after_mixed {
                 return Err(format!("{id:?} reads more than it says, in {s:?} and {mixed:?}"));

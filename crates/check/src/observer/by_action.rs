@@ -3,6 +3,7 @@
 
 use automata::tau_free::TooLarge;
 use automata::{TauFree, Tester};
+use model::chain::first;
 use model::{ActionSystem, LabelId};
 
 use super::{Event, Observer, ObserverStep, Stance, Valuations, Watches};
@@ -33,7 +34,7 @@ impl<'a> ByAction<'a> {
 
     #[inline]
     fn letter(&self, event: Event) -> Option<u32> {
-        self.letters[event.action?.index()]
+        self.letters[first(event.action?, self.letters.len()).index()]
     }
 }
 

@@ -59,7 +59,7 @@ pub struct Event {
     pub from: u32,
     /// Number of the valuation after it.
     pub to: u32,
-    /// The action; none if the last state of a run repeats.
+    /// The step; none if the last state of a run repeats. Who watches actions sees the one it begins with.
     pub action: Option<ActionId>,
 }
 
@@ -103,7 +103,7 @@ pub trait Observer {
     /// How a state accepts while the system has this valuation.
     fn stance(&mut self, state: u32, valuation: u32, valuations: &Valuations) -> Stance;
 
-    /// Told of a state that is about to be expanded: these actions are enabled.
+    /// Told of a state that is about to be expanded: these steps are enabled.
     fn see_enabled(&mut self, _enabled: &[ActionId]) {}
 
     /// Whether it sees nothing of an event.

@@ -15,7 +15,9 @@
 //! The counter of Definition 11 runs modulo n + 1, and that of Theorem 4 from 1 to k: the paper's
 //! moduli lose a state each. Marks are on steps.
 
+use fixedbitset::FixedBitSet;
 use model::ActionId;
+use model::chain::first;
 use rustc_hash::FxHashMap;
 
 use super::{Event, Observer, ObserverStep, Stance, Valuations, Watches};
@@ -34,9 +36,10 @@ struct State {
 /// An observer with one mark, and monitors for fairness.
 pub struct Monitored<O> {
     observer: O,
-    weak: Vec<Vec<ActionId>>,
-    strong: Vec<Vec<ActionId>>,
-    /// The actions enabled in the state that is expanded.
+    /// The actions of each constraint.
+    weak: Vec<FixedBitSet>,
+    strong: Vec<FixedBitSet>,
+    /// The steps enabled in the state that is expanded.
     enabled: Vec<ActionId>,
     states: Vec<State>,
     numbers: FxHashMap<State, u32>,
@@ -45,11 +48,17 @@ pub struct Monitored<O> {
 }
 
 impl<O: Observer> Monitored<O> {
-    /// An observer with at most one mark, under these constraints.
-    pub fn new(observer: O, constraints: &[Constraint]) -> Monitored<O> {
+    /// An observer with at most one mark, under these constraints on a system of so many actions.
+    pub fn new(observer: O, n_actions: usize, constraints: &[Constraint]) -> Monitored<O> {
         let of_kind = |strong: bool| {
-            let used = constraints.iter().filter(|known| known.strong == strong && !known.actions.is_empty());
-            used.map(|known| known.actions.clone()).collect()
+            let used =
+                constraints.iter().filter(move |known| known.strong == strong && !known.actions.is_empty());
+            let actions = |constraint: &Constraint| {
+                let mut actions = FixedBitSet::with_capacity(n_actions);
+                actions.extend(constraint.actions.iter().map(|action| action.index()));
+                actions
+            };
+            used.map(actions).collect()
         };
         Monitored {
             observer,
@@ -95,8 +104,8 @@ impl<O: Observer> Monitored<O> {
         }
     }
 
-    fn is_enabled(&self, actions: &[ActionId]) -> bool {
-        self.enabled.iter().any(|action| actions.contains(action))
+    fn is_enabled(&self, actions: &FixedBitSet) -> bool {
+        self.enabled.iter().any(|&step| contains(actions, step))
     }
 
     /// Moves the counter: the observer's set first, then the monitors'.
@@ -113,8 +122,13 @@ impl<O: Observer> Monitored<O> {
     }
 }
 
-fn is_taken(actions: &[ActionId], action: Option<ActionId>) -> bool {
-    action.is_some_and(|action| actions.contains(&action))
+fn is_taken(actions: &FixedBitSet, step: Option<ActionId>) -> bool {
+    step.is_some_and(|step| contains(actions, step))
+}
+
+/// Whether a step begins with one of these actions.
+fn contains(actions: &FixedBitSet, step: ActionId) -> bool {
+    actions.contains(first(step, actions.len()).index())
 }
 
 impl<O: Observer> Observer for Monitored<O> {

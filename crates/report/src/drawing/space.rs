@@ -35,8 +35,7 @@ pub fn draw(space: &Space<'_>, title: &str) -> Result<Drawing, ExportError> {
     let mut is_left = BTreeSet::new();
     graph::for_each_transition(space.system, space.store, |from, action, to| -> Result<(), ExportError> {
         is_left.insert(from);
-        let label = space.system.action_label(action).into_owned();
-        bundle.add(NodeId::new(from.index()), NodeId::new(to.index()), label);
+        bundle.add(NodeId::new(from.index()), NodeId::new(to.index()), space.step_label(from, action));
         Ok(())
     })?;
     for id in (0..space.store.n_states() as usize).map(StateId::new) {
