@@ -10,7 +10,7 @@ use std::time::Instant;
 
 use base::{Budget, SourceMap};
 use check::reduced::Reduced;
-use check::{Exact, Exploration, search};
+use check::{Exact, Exploration, Space, search};
 use model::System;
 use petri::{Bounds, Model, Net};
 
@@ -76,7 +76,7 @@ fn explore(model: &mut Model, reduces: bool) -> (Exploration, f64) {
     }
 }
 
-fn bfs<S: System>(system: &S) -> Exploration {
-    let mut store = Exact::new(system.width(), u64::MAX);
-    search::bfs::search(system, &mut store, &[], &mut Budget::unlimited())
+fn bfs<S: Space>(space: &S) -> Exploration {
+    let mut store = Exact::new(space.whole().width(), u64::MAX);
+    search::bfs::search(space, &mut store, &[], &mut Budget::unlimited())
 }

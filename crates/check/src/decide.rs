@@ -20,7 +20,6 @@ use crate::observer::{
 };
 use crate::product::{AtDeadlock, Orders, Product};
 use crate::reduced::Reduced;
-use crate::reduction::Reduction;
 use crate::search::one_pass::WorkSet;
 use crate::search::{Evidence, Goal, ProductOutcome, ProductStop, Violation};
 use crate::search::{bfs, couvreur, nested_dfs, one_pass, product_bfs, shortest, two_pass};
@@ -386,11 +385,10 @@ impl<'a> Run<'a> {
                 product = product.with_visible(flips.visible());
             }
             Some(reduction) => {
-                let mut reduction = Reduction::for_propositions(system, &numbers, reduction);
-                if let Some(rule) = settings.without_rule {
-                    reduction = reduction.without(rule);
-                }
                 product = product.reduced(reduction);
+                if let Some(rule) = settings.without_rule {
+                    product = product.without(rule);
+                }
             }
         }
         let width = product.width();

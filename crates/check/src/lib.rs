@@ -6,7 +6,7 @@
 //!   [`decide`]: runs it.
 //! - [`fairness`]: which infinite runs count.
 //! - [`graph`]: the transitions of a space that was explored, for exporting it.
-//! - [`reduced`]: a system of which only stubborn sets are explored.
+//! - [`reduced`]: a part of a system: only stubborn sets are explored.
 //! - [`observer`]: automata and testers that watch a run.
 //! - [`product`]: a system together with an observer.
 //! - [`reduction`]: which steps of a product are left out.
@@ -22,7 +22,7 @@ pub mod fairness;
 pub mod graph;
 pub mod method;
 pub mod observer;
-pub mod paged;
+mod paged;
 pub mod product;
 pub mod reduced;
 pub mod reduction;
@@ -30,5 +30,5 @@ pub mod search;
 pub mod store;
 pub mod walk;
 
-pub use search::{Exploration, Goal, Stats, Stop};
-pub use store::{Bitstate, Exact, StateId, Store, Visited};
+pub use search::{Exploration, Goal, Space, Stats, Stop};
+pub use store::{Bitstate, Exact, Sequence, StateId, Store, Visited};

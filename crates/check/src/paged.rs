@@ -5,7 +5,7 @@
 
 /// Records of `width` words each.
 #[derive(Clone, Debug)]
-pub struct Paged {
+pub(crate) struct Paged {
     width: usize,
     /// Records per page, as a power of two.
     shift: u32,
@@ -15,31 +15,31 @@ pub struct Paged {
 
 /// The operating system has no page to give.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct OutOfMemory;
+pub(crate) struct OutOfMemory;
 
 impl Paged {
     const PAGE_WORDS: usize = 1 << 14;
 
     /// No records of `width` words, which must not be 0.
-    pub fn new(width: usize) -> Paged {
+    pub(crate) fn new(width: usize) -> Paged {
         let per_page = (Paged::PAGE_WORDS / width).max(1);
         Paged { width, shift: per_page.ilog2(), pages: Vec::new(), len: 0 }
     }
 
     /// Number of records.
     #[inline]
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.len
     }
 
     /// Whether there is no record.
     #[inline]
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.len == 0
     }
 
     /// Bytes allocated.
-    pub fn bytes(&self) -> u64 {
+    pub(crate) fn bytes(&self) -> u64 {
         // Only the first page grows step by step; the others are allocated whole.
         let first = self.pages.first().map_or(0, Vec::capacity);
         let others = self.pages.len().saturating_sub(1) * (self.width << self.shift);
@@ -53,7 +53,7 @@ impl Paged {
 
     /// The record at `index`.
     #[inline]
-    pub fn get(&self, index: usize) -> &[u32] {
+    pub(crate) fn get(&self, index: usize) -> &[u32] {
         debug_assert!(index < self.len);
         let (page, at) = self.place(index);
         &self.pages[page][at..at + self.width]
@@ -61,7 +61,7 @@ impl Paged {
 
     /// The record at `index`, for changing.
     #[inline]
-    pub fn get_mut(&mut self, index: usize) -> &mut [u32] {
+    pub(crate) fn get_mut(&mut self, index: usize) -> &mut [u32] {
         debug_assert!(index < self.len);
         let (page, at) = self.place(index);
         &mut self.pages[page][at..at + self.width]
@@ -69,7 +69,7 @@ impl Paged {
 
     /// Appends a record.
     #[inline]
-    pub fn push(&mut self, record: &[u32]) -> Result<(), OutOfMemory> {
+    pub(crate) fn push(&mut self, record: &[u32]) -> Result<(), OutOfMemory> {
         debug_assert_eq!(record.len(), self.width);
         let (page, at) = self.place(self.len);
         if page == self.pages.len() || self.pages[page].len() == at {
@@ -97,13 +97,13 @@ impl Paged {
 
     /// Removes the last record, if there is one. Its page is kept.
     #[inline]
-    pub fn pop(&mut self) {
+    pub(crate) fn pop(&mut self) {
         self.len = self.len.saturating_sub(1);
     }
 
     /// Removes all records from `len` on. Their pages are kept.
     #[inline]
-    pub fn truncate(&mut self, len: usize) {
+    pub(crate) fn truncate(&mut self, len: usize) {
         self.len = self.len.min(len);
     }
 }

@@ -9,7 +9,7 @@ use check::reduced::Reduced;
 use check::search::one_pass::WorkSet;
 use check::search::{ProductOutcome, Violation, tester};
 use check::store::ExactPlanes;
-use check::{Exact, Stats, reduction, search};
+use check::{Exact, Space, Stats, reduction, search};
 use model::{ActionSystem, System};
 use process::PropertyKind;
 
@@ -21,9 +21,14 @@ fn load(name: &str, n: i64) -> process::Model {
     process::load(&mut sources, source, &options, &mut |_: &str| Err(String::new())).expect("a good model")
 }
 
-fn explore<S: System>(system: &S) -> Stats {
-    search::bfs::search(system, &mut Exact::new(system.width(), u64::MAX), &[], &mut Budget::unlimited())
-        .stats
+fn explore<S: Space>(space: &S) -> Stats {
+    search::bfs::search(
+        space,
+        &mut Exact::new(space.whole().width(), u64::MAX),
+        &[],
+        &mut Budget::unlimited(),
+    )
+    .stats
 }
 
 /// States of the reduced product with a tester, and what it found.

@@ -9,6 +9,7 @@ use model::{ActionSystem, LabelId};
 use super::{Event, Observer, ObserverStep, Stance, Valuations, Watches};
 
 /// A tester, made τ-free, that watches a run.
+#[derive(Clone)]
 pub struct ByAction<'a> {
     tester: &'a Tester,
     free: TauFree,

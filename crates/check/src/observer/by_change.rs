@@ -8,6 +8,7 @@ use ltl::Prop;
 use super::{Event, Observer, ObserverStep, Stance, Valuations, Watches};
 
 /// A TA or TGTA that watches a run.
+#[derive(Clone)]
 pub struct ByChange {
     /// Per proposition of the automaton, its bit in valuations.
     bits: Vec<usize>,

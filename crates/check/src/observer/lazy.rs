@@ -51,6 +51,7 @@ pub enum Kind {
 }
 
 /// A testing automaton, made from a TGBA while it watches a run.
+#[derive(Clone)]
 pub struct Lazy<'a> {
     tgba: &'a Tgba,
     kind: Kind,
@@ -66,6 +67,7 @@ pub struct Lazy<'a> {
 }
 
 /// What the automaton is under one valuation.
+#[derive(Clone)]
 struct View {
     /// Per state, its edges: target and marks.
     edges: Vec<Vec<ObserverStep>>,

@@ -83,6 +83,18 @@ pub struct Stance {
     pub may_wait: bool,
 }
 
+/// An observer whose states have the same numbers in every copy, whatever a copy was asked before: they are
+/// those of the automaton it was made from. Workers of one search may each have a copy, and tell each
+/// other states. What a copy numbers as it meets it, valuations above all, never leaves it.
+/// ([`Monitored`] is none: it numbers its states as it meets them.)
+pub trait Portable: Observer + Clone {}
+
+impl Portable for ByAction<'_> {}
+impl Portable for ByChange {}
+impl Portable for ByValue<'_> {}
+impl Portable for Lazy<'_> {}
+impl Portable for StateLabeled<'_> {}
+
 /// An automaton that watches a run.
 pub trait Observer {
     /// What it looks at.

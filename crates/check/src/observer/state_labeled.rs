@@ -8,6 +8,7 @@ use super::by_value::valuation;
 use super::{Event, Observer, ObserverStep, Stance, Valuations, Watches};
 
 /// An extended Büchi automaton that watches a run.
+#[derive(Clone)]
 pub struct StateLabeled<'a> {
     automaton: &'a Extended,
     /// The propositions, in the order of the bits of valuations.

@@ -27,6 +27,7 @@ pub mod product_bfs;
 mod product_graph;
 mod roots;
 pub mod shortest;
+mod space;
 mod stack;
 pub mod streett;
 pub mod tester;
@@ -34,6 +35,7 @@ pub mod two_pass;
 mod varints;
 
 pub use evidence::{Evidence, ProductOutcome, ProductStop, Violation};
+pub use space::Space;
 
 use base::{Limit, Progress};
 use model::{Run, StepError, System};

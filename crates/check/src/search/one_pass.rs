@@ -40,7 +40,7 @@ use super::log::Log;
 use super::stack::{Pending, Stack};
 use crate::observer::Observer;
 use crate::paged::OutOfMemory;
-use crate::product::{Expanded, Product, ProductStep, ProductSteps, no_path};
+use crate::product::{Expanded, Path, Product, ProductStep, ProductSteps, Visits};
 use crate::store::Planes;
 
 /// The order of the work set of Algorithm 3.4.
@@ -59,7 +59,7 @@ pub fn search<S: System, O: Observer, P: Planes>(
     planes: &mut P,
     budget: &mut Budget<'_>,
 ) -> ProductOutcome {
-    product.expands_once(true);
+    product.begin(Visits::Once);
     let mut search = Search {
         planes,
         steps: product.new_steps(),
@@ -74,8 +74,9 @@ pub fn search<S: System, O: Observer, P: Planes>(
         progress: Progress::default(),
     };
     let stop = search.run(budget).err();
-    search.progress.depth = search.log.depth();
-    ProductOutcome::new(search.stats, search.progress, search.planes, stop)
+    let Search { planes, log, stats, mut progress, .. } = search;
+    progress.depth = log.into_depth();
+    ProductOutcome::new(stats, progress, planes, stop)
 }
 
 struct Search<'a, 's, S: System, O, P: Planes> {
@@ -170,7 +171,7 @@ impl<S: System, O: Observer, P: Planes> Search<'_, '_, S, O, P> {
         steps: &mut ProductSteps,
     ) -> Result<Expanded, ProductStop> {
         let (system, observer) = state.split_at(state.len() - 1);
-        let expanded = self.product.expand(system, observer[0], &mut no_path, steps);
+        let expanded = self.product.expand(system, observer[0], Path::Unknown, steps);
         let expanded = expanded.map_err(|error| ProductStop::trouble(error, || self.log.run_to(note).0))?;
         self.stats.deadlocks += u64::from(expanded.is_deadlock);
         let violation = match expanded {

@@ -18,11 +18,11 @@ use model::System;
 use super::Stats;
 use super::evidence::{ProductOutcome, ProductStop};
 use super::log::Log;
-use super::product_graph::{Edge, ProductGraph, Trouble};
+use super::product_graph::{Edge, ProductGraph, Trouble, exact};
 use crate::observer::Observer;
 use crate::paged::Paged;
 use crate::product::Product;
-use crate::store::StateId;
+use crate::store::{Products, StateId};
 
 /// Explores all of a product that is not reduced. Stutter loops count as transitions; deadlocks are states in
 /// which the system is in a deadlock.
@@ -30,8 +30,9 @@ pub fn search<S: System, O: Observer>(
     product: &mut Product<'_, S, O>,
     budget: &mut Budget<'_>,
 ) -> ProductOutcome {
+    let states = exact(product, budget);
     let mut search = Search {
-        graph: ProductGraph::new(product, budget.max_bytes),
+        graph: ProductGraph::new(product, states),
         found: Paged::new(1),
         log: Log::new(),
         edges: Vec::new(),
@@ -43,8 +44,8 @@ pub fn search<S: System, O: Observer>(
     ProductOutcome { stats: search.stats, system_states, stop, coverage: None }
 }
 
-struct Search<'p, 'a, S: System, O> {
-    graph: ProductGraph<'p, 'a, S, O>,
+struct Search<'p, 'a, S: System, O, P> {
+    graph: ProductGraph<'p, 'a, S, O, P>,
     /// The states in the order in which they were found, and how: the notes have the same order.
     found: Paged,
     log: Log,
@@ -52,7 +53,7 @@ struct Search<'p, 'a, S: System, O> {
     stats: Stats,
 }
 
-impl<S: System, O: Observer> Search<'_, '_, S, O> {
+impl<S: System, O: Observer, P: Products> Search<'_, '_, S, O, P> {
     fn run(&mut self, budget: &mut Budget<'_>) -> Result<(), ProductStop> {
         self.graph.begin().map_err(|trouble| match trouble {
             Trouble::Limit(limit) => ProductStop::Limit(limit),
@@ -80,7 +81,7 @@ impl<S: System, O: Observer> Search<'_, '_, S, O> {
     fn expand(&mut self, number: u64) -> Result<(), ProductStop> {
         let Search { graph, found, log, edges, stats } = self;
         let state = StateId::new(found.get(number as usize)[0] as usize);
-        let expanded = graph.expand(state, |_| false, edges);
+        let expanded = graph.expand(state, None, edges);
         let expanded = expanded.map_err(|trouble| match trouble {
             Trouble::Limit(limit) => ProductStop::Limit(limit),
             Trouble::Fault(error) => ProductStop::Fault(error, log.run_to(number as u32).0),

@@ -19,18 +19,19 @@ use model::System;
 use rustc_hash::FxHashMap;
 
 use super::evidence::{Evidence, Violation};
-use super::product_graph::{Edge, ProductGraph, Trouble};
+use super::product_graph::{Edge, ProductGraph, Trouble, exact};
 use crate::observer::Observer;
 use crate::product::Product;
-use crate::store::StateId;
+use crate::store::{Products, StateId};
 
 /// A shortest accepted lasso; nothing if there is none, or the budget is spent first.
 pub fn search<S: System, O: Observer>(
     product: &mut Product<'_, S, O>,
     budget: &mut Budget<'_>,
 ) -> Option<Evidence> {
+    let states = exact(product, budget);
     let mut search = Search {
-        graph: ProductGraph::new(product, budget.max_bytes),
+        graph: ProductGraph::new(product, states),
         found: Vec::new(),
         number_of: Vec::new(),
         first_edge: vec![0],
@@ -43,8 +44,8 @@ pub fn search<S: System, O: Observer>(
     search.shortest(budget)
 }
 
-struct Search<'p, 'a, S: System, O> {
-    graph: ProductGraph<'p, 'a, S, O>,
+struct Search<'p, 'a, S: System, O, P> {
+    graph: ProductGraph<'p, 'a, S, O, P>,
     /// The states in the order in which they were found. Below, a state is its place here.
     found: Vec<StateId>,
     /// Per number of the graph, that place.
@@ -59,7 +60,7 @@ struct Search<'p, 'a, S: System, O> {
     progress: Progress,
 }
 
-impl<S: System, O: Observer> Search<'_, '_, S, O> {
+impl<S: System, O: Observer, P: Products> Search<'_, '_, S, O, P> {
     fn explore(&mut self, budget: &mut Budget<'_>) -> Result<(), Trouble> {
         self.graph.begin()?;
         for index in 0..self.graph.initial.len() {
@@ -68,7 +69,7 @@ impl<S: System, O: Observer> Search<'_, '_, S, O> {
         let mut edges = Vec::new();
         let mut next = 0;
         while next < self.found.len() {
-            self.graph.expand(self.found[next], |_| false, &mut edges)?;
+            self.graph.expand(self.found[next], None, &mut edges)?;
             for edge in &mut edges {
                 if edge.is_new {
                     let distance = self.distances[next] + u32::from(edge.action.is_some());

@@ -26,7 +26,7 @@ use rustc_hash::FxHashSet;
 use super::couvreur::{End, Search};
 use crate::fairness::add;
 use crate::observer::Observer;
-use crate::store::StateId;
+use crate::store::{Products, StateId};
 
 /// A component, with its edges inside.
 struct Component {
@@ -38,8 +38,8 @@ struct Component {
 }
 
 /// Finds a part of a component, given by its states in the order in which they were entered, that is accepted and fair.
-pub(super) fn fair_part<S: System, O: Observer>(
-    search: &mut Search<'_, '_, S, O>,
+pub(super) fn fair_part<S: System, O: Observer, P: Products>(
+    search: &mut Search<'_, '_, S, O, P>,
     members: &[StateId],
 ) -> Result<Option<FxHashSet<u32>>, End> {
     let component = Component::new(search, members)?;
@@ -60,8 +60,8 @@ pub(super) fn fair_part<S: System, O: Observer>(
 }
 
 impl Component {
-    fn new<S: System, O: Observer>(
-        search: &mut Search<'_, '_, S, O>,
+    fn new<S: System, O: Observer, P: Products>(
+        search: &mut Search<'_, '_, S, O, P>,
         members: &[StateId],
     ) -> Result<Component, End> {
         let first = search.order_of(members[0]);

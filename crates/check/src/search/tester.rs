@@ -15,7 +15,7 @@ use super::one_pass::WorkSet;
 use super::{Stats, nested_dfs, one_pass};
 use crate::observer::{ByAction, Observer, Valuations};
 use crate::product::{AtDeadlock, Product};
-use crate::reduction::Reduction;
+use crate::reduction::Method;
 use crate::store::Planes;
 
 /// The product of a system with a legal tester, whose letters are these labels.
@@ -27,7 +27,7 @@ pub fn product<'a>(
 ) -> Result<Product<'a, ActionSystem, ByAction<'a>>, TooLarge> {
     let observer = ByAction::new(system, tester, labels)?;
     let product = Product::new(system, observer, Valuations::new(Vec::new()), AtDeadlock::Ignore);
-    Ok(if reduces { product.reduced(Reduction::for_actions(system)) } else { product })
+    Ok(if reduces { product.reduced(Method::Guided) } else { product })
 }
 
 /// Runs the searches that the tester needs. `new_planes` gives an empty pair of sets; if it has

@@ -1,7 +1,7 @@
 //! Deadlock freedom and invariants; and the other way round, what is possible.
 
 use check::reduced::Reduced;
-use check::{Bitstate, Exact, Exploration, Goal, Stop, search, store};
+use check::{Bitstate, Exact, Exploration, Goal, Space, Stop, search, store};
 use model::{ActionSystem, Expr, Run, StepError, System};
 use replay::Claim;
 use report::outcome::{Counterexample, ReductionCheck};
@@ -63,21 +63,21 @@ pub(super) fn decide<'a>(
 }
 
 /// Explores with the search and the store that were asked for.
-pub(crate) fn explore<S: System>(
-    system: &S,
+pub(crate) fn explore<S: Space>(
+    space: &S,
     goals: &[Goal],
     method: &SearchArguments,
     limits: &Limits,
     clock: &mut Clock,
 ) -> Result<Exploration, Failure> {
     let mut budget = clock.budget(limits);
-    let width = system.width();
+    let width = space.whole().width();
     Ok(match method.store {
         StoreKind::Exact => {
             let mut store = Exact::new(width, budget.max_bytes);
             match method.order {
-                Order::Bfs => search::bfs::search(system, &mut store, goals, &mut budget),
-                Order::Dfs => search::dfs::search(system, &mut store, goals, &mut budget),
+                Order::Bfs => search::bfs::search(space, &mut store, goals, &mut budget),
+                Order::Dfs => search::dfs::search(space, &mut store, goals, &mut budget),
             }
         }
         StoreKind::Bitstate => {
@@ -87,9 +87,9 @@ pub(crate) fn explore<S: System>(
             match method.order {
                 Order::Bfs => {
                     let mut queue = store::Queue::new(bits, width);
-                    search::bfs::search(system, &mut queue, goals, &mut budget)
+                    search::bfs::search(space, &mut queue, goals, &mut budget)
                 }
-                Order::Dfs => search::dfs::search(system, &mut bits, goals, &mut budget),
+                Order::Dfs => search::dfs::search(space, &mut bits, goals, &mut budget),
             }
         }
     })

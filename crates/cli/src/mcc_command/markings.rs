@@ -107,7 +107,7 @@ impl Contest<'_> {
             };
             let mut budget = clock.budget(limits);
             budget.max_states = budget.max_states.min(max_states);
-            let mut store = Exact::new(reduced.width(), budget.max_bytes);
+            let mut store = Exact::new(system.width(), budget.max_bytes);
             let explored = match order {
                 Order::BreadthFirst => search::bfs::search(&reduced, &mut store, &[goal], &mut budget),
                 Order::DepthFirst => search::dfs::search(&reduced, &mut store, &[goal], &mut budget),

@@ -178,7 +178,7 @@ impl Scene<'_> {
         let its = self.enabled[at].iter().filter(|&&action| who.takes_part(system, action));
         its.map(move |&action| {
             let part = story.and_then(|story| statements::part(story, action, &self.states[at], who.name));
-            part.unwrap_or_else(|| quoted(&system.action_label(action)))
+            part.unwrap_or_else(|| quoted(system.action_label(action)))
         })
     }
 
@@ -225,7 +225,7 @@ impl Scene<'_> {
         let wait = waiting::wait(system, self.locations, state, process);
         let mut labels: Vec<String> = Vec::new();
         for (action, _) in &wait.actions {
-            let label = quoted(&system.action_label(*action));
+            let label = quoted(system.action_label(*action));
             if !labels.contains(&label) {
                 labels.push(label);
             }

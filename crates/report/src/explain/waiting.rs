@@ -19,7 +19,7 @@ const MAX_ACTIONS: usize = 3;
 pub(super) fn enabled(system: &ActionSystem, state: &[i64]) -> Vec<String> {
     let mut labels: Vec<String> = Vec::new();
     for action in reference::enabled(system, state).unwrap_or_default() {
-        let label = quoted(&system.action_label(action));
+        let label = quoted(system.action_label(action));
         if !labels.contains(&label) {
             labels.push(label);
         }
@@ -216,7 +216,7 @@ fn sentence(system: &ActionSystem, locations: &Locations, state: &[i64], wait: &
         .actions
         .iter()
         .map(|(action, obstacles)| {
-            let label = quoted(&system.action_label(*action));
+            let label = quoted(system.action_label(*action));
             let obstacles: Vec<String> = obstacles.iter().map(|obstacle| obstacle.text.clone()).collect();
             match obstacles.as_slice() {
                 [] => label,
@@ -246,7 +246,7 @@ fn explain_net(system: &ActionSystem, locations: &Locations, state: &[i64], sent
     let n_nearest = transitions.len().min(MAX_WAITING / 2);
     for (action, obstacles) in &transitions[..n_nearest] {
         let texts: Vec<String> = obstacles.iter().map(|obstacle| obstacle.text.clone()).collect();
-        let label = quoted(&system.action_label(*action));
+        let label = quoted(system.action_label(*action));
         sentences.push(format!("For {label}, {}.", and(&some_of(&texts, 3, "place"))));
     }
     if transitions.len() > n_nearest {
