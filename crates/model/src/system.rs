@@ -167,12 +167,6 @@ impl Steps {
         &mut self.words[start..]
     }
 
-    /// Removes the last step.
-    pub fn pop(&mut self) {
-        self.actions.pop();
-        self.words.truncate(self.actions.len() * self.width);
-    }
-
     /// The actions, in order.
     #[inline]
     pub fn actions(&self) -> &[ActionId] {

@@ -15,7 +15,6 @@
 //! The counter of Definition 11 runs modulo n + 1, and that of Theorem 4 from 1 to k: the paper's
 //! moduli lose a state each. Marks are on steps.
 
-use fixedbitset::FixedBitSet;
 use model::ActionId;
 use model::chain::first;
 use rustc_hash::FxHashMap;
@@ -36,10 +35,10 @@ struct State {
 /// An observer with one mark, and monitors for fairness.
 pub struct Monitored<O> {
     observer: O,
-    /// The actions of each constraint.
-    weak: Vec<FixedBitSet>,
-    strong: Vec<FixedBitSet>,
-    /// The steps enabled in the state that is expanded.
+    n_actions: usize,
+    weak: Vec<Vec<ActionId>>,
+    strong: Vec<Vec<ActionId>>,
+    /// What the steps begin with that are enabled in the state that is expanded.
     enabled: Vec<ActionId>,
     states: Vec<State>,
     numbers: FxHashMap<State, u32>,
@@ -51,17 +50,12 @@ impl<O: Observer> Monitored<O> {
     /// An observer with at most one mark, under these constraints on a system of so many actions.
     pub fn new(observer: O, n_actions: usize, constraints: &[Constraint]) -> Monitored<O> {
         let of_kind = |strong: bool| {
-            let used =
-                constraints.iter().filter(move |known| known.strong == strong && !known.actions.is_empty());
-            let actions = |constraint: &Constraint| {
-                let mut actions = FixedBitSet::with_capacity(n_actions);
-                actions.extend(constraint.actions.iter().map(|action| action.index()));
-                actions
-            };
-            used.map(actions).collect()
+            let used = constraints.iter().filter(|known| known.strong == strong && !known.actions.is_empty());
+            used.map(|known| known.actions.clone()).collect()
         };
         Monitored {
             observer,
+            n_actions,
             weak: of_kind(false),
             strong: of_kind(true),
             enabled: Vec::new(),
@@ -104,8 +98,8 @@ impl<O: Observer> Monitored<O> {
         }
     }
 
-    fn is_enabled(&self, actions: &FixedBitSet) -> bool {
-        self.enabled.iter().any(|&step| contains(actions, step))
+    fn is_enabled(&self, actions: &[ActionId]) -> bool {
+        self.enabled.iter().any(|action| actions.contains(action))
     }
 
     /// Moves the counter: the observer's set first, then the monitors'.
@@ -122,13 +116,8 @@ impl<O: Observer> Monitored<O> {
     }
 }
 
-fn is_taken(actions: &FixedBitSet, step: Option<ActionId>) -> bool {
-    step.is_some_and(|step| contains(actions, step))
-}
-
-/// Whether a step begins with one of these actions.
-fn contains(actions: &FixedBitSet, step: ActionId) -> bool {
-    actions.contains(first(step, actions.len()).index())
+fn is_taken(actions: &[ActionId], action: Option<ActionId>) -> bool {
+    action.is_some_and(|action| actions.contains(&action))
 }
 
 impl<O: Observer> Observer for Monitored<O> {
@@ -157,7 +146,7 @@ impl<O: Observer> Observer for Monitored<O> {
 
     fn see_enabled(&mut self, enabled: &[ActionId]) {
         self.enabled.clear();
-        self.enabled.extend_from_slice(enabled);
+        self.enabled.extend(enabled.iter().map(|&step| first(step, self.n_actions)));
     }
 
     fn steps(&mut self, state: u32, event: Event, valuations: &Valuations) -> &[ObserverStep] {
@@ -166,10 +155,11 @@ impl<O: Observer> Observer for Monitored<O> {
         self.inner.extend_from_slice(self.observer.steps(source.observer, event, valuations));
         self.steps.clear();
         let all_marks = self.observer.all_marks();
-        let weak = self.next_weak(source.weak, event.action);
+        let action = event.action.map(|step| first(step, self.n_actions));
+        let weak = self.next_weak(source.weak, action);
         let mut choices: Vec<Vec<u8>> = vec![Vec::new()];
         for (index, &strong) in source.strong.iter().enumerate() {
-            let next = self.next_strong(index, strong, event.action);
+            let next = self.next_strong(index, strong, action);
             let extended = choices
                 .iter()
                 .flat_map(|choice| next.iter().map(move |&strong| [choice.as_slice(), &[strong]].concat()));

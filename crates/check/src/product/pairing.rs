@@ -297,17 +297,9 @@ impl<S: System, O: Observer> Pairing<'_, S, O> {
         for index in chosen {
             let action = self.possible.actions[index];
             let number = out.systems.len() as u32;
-            match self.possible.targets.places[index] {
-                Some(at) => {
-                    out.systems.push(action, &self.possible.targets.words[at..at + state.len()]);
-                }
-                None => match self.system.fire(out.systems.push(action, state), action, &mut self.scratch) {
-                    Err(_) if look == Look::Sound => {
-                        out.systems.pop();
-                        continue;
-                    }
-                    fired => fired?,
-                },
+            match self.possible.targets.get(index, self.system, state, action, &mut self.scratch) {
+                Err(_) if look == Look::Sound => continue,
+                target => _ = out.systems.push(action, target?),
             }
             let silent = !self.possible.moves[index];
             let (from, to) = self.possible.ranges[index];

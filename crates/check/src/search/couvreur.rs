@@ -164,9 +164,10 @@ impl<'p, 'a, S: System, O: Observer, P: Products> Search<'p, 'a, S, O, P> {
     fn on(graph: ProductGraph<'p, 'a, S, O, P>, scope: Scope) -> Search<'p, 'a, S, O, P> {
         let fairness = graph.fairness();
         let (acceptance, looks_for_livelocks) = match scope {
-            Scope::All => {
-                (fairness.acceptance(graph.all_marks()), graph.has_livelocks() && fairness.is_empty())
-            }
+            Scope::All => (
+                fairness.acceptance(graph.observer().all_marks()),
+                graph.observer().has_livelocks() && fairness.is_empty(),
+            ),
             Scope::Livelocks => (fairness.acceptance(0), false),
         };
         Search {
@@ -268,7 +269,7 @@ impl<'p, 'a, S: System, O: Observer, P: Products> Search<'p, 'a, S, O, P> {
     /// Makes room for what is known about the states of the graph.
     #[inline]
     fn make_room(&mut self) -> Result<(), End> {
-        let n_ids = self.graph.n_ids();
+        let n_ids = self.graph.states.n_ids();
         if n_ids > MAX_STATES as usize {
             return Err(End::Limit(Limit::States(u64::from(MAX_STATES))));
         }
@@ -370,9 +371,9 @@ impl<'p, 'a, S: System, O: Observer, P: Products> Search<'p, 'a, S, O, P> {
     }
 
     fn poll(&mut self, budget: &mut Budget<'_>) -> Result<(), End> {
-        self.progress.states = self.graph.n_states();
+        self.progress.states = self.graph.states.n_states();
         self.progress.pending = self.path.n_waiting();
-        self.progress.bytes = self.graph.bytes()
+        self.progress.bytes = self.graph.states.bytes()
             + self.path.bytes()
             + self.via.bytes()
             + self.roots.bytes()
@@ -435,10 +436,10 @@ impl<'p, 'a, S: System, O: Observer, P: Products> Search<'p, 'a, S, O, P> {
 
     /// The outcome of a search that ended so.
     pub(super) fn outcome(mut self, end: Option<End>, budget: &mut Budget<'_>) -> ProductOutcome {
-        self.progress.states = self.graph.n_states();
+        self.progress.states = self.graph.states.n_states();
         self.stats.record(&self.progress);
         let stats = self.stats;
-        let system_states = Some(self.graph.n_system_states());
+        let system_states = Some(self.graph.states.n_system_states());
         let stop = end.map(|end| self.explain(end, budget).unwrap_or_else(|stop| stop));
         ProductOutcome { stats, system_states, stop, coverage: None }
     }
@@ -481,8 +482,8 @@ impl<'p, 'a, S: System, O: Observer, P: Products> Search<'p, 'a, S, O, P> {
 
     /// The states that are so.
     fn states(&self, is_so: impl Fn(&Path, StateId) -> bool) -> FixedBitSet {
-        let mut states = FixedBitSet::with_capacity(self.graph.n_ids());
-        states.extend(self.graph.ids().filter(|&state| is_so(&self.path, state)).map(StateId::index));
+        let mut states = FixedBitSet::with_capacity(self.graph.states.n_ids());
+        states.extend(self.graph.states.ids().filter(|&state| is_so(&self.path, state)).map(StateId::index));
         states
     }
 

@@ -47,7 +47,7 @@ impl<'r, 'p, 'a, 'w, S: System, O: Observer, P: Products> Runs<'r, 'p, 'a, 'w, S
         // What was allowed while exploring is not asked for again.
         progress.states = progress.states.min(budget.max_states);
         progress.bytes = progress.bytes.min(budget.max_bytes);
-        let tree = Tree::new(graph.n_ids())?;
+        let tree = Tree::new(graph.states.n_ids())?;
         Ok(Runs { graph, budget, progress, tree, edges: Vec::new() })
     }
 
@@ -96,7 +96,7 @@ impl<'r, 'p, 'a, 'w, S: System, O: Observer, P: Products> Runs<'r, 'p, 'a, 'w, S
         for edge in &cycle {
             if let Some(action) = edge.action {
                 run.actions.push(action);
-                observer_states.push(self.graph.observer_state(edge.target));
+                observer_states.push(self.graph.states.observer_state(edge.target));
             }
         }
         Ok(Evidence { violation, run, cycle_start: Some(cycle_start), observer_states })
@@ -121,11 +121,11 @@ impl<'r, 'p, 'a, 'w, S: System, O: Observer, P: Products> Runs<'r, 'p, 'a, 'w, S
         let way = self.tree.way_to(found);
         let initial = self.graph.initial.iter().find(|initial| initial.1 == way[0]);
         let mut run = Run { initial: initial.ok_or(ProductStop::NoRun)?.0, actions: Vec::new() };
-        let mut observers = vec![self.graph.observer_state(way[0])];
+        let mut observers = vec![self.graph.states.observer_state(way[0])];
         for edge in self.edges_along(&way, &|_| true)?.edges {
             if let Some(action) = edge.action {
                 run.actions.push(action);
-                observers.push(self.graph.observer_state(edge.target));
+                observers.push(self.graph.states.observer_state(edge.target));
             }
         }
         Ok((run, observers, found))

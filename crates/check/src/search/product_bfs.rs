@@ -39,8 +39,8 @@ pub fn search<S: System, O: Observer>(
         stats: Stats::default(),
     };
     let stop = search.run(budget).err();
-    search.stats.states = search.graph.n_states();
-    let system_states = Some(search.graph.n_system_states());
+    search.stats.states = search.graph.states.n_states();
+    let system_states = Some(search.graph.states.n_system_states());
     ProductOutcome { stats: search.stats, system_states, stop, coverage: None }
 }
 
@@ -61,15 +61,15 @@ impl<S: System, O: Observer, P: Products> Search<'_, '_, S, O, P> {
         })?;
         for (initial, id) in &self.graph.initial {
             self.found.push(&[id.index() as u32])?;
-            self.log.add(Log::ROOT, *initial as u32, self.graph.observer_state(*id))?;
+            self.log.add(Log::ROOT, *initial as u32, self.graph.states.observer_state(*id))?;
         }
         self.poll(0, budget)?;
-        let mut level_end = self.graph.n_states();
+        let mut level_end = self.graph.states.n_states();
         let mut next = 0;
-        while next < self.graph.n_states() {
+        while next < self.graph.states.n_states() {
             if next == level_end {
                 self.stats.depth += 1;
-                level_end = self.graph.n_states();
+                level_end = self.graph.states.n_states();
             }
             self.expand(next)?;
             next += 1;
@@ -92,20 +92,20 @@ impl<S: System, O: Observer, P: Products> Search<'_, '_, S, O, P> {
             // Nothing goes wrong after a deadlock, so the run over such an edge is never asked for.
             let action = edge.action.map_or(0, |action| action.index() as u32);
             found.push(&[edge.target.index() as u32])?;
-            log.add(number as u32, action, graph.observer_state(edge.target))?;
+            log.add(number as u32, action, graph.states.observer_state(edge.target))?;
         }
         Ok(())
     }
 
     fn poll(&mut self, n_expanded: u64, budget: &mut Budget<'_>) -> Result<(), ProductStop> {
-        let states = self.graph.n_states();
+        let states = self.graph.states.n_states();
         let edge_bytes = self.edges.capacity() * size_of::<Edge>();
         let progress = Progress {
             states,
             transitions: self.stats.transitions,
             depth: self.stats.depth,
             pending: states - n_expanded,
-            bytes: self.graph.bytes() + self.found.bytes() + self.log.bytes() + edge_bytes as u64,
+            bytes: self.graph.states.bytes() + self.found.bytes() + self.log.bytes() + edge_bytes as u64,
         };
         self.stats.record(&progress);
         Ok(budget.poll(&progress)?)

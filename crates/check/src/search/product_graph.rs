@@ -7,7 +7,7 @@ use model::{ActionId, StepError, System};
 
 use crate::fairness::Fairness;
 use crate::observer::{Observer, Stance};
-use crate::product::{ExpandError, Expanded, Path, Product, ProductSteps};
+use crate::product::{ExpandError, Expanded, Path, Product, ProductStep, ProductSteps};
 use crate::store::{Paired, Products, StateId};
 
 /// An edge of the product.
@@ -21,6 +21,13 @@ pub(crate) struct Edge {
     pub(crate) action: Option<ActionId>,
     /// The observer sees nothing of it.
     pub(crate) silent: bool,
+}
+
+impl Edge {
+    #[inline]
+    fn new(step: &ProductStep, target: StateId, is_new: bool) -> Edge {
+        Edge { target, is_new, marks: step.marks, action: step.action, silent: step.silent }
+    }
 }
 
 /// Why a state could not be expanded.
@@ -54,7 +61,7 @@ impl From<ExpandError> for Trouble {
 /// The product as far as it was explored.
 pub(crate) struct ProductGraph<'p, 'a, S: System, O, P> {
     product: &'p mut Product<'a, S, O>,
-    states: P,
+    pub(crate) states: P,
     state: Vec<u32>,
     steps: ProductSteps,
     ids: Vec<(StateId, bool)>,
@@ -75,12 +82,9 @@ impl<'p, 'a, S: System, O: Observer, P: Products> ProductGraph<'p, 'a, S, O, P> 
         ProductGraph { product, states, state, steps, ids: Vec::new(), initial: Vec::new() }
     }
 
-    pub(crate) fn all_marks(&self) -> u64 {
-        self.product.observer().all_marks()
-    }
-
-    pub(crate) fn has_livelocks(&self) -> bool {
-        self.product.observer().has_livelocks()
+    /// The observer.
+    pub(crate) fn observer(&self) -> &O {
+        self.product.observer()
     }
 
     pub(crate) fn fairness(&self) -> &Fairness {
@@ -90,34 +94,6 @@ impl<'p, 'a, S: System, O: Observer, P: Products> ProductGraph<'p, 'a, S, O, P> 
     /// The marks of the state that was expanded last.
     pub(crate) fn state_marks(&self) -> &[u32] {
         &self.steps.state_marks
-    }
-
-    pub(crate) fn n_states(&self) -> u64 {
-        self.states.n_states()
-    }
-
-    /// All numbers of states are smaller than this.
-    #[inline]
-    pub(crate) fn n_ids(&self) -> usize {
-        self.states.n_ids()
-    }
-
-    /// The numbers of all states.
-    pub(crate) fn ids(&self) -> impl Iterator<Item = StateId> {
-        self.states.ids()
-    }
-
-    pub(crate) fn n_system_states(&self) -> u64 {
-        self.states.n_system_states()
-    }
-
-    pub(crate) fn bytes(&self) -> u64 {
-        self.states.bytes()
-    }
-
-    /// The observer's part of a state.
-    pub(crate) fn observer_state(&self, id: StateId) -> u32 {
-        self.states.observer_state(id)
     }
 
     /// Adds the initial states.
@@ -160,13 +136,7 @@ impl<'p, 'a, S: System, O: Observer, P: Products> ProductGraph<'p, 'a, S, O, P> 
         let pairs = steps.steps.iter().map(|step| (step.system, step.observer));
         states.insert_all(steps.systems.targets(), state.len(), pairs, ids)?;
         let edges = steps.steps.iter().zip(ids.iter());
-        out.extend(edges.map(|(step, &(target, is_new))| Edge {
-            target,
-            is_new,
-            marks: step.marks,
-            action: step.action,
-            silent: step.silent,
-        }));
+        out.extend(edges.map(|(step, &(target, is_new))| Edge::new(step, target, is_new)));
         Ok(expanded)
     }
 
@@ -179,13 +149,7 @@ impl<'p, 'a, S: System, O: Observer, P: Products> ProductGraph<'p, 'a, S, O, P> 
         for step in &self.steps.steps {
             let target = self.steps.systems.target(step.system as usize);
             if let Some(target) = self.states.find(target, step.observer) {
-                out.push(Edge {
-                    target,
-                    is_new: false,
-                    marks: step.marks,
-                    action: step.action,
-                    silent: step.silent,
-                });
+                out.push(Edge::new(step, target, false));
             }
         }
         Ok(())

@@ -89,7 +89,7 @@ impl<S: System, O: Observer, P: Products> Search<'_, '_, S, O, P> {
     /// Adds a state that was just found, and how.
     fn add(&mut self, state: StateId, parent: Option<(u32, Edge)>, distance: u32) {
         let number = StateId::new(self.found.len());
-        self.number_of.resize(self.graph.n_ids(), 0);
+        self.number_of.resize(self.graph.states.n_ids(), 0);
         self.number_of[state.index()] = number.index() as u32;
         self.found.push(state);
         self.parents.push(parent.map(|(from, edge)| (from, Edge { target: number, ..edge })));
@@ -97,14 +97,14 @@ impl<S: System, O: Observer, P: Products> Search<'_, '_, S, O, P> {
     }
 
     fn observer_state(&self, number: usize) -> u32 {
-        self.graph.observer_state(self.found[number])
+        self.graph.states.observer_state(self.found[number])
     }
 
     fn poll(&mut self, budget: &mut Budget<'_>) -> Result<(), Limit> {
-        let n_states = self.graph.n_states();
+        let n_states = self.graph.states.n_states();
         self.progress.states = n_states;
         let edge_bytes = self.edges.capacity() * size_of::<Edge>();
-        self.progress.bytes = self.graph.bytes() + edge_bytes as u64 + 56 * n_states;
+        self.progress.bytes = self.graph.states.bytes() + edge_bytes as u64 + 56 * n_states;
         budget.poll(&self.progress)
     }
 
@@ -117,7 +117,7 @@ impl<S: System, O: Observer, P: Products> Search<'_, '_, S, O, P> {
         let targets = |state: u32| self.edges_of(state).iter().map(|edge| edge.target.index()).collect();
         let found = automata::scc::components(&(0..n_states).map(targets).collect::<Vec<Vec<usize>>>());
         let inside = |state: u32, edge: &Edge| found.of[state as usize] == found.of[edge.target.index()];
-        let all = self.graph.all_marks();
+        let all = self.graph.observer().all_marks();
         let mut marks: Vec<Option<u64>> = vec![None; found.n];
         for state in 0..n_states {
             for edge in self.edges_of(state).iter().filter(|edge| inside(state, edge)) {
