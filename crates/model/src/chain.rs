@@ -129,9 +129,11 @@ impl ChainScratch {
     }
 }
 
+// Out of line: the code for steps of one action stays small.
 impl ActionSystem {
     /// Walks along the chains that begin with an enabled action, depth first, and calls `visit` with the number and
     /// the actions of each step and the state it leads to, until that has seen enough.
+    #[inline(never)]
     pub(crate) fn for_each_chain(
         &self,
         state: &[u32],
@@ -214,6 +216,7 @@ impl ActionSystem {
     }
 
     /// Appends the chains that begin with an enabled action, which others may follow, and keeps their targets in mind.
+    #[inline(never)]
     pub(crate) fn list_chains(
         &self,
         state: &[u32],
@@ -235,6 +238,7 @@ impl ActionSystem {
     }
 
     /// Takes a step that begins with an action which others may follow.
+    #[inline(never)]
     pub(crate) fn fire_chain(
         &self,
         state: &mut [u32],
