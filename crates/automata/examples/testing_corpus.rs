@@ -11,7 +11,7 @@ mod csv;
 
 use std::time::{Duration, Instant};
 
-use automata::testing::{Limits, to_ta, to_tgta, translate_ta, translate_tgta};
+use automata::by_change::{Limits, to_ta, to_tgta, translate_ta, translate_tgta};
 use automata::{Effort, Placement, translate, translate_ba};
 use ltl::{Formula, Formulas};
 

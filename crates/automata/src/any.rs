@@ -2,8 +2,8 @@
 
 use ltl::{Lasso, Prop, Valuation};
 
+use crate::by_change::{Ta, Tgta, ta_accepts, ta_accepts_finite, tgta_accepts};
 use crate::extended::Extended;
-use crate::testing::{Ta, Tgta, ta_accepts, ta_accepts_finite, tgta_accepts};
 use crate::tgba::Tgba;
 
 /// An automaton of any kind. It comes from a text by [`hoa::read_any`](crate::hoa::read_any).

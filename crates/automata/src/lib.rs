@@ -7,10 +7,11 @@
 //! [cleaning](clean), [reduction by simulation](simulation), [degeneralization](mod@degeneralize),
 //! [complement and equivalence](complement), [stuttering](stutter). [HOA](hoa), [never claims](mod@never),
 //! [drawings](dot) and [words](word) are their texts. [Extended automata](extended) carry valuations on
-//! states and also accept finite words; [testing automata](testing) watch changes. What a file contains
+//! states and also accept finite words; [testing automata](by_change) watch changes. What a file contains
 //! is [any of these](any).
 
 pub mod any;
+pub mod by_change;
 pub mod clean;
 pub mod complement;
 pub mod degeneralize;
@@ -29,7 +30,6 @@ pub mod stats;
 pub mod stutter;
 pub mod tau_free;
 pub mod tester;
-pub mod testing;
 pub mod tgba;
 pub mod translate;
 pub mod waiting;

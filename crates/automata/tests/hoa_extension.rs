@@ -3,11 +3,11 @@
 
 mod common;
 
-use automata::extended::{Extended, ExtendedState};
-use automata::testing::{
+use automata::by_change::{
     Acceptance, Limits, PropSet, Step, Ta, Tgta, ta_accepts, ta_accepts_finite, tgta_accepts, to_ta,
     translate_ta,
 };
+use automata::extended::{Extended, ExtendedState};
 use automata::{AnyAutomaton, Effort, Marks, State, accepts, hoa, translate};
 use base::SourceId;
 use common::{config, formula, shown, tape, words};

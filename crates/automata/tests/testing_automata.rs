@@ -3,7 +3,7 @@
 
 mod common;
 
-use automata::testing::{
+use automata::by_change::{
     Explosion, Limits, PropSet, Reading, Refusal, Step, Ta, Tgta, Waiting, small_ta, small_tgta, ta_accepts,
     tgta_accepts, to_ta, to_tgta, translate_ta, translate_tgta,
 };

@@ -3,9 +3,9 @@
 //! The automaton is given once, as a TGBA or in whatever form the user wrote it; the form that the
 //! method needs is made here.
 
+use automata::by_change::{Limits, Ta, Tgta, small_ta, small_tgta};
 use automata::degeneralize::Placement;
 use automata::extended::Extended;
-use automata::testing::{Limits, Ta, Tgta, small_ta, small_tgta};
 use automata::waiting::waiting_form;
 use automata::{Effort, Tgba, to_ba};
 use base::Budget;

@@ -272,8 +272,8 @@ impl Session<'_> {
 
     /// The automaton as the kind asked for; without that its own.
     fn convert(&self, at: usize, automaton: &AnyAutomaton) -> Result<AnyAutomaton, Failure> {
-        let limits = automata::testing::Limits::default();
-        let failed = |reason: automata::testing::Explosion| {
+        let limits = automata::by_change::Limits::default();
+        let failed = |reason: automata::by_change::Explosion| {
             Failure::plain("too-large", reason.to_string(), self.arguments.json)
         };
         match (self.arguments.to, automaton) {
@@ -303,10 +303,10 @@ impl Session<'_> {
                 AnyAutomaton::Extended(extended.ok_or_else(|| self.too_large("the extended automaton"))?)
             }
             Some(AutomatonKind::Ta) => {
-                AnyAutomaton::Ta(automata::testing::small_ta(tgba, &limits).map_err(failed)?)
+                AnyAutomaton::Ta(automata::by_change::small_ta(tgba, &limits).map_err(failed)?)
             }
             Some(AutomatonKind::Tgta) => {
-                AnyAutomaton::Tgta(automata::testing::small_tgta(tgba, &limits).map_err(failed)?)
+                AnyAutomaton::Tgta(automata::by_change::small_tgta(tgba, &limits).map_err(failed)?)
             }
         })
     }

@@ -2,7 +2,7 @@
 
 use std::io::Write as _;
 
-use automata::testing::small_ta;
+use automata::by_change::small_ta;
 use base::{Diagnostic, Diagnostics};
 use check::choice::{ReductionWish, Wish};
 use check::decide::{Decision, Refusal, Settings};
@@ -195,7 +195,7 @@ fn explore_product(
     let observer = task.choose(wish).map_err(refuse)?.method.observer;
     if observer == ObserverKind::Ta && task.written.is_none() {
         // As it is used for a search, it stops where it has seen enough.
-        task.claim.forms.ta = small_ta(&task.claim.tgba, &automata::testing::Limits::default()).ok();
+        task.claim.forms.ta = small_ta(&task.claim.tgba, &automata::by_change::Limits::default()).ok();
     }
     let mut budget = clock.budget(&arguments.limits);
     let counted = task.claim.count(system, observer, &Settings::default(), &mut budget);

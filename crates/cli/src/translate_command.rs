@@ -1,7 +1,7 @@
 //! `stubborn translate`: formulas become automata.
 
+use automata::by_change::{self, Limits};
 use automata::extended::Extended;
-use automata::testing::{self, Limits};
 use automata::{AnyAutomaton, Config, Effort, Placement, dot, hoa, never};
 use base::{Diagnostic, SourceMap};
 use ltl::{Formula, Formulas};
@@ -147,11 +147,11 @@ impl Request {
                 AnyAutomaton::Extended(extended.ok_or("the extended automaton would have too many states")?)
             }
             AutomatonKind::Ta => {
-                AnyAutomaton::Ta(testing::translate_ta(formulas, formula, config, &limits).map_err(text)?)
+                AnyAutomaton::Ta(by_change::translate_ta(formulas, formula, config, &limits).map_err(text)?)
             }
-            AutomatonKind::Tgta => {
-                AnyAutomaton::Tgta(testing::translate_tgta(formulas, formula, config, &limits).map_err(text)?)
-            }
+            AutomatonKind::Tgta => AnyAutomaton::Tgta(
+                by_change::translate_tgta(formulas, formula, config, &limits).map_err(text)?,
+            ),
         })
     }
 }

@@ -3,7 +3,7 @@
 
 mod common;
 
-use automata::testing::{Limits, to_ta, to_tgta};
+use automata::by_change::{Limits, to_ta, to_tgta};
 use automata::{Effort, Placement, translate, translate_ba};
 use base::Budget;
 use check::decide::{Claim, Settings};

@@ -7,8 +7,8 @@
 
 use std::fmt::Write as _;
 
+use automata::by_change::{PropSet, Step, Ta, Tgta};
 use automata::extended::{Extended, ExtendedState};
-use automata::testing::{PropSet, Step, Ta, Tgta};
 use automata::{Marks, State, Stats, Tgba};
 use ltl::{Formulas, Prop};
 use serde_json::{Value, json};
@@ -90,7 +90,7 @@ pub fn tgba_json(tgba: &Tgba, formulas: &Formulas) -> Value {
 
 /// A TA, all of it.
 pub fn ta_json(ta: &Ta, formulas: &Formulas) -> Value {
-    let accepting = |of: fn(automata::testing::Acceptance) -> bool| -> Vec<usize> {
+    let accepting = |of: fn(automata::by_change::Acceptance) -> bool| -> Vec<usize> {
         ta.states().filter(|&state| of(ta.acceptance(state))).map(State::index).collect()
     };
     json!({

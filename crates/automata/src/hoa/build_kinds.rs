@@ -6,11 +6,11 @@ use ltl::Prop;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::any::AnyAutomaton;
+use crate::by_change::{Acceptance, PropSet, Step, Ta, Tgta, letters};
 use crate::extended::{Extended, ExtendedState};
 use crate::hoa::kinds::{Kind, Set};
 use crate::hoa::reader::{RawEdge, RawState, Reader, fail, state_of};
 use crate::label::{Label, Labels};
-use crate::testing::{Acceptance, PropSet, Step, Ta, Tgta, letters};
 use crate::tgba::{Marks, State};
 
 /// So many steps, initial pairs, or states of an extended automaton may come from a text.

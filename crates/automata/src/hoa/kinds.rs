@@ -3,11 +3,11 @@
 
 use base::{Diagnostic, Span};
 
+use crate::by_change;
 use crate::extended;
 use crate::hoa::lexer::Token;
 use crate::hoa::reader::{RawEdge, RawState, Reader, fail};
 use crate::label::Label;
-use crate::testing;
 use crate::tgba::Marks;
 
 /// What `stubborn-kind:` can say.
@@ -179,7 +179,7 @@ impl Reader<'_> {
             }
         }
         let limit =
-            if kind == Kind::Extended { extended::MAX_PROPOSITIONS } else { testing::MAX_PROPOSITIONS };
+            if kind == Kind::Extended { extended::MAX_PROPOSITIONS } else { by_change::MAX_PROPOSITIONS };
         if self.propositions.as_ref().is_some_and(|propositions| propositions.len() > limit) {
             let span = self.kind.map_or(body, |(_, span)| span);
             let message = format!("{} can have at most {limit} propositions", kind.with_article());

@@ -6,12 +6,12 @@ use std::fmt::Write;
 use ltl::{Formulas, Prop};
 
 use crate::any::AnyAutomaton;
+use crate::by_change::{Acceptance, PropSet, Step, Ta, Tgta};
 use crate::extended::{Extended, ExtendedState};
 use crate::hoa::kinds::Set;
 use crate::hoa::writer::{condition, label, marks, quoted, write};
 use crate::label::{Label, Labels};
 use crate::stutter::exactly;
-use crate::testing::{Acceptance, PropSet, Step, Ta, Tgta};
 use crate::tgba::{Marks, State};
 
 /// The automaton in the HOA format, or in our extension of it; `name` becomes its name.
@@ -28,7 +28,7 @@ pub fn write_any(automaton: &AnyAutomaton, formulas: &Formulas, name: Option<&st
 /// will not be read.
 ///
 /// ```
-/// # use automata::{Effort, hoa, testing::{Limits, translate_ta}};
+/// # use automata::{Effort, hoa, by_change::{Limits, translate_ta}};
 /// let mut formulas = ltl::Formulas::new();
 /// let formula = ltl::parse(&mut formulas, "F G p", base::SourceId::new(0), 0).unwrap().formula;
 /// let ta = translate_ta(&mut formulas, formula, Effort::High, &Limits::default()).unwrap();

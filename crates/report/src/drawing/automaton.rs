@@ -2,8 +2,8 @@
 //! a dashed one for livelock-accepting states, a color for finite acceptance, a dot with a number for
 //! each mark. States that accept deadlocks are marked `dl`, unless those are the livelock states of a TA.
 
+use automata::by_change::{PropSet, Step, Ta, Tgta};
 use automata::extended::Extended;
-use automata::testing::{PropSet, Step, Ta, Tgta};
 use automata::{AnyAutomaton, Marks, State, Tgba};
 use ltl::{Formulas, Prop};
 

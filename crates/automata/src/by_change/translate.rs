@@ -42,7 +42,7 @@ impl std::error::Error for Refusal {}
 /// with `X` that does not see stuttering, use [`small_ta`] on the automaton.
 ///
 /// ```
-/// # use automata::{Effort, testing::{Limits, translate_ta}};
+/// # use automata::{Effort, by_change::{Limits, translate_ta}};
 /// # use ltl::Formulas;
 /// let mut formulas = Formulas::new();
 /// let formula = ltl::parse(&mut formulas, "a U G b", base::SourceId::new(0), 0).unwrap().formula;

@@ -248,7 +248,7 @@ impl Refinement {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::graph::Step;
+    use crate::by_change::graph::Step;
     use crate::tgba::State;
 
     /// Refinement by signatures, straight from the definition.
