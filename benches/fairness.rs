@@ -1,5 +1,5 @@
 //! What fairness costs where it does not matter: formulas that hold without it. (What it costs where it does,
-//! beside monitors, is 002's experiment: `stubborn reproduce --paper 002`.)
+//! beside monitors, is [malinen.03.fairness]'s experiment: `stubborn reproduce --paper 002`.)
 //!
 //! `cargo bench -p stubborn-benches --bench fairness`
 
@@ -53,7 +53,8 @@ fn cost(file: &str, processes: &str, constants: &[(&str, i64)], formula: &str) {
     let source = base::SourceId::new(0);
     let parsed = ltl::parse(&mut model.formulas, formula, source, 0).expect("a good formula");
     let negation = model.formulas.not(parsed.formula);
-    let tgba = automata::translate(&mut model.formulas, negation, Effort::High).expect("a small automaton");
+    let tgba = automata::translate(&mut model.formulas, negation, Effort::High, &mut Budget::unlimited())
+        .expect("a small automaton");
     let mut propositions = Vec::new();
     for prop in model.formulas.propositions(parsed.formula) {
         let text = model.formulas.text(prop).to_owned();

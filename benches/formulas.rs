@@ -164,7 +164,8 @@ fn rows_of(family: &'static Family, constants: &[(&str, i64)], is_larger: bool) 
         };
         assert!(model.formulas.classes(ltl.formula).is_next_free(), "all methods may be used");
         let negated = model.formulas.not(ltl.formula);
-        let tgba = translate(&mut model.formulas, negated, Effort::High).expect("a small automaton");
+        let tgba = translate(&mut model.formulas, negated, Effort::High, &mut Budget::unlimited())
+            .expect("a small automaton");
         let propositions: Vec<_> = ltl
             .propositions
             .iter()

@@ -103,7 +103,8 @@ fn for_each_cell(family: &Family, constants: &[(&str, i64)], mut show: impl FnMu
             panic!("{} has no formula {formula}", family.name);
         };
         let negated = model.formulas.not(ltl.formula);
-        let tgba = translate(&mut model.formulas, negated, Effort::High).expect("a small automaton");
+        let tgba = translate(&mut model.formulas, negated, Effort::High, &mut Budget::unlimited())
+            .expect("a small automaton");
         let propositions: Vec<_> = ltl
             .propositions
             .iter()

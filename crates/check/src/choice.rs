@@ -6,6 +6,7 @@
 use crate::decide::{Claim, MAX_EXPLICIT_PROPOSITIONS, Refusal};
 use crate::method::{Features, Method, ObserverKind, SearchKind};
 use crate::reduction;
+use base::Budget;
 
 /// Which reduction is wanted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -49,7 +50,7 @@ pub struct Choice {
 
 impl Wish {
     /// Fills in what was left open.
-    pub fn complete(&self, claim: &mut Claim) -> Result<Choice, Refusal> {
+    pub fn complete(&self, claim: &mut Claim, budget: &mut Budget<'_>) -> Result<Choice, Refusal> {
         let mut reasons = vec![if claim.stutter_invariant {
             "property: it does not see stuttering, so testing automata and reduction are sound".to_owned()
         } else {
@@ -61,7 +62,7 @@ impl Wish {
                 observer
             }
             None => {
-                let (observer, why) = self.observer(claim);
+                let (observer, why) = self.observer(claim, budget);
                 reasons.push(format!("observer: {}, {why}", observer.name()));
                 observer
             }
@@ -72,7 +73,7 @@ impl Wish {
                 search
             }
             None => {
-                let (search, why) = self.search(observer, claim)?;
+                let (search, why) = self.search(observer, claim, budget)?;
                 reasons.push(format!("search: {}, {why}", search.name()));
                 search
             }
@@ -80,13 +81,13 @@ impl Wish {
         let (reduction, why) = self.reduction(observer, search, claim.stutter_invariant);
         reasons.push(format!("reduction: {}, {why}", reduction.map_or("none", reduction::Method::name)));
         let method = Method { observer, search, reduction, bitstate: self.bitstate };
-        match method.refusal(self.features(observer, claim)?) {
+        match method.refusal(self.features(observer, claim, budget)?) {
             Some(rule) => Err(Refusal::Rule(rule)),
             None => Ok(Choice { method, reasons }),
         }
     }
 
-    fn observer(&self, claim: &mut Claim) -> (ObserverKind, &'static str) {
+    fn observer(&self, claim: &mut Claim, budget: &mut Budget<'_>) -> (ObserverKind, &'static str) {
         use ReductionWish::{Fixed, None as NoReduction};
         let n_propositions = claim.propositions.len();
         let is_small = n_propositions <= MAX_EXPLICIT_PROPOSITIONS;
@@ -109,7 +110,9 @@ impl Wish {
         }
         if self.bitstate {
             let is_one_pass = is_small
-                && self.features(ObserverKind::Ta, claim).is_ok_and(|features| !features.has_buchi_states);
+                && self
+                    .features(ObserverKind::Ta, claim, budget)
+                    .is_ok_and(|features| !features.has_buchi_states);
             return if is_one_pass {
                 (ObserverKind::Ta, "without Büchi states, for the one-pass search")
             } else {
@@ -122,19 +125,25 @@ impl Wish {
         (ObserverKind::LazyTa, "the best guide for the reduction, made while it watches")
     }
 
-    fn features(&self, observer: ObserverKind, claim: &mut Claim) -> Result<Features, Refusal> {
-        claim.features(observer, self.fair, !self.fair && !self.ignores_ends)
+    fn features(
+        &self,
+        observer: ObserverKind,
+        claim: &mut Claim,
+        budget: &mut Budget<'_>,
+    ) -> Result<Features, Refusal> {
+        claim.features(observer, self.fair, !self.fair && !self.ignores_ends, budget)
     }
 
     fn search(
         &self,
         observer: ObserverKind,
         claim: &mut Claim,
+        budget: &mut Budget<'_>,
     ) -> Result<(SearchKind, &'static str), Refusal> {
         Ok(match observer {
             ObserverKind::Ta | ObserverKind::LazyTa => {
                 let wants_path = self.reduction == ReductionWish::Fixed(reduction::Method::Hybrid);
-                if self.fair || self.features(observer, claim)?.has_buchi_states {
+                if self.fair || self.features(observer, claim, budget)?.has_buchi_states {
                     (SearchKind::TwoPass, "since the automaton accepts cycles and livelocks")
                 } else if wants_path {
                     (SearchKind::TwoPass, "since the hybrid reduction needs the path of a depth-first search")

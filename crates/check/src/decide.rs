@@ -7,8 +7,8 @@ use automata::by_change::{Limits, Ta, Tgta, small_ta, small_tgta};
 use automata::degeneralize::Placement;
 use automata::extended::Extended;
 use automata::waiting::waiting_form;
-use automata::{Effort, Tgba, to_ba};
-use base::Budget;
+use automata::{Effort, GaveUp, Tgba, TooLarge, to_ba};
+use base::{Budget, Limit};
 use ltl::Prop;
 use model::{ActionSystem, Relations};
 use por::Flips;
@@ -114,6 +114,14 @@ pub enum Refusal {
     Automaton(String),
     /// The memory of the store cannot be had.
     NoMemory,
+    /// The budget was spent before the automaton had the form that the method needs.
+    Limit(Limit),
+}
+
+impl From<Limit> for Refusal {
+    fn from(limit: Limit) -> Refusal {
+        Refusal::Limit(limit)
+    }
 }
 
 impl std::fmt::Display for Refusal {
@@ -122,6 +130,7 @@ impl std::fmt::Display for Refusal {
             Refusal::Rule(rule) => f.write_str(rule),
             Refusal::Automaton(reason) => f.write_str(reason),
             Refusal::NoMemory => f.write_str("the memory for the bitstate store cannot be had"),
+            Refusal::Limit(limit) => limit.fmt(f),
         }
     }
 }
@@ -150,42 +159,50 @@ impl Claim {
         observer: ObserverKind,
         fair: bool,
         goes_on: bool,
+        budget: &mut Budget<'_>,
     ) -> Result<Features, Refusal> {
         let mut has_buchi_states = true;
         if self.stutter_invariant && observer == ObserverKind::Ta {
-            self.make(observer, false)?;
-            let ta = self.forms.ta.as_ref().map(|ta| as_it_stops(ta, goes_on));
-            has_buchi_states = ta.is_none_or(|ta| ta.states().any(|state| ta.acceptance(state).buchi));
+            self.make(observer, false, budget)?;
+            if let Some(ta) = &self.forms.ta {
+                let ta = as_it_stops(ta, goes_on, budget)?;
+                has_buchi_states = ta.states().any(|state| ta.acceptance(state).buchi);
+            }
         }
         Ok(Features { stutter_invariant: self.stutter_invariant, has_buchi_states, fair })
     }
 
     /// Makes the form that an observer needs.
-    fn make(&mut self, observer: ObserverKind, classical: bool) -> Result<(), Refusal> {
-        let too_large = |what: &str, why: &dyn std::fmt::Display| {
-            Refusal::Automaton(format!("the {what} is too large: {why}; use --observer tgba"))
+    fn make(
+        &mut self,
+        observer: ObserverKind,
+        classical: bool,
+        budget: &mut Budget<'_>,
+    ) -> Result<(), Refusal> {
+        let gave_up = |why: GaveUp, refusal: &dyn Fn(TooLarge) -> String| match why {
+            GaveUp::Limit(limit) => Refusal::Limit(limit),
+            GaveUp::TooLarge(why) => Refusal::Automaton(refusal(why)),
+        };
+        let too_large = |what: &str, why: GaveUp| {
+            gave_up(why, &|why| format!("the {what} is too large: {why}; use --observer tgba"))
         };
         let Claim { tgba, forms, .. } = self;
         let limits = Limits::default();
         match observer {
             ObserverKind::Ta if forms.ta.is_none() => {
-                let ta = small_ta(tgba, &limits).map_err(|why| too_large("TA", &why))?;
-                forms.ta = Some(ta);
+                forms.ta = Some(small_ta(tgba, &limits, budget).map_err(|why| too_large("TA", why))?);
             }
             ObserverKind::Tgta if forms.tgta.is_none() => {
-                forms.tgta = Some(small_tgta(tgba, &limits).map_err(|why| too_large("TGTA", &why))?);
+                forms.tgta = Some(small_tgta(tgba, &limits, budget).map_err(|why| too_large("TGTA", why))?);
             }
             ObserverKind::Ba if forms.ba.is_none() => {
-                forms.ba = Some(to_ba(tgba, Effort::Medium, Placement::States));
+                forms.ba = Some(to_ba(tgba, Effort::Medium, Placement::States, budget)?);
             }
             ObserverKind::Extended if forms.extended.is_none() => {
-                let ba = to_ba(tgba, Effort::Medium, Placement::States);
-                let extended = Extended::from_ba(&ba, 1 << 16);
-                forms.extended = Some(extended.ok_or_else(|| {
-                    Refusal::Automaton(
-                        "the state-labeled automaton is too large: use --observer ba".to_owned(),
-                    )
-                })?);
+                let ba = to_ba(tgba, Effort::Medium, Placement::States, budget)?;
+                let message = "the state-labeled automaton is too large: use --observer ba";
+                let extended = Extended::from_ba(&ba, 1 << 16, budget);
+                forms.extended = Some(extended.map_err(|why| gave_up(why, &|_| message.to_owned()))?);
             }
             _ => {}
         }
@@ -194,11 +211,10 @@ impl Claim {
             let source = if is_ba { forms.ba.as_ref().unwrap_or(tgba) } else { &*tgba };
             let form = &mut forms.waiting[usize::from(is_ba)];
             if form.is_none() {
-                let made = waiting_form(source, MAX_WAITING_STATES);
-                *form = Some(made.map_err(|why| {
-                    let message = format!("the waiting form of the automaton is too large: {why}");
-                    Refusal::Automaton(message + "; use --reduce none")
-                })?);
+                let message =
+                    |why| format!("the waiting form of the automaton is too large: {why}; use --reduce none");
+                let made = waiting_form(source, MAX_WAITING_STATES, budget);
+                *form = Some(made.map_err(|why| gave_up(why, &message))?);
             }
         }
         Ok(())
@@ -239,7 +255,7 @@ impl Claim {
     ) -> Result<Decision, Refusal> {
         let fairness = settings.fairness.filter(|fairness| !fairness.is_empty());
         let goes_on = fairness.is_none() && settings.at_deadlock != AtDeadlock::Ignore;
-        let features = self.features(method.observer, fairness.is_some(), goes_on)?;
+        let features = self.features(method.observer, fairness.is_some(), goes_on, budget)?;
         if let Some(rule) = method.refusal(features) {
             return Err(Refusal::Rule(rule));
         }
@@ -252,7 +268,7 @@ impl Claim {
         }
         let mut settings = *settings;
         let classical = method.reduction == Some(crate::reduction::Method::Classical);
-        self.make(method.observer, classical)?;
+        self.make(method.observer, classical, budget)?;
         let was_error = settings.at_deadlock == AtDeadlock::Error;
         if was_error {
             // The product need not come to each deadlock: the observer may have lost interest.
@@ -283,7 +299,7 @@ impl Claim {
                 run.with(if stops { observer.stopping() } else { observer }, budget)
             }
             ObserverKind::Ta => {
-                let ta = as_it_stops(forms.ta.as_ref().ok_or_else(missing)?, stops);
+                let ta = as_it_stops(forms.ta.as_ref().ok_or_else(missing)?, stops, budget)?;
                 run.with(ByChange::of_ta(&ta, &props, forms.owns_deadlocks), budget)
             }
             ObserverKind::Tgta => {
@@ -300,7 +316,7 @@ impl Claim {
                 let extended = if stops {
                     extended
                 } else {
-                    plain = extended.without_finite();
+                    plain = extended.without_finite(budget)?;
                     &plain
                 };
                 run.with(StateLabeled::new(extended, props, forms.owns_deadlocks), budget)
@@ -330,8 +346,8 @@ impl Claim {
 }
 
 /// A testing automaton, with or without states that accept at once.
-fn as_it_stops(ta: &Ta, goes_on: bool) -> Ta {
-    if goes_on { ta.clone().extract_finite() } else { ta.clone().without_finite() }
+fn as_it_stops(ta: &Ta, goes_on: bool, budget: &mut Budget<'_>) -> Result<Ta, Limit> {
+    if goes_on { ta.clone().extract_finite(budget) } else { ta.clone().without_finite(budget) }
 }
 
 /// A deadlock, or why it is not known whether there is one.

@@ -1,7 +1,7 @@
 //! Fairness: which infinite runs count, and what a strong component must have to contain one.
 //!
 //! A constraint is a set of actions: it is enabled if one of them is, and taken if one of them
-//! happens. A process is the set of actions that it takes part in (002, Definition 7
+//! happens. A process is the set of actions that it takes part in ([malinen.03.fairness], Definition 7
 //! [malinen.03.fairness]). A run is *weakly* fair to a constraint if this is disabled infinitely often
 //! or taken infinitely often; *strongly* fair if it is taken infinitely often or enabled only finitely
 //! often. The state of a deadlock that repeats enables nothing.

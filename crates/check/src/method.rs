@@ -20,7 +20,7 @@ pub enum ObserverKind {
     LazyTa,
     /// By change, made while it watches.
     LazyTgta,
-    /// By value, with labels on states and acceptance of ends: the automata of 000.
+    /// By value, with labels on states and acceptance of ends: the automata of [hansen.02.fmics].
     Extended,
 }
 

@@ -4,8 +4,9 @@
 use automata::clean::{simplify_marks, trim};
 use automata::extended::Extended;
 use automata::stutter::{self, Stuttering};
+use automata::translate::polish;
 use automata::{AnyAutomaton, Effort, Placement, Tgba, complement, emptiness, product, word};
-use base::{Diagnostic, SourceMap};
+use base::{Budget, Diagnostic, Limit, SourceMap};
 use ltl::{Formulas, Lasso, Prop};
 use serde_json::json;
 
@@ -86,7 +87,7 @@ impl Session<'_> {
         };
         let negated = self.formulas.not(formula);
         let [yes, no] = [formula, negated].map(|formula| {
-            automata::translate(&mut self.formulas, formula, Effort::High)
+            automata::translate(&mut self.formulas, formula, Effort::High, &mut Budget::unlimited())
                 .map_err(|reason| Failure::plain("too-large", reason.to_string(), self.arguments.json))
         });
         self.automata.push((text.to_owned(), AnyAutomaton::Tgba(yes?)));
@@ -101,11 +102,12 @@ impl Session<'_> {
         if let Some((mut name, first)) = parts.next() {
             let mut result = to_tgba(&first);
             for (other_name, other) in parts {
-                let combined = product(&result, &to_tgba(&other), self.arguments.max_states);
-                result = combined.ok_or_else(|| self.too_large("the product"))?;
+                let (other, max_states) = (to_tgba(&other), self.arguments.max_states);
+                let combined = product(&result, &other, max_states, &mut Budget::unlimited());
+                result = combined.map_err(|_| self.too_large("the product"))?;
                 name = format!("({name}) & ({other_name})");
             }
-            self.automata.push((name, AnyAutomaton::Tgba(trim(result))));
+            self.automata.push((name, AnyAutomaton::Tgba(unlimited(|budget| trim(result, budget)))));
         }
         Ok(())
     }
@@ -117,14 +119,16 @@ impl Session<'_> {
         }
         for at in 0..self.automata.len() {
             if self.arguments.stutter_closure {
-                let closed = stutter::closure(&to_tgba(&self.automata[at].1), max_states);
-                let closed = closed.ok_or_else(|| self.too_large("the closure"))?;
+                let given = to_tgba(&self.automata[at].1);
+                let closed = stutter::closure(&given, max_states, &mut Budget::unlimited());
+                let closed = closed.map_err(|_| self.too_large("the closure"))?;
                 self.automata[at].1 = AnyAutomaton::Tgba(closed);
             }
             if self.arguments.complement {
                 self.automata[at].0 = format!("!({})", self.automata[at].0);
-                let other = complement::complement(&to_tgba(&self.automata[at].1), max_states);
-                let other = other.ok_or_else(|| self.too_large("the complement"))?;
+                let given = to_tgba(&self.automata[at].1);
+                let other = complement::complement(&given, max_states, &mut Budget::unlimited());
+                let other = other.map_err(|_| self.too_large("the complement"))?;
                 self.automata[at].1 = AnyAutomaton::Tgba(other);
             }
             if self.arguments.simplify {
@@ -162,7 +166,7 @@ impl Session<'_> {
     }
 
     fn is_empty(&self, _at: usize, tgba: &Tgba) -> Answer {
-        let found = emptiness::accepting_lasso(tgba);
+        let found = unlimited(|budget| emptiness::accepting_lasso(tgba, budget));
         let witness = found.iter().map(|lasso| ("accepted", self.word(lasso, tgba.propositions())));
         Answer { question: "empty", holds: Some(found.is_none()), witness: witness.collect() }
     }
@@ -170,13 +174,14 @@ impl Session<'_> {
     fn is_stutter_invariant(&self, at: usize, tgba: &Tgba) -> Answer {
         let max_states = self.arguments.max_states;
         let known = self.negations.get(at).cloned().flatten();
+        let budget = &mut Budget::unlimited();
         let found = known
-            .or_else(|| complement::complement(tgba, max_states))
-            .and_then(|complement| stutter::stuttering(tgba, &complement, max_states));
+            .map_or_else(|| complement::complement(tgba, max_states, budget), Ok)
+            .and_then(|other| stutter::stuttering(tgba, &other, max_states, &mut Budget::unlimited()));
         let (holds, witness) = match found {
-            None => (None, Vec::new()),
-            Some(Stuttering::Invariant) => (Some(true), Vec::new()),
-            Some(Stuttering::Sensitive { accepted, rejected }) => {
+            Err(_) => (None, Vec::new()),
+            Ok(Stuttering::Invariant) => (Some(true), Vec::new()),
+            Ok(Stuttering::Sensitive { accepted, rejected }) => {
                 let show = |lasso| self.word(lasso, tgba.propositions());
                 (Some(false), vec![("accepted", show(&accepted)), ("rejected", show(&rejected))])
             }
@@ -190,11 +195,12 @@ impl Session<'_> {
             return Err(Failure::plain("usage", message, self.arguments.json));
         };
         let (a, b) = (&to_tgba(a), &to_tgba(b));
-        let found = complement::separating_word(a, b, self.arguments.max_states);
+        let max_states = self.arguments.max_states;
+        let found = complement::separating_word(a, b, max_states, &mut Budget::unlimited()).ok();
         let mut propositions = a.propositions().to_vec();
         propositions.extend(b.propositions().iter().filter(|prop| !a.propositions().contains(prop)));
         let witness = found.iter().flatten().map(|lasso| {
-            let by = if automata::accepts(a, lasso) {
+            let by = if unlimited(|budget| automata::accepts(a, lasso, budget)) {
                 "accepted by the first only"
             } else {
                 "accepted by the second only"
@@ -212,7 +218,8 @@ impl Session<'_> {
         let source = self.sources.add("--accepts", text.as_bytes().to_vec());
         let lasso = source.and_then(|source| word::parse(&mut self.formulas, text, source));
         let lasso = lasso.map_err(|diagnostic| self.fail(diagnostic))?;
-        let holds = self.automata.iter().all(|(_, automaton)| automaton.accepts(&lasso));
+        let accepts = |automaton: &AnyAutomaton| unlimited(|budget| automaton.accepts(&lasso, budget));
+        let holds = self.automata.iter().all(|(_, automaton)| accepts(automaton));
         Ok(Answer { question: "accepts", holds: Some(holds), witness: Vec::new() })
     }
 
@@ -273,9 +280,8 @@ impl Session<'_> {
     /// The automaton as the kind asked for; without that its own.
     fn convert(&self, at: usize, automaton: &AnyAutomaton) -> Result<AnyAutomaton, Failure> {
         let limits = automata::by_change::Limits::default();
-        let failed = |reason: automata::by_change::Explosion| {
-            Failure::plain("too-large", reason.to_string(), self.arguments.json)
-        };
+        let failed =
+            |reason: automata::GaveUp| Failure::plain("too-large", reason.to_string(), self.arguments.json);
         match (self.arguments.to, automaton) {
             (None, AnyAutomaton::Ta(_) | AnyAutomaton::Tgta(_) | AnyAutomaton::Extended(_))
             | (Some(AutomatonKind::Ta), AnyAutomaton::Ta(_))
@@ -293,21 +299,24 @@ impl Session<'_> {
             return Err(Failure::plain("not-invariant", message, self.arguments.json));
         }
         Ok(match self.arguments.to {
-            None | Some(AutomatonKind::Tgba) => AnyAutomaton::Tgba(simplify_marks(trim(tgba.clone()))),
+            None | Some(AutomatonKind::Tgba) => {
+                AnyAutomaton::Tgba(unlimited(|budget| simplify_marks(trim(tgba.clone(), budget)?, budget)))
+            }
             Some(AutomatonKind::Ba) => {
-                AnyAutomaton::Tgba(automata::to_ba(tgba, Effort::High, Placement::States))
+                AnyAutomaton::Tgba(unlimited(|b| automata::to_ba(tgba, Effort::High, Placement::States, b)))
             }
             Some(AutomatonKind::Extended) => {
-                let ba = automata::to_ba(tgba, Effort::High, Placement::States);
-                let extended = Extended::from_ba(&ba, self.arguments.max_states);
-                AnyAutomaton::Extended(extended.ok_or_else(|| self.too_large("the extended automaton"))?)
+                let ba = unlimited(|b| automata::to_ba(tgba, Effort::High, Placement::States, b));
+                let max_states = self.arguments.max_states;
+                let extended = Extended::from_ba(&ba, max_states, &mut Budget::unlimited());
+                AnyAutomaton::Extended(extended.map_err(|_| self.too_large("the extended automaton"))?)
             }
-            Some(AutomatonKind::Ta) => {
-                AnyAutomaton::Ta(automata::by_change::small_ta(tgba, &limits).map_err(failed)?)
-            }
-            Some(AutomatonKind::Tgta) => {
-                AnyAutomaton::Tgta(automata::by_change::small_tgta(tgba, &limits).map_err(failed)?)
-            }
+            Some(AutomatonKind::Ta) => AnyAutomaton::Ta(
+                automata::by_change::small_ta(tgba, &limits, &mut Budget::unlimited()).map_err(failed)?,
+            ),
+            Some(AutomatonKind::Tgta) => AnyAutomaton::Tgta(
+                automata::by_change::small_tgta(tgba, &limits, &mut Budget::unlimited()).map_err(failed)?,
+            ),
         })
     }
 }
@@ -316,16 +325,23 @@ impl Session<'_> {
 fn to_tgba(automaton: &AnyAutomaton) -> Tgba {
     match automaton {
         AnyAutomaton::Tgba(tgba) => tgba.clone(),
-        _ => automata::translate::polish(automaton.to_tgba(), Effort::High),
+        _ => unlimited(|budget| polish(automaton.to_tgba(budget)?, Effort::High, budget)),
     }
 }
 
 /// A smaller automaton of the same kind.
 fn simplify(automaton: AnyAutomaton) -> AnyAutomaton {
-    match automaton {
-        AnyAutomaton::Tgba(tgba) => AnyAutomaton::Tgba(automata::translate::polish(tgba, Effort::High)),
-        AnyAutomaton::Ta(ta) => AnyAutomaton::Ta(ta.trim().reduce()),
-        AnyAutomaton::Tgta(tgta) => AnyAutomaton::Tgta(tgta.trim().reduce()),
-        AnyAutomaton::Extended(extended) => AnyAutomaton::Extended(extended.reduce()),
-    }
+    unlimited(|budget| {
+        Ok(match automaton {
+            AnyAutomaton::Tgba(tgba) => AnyAutomaton::Tgba(polish(tgba, Effort::High, budget)?),
+            AnyAutomaton::Ta(ta) => AnyAutomaton::Ta(ta.trim(budget)?.reduce(budget)?),
+            AnyAutomaton::Tgta(tgta) => AnyAutomaton::Tgta(tgta.trim(budget)?.reduce(budget)?),
+            AnyAutomaton::Extended(extended) => AnyAutomaton::Extended(extended.reduce(budget)?),
+        })
+    })
+}
+
+/// Runs something that only a budget could end, without one.
+fn unlimited<T>(run: impl FnOnce(&mut Budget<'static>) -> Result<T, Limit>) -> T {
+    run(&mut Budget::unlimited()).expect("a budget without limits is never spent")
 }

@@ -195,7 +195,8 @@ fn explore_product(
     let observer = task.choose(wish).map_err(refuse)?.method.observer;
     if observer == ObserverKind::Ta && task.written.is_none() {
         // As it is used for a search, it stops where it has seen enough.
-        task.claim.forms.ta = small_ta(&task.claim.tgba, &automata::by_change::Limits::default()).ok();
+        let limits = automata::by_change::Limits::default();
+        task.claim.forms.ta = small_ta(&task.claim.tgba, &limits, &mut clock.budget(&arguments.limits)).ok();
     }
     let mut budget = clock.budget(&arguments.limits);
     let counted = task.claim.count(system, observer, &Settings::default(), &mut budget);

@@ -5,8 +5,8 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use automata::{AnyAutomaton, hoa, never};
-use base::{Diagnostic, Diagnostics, SourceId, SourceMap, suggest};
+use automata::{AnyAutomaton, Unread, hoa, never};
+use base::{Budget, Diagnostic, Diagnostics, SourceId, SourceMap, suggest};
 use ltl::{Formulas, Prop};
 use model::{ActionSystem, ExprId, StepError, System as _};
 use petri::Bounds;
@@ -178,7 +178,8 @@ impl Loaded {
         }
     }
 
-    /// Whether a fault is only that a part of a model in Promela was not made yet; [`Loaded::extend`] makes it.
+    /// Whether a fault is only that a part of a model in Promela was not made yet; [`Loaded::extend`] makes
+    /// it.
     pub(crate) fn can_extend(&self, error: &StepError) -> bool {
         match self {
             Loaded::Process(_) | Loaded::Petri(_) => false,
@@ -488,12 +489,20 @@ pub(crate) fn read_automata(
     let source = sources.add(name.clone(), read(path)?)?;
     let text = sources.get(source).text.clone();
     let start = text.trim_start();
+    let budget = &mut Budget::unlimited();
+    let wrong = |why: Unread| match why {
+        Unread::Wrong(diagnostic) => diagnostic,
+        Unread::Limit(limit) => Diagnostic::error("limit", limit.to_string()),
+    };
     if start.starts_with("never") || start.starts_with("/*") {
-        return Ok(vec![(name, AnyAutomaton::Tgba(never::read(formulas, &text, source)?))]);
+        return Ok(vec![(
+            name,
+            AnyAutomaton::Tgba(never::read(formulas, &text, source, budget).map_err(wrong)?),
+        )]);
     }
     let named =
         |found: hoa::Named<AnyAutomaton>| (found.name.unwrap_or_else(|| name.clone()), found.automaton);
-    let found = hoa::read_any(formulas, &text, source)?;
+    let found = hoa::read_any(formulas, &text, source, budget).map_err(wrong)?;
     let found: Vec<(String, AnyAutomaton)> = found.into_iter().map(named).collect();
     if found.is_empty() {
         return Err(Diagnostic::error("no-automaton", format!("`{name}` contains no automaton")));

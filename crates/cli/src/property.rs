@@ -5,9 +5,9 @@ use std::path::Path;
 
 use automata::complement::complement;
 use automata::stutter::{self, Stuttering};
-use automata::translate::{GaveUp, TooLarge, polish, translate_within};
-use automata::{AnyAutomaton, Config, Effort, Tgba};
-use base::Diagnostics;
+use automata::translate::polish;
+use automata::{AnyAutomaton, Config, Effort, GaveUp, Tgba, TooLarge};
+use base::{Budget, Diagnostics, Limit};
 use check::choice::{Choice, ReductionWish, Wish};
 use check::decide::{Claim, Refusal};
 use check::method::ObserverKind;
@@ -69,8 +69,10 @@ impl FormulaTask {
         if self.owns_deadlocks() && wish.observer.is_some_and(|observer| Some(observer) != written) {
             return Err(Refusal::Rule("only the automaton as it was written knows its deadlock states"));
         }
-        let (None, Some(kind)) = (wish.observer, written) else { return wish.complete(&mut self.claim) };
-        match (Wish { observer: written, ..wish }).complete(&mut self.claim) {
+        let (None, Some(kind)) = (wish.observer, written) else {
+            return wish.complete(&mut self.claim, &mut Budget::unlimited());
+        };
+        match (Wish { observer: written, ..wish }).complete(&mut self.claim, &mut Budget::unlimited()) {
             Ok(mut choice) => {
                 let reason = choice.reasons.iter_mut().find(|reason| reason.starts_with("observer: "));
                 if let Some(reason) = reason {
@@ -79,7 +81,9 @@ impl FormulaTask {
                 Ok(choice)
             }
             // What the user asked for is more important than how the automaton was written.
-            Err(Refusal::Rule(_)) if !self.owns_deadlocks() => wish.complete(&mut self.claim),
+            Err(Refusal::Rule(_)) if !self.owns_deadlocks() => {
+                wish.complete(&mut self.claim, &mut Budget::unlimited())
+            }
             Err(refusal) => Err(refusal),
         }
     }
@@ -95,19 +99,20 @@ pub(crate) fn formula_task(
     limits: &Limits,
     clock: &mut Clock,
 ) -> Result<FormulaTask, String> {
-    let mut translate = |formulas: &mut Formulas, formula: Formula| {
+    let translate = |formulas: &mut Formulas, formula: Formula, clock: &mut Clock| {
         translate(formulas, formula, limits, clock).map_err(|reason| match reason {
             GaveUp::TooLarge(reason) => reason.to_string(),
             GaveUp::Limit(limit) => format!("{} while it was translated", limit_reason(limit)),
         })
     };
     let negation = formulas.not(formula);
-    let negated = translate(formulas, negation)?;
+    let negated = translate(formulas, negation, clock)?;
     let mut invariant = formulas.classes(formula).is_next_free();
     if !invariant && negated.n_states() <= MAX_STUTTERING {
-        let translated = translate(formulas, formula)?;
-        let found = stutter::stuttering(&translated, &negated, MAX_STUTTERING);
-        invariant = found == Some(Stuttering::Invariant);
+        let translated = translate(formulas, formula, clock)?;
+        let budget = &mut clock.budget(limits);
+        let found = stutter::stuttering(&translated, &negated, MAX_STUTTERING, budget);
+        invariant = found == Ok(Stuttering::Invariant);
     }
     let observe = |&(prop, expr): &(Prop, ExprId)| (prop, system.add_proposition(formulas.text(prop), expr));
     let numbered: Vec<(Prop, usize)> = propositions.iter().map(observe).collect();
@@ -129,9 +134,9 @@ pub(crate) fn translate(
     clock: &mut Clock,
 ) -> Result<Tgba, GaveUp> {
     let config = Config { fuel: FUEL, ..Config::from(Effort::High) };
-    match translate_within(formulas, formula, config, &mut clock.budget(limits)) {
+    match automata::translate(formulas, formula, config, &mut clock.budget(limits)) {
         Err(GaveUp::TooLarge(TooLarge::Work)) => {
-            translate_within(formulas, formula, Effort::Low, &mut clock.budget(limits))
+            automata::translate(formulas, formula, Effort::Low, &mut clock.budget(limits))
         }
         translated => translated,
     }
@@ -168,14 +173,15 @@ pub(crate) fn automaton_task(
     let numbered: Vec<(Prop, usize)> = propositions.iter().map(observe).collect();
     let tgba = match &written {
         AnyAutomaton::Tgba(tgba) => tgba.clone(),
-        _ => polish(written.to_tgba(), Effort::High),
+        _ => small(&written).expect("a budget without limits is never spent"),
     };
     // A TA never sees stuttering.
     let invariant = matches!(written, AnyAutomaton::Ta(_)) || is_stutter_invariant(tgba.clone(), clock);
     let mut claim = Claim::new(tgba, numbered.clone(), invariant);
     // The automaton may look at propositions that the TGBA could do without.
     claim.propositions.clone_from(&numbered);
-    claim.forms.owns_deadlocks = !written.accepts_deadlocks_like_stuttering();
+    let budget = &mut Budget::unlimited();
+    claim.forms.owns_deadlocks = written.accepts_deadlocks_like_stuttering(budget) != Ok(true);
     match &written {
         AnyAutomaton::Tgba(_) => {}
         AnyAutomaton::Ta(ta) => claim.forms.ta = Some(ta.clone()),
@@ -188,9 +194,16 @@ pub(crate) fn automaton_task(
 /// Whether it can be found out in time that an automaton does not see stuttering.
 fn is_stutter_invariant(tgba: Tgba, clock: &Clock) -> bool {
     let found = terminal::give_up_after(clock.remaining(), move || {
-        let tgba = polish(tgba, Effort::High);
-        let complement = complement(&tgba, MAX_COMPLEMENT)?;
-        stutter::stuttering(&tgba, &complement, MAX_STUTTERING)
+        let budget = &mut Budget::unlimited();
+        let tgba = polish(tgba, Effort::High, budget)?;
+        let complement = complement(&tgba, MAX_COMPLEMENT, budget)?;
+        stutter::stuttering(&tgba, &complement, MAX_STUTTERING, budget)
     });
-    matches!(found, Ok(Some(Stuttering::Invariant)))
+    matches!(found, Ok(Ok(Stuttering::Invariant)))
+}
+
+/// A small automaton of the infinite words that one of another kind accepts.
+fn small(written: &AnyAutomaton) -> Result<Tgba, Limit> {
+    let budget = &mut Budget::unlimited();
+    polish(written.to_tgba(budget)?, Effort::High, budget)
 }

@@ -3,7 +3,7 @@
 use automata::by_change::{self, Limits};
 use automata::extended::Extended;
 use automata::{AnyAutomaton, Config, Effort, Placement, dot, hoa, never};
-use base::{Diagnostic, SourceMap};
+use base::{Budget, Diagnostic, SourceMap};
 use ltl::{Formula, Formulas};
 use report::{automaton, drawing};
 use serde_json::Value;
@@ -132,26 +132,30 @@ struct Request {
 impl Request {
     fn translate(&self, formulas: &mut Formulas, formula: Formula) -> Result<AnyAutomaton, String> {
         let config = Config { effort: self.effort, max_states: self.max_states, ..Config::default() };
+        let budget = &mut Budget::unlimited();
         let limits = Limits { max_states: self.max_states.min(1 << 20), ..Limits::default() };
         Ok(match self.to {
             AutomatonKind::Tgba => {
-                AnyAutomaton::Tgba(automata::translate(formulas, formula, config).map_err(text)?)
+                AnyAutomaton::Tgba(automata::translate(formulas, formula, config, budget).map_err(text)?)
             }
             AutomatonKind::Ba => {
-                let ba = automata::translate_ba(formulas, formula, config, Placement::States);
+                let ba = automata::translate_ba(formulas, formula, config, Placement::States, budget);
                 AnyAutomaton::Tgba(ba.map_err(text)?)
             }
             AutomatonKind::Extended => {
-                let ba = automata::translate_ba(formulas, formula, config, Placement::States);
-                let extended = Extended::from_ba(&ba.map_err(text)?, self.max_states);
-                AnyAutomaton::Extended(extended.ok_or("the extended automaton would have too many states")?)
+                let ba = automata::translate_ba(formulas, formula, config, Placement::States, budget);
+                let extended = Extended::from_ba(&ba.map_err(text)?, self.max_states, budget);
+                let message = "the extended automaton would have too many states";
+                AnyAutomaton::Extended(extended.map_err(|_| message)?)
             }
             AutomatonKind::Ta => {
-                AnyAutomaton::Ta(by_change::translate_ta(formulas, formula, config, &limits).map_err(text)?)
+                let ta = by_change::translate_ta(formulas, formula, config, &limits, budget);
+                AnyAutomaton::Ta(ta.map_err(text)?)
             }
-            AutomatonKind::Tgta => AnyAutomaton::Tgta(
-                by_change::translate_tgta(formulas, formula, config, &limits).map_err(text)?,
-            ),
+            AutomatonKind::Tgta => {
+                let tgta = by_change::translate_tgta(formulas, formula, config, &limits, budget);
+                AnyAutomaton::Tgta(tgta.map_err(text)?)
+            }
         })
     }
 }
@@ -200,7 +204,8 @@ pub(crate) fn show(
         AutomatonFormat::Spin => {
             let reason = match automaton {
                 AnyAutomaton::Tgba(tgba) => {
-                    let ba = automata::to_ba(tgba, Effort::High, Placement::States);
+                    let ba = automata::to_ba(tgba, Effort::High, Placement::States, &mut Budget::unlimited());
+                    let ba = ba.map_err(|limit| limit.to_string())?;
                     let claim = never::write(&ba, formulas, Some(name));
                     return claim
                         .map(Shown::Text)

@@ -274,7 +274,13 @@ fn all_runs(model: &mut Model, question: &Question) -> Vec<bool> {
         other => panic!("{other:?}"),
     };
     let negation = model.formulas.not(formula);
-    let tgba = automata::translate(&mut model.formulas, negation, automata::Effort::Medium).unwrap();
+    let tgba = automata::translate(
+        &mut model.formulas,
+        negation,
+        automata::Effort::Medium,
+        &mut Budget::unlimited(),
+    )
+    .unwrap();
     let number = |(prop, expr): &(ltl::Prop, ExprId)| (*prop, model.system.add_proposition("", *expr));
     let numbered: Vec<_> = propositions.iter().map(number).collect();
     let invariant = model.formulas.classes(formula).is_next_free();

@@ -1,4 +1,4 @@
-//! The figures of 003 [bensalem.12.topnoc] for the net MAPK with scale 8 (Table 2): the full products with the
+//! The figures of [bensalem.12.topnoc] for the net MAPK with scale 8 (Table 2): the full products with the
 //! automata of ¬Φ2.
 
 mod common;
@@ -22,9 +22,16 @@ fn the_products_have_as_many_states_as_the_paper_says() {
     let source = base::SourceId::new(0);
     let parsed = ltl::parse(&mut model.formulas, PHI_2, source, 0).expect("a good formula");
     let negation = model.formulas.not(parsed.formula);
-    let tgba = translate(&mut model.formulas, negation, Effort::High).expect("a small automaton");
-    let ba =
-        translate_ba(&mut model.formulas, negation, Effort::High, Placement::States).expect("a small one");
+    let tgba = translate(&mut model.formulas, negation, Effort::High, &mut Budget::unlimited())
+        .expect("a small automaton");
+    let ba = translate_ba(
+        &mut model.formulas,
+        negation,
+        Effort::High,
+        Placement::States,
+        &mut Budget::unlimited(),
+    )
+    .expect("a small one");
     let mut propositions = Vec::new();
     for prop in model.formulas.propositions(negation) {
         let text = model.formulas.text(prop).to_owned();
@@ -35,8 +42,9 @@ fn the_products_have_as_many_states_as_the_paper_says() {
     let count = |observer: ObserverKind, is_papers: bool| {
         let mut claim = Claim::new(tgba.clone(), propositions.clone(), true);
         if is_papers {
-            claim.forms.ta = Some(to_ta(&ba, &limits).expect("a small automaton"));
-            claim.forms.tgta = Some(to_tgta(&tgba, &limits).expect("a small automaton"));
+            claim.forms.ta = Some(to_ta(&ba, &limits, &mut Budget::unlimited()).expect("a small automaton"));
+            claim.forms.tgta =
+                Some(to_tgta(&tgba, &limits, &mut Budget::unlimited()).expect("a small automaton"));
         }
         let decision = claim.count(&model.system, observer, &Settings::default(), &mut Budget::unlimited());
         let outcome = decision.expect("allowed").outcome;

@@ -1,7 +1,8 @@
 //! The nets of the Model Checking Contest in `../shared/mcc`, reduced: the answers are those that are known,
 //! and what is found in a reduced net is shown in the original.
 //!
-//! `STUBBORN_STATES=300000 cargo test --release -p stubborn-petri --test structural_corpus` looks at larger ones.
+//! `STUBBORN_STATES=300000 cargo test --release -p stubborn-petri --test structural_corpus` looks at larger
+//! ones.
 
 mod common;
 
@@ -137,7 +138,13 @@ fn all_runs(reducer: &Reducer<'_>, model: &mut Model, ltl: &Ltl) -> Option<bool>
     let keep = Keep::of(&net, &mut model.system.exprs, Preserve::Stuttering, &about);
     let (reduced, mut small) = reduced(reducer, &keep);
     let negation = model.formulas.not(ltl.formula);
-    let tgba = automata::translate(&mut model.formulas, negation, automata::Effort::Medium).unwrap();
+    let tgba = automata::translate(
+        &mut model.formulas,
+        negation,
+        automata::Effort::Medium,
+        &mut Budget::unlimited(),
+    )
+    .unwrap();
     let mut numbered = Vec::new();
     for &(prop, expr) in &ltl.propositions {
         let carried = reduced.carry(&net, &mut model.system.exprs, expr, &mut small.system.exprs).unwrap();

@@ -1,5 +1,5 @@
-//! Judges whether a run is fair: by the definitions of 002 (Definition 7), on the states and actions of its
-//! cycle, with the reference semantics of enabledness.
+//! Judges whether a run is fair: by the definitions of [malinen.03.fairness] (Definition 7), on the states
+//! and actions of its cycle, with the reference semantics of enabledness.
 
 use model::{ActionId, ActionSystem, Fault, Run, System as _, reference};
 

@@ -3,6 +3,7 @@
 //! asked whether it accepts the word, by the definition.
 
 use automata::AnyAutomaton;
+use base::Budget;
 use ltl::{Formula, Formulas, Lasso, Prop, Valuation, satisfies};
 use model::{ActionSystem, ExprId, Run, reference};
 
@@ -42,7 +43,7 @@ pub fn judge_claim(
     cycle_start: usize,
 ) -> Result<Replayed, Rejection> {
     let (replayed, word) = word_of(system, propositions, run, cycle_start)?;
-    if !claim.accepts(&word) {
+    if claim.accepts(&word, &mut Budget::unlimited()) != Ok(true) {
         return Err(Rejection("the claim does not accept the run".to_owned()));
     }
     Ok(replayed)
@@ -57,7 +58,7 @@ pub fn judge_deadlock_claim(
 ) -> Result<Replayed, Rejection> {
     let (replayed, word) = word_of(system, propositions, run, run.actions.len())?;
     let letters: Vec<Valuation> = [word.prefix(), word.cycle()].concat();
-    if !claim.accepts_finite(&letters) {
+    if claim.accepts_finite(&letters, &mut Budget::unlimited()) != Ok(true) {
         return Err(Rejection("the claim does not accept the deadlock".to_owned()));
     }
     Ok(replayed)

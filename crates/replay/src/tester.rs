@@ -10,7 +10,7 @@ use model::{ActionId, ActionSystem, LabelId, Run, reference};
 
 use crate::{Rejection, Replayed, repeat};
 
-/// What a run is said to show: the conditions C1 to C4 of 001, Theorem 3.3.
+/// What a run is said to show: the conditions C1 to C4 of [valmari.93.cav], Theorem 3.3.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TesterClaim {
     /// The trace leads the tester into a reject state.

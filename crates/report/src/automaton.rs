@@ -1,10 +1,11 @@
 //! Automata as JSON and, those that are not TGBA, as DOT.
 //!
-//! The pictures follow the figures of 003 [bensalem.12.topnoc]: a changeset on each step, a double
+//! The pictures follow the figures of [bensalem.12.topnoc]: a changeset on each step, a double
 //! circle for Büchi-accepting states, a dashed one for livelock-accepting states, a green one for
 //! finite acceptance, a dot for each mark. States that accept deadlocks are marked `dl`, unless those
 //! are the livelock states of a TA.
 
+use base::Budget;
 use std::fmt::Write as _;
 
 use automata::by_change::{PropSet, Step, Ta, Tgta};
@@ -15,7 +16,8 @@ use serde_json::{Value, json};
 
 /// The figures of `--format stats`.
 pub fn tgba_stats(tgba: &Tgba) -> Value {
-    let Stats { states, edges, transitions, acceptance, deterministic } = Stats::of(tgba);
+    let stats = Stats::of(tgba, &mut Budget::unlimited()).expect("a budget without limits is never spent");
+    let Stats { states, edges, transitions, acceptance, deterministic } = stats;
     json!({
         "states": states, "edges": edges, "transitions": transitions,
         "acceptance": acceptance, "deterministic": deterministic,

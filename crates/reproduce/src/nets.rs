@@ -1,4 +1,4 @@
-//! The nets of 003's benchmark, written from the literature as texts in PNML.
+//! The nets of [bensalem.12.topnoc]'s benchmark, written from the literature as texts in PNML.
 //!
 //! - *Kanban*: Ciardo and Tilgner, *On the use of Kronecker operators for the solution of generalized
 //!   stochastic Petri nets* (1996). Four cells; scale: kanbans per cell.

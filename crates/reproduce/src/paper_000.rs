@@ -1,4 +1,4 @@
-//! 000 [hansen.02.fmics]: how soon a livelock is found, by the one-pass search with a testing automaton and
+//! [hansen.02.fmics]: how soon a livelock is found, by the one-pass search with a testing automaton and
 //! by the nested search with a Büchi automaton, each in several orders (Tables 1 to 4). The tables, plots and
 //! findings are in `tables_000`.
 //!
@@ -293,8 +293,8 @@ mod tests {
         };
         for (first, reverse) in [(true, false), (false, false), (true, true), (false, true)] {
             assert!(search("dining.proc", "Phil[0]@left", first, reverse).livelock);
-            // While somebody eats, the others get stuck. So all pairs are stored: the automaton waits with all
-            // 26 states, and accepts with the three where the first one eats.
+            // While somebody eats, the others get stuck. So all pairs are stored: the automaton waits with
+            // all 26 states, and accepts with the three where the first one eats.
             let all = search("dining.proc", "Phil[0]@eat", first, reverse);
             assert_eq!((all.livelock, all.states), (false, 29));
         }

@@ -1,9 +1,10 @@
-//! 001 [valmari.93.cav]: stubborn sets that keep deadlocks, and those that a tester guides; and both in
+//! [valmari.93.cav]: stubborn sets that keep deadlocks, and those that a tester guides; and both in
 //! little memory (*Supertrace*). The tables, plots and findings are in `tables_001`.
 //!
 //! Differences from the paper: it has no experiments, but one figure, of the ring of Graf and Steffen. Our
 //! ring has as many states; the process itself is not printed there.
 
+use base::Budget;
 use check::reduced::Reduced;
 use check::search::one_pass::WorkSet;
 use check::search::tester;
@@ -185,7 +186,13 @@ fn explore(
             let Some(PropertyKind::Tester(observed)) = property.map(|property| &property.kind) else {
                 return Err(Halt::Trouble(format!("{} has no tester {}", family.file, family.tester)));
             };
-            let product = tester::product(system, &observed.process, &observed.labels, reduces);
+            let product = tester::product(
+                system,
+                &observed.process,
+                &observed.labels,
+                reduces,
+                &mut Budget::unlimited(),
+            );
             let mut product = product.map_err(|_| Halt::Trouble("the tester is too large".to_owned()))?;
             let product_width = product.width();
             let (time, outcome) = lab.timed(max_states, |budget| {

@@ -1,4 +1,4 @@
-//! 002 [malinen.03.fairness]: liveness of two protocols for mutual exclusion under weak and strong fairness,
+//! [malinen.03.fairness]: liveness of two protocols for mutual exclusion under weak and strong fairness,
 //! by monitors with a nested search and by strong components (Figure 1).
 //!
 //! Differences from the paper: its figure is a picture, so only what its text says can be compared. Where a

@@ -1,4 +1,4 @@
-//! 003 [bensalem.12.topnoc]: products with TGBA, BA, TA and TGTA on nets, with random formulas and with
+//! [bensalem.12.topnoc]: products with TGBA, BA, TA and TGTA on nets, with random formulas and with
 //! formulas under weak fairness; and the same with stubborn sets, which the paper could not have. The tables,
 //! plots and findings are in `tables_003`.
 //!
@@ -11,11 +11,12 @@
 //! makes, which are reduced further.
 
 use automata::stats::Stats;
+use base::Budget;
 use check::decide::{Claim, Decision, Refusal, Settings};
 use check::method::{Method, ObserverKind, SearchKind};
 use check::reduction;
 use check::search::ProductStop;
-use ltl::random::{self, NEXT_FREE};
+use generators::random::{self, NEXT_FREE};
 use ltl::{Formulas, Prop, Spelling};
 
 use crate::Scale;
@@ -255,7 +256,7 @@ fn decide(
     lab: &mut Lab<'_>,
     model: &mut petri::Model,
     max_states: u64,
-    mut run: impl FnMut(&model::ActionSystem, &mut base::Budget<'_>) -> Result<Decision, Refusal>,
+    mut run: impl FnMut(&model::ActionSystem, &mut Budget<'_>) -> Result<Decision, Refusal>,
 ) -> Result<Measured, Halt> {
     loop {
         let (time, decision) = lab.timed(max_states, |budget| run(&model.system, budget));
@@ -373,8 +374,9 @@ fn try_formula(
 /// or changeset.
 fn automaton_size(claim: &Claim, observer: ObserverKind) -> (u64, u64) {
     let of_tgba = |tgba: &automata::Tgba| {
-        let stats = Stats::of(tgba);
-        (stats.states as u64, stats.transitions)
+        // A budget without limits is never spent.
+        let stats = Stats::of(tgba, &mut Budget::unlimited());
+        stats.map_or((0, 0), |stats| (stats.states as u64, stats.transitions))
     };
     let forms = &claim.forms;
     match observer {

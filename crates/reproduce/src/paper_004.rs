@@ -1,4 +1,4 @@
-//! 004 [holzmann.96.closure]: claims that may see stuttering are checked through their closure, with reduction.
+//! [holzmann.96.closure]: claims that may see stuttering are checked through their closure, with reduction.
 //!
 //! The automaton of the negated formula is closed under stuttering, and the closure is checked with stubborn
 //! sets. If that finds nothing, the formula holds; if it finds a run that the automaton itself accepts, it is
@@ -8,6 +8,7 @@
 
 use automata::stutter::{Stuttering, closure, formula_stuttering};
 use automata::{AnyAutomaton, Effort};
+use base::Budget;
 use check::choice::{ReductionWish, Wish};
 use check::decide::{Claim, Decision, Settings};
 use check::method::{Method, ObserverKind, SearchKind};
@@ -175,19 +176,20 @@ pub(crate) fn experiments(scale: Scale) -> Vec<Experiment> {
 fn compare(lab: &mut Lab<'_>, subject: &Subject, size: i64, formula: &str) -> Result<Vec<Vec<String>>, Halt> {
     let mut model = network(subject.file, &[(subject.constant, size)])?;
     let mut question = ask(&mut model, formula)?;
-    let stuttering = formula_stuttering(&mut model.formulas, question.formula, Effort::High)
-        .map_err(|why| Halt::Trouble(why.to_string()))?;
+    let stuttering =
+        formula_stuttering(&mut model.formulas, question.formula, Effort::High, &mut Budget::unlimited())
+            .map_err(|why| Halt::Trouble(why.to_string()))?;
     let settings = Settings::default();
     let plain =
         Method { observer: ObserverKind::Tgba, search: SearchKind::Scc, reduction: None, bitstate: false };
     let (full, _) =
         lab.decide(u64::MAX, |budget| question.claim.search(&model.system, plain, &settings, budget))?;
-    let closed = closure(&question.claim.tgba, MAX_CLOSURE_STATES)
-        .ok_or_else(|| Halt::Trouble("the closure is too large".to_owned()))?;
+    let closed = closure(&question.claim.tgba, MAX_CLOSURE_STATES, &mut Budget::unlimited())
+        .map_err(|_| Halt::Trouble("the closure is too large".to_owned()))?;
     let closure_states = closed.n_states();
     let mut closed = Claim::new(closed, question.claim.propositions.clone(), true);
     let wish = Wish { reduction: ReductionWish::Best, ..Wish::default() };
-    let method = wish.complete(&mut closed)?.method;
+    let method = wish.complete(&mut closed, &mut Budget::unlimited())?.method;
     let (reduced, decision) =
         lab.decide(u64::MAX, |budget| closed.search(&model.system, method, &settings, budget))?;
     let decided_by = match verdict_of(&model.system, &question, &decision)? {

@@ -1,7 +1,7 @@
 //! What is checked: process networks and nets, and formulas about them.
 
 use automata::{Effort, translate};
-use base::{Diagnostic, SourceId, SourceMap};
+use base::{Budget, Diagnostic, SourceId, SourceMap};
 use check::decide::Claim;
 use ltl::{Formula, Formulas, Prop};
 use model::{ActionSystem, ExprId};
@@ -87,7 +87,7 @@ pub(crate) fn ask(subject: &mut impl Subject, text: &str) -> Result<Question, Ha
     };
     let (formulas, _) = subject.parts();
     let negation = formulas.not(formula);
-    let tgba = translate(formulas, negation, Effort::High)
+    let tgba = translate(formulas, negation, Effort::High, &mut Budget::unlimited())
         .map_err(|why| Halt::Trouble(format!("the automaton of `{text}` is too large: {why:?}")))?;
     let stutter_invariant = formulas.classes(formula).is_next_free();
     let props = formulas.propositions(formula);

@@ -9,7 +9,8 @@ use check::fairness::Constraint;
 use check::method::{Method, ObserverKind, SearchKind};
 use check::product::AtDeadlock;
 use check::search::{ProductOutcome, ProductStop, Violation};
-use ltl::{Formula, Formulas, Lasso, Op, Prop, Valuation, random, satisfies};
+use generators::random;
+use ltl::{Formula, Formulas, Lasso, Op, Prop, Valuation, satisfies};
 use model::{ActionId, ActionSystem, ExprId, System as _, reference};
 use proptest::test_runner::TestCaseError;
 
@@ -172,7 +173,8 @@ impl Case {
     /// If the formula is too large.
     pub fn claim(&mut self, formula: Formula) -> Claim {
         let negated = self.formulas.not(formula);
-        let tgba = translate(&mut self.formulas, negated, Effort::High).expect("a small automaton");
+        let tgba = translate(&mut self.formulas, negated, Effort::High, &mut Budget::unlimited())
+            .expect("a small automaton");
         self.claim_of(tgba, self.formulas.classes(formula).is_next_free())
     }
 
@@ -236,7 +238,8 @@ impl Case {
             return true;
         }
         let negated = self.formulas.not(self.formula);
-        let tgba = translate(&mut self.formulas, negated, Effort::Low).expect("a small automaton");
+        let tgba = translate(&mut self.formulas, negated, Effort::Low, &mut Budget::unlimited())
+            .expect("a small automaton");
         let ignores = at_deadlock == AtDeadlock::Ignore;
         // What ends is not on a cycle, unless its last state repeats.
         let (nodes, mut edges) = self.product(&tgba, &|_, _| 0);
@@ -255,7 +258,8 @@ impl Case {
     /// If the formula is too large.
     pub fn is_violated_fairly(&mut self, constraints: &[Constraint]) -> bool {
         let negated = self.formulas.not(self.formula);
-        let tgba = translate(&mut self.formulas, negated, Effort::Low).expect("a small automaton");
+        let tgba = translate(&mut self.formulas, negated, Effort::Low, &mut Budget::unlimited())
+            .expect("a small automaton");
         let strong: Vec<&Constraint> = constraints.iter().filter(|known| known.strong).collect();
         let is_in = |constraint: &Constraint, action: ActionId| {
             constraint.actions.contains(&self.system.first(action))
@@ -369,8 +373,8 @@ impl Case {
 
 /// Whether the edges inside some strong component have all these marks.
 pub fn has_component(edges: &[Vec<(usize, u64)>], all: u64) -> bool {
-    let targets = |row: &Vec<(usize, u64)>| row.iter().map(|edge| edge.0).collect();
-    let found = automata::scc::components(&edges.iter().map(targets).collect::<Vec<Vec<usize>>>());
+    let found = automata::scc::components(edges, |_, edge| Some(edge.0), &mut Budget::unlimited());
+    let found = found.expect("no limit");
     let mut marks: Vec<Option<u64>> = vec![None; found.n];
     for (from, row) in edges.iter().enumerate() {
         for &(to, seen) in row.iter().filter(|edge| found.of[edge.0] == found.of[from]) {

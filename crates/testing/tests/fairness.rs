@@ -10,7 +10,7 @@ use check::fairness::{Constraint, Fairness};
 use check::method::{Method, ObserverKind, SearchKind};
 use check::product::Orders;
 use check::search::{tester, two_pass};
-use ltl::random;
+use generators::random;
 use model::ActionId;
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -169,7 +169,7 @@ fn has_fair_cycle(
     constraints: &[Constraint],
     livelock: bool,
 ) -> bool {
-    let free = automata::TauFree::new(tester).expect("a small tester");
+    let free = automata::TauFree::new(tester, &mut Budget::unlimited()).expect("a small tester");
     let letter = |action: ActionId| {
         labels.iter().position(|label| *label == case.system.action(action).label).map(|at| at as u32)
     };
@@ -246,7 +246,8 @@ fn testers_under_fairness_agree_with_brute_force() {
         count[usize::from(violated)] += 1;
         count[2] += u32::from(!violated && (c3 || c4));
         counts.set(count);
-        let product = tester::product(&case.system, &tester, &ids, false).expect("a small tester");
+        let product = tester::product(&case.system, &tester, &ids, false, &mut Budget::unlimited())
+            .expect("a small tester");
         let outcome = two_pass::search(&mut product.under(fairness), &mut Budget::unlimited());
         let Some(evidence) = outcome.evidence() else {
             prop_assert!(!violated, "{:?} on\n{}", [c1, c2, fair_c3, fair_c4], network.to_text());

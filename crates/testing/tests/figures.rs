@@ -30,7 +30,8 @@ fn explore<S: System>(system: &S) -> Stats {
 fn check(system: &ActionSystem, model: &process::Model, name: &str) -> (u64, Option<Violation>) {
     let property = model.properties.iter().find(|property| property.name == name).expect("a property");
     let PropertyKind::Tester(observed) = &property.kind else { panic!("a tester") };
-    let mut product = tester::product(system, &observed.process, &observed.labels, true).unwrap();
+    let mut product =
+        tester::product(system, &observed.process, &observed.labels, true, &mut Budget::unlimited()).unwrap();
     let width = product.width();
     let planes = || ExactPlanes::new(width, u64::MAX);
     let outcome = tester::check(&mut product, WorkSet::Queue, planes, &mut Budget::unlimited());
@@ -72,7 +73,8 @@ fn decide(model: &mut process::Model, formula: &str, method: Method) -> ProductO
     let parsed = ltl::parse(&mut model.formulas, formula, source, 0).expect("a good formula");
     let negation = model.formulas.not(parsed.formula);
     let tgba =
-        automata::translate(&mut model.formulas, negation, automata::Effort::High).expect("a small one");
+        automata::translate(&mut model.formulas, negation, automata::Effort::High, &mut Budget::unlimited())
+            .expect("a small one");
     let mut propositions = Vec::new();
     for prop in model.formulas.propositions(parsed.formula) {
         let text = model.formulas.text(prop).to_owned();
@@ -88,7 +90,7 @@ fn method(observer: ObserverKind, search: SearchKind, reduction: Option<reductio
     Method { observer, search, reduction, bitstate: false }
 }
 
-/// Table 3 of 000, implementation C: never 1000 states.
+/// Table 3 of [hansen.02.fmics], implementation C: never 1000 states.
 #[test]
 fn one_pass_finds_the_livelock_of_the_philosophers_soon() {
     let one_pass = method(ObserverKind::Ta, SearchKind::OnePass, None);

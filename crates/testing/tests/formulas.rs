@@ -11,7 +11,7 @@ use check::method::{Method, ObserverKind, SearchKind};
 use check::product::{AtDeadlock, ObserverOrder, Orders};
 use check::reduction;
 use check::search::one_pass::WorkSet;
-use ltl::random;
+use generators::random;
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 use stubborn_testing::claims::{Case, Draw};

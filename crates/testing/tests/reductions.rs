@@ -8,7 +8,8 @@ use check::decide::Settings;
 use check::method::{Method, ObserverKind, SearchKind};
 use check::product::{AtDeadlock, Orders};
 use check::reduction;
-use ltl::{Formulas, random};
+use generators::random;
+use ltl::Formulas;
 use model::{Action, Builder, Guard, Stmt, Variable};
 use por::Rule;
 use proptest::prelude::*;
@@ -90,7 +91,8 @@ fn case(network: &str, formula: &str) -> Case {
     Case::of_model(load(network), &texts, parsed).expect("a small network")
 }
 
-/// 001's rule for states where waiting is not accepted: what may move the observer is not put off.
+/// [valmari.93.cav]'s rule for states where waiting is not accepted: what may move the observer is not put
+/// off.
 #[test]
 fn progress() {
     needs_rule(
@@ -99,8 +101,8 @@ fn progress() {
     );
 }
 
-/// 001's rule for states where waiting is accepted: a way to wait is not lost. (The last process never
-/// moves; the observer follows `a` in the hope that it does.)
+/// [valmari.93.cav]'s rule for states where waiting is accepted: a way to wait is not lost. (The last process
+/// never moves; the observer follows `a` in the hope that it does.)
 #[test]
 fn waiting() {
     let network = "process P0 { s0: a -> s1; s1: ; } process P1 { s0: c -> s0; } process P2 { s0: ; s1: ; }";
@@ -201,7 +203,9 @@ fn an_automaton_that_counts_stuttering() {
     let network = "process P0 { s0: a -> s1; s1: ; } process P1 { s0: c -> s0; }";
     let mut case = case(network, "!(!P0_1 & F P0_1)");
     let source = base::SourceId::new(0);
-    let named = automata::hoa::read_one(&mut case.formulas, COUNTS_STUTTERING, source).expect("an automaton");
+    let named =
+        automata::hoa::read_one(&mut case.formulas, COUNTS_STUTTERING, source, &mut Budget::unlimited())
+            .expect("an automaton");
     let mut claim = case.claim_of(named.automaton, true);
     let method = reducing_methods().into_iter().find(|method| method.observer == ObserverKind::Tgba);
     let method = method.expect("a method by value");
@@ -236,7 +240,12 @@ fn automata_whose_states_see_stuttering() {
             let otherwise = formulas.and([not_p, guessing]);
             guessing = formulas.or([with, without, otherwise]);
         }
-        let Ok(tgba) = automata::translate(&mut case.formulas, guessing, automata::Effort::Low) else {
+        let Ok(tgba) = automata::translate(
+            &mut case.formulas,
+            guessing,
+            automata::Effort::Low,
+            &mut Budget::unlimited(),
+        ) else {
             return Ok(());
         };
         let mut claim = case.claim_of(tgba, true);

@@ -1,5 +1,5 @@
 //! Testers, specifications and stubborn sets on random networks: every search, store and order,
-//! with and without reduction, against the definitions of 001.
+//! with and without reduction, against the definitions of [valmari.93.cav].
 
 use std::cell::Cell;
 
@@ -84,7 +84,9 @@ fn check_everything(
     labels: &[LabelId],
     conditions: Conditions,
 ) -> Result<bool, TestCaseError> {
-    let product = |reduces| tester::product(system, tester, labels, reduces).expect("a small tester");
+    let product = |reduces| {
+        tester::product(system, tester, labels, reduces, &mut Budget::unlimited()).expect("a small tester")
+    };
     let (mut full, mut reduced) = (product(false), product(true));
     let width = full.width();
     let exact = || ExactPlanes::new(width, u64::MAX);
@@ -173,7 +175,7 @@ fn specifications_allow_what_the_definitions_allow() {
     run_cases(4000, &(networks::network(), testers::recipe()), |(network, recipe): (Network, Recipe)| {
         let model = load(&network);
         let (spec, labels) = (recipe.spec(&network), recipe.labels(&network));
-        let tester = spec.to_tester(10_000).expect("a small tester");
+        let tester = spec.to_tester(10_000, &mut Budget::unlimited()).expect("a small tester");
         prop_assert_eq!(tester.flaw(), None);
         let ids = testers::label_ids(&model.system, &tester.letters);
         let space = network.explore();

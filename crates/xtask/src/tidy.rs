@@ -14,9 +14,10 @@ use std::process::{Command, ExitCode};
 use serde_json::Value;
 
 /// The crates from top to bottom; each may use those before it.
-const LAYERS: [&str; 17] = [
+const LAYERS: [&str; 18] = [
     "stubborn-base",
     "stubborn-ltl",
+    "stubborn-generators",
     "stubborn-automata",
     "stubborn-model",
     "stubborn-por",

@@ -13,19 +13,29 @@
 //! # References
 //! [paige.87.sicomp]; with labels as in [valmari.09.petrinets].
 
+use base::{Budget, Limit};
 use rustc_hash::FxHashMap;
 
 use super::graph::{Graph, PropSet};
 use crate::tgba::Marks;
+use crate::work::holding;
 
 /// The class of each state in the coarsest bisimulation that respects the colors, and the number of
 /// classes. Classes are numbered by their first states.
-pub(crate) fn bisimulation(graph: &Graph, color: &[u8]) -> (Vec<usize>, usize) {
-    let mut refinement = Refinement::new(graph, color);
-    while let Some(whole) = refinement.compound.pop() {
-        refinement.cut(whole);
-    }
-    number_by_first(&refinement.blocks.of)
+pub(crate) fn bisimulation(
+    graph: &Graph,
+    color: &[u8],
+    budget: &mut Budget<'_>,
+) -> Result<(Vec<usize>, usize), Limit> {
+    holding(budget, |budget| {
+        // Each step is an arrow, comes in somewhere and is counted.
+        budget.hold(3 * graph.bytes())?;
+        let mut refinement = Refinement::new(graph, color, budget)?;
+        while let Some(whole) = refinement.compound.pop() {
+            refinement.cut(whole, budget)?;
+        }
+        Ok(number_by_first(&refinement.blocks.of))
+    })
 }
 
 /// The same partition with classes numbered in the order of their first members.
@@ -129,7 +139,7 @@ struct Refinement {
 }
 
 impl Refinement {
-    fn new(graph: &Graph, color: &[u8]) -> Refinement {
+    fn new(graph: &Graph, color: &[u8], budget: &mut Budget<'_>) -> Result<Refinement, Limit> {
         let n = graph.n_states();
         let mut labels: FxHashMap<(PropSet, Marks), usize> = FxHashMap::default();
         let mut groups: FxHashMap<(u8, Vec<usize>), usize> = FxHashMap::default();
@@ -138,6 +148,7 @@ impl Refinement {
             let mut own: FxHashMap<usize, usize> = FxHashMap::default();
             let mut used = vec![];
             for step in steps {
+                budget.tick()?;
                 let next = labels.len();
                 let label = *labels.entry((step.change, step.marks)).or_insert(next);
                 let counter = *own.entry(label).or_insert_with(|| {
@@ -154,7 +165,7 @@ impl Refinement {
             class.push(*groups.entry((color[source], used)).or_insert(next));
         }
         let n_blocks = groups.len();
-        Refinement {
+        Ok(Refinement {
             blocks: Blocks::new(class, n_blocks),
             arrows,
             incoming,
@@ -164,11 +175,11 @@ impl Refinement {
             compound: if n_blocks > 1 { vec![0] } else { vec![] },
             buckets: vec![vec![]; labels.len()],
             fresh: vec![None; n],
-        }
+        })
     }
 
     /// Cuts a small block off a super-block and makes all blocks stable again.
-    fn cut(&mut self, whole: usize) {
+    fn cut(&mut self, whole: usize, budget: &mut Budget<'_>) -> Result<(), Limit> {
         let parts = &mut self.parts[whole];
         let last = parts.len() - 1;
         let size = |part: usize| self.blocks.members(parts[part]).len();
@@ -181,8 +192,10 @@ impl Refinement {
         self.parts.push(vec![splitter]);
         for label in self.collect_arrows(splitter) {
             let arrows = std::mem::take(&mut self.buckets[label]);
+            arrows.iter().try_for_each(|_| budget.tick())?;
             self.split_by(&arrows);
         }
+        Ok(())
     }
 
     /// Puts the arrows into the block into the buckets, and returns their labels.
@@ -279,7 +292,7 @@ mod tests {
 
     #[test]
     fn the_partition_is_that_of_the_definition() {
-        let mut draw = ltl::random::seeded(7);
+        let mut draw = generators::random::seeded(7);
         for round in 0..3_000 {
             let n = 1 + draw(12);
             let n_changes = 1 + draw(3);
@@ -291,12 +304,14 @@ mod tests {
                 steps[draw(n) as usize].push(step);
             }
             let mut graph = Graph { propositions: vec![], initial: vec![], steps };
-            graph.normalize();
+            let budget = &mut Budget::unlimited();
+            graph.normalize(budget).unwrap();
             let color: Vec<u8> = (0..n).map(|_| (draw(6) / 5) as u8).collect();
             let (color, _) =
                 number_by_first(&color.iter().map(|&color| usize::from(color)).collect::<Vec<_>>());
             let color: Vec<u8> = color.into_iter().map(|color| color as u8).collect();
-            assert_eq!(bisimulation(&graph, &color), naive(&graph, &color), "round {round}: {graph:?}");
+            let found = bisimulation(&graph, &color, budget).unwrap();
+            assert_eq!(found, naive(&graph, &color), "round {round}: {graph:?}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! From values to changes: the first step of 003's constructions.
+//! From values to changes: the first step of the constructions.
 //!
 //! # Idea
 //! A state of the testing automaton is a state of the given automaton together with the valuation that is
@@ -8,12 +8,15 @@
 //!
 //! The size is 4^|AP| in the worst case, so it is known before anything is built, and bounded.
 
+use base::{Budget, Limit};
 use ltl::Prop;
 use rustc_hash::FxHashMap;
 
 use super::graph::{Graph, PropSet, Step};
+use crate::gave_up::GaveUp;
 use crate::label::{Label, Labels};
 use crate::tgba::{State, Tgba};
+use crate::work::holding;
 
 /// No testing automaton is made explicit over more propositions, whatever the limits.
 pub const MAX_PROPOSITIONS: usize = 20;
@@ -60,10 +63,21 @@ impl std::fmt::Display for Explosion {
 
 impl std::error::Error for Explosion {}
 
+/// A pair is in a list and in a table.
+const BYTES_PER_PAIR: usize = 4 * size_of::<(State, u32, State)>() + size_of::<Vec<Step>>();
+
 /// The pairs of states and valuations of the automaton, and for each pair the state.
-pub(crate) fn expand(tgba: &Tgba, limits: &Limits) -> Result<(Graph, Vec<State>), Explosion> {
+pub(crate) fn expand(
+    tgba: &Tgba,
+    limits: &Limits,
+    budget: &mut Budget<'_>,
+) -> Result<(Graph, Vec<State>), GaveUp> {
+    holding(budget, |budget| pairs(tgba, limits, budget))
+}
+
+fn pairs(tgba: &Tgba, limits: &Limits, budget: &mut Budget<'_>) -> Result<(Graph, Vec<State>), GaveUp> {
     let propositions = used_propositions(tgba, limits)?;
-    let letters = Letters::new(tgba, &propositions);
+    let letters = Letters::new(tgba, &propositions, budget)?;
     let mut pairs: Vec<(State, u32)> =
         letters.alive(tgba.initial()).iter().map(|&k| (tgba.initial(), k)).collect();
     let numbered = pairs.iter().enumerate().map(|(index, &pair)| (pair, State::new(index)));
@@ -76,11 +90,12 @@ pub(crate) fn expand(tgba: &Tgba, limits: &Limits) -> Result<(Graph, Vec<State>)
         let taken: Vec<_> = taken.collect();
         n_steps += taken.iter().map(|edge| letters.alive(edge.target).len()).sum::<usize>();
         if n_steps > limits.max_steps {
-            return Err(Explosion::Steps(limits.max_steps));
+            return Err(Explosion::Steps(limits.max_steps).into());
         }
         let mut list = vec![];
         for edge in taken {
             for &next in letters.alive(edge.target) {
+                budget.tick()?;
                 let target = *numbers.entry((edge.target, next)).or_insert_with(|| {
                     pairs.push((edge.target, next));
                     State::new(pairs.len() - 1)
@@ -89,28 +104,23 @@ pub(crate) fn expand(tgba: &Tgba, limits: &Limits) -> Result<(Graph, Vec<State>)
             }
         }
         if pairs.len() > limits.max_states {
-            return Err(Explosion::States(limits.max_states));
+            return Err(Explosion::States(limits.max_states).into());
         }
+        budget.hold((size_of_val(&list[..]) + BYTES_PER_PAIR) as u64)?;
         steps.push(list);
     }
     let mut graph = Graph { propositions, initial, steps };
-    graph.normalize();
+    graph.normalize(budget)?;
     Ok((graph, pairs.into_iter().map(|(state, _)| state).collect()))
 }
 
 /// The propositions that labels depend on, sorted.
 fn used_propositions(tgba: &Tgba, limits: &Limits) -> Result<Vec<Prop>, Explosion> {
     let limit = limits.max_propositions.min(MAX_PROPOSITIONS);
-    // The cubes of a label may be many, unless its propositions are few.
     if tgba.propositions().len() > limit {
         return Err(Explosion::Propositions(limit));
     }
-    let mut used: Vec<Prop> = vec![];
-    for label in distinct_labels(tgba) {
-        used.extend(tgba.labels().cubes(label).iter().flatten().map(|&(prop, _)| prop));
-        used.sort_unstable();
-        used.dedup();
-    }
+    let used = tgba.labels().propositions(distinct_labels(tgba));
     if used.len() > limit { Err(Explosion::Propositions(limit)) } else { Ok(used) }
 }
 
@@ -129,19 +139,29 @@ struct Letters {
 }
 
 impl Letters {
-    fn new(tgba: &Tgba, propositions: &[Prop]) -> Letters {
-        let labels = distinct_labels(tgba).into_iter();
-        let of: FxHashMap<Label, Vec<u32>> =
-            labels.map(|label| (label, letters(tgba.labels(), label, propositions))).collect();
-        let alive = tgba.states().map(|state| {
-            let mut letters: Vec<u32> =
-                tgba.edges(state).iter().flat_map(|edge| of[&edge.label].iter().copied()).collect();
-            letters.sort_unstable();
-            letters.dedup();
-            letters
-        });
-        let alive = alive.collect();
-        Letters { of, alive }
+    fn new(tgba: &Tgba, propositions: &[Prop], budget: &mut Budget<'_>) -> Result<Letters, Limit> {
+        let mut of: FxHashMap<Label, Vec<u32>> = FxHashMap::default();
+        for label in distinct_labels(tgba) {
+            let letters = letters(tgba.labels(), label, propositions, budget)?;
+            budget.hold(size_of_val(&letters[..]) as u64)?;
+            of.insert(label, letters);
+        }
+        let mut alive = vec![];
+        for edges in tgba.all_edges() {
+            let mut letters: Vec<u32> = vec![];
+            for edge in edges {
+                (0..=of[&edge.label].len() / LETTERS_PER_TICK).try_for_each(|_| budget.tick())?;
+                letters.extend(&of[&edge.label]);
+                // They are sorted as soon as they may be twice as many as there are.
+                if letters.len() > 2 << propositions.len() {
+                    sort(&mut letters);
+                }
+            }
+            sort(&mut letters);
+            budget.hold(size_of_val(&letters[..]) as u64)?;
+            alive.push(letters);
+        }
+        Ok(Letters { of, alive })
     }
 
     fn of(&self, label: Label) -> &[u32] {
@@ -154,11 +174,25 @@ impl Letters {
     }
 }
 
+fn sort(letters: &mut Vec<u32>) {
+    letters.sort_unstable();
+    letters.dedup();
+}
+
+/// Copying and sorting so many letters takes about as long as one tick stands for.
+const LETTERS_PER_TICK: usize = 64;
+
 /// The valuations of a label as sets of the propositions in the list, sorted. The label depends on no others.
-pub(crate) fn letters(labels: &Labels, label: Label, propositions: &[Prop]) -> Vec<u32> {
+pub(crate) fn letters(
+    labels: &Labels,
+    label: Label,
+    propositions: &[Prop],
+    budget: &mut Budget<'_>,
+) -> Result<Vec<u32>, Limit> {
     let all = (1u32 << propositions.len()) - 1;
     let mut letters = vec![];
     for cube in labels.cubes(label) {
+        budget.tick()?;
         let (mut fixed, mut value) = (0u32, 0u32);
         for (prop, holds) in cube {
             let bit = propositions.binary_search(&prop).map_or(0, |index| 1 << index);
@@ -169,6 +203,9 @@ pub(crate) fn letters(labels: &Labels, label: Label, propositions: &[Prop]) -> V
         let free = all & !fixed;
         let mut others = 0u32;
         loop {
+            if letters.len().is_multiple_of(LETTERS_PER_TICK) {
+                budget.tick()?;
+            }
             letters.push(value | others);
             others = others.wrapping_sub(free) & free;
             if others == 0 {
@@ -177,5 +214,5 @@ pub(crate) fn letters(labels: &Labels, label: Label, propositions: &[Prop]) -> V
         }
     }
     letters.sort_unstable();
-    letters
+    Ok(letters)
 }

@@ -3,12 +3,14 @@
 //! [`Ta`](super::Ta) and [`Tgta`](super::Tgta) each own one [`Graph`] and add acceptance to it, so that
 //! pruning, merging and searching are written once.
 
+use base::{Budget, Limit};
 use fixedbitset::FixedBitSet;
 use ltl::{Prop, Valuation};
 
 use super::expand::MAX_PROPOSITIONS;
 use crate::scc::{Components, components};
 use crate::tgba::{Marks, State};
+use crate::work::holding;
 
 /// A set of propositions of one testing automaton, as bits: bit *i* is its *i*-th proposition. It serves
 /// as a valuation (the propositions that hold) and as a changeset (those that flip).
@@ -83,8 +85,15 @@ impl Graph {
         let starts_fit = initial.iter().all(|&(valuation, state)| fits(valuation, state));
         assert!(starts_fit && steps.iter().flatten().all(|step| fits(step.change, step.target)));
         let mut graph = Graph { propositions, initial, steps };
-        graph.normalize();
+        graph.initial.sort_unstable();
+        graph.initial.dedup();
+        graph.steps.iter_mut().for_each(normalize);
         graph
+    }
+
+    /// Bytes that states and steps take, about.
+    pub(crate) fn bytes(&self) -> u64 {
+        (self.n_states() * size_of::<Vec<Step>>() + self.n_steps() * size_of::<Step>()) as u64
     }
 
     pub(crate) fn n_states(&self) -> usize {
@@ -100,59 +109,72 @@ impl Graph {
     }
 
     /// Sorts, and drops steps that do nothing another one does not.
-    pub(crate) fn normalize(&mut self) {
+    pub(crate) fn normalize(&mut self, budget: &mut Budget<'_>) -> Result<(), Limit> {
         self.initial.sort_unstable();
         self.initial.dedup();
         for steps in &mut self.steps {
-            steps.sort_unstable();
-            steps.dedup();
-            let all = steps.clone();
-            // Steps with the same change and target are neighbors, and there are few of them.
-            steps.retain(|step| {
-                let from =
-                    all.partition_point(|other| (other.change, other.target) < (step.change, step.target));
-                let alike = all[from..]
-                    .iter()
-                    .take_while(|other| (other.change, other.target) == (step.change, step.target));
-                !alike.into_iter().any(|other| other.marks != step.marks && other.marks.includes(step.marks))
-            });
+            (0..=steps.len() / STEPS_PER_TICK).try_for_each(|_| budget.tick())?;
+            normalize(steps);
         }
+        Ok(())
     }
 
     /// The components of the graph of those steps that the filter selects.
-    pub(crate) fn components(&self, selected: impl Fn(State, &Step) -> bool) -> Components {
-        let targets = |state: State| -> Vec<usize> {
-            let steps = self.steps[state.index()].iter().filter(|step| selected(state, step));
-            steps.map(|step| step.target.index()).collect()
-        };
-        components(&self.states().map(targets).collect::<Vec<_>>())
+    pub(crate) fn components(
+        &self,
+        selected: impl Fn(State, &Step) -> bool,
+        budget: &mut Budget<'_>,
+    ) -> Result<Components, Limit> {
+        let target =
+            |state: usize, step: &Step| selected(State::new(state), step).then_some(step.target.index());
+        components(&self.steps, target, budget)
     }
 
     /// The states in the set, and all from which it can be reached by selected steps.
-    pub(crate) fn can_reach(&self, goal: &FixedBitSet, selected: impl Fn(&Step) -> bool) -> FixedBitSet {
+    pub(crate) fn can_reach(
+        &self,
+        goal: &FixedBitSet,
+        selected: impl Fn(&Step) -> bool,
+        budget: &mut Budget<'_>,
+    ) -> Result<FixedBitSet, Limit> {
+        holding(budget, |budget| self.sources_of(goal, selected, budget))
+    }
+
+    fn sources_of(
+        &self,
+        goal: &FixedBitSet,
+        selected: impl Fn(&Step) -> bool,
+        budget: &mut Budget<'_>,
+    ) -> Result<FixedBitSet, Limit> {
+        budget.hold(self.bytes())?;
         let mut sources = vec![vec![]; self.n_states()];
         for (source, steps) in self.steps.iter().enumerate() {
-            steps
-                .iter()
-                .filter(|step| selected(step))
-                .for_each(|step| sources[step.target.index()].push(source));
+            for step in steps.iter().filter(|step| selected(step)) {
+                budget.tick()?;
+                sources[step.target.index()].push(source);
+            }
         }
         let mut reached = goal.clone();
         reached.grow(self.n_states());
         let mut stack: Vec<usize> = goal.ones().collect();
         while let Some(state) = stack.pop() {
             for &source in &sources[state] {
+                budget.tick()?;
                 if !reached.put(source) {
                     stack.push(source);
                 }
             }
         }
-        reached
+        Ok(reached)
     }
 
     /// The part that can be reached inside the useful states, numbered breadth first, and for each of its
     /// states the old one.
-    pub(crate) fn keep(&self, useful: &FixedBitSet) -> (Graph, Vec<State>) {
+    pub(crate) fn keep(
+        &self,
+        useful: &FixedBitSet,
+        budget: &mut Budget<'_>,
+    ) -> Result<(Graph, Vec<State>), Limit> {
         let mut new: Vec<Option<State>> = vec![None; self.n_states()];
         let mut order: Vec<State> = vec![];
         let mut visit = |state: State, order: &mut Vec<State>| -> Option<State> {
@@ -170,6 +192,7 @@ impl Graph {
         }
         let mut steps = vec![];
         while let Some(&state) = order.get(steps.len()) {
+            budget.tick()?;
             let old = self.steps[state.index()].iter();
             let kept = old.filter_map(|step| {
                 let target = visit(step.target, &mut order)?;
@@ -178,22 +201,45 @@ impl Graph {
             steps.push(kept.collect());
         }
         let mut graph = Graph { propositions: self.propositions.clone(), initial, steps };
-        graph.normalize();
-        (graph, order)
+        graph.normalize(budget)?;
+        Ok((graph, order))
     }
 
     /// The graph in which each class of states is one state. Classes are numbered from 0 without gaps.
-    pub(crate) fn quotient(&self, class: &[usize], n_classes: usize) -> Graph {
+    pub(crate) fn quotient(
+        &self,
+        class: &[usize],
+        n_classes: usize,
+        budget: &mut Budget<'_>,
+    ) -> Result<Graph, Limit> {
         let of = |state: State| State::new(class[state.index()]);
         let mut steps = vec![vec![]; n_classes];
         for state in self.states() {
+            budget.tick()?;
             let moved =
                 self.steps[state.index()].iter().map(|step| Step { target: of(step.target), ..*step });
             steps[class[state.index()]].extend(moved);
         }
         let initial = self.initial.iter().map(|&(valuation, state)| (valuation, of(state))).collect();
         let mut graph = Graph { propositions: self.propositions.clone(), initial, steps };
-        graph.normalize();
-        graph
+        graph.normalize(budget)?;
+        Ok(graph)
     }
 }
+
+/// Sorts the steps of a state, and drops those that do nothing another one does not.
+pub(super) fn normalize(steps: &mut Vec<Step>) {
+    steps.sort_unstable();
+    steps.dedup();
+    let all = steps.clone();
+    // Steps with the same change and target are neighbors, and there are few of them.
+    steps.retain(|step| {
+        let from = all.partition_point(|other| (other.change, other.target) < (step.change, step.target));
+        let alike =
+            all[from..].iter().take_while(|other| (other.change, other.target) == (step.change, step.target));
+        !alike.into_iter().any(|other| other.marks != step.marks && other.marks.includes(step.marks))
+    });
+}
+
+/// Sorting so many steps takes about as long as one tick stands for.
+const STEPS_PER_TICK: usize = 16;

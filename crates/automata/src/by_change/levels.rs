@@ -10,6 +10,7 @@
 //! level it has seen all, is in F, and begins anew. Rejecting components have one level outside F, those
 //! whose steps all have all marks one in F; the others are entered only where all levels come by again.
 
+use base::{Budget, Limit};
 use rustc_hash::FxHashMap;
 
 use super::graph::{Graph, PropSet, Step};
@@ -17,14 +18,16 @@ use super::ta::{Acceptance, Ta};
 use super::tgta::Tgta;
 use crate::scc::{Components, components};
 use crate::tgba::{Marks, State};
+use crate::work::holding;
 
 /// Gives each state a stuttering loop, with all marks iff waiting there may be accepting.
-pub(crate) fn with_livelock_loops(mut pairs: Tgta) -> Tgta {
-    let accepting = pairs.accepting_stuttering_states();
-    let stutters = pairs.graph.can_reach(&accepting, |step| step.change.is_empty());
+pub(crate) fn with_livelock_loops(mut pairs: Tgta, budget: &mut Budget<'_>) -> Result<Tgta, Limit> {
+    let accepting = pairs.accepting_stuttering_states(budget)?;
+    let stutters = pairs.graph.can_reach(&accepting, |step| step.change.is_empty(), budget)?;
     let all = pairs.all_marks();
-    pairs.replace_stuttering(|state| if stutters.contains(state) { all } else { Marks::NONE });
-    pairs
+    let marks = |state| if stutters.contains(state) { all } else { Marks::NONE };
+    pairs.replace_stuttering(marks, budget)?;
+    Ok(pairs)
 }
 
 /// When a mark that all steps of a state have is seen.
@@ -37,8 +40,13 @@ pub(crate) enum Seen {
 }
 
 /// The TA of an automaton made by [`with_livelock_loops`], with levels in this order of the marks.
-pub(crate) fn to_levels(marked: &Tgta, order: &[u32], seen: Seen) -> Ta {
-    Levels::new(marked, order, seen).run()
+pub(crate) fn to_levels(
+    marked: &Tgta,
+    order: &[u32],
+    seen: Seen,
+    budget: &mut Budget<'_>,
+) -> Result<Ta, Limit> {
+    holding(budget, |budget| Levels::new(marked, order, seen, budget)?.run(budget))
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -47,6 +55,9 @@ enum Kind {
     AllAccepting,
     Leveled,
 }
+
+/// A copy is in a list and in a table, and has steps.
+const BYTES_PER_COPY: usize = 4 * size_of::<(State, usize, State)>() + size_of::<Vec<Step>>();
 
 struct Levels<'a> {
     marked: &'a Tgta,
@@ -64,13 +75,19 @@ struct Levels<'a> {
 }
 
 impl<'a> Levels<'a> {
-    fn new(marked: &'a Tgta, order: &'a [u32], seen_when: Seen) -> Levels<'a> {
-        let found = marked.graph.components(|_, step| !step.change.is_empty());
+    fn new(
+        marked: &'a Tgta,
+        order: &'a [u32],
+        seen_when: Seen,
+        budget: &mut Budget<'_>,
+    ) -> Result<Levels<'a>, Limit> {
+        let found = marked.graph.components(|_, step| !step.change.is_empty(), budget)?;
         let mut seen = vec![(Marks::NONE, marked.all_marks()); found.n];
         let mut common = vec![marked.all_marks(); marked.n_states()];
         for state in marked.states() {
             let (union, all) = &mut seen[found.of[state.index()]];
             for step in inner_steps(marked, &found, state) {
+                budget.tick()?;
                 *union = union.union(step.marks);
                 *all = all.intersection(step.marks);
                 common[state.index()] = common[state.index()].intersection(step.marks);
@@ -88,10 +105,10 @@ impl<'a> Levels<'a> {
         };
         let kinds = seen.iter().map(kind).collect();
         let (copies, numbers, inner) = (vec![], FxHashMap::default(), vec![]);
-        Levels { marked, order, found, kinds, common, on_arrival, copies, numbers, inner }
+        Ok(Levels { marked, order, found, kinds, common, on_arrival, copies, numbers, inner })
     }
 
-    fn run(mut self) -> Ta {
+    fn run(mut self, budget: &mut Budget<'_>) -> Result<Ta, Limit> {
         for state in self.marked.states() {
             let level = self.arrive(0, state);
             self.copy(state, level);
@@ -99,6 +116,7 @@ impl<'a> Levels<'a> {
         while let Some(&(state, level)) = self.copies.get(self.inner.len()) {
             let mut inner = vec![];
             for step in inner_steps(self.marked, &self.found, state).copied().collect::<Vec<_>>() {
+                budget.tick()?;
                 let level = if level == self.order.len() { 0 } else { level };
                 let on_arrival = self.on_arrival[self.found.of[state.index()]];
                 let passed = if on_arrival { level } else { self.pass(level, step.marks) };
@@ -109,10 +127,11 @@ impl<'a> Levels<'a> {
                     target: self.copy(step.target, level),
                 });
             }
+            budget.hold((BYTES_PER_COPY + 2 * size_of_val(&inner[..])) as u64)?;
             self.inner.push(inner);
         }
-        let entries = self.entries();
-        self.build(&entries)
+        let entries = self.entries(budget)?;
+        self.build(&entries, budget)
     }
 
     fn copy(&mut self, state: State, level: usize) -> State {
@@ -138,14 +157,14 @@ impl<'a> Levels<'a> {
 
     /// For each state the copy by which it is entered from other components: one in the smallest closed part
     /// of the copies of its component.
-    fn entries(&self) -> Vec<State> {
-        let targets = |steps: &Vec<Step>| steps.iter().map(|step| step.target.index()).collect();
-        let successors: Vec<Vec<usize>> = self.inner.iter().map(targets).collect();
-        let parts = components(&successors);
+    fn entries(&self, budget: &mut Budget<'_>) -> Result<Vec<State>, Limit> {
+        let parts = components(&self.inner, |_, step| Some(step.target.index()), budget)?;
         let (mut size, mut closed) = (vec![0; parts.n], vec![true; parts.n]);
-        for (copy, targets) in successors.iter().enumerate() {
+        for (copy, steps) in self.inner.iter().enumerate() {
+            budget.tick()?;
             size[parts.of[copy]] += 1;
-            closed[parts.of[copy]] &= targets.iter().all(|&target| parts.of[target] == parts.of[copy]);
+            closed[parts.of[copy]] &=
+                steps.iter().all(|step| parts.of[step.target.index()] == parts.of[copy]);
         }
         let mut best: Vec<Option<usize>> = vec![None; self.found.n];
         for (copy, &(state, _)) in self.copies.iter().enumerate() {
@@ -162,13 +181,15 @@ impl<'a> Levels<'a> {
                 entries[state.index()].get_or_insert(State::new(copy));
             }
         }
-        entries.into_iter().enumerate().map(|(state, entry)| entry.unwrap_or(State::new(state))).collect()
+        let entries = entries.into_iter().enumerate();
+        Ok(entries.map(|(state, entry)| entry.unwrap_or(State::new(state))).collect())
     }
 
-    fn build(self, entries: &[State]) -> Ta {
+    fn build(self, entries: &[State], budget: &mut Budget<'_>) -> Result<Ta, Limit> {
         let enter = |state: State| entries[state.index()];
         let mut steps = self.inner;
         for (copy, &(state, _)) in self.copies.iter().enumerate() {
+            budget.tick()?;
             let component = self.found.of[state.index()];
             let leaving = self
                 .marked
@@ -189,8 +210,8 @@ impl<'a> Levels<'a> {
         };
         let acceptance = self.copies.iter().map(accepts).collect();
         let mut graph = Graph { propositions: self.marked.propositions().to_vec(), initial, steps };
-        graph.normalize();
-        Ta { graph, acceptance }
+        graph.normalize(budget)?;
+        Ok(Ta { graph, acceptance })
     }
 }
 

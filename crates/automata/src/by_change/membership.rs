@@ -1,5 +1,4 @@
-//! Membership of a lasso word, or of a finite word, in testing automata, straight from Definitions 5 and 6
-//! of 003 and from 000.
+//! Membership of a lasso word, or of a finite word, in testing automata, straight from the definitions.
 //!
 //! # Idea
 //! Automaton and positions of the word make a finite graph. At a position the automaton takes a step that
@@ -11,14 +10,16 @@
 //! [bensalem.12.topnoc], Definitions 5 and 6; [hansen.02.fmics], Section 3.1, for finite acceptance and
 //! finite words.
 
+use base::{Budget, Limit};
 use ltl::{Lasso, Valuation};
 use rustc_hash::FxHashMap;
 
 use super::graph::{Graph, PropSet};
 use super::ta::Ta;
 use super::tgta::Tgta;
-use crate::scc::components;
+use crate::membership::{BYTES_PER_NODE, has_cycle};
 use crate::tgba::{Marks, State};
+use crate::work::holding;
 
 /// Whether the automaton accepts the word.
 ///
@@ -27,16 +28,26 @@ use crate::tgba::{Marks, State};
 /// # use ltl::{Formulas, Lasso, Valuation};
 /// let mut formulas = Formulas::new();
 /// let formula = ltl::parse(&mut formulas, "F G a", base::SourceId::new(0), 0).unwrap().formula;
-/// let ta = to_ta(&translate(&mut formulas, formula, Effort::High).unwrap(), &Limits::default()).unwrap();
+/// let budget = &mut base::Budget::unlimited();
+/// let tgba = translate(&mut formulas, formula, Effort::High, budget).unwrap();
+/// let ta = to_ta(&tgba, &Limits::default(), budget).unwrap();
 /// let (yes, no) = (Valuation::from_iter([formulas.proposition("a")]), Valuation::new());
-/// assert!(ta_accepts(&ta, &Lasso::new(vec![no.clone()], vec![yes.clone()]).unwrap()));
-/// assert!(!ta_accepts(&ta, &Lasso::new(vec![], vec![yes, no]).unwrap()));
+/// let accepts = |prefix, cycle, budget| ta_accepts(&ta, &Lasso::new(prefix, cycle).unwrap(), budget);
+/// assert_eq!(accepts(vec![no.clone()], vec![yes.clone()], budget), Ok(true));
+/// assert_eq!(accepts(vec![], vec![yes, no], budget), Ok(false));
 /// ```
-pub fn ta_accepts(ta: &Ta, lasso: &Lasso) -> bool {
-    let product = Product::new(&ta.graph, lasso, true);
+///
+/// # Errors
+/// The budget is spent.
+pub fn ta_accepts(ta: &Ta, lasso: &Lasso, budget: &mut Budget<'_>) -> Result<bool, Limit> {
+    holding(budget, |budget| accepts(ta, lasso, budget))
+}
+
+fn accepts(ta: &Ta, lasso: &Lasso, budget: &mut Budget<'_>) -> Result<bool, Limit> {
+    let product = Product::new(&ta.graph, lasso, true, budget)?;
     let finite = |&(state, _): &(State, usize)| ta.acceptance(state).finite;
     if product.nodes.iter().any(finite) {
-        return true;
+        return Ok(true);
     }
     let changes =
         lasso.cycle().iter().any(|letter| product.letter(letter) != product.letter(&lasso.cycle()[0]));
@@ -45,24 +56,26 @@ pub fn ta_accepts(ta: &Ta, lasso: &Lasso) -> bool {
         let waits = |&(state, position): &(State, usize)| {
             position >= lasso.prefix().len() && ta.acceptance(state).livelock
         };
-        return product.nodes.iter().any(waits);
+        return Ok(product.nodes.iter().any(waits));
     }
-    product.has_cycle(
-        |index| if ta.acceptance(product.nodes[index].0).buchi { Marks(1) } else { Marks::NONE },
-        Marks(1),
-    )
+    let marks = |index: usize| Marks(u64::from(ta.acceptance(product.nodes[index].0).buchi));
+    has_cycle(&product.steps, marks, Marks(1), budget)
 }
 
-/// Whether the automaton accepts the finite word: 000's conditions (iv) and (v). The empty word is never
-/// accepted.
-pub fn ta_accepts_finite(ta: &Ta, word: &[Valuation]) -> bool {
+/// Whether the automaton accepts the finite word: conditions (iv) and (v) of [hansen.02.fmics]. The empty
+/// word is never accepted.
+///
+/// # Errors
+/// The budget is spent.
+pub fn ta_accepts_finite(ta: &Ta, word: &[Valuation], budget: &mut Budget<'_>) -> Result<bool, Limit> {
     let letters: Vec<PropSet> = word.iter().map(|letter| PropSet::of(letter, ta.propositions())).collect();
-    let Some(&first) = letters.first() else { return false };
+    let Some(&first) = letters.first() else { return Ok(false) };
     let begins = ta.initial().iter().filter(|&&(valuation, _)| valuation == first);
     let mut here: Vec<State> = begins.map(|&(_, state)| state).collect();
     for pair in letters.windows(2) {
+        here.iter().try_for_each(|_| budget.tick())?;
         if here.iter().any(|&state| ta.acceptance(state).finite) {
-            return true;
+            return Ok(true);
         }
         let change = pair[0].flip(pair[1]);
         let steps = here.iter().flat_map(|&state| ta.steps(state));
@@ -75,13 +88,18 @@ pub fn ta_accepts_finite(ta: &Ta, word: &[Valuation]) -> bool {
         next.dedup();
         here = next;
     }
-    here.iter().any(|&state| ta.acceptance(state).finite || ta.acceptance(state).deadlock)
+    Ok(here.iter().any(|&state| ta.acceptance(state).finite || ta.acceptance(state).deadlock))
 }
 
 /// Whether the automaton accepts the word.
-pub fn tgta_accepts(tgta: &Tgta, lasso: &Lasso) -> bool {
-    let product = Product::new(&tgta.graph, lasso, false);
-    product.has_cycle(|_| Marks::NONE, tgta.all_marks())
+///
+/// # Errors
+/// The budget is spent.
+pub fn tgta_accepts(tgta: &Tgta, lasso: &Lasso, budget: &mut Budget<'_>) -> Result<bool, Limit> {
+    holding(budget, |budget| {
+        let product = Product::new(&tgta.graph, lasso, false, budget)?;
+        has_cycle(&product.steps, |_| Marks::NONE, tgta.all_marks(), budget)
+    })
 }
 
 /// The reachable pairs of states and positions, with the steps between them.
@@ -93,7 +111,12 @@ struct Product<'a> {
 
 impl<'a> Product<'a> {
     /// `may_wait`: whether a state may be kept when nothing changes, without a step.
-    fn new(graph: &'a Graph, lasso: &Lasso, may_wait: bool) -> Product<'a> {
+    fn new(
+        graph: &'a Graph,
+        lasso: &Lasso,
+        may_wait: bool,
+        budget: &mut Budget<'_>,
+    ) -> Result<Product<'a>, Limit> {
         let mut product = Product { graph, nodes: vec![], steps: vec![] };
         let letters: Vec<PropSet> = lasso.positions().iter().map(|letter| product.letter(letter)).collect();
         let mut numbers: FxHashMap<(State, usize), usize> = FxHashMap::default();
@@ -104,6 +127,7 @@ impl<'a> Product<'a> {
             }
         }
         while let Some(&(state, position)) = product.nodes.get(product.steps.len()) {
+            budget.tick()?;
             let next = lasso.next(position);
             let change = letters[position].flip(letters[next]);
             let taken = graph.steps[state.index()].iter().filter(|step| step.change == change);
@@ -118,28 +142,14 @@ impl<'a> Product<'a> {
                 });
                 (marks, number)
             });
-            let moves = moves.collect();
+            let moves: Vec<(Marks, usize)> = moves.collect();
+            budget.hold((BYTES_PER_NODE + size_of_val(&moves[..])) as u64)?;
             product.steps.push(moves);
         }
-        product
+        Ok(product)
     }
 
     fn letter(&self, letter: &Valuation) -> PropSet {
         PropSet::of(letter, &self.graph.propositions)
-    }
-
-    /// Whether some cycle has all these marks on its steps and nodes.
-    fn has_cycle(&self, of_node: impl Fn(usize) -> Marks, all: Marks) -> bool {
-        let successors: Vec<Vec<usize>> =
-            self.steps.iter().map(|steps| steps.iter().map(|step| step.1).collect()).collect();
-        let found = components(&successors);
-        let mut seen: Vec<Option<Marks>> = vec![None; found.n];
-        for (node, steps) in self.steps.iter().enumerate() {
-            for &(marks, _) in steps.iter().filter(|step| found.of[step.1] == found.of[node]) {
-                let seen = &mut seen[found.of[node]];
-                *seen = Some(seen.unwrap_or_default().union(marks).union(of_node(node)));
-            }
-        }
-        seen.contains(&Some(all))
     }
 }

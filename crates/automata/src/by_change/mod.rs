@@ -10,8 +10,8 @@
 //! few propositions. The size may grow with 4^|AP|, so construction is [limited](Limits).
 //!
 //! All constructions require that the language of the given automaton does not see stuttering, as that of
-//! any formula without `X` ([`ltl::Classes::is_next_free`]). Otherwise the result is an automaton, but of some
-//! other language.
+//! any formula without `X` ([`ltl::Classes::is_next_free`]). Otherwise the result is an automaton, but of
+//! some other language.
 
 mod bisimulation;
 mod expand;
@@ -34,16 +34,34 @@ pub use ta::{Acceptance, Ta};
 pub use tgta::Tgta;
 pub use translate::{Refusal, translate_ta, translate_tgta};
 
-use crate::tgba::Tgba;
+use base::Budget;
 
-/// The TA of 003 for an automaton whose language does not see stuttering: Properties 2 and 3, and merging
-/// of bisimilar states.
-pub fn to_ta(ba: &Tgba, limits: &Limits) -> Result<Ta, Explosion> {
-    Ok(Ta::from_ba(ba, limits)?.without_stuttering().trim().merge_bisimilar())
+use crate::gave_up::GaveUp;
+use crate::tgba::Tgba;
+use crate::work::holding;
+
+/// The TA of [bensalem.12.topnoc] for an automaton whose language does not see stuttering: Properties 2 and
+/// 3, and merging of bisimilar states.
+///
+/// # Errors
+/// The automaton would be too large, or the budget is spent.
+pub fn to_ta(ba: &Tgba, limits: &Limits, budget: &mut Budget<'_>) -> Result<Ta, GaveUp> {
+    holding(budget, |budget| {
+        let pairs = Ta::from_ba(ba, limits, budget)?;
+        budget.hold(pairs.graph.bytes())?;
+        Ok(pairs.without_stuttering(budget)?.trim(budget)?.merge_bisimilar(budget)?)
+    })
 }
 
-/// The TGTA of 003 for an automaton whose language does not see stuttering: Properties 4 and 5, and merging
-/// of bisimilar states.
-pub fn to_tgta(tgba: &Tgba, limits: &Limits) -> Result<Tgta, Explosion> {
-    Ok(Tgta::from_tgba(tgba, limits)?.with_stuttering_loops().trim().merge_bisimilar())
+/// The TGTA of [bensalem.12.topnoc] for an automaton whose language does not see stuttering: Properties 4 and
+/// 5, and merging of bisimilar states.
+///
+/// # Errors
+/// The automaton would be too large, or the budget is spent.
+pub fn to_tgta(tgba: &Tgba, limits: &Limits, budget: &mut Budget<'_>) -> Result<Tgta, GaveUp> {
+    holding(budget, |budget| {
+        let pairs = Tgta::from_tgba(tgba, limits, budget)?;
+        budget.hold(pairs.graph.bytes())?;
+        Ok(pairs.with_stuttering_loops(budget)?.trim(budget)?.merge_bisimilar(budget)?)
+    })
 }

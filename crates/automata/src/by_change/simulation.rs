@@ -18,6 +18,7 @@
 //! # References
 //! [etessami.01.icalp] for direct simulation and the dropping of steps.
 
+use base::{Budget, Limit};
 use fixedbitset::FixedBitSet;
 
 use super::bisimulation::number_by_first;
@@ -43,30 +44,44 @@ pub(crate) struct Preorder {
 impl Preorder {
     /// The largest simulation, where states of `lower` are simulated by states of `upper`; none if
     /// that would take too long.
-    pub(crate) fn new(lower: Side<'_>, upper: Side<'_>) -> Option<Preorder> {
+    pub(crate) fn new(
+        lower: Side<'_>,
+        upper: Side<'_>,
+        budget: &mut Budget<'_>,
+    ) -> Result<Option<Preorder>, Limit> {
         let n = lower.graph.n_states();
         if n.saturating_mul(lower.graph.n_steps().max(n)) > MAX_WORK {
-            return None;
+            return Ok(None);
         }
+        budget.hold((n * n / 8) as u64)?;
         let fits = |state: usize, other: usize| lower.color[state] & !upper.color[other] == 0;
-        let row = |state: usize| (0..n).filter(|&other| fits(state, other)).collect::<FixedBitSet>();
-        let mut preorder = Preorder { above: (0..n).map(row).collect() };
-        preorder.above.iter_mut().for_each(|row| row.grow(n));
-        while preorder.refine(lower.graph, upper.graph) {}
-        Some(preorder)
+        let mut preorder = Preorder { above: vec![] };
+        for state in 0..n {
+            (0..=n / PAIRS_PER_TICK).try_for_each(|_| budget.tick())?;
+            let mut row = FixedBitSet::with_capacity(n);
+            row.extend((0..n).filter(|&other| fits(state, other)));
+            preorder.above.push(row);
+        }
+        while preorder.refine(lower.graph, upper.graph, budget)? {}
+        Ok(Some(preorder))
     }
 
-    fn refine(&mut self, lower: &Graph, upper: &Graph) -> bool {
+    fn refine(&mut self, lower: &Graph, upper: &Graph, budget: &mut Budget<'_>) -> Result<bool, Limit> {
         let mut changed = false;
         // Targets come late in breadth-first numbering, so going backwards needs fewer rounds.
         for state in (0..self.above.len()).rev() {
             let steps = &lower.steps[state];
-            let wrong = |&other: &usize| !self.all_matched(steps, &upper.steps[other]);
-            let wrong: Vec<usize> = self.above[state].ones().filter(wrong).collect();
+            let mut wrong: Vec<usize> = vec![];
+            for other in self.above[state].ones() {
+                budget.tick()?;
+                if !self.all_matched(steps, &upper.steps[other]) {
+                    wrong.push(other);
+                }
+            }
             changed |= !wrong.is_empty();
             wrong.into_iter().for_each(|other| self.above[state].set(other, false));
         }
-        changed
+        Ok(changed)
     }
 
     /// Both lists are sorted by change.
@@ -93,36 +108,55 @@ impl Preorder {
     }
 
     /// The classes of states that simulate each other, if the relation is transitive.
-    pub(crate) fn classes(&self) -> (Vec<usize>, usize) {
-        let first = |state: usize| (0..=state).find(|&other| self.equivalent(state, other)).unwrap_or(state);
-        number_by_first(&(0..self.above.len()).map(first).collect::<Vec<_>>())
+    pub(crate) fn classes(&self, budget: &mut Budget<'_>) -> Result<(Vec<usize>, usize), Limit> {
+        let mut first = vec![];
+        for state in 0..self.above.len() {
+            (0..=state / PAIRS_PER_TICK).try_for_each(|_| budget.tick())?;
+            let equal = (0..=state).find(|&other| self.equivalent(state, other));
+            first.push(equal.unwrap_or(state));
+        }
+        Ok(number_by_first(&first))
     }
 
     /// The relation between the classes.
-    pub(crate) fn quotient(&self, class: &[usize], n_classes: usize) -> Preorder {
+    pub(crate) fn quotient(
+        &self,
+        class: &[usize],
+        n_classes: usize,
+        budget: &mut Budget<'_>,
+    ) -> Result<Preorder, Limit> {
         let mut first = vec![usize::MAX; n_classes];
         class.iter().enumerate().rev().for_each(|(state, &class)| first[class] = state);
-        let row = |&a: &usize| {
+        let mut above = vec![];
+        for &a in &first {
+            (0..=n_classes / PAIRS_PER_TICK).try_for_each(|_| budget.tick())?;
             let mut row = FixedBitSet::with_capacity(n_classes);
             row.extend((0..n_classes).filter(|&class| self.above[a].contains(first[class])));
-            row
-        };
-        Preorder { above: first.iter().map(row).collect() }
+            above.push(row);
+        }
+        Ok(Preorder { above })
     }
 
     /// For each state one of the same language in a lower component, or itself.
-    pub(crate) fn lower_equals(&self, found: &Components) -> Vec<State> {
-        let lowest = |state: usize| {
+    pub(crate) fn lower_equals(
+        &self,
+        found: &Components,
+        budget: &mut Budget<'_>,
+    ) -> Result<Vec<State>, Limit> {
+        let mut lowest = vec![];
+        for state in 0..self.above.len() {
+            (0..=self.above.len() / PAIRS_PER_TICK).try_for_each(|_| budget.tick())?;
             let equal = (0..self.above.len()).filter(|&other| self.equivalent(state, other));
             let lower = equal.filter(|&other| found.of[other] < found.of[state]);
-            State::new(lower.min_by_key(|&other| found.of[other]).unwrap_or(state))
-        };
-        (0..self.above.len()).map(lowest).collect()
+            lowest.push(State::new(lower.min_by_key(|&other| found.of[other]).unwrap_or(state)));
+        }
+        Ok(lowest)
     }
 
     /// Drops steps and initial states if others are better; no two different states may simulate each other.
-    pub(crate) fn drop_dominated(&self, graph: &mut Graph) {
+    pub(crate) fn drop_dominated(&self, graph: &mut Graph, budget: &mut Budget<'_>) -> Result<(), Limit> {
         for steps in &mut graph.steps {
+            steps.iter().try_for_each(|_| budget.tick())?;
             let all = steps.clone();
             steps.retain(|step| {
                 let from = all.partition_point(|other| other.change < step.change);
@@ -137,11 +171,15 @@ impl Preorder {
             one != other && one.0 == other.0 && self.le(one.1, other.1)
         };
         graph.initial.retain(|one| !all.iter().any(|other| better(one, other)));
+        Ok(())
     }
 }
 
+/// Looking at so many pairs takes about as long as one tick stands for.
+const PAIRS_PER_TICK: usize = 64;
+
 /// Lets all steps and initial states lead to these states instead.
-pub(crate) fn redirect(graph: &mut Graph, to: &[State]) {
+pub(crate) fn redirect(graph: &mut Graph, to: &[State], budget: &mut Budget<'_>) -> Result<(), Limit> {
     let end = |mut state: State| {
         while to[state.index()] != state {
             state = to[state.index()];
@@ -154,5 +192,5 @@ pub(crate) fn redirect(graph: &mut Graph, to: &[State]) {
         moving.for_each(|step| step.target = end(step.target));
     }
     graph.initial.iter_mut().for_each(|(_, state)| *state = end(*state));
-    graph.normalize();
+    graph.normalize(budget)
 }

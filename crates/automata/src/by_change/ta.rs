@@ -20,21 +20,23 @@
 //! The automaton of Property 2 has no livelock states yet, and Definition 5 lets Büchi states accept only
 //! words that change for ever: read strictly, words that end in stuttering are accepted after
 //! Property 3.1 and not before, and the equality of languages claimed by Property 2 holds for the others.
-//! Only pairs that can be reached and can go on are made. F_fin and F_dl are 000's; [`Ta::extract_finite`]
-//! makes use of the first. The deadlock states of an automaton that is made here are its livelock states: a
-//! finite word is accepted iff it is with its last letter repeated for ever. Whoever writes an automaton may
-//! choose otherwise. What goes beyond the papers is in [`reduce`](super::reduce).
+//! Only pairs that can be reached and can go on are made. F_fin and F_dl are [hansen.02.fmics]'s;
+//! [`Ta::extract_finite`] makes use of the first. The deadlock states of an automaton that is made here are
+//! its livelock states: a finite word is accepted iff it is with its last letter repeated for ever. Whoever
+//! writes an automaton may choose otherwise. What goes beyond the papers is in [`reduce`](super::reduce).
 //!
 //! # References
 //! [bensalem.12.topnoc], Section 2.3; [hansen.02.fmics], Sections 3 and 4.1; [geldenhuys.06.spin].
 
+use base::{Budget, Limit};
 use fixedbitset::FixedBitSet;
 use ltl::Prop;
 
 use super::bisimulation::bisimulation;
-use super::expand::{Explosion, Limits, expand};
+use super::expand::{Limits, expand};
 use super::graph::{Graph, PropSet, Step};
 use crate::degeneralize::{Placement, degeneralize};
+use crate::gave_up::GaveUp;
 use crate::tgba::{Marks, State, Tgba};
 
 /// How a state of a TA accepts.
@@ -124,12 +126,15 @@ impl Ta {
     }
 
     /// Whether no word is accepted, be it infinite or finite.
-    pub fn is_empty(&self) -> bool {
-        self.clone().trim().n_states() == 0
+    ///
+    /// # Errors
+    /// The budget is spent.
+    pub fn is_empty(&self, budget: &mut Budget<'_>) -> Result<bool, Limit> {
+        Ok(self.clone().trim(budget)?.n_states() == 0)
     }
 
-    /// Whether a finite word is accepted iff it is with its last letter repeated for ever, because a state is a
-    /// deadlock state iff it is a livelock state. So it is unless somebody wrote the automaton otherwise.
+    /// Whether a finite word is accepted iff it is with its last letter repeated for ever, because a state is
+    /// a deadlock state iff it is a livelock state. So it is unless somebody wrote the automaton otherwise.
     pub fn accepts_deadlocks_like_stuttering(&self) -> bool {
         self.acceptance.iter().all(|own| own.finite || own.deadlock == own.livelock)
     }
@@ -139,14 +144,18 @@ impl Ta {
 impl Ta {
     /// Property 2: the pairs of states and valuations, without livelock states. The automaton must not see
     /// stuttering. If it has other than one mark, or marks that are not on states, it is degeneralized first.
-    pub fn from_ba(ba: &Tgba, limits: &Limits) -> Result<Ta, Explosion> {
+    ///
+    /// # Errors
+    /// The automaton would be too large, or the budget is spent.
+    pub fn from_ba(ba: &Tgba, limits: &Limits, budget: &mut Budget<'_>) -> Result<Ta, GaveUp> {
         if ba.n_marks() != 1 || !ba.is_state_based() {
             let order: Vec<u32> = (0..ba.n_marks()).collect();
-            return Ta::from_ba(&degeneralize(ba, Placement::States, &order), limits);
+            let ba = degeneralize(ba, Placement::States, &order, budget)?;
+            return Ta::from_ba(&ba, limits, budget);
         }
-        let (mut graph, states) = expand(ba, limits)?;
+        let (mut graph, states) = expand(ba, limits, budget)?;
         graph.steps.iter_mut().flatten().for_each(|step| step.marks = Marks::NONE);
-        graph.normalize();
+        graph.normalize(budget)?;
         let buchi = |state: State| ba.common_marks(state) == ba.all_marks();
         let acceptance =
             states.into_iter().map(|state| Acceptance { buchi: buchi(state), ..Acceptance::default() });
@@ -155,21 +164,23 @@ impl Ta {
     }
 
     /// Property 3.1 to 3.3: livelock states, and no stuttering steps.
-    #[must_use]
-    pub fn without_stuttering(mut self) -> Ta {
-        let accepting = self.accepting_stuttering_states();
-        let livelock = self.graph.can_reach(&accepting, |step| step.change.is_empty());
+    ///
+    /// # Errors
+    /// The budget is spent.
+    pub fn without_stuttering(mut self, budget: &mut Budget<'_>) -> Result<Ta, Limit> {
+        let accepting = self.accepting_stuttering_states(budget)?;
+        let livelock = self.graph.can_reach(&accepting, |step| step.change.is_empty(), budget)?;
         for state in livelock.ones() {
             self.acceptance[state].livelock = true;
             self.acceptance[state].deadlock = true;
         }
         self.graph.steps.iter_mut().for_each(|steps| steps.retain(|step| !step.change.is_empty()));
-        self
+        Ok(self)
     }
 
     /// The states in components that have a cycle of stuttering steps and a Büchi state.
-    fn accepting_stuttering_states(&self) -> FixedBitSet {
-        let found = self.graph.components(|_, step| step.change.is_empty());
+    fn accepting_stuttering_states(&self, budget: &mut Budget<'_>) -> Result<FixedBitSet, Limit> {
+        let found = self.graph.components(|_, step| step.change.is_empty(), budget)?;
         let (mut cyclic, mut buchi) = (vec![false; found.n], vec![false; found.n]);
         for state in self.states() {
             let component = found.of[state.index()];
@@ -178,27 +189,29 @@ impl Ta {
             cyclic[component] |= self.steps(state).iter().any(stays);
         }
         let accepting = |state: &usize| cyclic[found.of[*state]] && buchi[found.of[*state]];
-        (0..self.n_states()).filter(accepting).collect()
+        Ok((0..self.n_states()).filter(accepting).collect())
     }
 
-    /// Property 3.4 and 000's 2.3: drops states that no accepting run visits, and steps from finite
-    /// acceptance states.
-    #[must_use]
-    pub fn trim(mut self) -> Ta {
+    /// Property 3.4 and [hansen.02.fmics]'s 2.3: drops states that no accepting run visits, and steps from
+    /// finite acceptance states.
+    ///
+    /// # Errors
+    /// The budget is spent.
+    pub fn trim(mut self, budget: &mut Budget<'_>) -> Result<Ta, Limit> {
         for (steps, acceptance) in self.graph.steps.iter_mut().zip(&self.acceptance) {
             if acceptance.finite {
                 steps.clear();
             }
         }
-        let useful = self.useful_states();
-        let (graph, order) = self.graph.keep(&useful);
+        let useful = self.useful_states(budget)?;
+        let (graph, order) = self.graph.keep(&useful, budget)?;
         let acceptance = order.iter().map(|&state| self.acceptance(state)).collect();
-        Ta { graph, acceptance }
+        Ok(Ta { graph, acceptance })
     }
 
     /// The states from which some word is accepted.
-    fn useful_states(&self) -> FixedBitSet {
-        let cyclic = self.cyclic_states();
+    fn useful_states(&self, budget: &mut Budget<'_>) -> Result<FixedBitSet, Limit> {
+        let cyclic = self.cyclic_states(budget)?;
         let good = |state: &usize| {
             let acceptance = self.acceptance[*state];
             acceptance.livelock
@@ -207,40 +220,49 @@ impl Ta {
                 || (acceptance.buchi && cyclic.contains(*state))
         };
         let good = (0..self.n_states()).filter(good).collect();
-        self.graph.can_reach(&good, |_| true)
+        self.graph.can_reach(&good, |_| true, budget)
     }
 
     /// The states on cycles with some change.
-    pub(crate) fn cyclic_states(&self) -> FixedBitSet {
-        let found = self.graph.components(|_, _| true);
+    pub(crate) fn cyclic_states(&self, budget: &mut Budget<'_>) -> Result<FixedBitSet, Limit> {
+        let found = self.graph.components(|_, _| true, budget)?;
         let mut cyclic = vec![false; found.n];
         for state in self.states() {
             let component = found.of[state.index()];
             let stays = |step: &Step| !step.change.is_empty() && found.of[step.target.index()] == component;
             cyclic[component] |= self.steps(state).iter().any(stays);
         }
-        (0..self.n_states()).filter(|&state| cyclic[found.of[state]]).collect()
+        Ok((0..self.n_states()).filter(|&state| cyclic[found.of[state]]).collect())
     }
 
     /// Makes bisimilar states one.
-    #[must_use]
-    pub fn merge_bisimilar(self) -> Ta {
+    ///
+    /// # Errors
+    /// The budget is spent.
+    pub fn merge_bisimilar(self, budget: &mut Budget<'_>) -> Result<Ta, Limit> {
         let color: Vec<u8> = self.acceptance.iter().map(|acceptance| acceptance.color()).collect();
-        let (class, n_classes) = bisimulation(&self.graph, &color);
-        self.quotient(&class, n_classes)
+        let (class, n_classes) = bisimulation(&self.graph, &color, budget)?;
+        self.quotient(&class, n_classes, budget)
     }
 
     /// Each class of states as one; the states of a class accept alike.
-    pub(crate) fn quotient(self, class: &[usize], n_classes: usize) -> Ta {
+    pub(crate) fn quotient(
+        self,
+        class: &[usize],
+        n_classes: usize,
+        budget: &mut Budget<'_>,
+    ) -> Result<Ta, Limit> {
         let mut acceptance = vec![Acceptance::default(); n_classes];
         class.iter().zip(&self.acceptance).for_each(|(&class, &own)| acceptance[class] = own);
-        Ta { graph: self.graph.quotient(class, n_classes), acceptance }
+        Ok(Ta { graph: self.graph.quotient(class, n_classes, budget)?, acceptance })
     }
 
-    /// 000's 3.4: a state that accepts in all ways and has a loop for each change becomes a finite
-    /// acceptance state, and loses its steps. Merge bisimilar states first.
-    #[must_use]
-    pub fn extract_finite(mut self) -> Ta {
+    /// [hansen.02.fmics]'s 3.4: a state that accepts in all ways and has a loop for each change becomes a
+    /// finite acceptance state, and loses its steps. Merge bisimilar states first.
+    ///
+    /// # Errors
+    /// The budget is spent.
+    pub fn extract_finite(mut self, budget: &mut Budget<'_>) -> Result<Ta, Limit> {
         let n_changes = (1usize << self.propositions().len()) - 1;
         for state in self.states() {
             let own = self.acceptance(state);
@@ -250,18 +272,20 @@ impl Ta {
                 self.acceptance[state.index()] = Acceptance { finite: true, ..Acceptance::default() };
             }
         }
-        self.trim().merge_bisimilar()
+        self.trim(budget)?.merge_bisimilar(budget)
     }
 
     /// The same language without finite acceptance: who accepted at once accepts in all other ways, and has a
     /// loop for each change.
-    #[must_use]
-    pub fn without_finite(mut self) -> Ta {
+    ///
+    /// # Errors
+    /// The budget is spent.
+    pub fn without_finite(mut self, budget: &mut Budget<'_>) -> Result<Ta, Limit> {
         if !self.states().any(|state| self.acceptance(state).finite) {
-            return self;
+            return Ok(self);
         }
         // All states that accept at once are one: only that gets loops.
-        self = self.trim().merge_bisimilar();
+        self = self.trim(budget)?.merge_bisimilar(budget)?;
         let n_changes = 1u32 << self.propositions().len();
         for state in self.states().filter(|state| self.acceptance[state.index()].finite).collect::<Vec<_>>() {
             self.acceptance[state.index()] =
@@ -271,8 +295,9 @@ impl Ta {
                 target: state,
                 marks: Marks::NONE,
             });
+            budget.hold(u64::from(n_changes) * size_of::<Step>() as u64)?;
             self.graph.steps[state.index()] = loops.collect();
         }
-        self
+        Ok(self)
     }
 }

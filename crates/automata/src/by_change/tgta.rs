@@ -24,12 +24,14 @@
 //! # References
 //! [bensalem.12.topnoc], Section 3 and Appendix E.
 
+use base::{Budget, Limit};
 use fixedbitset::FixedBitSet;
 use ltl::Prop;
 
 use super::bisimulation::bisimulation;
-use super::expand::{Explosion, Limits, expand};
+use super::expand::{Limits, expand};
 use super::graph::{Graph, PropSet, Step};
+use crate::gave_up::GaveUp;
 use crate::tgba::{MAX_MARKS, Marks, State, Tgba};
 
 /// A transition-based generalized testing automaton. See the head of the module.
@@ -41,8 +43,8 @@ pub struct Tgta {
 
 /// Building.
 impl Tgta {
-    /// The automaton of these parts: where runs begin, for each state its steps, and the number of marks. Lists
-    /// are sorted. A [finished](Tgta::is_finished) automaton has a stuttering loop on every state.
+    /// The automaton of these parts: where runs begin, for each state its steps, and the number of marks.
+    /// Lists are sorted. A [finished](Tgta::is_finished) automaton has a stuttering loop on every state.
     ///
     /// # Panics
     /// If the propositions are not sorted, there is no mark or more than
@@ -107,16 +109,22 @@ impl Tgta {
     }
 
     /// Whether no word is accepted.
-    pub fn is_empty(&self) -> bool {
-        self.clone().trim().n_states() == 0
+    ///
+    /// # Errors
+    /// The budget is spent.
+    pub fn is_empty(&self, budget: &mut Budget<'_>) -> Result<bool, Limit> {
+        Ok(self.clone().trim(budget)?.n_states() == 0)
     }
 }
 
 /// The construction, step by step.
 impl Tgta {
     /// Property 4: the pairs of states and valuations. The automaton must not see stuttering.
-    pub fn from_tgba(tgba: &Tgba, limits: &Limits) -> Result<Tgta, Explosion> {
-        let (mut graph, _) = expand(tgba, limits)?;
+    ///
+    /// # Errors
+    /// The automaton would be too large, or the budget is spent.
+    pub fn from_tgba(tgba: &Tgba, limits: &Limits, budget: &mut Budget<'_>) -> Result<Tgta, GaveUp> {
+        let (mut graph, _) = expand(tgba, limits, budget)?;
         let n_marks = tgba.n_marks().max(1);
         if tgba.n_marks() == 0 {
             graph.steps.iter_mut().flatten().for_each(|step| step.marks = Marks::all(n_marks));
@@ -125,21 +133,30 @@ impl Tgta {
     }
 
     /// Property 5.1 to 5.3: a stuttering loop on every state, and no other stuttering steps.
-    #[must_use]
-    pub fn with_stuttering_loops(mut self) -> Tgta {
-        let accepting = self.accepting_stuttering_states();
-        let entries = self.stuttering_entries(&accepting);
-        self.jump(|state| &entries[state.index()]);
+    ///
+    /// # Errors
+    /// The budget is spent.
+    pub fn with_stuttering_loops(mut self, budget: &mut Budget<'_>) -> Result<Tgta, Limit> {
+        let accepting = self.accepting_stuttering_states(budget)?;
+        let entries = self.stuttering_entries(&accepting, budget)?;
+        self.jump(|state| &entries[state.index()], budget)?;
         let all = self.all_marks();
-        self.replace_stuttering(|state| if accepting.contains(state) { all } else { Marks::NONE });
-        self
+        let marks = |state| if accepting.contains(state) { all } else { Marks::NONE };
+        self.replace_stuttering(marks, budget)?;
+        Ok(self)
     }
 
     /// Property 5.2: whoever can go to a state may go to these ones instead, as may a run that begins there.
-    pub(crate) fn jump<'e>(&mut self, entries: impl Fn(State) -> &'e Vec<State>) {
+    pub(crate) fn jump<'e>(
+        &mut self,
+        entries: impl Fn(State) -> &'e Vec<State>,
+        budget: &mut Budget<'_>,
+    ) -> Result<(), Limit> {
         for steps in &mut self.graph.steps {
             let moving: Vec<Step> = steps.iter().filter(|step| !step.change.is_empty()).copied().collect();
             for step in moving {
+                budget.tick()?;
+                budget.hold((entries(step.target).len() * size_of::<Step>()) as u64)?;
                 steps.extend(entries(step.target).iter().map(|&target| Step { target, ..step }));
             }
         }
@@ -148,20 +165,25 @@ impl Tgta {
             self.graph.initial.push((valuation, state));
             self.graph.initial.extend(entries(state).iter().map(|&entry| (valuation, entry)));
         }
+        Ok(())
     }
 
     /// Gives each state a stuttering loop with these marks, and drops other stuttering steps.
-    pub(crate) fn replace_stuttering(&mut self, marks: impl Fn(usize) -> Marks) {
+    pub(crate) fn replace_stuttering(
+        &mut self,
+        marks: impl Fn(usize) -> Marks,
+        budget: &mut Budget<'_>,
+    ) -> Result<(), Limit> {
         for (index, steps) in self.graph.steps.iter_mut().enumerate() {
             steps.retain(|step| !step.change.is_empty());
             steps.push(Step { change: PropSet::EMPTY, marks: marks(index), target: State::new(index) });
         }
-        self.graph.normalize();
+        self.graph.normalize(budget)
     }
 
     /// The states in components that have stuttering steps which together carry all marks.
-    pub(crate) fn accepting_stuttering_states(&self) -> FixedBitSet {
-        let found = self.graph.components(|_, step| step.change.is_empty());
+    pub(crate) fn accepting_stuttering_states(&self, budget: &mut Budget<'_>) -> Result<FixedBitSet, Limit> {
+        let found = self.graph.components(|_, step| step.change.is_empty(), budget)?;
         let mut seen = vec![Marks::NONE; found.n];
         for state in self.states() {
             let component = found.of[state.index()];
@@ -171,36 +193,41 @@ impl Tgta {
                 }
             }
         }
-        (0..self.n_states()).filter(|&state| seen[found.of[state]] == self.all_marks()).collect()
+        Ok((0..self.n_states()).filter(|&state| seen[found.of[state]] == self.all_marks()).collect())
     }
 
     /// For each state that is not accepting the accepting ones that stuttering first leads to.
-    pub(crate) fn stuttering_entries(&self, accepting: &FixedBitSet) -> Vec<Vec<State>> {
-        let stutters = self.graph.can_reach(accepting, |step| step.change.is_empty());
-        let entries = |state: State| {
-            if accepting.contains(state.index()) || !stutters.contains(state.index()) {
-                return vec![];
-            }
-            let mut seen = FixedBitSet::with_capacity(self.n_states());
-            let mut stack = vec![state];
-            let mut found = vec![];
+    pub(crate) fn stuttering_entries(
+        &self,
+        accepting: &FixedBitSet,
+        budget: &mut Budget<'_>,
+    ) -> Result<Vec<Vec<State>>, Limit> {
+        let stutters = self.graph.can_reach(accepting, |step| step.change.is_empty(), budget)?;
+        let mut entries = vec![vec![]; self.n_states()];
+        // Per state, whether it was seen from the present one: if it is this number + 1.
+        let mut seen = vec![0; self.n_states()];
+        for first in stutters.ones().filter(|&state| !accepting.contains(state)) {
+            let mut stack = vec![State::new(first)];
             while let Some(state) = stack.pop() {
                 for step in self.steps(state).iter().take_while(|step| step.change.is_empty()) {
-                    if !seen.put(step.target.index()) {
+                    budget.tick()?;
+                    if std::mem::replace(&mut seen[step.target.index()], first + 1) != first + 1 {
                         let accepts = accepting.contains(step.target.index());
-                        if accepts { &mut found } else { &mut stack }.push(step.target);
+                        if accepts { &mut entries[first] } else { &mut stack }.push(step.target);
                     }
                 }
             }
-            found
-        };
-        self.states().map(entries).collect()
+            budget.hold(size_of_val(&entries[first][..]) as u64)?;
+        }
+        Ok(entries)
     }
 
     /// Property 5.4: drops states that no accepting run visits.
-    #[must_use]
-    pub fn trim(self) -> Tgta {
-        let found = self.graph.components(|_, _| true);
+    ///
+    /// # Errors
+    /// The budget is spent.
+    pub fn trim(self, budget: &mut Budget<'_>) -> Result<Tgta, Limit> {
+        let found = self.graph.components(|_, _| true, budget)?;
         let mut seen = vec![Marks::NONE; found.n];
         for state in self.states() {
             let component = found.of[state.index()];
@@ -209,15 +236,17 @@ impl Tgta {
             }
         }
         let good = (0..self.n_states()).filter(|&state| seen[found.of[state]] == self.all_marks()).collect();
-        let useful = self.graph.can_reach(&good, |_| true);
-        let (graph, _) = self.graph.keep(&useful);
-        Tgta { graph, n_marks: self.n_marks }
+        let useful = self.graph.can_reach(&good, |_| true, budget)?;
+        let (graph, _) = self.graph.keep(&useful, budget)?;
+        Ok(Tgta { graph, ..self })
     }
 
     /// Makes bisimilar states one.
-    #[must_use]
-    pub fn merge_bisimilar(self) -> Tgta {
-        let (class, n_classes) = bisimulation(&self.graph, &vec![0; self.n_states()]);
-        Tgta { graph: self.graph.quotient(&class, n_classes), n_marks: self.n_marks }
+    ///
+    /// # Errors
+    /// The budget is spent.
+    pub fn merge_bisimilar(self, budget: &mut Budget<'_>) -> Result<Tgta, Limit> {
+        let (class, n_classes) = bisimulation(&self.graph, &vec![0; self.n_states()], budget)?;
+        Ok(Tgta { graph: self.graph.quotient(&class, n_classes, budget)?, ..self })
     }
 }

@@ -90,7 +90,7 @@ impl Set {
 }
 
 /// Headers.
-impl Reader<'_> {
+impl Reader<'_, '_> {
     pub(super) fn kind(&self) -> Kind {
         self.kind.map_or(Kind::Tgba, |(kind, _)| kind)
     }
@@ -190,7 +190,7 @@ impl Reader<'_> {
 }
 
 /// The body.
-impl Reader<'_> {
+impl Reader<'_, '_> {
     pub(super) fn edge_of_kind(&mut self, kind: Kind, source: u64) -> Result<(), Diagnostic> {
         let start = self.span();
         let label = self.label_in_brackets()?;

@@ -7,7 +7,7 @@
 //! | [`Lazy`] | which propositions flip | TA, TGTA, as far as they are met, from a TGBA |
 //! | [`ByAction`] | actions | testers |
 //! | [`Monitored`] | what another one does, and fairness | a BA and monitors |
-//! | [`StateLabeled`] | the valuation of the state that a step enters | extended Büchi automata of 000 |
+//! | [`StateLabeled`] | the valuation of the state that a step enters | extended Büchi automata of [hansen.02.fmics] |
 //!
 //! Valuations are numbered as they are met, and an observer's steps are computed once for each of
 //! its states and each number: a step in a search is then a lookup.

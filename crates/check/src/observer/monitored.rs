@@ -1,4 +1,4 @@
-//! Fairness by monitors: the other method of 002 [malinen.03.fairness], for comparison.
+//! Fairness by monitors: the other method of [malinen.03.fairness], for comparison.
 //!
 //! # Idea
 //! A monitor is an automaton that sees which constraints are enabled in a state and taken by a step, and

@@ -1,4 +1,4 @@
-//! The state-labeled automata of 000 [hansen.02.fmics]: a state carries the valuation that the system
+//! The state-labeled automata of [hansen.02.fmics]: a state carries the valuation that the system
 //! must have there. They accept by infinitely many visits, at once, or where the system ends.
 
 use automata::extended::Extended;

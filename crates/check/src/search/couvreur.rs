@@ -16,8 +16,8 @@
 //!
 //! # Differences from the paper
 //! - The recursion is an explicit stack.
-//! - Initial states that are known already are not searched again (003's Algorithm 1 pushes them
-//!   without looking).
+//! - Initial states that are known already are not searched again ([bensalem.12.topnoc]'s Algorithm 1 pushes
+//!   them without looking).
 //! - The counterexample is not the path on the stack: the shortest way to the component and a short
 //!   cycle inside it are searched for, breadth first, in what was explored.
 //! - Edges to states that are known are looked at when their source is entered, so that only edges to
@@ -125,7 +125,7 @@ pub(super) struct Search<'p, 'a, S: System, O> {
     scope: Scope,
     pub(super) acceptance: Acceptance,
     looks_for_livelocks: bool,
-    /// Some livelock state was entered (003's Gseen).
+    /// Some livelock state was entered ([bensalem.12.topnoc]'s Gseen).
     pub(super) saw_livelock: bool,
     path: Path,
     /// Per state that waits: the edge by which it will be entered.

@@ -2,8 +2,8 @@
 //!
 //! # Idea
 //! The algorithm of Courcoubetis, Vardi, Wolper and Yannakakis [courcoubetis.92.fmsd], adapted to
-//! marked steps as 001 suggests [valmari.93.cav]: a marked step is thought to go through a middle
-//! state of its own, and these are the accepting states. When the outer search backtracks from a
+//! marked steps as [valmari.93.cav] suggests [valmari.93.cav]: a marked step is thought to go through a
+//! middle state of its own, and these are the accepting states. When the outer search backtracks from a
 //! middle state, that is when everything behind the marked step was seen, an inner search starts
 //! there and looks for a way back. All inner searches together enter each state once.
 //!

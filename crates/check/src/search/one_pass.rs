@@ -2,7 +2,7 @@
 //! livelocks of a testing automaton.
 //!
 //! # Idea
-//! Algorithm 3.4 of 001 [valmari.93.cav]. States wait in a work set. One is taken; from it, a
+//! Algorithm 3.4 of [valmari.93.cav] [valmari.93.cav]. States wait in a work set. One is taken; from it, a
 //! depth-first search goes as far as steps lead that the observer does not see, while that is in a
 //! livelock state. A step back onto the stack of that search closes a livelock. All other steps put
 //! their targets into the work set. States that accept at once, and deadlocks, are noticed on the

@@ -114,7 +114,8 @@ impl<S: System, O: Observer> Search<'_, '_, S, O> {
     fn shortest(&mut self, budget: &mut Budget<'_>) -> Option<Evidence> {
         let n_states = self.parents.len() as u32;
         let targets = |state: u32| self.edges_of(state).iter().map(|edge| edge.target.index()).collect();
-        let found = automata::scc::components(&(0..n_states).map(targets).collect::<Vec<Vec<usize>>>());
+        let successors: Vec<Vec<usize>> = (0..n_states).map(targets).collect();
+        let found = automata::scc::components(&successors, |_, &next| Some(next), budget).ok()?;
         let inside = |state: u32, edge: &Edge| found.of[state as usize] == found.of[edge.target.index()];
         let all = self.graph.all_marks();
         let mut marks: Vec<Option<u64>> = vec![None; found.n];

@@ -20,6 +20,7 @@
 //! - Acceptance is generalized, and weak constraints are part of it.
 
 use automata::scc::components;
+use base::Budget;
 use model::System;
 use rustc_hash::FxHashSet;
 
@@ -37,7 +38,8 @@ struct Component {
     edges: Vec<Vec<(u32, Vec<u32>)>>,
 }
 
-/// Finds a part of a component, given by its states in the order in which they were entered, that is accepted and fair.
+/// Finds a part of a component, given by its states in the order in which they were entered, that is accepted
+/// and fair.
 pub(super) fn fair_part<S: System, O: Observer>(
     search: &mut Search<'_, '_, S, O>,
     members: &[StateId],
@@ -98,7 +100,9 @@ impl Component {
             let targets = self.edges[state].iter().map(|edge| local[edge.0 as usize]);
             targets.filter(|&target| target != usize::MAX).collect()
         };
-        let found = components(&part.iter().map(successors).collect::<Vec<_>>());
+        let successors: Vec<Vec<usize>> = part.iter().map(successors).collect();
+        let found = components(&successors, |_, &next| Some(next), &mut Budget::unlimited());
+        let found = found.expect("a budget without limits is never spent");
         let mut parts = vec![Vec::new(); found.n];
         part.iter().enumerate().for_each(|(index, &state)| parts[found.of[index]].push(state));
         parts

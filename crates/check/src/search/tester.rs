@@ -3,10 +3,9 @@
 //! Algorithm 3.4 ([`one_pass`]) looks for C1, C2 and C3; if the tester has
 //! infinite-trace states, [`nested_dfs`] looks for C1, C2 and C4 as well. Both
 //! must find nothing before the answer is that nothing is wrong: under reduction an error C4 may
-//! survive only as C3 (001, Theorem 4.1).
+//! survive only as C3 ([valmari.93.cav], Theorem 4.1).
 
-use automata::Tester;
-use automata::tau_free::TooLarge;
+use automata::{GaveUp, Tester};
 use base::Budget;
 use model::{ActionSystem, LabelId, System};
 
@@ -24,8 +23,9 @@ pub fn product<'a>(
     tester: &'a Tester,
     labels: &[LabelId],
     reduces: bool,
-) -> Result<Product<'a, ActionSystem, ByAction<'a>>, TooLarge> {
-    let observer = ByAction::new(system, tester, labels)?;
+    budget: &mut Budget<'_>,
+) -> Result<Product<'a, ActionSystem, ByAction<'a>>, GaveUp> {
+    let observer = ByAction::new(system, tester, labels, budget)?;
     let product = Product::new(system, observer, Valuations::new(Vec::new()), AtDeadlock::Ignore);
     Ok(if reduces { product.reduced(Reduction::for_actions(system)) } else { product })
 }

@@ -88,7 +88,9 @@ mod tests {
             let edges = vec![Edge { from: 0, letter: Some(0), to: 0 }];
             let tester = Tester { letters: vec!["go".to_owned()], states: vec![state], initial: 0, edges };
             let go = system.labels().iter().position(|label| label.name == "go").unwrap();
-            let mut product = product(&system, &tester, &[model::LabelId::new(go)], false).unwrap();
+            let mut product =
+                product(&system, &tester, &[model::LabelId::new(go)], false, &mut Budget::unlimited())
+                    .unwrap();
             let outcome = super::search(&mut product, &mut Budget::unlimited());
             assert_eq!(outcome.evidence().map(|evidence| evidence.violation), Some(Violation::Cycle));
         }

@@ -5,6 +5,7 @@
 //! reduction are used is chosen by `check::choice`, where the user does not say.
 
 use automata::{AnyAutomaton, stutter};
+use base::Budget;
 use check::choice::{Choice, ReductionWish, Wish};
 use check::decide::{Claim, Decision, Refusal, Settings, StoreChoice};
 use check::method::{Method, ObserverKind, SearchKind};
@@ -243,7 +244,8 @@ impl<'a> Question<'_, 'a> {
         decision
     }
 
-    /// 004: checks the stutter closure with reduction. Nothing if that does not decide the matter.
+    /// [holzmann.96.closure]: checks the stutter closure with reduction. Nothing if that does not decide the
+    /// matter.
     fn search_closure(
         &mut self,
         arguments: &CheckArguments,
@@ -255,12 +257,13 @@ impl<'a> Question<'_, 'a> {
             notes.push("its deadlock states have no closure: checked without reduction".to_owned());
             return Ok(None);
         }
-        let Some(closure) = stutter::closure(&self.task.claim.tgba, MAX_CLOSURE_STATES) else {
+        let budget = &mut clock.budget(&arguments.limits);
+        let Ok(closure) = stutter::closure(&self.task.claim.tgba, MAX_CLOSURE_STATES, budget) else {
             notes.push("its stutter closure is too large: checked without reduction".to_owned());
             return Ok(None);
         };
         let mut closed = Claim::new(closure, self.task.claim.propositions.clone(), true);
-        let choice = self.wish(arguments).complete(&mut closed);
+        let choice = self.wish(arguments).complete(&mut closed, budget);
         let mut choice = choice.map_err(|why| self.refuse(&why, arguments))?;
         choice.reasons[0] =
             "property: it may see stuttering, so its closure under stuttering is watched".to_owned();
@@ -359,8 +362,10 @@ impl<'a> Question<'_, 'a> {
                 None => {
                     let is_bad = |word: &Lasso| match (formula, written) {
                         (Some(formula), _) => !ltl::satisfies(self.formulas, *formula, word),
-                        (None, Some(written)) => written.accepts(word),
-                        (None, None) => automata::accepts(&claim.tgba, word),
+                        (None, Some(written)) => written.accepts(word, &mut Budget::unlimited()) == Ok(true),
+                        (None, None) => {
+                            automata::accepts(&claim.tgba, word, &mut Budget::unlimited()) == Ok(true)
+                        }
                     };
                     let replayed = replay::judge_prefix(self.system, propositions, run, is_bad);
                     return Ok((run.clone(), replayed.map_err(|rejection| rejection.to_string())?, None));

@@ -351,13 +351,15 @@ fn select(
                 TaskKind::Safety(Goal::Invariant(system.add_proposition(&property.name, expr)))
             }
             PropertyKind::Tester(observed) => TaskKind::Tester(observed.process, observed.labels),
-            PropertyKind::Spec(observed) => match observed.process.to_tester(MAX_TESTER_SIZE) {
-                Ok(tester) => TaskKind::Tester(tester, observed.labels),
-                Err(_) => {
-                    let message = format!("the tester of spec `{}` would be too large", property.name);
-                    return Err(Diagnostic::error("too-large", message).at(property.span, "").into());
+            PropertyKind::Spec(observed) => {
+                match observed.process.to_tester(MAX_TESTER_SIZE, &mut clock.budget(limits)) {
+                    Ok(tester) => TaskKind::Tester(tester, observed.labels),
+                    Err(_) => {
+                        let message = format!("the tester of spec `{}` would be too large", property.name);
+                        return Err(Diagnostic::error("too-large", message).at(property.span, "").into());
+                    }
                 }
-            },
+            }
             PropertyKind::Ltl(ltl) => {
                 formula_task(system, formulas, ltl.formula, &ltl.propositions, limits, clock).into()
             }

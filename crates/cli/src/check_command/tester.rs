@@ -121,7 +121,9 @@ impl<'a> Question<'_, 'a> {
     ) -> Result<ProductOutcome, Failure> {
         let CheckArguments { search, limits, .. } = arguments;
         let max_bytes = limits.max_bytes();
-        let product = tester::product(self.system, self.tester, self.labels, reduces).map_err(|_| {
+        let product =
+            tester::product(self.system, self.tester, self.labels, reduces, &mut clock.budget(limits));
+        let product = product.map_err(|_| {
             let message = format!("tester `{}` is too large once its tau steps are removed", self.name);
             Failure::plain("too-large", message, limits.json)
         })?;

@@ -5,6 +5,7 @@
 //! search has met rules most of that out; the rest is asked of the system, as a formula of its own
 //! with a small budget.
 
+use base::Budget;
 use check::choice::Wish;
 use check::decide::{Claim, Decision, Settings};
 use check::product::AtDeadlock;
@@ -136,7 +137,7 @@ impl Doubt<'_, '_, '_> {
         let invariant = formulas.classes(formula).is_next_free();
         let propositions = self.question.task.numbered.clone();
         let mut claim = Claim::new(tgba, propositions, invariant);
-        let Ok(choice) = Wish::default().complete(&mut claim) else { return false };
+        let Ok(choice) = Wish::default().complete(&mut claim, &mut Budget::unlimited()) else { return false };
         let settings = Settings { at_deadlock: self.at_deadlock, ..Settings::default() };
         let mut budget = self.clock.budget(&self.arguments.limits);
         budget.max_states = budget.max_states.min(2 * self.decision.outcome.stats.states + 10_000);

@@ -366,7 +366,8 @@ fn claims_of_all_kinds() {
     }
 }
 
-/// 004: the closure is checked with reduction, and what that finds is asked whether it is a violation.
+/// [holzmann.96.closure]: the closure is checked with reduction, and what that finds is asked whether it is a
+/// violation.
 #[test]
 fn claims_that_see_stuttering_are_checked_through_their_closure() {
     let scratch = Scratch::new();
@@ -395,7 +396,8 @@ fn claims_that_see_stuttering_are_checked_through_their_closure() {
         let finished = run(&format!("check {model} --claim {claim} --reduce closure --verify-reduction"));
         assert_eq!(finished.code, code, "{}", finished.stdout);
     }
-    // With a clock beside it the lamp is. Whether the first run found shows that or not, the answer is definite.
+    // With a clock beside it the lamp is. Whether the first run found shows that or not, the answer is
+    // definite.
     for options in
         ["", "--observer ta", "--observer tgta", "--observer tgba", "--order dfs", "--successors reverse"]
     {

@@ -2,6 +2,7 @@
 
 use automata::tester::{Edge, State};
 use automata::{Effort, Tester};
+use base::Budget;
 use base::SourceMap;
 use model::{Action, ActionSystem, Builder, ExprId, Guard, Run, Stmt, VarId, Variable};
 use quick_xml::Reader;
@@ -121,7 +122,10 @@ fn a_page_is_xml_and_nothing_gets_through() {
     let mut sources = SourceMap::new();
     let source = sources.add("test", text.clone().into_bytes()).unwrap();
     let tgba = ltl::parse(&mut formulas, &text, source, 0)
-        .map(|parsed| automata::translate(&mut formulas, parsed.formula, Effort::High).unwrap())
+        .map(|parsed| {
+            automata::translate(&mut formulas, parsed.formula, Effort::High, &mut Budget::unlimited())
+                .unwrap()
+        })
         .unwrap();
     let page = page(&report, Some(Watcher::Claim(&tgba, &formulas)));
     let (names, text) = parse(&page);

@@ -1,7 +1,7 @@
-//! Random formulas and words, for tests here and in the crates below.
+//! Random formulas and words.
 //!
 //! All randomness comes from a *draw*: a function that, given a bound *n*, returns a number below
-//! *n*. So this crate needs no library for random numbers, and whoever tests decides where the
+//! *n*. So there is no need for a library for random numbers, and whoever tests decides where the
 //! numbers come from: [`seeded`] for a long reproducible sequence, [`from_tape`] for numbers that a
 //! property-testing library made and can shrink.
 //!
@@ -10,8 +10,7 @@
 //! applied to formulas taken from the bag, until one is left. The laws of the pool then shrink some
 //! of them (`!!a`, `a & a`), so the size is an upper bound.
 
-use crate::formula::{Formula, Formulas, Op, Prop};
-use crate::lasso::{Lasso, Valuation};
+use ltl::{Formula, Formulas, Lasso, Op, Prop, Valuation};
 
 /// All operators.
 pub const ALL: &[Op] = &[
