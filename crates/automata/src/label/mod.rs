@@ -243,15 +243,14 @@ impl Labels {
             Op::Not | Op::Implies => (a, b),
         };
         let known = match (op, a, b) {
-            (Op::Not, Label::FALSE, _) => Label::TRUE,
-            (Op::Not, Label::TRUE, _) => Label::FALSE,
-            (Op::And, Label::FALSE, _) => Label::FALSE,
-            (Op::And, Label::TRUE, b) => b,
-            (Op::Or, Label::FALSE, b) => b,
-            (Op::Or, Label::TRUE, _) => Label::TRUE,
+            (Op::Not | Op::Implies, Label::FALSE, _)
+            | (Op::Or, Label::TRUE, _)
+            | (Op::Implies, _, Label::TRUE) => Label::TRUE,
+            (Op::Not | Op::Implies, Label::TRUE, _)
+            | (Op::And, Label::FALSE, _)
+            | (Op::Implies, _, Label::FALSE) => Label::FALSE,
+            (Op::And, Label::TRUE, b) | (Op::Or, Label::FALSE, b) => b,
             (Op::And | Op::Or, a, b) if a == b => a,
-            (Op::Implies, Label::FALSE, _) | (Op::Implies, _, Label::TRUE) => Label::TRUE,
-            (Op::Implies, Label::TRUE, _) | (Op::Implies, _, Label::FALSE) => Label::FALSE,
             (Op::Implies, a, b) if a == b => Label::TRUE,
             _ => {
                 self.count_steps(1);
