@@ -32,7 +32,7 @@
 //! # Requirements and limits
 //! The language must not see stuttering. Copies name letters, so there may be many of them if
 //! labels leave many propositions open; in practice nearly all states have the loops they need
-//! (`cargo bench -p stubborn-benches --bench corpus -- waiting`).
+//! (`cargo bench -p stubborn-benches --bench corpus`).
 //!
 //! Reductions by simulation may drop loops; bisimulation keeps them, and is used in the end.
 //!

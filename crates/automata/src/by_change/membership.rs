@@ -32,9 +32,9 @@ use crate::work::holding;
 /// let tgba = translate(&mut formulas, formula, Effort::High, budget).unwrap();
 /// let ta = to_ta(&tgba, &Limits::default(), budget).unwrap();
 /// let (yes, no) = (Valuation::from_iter([formulas.proposition("a")]), Valuation::new());
-/// let accepts = |prefix, cycle, budget| ta_accepts(&ta, &Lasso::new(prefix, cycle).unwrap(), budget);
-/// assert_eq!(accepts(vec![no.clone()], vec![yes.clone()], budget), Ok(true));
-/// assert_eq!(accepts(vec![], vec![yes, no], budget), Ok(false));
+/// let mut accepts = |prefix, cycle| ta_accepts(&ta, &Lasso::new(prefix, cycle).unwrap(), budget);
+/// assert_eq!(accepts(vec![no.clone()], vec![yes.clone()]), Ok(true));
+/// assert_eq!(accepts(vec![], vec![yes, no]), Ok(false));
 /// ```
 ///
 /// # Errors
