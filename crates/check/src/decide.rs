@@ -245,7 +245,25 @@ impl Claim {
         self.run(system, method, settings, true, budget)
     }
 
+    /// A budget that is spent before the observer is ready is an outcome like any other.
     fn run(
+        &mut self,
+        system: &ActionSystem,
+        method: Method,
+        settings: &Settings<'_>,
+        counts: bool,
+        budget: &mut Budget<'_>,
+    ) -> Result<Decision, Refusal> {
+        match self.prepare_and_run(system, method, settings, counts, budget) {
+            Err(Refusal::Limit(limit)) => {
+                let outcome = ProductOutcome::not_begun(limit);
+                Ok(Decision { outcome, observer_states: 0, valuations: Vec::new() })
+            }
+            decided => decided,
+        }
+    }
+
+    fn prepare_and_run(
         &mut self,
         system: &ActionSystem,
         method: Method,

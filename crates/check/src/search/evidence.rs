@@ -70,6 +70,12 @@ pub struct ProductOutcome {
 }
 
 impl ProductOutcome {
+    /// The outcome where the budget was spent before the search could begin.
+    pub fn not_begun(limit: Limit) -> ProductOutcome {
+        let stop = Some(ProductStop::Limit(limit));
+        ProductOutcome { stats: Stats::default(), system_states: None, stop, coverage: None }
+    }
+
     /// The outcome of a search over planes that ended with these figures.
     pub(crate) fn new<P: Planes>(
         mut stats: Stats,

@@ -4,7 +4,7 @@
 //! formula. A claim is such an automaton, written by the user. Which kind of automaton, search and
 //! reduction are used is chosen by `check::choice`, where the user does not say.
 
-use automata::{AnyAutomaton, stutter};
+use automata::{AnyAutomaton, GaveUp, stutter};
 use base::Budget;
 use check::choice::{Choice, ReductionWish, Wish};
 use check::decide::{Claim, Decision, Refusal, Settings, StoreChoice};
@@ -258,12 +258,17 @@ impl<'a> Question<'_, 'a> {
             return Ok(None);
         }
         let budget = &mut clock.budget(&arguments.limits);
-        let Ok(closure) = stutter::closure(&self.task.claim.tgba, MAX_CLOSURE_STATES, budget) else {
-            notes.push("its stutter closure is too large: checked without reduction".to_owned());
-            return Ok(None);
+        let closure = match stutter::closure(&self.task.claim.tgba, MAX_CLOSURE_STATES, budget) {
+            Ok(closure) => closure,
+            // The search without reduction will say so.
+            Err(GaveUp::Limit(_)) => return Ok(None),
+            Err(GaveUp::TooLarge(_)) => {
+                notes.push("its stutter closure is too large: checked without reduction".to_owned());
+                return Ok(None);
+            }
         };
         let mut closed = Claim::new(closure, self.task.claim.propositions.clone(), true);
-        let choice = self.wish(arguments).complete(&mut closed, budget);
+        let choice = self.wish(arguments).complete(&mut closed, &mut Budget::unlimited());
         let mut choice = choice.map_err(|why| self.refuse(&why, arguments))?;
         choice.reasons[0] =
             "property: it may see stuttering, so its closure under stuttering is watched".to_owned();

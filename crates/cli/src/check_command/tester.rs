@@ -1,6 +1,6 @@
 //! Testers and specifications.
 
-use automata::Tester;
+use automata::{GaveUp, Tester};
 use check::search::one_pass::WorkSet;
 use check::search::{Evidence, ProductOutcome, ProductStop, Violation, tester, two_pass};
 use check::store::{BitstatePlanes, ExactPlanes};
@@ -123,10 +123,14 @@ impl<'a> Question<'_, 'a> {
         let max_bytes = limits.max_bytes();
         let product =
             tester::product(self.system, self.tester, self.labels, reduces, &mut clock.budget(limits));
-        let product = product.map_err(|_| {
-            let message = format!("tester `{}` is too large once its tau steps are removed", self.name);
-            Failure::plain("too-large", message, limits.json)
-        })?;
+        let product = match product {
+            Ok(product) => product,
+            Err(GaveUp::Limit(limit)) => return Ok(ProductOutcome::not_begun(limit)),
+            Err(GaveUp::TooLarge(_)) => {
+                let message = format!("tester `{}` is too large once its tau steps are removed", self.name);
+                return Err(Failure::plain("too-large", message, limits.json));
+            }
+        };
         let mut product = product.with_max_bytes(max_bytes);
         let width = product.width();
         let work_set = match search.order {
