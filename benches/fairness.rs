@@ -1,15 +1,17 @@
 //! What fairness costs where it does not matter: formulas that hold without it. (What it costs where it does,
-//! beside monitors, is 002's experiment: `stubborn reproduce --paper 002`.)
+//! beside monitors, is [malinen.03.fairness]'s experiment: `stubborn reproduce --paper 002`.)
 //!
 //! `cargo bench -p stubborn-benches --bench fairness`
 
 #![allow(clippy::print_stdout)] // Printing is what a benchmark is for.
 
 use automata::Effort;
+use automata::stutter::Proof;
 use base::Budget;
 use check::decide::{Claim, Decision, Settings};
-use check::fairness::{Constraint, Fairness};
+use check::fairness::Constraint;
 use check::method::{Method, ObserverKind, SearchKind};
+use language::Model as _;
 use model::{ActionId, ActionSystem};
 use stubborn_benches::{fastest, model};
 
@@ -28,8 +30,7 @@ fn constraints(system: &ActionSystem, name: &str, strong: bool) -> Vec<Constrain
 }
 
 fn decide(claim: &mut Claim, system: &ActionSystem, settings: &Settings<'_>) -> (f64, Decision) {
-    let method =
-        Method { observer: ObserverKind::Tgba, search: SearchKind::Scc, reduction: None, bitstate: false };
+    let method = Method::new(ObserverKind::Tgba, SearchKind::Scc, None);
     fastest(3, || {
         let mut budget = Budget::unlimited();
         budget.max_states = MAX_STATES;
@@ -53,20 +54,20 @@ fn cost(file: &str, processes: &str, constants: &[(&str, i64)], formula: &str) {
     let source = base::SourceId::new(0);
     let parsed = ltl::parse(&mut model.formulas, formula, source, 0).expect("a good formula");
     let negation = model.formulas.not(parsed.formula);
-    let tgba = automata::translate(&mut model.formulas, negation, Effort::High).expect("a small automaton");
+    let tgba = automata::translate(&mut model.formulas, negation, Effort::High, &mut Budget::unlimited())
+        .expect("a small automaton");
     let mut propositions = Vec::new();
     for prop in model.formulas.propositions(parsed.formula) {
         let text = model.formulas.text(prop).to_owned();
         let expr = model.resolve(&text, source, 0).expect("a good proposition");
-        propositions.push((prop, model.system.add_proposition(text, expr)));
+        propositions.push((prop, model.parts().0.add_proposition(text, expr)));
     }
-    let mut claim = Claim::new(tgba, propositions, true);
+    let mut claim = Claim::new(tgba, propositions, Proof::of_next_free(&model.formulas, parsed.formula));
     let none = decide(&mut claim, &model.system, &Settings::default());
     let mut line = format!("{file} {constants:?} {formula}: none {}", show(&none));
     for strong in [false, true] {
         let constraints = constraints(&model.system, processes, strong);
-        let fairness = Fairness::new(model.system.actions().len(), &constraints);
-        let settings = Settings { fairness: Some(&fairness), ..Settings::default() };
+        let settings = Settings { fairness: &constraints, ..Settings::default() };
         let fair = decide(&mut claim, &model.system, &settings);
         let kind = if strong { "strong" } else { "weak" };
         line += &format!("; {kind} {:.2} times", fair.0 / none.0);

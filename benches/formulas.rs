@@ -14,14 +14,15 @@
 //! it is left out where the best method is named.
 #![allow(clippy::print_stdout)] // Printing is what a benchmark is for.
 
+use automata::stutter::Proof;
 use automata::{Effort, translate};
 use base::Budget;
 use check::decide::{Claim, Settings};
 use check::method::{Method, ObserverKind, SearchKind};
 use check::reduction::Method as Reduction;
 use check::search::ProductStop;
+use language::{Model as _, PropertyKind};
 use model::ActionSystem;
-use process::PropertyKind;
 use stubborn_benches::families::{Class, FAMILIES, Family, Source};
 use stubborn_benches::{fastest, load, text};
 
@@ -36,15 +37,15 @@ const MIN_SECONDS: f64 = 0.01;
 
 /// The methods; the first is what the others are compared with.
 const METHODS: [(&str, Method); 9] = [
-    ("none tgba", method(ObserverKind::Tgba, SearchKind::Scc, None)),
-    ("class. tgba", method(ObserverKind::Tgba, SearchKind::Scc, Some(Reduction::Classical))),
-    ("guided ta", method(ObserverKind::Ta, SearchKind::TwoPass, Some(Reduction::Guided))),
-    ("hybrid ta", method(ObserverKind::Ta, SearchKind::TwoPass, Some(Reduction::Hybrid))),
-    ("guided tgta", method(ObserverKind::Tgta, SearchKind::Scc, Some(Reduction::Guided))),
-    ("hybrid tgta", method(ObserverKind::Tgta, SearchKind::Scc, Some(Reduction::Hybrid))),
-    ("hyb lazy ta", method(ObserverKind::LazyTa, SearchKind::TwoPass, Some(Reduction::Hybrid))),
-    ("hyb lazy tgta", method(ObserverKind::LazyTgta, SearchKind::Scc, Some(Reduction::Hybrid))),
-    ("one-pass ta", method(ObserverKind::Ta, SearchKind::OnePass, Some(Reduction::Guided))),
+    ("none tgba", Method::new(ObserverKind::Tgba, SearchKind::Scc, None)),
+    ("class. tgba", Method::new(ObserverKind::Tgba, SearchKind::Scc, Some(Reduction::Classical))),
+    ("guided ta", Method::new(ObserverKind::Ta, SearchKind::TwoPass, Some(Reduction::Guided))),
+    ("hybrid ta", Method::new(ObserverKind::Ta, SearchKind::TwoPass, Some(Reduction::Hybrid))),
+    ("guided tgta", Method::new(ObserverKind::Tgta, SearchKind::Scc, Some(Reduction::Guided))),
+    ("hybrid tgta", Method::new(ObserverKind::Tgta, SearchKind::Scc, Some(Reduction::Hybrid))),
+    ("hyb lazy ta", Method::new(ObserverKind::LazyTa, SearchKind::TwoPass, Some(Reduction::Hybrid))),
+    ("hyb lazy tgta", Method::new(ObserverKind::LazyTgta, SearchKind::Scc, Some(Reduction::Hybrid))),
+    ("one-pass ta", Method::new(ObserverKind::Ta, SearchKind::OnePass, Some(Reduction::Guided))),
 ];
 
 /// The methods that every formula here allows; only these are compared for the best one.
@@ -52,10 +53,6 @@ const ALWAYS: std::ops::Range<usize> = 0..8;
 
 /// A method that is so many times worse than the best of its row loses badly.
 const BADLY: f64 = 3.0;
-
-const fn method(observer: ObserverKind, search: SearchKind, reduction: Option<Reduction>) -> Method {
-    Method { observer, search, reduction, bitstate: false }
-}
 
 /// What a method did.
 #[derive(Clone, Copy)]
@@ -162,15 +159,17 @@ fn rows_of(family: &'static Family, constants: &[(&str, i64)], is_larger: bool) 
         let Some(PropertyKind::Ltl(ltl)) = property.map(|property| property.kind.clone()) else {
             panic!("{} has no formula {formula}", family.name);
         };
-        assert!(model.formulas.classes(ltl.formula).is_next_free(), "all methods may be used");
+        let proof = Proof::of_next_free(&model.formulas, ltl.formula);
+        assert!(proof.is_some(), "all methods may be used");
         let negated = model.formulas.not(ltl.formula);
-        let tgba = translate(&mut model.formulas, negated, Effort::High).expect("a small automaton");
+        let tgba = translate(&mut model.formulas, negated, Effort::High, &mut Budget::unlimited())
+            .expect("a small automaton");
         let propositions: Vec<_> = ltl
             .propositions
             .iter()
-            .map(|&(prop, expr)| (prop, model.system.add_proposition("p", expr)))
+            .map(|&(prop, expr)| (prop, model.parts().0.add_proposition("p", expr)))
             .collect();
-        let new_claim = || Claim::new(tgba.clone(), propositions.clone(), true);
+        let new_claim = || Claim::new(tgba.clone(), propositions.clone(), proof);
         let cells: Vec<Option<Cell>> =
             METHODS.iter().map(|(_, method)| measure(&model.system, new_claim, *method)).collect();
         let holds = cells.iter().flatten().find_map(|cell| cell.holds).expect("some method ends");

@@ -7,9 +7,10 @@ pub mod families;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Arc;
 use std::time::Instant;
 
-use base::SourceMap;
+use base::{Budget, SourceMap};
 use model::ActionSystem;
 
 /// A model of the `models` folder, with constants replaced.
@@ -39,12 +40,13 @@ pub fn load(name: &str, text: String, constants: &[(&str, i64)]) -> process::Mod
     let constants = constants.iter().map(|&(name, value)| (name.to_owned(), value)).collect();
     let options = process::Options { constants, ..process::Options::default() };
     let no_files = &mut |name: &str| Err(format!("no file `{name}`"));
-    process::load(&mut sources, source, &options, no_files).expect("the model is good")
+    process::load(&mut sources, source, &options, no_files, &mut Budget::unlimited())
+        .expect("the model is good")
 }
 
 /// The system of a model.
 pub fn system(name: &str, constants: &[(&str, i64)]) -> ActionSystem {
-    model(name, constants).system
+    Arc::unwrap_or_clone(model(name, constants).system)
 }
 
 /// The least number of seconds of some runs, and the result of the last.

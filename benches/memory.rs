@@ -13,14 +13,15 @@
 
 use std::time::Instant;
 
+use automata::stutter::Proof;
 use automata::{Effort, translate};
 use base::Budget;
 use check::decide::{Claim, Settings};
 use check::method::{Method, ObserverKind, SearchKind};
 use check::reduction::Method as Reduction;
+use language::{Model as _, PropertyKind};
 use model::{ActionSystem, System as _};
 use peak_alloc::PeakAlloc;
-use process::PropertyKind;
 use stubborn_benches::families::{FAMILIES, Family, Source};
 use stubborn_benches::{load, text};
 
@@ -34,17 +35,13 @@ const MIN_STATES: u64 = 30_000;
 const MAX_STATES: u64 = 4_000_000;
 
 const METHODS: [(&str, Method); 6] = [
-    ("tgba", method(ObserverKind::Tgba, SearchKind::Scc, None)),
-    ("lazy ta", method(ObserverKind::LazyTa, SearchKind::TwoPass, None)),
-    ("lazy tgta", method(ObserverKind::LazyTgta, SearchKind::Scc, None)),
-    ("class. tgba", method(ObserverKind::Tgba, SearchKind::Scc, Some(Reduction::Classical))),
-    ("hyb lazy ta", method(ObserverKind::LazyTa, SearchKind::TwoPass, Some(Reduction::Hybrid))),
-    ("hyb lazy tgta", method(ObserverKind::LazyTgta, SearchKind::Scc, Some(Reduction::Hybrid))),
+    ("tgba", Method::new(ObserverKind::Tgba, SearchKind::Scc, None)),
+    ("lazy ta", Method::new(ObserverKind::LazyTa, SearchKind::TwoPass, None)),
+    ("lazy tgta", Method::new(ObserverKind::LazyTgta, SearchKind::Scc, None)),
+    ("class. tgba", Method::new(ObserverKind::Tgba, SearchKind::Scc, Some(Reduction::Classical))),
+    ("hyb lazy ta", Method::new(ObserverKind::LazyTa, SearchKind::TwoPass, Some(Reduction::Hybrid))),
+    ("hyb lazy tgta", Method::new(ObserverKind::LazyTgta, SearchKind::Scc, Some(Reduction::Hybrid))),
 ];
-
-const fn method(observer: ObserverKind, search: SearchKind, reduction: Option<Reduction>) -> Method {
-    Method { observer, search, reduction, bitstate: false }
-}
 
 /// What a search took.
 struct Cell {
@@ -102,15 +99,17 @@ fn for_each_cell(family: &Family, constants: &[(&str, i64)], mut show: impl FnMu
         let Some(PropertyKind::Ltl(ltl)) = property.map(|property| property.kind.clone()) else {
             panic!("{} has no formula {formula}", family.name);
         };
+        let proof = Proof::of_next_free(&model.formulas, ltl.formula);
         let negated = model.formulas.not(ltl.formula);
-        let tgba = translate(&mut model.formulas, negated, Effort::High).expect("a small automaton");
+        let tgba = translate(&mut model.formulas, negated, Effort::High, &mut Budget::unlimited())
+            .expect("a small automaton");
         let propositions: Vec<_> = ltl
             .propositions
             .iter()
-            .map(|&(prop, expr)| (prop, model.system.add_proposition("p", expr)))
+            .map(|&(prop, expr)| (prop, model.parts().0.add_proposition("p", expr)))
             .collect();
         for (index, (_, method)) in METHODS.iter().enumerate() {
-            let mut claim = Claim::new(tgba.clone(), propositions.clone(), true);
+            let mut claim = Claim::new(tgba.clone(), propositions.clone(), proof);
             if let Some(cell) = measure(&model.system, &mut claim, *method) {
                 show(formula, index, cell);
             }

@@ -10,7 +10,7 @@ use std::time::Instant;
 
 use base::{Budget, SourceMap};
 use check::reduced::Reduced;
-use check::{Exact, Exploration, search};
+use check::{Exact, Exploration, Space, search};
 use model::System;
 use petri::{Bounds, Model, Net};
 
@@ -33,14 +33,17 @@ fn load(path: &Path) -> Result<Arc<Net>, String> {
     let mut sources = SourceMap::new();
     let text = petri::to_utf8("net", bytes).map_err(|error| error.message)?;
     let source = sources.add("net", text).map_err(|error| error.message)?;
-    let net = petri::read(&sources.get(source).text, source).map_err(|_| "it is no net".to_owned())?;
+    let net = petri::read(&sources.get(source).text, source, &mut Budget::unlimited())
+        .map_err(|_| "it is no net".to_owned())?;
     Ok(Arc::new(net))
 }
 
 fn measure(net: &Arc<Net>) {
-    let packed = explore(&mut net.lower(Bounds::guess(net)), false);
-    let wide = explore(&mut net.lower(Bounds::all(net, i64::MAX)), false);
-    let reduced = explore(&mut net.lower(Bounds::guess(net)), true);
+    let guessed = || Model::new(net, &mut Budget::unlimited()).expect("there are no limits");
+    let wide = net.lower(Bounds::all(net, i64::MAX), &mut Budget::unlimited());
+    let packed = explore(&mut guessed(), false);
+    let wide = explore(&mut wide.expect("there are no limits"), false);
+    let reduced = explore(&mut guessed(), true);
     println!("{}", net.id);
     for (name, (explored, seconds)) in [("packed", &packed), ("64 bits", &wide), ("reduced", &reduced)] {
         let states = explored.stats.states as f64;
@@ -65,18 +68,19 @@ fn explore(model: &mut Model, reduces: bool) -> (Exploration, f64) {
     loop {
         let start = Instant::now();
         let explored = match reduces {
-            true => bfs(&Reduced::for_deadlocks(&model.system)),
-            false => bfs(&model.system),
+            true => bfs(&Reduced::for_deadlocks(&model.system, &mut Budget::unlimited()).expect("no limit")),
+            false => bfs(&*model.system),
         };
         let seconds = start.elapsed().as_secs_f64();
         match &explored.stop {
-            Some(check::Stop::Fault(error, _)) if model.widen(error) => {}
+            Some(check::Stop::Fault(error, _))
+                if model.widen(error, &mut Budget::unlimited()) == Ok(true) => {}
             _ => return (explored, seconds),
         }
     }
 }
 
-fn bfs<S: System>(system: &S) -> Exploration {
-    let mut store = Exact::new(system.width(), u64::MAX);
-    search::bfs::search(system, &mut store, &[], &mut Budget::unlimited())
+fn bfs<S: Space>(space: &S) -> Exploration {
+    let mut store = Exact::new(space.whole().width(), u64::MAX);
+    search::bfs::search(space, &mut store, &[], &mut Budget::unlimited())
 }

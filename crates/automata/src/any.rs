@@ -1,9 +1,10 @@
 //! An automaton of any kind, as a file may contain it.
 
+use base::{Budget, Limit};
 use ltl::{Lasso, Prop, Valuation};
 
+use crate::by_change::{Ta, Tgta, ta_accepts, ta_accepts_finite, tgta_accepts};
 use crate::extended::Extended;
-use crate::testing::{Ta, Tgta, ta_accepts, ta_accepts_finite, tgta_accepts};
 use crate::tgba::Tgba;
 
 /// An automaton of any kind. It comes from a text by [`hoa::read_any`](crate::hoa::read_any).
@@ -31,47 +32,59 @@ impl AnyAutomaton {
     }
 
     /// The automaton of the infinite words it accepts.
-    pub fn to_tgba(&self) -> Tgba {
+    ///
+    /// # Errors
+    /// The budget is spent.
+    pub fn to_tgba(&self, budget: &mut Budget<'_>) -> Result<Tgba, Limit> {
         match self {
-            AnyAutomaton::Tgba(tgba) => tgba.clone(),
-            AnyAutomaton::Ta(ta) => ta.to_tgba(),
-            AnyAutomaton::Tgta(tgta) => tgta.to_tgba(),
-            AnyAutomaton::Extended(extended) => extended.to_tgba(),
+            AnyAutomaton::Tgba(tgba) => Ok(tgba.clone()),
+            AnyAutomaton::Ta(ta) => ta.to_tgba(budget),
+            AnyAutomaton::Tgta(tgta) => tgta.to_tgba(budget),
+            AnyAutomaton::Extended(extended) => extended.to_tgba(budget),
         }
     }
 
     /// Whether it accepts the infinite word, by the definition of its kind.
-    pub fn accepts(&self, lasso: &Lasso) -> bool {
+    ///
+    /// # Errors
+    /// The budget is spent.
+    pub fn accepts(&self, lasso: &Lasso, budget: &mut Budget<'_>) -> Result<bool, Limit> {
         match self {
-            AnyAutomaton::Tgba(tgba) => crate::membership::accepts(tgba, lasso),
-            AnyAutomaton::Ta(ta) => ta_accepts(ta, lasso),
-            AnyAutomaton::Tgta(tgta) => tgta_accepts(tgta, lasso),
-            AnyAutomaton::Extended(extended) => extended.accepts(lasso),
+            AnyAutomaton::Tgba(tgba) => crate::membership::accepts(tgba, lasso, budget),
+            AnyAutomaton::Ta(ta) => ta_accepts(ta, lasso, budget),
+            AnyAutomaton::Tgta(tgta) => tgta_accepts(tgta, lasso, budget),
+            AnyAutomaton::Extended(extended) => extended.accepts(lasso, budget),
         }
     }
 
     /// Whether it accepts the finite word of a run that ends, by the definition of its kind; where that says
     /// nothing of ends, the last letter repeats for ever.
-    pub fn accepts_finite(&self, word: &[Valuation]) -> bool {
+    ///
+    /// # Errors
+    /// The budget is spent.
+    pub fn accepts_finite(&self, word: &[Valuation], budget: &mut Budget<'_>) -> Result<bool, Limit> {
         match self {
-            AnyAutomaton::Ta(ta) => ta_accepts_finite(ta, word),
-            AnyAutomaton::Extended(extended) => extended.accepts_finite(word),
-            AnyAutomaton::Tgba(_) | AnyAutomaton::Tgta(_) => {
-                let lasso = word
-                    .split_last()
-                    .and_then(|(last, prefix)| Lasso::new(prefix.to_vec(), vec![last.clone()]));
-                lasso.is_some_and(|lasso| self.accepts(&lasso))
-            }
+            AnyAutomaton::Ta(ta) => ta_accepts_finite(ta, word, budget),
+            AnyAutomaton::Extended(extended) => extended.accepts_finite(word, budget),
+            AnyAutomaton::Tgba(_) | AnyAutomaton::Tgta(_) => match word.split_last() {
+                None => Ok(false),
+                Some((last, prefix)) => {
+                    self.accepts(&Lasso::with_cycle(prefix.to_vec(), last.clone(), []), budget)
+                }
+            },
         }
     }
 
     /// Whether it has nothing of its own to say about deadlocks: a run that ends is accepted iff it would be
     /// with its last state repeated for ever. Then [`AnyAutomaton::to_tgba`] loses nothing.
-    pub fn accepts_deadlocks_like_stuttering(&self) -> bool {
+    ///
+    /// # Errors
+    /// The budget is spent.
+    pub fn accepts_deadlocks_like_stuttering(&self, budget: &mut Budget<'_>) -> Result<bool, Limit> {
         match self {
-            AnyAutomaton::Tgba(_) | AnyAutomaton::Tgta(_) => true,
-            AnyAutomaton::Ta(ta) => ta.accepts_deadlocks_like_stuttering(),
-            AnyAutomaton::Extended(extended) => extended.accepts_deadlocks_like_stuttering(),
+            AnyAutomaton::Tgba(_) | AnyAutomaton::Tgta(_) => Ok(true),
+            AnyAutomaton::Ta(ta) => Ok(ta.accepts_deadlocks_like_stuttering()),
+            AnyAutomaton::Extended(extended) => extended.accepts_deadlocks_like_stuttering(budget),
         }
     }
 }

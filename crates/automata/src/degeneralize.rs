@@ -17,11 +17,13 @@
 //! [babiak.13.spin] for the resets at components, level caching (here: entering only the closed part) and
 //! passing on arrival.
 
+use base::{Budget, Limit};
 use rustc_hash::FxHashMap;
 
 use crate::clean::trim;
 use crate::scc::{Sccs, components};
 use crate::tgba::{Edge, Marks, State, Tgba};
+use crate::work::holding;
 
 /// Where the single mark is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,10 +36,17 @@ pub enum Placement {
 
 /// An automaton with the same language and exactly one mark. The levels follow the order of the
 /// marks in `order`, which names each of them once.
-#[must_use]
-pub fn degeneralize(tgba: &Tgba, placement: Placement, order: &[u32]) -> Tgba {
+///
+/// # Errors
+/// The budget is spent.
+pub fn degeneralize(
+    tgba: &Tgba,
+    placement: Placement,
+    order: &[u32],
+    budget: &mut Budget<'_>,
+) -> Result<Tgba, Limit> {
     debug_assert_eq!(order.len() as u32, tgba.n_marks());
-    Degeneralization::new(tgba, placement, order).run()
+    holding(budget, |budget| Degeneralization::new(tgba, placement, order, budget)?.run(budget))
 }
 
 /// How the copies of a component are leveled.
@@ -50,6 +59,9 @@ enum Kind {
 
 /// A copy of a state: the state and its level.
 type Copy = (State, usize);
+
+/// A copy is in a list and in a table, has inner edges, and becomes a state.
+const BYTES_PER_COPY: usize = 4 * size_of::<(Copy, usize)>() + size_of::<Vec<(Edge, bool, usize)>>();
 
 struct Degeneralization<'a> {
     tgba: &'a Tgba,
@@ -66,8 +78,13 @@ struct Degeneralization<'a> {
 }
 
 impl<'a> Degeneralization<'a> {
-    fn new(tgba: &'a Tgba, placement: Placement, order: &'a [u32]) -> Self {
-        let sccs = Sccs::of(tgba);
+    fn new(
+        tgba: &'a Tgba,
+        placement: Placement,
+        order: &'a [u32],
+        budget: &mut Budget<'_>,
+    ) -> Result<Self, Limit> {
+        let sccs = Sccs::of(tgba, budget)?;
         let kinds = kinds(tgba, &sccs);
         let inner_marks = |state: State| {
             let inner = tgba.edges(state).iter().filter(|edge| sccs.is_inner(state, edge));
@@ -75,10 +92,10 @@ impl<'a> Degeneralization<'a> {
         };
         let common = tgba.states().map(inner_marks).collect();
         let (copies, numbers, inner) = (vec![], FxHashMap::default(), vec![]);
-        Degeneralization { tgba, placement, order, sccs, kinds, common, copies, numbers, inner }
+        Ok(Degeneralization { tgba, placement, order, sccs, kinds, common, copies, numbers, inner })
     }
 
-    fn run(mut self) -> Tgba {
+    fn run(mut self, budget: &mut Budget<'_>) -> Result<Tgba, Limit> {
         for state in self.tgba.states() {
             let level = self.entry_level(state);
             self.copy(state, level);
@@ -88,6 +105,7 @@ impl<'a> Degeneralization<'a> {
             next += 1;
             let mut inner = vec![];
             for &edge in self.tgba.edges(state) {
+                budget.tick()?;
                 if !self.sccs.is_inner(state, &edge) {
                     continue;
                 }
@@ -95,10 +113,11 @@ impl<'a> Degeneralization<'a> {
                 let target = self.copy(edge.target, level);
                 inner.push((edge, round, target));
             }
+            budget.hold((BYTES_PER_COPY + size_of_val(&inner[..])) as u64)?;
             self.inner.push(inner);
         }
-        let entries = self.entries();
-        self.build(&entries)
+        let entries = self.entries(budget)?;
+        self.build(&entries, budget)
     }
 
     fn copy(&mut self, state: State, level: usize) -> usize {
@@ -144,15 +163,14 @@ impl<'a> Degeneralization<'a> {
     }
 
     /// For each state the copy by which it is entered.
-    fn entries(&self) -> Vec<usize> {
-        let successors: Vec<Vec<usize>> =
-            self.inner.iter().map(|edges| edges.iter().map(|edge| edge.2).collect()).collect();
-        let parts = components(&successors);
+    fn entries(&self, budget: &mut Budget<'_>) -> Result<Vec<usize>, Limit> {
+        let parts = components(&self.inner, |_, edge| Some(edge.2), budget)?;
         let mut size = vec![0; parts.n];
         let mut closed = vec![true; parts.n];
-        for (copy, targets) in successors.iter().enumerate() {
+        for (copy, edges) in self.inner.iter().enumerate() {
+            budget.tick()?;
             size[parts.of[copy]] += 1;
-            if targets.iter().any(|&target| parts.of[target] != parts.of[copy]) {
+            if edges.iter().any(|edge| parts.of[edge.2] != parts.of[copy]) {
                 closed[parts.of[copy]] = false;
             }
         }
@@ -171,10 +189,10 @@ impl<'a> Degeneralization<'a> {
                 *entry = copy;
             }
         }
-        entries
+        Ok(entries)
     }
 
-    fn build(self, entries: &[usize]) -> Tgba {
+    fn build(self, entries: &[usize], budget: &mut Budget<'_>) -> Result<Tgba, Limit> {
         let mut result = Tgba::with_labels(self.tgba.labels().clone(), 1);
         result.declare(self.tgba.propositions().iter().copied());
         result.add_states(self.copies.len() - 1);
@@ -185,14 +203,15 @@ impl<'a> Degeneralization<'a> {
             let source = State::new(copy);
             for &(edge, round, target) in &self.inner[copy] {
                 let marked = accepting || (self.placement == Placement::Edges && round);
-                result.add_edge(source, edge.label, mark(marked), State::new(target));
+                let edge = Edge { target: State::new(target), marks: mark(marked), ..edge };
+                result.add(source, edge, budget)?;
             }
             for edge in self.tgba.edges(state).iter().filter(|edge| !self.sccs.is_inner(state, edge)) {
                 let target = State::new(entries[edge.target.index()]);
-                result.add_edge(source, edge.label, mark(accepting), target);
+                result.add(source, Edge { target, marks: mark(accepting), ..*edge }, budget)?;
             }
         }
-        trim(result)
+        trim(result, budget)
     }
 
     fn is_accepting(&self, state: State, level: usize) -> bool {

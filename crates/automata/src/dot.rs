@@ -14,7 +14,7 @@ use crate::tgba::{Marks, Tgba};
 /// # use automata::{Effort, dot, translate};
 /// let mut formulas = ltl::Formulas::new();
 /// let formula = ltl::parse(&mut formulas, "G a", base::SourceId::new(0), 0).unwrap().formula;
-/// let tgba = translate(&mut formulas, formula, Effort::High).unwrap();
+/// let tgba = translate(&mut formulas, formula, Effort::High, &mut base::Budget::unlimited()).unwrap();
 /// assert!(dot::draw(&tgba, &formulas).contains("0 -> 0 [label=\"a\"]"));
 /// ```
 pub fn draw(tgba: &Tgba, formulas: &Formulas) -> String {

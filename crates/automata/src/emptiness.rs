@@ -7,6 +7,7 @@
 
 use std::collections::VecDeque;
 
+use base::{Budget, Limit};
 use ltl::{Lasso, Valuation};
 
 use crate::label::Label;
@@ -14,8 +15,11 @@ use crate::scc::Sccs;
 use crate::tgba::{Edge, Marks, State, Tgba};
 
 /// Whether the automaton accepts no word.
-pub fn is_empty(tgba: &Tgba) -> bool {
-    accepting_lasso(tgba).is_none()
+///
+/// # Errors
+/// The budget is spent.
+pub fn is_empty(tgba: &Tgba, budget: &mut Budget<'_>) -> Result<bool, Limit> {
+    Ok(accepting_lasso(tgba, budget)?.is_none())
 }
 
 /// A word that the automaton accepts, if there is one.
@@ -23,41 +27,56 @@ pub fn is_empty(tgba: &Tgba) -> bool {
 /// ```
 /// # use automata::{Marks, Tgba, accepting_lasso, accepts, label::Label};
 /// let mut tgba = Tgba::new(1);
-/// assert!(accepting_lasso(&tgba).is_none());
+/// let budget = &mut base::Budget::unlimited();
+/// assert!(accepting_lasso(&tgba, budget).unwrap().is_none());
 /// tgba.add_edge(tgba.initial(), Label::TRUE, Marks::single(0), tgba.initial());
-/// let word = accepting_lasso(&tgba).unwrap();
-/// assert!(accepts(&tgba, &word));
+/// let word = accepting_lasso(&tgba, budget).unwrap().unwrap();
+/// assert_eq!(accepts(&tgba, &word, budget), Ok(true));
 /// ```
-pub fn accepting_lasso(tgba: &Tgba) -> Option<Lasso> {
-    let sccs = Sccs::of(tgba);
+///
+/// # Errors
+/// The budget is spent.
+pub fn accepting_lasso(tgba: &Tgba, budget: &mut Budget<'_>) -> Result<Option<Lasso>, Limit> {
+    let sccs = Sccs::of(tgba, budget)?;
     let good: Vec<bool> = (0..sccs.n()).map(|component| sccs.is_accepting(component, tgba)).collect();
     if good[sccs.component(tgba.initial())] {
-        return cycle(tgba, &sccs, tgba.initial(), vec![]);
+        return cycle(tgba, &sccs, tgba.initial(), vec![], budget);
     }
-    let (prefix, entry) = path(tgba, tgba.initial(), |_, _| true, |edge| good[sccs.component(edge.target)])?;
-    cycle(tgba, &sccs, entry, prefix)
+    let is_good = |edge: &Edge| good[sccs.component(edge.target)];
+    match path(tgba, tgba.initial(), |_, _| true, is_good, budget)? {
+        Some((prefix, entry)) => cycle(tgba, &sccs, entry, prefix, budget),
+        None => Ok(None),
+    }
 }
 
 /// The word that follows the prefix and then goes around the component of `entry`.
-fn cycle(tgba: &Tgba, sccs: &Sccs, entry: State, prefix: Vec<Label>) -> Option<Lasso> {
+fn cycle(
+    tgba: &Tgba,
+    sccs: &Sccs,
+    entry: State,
+    prefix: Vec<Label>,
+    budget: &mut Budget<'_>,
+) -> Result<Option<Lasso>, Limit> {
     let inner = |source: State, edge: &Edge| sccs.is_inner(source, edge);
     let mut state = entry;
     let mut missing = tgba.all_marks();
     let mut labels = vec![];
     while missing != Marks::NONE {
         let is_goal = |edge: &Edge| edge.marks.intersection(missing) != Marks::NONE;
-        let (steps, seen, target) = marked_path(tgba, state, inner, is_goal)?;
+        let found = marked_path(tgba, state, inner, is_goal, budget)?;
+        let Some((steps, seen, target)) = found else { return Ok(None) };
         labels.extend(steps);
         missing = missing.minus(seen);
         state = target;
     }
     if state != entry || labels.is_empty() {
-        labels.extend(path(tgba, state, inner, |edge| edge.target == entry)?.0);
+        let back = path(tgba, state, inner, |edge| edge.target == entry, budget)?;
+        labels.extend(back.into_iter().flat_map(|(steps, _)| steps));
     }
     let letters = |labels: Vec<Label>| -> Option<Vec<Valuation>> {
         labels.into_iter().map(|label| tgba.labels().pick(label)).collect()
     };
-    Lasso::new(letters(prefix)?, letters(labels)?)
+    Ok(letters(prefix).zip(letters(labels)).and_then(|(prefix, cycle)| Lasso::new(prefix, cycle)))
 }
 
 /// A shortest path, not empty, over allowed edges to an edge that is a goal: its labels and its end.
@@ -66,8 +85,10 @@ fn path(
     from: State,
     allowed: impl Fn(State, &Edge) -> bool,
     is_goal: impl Fn(&Edge) -> bool,
-) -> Option<(Vec<Label>, State)> {
-    marked_path(tgba, from, allowed, is_goal).map(|(labels, _, end)| (labels, end))
+    budget: &mut Budget<'_>,
+) -> Result<Option<(Vec<Label>, State)>, Limit> {
+    let found = marked_path(tgba, from, allowed, is_goal, budget)?;
+    Ok(found.map(|(labels, _, end)| (labels, end)))
 }
 
 /// The same, with the marks seen on the way.
@@ -76,13 +97,15 @@ fn marked_path(
     from: State,
     allowed: impl Fn(State, &Edge) -> bool,
     is_goal: impl Fn(&Edge) -> bool,
-) -> Option<(Vec<Label>, Marks, State)> {
+    budget: &mut Budget<'_>,
+) -> Result<Option<(Vec<Label>, Marks, State)>, Limit> {
     let mut came_by: Vec<Option<(State, Edge)>> = vec![None; tgba.n_states()];
     let mut queue = VecDeque::from([from]);
     while let Some(state) = queue.pop_front() {
         for edge in tgba.edges(state).iter().filter(|edge| allowed(state, edge)) {
+            budget.tick()?;
             if is_goal(edge) {
-                return Some(unwind(&came_by, from, state, *edge));
+                return Ok(Some(unwind(&came_by, from, state, *edge)));
             }
             let entry = &mut came_by[edge.target.index()];
             if entry.is_none() && edge.target != from {
@@ -91,7 +114,7 @@ fn marked_path(
             }
         }
     }
-    None
+    Ok(None)
 }
 
 fn unwind(

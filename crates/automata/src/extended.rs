@@ -15,13 +15,16 @@
 //! # Requirements and limits
 //! Valuations are explicit, so there are up to 2^|AP| copies of each state: hence a limit.
 
+use base::{Budget, Limit};
 use ltl::{Lasso, Prop, Valuation};
 use rustc_hash::FxHashMap;
 
+use crate::gave_up::{GaveUp, TooLarge};
 use crate::label::Label;
 use crate::scc::components;
 use crate::stutter::exactly;
-use crate::tgba::{Marks, State, Tgba};
+use crate::tgba::{Edge, Marks, State, Tgba};
+use crate::work::holding;
 
 /// One state of an [`Extended`] automaton.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -49,21 +52,34 @@ pub struct Extended {
     pub states: Vec<ExtendedState>,
 }
 
+/// Bytes of a state without its successors.
+const STATE: usize = size_of::<ExtendedState>();
+
 /// More propositions are refused.
 pub const MAX_PROPOSITIONS: usize = 16;
 
 impl Extended {
-    /// The extended automaton of a Büchi automaton with marks on states: a copy of each state for each letter it
-    /// can read. There is no finite acceptance. A deadlock is accepted where repeating the last letter
-    /// for ever would be. Nothing if there are too many propositions or states.
+    /// The extended automaton of a Büchi automaton with marks on states: a copy of each state for each letter
+    /// it can read. There is no finite acceptance. A deadlock is accepted where repeating the last letter
+    /// for ever would be.
+    ///
+    /// # Errors
+    /// There are too many propositions or states, or the budget is spent.
     ///
     /// # Panics
     /// If marks do not belong to states, or there are several.
-    pub fn from_ba(ba: &Tgba, max_states: usize) -> Option<Extended> {
+    pub fn from_ba(ba: &Tgba, max_states: usize, budget: &mut Budget<'_>) -> Result<Extended, GaveUp> {
+        holding(budget, |budget| Extended::copies(ba, max_states, budget))
+    }
+
+    fn copies(ba: &Tgba, max_states: usize, budget: &mut Budget<'_>) -> Result<Extended, GaveUp> {
         assert!(ba.n_marks() <= 1 && ba.is_state_based(), "a Büchi automaton with marks on states");
         let propositions = ba.propositions().to_vec();
-        if propositions.len() > MAX_PROPOSITIONS || ba.n_states() << propositions.len() > max_states {
-            return None;
+        if propositions.len() > MAX_PROPOSITIONS {
+            return Err(TooLarge::Propositions.into());
+        }
+        if ba.n_states() << propositions.len() > max_states {
+            return Err(TooLarge::States.into());
         }
         let letters: Vec<Valuation> = (0..1u32 << propositions.len())
             .map(|bits| {
@@ -79,67 +95,97 @@ impl Extended {
                 let taken = ba.edges(state).iter().filter(|edge| ba.labels().holds(edge.label, letter));
                 let copies =
                     |target: State| (0..n_letters).map(move |copy| target.index() * n_letters + copy);
-                let mut successors: Vec<usize> = taken.flat_map(|edge| copies(edge.target)).collect();
-                successors.sort_unstable();
-                successors.dedup();
+                let mut targets: Vec<State> = taken.map(|edge| edge.target).collect();
+                targets.sort_unstable();
+                targets.dedup();
+                targets.iter().try_for_each(|_| budget.tick())?;
+                budget.hold((targets.len() * n_letters * size_of::<usize>() + STATE) as u64)?;
+                let successors: Vec<usize> = targets.into_iter().flat_map(copies).collect();
                 let initial = state == ba.initial();
                 let (valuation, finite, deadlock) = (letter.clone(), false, false);
                 states.push(ExtendedState { valuation, successors, initial, infinite, finite, deadlock });
             }
         }
         let mut extended = Extended { propositions, states };
-        extended.accept_deadlocks_like_stuttering();
-        Some(extended.reduce())
+        extended.accept_deadlocks_like_stuttering(budget)?;
+        Ok(extended.reduce(budget)?)
     }
 
     /// Whether a finite word is accepted iff it is with its last letter repeated for ever, because
     /// [`accept_deadlocks_like_stuttering`](Extended::accept_deadlocks_like_stuttering) would change nothing
     /// that matters.
-    pub fn accepts_deadlocks_like_stuttering(&self) -> bool {
-        let mut stuttering = self.clone();
-        stuttering.accept_deadlocks_like_stuttering();
-        let alike =
-            |(own, other): (&ExtendedState, &ExtendedState)| own.finite || own.deadlock == other.deadlock;
-        self.states.iter().zip(&stuttering.states).all(alike)
+    ///
+    /// # Errors
+    /// The budget is spent.
+    pub fn accepts_deadlocks_like_stuttering(&self, budget: &mut Budget<'_>) -> Result<bool, Limit> {
+        let stuttering = self.accepting_by_stuttering(budget)?;
+        let mut states = self.states.iter().zip(&stuttering);
+        Ok(states.all(|(own, &accepts)| own.finite || own.deadlock == accepts))
     }
 
     /// Makes a deadlock accepted exactly where repeating the last letter for ever would be.
-    pub fn accept_deadlocks_like_stuttering(&mut self) {
-        let stuttering: Vec<Vec<usize>> =
-            (0..self.states.len()).map(|state| self.stuttering(state)).collect();
-        let parts = components(&stuttering);
-        let mut good = vec![false; self.states.len()];
-        for (state, next) in stuttering.iter().enumerate() {
-            let on_cycle = next.iter().any(|&next| parts.of[next] == parts.of[state]);
-            good[state] = self.states[state].finite || (on_cycle && self.states[state].infinite);
-        }
-        let good = backwards(&stuttering, good);
+    ///
+    /// # Errors
+    /// The budget is spent.
+    pub fn accept_deadlocks_like_stuttering(&mut self, budget: &mut Budget<'_>) -> Result<(), Limit> {
+        let good = self.accepting_by_stuttering(budget)?;
         for (state, good) in self.states.iter_mut().zip(good) {
             state.deadlock = good;
         }
+        Ok(())
     }
 
-    /// The successors with the same valuation.
-    fn stuttering(&self, state: usize) -> Vec<usize> {
-        let here = &self.states[state];
-        let same = |&next: &usize| self.states[next].valuation == here.valuation;
-        here.successors.iter().copied().filter(same).collect()
+    /// Per state, whether repeating its letter for ever is accepted there.
+    fn accepting_by_stuttering(&self, budget: &mut Budget<'_>) -> Result<Vec<bool>, Limit> {
+        holding(budget, |budget| {
+            let stuttering = self.steps(true, budget)?;
+            let parts = components(&stuttering, |_, &next| Some(next), budget)?;
+            let mut good = vec![false; self.states.len()];
+            for (state, next) in stuttering.iter().enumerate() {
+                let on_cycle = next.iter().any(|&next| parts.of[next] == parts.of[state]);
+                good[state] = self.states[state].finite || (on_cycle && self.states[state].infinite);
+            }
+            backwards(&stuttering, good, budget)
+        })
+    }
+
+    /// The successors of each state, or only those with the same valuation.
+    fn steps(&self, stuttering: bool, budget: &mut Budget<'_>) -> Result<Vec<Vec<usize>>, Limit> {
+        let mut steps = Vec::with_capacity(self.states.len());
+        for here in &self.states {
+            let mut found = vec![];
+            for &next in &here.successors {
+                budget.tick()?;
+                if !stuttering || self.states[next].valuation == here.valuation {
+                    found.push(next);
+                }
+            }
+            budget.hold((size_of_val(&found[..]) + STATE) as u64)?;
+            steps.push(found);
+        }
+        Ok(steps)
     }
 
     /// Whether the infinite word is accepted, by the definition.
-    pub fn accepts(&self, lasso: &Lasso) -> bool {
-        let tgba = self.to_tgba();
-        crate::membership::accepts(&tgba, lasso)
+    ///
+    /// # Errors
+    /// The budget is spent.
+    pub fn accepts(&self, lasso: &Lasso, budget: &mut Budget<'_>) -> Result<bool, Limit> {
+        crate::membership::accepts(&self.to_tgba(budget)?, lasso, budget)
     }
 
     /// Whether the finite word is accepted, by the definition.
-    pub fn accepts_finite(&self, word: &[Valuation]) -> bool {
+    ///
+    /// # Errors
+    /// The budget is spent.
+    pub fn accepts_finite(&self, word: &[Valuation], budget: &mut Budget<'_>) -> Result<bool, Limit> {
         let mut here: Vec<usize> =
             (0..self.states.len()).filter(|&state| self.states[state].initial).collect();
         for (position, letter) in word.iter().enumerate() {
+            here.iter().try_for_each(|_| budget.tick())?;
             here.retain(|&state| self.reads(state, letter));
             if here.iter().any(|&state| self.states[state].finite) {
-                return true;
+                return Ok(true);
             }
             if position + 1 < word.len() {
                 here = here.iter().flat_map(|&state| self.states[state].successors.iter().copied()).collect();
@@ -147,7 +193,7 @@ impl Extended {
                 here.dedup();
             }
         }
-        !word.is_empty() && here.iter().any(|&state| self.states[state].deadlock)
+        Ok(!word.is_empty() && here.iter().any(|&state| self.states[state].deadlock))
     }
 
     fn reads(&self, state: usize, letter: &Valuation) -> bool {
@@ -157,38 +203,48 @@ impl Extended {
 
     /// The reductions of 2.3 that keep any language: states that cannot be reached or cannot accept go,
     /// as do edges of finite acceptance states, and infinite acceptance off cycles.
-    #[must_use]
-    pub fn reduce(mut self) -> Extended {
+    ///
+    /// # Errors
+    /// The budget is spent.
+    pub fn reduce(self, budget: &mut Budget<'_>) -> Result<Extended, Limit> {
+        holding(budget, |budget| self.drop_useless(budget))
+    }
+
+    fn drop_useless(mut self, budget: &mut Budget<'_>) -> Result<Extended, Limit> {
         for state in self.states.iter_mut().filter(|state| state.finite) {
             state.successors.clear();
             state.infinite = false;
         }
-        let successors: Vec<Vec<usize>> = self.states.iter().map(|state| state.successors.clone()).collect();
-        let parts = components(&successors);
+        let successors = self.steps(false, budget)?;
+        let parts = components(&successors, |_, &next| Some(next), budget)?;
         for (state, next) in successors.iter().enumerate() {
             self.states[state].infinite &= next.iter().any(|&next| parts.of[next] == parts.of[state]);
         }
         let accepting = self.states.iter().map(|state| state.infinite || state.finite || state.deadlock);
-        let useful = backwards(&successors, accepting.collect());
-        self.keep(&useful)
+        let useful = backwards(&successors, accepting.collect(), budget)?;
+        self.keep(&useful, budget)
     }
 
-    /// Closes finite and deadlock acceptance backwards over steps that repeat the letter, and reduces. Only for
-    /// stutter-insensitive automata.
-    #[must_use]
-    pub fn ignore_stuttering(mut self) -> Extended {
-        let stuttering: Vec<Vec<usize>> =
-            (0..self.states.len()).map(|state| self.stuttering(state)).collect();
-        let finite = backwards(&stuttering, self.states.iter().map(|state| state.finite).collect());
-        let deadlock = backwards(&stuttering, self.states.iter().map(|state| state.deadlock).collect());
+    /// Closes finite and deadlock acceptance backwards over steps that repeat the letter, and reduces. Only
+    /// for stutter-insensitive automata.
+    ///
+    /// # Errors
+    /// The budget is spent.
+    pub fn ignore_stuttering(mut self, budget: &mut Budget<'_>) -> Result<Extended, Limit> {
+        let (finite, deadlock) = holding(budget, |budget| {
+            let stuttering = self.steps(true, budget)?;
+            let finite = self.states.iter().map(|state| state.finite).collect();
+            let deadlock = self.states.iter().map(|state| state.deadlock).collect();
+            Ok((backwards(&stuttering, finite, budget)?, backwards(&stuttering, deadlock, budget)?))
+        })?;
         for (index, state) in self.states.iter_mut().enumerate() {
             (state.finite, state.deadlock) = (finite[index], deadlock[index]);
         }
-        self.reduce()
+        self.reduce(budget)
     }
 
     /// The reachable ones of these states.
-    fn keep(&self, useful: &[bool]) -> Extended {
+    fn keep(&self, useful: &[bool], budget: &mut Budget<'_>) -> Result<Extended, Limit> {
         let mut numbers: FxHashMap<usize, usize> = FxHashMap::default();
         let mut order: Vec<usize> = vec![];
         let visit = |state: usize, numbers: &mut FxHashMap<usize, usize>, order: &mut Vec<usize>| {
@@ -204,25 +260,37 @@ impl Extended {
         while let Some(&state) = order.get(next) {
             next += 1;
             for &target in &self.states[state].successors {
+                budget.tick()?;
                 visit(target, &mut numbers, &mut order);
             }
         }
-        let kept = |&state: &usize| {
+        let mut states = Vec::with_capacity(order.len());
+        for &state in &order {
             let old = &self.states[state];
-            let successors =
-                old.successors.iter().filter_map(|target| numbers.get(target).copied()).collect();
-            ExtendedState { successors, ..old.clone() }
-        };
-        Extended { propositions: self.propositions.clone(), states: order.iter().map(kept).collect() }
+            budget.hold((size_of_val(&old.successors[..]) + STATE) as u64)?;
+            let mut successors = vec![];
+            for target in &old.successors {
+                budget.tick()?;
+                successors.extend(numbers.get(target));
+            }
+            states.push(ExtendedState { valuation: old.valuation.clone(), successors, ..*old });
+        }
+        Ok(Extended { propositions: self.propositions.clone(), states })
     }
 
-    /// Theorem 2.1: the same language without finite acceptance. States that accept at once lead into a clique of
-    /// one state per valuation, all of which accept in every way.
-    #[must_use]
-    pub fn without_finite(&self) -> Extended {
+    /// Theorem 2.1: the same language without finite acceptance. States that accept at once lead into a
+    /// clique of one state per valuation, all of which accept in every way.
+    ///
+    /// # Errors
+    /// The budget is spent.
+    pub fn without_finite(&self, budget: &mut Budget<'_>) -> Result<Extended, Limit> {
         if self.states.iter().all(|state| !state.finite) || self.propositions.len() > MAX_PROPOSITIONS {
-            return self.clone();
+            return Ok(self.clone());
         }
+        holding(budget, |budget| self.with_clique(budget))
+    }
+
+    fn with_clique(&self, budget: &mut Budget<'_>) -> Result<Extended, Limit> {
         let n = self.states.len();
         let n_letters = 1usize << self.propositions.len();
         let bits = |valuation: &Valuation| -> usize {
@@ -246,6 +314,8 @@ impl Extended {
             let starts =
                 |state: &ExtendedState| state.initial && state.finite && state.valuation == valuation;
             let initial = self.states.iter().any(starts);
+            budget.tick()?;
+            budget.hold((n_letters * size_of::<usize>() + STATE) as u64)?;
             let successors = (n..n + n_letters).collect();
             let state = ExtendedState {
                 valuation,
@@ -258,12 +328,19 @@ impl Extended {
             result.states.push(state);
         }
         result.states.iter_mut().for_each(|state| state.finite = false);
-        result.reduce()
+        result.reduce(budget)
     }
 
     /// The automaton of the infinite words it accepts, with letters on edges. What it says about finite words
     /// (deadlock states) is lost.
-    pub fn to_tgba(&self) -> Tgba {
+    ///
+    /// # Errors
+    /// The budget is spent.
+    pub fn to_tgba(&self, budget: &mut Budget<'_>) -> Result<Tgba, Limit> {
+        holding(budget, |budget| self.with_letters_on_edges(budget))
+    }
+
+    fn with_letters_on_edges(&self, budget: &mut Budget<'_>) -> Result<Tgba, Limit> {
         let mut tgba = Tgba::new(1);
         tgba.declare(self.propositions.iter().copied());
         // State 0 is before the first letter, the last accepts everything.
@@ -280,33 +357,40 @@ impl Extended {
             let state = &self.states[target];
             let marks = if state.infinite { Marks::single(0) } else { Marks::NONE };
             let goal = if state.finite { everything } else { State::new(target + 1) };
-            tgba.add_edge(State::new(source), letters[target], marks, goal);
+            tgba.add(State::new(source), Edge { target: goal, marks, label: letters[target] }, budget)
         };
         for (index, state) in self.states.iter().enumerate() {
             if state.initial {
-                enter(0, index);
+                enter(0, index)?;
             }
-            state.successors.iter().for_each(|&target| enter(index + 1, target));
+            state.successors.iter().try_for_each(|&target| enter(index + 1, target))?;
         }
-        tgba.compact()
+        tgba.compact(budget)
     }
 }
 
 /// The nodes from which a good one can be reached.
-fn backwards(successors: &[Vec<usize>], good: Vec<bool>) -> Vec<bool> {
+fn backwards(
+    successors: &[Vec<usize>],
+    good: Vec<bool>,
+    budget: &mut Budget<'_>,
+) -> Result<Vec<bool>, Limit> {
     let mut predecessors = vec![vec![]; successors.len()];
     for (node, next) in successors.iter().enumerate() {
+        budget.tick()?;
+        budget.hold((size_of_val(&next[..]) + STATE) as u64)?;
         next.iter().for_each(|&next| predecessors[next].push(node));
     }
     let mut stack: Vec<usize> = (0..good.len()).filter(|&node| good[node]).collect();
     let mut found = good;
     while let Some(node) = stack.pop() {
         for &before in &predecessors[node] {
+            budget.tick()?;
             if !found[before] {
                 found[before] = true;
                 stack.push(before);
             }
         }
     }
-    found
+    Ok(found)
 }

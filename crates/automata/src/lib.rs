@@ -7,16 +7,18 @@
 //! [cleaning](clean), [reduction by simulation](simulation), [degeneralization](mod@degeneralize),
 //! [complement and equivalence](complement), [stuttering](stutter). [HOA](hoa), [never claims](mod@never),
 //! [drawings](dot) and [words](word) are their texts. [Extended automata](extended) carry valuations on
-//! states and also accept finite words; [testing automata](testing) watch changes. What a file contains
+//! states and also accept finite words; [testing automata](by_change) watch changes. What a file contains
 //! is [any of these](any).
 
 pub mod any;
+pub mod by_change;
 pub mod clean;
 pub mod complement;
 pub mod degeneralize;
 pub mod dot;
 pub mod emptiness;
 pub mod extended;
+mod gave_up;
 pub mod hoa;
 pub mod label;
 pub mod membership;
@@ -29,16 +31,17 @@ pub mod stats;
 pub mod stutter;
 pub mod tau_free;
 pub mod tester;
-pub mod testing;
 pub mod tgba;
 pub mod translate;
 pub mod waiting;
 mod weak;
 pub mod word;
+mod work;
 
 pub use any::AnyAutomaton;
 pub use degeneralize::{Placement, degeneralize};
 pub use emptiness::{accepting_lasso, is_empty};
+pub use gave_up::{GaveUp, TooLarge, Unread};
 pub use label::{Label, Labels};
 pub use membership::accepts;
 pub use product::{product, union};
@@ -47,4 +50,4 @@ pub use stats::Stats;
 pub use tau_free::TauFree;
 pub use tester::Tester;
 pub use tgba::{Edge, Marks, State, Tgba};
-pub use translate::{Config, Effort, TooLarge, to_ba, translate, translate_ba};
+pub use translate::{Config, Effort, to_ba, translate, translate_ba};

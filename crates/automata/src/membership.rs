@@ -5,11 +5,16 @@
 //! iff an accepting component can be reached in it. This is the definition of acceptance, read on a
 //! lasso, and judges every translation and reduction; it uses nothing of them.
 
+use base::{Budget, Limit};
 use ltl::Lasso;
 use rustc_hash::FxHashMap;
 
 use crate::scc::components;
-use crate::tgba::{Marks, State, Tgba};
+use crate::tgba::{Edge, Marks, State, Tgba};
+use crate::work::holding;
+
+/// A node is in a list and in a table, and has steps.
+pub(crate) const BYTES_PER_NODE: usize = 4 * size_of::<(State, usize)>() + size_of::<Vec<(Marks, usize)>>();
 
 /// Whether the automaton accepts the word.
 ///
@@ -23,32 +28,56 @@ use crate::tgba::{Marks, State, Tgba};
 /// tgba.add_edge(tgba.initial(), label, Marks::single(0), tgba.initial());
 /// tgba.add_edge(tgba.initial(), Label::TRUE, Marks::NONE, tgba.initial());
 /// let (yes, no) = (Valuation::from_iter([p]), Valuation::new());
-/// assert!(accepts(&tgba, &Lasso::new(vec![], vec![yes.clone(), no.clone()]).unwrap()));
-/// assert!(!accepts(&tgba, &Lasso::new(vec![yes], vec![no]).unwrap()));
+/// let budget = &mut base::Budget::unlimited();
+/// assert_eq!(accepts(&tgba, &Lasso::new(vec![], vec![yes.clone(), no.clone()]).unwrap(), budget), Ok(true));
+/// assert_eq!(accepts(&tgba, &Lasso::new(vec![yes], vec![no]).unwrap(), budget), Ok(false));
 /// ```
-pub fn accepts(tgba: &Tgba, lasso: &Lasso) -> bool {
-    accepts_from(tgba, &[tgba.initial()], lasso)
+///
+/// # Errors
+/// The budget is spent.
+pub fn accepts(tgba: &Tgba, lasso: &Lasso, budget: &mut Budget<'_>) -> Result<bool, Limit> {
+    accepts_from(tgba, &[tgba.initial()], lasso, budget)
 }
 
 /// Whether some run that begins in one of the states accepts the word.
-pub(crate) fn accepts_from(tgba: &Tgba, states: &[State], lasso: &Lasso) -> bool {
-    let steps = product_steps(tgba, states, lasso);
-    let successors: Vec<Vec<usize>> =
-        steps.iter().map(|steps| steps.iter().map(|step| step.1).collect()).collect();
-    let found = components(&successors);
-    let mut seen = vec![None; found.n];
+pub(crate) fn accepts_from(
+    tgba: &Tgba,
+    states: &[State],
+    lasso: &Lasso,
+    budget: &mut Budget<'_>,
+) -> Result<bool, Limit> {
+    holding(budget, |budget| {
+        let steps = product_steps(tgba, states, lasso, budget)?;
+        has_cycle(&steps, |_| Marks::NONE, tgba.all_marks(), budget)
+    })
+}
+
+/// Whether some cycle has all these marks on its steps and nodes.
+pub(crate) fn has_cycle(
+    steps: &[Vec<(Marks, usize)>],
+    of_node: impl Fn(usize) -> Marks,
+    all: Marks,
+    budget: &mut Budget<'_>,
+) -> Result<bool, Limit> {
+    let found = components(steps, |_, step| Some(step.1), budget)?;
+    let mut seen: Vec<Option<Marks>> = vec![None; found.n];
     for (node, steps) in steps.iter().enumerate() {
-        for &(marks, target) in steps.iter().filter(|step| found.of[step.1] == found.of[node]) {
-            debug_assert!(target < successors.len());
-            let seen: &mut Option<Marks> = &mut seen[found.of[node]];
-            *seen = Some(seen.unwrap_or_default().union(marks));
+        budget.tick()?;
+        for &(marks, _) in steps.iter().filter(|step| found.of[step.1] == found.of[node]) {
+            let seen = &mut seen[found.of[node]];
+            *seen = Some(seen.unwrap_or_default().union(marks).union(of_node(node)));
         }
     }
-    seen.contains(&Some(tgba.all_marks()))
+    Ok(seen.contains(&Some(all)))
 }
 
 /// The reachable steps of automaton and word together: for each node the marks and targets.
-fn product_steps(tgba: &Tgba, states: &[State], lasso: &Lasso) -> Vec<Vec<(Marks, usize)>> {
+fn product_steps(
+    tgba: &Tgba,
+    states: &[State],
+    lasso: &Lasso,
+    budget: &mut Budget<'_>,
+) -> Result<Vec<Vec<(Marks, usize)>>, Limit> {
     let mut numbers: FxHashMap<(State, usize), usize> = FxHashMap::default();
     let mut nodes: Vec<(State, usize)> = vec![];
     let mut steps = vec![];
@@ -57,20 +86,20 @@ fn product_steps(tgba: &Tgba, states: &[State], lasso: &Lasso) -> Vec<Vec<(Marks
         nodes.push((state, 0));
     }
     while let Some(&(state, position)) = nodes.get(steps.len()) {
+        budget.tick()?;
         let letter = &lasso.positions()[position];
         let taken = tgba.edges(state).iter().filter(|edge| tgba.labels().holds(edge.label, letter));
         let next = lasso.next(position);
-        steps.push(
-            taken
-                .map(|edge| {
-                    let number = *numbers.entry((edge.target, next)).or_insert_with(|| {
-                        nodes.push((edge.target, next));
-                        nodes.len() - 1
-                    });
-                    (edge.marks, number)
-                })
-                .collect(),
-        );
+        let step = |edge: &Edge| {
+            let number = *numbers.entry((edge.target, next)).or_insert_with(|| {
+                nodes.push((edge.target, next));
+                nodes.len() - 1
+            });
+            (edge.marks, number)
+        };
+        let taken: Vec<(Marks, usize)> = taken.map(step).collect();
+        budget.hold((BYTES_PER_NODE + size_of_val(&taken[..])) as u64)?;
+        steps.push(taken);
     }
-    steps
+    Ok(steps)
 }

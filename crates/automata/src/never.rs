@@ -14,12 +14,14 @@
 
 use std::fmt::Write;
 
-use base::{Diagnostic, SourceId, Span};
+use base::{Budget, Diagnostic, Limit, SourceId, Span};
 use ltl::{Formula, Formulas, Node};
 use rustc_hash::FxHashMap;
 
+use crate::gave_up::Unread;
 use crate::label::{Label, Labels, MAX_VARIABLES};
-use crate::tgba::{Marks, State, Tgba};
+use crate::tgba::{Edge, Marks, State, Tgba};
+use crate::work::holding;
 
 /// The automaton as a never claim, or nothing if it is not a Büchi automaton with marks on states.
 ///
@@ -27,10 +29,11 @@ use crate::tgba::{Marks, State, Tgba};
 /// # use automata::{Effort, Placement, never, translate_ba};
 /// let mut formulas = ltl::Formulas::new();
 /// let formula = ltl::parse(&mut formulas, "F (x > 0)", base::SourceId::new(0), 0).unwrap().formula;
-/// let ba = translate_ba(&mut formulas, formula, Effort::High, Placement::States).unwrap();
+/// let budget = &mut base::Budget::unlimited();
+/// let ba = translate_ba(&mut formulas, formula, Effort::High, Placement::States, budget).unwrap();
 /// let text = never::write(&ba, &formulas, None).unwrap();
 /// assert!(text.contains(":: ((x > 0)) -> goto accept_all"));
-/// let again = never::read(&mut formulas, &text, base::SourceId::new(0)).unwrap();
+/// let again = never::read(&mut formulas, &text, base::SourceId::new(0), budget).unwrap();
 /// assert_eq!((again.n_states(), again.n_edges()), (2, 3));
 /// ```
 pub fn write(tgba: &Tgba, formulas: &Formulas, name: Option<&str>) -> Option<String> {
@@ -88,10 +91,23 @@ fn state_name(tgba: &Tgba, state: State) -> String {
 }
 
 /// The automaton of a never claim, with one mark, on states.
-pub fn read(formulas: &mut Formulas, text: &str, source: SourceId) -> Result<Tgba, Diagnostic> {
-    let mut reader = Reader { formulas, text, source, at: 0, labels: Labels::with_limit(1_000_000) };
-    let statements = reader.claim()?;
-    build(&statements, reader.labels)
+///
+/// # Errors
+/// The first mistake, with its place; or the budget is spent.
+pub fn read(
+    formulas: &mut Formulas,
+    text: &str,
+    source: SourceId,
+    budget: &mut Budget<'_>,
+) -> Result<Tgba, Unread> {
+    holding(budget, |budget| {
+        let labels = Labels::with_limit(1_000_000);
+        let mut reader = Reader { formulas, text, source, at: 0, labels, budget, spent: None };
+        match (reader.claim(), reader.spent) {
+            (_, Some(limit)) => Err(limit.into()),
+            (statements, None) => build(&statements?, reader.labels, budget),
+        }
+    })
 }
 
 /// Where an option leads.
@@ -109,15 +125,18 @@ struct Statement {
     options: Vec<(Label, Goal)>,
 }
 
-struct Reader<'r> {
+struct Reader<'r, 'w> {
     formulas: &'r mut Formulas,
+    budget: &'r mut Budget<'w>,
+    /// The limit that the budget said was reached; then what is returned as a mistake is none.
+    spent: Option<Limit>,
     text: &'r str,
     source: SourceId,
     at: usize,
     labels: Labels,
 }
 
-impl<'r> Reader<'r> {
+impl<'r> Reader<'r, '_> {
     fn rest(&self) -> &'r str {
         &self.text[self.at..]
     }
@@ -189,7 +208,7 @@ impl<'r> Reader<'r> {
 }
 
 /// Statements.
-impl Reader<'_> {
+impl Reader<'_, '_> {
     fn claim(&mut self) -> Result<Vec<Statement>, Diagnostic> {
         if !self.eat_word("never")? {
             return self.expected("`never`");
@@ -300,7 +319,13 @@ impl Reader<'_> {
         if self.formulas.subformulas(parsed.formula).len() > MAX_VARIABLES {
             return self.fail(start, "this guard is too large");
         }
-        let label = propositional(self.formulas, &mut self.labels, parsed.formula);
+        let label = match propositional(self.formulas, &mut self.labels, parsed.formula, self.budget) {
+            Ok(label) => label,
+            Err(limit) => {
+                self.spent = Some(limit);
+                return self.fail(start, limit.to_string());
+            }
+        };
         if self.labels.is_exhausted() { self.fail(start, "the guards are too large") } else { Ok(label) }
     }
 }
@@ -336,41 +361,50 @@ fn starts_with_word(text: &str, word: &str) -> bool {
 }
 
 /// The label of a formula without temporal operators.
-pub(crate) fn propositional(formulas: &Formulas, labels: &mut Labels, formula: Formula) -> Label {
+pub(crate) fn propositional(
+    formulas: &Formulas,
+    labels: &mut Labels,
+    formula: Formula,
+    budget: &mut Budget<'_>,
+) -> Result<Label, Limit> {
     let mut done: FxHashMap<Formula, Label> = FxHashMap::default();
     for subformula in formulas.subformulas(formula) {
         let label = match formulas.node(subformula) {
             Node::True => Label::TRUE,
             Node::Prop(prop) => labels.prop(prop),
-            Node::Not(a) => labels.not(done[&a]),
-            Node::And(list) => list.iter().fold(Label::TRUE, |all, a| labels.and(all, done[a])),
-            Node::Or(list) => list.iter().fold(Label::FALSE, |any, a| labels.or(any, done[a])),
+            Node::Not(a) => labels.with(budget).not(done[&a])?,
+            Node::And(list) => {
+                list.iter().try_fold(Label::TRUE, |all, a| labels.with(budget).and(all, done[a]))?
+            }
+            Node::Or(list) => labels.with(budget).any(list.iter().map(|a| done[a]))?,
             Node::Implies(a, b) => {
-                let not = labels.not(done[&a]);
-                labels.or(not, done[&b])
+                let not = labels.with(budget).not(done[&a])?;
+                labels.with(budget).or(not, done[&b])?
             }
             Node::Equivalent(a, b) | Node::Xor(a, b) => {
                 let (a, b) = (done[&a], done[&b]);
-                let (not_a, not_b) = (labels.not(a), labels.not(b));
-                let (left, right) = (labels.and(a, not_b), labels.and(not_a, b));
-                let xor = labels.or(left, right);
-                if matches!(formulas.node(subformula), Node::Xor(..)) { xor } else { labels.not(xor) }
+                let (left, right) = (labels.with(budget).minus(a, b)?, labels.with(budget).minus(b, a)?);
+                let xor = labels.with(budget).or(left, right)?;
+                match formulas.node(subformula) {
+                    Node::Xor(..) => xor,
+                    _ => labels.with(budget).not(xor)?,
+                }
             }
             // `false`; the caller has excluded temporal operators.
             _ => Label::FALSE,
         };
         done.insert(subformula, label);
     }
-    done[&formula]
+    Ok(done[&formula])
 }
 
-fn build(statements: &[Statement], labels: Labels) -> Result<Tgba, Diagnostic> {
+fn build(statements: &[Statement], labels: Labels, budget: &mut Budget<'_>) -> Result<Tgba, Unread> {
     let mut numbers: FxHashMap<String, usize> = FxHashMap::default();
     for (index, statement) in statements.iter().enumerate() {
         for (name, span) in &statement.names {
             if numbers.insert(name.clone(), index).is_some() {
                 let message = format!("the state `{name}` is defined twice");
-                return Err(Diagnostic::error("never-claim", message).at(*span, ""));
+                return Err(Diagnostic::error("never-claim", message).at(*span, "").into());
             }
         }
     }
@@ -393,16 +427,15 @@ fn build(statements: &[Statement], labels: Labels) -> Result<Tgba, Diagnostic> {
                         let mut known: Vec<&str> = numbers.keys().map(String::as_str).collect();
                         known.sort_unstable();
                         let error = Diagnostic::error("never-claim", format!("there is no state `{name}`"));
-                        return Err(error.at(*span, "").suggesting(name, known));
+                        return Err(error.at(*span, "").suggesting(name, known).into());
                     }
                 },
             };
-            tgba.add_edge(State::new(index), *label, marks, State::new(target));
+            let edge = Edge { target: State::new(target), marks, label: *label };
+            tgba.add(State::new(index), edge, budget)?;
         }
     }
-    let occurring = tgba.states().flat_map(|state| tgba.edges(state).iter().map(|edge| edge.label));
-    let occurring: Vec<_> =
-        occurring.flat_map(|label| tgba.labels().cubes(label)).flatten().map(|(prop, _)| prop).collect();
+    let occurring = tgba.labels().propositions(tgba.all_edges().iter().flatten().map(|edge| edge.label));
     tgba.declare(occurring);
-    Ok(crate::clean::trim(tgba))
+    Ok(crate::clean::trim(tgba, budget)?)
 }

@@ -1,6 +1,9 @@
 //! Strongly connected components of graphs and automata [tarjan.72.sicomp], without recursion.
 
+use base::{Budget, Limit};
+
 use crate::tgba::{Edge, Marks, State, Tgba};
+use crate::work::holding;
 
 /// The component of each node. Components are numbered such that edges lead to the same or a smaller
 /// number.
@@ -14,41 +17,73 @@ pub struct Components {
 
 const UNSEEN: usize = usize::MAX;
 
-/// The components of the graph in which node *i* has these successors.
-pub fn components(successors: &[Vec<usize>]) -> Components {
-    let n = successors.len();
-    let mut search = Search {
-        successors,
-        low: vec![UNSEEN; n],
-        found: Components { of: vec![UNSEEN; n], n: 0 },
-        open: vec![],
-        path: vec![],
-        n_seen: 0,
-    };
-    (0..n).for_each(|root| search.run(root));
-    search.found
+/// The components of the graph in which these edges leave node *i*; the target of an edge is a node, or
+/// nothing if the edge does not count.
+///
+/// ```
+/// # use automata::scc::components;
+/// let edges = [vec![1], vec![2, 0], vec![3], vec![2], vec![4]];
+/// let found = components(&edges, |_, &target| Some(target), &mut base::Budget::unlimited()).unwrap();
+/// assert_eq!((found.of, found.n), (vec![1, 1, 0, 0, 2], 3));
+/// ```
+///
+/// # Errors
+/// The budget is spent.
+pub fn components<E>(
+    edges: &[Vec<E>],
+    target: impl Fn(usize, &E) -> Option<usize>,
+    budget: &mut Budget<'_>,
+) -> Result<Components, Limit> {
+    let next = |node: usize, number: usize| Some(target(node, edges[node].get(number)?));
+    components_by(edges.len(), next, budget)
 }
 
-struct Search<'g> {
-    successors: &'g [Vec<usize>],
+/// The same for nodes `0..n`, where `target` gives the targets of the edges that leave a node by the edges' numbers.
+///
+/// # Errors
+/// The budget is spent.
+pub fn components_by(
+    n: usize,
+    target: impl Fn(usize, usize) -> Option<Option<usize>>,
+    budget: &mut Budget<'_>,
+) -> Result<Components, Limit> {
+    holding(budget, |budget| {
+        budget.hold((n * (2 * size_of::<usize>() + size_of::<(usize, usize, usize)>())) as u64)?;
+        let mut search = Search {
+            target,
+            low: vec![UNSEEN; n],
+            found: Components { of: vec![UNSEEN; n], n: 0 },
+            open: vec![],
+            path: vec![],
+            n_seen: 0,
+        };
+        (0..n).try_for_each(|root| search.run(root, budget))?;
+        Ok(search.found)
+    })
+}
+
+struct Search<F> {
+    target: F,
     /// When a node was first seen, and later the smallest such number known to be in its component.
     low: Vec<usize>,
     found: Components,
     /// Nodes seen whose component is not finished.
     open: Vec<usize>,
-    /// The nodes being explored, each with the number it got and how many successors were taken.
+    /// The nodes being explored, each with the number it got and how many edges were taken.
     path: Vec<(usize, usize, usize)>,
     n_seen: usize,
 }
 
-impl Search<'_> {
-    fn run(&mut self, root: usize) {
+impl<F: Fn(usize, usize) -> Option<Option<usize>>> Search<F> {
+    fn run(&mut self, root: usize, budget: &mut Budget<'_>) -> Result<(), Limit> {
         self.push(root);
         while let Some((node, number, taken)) = self.path.last_mut() {
+            budget.tick()?;
             let (node, number) = (*node, *number);
-            match self.successors[node].get(*taken) {
-                Some(&next) => {
+            match (self.target)(node, *taken) {
+                Some(next) => {
                     *taken += 1;
+                    let Some(next) = next else { continue };
                     if self.low[next] == UNSEEN {
                         self.push(next);
                     } else if self.found.of[next] == UNSEEN {
@@ -58,6 +93,7 @@ impl Search<'_> {
                 None => self.pop(node, number),
             }
         }
+        Ok(())
     }
 
     fn push(&mut self, node: usize) {
@@ -100,23 +136,29 @@ struct Info {
 }
 
 impl Sccs {
-    pub(crate) fn of(tgba: &Tgba) -> Sccs {
-        let successors: Vec<Vec<usize>> = tgba
-            .states()
-            .map(|state| tgba.edges(state).iter().map(|edge| edge.target.index()).collect())
-            .collect();
-        let components = components(&successors);
+    pub(crate) fn of(tgba: &Tgba, budget: &mut Budget<'_>) -> Result<Sccs, Limit> {
+        let components = components(tgba.all_edges(), |_, edge| Some(edge.target.index()), budget)?;
         let mut info = vec![Info::default(); components.n];
         for state in tgba.states() {
             let component = components.of[state.index()];
-            let inner =
-                tgba.edges(state).iter().filter(|edge| components.of[edge.target.index()] == component);
-            for edge in inner {
-                info[component].marks = info[component].marks.union(edge.marks);
-                info[component].has_edge = true;
+            for edge in tgba.edges(state) {
+                budget.tick()?;
+                if components.of[edge.target.index()] == component {
+                    info[component].marks = info[component].marks.union(edge.marks);
+                    info[component].has_edge = true;
+                }
             }
         }
-        Sccs { components, info }
+        Ok(Sccs { components, info })
+    }
+
+    /// The states of each component.
+    pub(crate) fn members(&self) -> Vec<Vec<State>> {
+        let mut members = vec![vec![]; self.components.n];
+        for (state, &component) in self.components.of.iter().enumerate() {
+            members[component].push(State::new(state));
+        }
+        members
     }
 
     /// Number of components.
@@ -151,14 +193,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn components_are_numbered_from_the_bottom() {
-        let found = components(&[vec![1], vec![2, 0], vec![3], vec![2], vec![4]]);
-        assert_eq!((found.of, found.n), (vec![1, 1, 0, 0, 2], 3));
-    }
-
-    #[test]
     fn a_long_path_does_not_overflow_the_stack() {
         let path: Vec<Vec<usize>> = (0..200_000).map(|node| vec![(node + 1) % 200_000]).collect();
-        assert_eq!(components(&path).n, 1);
+        let found = components(&path, |_, &next| Some(next), &mut Budget::unlimited()).unwrap();
+        assert_eq!(found.n, 1);
     }
 }

@@ -9,9 +9,10 @@
 //!
 //! The relation is computed by refining classes of states. The *signature* of a state is the list of its best
 //! edges: for marks and a class of targets the letters with which there is such an edge, and none that
-//! is at least as good. So equal states have equal signatures; and *q'* simulates *q* as far as the classes can
-//! tell iff each item of *q*'s signature is covered, as to its letters, by items of that of *q'* which are at
-//! least as good. When nothing changes any more, the signatures are the edges of the smaller automaton.
+//! is at least as good. So equal states have equal signatures; and *q'* simulates *q* as far as the classes
+//! can tell iff each item of *q*'s signature is covered, as to its letters, by items of that of *q'* which
+//! are at least as good. When nothing changes any more, the signatures are the edges of the smaller
+//! automaton.
 //!
 //! With [`Relation::Bisimulation`] a class is at least as good only as itself: less is merged, in
 //! less time.
@@ -23,13 +24,14 @@
 //! # References
 //! [etessami.01.icalp] for direct simulation and the dropping of edges, [somenzi.00.cav] for the reverse.
 
+use base::{Budget, Limit};
 use fixedbitset::FixedBitSet;
 use rustc_hash::FxHashMap;
 
 use crate::clean::trim;
 use crate::label::{Label, Labels};
 use crate::tgba::{Edge, Marks, State, Tgba};
-use crate::translate::work::{Stop, Work, unlimited};
+use crate::work::{Stop, Work, optional};
 
 /// Which way to look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,21 +52,31 @@ pub enum Relation {
 }
 
 /// A smaller automaton with the same language, and state-based if the given one is.
-#[must_use]
-pub fn reduce(tgba: Tgba, direction: Direction, relation: Relation) -> Tgba {
-    unlimited(|work| reduce_within(&tgba, direction, relation, work)).unwrap_or(tgba)
+///
+/// # Errors
+/// The budget is spent.
+pub fn reduce(
+    tgba: Tgba,
+    direction: Direction,
+    relation: Relation,
+    budget: &mut Budget<'_>,
+) -> Result<Tgba, Limit> {
+    let mut work = Work::new(budget, u64::MAX);
+    Ok(optional(reduce_with_fuel(&tgba, direction, relation, &mut work))?.unwrap_or(tgba))
 }
 
-/// The same, unless it takes too much work.
-pub(crate) fn reduce_within(
+/// The same, unless the fuel is used up.
+pub(crate) fn reduce_with_fuel(
     tgba: &Tgba,
     direction: Direction,
     relation: Relation,
     work: &mut Work<'_, '_>,
 ) -> Result<Tgba, Stop> {
-    let mut refinement = Refinement::new(tgba, direction, relation);
-    while refinement.refine(work)? {}
-    Ok(trim(refinement.quotient(tgba)))
+    work.holding(|work| {
+        let mut refinement = Refinement::new(tgba, direction, relation, work.budget)?;
+        while refinement.refine(work)? {}
+        Ok(trim(refinement.quotient(tgba), work.budget)?)
+    })
 }
 
 /// Edges, seen from the class of one end: with these letters and marks to the class of the other.
@@ -115,7 +127,14 @@ struct Refinement {
 }
 
 impl Refinement {
-    fn new(tgba: &Tgba, direction: Direction, relation: Relation) -> Refinement {
+    fn new(
+        tgba: &Tgba,
+        direction: Direction,
+        relation: Relation,
+        budget: &mut Budget<'_>,
+    ) -> Result<Refinement, Limit> {
+        // The edges as they are, and as items of signatures, now and in the next round.
+        budget.hold(4 * tgba.bytes())?;
         let n = tgba.n_states();
         let mut labels = tgba.labels().clone();
         let mut edges = vec![vec![]; n];
@@ -132,9 +151,22 @@ impl Refinement {
             Direction::Forward => vec![Nature::default(); n],
             Direction::Backward => natures(tgba),
         };
-        let is_deterministic = edges.iter().map(|edges| are_disjoint(&mut labels, edges)).collect();
+        let mut is_deterministic = Vec::with_capacity(n);
+        for edges in &edges {
+            is_deterministic.push(labels.with(budget).are_disjoint(edges.iter().map(|edge| edge.0))?);
+        }
         let (class, better, signatures) = (vec![0; n], vec![all(1)], vec![]);
-        Refinement { labels, direction, relation, edges, is_deterministic, nature, class, better, signatures }
+        Ok(Refinement {
+            labels,
+            direction,
+            relation,
+            edges,
+            is_deterministic,
+            nature,
+            class,
+            better,
+            signatures,
+        })
     }
 
     /// One round; whether it changed anything.
@@ -143,7 +175,7 @@ impl Refinement {
         let mut old_class = vec![];
         let mut class = Vec::with_capacity(self.class.len());
         for state in 0..self.class.len() {
-            let signature = self.signature(state);
+            let signature = self.signature(state, work.budget)?;
             work.spend(self.labels.take_steps() + self.edges[state].len() as u64)?;
             class.push(*numbers.entry(signature).or_insert_with(|| {
                 old_class.push(self.class[state]);
@@ -160,40 +192,41 @@ impl Refinement {
         Ok(changed)
     }
 
-    fn signature(&mut self, state: usize) -> Signature {
+    fn signature(&mut self, state: usize, budget: &mut Budget<'_>) -> Result<Signature, Limit> {
         let mut items: Vec<Item> = self.edges[state]
             .iter()
             .map(|&(letters, marks, end)| Item { class: self.class[end], marks, letters })
             .collect();
         items.sort_unstable_by_key(|item| (item.class, item.marks, item.letters));
-        items.dedup_by(|item, kept| {
-            let same = (item.class, item.marks) == (kept.class, kept.marks);
-            if same {
-                kept.letters = self.labels.or(kept.letters, item.letters);
+        let mut merged: Vec<Item> = vec![];
+        for item in items {
+            match merged.last_mut().filter(|kept| (kept.class, kept.marks) == (item.class, item.marks)) {
+                Some(kept) => kept.letters = self.labels.with(budget).or(kept.letters, item.letters)?,
+                None => merged.push(item),
             }
-            same
-        });
-        if !self.is_deterministic[state] {
-            items = self.best(&items);
         }
-        Signature { nature: self.nature[state], items }
+        if !self.is_deterministic[state] {
+            merged = self.best(&merged, budget)?;
+        }
+        Ok(Signature { nature: self.nature[state], items: merged })
     }
 
     /// The items, each without the letters of those that are better.
-    fn best(&mut self, items: &[Item]) -> Vec<Item> {
+    fn best(&mut self, items: &[Item], budget: &mut Budget<'_>) -> Result<Vec<Item>, Limit> {
         let mut best = vec![];
         for (place, item) in items.iter().enumerate() {
             let mut letters = item.letters;
             for (other_place, other) in items.iter().enumerate() {
+                budget.tick()?;
                 if place != other_place && letters != Label::FALSE && self.is_as_good(other, item) {
-                    letters = self.labels.minus(letters, other.letters);
+                    letters = self.labels.with(budget).minus(letters, other.letters)?;
                 }
             }
             if letters != Label::FALSE {
                 best.push(Item { letters, ..*item });
             }
         }
-        best
+        Ok(best)
     }
 
     /// Whether an item is at least as good as another, letters apart.
@@ -204,6 +237,7 @@ impl Refinement {
     /// For each class those at least as good; only pairs that were ordered before can be.
     fn order(&mut self, old_class: &[usize], work: &mut Work<'_, '_>) -> Result<Vec<FixedBitSet>, Stop> {
         let n = self.signatures.len();
+        work.budget.hold((n * n / 8) as u64)?;
         let mut order = vec![FixedBitSet::with_capacity(n); n];
         (0..n).for_each(|class| order[class].insert(class));
         if self.relation == Relation::Bisimulation {
@@ -241,12 +275,12 @@ impl Refinement {
             let offer = match offers.get(&(item.class, item.marks)) {
                 Some(&known) => known,
                 None => {
-                    let offer = self.offer(item, &b.items);
+                    let offer = self.offer(item, &b.items, work.budget)?;
                     offers.insert((item.class, item.marks), offer);
                     offer
                 }
             };
-            let covered = self.labels.implies(item.letters, offer);
+            let covered = self.labels.with(work.budget).implies(item.letters, offer)?;
             work.spend(self.labels.take_steps() + 1)?;
             if !covered {
                 return Ok(false);
@@ -256,16 +290,16 @@ impl Refinement {
     }
 
     /// The letters with which one of the items is at least as good as the given one.
-    fn offer(&mut self, item: &Item, items: &[Item]) -> Label {
+    fn offer(&mut self, item: &Item, items: &[Item], budget: &mut Budget<'_>) -> Result<Label, Limit> {
         let mut letters = Label::FALSE;
         for class in self.better[item.class].ones() {
             let first = items.partition_point(|other| other.class < class);
             let same_class = items[first..].iter().take_while(|other| other.class == class);
             for other in same_class.filter(|other| other.marks.includes(item.marks)) {
-                letters = self.labels.or(letters, other.letters);
+                letters = self.labels.with(budget).or(letters, other.letters)?;
             }
         }
-        letters
+        Ok(letters)
     }
 
     /// The automaton of the classes.
@@ -294,15 +328,6 @@ fn all(n: usize) -> FixedBitSet {
     let mut set = FixedBitSet::with_capacity(n);
     set.insert_range(..);
     set
-}
-
-fn are_disjoint(labels: &mut Labels, edges: &[(Label, Marks, usize)]) -> bool {
-    let mut seen = Label::FALSE;
-    edges.iter().all(|&(label, ..)| {
-        let disjoint = labels.and(seen, label) == Label::FALSE;
-        seen = labels.or(seen, label);
-        disjoint
-    })
 }
 
 /// Where marks belong to states, a state is only as good as one with the same marks or more.

@@ -1,7 +1,7 @@
 //! Specifications: a process whose traces, stable failures and divergences are the legal ones.
 //!
-//! A specification becomes a tester by determinization and Brinksma's canonical tester, as 001
-//! suggests at the end of Section 3 [valmari.93.cav]. A state of the tester is the set `D` of all
+//! A specification becomes a tester by determinization and Brinksma's canonical tester, as [valmari.93.cav]
+//! suggests at the end of Section 3. A state of the tester is the set `D` of all
 //! states that the specification can be in after a trace.
 //!
 //! - No state of `D` can do a letter, even after τ: that letter leads to the reject state.
@@ -15,9 +15,12 @@
 
 use std::collections::BTreeSet;
 
+use base::{Budget, Limit};
 use rustc_hash::FxHashMap;
 
+use crate::gave_up::{GaveUp, TooLarge};
 use crate::tester::{Edge, State, Tester};
+use crate::work::holding;
 
 /// A process that shows what is legal.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,12 +35,11 @@ pub struct Spec {
     pub edges: Vec<Edge>,
 }
 
-/// The tester of a specification would be too large.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TooLarge;
-
 /// A set of specification states may have this many minimal illegal refusals.
 const MAX_REFUSALS: usize = 2000;
+
+/// A member of a set, in a list and in a table; also more than a transition takes.
+const BYTES_PER_MEMBER: usize = 2 * 4 * size_of::<u32>();
 
 /// Names of sets show this many states.
 const MAX_NAMES: usize = 8;
@@ -45,9 +47,16 @@ const MAX_NAMES: usize = 8;
 type Set = BTreeSet<u32>;
 
 impl Spec {
-    /// The tester of this specification, if it has at most `max_size` states and transitions and
-    /// its states stand for as many states of the specification in all.
-    pub fn to_tester(&self, max_size: usize) -> Result<Tester, TooLarge> {
+    /// The tester of this specification.
+    ///
+    /// # Errors
+    /// It has more than `max_size` states and transitions, or its states stand for more states of the
+    /// specification in all; or the budget is spent.
+    pub fn to_tester(&self, max_size: usize, budget: &mut Budget<'_>) -> Result<Tester, GaveUp> {
+        holding(budget, |budget| self.determinize(max_size, budget))
+    }
+
+    fn determinize(&self, max_size: usize, budget: &mut Budget<'_>) -> Result<Tester, GaveUp> {
         let moves = Moves::new(self);
         let mut construction = Construction {
             spec: self,
@@ -60,10 +69,11 @@ impl Spec {
             size: 0,
             max_size,
         };
-        let initial = construction.number(construction.moves.closure([self.initial].into()))?;
+        let first = construction.moves.closure([self.initial].into(), budget)?;
+        let initial = construction.number(first, budget)?;
         let mut next = 0;
         while next < construction.sets.len() {
-            construction.expand(next)?;
+            construction.expand(next, budget)?;
             next += 1;
         }
         let Construction { states, edges, .. } = construction;
@@ -92,16 +102,17 @@ impl Moves {
     }
 
     /// All states that τ leads to.
-    fn closure(&self, mut set: Set) -> Set {
+    fn closure(&self, mut set: Set, budget: &mut Budget<'_>) -> Result<Set, Limit> {
         let mut work: Vec<u32> = set.iter().copied().collect();
         while let Some(state) = work.pop() {
+            budget.tick()?;
             for to in self.tau_successors(state) {
                 if set.insert(to) {
                     work.push(to);
                 }
             }
         }
-        set
+        Ok(set)
     }
 
     /// Per state, whether τ can go on for ever from it.
@@ -148,25 +159,30 @@ struct Construction<'a> {
 impl Construction<'_> {
     const REJECT: u32 = 0;
 
-    fn grow(&mut self, amount: usize) -> Result<(), TooLarge> {
+    fn grow(&mut self, amount: usize, budget: &mut Budget<'_>) -> Result<(), GaveUp> {
         self.size = self.size.saturating_add(amount);
-        if self.size > self.max_size { Err(TooLarge) } else { Ok(()) }
+        if self.size > self.max_size {
+            return Err(TooLarge::States.into());
+        }
+        Ok(budget.hold((amount * BYTES_PER_MEMBER) as u64)?)
     }
 
-    fn add_state(&mut self, state: State) -> Result<u32, TooLarge> {
-        self.grow(1)?;
+    fn add_state(&mut self, state: State, budget: &mut Budget<'_>) -> Result<u32, GaveUp> {
+        self.grow(1, budget)?;
+        budget.hold((size_of::<State>() + state.name.len()) as u64)?;
         self.states.push(state);
         Ok(self.states.len() as u32 - 1)
     }
 
     /// The tester state of a set that is closed under τ.
-    fn number(&mut self, set: Set) -> Result<u32, TooLarge> {
+    fn number(&mut self, set: Set, budget: &mut Budget<'_>) -> Result<u32, GaveUp> {
         if let Some(&number) = self.numbers.get(&set) {
             return Ok(number);
         }
-        self.grow(set.len() + self.spec.letters.len())?;
+        self.grow(set.len() + self.spec.letters.len(), budget)?;
         let livelock = set.iter().all(|&state| !self.diverging[state as usize]);
-        let number = self.add_state(State { name: self.name(&set), livelock, ..State::default() })?;
+        let state = State { name: self.name(&set), livelock, ..State::default() };
+        let number = self.add_state(state, budget)?;
         self.numbers.insert(set.clone(), number);
         self.sets.push((number, set));
         Ok(number)
@@ -176,13 +192,20 @@ impl Construction<'_> {
         list(set.iter().map(|&state| self.spec.states[state as usize].as_str()))
     }
 
-    fn expand(&mut self, index: usize) -> Result<(), TooLarge> {
+    fn expand(&mut self, index: usize, budget: &mut Budget<'_>) -> Result<(), GaveUp> {
         let (number, set) = self.sets[index].clone();
+        let mut after: Vec<Set> = vec![Set::new(); self.spec.letters.len()];
+        for edge in set.iter().flat_map(|&state| self.moves.from(state)) {
+            budget.tick()?;
+            edge.letter.map(|letter| after[letter as usize].insert(edge.to));
+        }
         let mut targets = Vec::new();
-        for letter in 0..self.spec.letters.len() as u32 {
-            let after = set.iter().flat_map(|&state| self.moves.from(state));
-            let after: Set = after.filter(|edge| edge.letter == Some(letter)).map(|edge| edge.to).collect();
-            let to = if after.is_empty() { Self::REJECT } else { self.number(self.moves.closure(after))? };
+        for (letter, after) in (0..).zip(after) {
+            budget.tick()?;
+            let to = match after.is_empty() {
+                true => Self::REJECT,
+                false => self.number(self.moves.closure(after, budget)?, budget)?,
+            };
             self.edges.push(Edge { from: number, letter: Some(letter), to });
             targets.push(to);
         }
@@ -191,15 +214,15 @@ impl Construction<'_> {
             .filter(|&&state| self.moves.is_stable(state))
             .map(|&state| self.moves.from(state).iter().filter_map(|edge| edge.letter).collect())
             .collect();
-        for refusal in minimal_hitting_sets(&offers, MAX_REFUSALS)? {
+        for refusal in minimal_hitting_sets(&offers, MAX_REFUSALS, budget)? {
             let letters = refusal.iter().map(|&letter| self.spec.letters[letter as usize].as_str());
             let set = &self.states[number as usize].name;
             let name = match refusal.len() {
                 0 => format!("{set} must not come to rest"),
                 _ => format!("{set} must offer one of {}", list(letters)),
             };
-            self.grow(refusal.len())?;
-            let state = self.add_state(State { name, deadlock: true, ..State::default() })?;
+            self.grow(refusal.len(), budget)?;
+            let state = self.add_state(State { name, deadlock: true, ..State::default() }, budget)?;
             self.edges.push(Edge { from: number, letter: None, to: state });
             let offered = refusal.iter().map(|&letter| Edge {
                 from: state,
@@ -223,7 +246,11 @@ fn list<'a>(names: impl ExactSizeIterator<Item = &'a str>) -> String {
 }
 
 /// All minimal sets that meet each of the given ones (Berge's algorithm: one set after the other).
-fn minimal_hitting_sets(sets: &BTreeSet<Set>, max: usize) -> Result<Vec<Set>, TooLarge> {
+fn minimal_hitting_sets(
+    sets: &BTreeSet<Set>,
+    max: usize,
+    budget: &mut Budget<'_>,
+) -> Result<Vec<Set>, GaveUp> {
     let mut hitting = vec![Set::new()];
     for set in sets {
         let mut extended: Vec<Set> = Vec::new();
@@ -233,19 +260,25 @@ fn minimal_hitting_sets(sets: &BTreeSet<Set>, max: usize) -> Result<Vec<Set>, To
                 continue;
             }
             for &letter in set {
+                budget.tick()?;
                 let mut candidate = partial.clone();
                 candidate.insert(letter);
                 extended.push(candidate);
             }
             if extended.len() > max {
-                return Err(TooLarge);
+                return Err(TooLarge::States.into());
             }
         }
         // Smaller sets first, so that only minimal ones are kept.
         extended.sort_by(|a, b| a.len().cmp(&b.len()).then_with(|| a.cmp(b)));
         hitting.clear();
         for candidate in extended {
-            if !hitting.iter().any(|kept| kept.is_subset(&candidate)) {
+            let mut is_minimal = true;
+            for kept in &hitting {
+                budget.tick()?;
+                is_minimal &= !kept.is_subset(&candidate);
+            }
+            if is_minimal {
                 hitting.push(candidate);
             }
         }
@@ -261,13 +294,15 @@ mod tests {
     fn hitting_sets_are_minimal_and_complete() {
         let sets =
             |sets: &[&[u32]]| sets.iter().map(|set| set.iter().copied().collect()).collect::<BTreeSet<Set>>();
-        let hitting = |given: &[&[u32]]| minimal_hitting_sets(&sets(given), 100).unwrap();
+        let budget = &mut Budget::unlimited();
+        let mut hitting = |given: &[&[u32]]| minimal_hitting_sets(&sets(given), 100, budget).unwrap();
         assert_eq!(hitting(&[]), [Set::new()]);
         assert_eq!(hitting(&[&[]]), Vec::<Set>::new());
         assert_eq!(hitting(&[&[1, 2], &[2, 3]]), [[2].into(), Set::from([1, 3])]);
         let many: Vec<Vec<u32>> = (0..20).map(|i| vec![2 * i, 2 * i + 1]).collect();
         let many: Vec<&[u32]> = many.iter().map(Vec::as_slice).collect();
-        assert_eq!(minimal_hitting_sets(&sets(&many), 1000), Err(TooLarge));
+        let found = minimal_hitting_sets(&sets(&many), 1000, &mut Budget::unlimited());
+        assert_eq!(found, Err(TooLarge::States.into()));
     }
 
     #[test]
@@ -286,7 +321,7 @@ mod tests {
                 edge(3, Some(2), 0),
             ],
         };
-        let tester = spec.to_tester(100).unwrap();
+        let tester = spec.to_tester(100, &mut Budget::unlimited()).unwrap();
         assert_eq!(tester.flaw(), None);
         let names: Vec<&str> =
             tester.states.iter().filter(|state| state.deadlock).map(|state| state.name.as_str()).collect();

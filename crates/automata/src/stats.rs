@@ -1,5 +1,7 @@
 //! Figures about an automaton.
 
+use base::{Budget, Limit};
+
 use crate::tgba::Tgba;
 
 /// Figures about an automaton, ready to be printed as JSON.
@@ -20,16 +22,19 @@ pub struct Stats {
 
 impl Stats {
     /// The figures of an automaton.
-    pub fn of(tgba: &Tgba) -> Stats {
+    ///
+    /// # Errors
+    /// The budget is spent.
+    pub fn of(tgba: &Tgba, budget: &mut Budget<'_>) -> Result<Stats, Limit> {
         let n_propositions = tgba.propositions().len();
         let edges = tgba.states().flat_map(|state| tgba.edges(state).iter().map(|edge| edge.label));
         let counts = edges.map(|label| tgba.labels().n_valuations(label, n_propositions));
-        Stats {
+        Ok(Stats {
             states: tgba.n_states(),
             edges: tgba.n_edges(),
             transitions: counts.fold(0, u64::saturating_add),
             acceptance: tgba.n_marks(),
-            deterministic: tgba.is_deterministic(),
-        }
+            deterministic: tgba.is_deterministic(budget)?,
+        })
     }
 }

@@ -19,27 +19,48 @@
 //! `shrink`; `stretch` must name letters, so it takes at most [`MAX_PROPOSITIONS`] propositions.
 //!
 //! # Differences from the paper
-//! [holzmann.96.closure] closes state-labeled automata. Its rule for accepting states is meant with at least two
-//! repetitions, otherwise runs that wait for ever would be accepted.
+//! [holzmann.96.closure] closes state-labeled automata. Its rule for accepting states is meant with at least
+//! two repetitions, otherwise runs that wait for ever would be accepted.
 
+use base::{Budget, Limit};
 use ltl::{Formula, Formulas, Lasso, Prop, Valuation};
 use rustc_hash::FxHashMap;
 
+use crate::any::AnyAutomaton;
 use crate::clean::{simplify_marks, trim};
 use crate::emptiness::accepting_lasso;
+use crate::gave_up::{GaveUp, TooLarge};
 use crate::label::{Label, Labels};
 use crate::product::product;
 use crate::tgba::{Edge, Marks, State, Tgba};
-use crate::translate::{Config, TooLarge, translate};
+use crate::translate::{Config, translate};
+use crate::work::holding;
 
 /// [`stretch`] takes no more propositions.
 pub const MAX_PROPOSITIONS: usize = 12;
 
+/// Evidence that a language does not see stuttering. It has no public parts: only what establishes the fact
+/// can make one, so nobody can merely say so. To what language it belongs is up to who asked for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Proof(());
+
+impl Proof {
+    /// A formula without *next* does not see stuttering, and neither does its negation.
+    pub fn of_next_free(formulas: &Formulas, formula: Formula) -> Option<Proof> {
+        formulas.classes(formula).is_next_free().then_some(Proof(()))
+    }
+
+    /// A testing automaton with acceptance on states never sees stuttering; other forms may.
+    pub fn of_form(automaton: &AnyAutomaton) -> Option<Proof> {
+        matches!(automaton, AnyAutomaton::Ta(_)).then_some(Proof(()))
+    }
+}
+
 /// Whether a language sees stuttering.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Stuttering {
-    /// It does not.
-    Invariant,
+    /// It does not, and neither does its complement.
+    Invariant(Proof),
     /// It does: here are two stutter-equivalent words.
     Sensitive {
         /// This one is in the language.
@@ -49,53 +70,83 @@ pub enum Stuttering {
     },
 }
 
+impl Stuttering {
+    /// That it does not, if so.
+    pub fn proof(&self) -> Option<Proof> {
+        match self {
+            Stuttering::Invariant(proof) => Some(*proof),
+            Stuttering::Sensitive { .. } => None,
+        }
+    }
+}
+
 /// Whether the language of a formula sees stuttering.
 ///
 /// ```
 /// # use automata::stutter::{Stuttering, formula_stuttering};
 /// # use automata::Effort;
+/// let budget = &mut base::Budget::unlimited();
 /// let mut formulas = ltl::Formulas::new();
 /// let mut parse = |text| ltl::parse(&mut formulas, text, base::SourceId::new(0), 0).unwrap().formula;
 /// let (yes, no) = (parse("F (a & X (!a & b))"), parse("F (a & X a)"));
-/// assert_eq!(formula_stuttering(&mut formulas, yes, Effort::High), Ok(Stuttering::Invariant));
-/// let Ok(Stuttering::Sensitive { accepted, rejected }) = formula_stuttering(&mut formulas, no, Effort::High) else {
-///     panic!()
-/// };
+/// let found = formula_stuttering(&mut formulas, yes, Effort::High, budget);
+/// assert!(matches!(found, Ok(Stuttering::Invariant(_))));
+/// let found = formula_stuttering(&mut formulas, no, Effort::High, budget);
+/// let Ok(Stuttering::Sensitive { accepted, rejected }) = found else { panic!() };
 /// assert!(ltl::satisfies(&formulas, no, &accepted) && !ltl::satisfies(&formulas, no, &rejected));
 /// ```
+///
+/// # Errors
+/// The automata would be too large, or the budget is spent.
 pub fn formula_stuttering(
     formulas: &mut Formulas,
     formula: Formula,
     config: impl Into<Config>,
-) -> Result<Stuttering, TooLarge> {
-    if formulas.classes(formula).is_next_free() {
-        return Ok(Stuttering::Invariant);
+    budget: &mut Budget<'_>,
+) -> Result<Stuttering, GaveUp> {
+    if let Some(proof) = Proof::of_next_free(formulas, formula) {
+        return Ok(Stuttering::Invariant(proof));
     }
     let config = config.into();
     let negation = formulas.not(formula);
-    let yes = translate(formulas, formula, config)?;
-    let no = translate(formulas, negation, config)?;
-    stuttering(&yes, &no, config.max_states).ok_or(TooLarge::States)
+    let yes = translate(formulas, formula, config, budget)?;
+    let no = translate(formulas, negation, config, budget)?;
+    stuttering(&yes, &no, config.max_states, budget)
 }
 
-/// Whether the language of an automaton, whose complement is the other's, sees stuttering; nothing if
-/// the test takes more than `max_states` states.
-pub fn stuttering(automaton: &Tgba, complement: &Tgba, max_states: usize) -> Option<Stuttering> {
-    let both = product(&shrink(automaton)?, &shrink(complement)?, max_states)?;
-    let Some(word) = accepting_lasso(&both) else { return Some(Stuttering::Invariant) };
+/// Whether the language of an automaton, whose complement is the other's, sees stuttering.
+///
+/// # Errors
+/// The test takes more than `max_states` states, or the budget is spent.
+pub fn stuttering(
+    automaton: &Tgba,
+    complement: &Tgba,
+    max_states: usize,
+    budget: &mut Budget<'_>,
+) -> Result<Stuttering, GaveUp> {
+    let both = product(&shrink(automaton, budget)?, &shrink(complement, budget)?, max_states, budget)?;
+    let Some(word) = accepting_lasso(&both, budget)? else { return Ok(Stuttering::Invariant(Proof(()))) };
     let propositions: Vec<Prop> =
         automaton.propositions().iter().chain(complement.propositions()).copied().collect();
     let stretched = stretched_words(&word, &propositions);
-    let [accepted, rejected] = [automaton, complement].map(|side| product(side, &stretched, usize::MAX));
-    Some(Stuttering::Sensitive {
-        accepted: accepting_lasso(&accepted?)?,
-        rejected: accepting_lasso(&rejected?)?,
-    })
+    let mut witness = |side: &Tgba| {
+        let stretched = product(side, &stretched, usize::MAX, budget)?;
+        // Both languages have a stretched form of the word; a side that has none is no complement.
+        accepting_lasso(&stretched, budget)?.ok_or(GaveUp::TooLarge(TooLarge::States))
+    };
+    Ok(Stuttering::Sensitive { accepted: witness(automaton)?, rejected: witness(complement)? })
 }
 
-/// The words that arise from accepted ones by repeating letters less often, or not at all; nothing if
-/// the automaton becomes too large.
-pub fn shrink(tgba: &Tgba) -> Option<Tgba> {
+/// The words that arise from accepted ones by repeating letters less often, or not at all.
+///
+/// # Errors
+/// The automaton becomes too large, or the budget is spent.
+pub fn shrink(tgba: &Tgba, budget: &mut Budget<'_>) -> Result<Tgba, GaveUp> {
+    holding(budget, |budget| add_shorter(tgba, budget))
+}
+
+fn add_shorter(tgba: &Tgba, budget: &mut Budget<'_>) -> Result<Tgba, GaveUp> {
+    budget.hold(tgba.bytes())?;
     let mut shrunk = tgba.clone();
     for state in tgba.states() {
         let mut next = 0;
@@ -104,18 +155,18 @@ pub fn shrink(tgba: &Tgba) -> Option<Tgba> {
         while let Some(&first) = pending.get(next) {
             next += 1;
             for second in tgba.edges(first.target) {
-                let label = shrunk.labels_mut().and(first.label, second.label);
+                let label = shrunk.labels_mut().with(budget).and(first.label, second.label)?;
                 let edge = Edge { target: second.target, marks: first.marks.union(second.marks), label };
-                if label != Label::FALSE && widen(&mut shrunk, state, edge) {
+                if label != Label::FALSE && widen(&mut shrunk, state, edge, budget)? {
                     pending.push(edge);
                 }
             }
             if pending.len() > MAX_PENDING {
-                return None;
+                return Err(TooLarge::States.into());
             }
         }
     }
-    Some(trim(shrunk))
+    Ok(trim(shrunk, budget)?)
 }
 
 /// More edges of one state are not followed.
@@ -123,70 +174,84 @@ const MAX_PENDING: usize = 100_000;
 
 /// Adds an edge, and says whether it brings a letter that no edge with the same target and at least the same
 /// marks has.
-fn widen(tgba: &mut Tgba, source: State, edge: Edge) -> bool {
-    let known: Vec<Label> = tgba
-        .edges(source)
-        .iter()
-        .filter(|other| other.target == edge.target && other.marks.includes(edge.marks))
-        .map(|other| other.label)
-        .collect();
-    let labels = tgba.labels_mut();
-    let known = known.into_iter().fold(Label::FALSE, |sum, label| labels.or(sum, label));
-    if labels.implies(edge.label, known) {
-        return false;
+fn widen(tgba: &mut Tgba, source: State, edge: Edge, budget: &mut Budget<'_>) -> Result<bool, Limit> {
+    let covers = |other: &&Edge| other.target == edge.target && other.marks.includes(edge.marks);
+    let known: Vec<Label> = tgba.edges(source).iter().filter(covers).map(|other| other.label).collect();
+    let known = tgba.labels_mut().with(budget).any(known)?;
+    if tgba.labels_mut().with(budget).implies(edge.label, known)? {
+        return Ok(false);
     }
-    tgba.add_edge(source, edge.label, edge.marks, edge.target);
-    true
+    tgba.add(source, edge, budget)?;
+    Ok(true)
 }
 
-/// The words that arise from accepted ones by repeating letters; nothing if there are more than
-/// [`MAX_PROPOSITIONS`] propositions or `max_states` states.
-pub fn stretch(tgba: &Tgba, max_states: usize) -> Option<Tgba> {
+/// The words that arise from accepted ones by repeating letters.
+///
+/// # Errors
+/// There are more than [`MAX_PROPOSITIONS`] propositions or `max_states` states, or the budget is spent.
+pub fn stretch(tgba: &Tgba, max_states: usize, budget: &mut Budget<'_>) -> Result<Tgba, GaveUp> {
     if tgba.propositions().len() > MAX_PROPOSITIONS {
-        return None;
+        return Err(TooLarge::Propositions.into());
     }
+    holding(budget, |budget| add_longer(tgba, max_states, budget))
+}
+
+fn add_longer(tgba: &Tgba, max_states: usize, budget: &mut Budget<'_>) -> Result<Tgba, GaveUp> {
+    budget.hold(tgba.bytes())?;
     let mut stretched = with_a_mark(tgba);
     let letters = letters(stretched.labels_mut(), tgba.propositions());
     let mut waiting: FxHashMap<(State, Label), State> = FxHashMap::default();
     for source in tgba.states() {
         for edge in stretched.edges(source).to_vec() {
-            let loops = self_loops(&mut stretched, edge.target);
+            let loops = self_loops(&mut stretched, edge.target, Marks::NONE, budget)?;
             for &letter in &letters {
                 let labels = stretched.labels_mut();
                 // Where the target has a loop for the letter, waiting is possible already.
-                if !labels.implies(letter, edge.label) || labels.implies(letter, loops) {
+                if !labels.with(budget).implies(letter, edge.label)?
+                    || labels.with(budget).implies(letter, loops)?
+                {
                     continue;
                 }
-                let known = waiting.get(&(edge.target, letter)).copied();
-                let wait = known.unwrap_or_else(|| {
-                    let wait = stretched.add_state();
-                    stretched.add_edge(wait, letter, Marks::NONE, wait);
-                    stretched.add_edge(wait, letter, Marks::NONE, edge.target);
-                    waiting.insert((edge.target, letter), wait);
-                    wait
-                });
-                stretched.add_edge(source, letter, edge.marks, wait);
+                let wait = match waiting.get(&(edge.target, letter)) {
+                    Some(&known) => known,
+                    None => {
+                        budget.hold(size_of::<(State, Label, State, Vec<Edge>)>() as u64)?;
+                        let wait = stretched.add_state();
+                        stretched.add_edge(wait, letter, Marks::NONE, wait);
+                        stretched.add_edge(wait, letter, Marks::NONE, edge.target);
+                        waiting.insert((edge.target, letter), wait);
+                        wait
+                    }
+                };
+                stretched.add(source, Edge { target: wait, marks: edge.marks, label: letter }, budget)?;
             }
         }
         if stretched.n_states() > max_states {
-            return None;
+            return Err(TooLarge::States.into());
         }
     }
-    Some(trim(stretched))
+    Ok(trim(stretched, budget)?)
 }
 
-/// All words that are stutter-equivalent to an accepted one; nothing if there are more than
-/// [`MAX_PROPOSITIONS`] propositions or `max_states` states.
-pub fn closure(tgba: &Tgba, max_states: usize) -> Option<Tgba> {
-    stretch(&shrink(tgba)?, max_states).map(simplify_marks)
+/// All words that are stutter-equivalent to an accepted one: a language that does not see stuttering.
+///
+/// # Errors
+/// There are more than [`MAX_PROPOSITIONS`] propositions or `max_states` states, or the budget is spent.
+pub fn closure(tgba: &Tgba, max_states: usize, budget: &mut Budget<'_>) -> Result<(Tgba, Proof), GaveUp> {
+    let stretched = stretch(&shrink(tgba, budget)?, max_states, budget)?;
+    Ok((simplify_marks(stretched, budget)?, Proof(())))
 }
 
-/// The letters that loops of the state can read.
-fn self_loops(tgba: &mut Tgba, state: State) -> Label {
-    let loops: Vec<Label> =
-        tgba.edges(state).iter().filter(|edge| edge.target == state).map(|edge| edge.label).collect();
-    let labels = tgba.labels_mut();
-    loops.into_iter().fold(Label::FALSE, |sum, label| labels.or(sum, label))
+/// The letters with which the state has a loop that carries at least these marks.
+pub(crate) fn self_loops(
+    tgba: &mut Tgba,
+    state: State,
+    marks: Marks,
+    budget: &mut Budget<'_>,
+) -> Result<Label, Limit> {
+    let fits = |edge: &&Edge| edge.target == state && edge.marks.includes(marks);
+    let loops: Vec<Label> = tgba.edges(state).iter().filter(fits).map(|edge| edge.label).collect();
+    tgba.labels_mut().with(budget).any(loops)
 }
 
 /// With at least one mark, so that there are runs that are not accepting.

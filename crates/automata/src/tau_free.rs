@@ -6,7 +6,11 @@
 //! that leaves such a state by its letter. That keeps all four conditions: reject, deadlock and
 //! livelock states are still visited, and deadlock states have no τ to lose.
 
+use base::Budget;
+
+use crate::gave_up::{GaveUp, TooLarge};
 use crate::tester::Tester;
+use crate::work::holding;
 
 /// A step of a τ-free tester.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,31 +32,37 @@ pub struct TauFree {
     steps: Vec<Step>,
 }
 
-/// The τ-free tester would be too large.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TooLarge;
-
 /// A tester may have this many steps, and its states this many τ-successors in all.
 const MAX_STEPS: usize = 10_000_000;
 
 impl TauFree {
     /// Removes τ from a tester, which must be legal ([`Tester::flaw`]).
-    pub fn new(tester: &Tester) -> Result<TauFree, TooLarge> {
+    ///
+    /// # Errors
+    /// The τ-free tester would be too large, or the budget is spent.
+    pub fn new(tester: &Tester, budget: &mut Budget<'_>) -> Result<TauFree, GaveUp> {
+        holding(budget, |budget| TauFree::make(tester, budget))
+    }
+
+    fn make(tester: &Tester, budget: &mut Budget<'_>) -> Result<TauFree, GaveUp> {
         let n_letters = tester.letters.len();
         if tester.states.len().saturating_mul(n_letters) > MAX_STEPS {
-            return Err(TooLarge);
+            return Err(TooLarge::States.into());
         }
-        let closures = tau_closures(tester)?;
+        let closures = tau_closures(tester, budget)?;
         let mut by_source: Vec<Vec<(u32, Step)>> = vec![Vec::new(); tester.states.len()];
         let mut n_steps = 0;
         for edge in &tester.edges {
             let Some(letter) = edge.letter else { continue };
             n_steps += closures[edge.to as usize].len();
             if n_steps > MAX_STEPS {
-                return Err(TooLarge);
+                return Err(TooLarge::States.into());
             }
+            // Here and in the result.
+            budget.hold((closures[edge.to as usize].len() * 2 * size_of::<(u32, Step)>()) as u64)?;
             let leaves_infinite = tester.states[edge.from as usize].infinite;
             for &(to, marked) in &closures[edge.to as usize] {
+                budget.tick()?;
                 by_source[edge.from as usize].push((letter, Step { to, marked: marked || leaves_infinite }));
             }
         }
@@ -64,6 +74,7 @@ impl TauFree {
             edges.dedup_by_key(|(letter, step)| (*letter, step.to));
             let mut next = 0;
             for letter in 0..n_letters as u32 {
+                budget.tick()?;
                 while let Some((_, step)) = edges.get(next).filter(|(its, _)| *its == letter) {
                     steps.push(*step);
                     next += 1;
@@ -92,7 +103,7 @@ impl TauFree {
 
 /// For each state, all states that τ leads to, itself included, each with whether some way to it
 /// leaves an infinite-trace state.
-fn tau_closures(tester: &Tester) -> Result<Vec<Vec<(u32, bool)>>, TooLarge> {
+fn tau_closures(tester: &Tester, budget: &mut Budget<'_>) -> Result<Vec<Vec<(u32, bool)>>, GaveUp> {
     let n_states = tester.states.len();
     let mut tau = vec![Vec::new(); n_states];
     for edge in tester.edges.iter().filter(|edge| edge.letter.is_none()) {
@@ -111,6 +122,7 @@ fn tau_closures(tester: &Tester) -> Result<Vec<Vec<(u32, bool)>>, TooLarge> {
             next += 1;
             let marked = marked || tester.states[from as usize].infinite;
             for &to in &tau[from as usize] {
+                budget.tick()?;
                 let known = &mut seen[to as usize][usize::from(marked)];
                 if *known != state + 1 {
                     *known = state + 1;
@@ -122,8 +134,10 @@ fn tau_closures(tester: &Tester) -> Result<Vec<Vec<(u32, bool)>>, TooLarge> {
         found.retain(|&(to, marked)| marked || seen[to as usize][1] != state + 1);
         n_entries += found.len();
         if n_entries > MAX_STEPS {
-            return Err(TooLarge);
+            return Err(TooLarge::States.into());
         }
+        budget.tick()?;
+        budget.hold(size_of_val(&found[..]) as u64)?;
         closures.push(found);
     }
     Ok(closures)
@@ -152,7 +166,7 @@ mod tests {
                 edge(2, Some(0), 0),
             ],
         };
-        let free = TauFree::new(&tester).unwrap();
+        let free = TauFree::new(&tester, &mut Budget::unlimited()).unwrap();
         assert_eq!(free.initial(), [1, 2, 3]);
         let steps: Vec<_> = free.steps(0, 0).iter().map(|step| (step.to, step.marked)).collect();
         assert_eq!(steps, [(1, false), (2, false), (3, true)]);

@@ -83,12 +83,13 @@ impl Tester {
             }
         }
         // From any state left, going backward never ends: walk back until a state repeats.
+        let mut back: Vec<u32> = (0..self.states.len() as u32).collect();
+        for edge in tau.iter().rev().filter(|edge| entered[edge.from as usize] > 0) {
+            back[edge.to as usize] = edge.from;
+        }
         let mut state = (0..self.states.len() as u32).find(|&s| entered[s as usize] > 0)?;
         for _ in 0..self.states.len() {
-            let back = tau
-                .iter()
-                .find(|edge| edge.to == state && (entered[edge.from as usize] > 0 || edge.from == state));
-            state = back.map_or(state, |edge| edge.from);
+            state = back[state as usize];
         }
         Some(Flaw::TauLoop(state))
     }

@@ -10,10 +10,12 @@
 //! An automaton owns the pool of its labels, so it can be moved about freely; propositions are those
 //! of a pool of formulas, which gives them names.
 
+use base::{Budget, Limit};
 use ltl::Prop;
 use rustc_hash::FxHashMap;
 
 use crate::label::{Label, Labels};
+use crate::work::holding;
 
 /// More marks than this are refused.
 pub const MAX_MARKS: u32 = 64;
@@ -138,6 +140,24 @@ impl Tgba {
         }
     }
 
+    /// The same, ended by a budget that is spent: to look for the same target and marks takes time.
+    pub(crate) fn add(&mut self, source: State, edge: Edge, budget: &mut Budget<'_>) -> Result<(), Limit> {
+        let Edge { target, marks, label } = edge;
+        if label == Label::FALSE {
+            return Ok(());
+        }
+        let edges = &mut self.edges[source.index()];
+        (0..=edges.len() / EDGES_PER_TICK).try_for_each(|_| budget.tick())?;
+        match edges.iter_mut().find(|edge| edge.target == target && edge.marks == marks) {
+            Some(edge) => edge.label = self.labels.with(budget).or(edge.label, label)?,
+            None => {
+                budget.hold(size_of::<Edge>() as u64)?;
+                edges.push(edge);
+            }
+        }
+        Ok(())
+    }
+
     /// Makes another state initial.
     ///
     /// # Panics
@@ -220,22 +240,53 @@ impl Tgba {
         &self.edges[state.index()]
     }
 
+    /// The edges that leave each state.
+    pub(crate) fn all_edges(&self) -> &[Vec<Edge>] {
+        &self.edges
+    }
+
+    /// Bytes that states and edges take, about.
+    pub(crate) fn bytes(&self) -> u64 {
+        (self.n_states() * size_of::<Vec<Edge>>() + self.n_edges() * size_of::<Edge>()) as u64
+    }
+
     /// Whether at most one edge can be taken in each state with each letter.
-    pub fn is_deterministic(&self) -> bool {
-        self.n_nondeterministic_states() == 0
+    ///
+    /// # Errors
+    /// The budget is spent.
+    pub fn is_deterministic(&self, budget: &mut Budget<'_>) -> Result<bool, Limit> {
+        Ok(self.n_nondeterministic_states(budget)? == 0)
     }
 
     /// Number of states in which some letter leaves a choice.
-    pub fn n_nondeterministic_states(&self) -> usize {
-        let mut labels = self.labels.clone();
-        self.edges.iter().filter(|edges| has_choice(&mut labels, edges)).count()
+    ///
+    /// # Errors
+    /// The budget is spent.
+    pub fn n_nondeterministic_states(&self, budget: &mut Budget<'_>) -> Result<usize, Limit> {
+        holding(budget, |budget| {
+            let mut labels = self.labels.clone();
+            let mut n_states = 0;
+            for edges in &self.edges {
+                let mut letters = edges.iter().map(|edge| edge.label);
+                n_states += usize::from(!labels.with(budget).are_disjoint(&mut letters)?);
+            }
+            Ok(n_states)
+        })
     }
 
     /// Whether every state can go on with every letter.
-    pub fn is_complete(&self) -> bool {
-        let mut labels = self.labels.clone();
-        self.edges.iter().all(|edges| {
-            edges.iter().fold(Label::FALSE, |sum, edge| labels.or(sum, edge.label)) == Label::TRUE
+    ///
+    /// # Errors
+    /// The budget is spent.
+    pub fn is_complete(&self, budget: &mut Budget<'_>) -> Result<bool, Limit> {
+        holding(budget, |budget| {
+            let mut labels = self.labels.clone();
+            for edges in &self.edges {
+                if labels.with(budget).any(edges.iter().map(|edge| edge.label))? != Label::TRUE {
+                    return Ok(false);
+                }
+            }
+            Ok(true)
         })
     }
 
@@ -250,26 +301,21 @@ impl Tgba {
     }
 
     /// The same automaton with a pool that holds only its labels, and edges in order.
-    #[must_use]
-    pub(crate) fn compact(mut self) -> Tgba {
+    pub(crate) fn compact(mut self, budget: &mut Budget<'_>) -> Result<Tgba, Limit> {
         let mut labels = Labels::new();
         let mut memo = FxHashMap::default();
         for edges in &mut self.edges {
             for edge in edges.iter_mut() {
+                budget.tick()?;
                 edge.label = labels.import(&self.labels, edge.label, &mut memo);
+                labels.tell(budget)?;
             }
             edges.sort_unstable();
         }
         self.labels = labels;
-        self
+        Ok(self)
     }
 }
 
-fn has_choice(labels: &mut Labels, edges: &[Edge]) -> bool {
-    let mut seen = Label::FALSE;
-    edges.iter().any(|edge| {
-        let overlap = labels.and(seen, edge.label) != Label::FALSE;
-        seen = labels.or(seen, edge.label);
-        overlap
-    })
-}
+/// Looking at so many edges takes about as long as one tick stands for.
+const EDGES_PER_TICK: usize = 64;

@@ -14,18 +14,19 @@
 
 use std::collections::VecDeque;
 
-use base::Limit;
+use base::{Budget, Limit};
 use ltl::{Lasso, Prop, Valuation};
 use rustc_hash::FxHashMap;
 
 use crate::clean::{simplify_marks, trim};
 use crate::emptiness::is_empty;
+use crate::gave_up::GaveUp;
 use crate::label::{FIRST_HIDDEN, Label, Labels};
 use crate::membership::accepts_from;
 use crate::product::product;
 use crate::scc::{Components, components};
-use crate::tgba::{Marks, State, Tgba};
-use crate::translate::work::{Stop, Work, optional};
+use crate::tgba::{Edge, Marks, State, Tgba};
+use crate::work::{Stop, Work, optional};
 
 /// A complete, deterministic, weak automaton.
 #[derive(Clone, Debug)]
@@ -46,9 +47,7 @@ impl Weak {
         work: &mut Work<'_, '_>,
     ) -> Result<Option<Weak>, Stop> {
         let Some((edges, subsets, labels)) = determinize(tgba, max_states, work)? else { return Ok(None) };
-        let successors: Vec<Vec<usize>> =
-            edges.iter().map(|edges| edges.iter().map(|edge| edge.1).collect()).collect();
-        let parts = components(&successors);
+        let parts = components(&edges, |_, edge| Some(edge.1), work.budget)?;
         let accepting = classify(tgba, &edges, &subsets, &labels, &parts, work)?;
         let propositions = tgba.propositions().to_vec();
         Weak { labels, propositions, edges, accepting }.minimize(work).map(Some)
@@ -63,26 +62,30 @@ impl Weak {
         max_states: usize,
         work: &mut Work<'_, '_>,
     ) -> Result<bool, Limit> {
-        let outside = self.to_tgba(!color);
+        let outside = self.to_tgba(!color, work.budget)?;
         let steps = (outside.n_edges() as u64).saturating_mul(other.n_edges() as u64) / 4;
         if optional(work.spend(steps))?.is_none() {
             return Ok(false);
         }
-        Ok(product(&outside, other, max_states).is_some_and(|both| is_empty(&both)))
+        match GaveUp::optional(product(&outside, other, max_states, work.budget))? {
+            Some(both) => is_empty(&both, work.budget),
+            None => Ok(false),
+        }
     }
 
     /// As an automaton whose accepting states are those with this color; with `false` it is the complement.
-    pub(crate) fn to_tgba(&self, color: bool) -> Tgba {
+    pub(crate) fn to_tgba(&self, color: bool, budget: &mut Budget<'_>) -> Result<Tgba, Limit> {
         let mut tgba = Tgba::with_labels(self.labels.clone(), 1);
         tgba.declare(self.propositions.iter().copied());
         tgba.add_states(self.edges.len() - 1);
         for (state, edges) in self.edges.iter().enumerate() {
             let marks = if self.accepting[state] == color { Marks::single(0) } else { Marks::NONE };
             for &(label, target) in edges {
-                tgba.add_edge(State::new(state), label, marks, State::new(target));
+                let edge = Edge { target: State::new(target), marks, label };
+                tgba.add(State::new(state), edge, budget)?;
             }
         }
-        simplify_marks(trim(tgba))
+        simplify_marks(trim(tgba, budget)?, budget)
     }
 
     /// The automaton of the words that this one does not accept.
@@ -101,7 +104,7 @@ impl Weak {
             let mut signatures = vec![];
             let mut refined = Vec::with_capacity(n);
             for state in 0..n {
-                let signature = self.signature(state, &class);
+                let signature = self.signature(state, &class, work.budget)?;
                 work.spend(self.labels.take_steps() + self.edges[state].len() as u64)?;
                 refined.push(*numbers.entry((class[state], signature)).or_insert_with(|| {
                     signatures.push((state, signature));
@@ -116,33 +119,40 @@ impl Weak {
         };
         // State 0 is the first of its class, so the initial state stays 0.
         let representatives: Vec<usize> = signatures.iter().map(|&(state, _)| state).collect();
-        let merged = |state: &usize| merge(&mut self.labels, &self.edges[*state], &class);
-        let edges = representatives.iter().map(merged).collect();
+        let mut edges = vec![];
+        for &state in &representatives {
+            edges.push(merge(&mut self.labels, &self.edges[state], &class, work.budget)?);
+        }
         let accepting = representatives.iter().map(|&state| self.accepting[state]).collect();
         Ok(Weak { edges, accepting, ..self })
     }
 
-    fn signature(&mut self, state: usize, class: &[usize]) -> Label {
+    fn signature(&mut self, state: usize, class: &[usize], budget: &mut Budget<'_>) -> Result<Label, Limit> {
         let mut signature = Label::FALSE;
         for &(label, target) in &self.edges[state] {
             let class = self.labels.variable(FIRST_HIDDEN + class[target] as u32);
-            let edge = self.labels.and(label, class);
-            signature = self.labels.or(signature, edge);
+            let edge = self.labels.with(budget).and(label, class)?;
+            signature = self.labels.with(budget).or(signature, edge)?;
         }
-        signature
+        Ok(signature)
     }
 }
 
 /// The edges with targets replaced by their classes, one edge per class.
-fn merge(labels: &mut Labels, edges: &[(Label, usize)], class: &[usize]) -> Vec<(Label, usize)> {
+fn merge(
+    labels: &mut Labels,
+    edges: &[(Label, usize)],
+    class: &[usize],
+    budget: &mut Budget<'_>,
+) -> Result<Vec<(Label, usize)>, Limit> {
     let mut merged: Vec<(Label, usize)> = vec![];
     for &(label, target) in edges {
         match merged.iter_mut().find(|edge| edge.1 == class[target]) {
-            Some(edge) => edge.0 = labels.or(edge.0, label),
+            Some(edge) => edge.0 = labels.with(budget).or(edge.0, label)?,
             None => merged.push((label, class[target])),
         }
     }
-    merged
+    Ok(merged)
 }
 
 /// Subset constructions with larger labels are given up.
@@ -158,19 +168,12 @@ fn determinize(tgba: &Tgba, max_states: usize, work: &mut Work<'_, '_>) -> Resul
     let mut numbers = FxHashMap::from_iter([(subsets[0].clone(), 0)]);
     let mut edges: Vec<Vec<(Label, usize)>> = vec![];
     while let Some(subset) = subsets.get(edges.len()) {
-        // Each letter leads to the conjunction of the targets it can reach.
-        let mut function = Label::TRUE;
-        for edge in subset.iter().flat_map(|&state| tgba.edges(state)) {
-            let target = labels.variable(FIRST_HIDDEN + edge.target.index() as u32);
-            let other = labels.not(edge.label);
-            let clause = labels.or(other, target);
-            function = labels.and(function, clause);
-        }
+        let numbered = |edge: &Edge| (edge.label, edge.target.index() as u32);
+        let numbered = subset.iter().flat_map(|&state| tgba.edges(state)).map(numbered);
         let mut out = vec![];
-        for (letters, leaf) in labels.leaves(function) {
-            let variables = labels.primes(leaf).pop().unwrap_or_default();
-            let target: Vec<State> =
-                variables.iter().map(|variable| State::new((variable - FIRST_HIDDEN) as usize)).collect();
+        for (letters, targets) in labels.sets_by_letter(numbered, work.budget)? {
+            let target: Vec<State> = targets.iter().map(|&target| State::new(target as usize)).collect();
+            work.budget.hold(2 * size_of_val(&target[..]) as u64)?;
             let number = *numbers.entry(target.clone()).or_insert_with(|| {
                 subsets.push(target);
                 subsets.len() - 1
@@ -214,7 +217,8 @@ fn classify(
             None => bound,
             Some(word) => {
                 work.spend((word.n_positions() * tgba.n_edges()) as u64)?;
-                let odd = usize::from(!accepts_from(tgba, &subsets[first[part]], &word));
+                let accepts = accepts_from(tgba, &subsets[first[part]], &word, work.budget)?;
+                let odd = usize::from(!accepts);
                 if bound % 2 == odd { bound } else { bound - 1 }
             }
         };

@@ -4,7 +4,7 @@
 //! stands for one valuation that satisfies it, in which a proposition holds only if it must; so `a` means
 //! that `a` holds and nothing else does.
 
-use base::{Diagnostic, SourceId, Span};
+use base::{Budget, Diagnostic, SourceId, Span};
 use ltl::{Formulas, Lasso, Prop, Spelling, Valuation};
 
 use crate::label::{Labels, MAX_VARIABLES};
@@ -79,10 +79,11 @@ fn letter(
         return Err(fail("this letter is too large"));
     }
     let mut labels = Labels::with_limit(1_000_000);
-    let label = propositional(formulas, &mut labels, parsed.formula);
-    if labels.is_exhausted() {
+    // A pool that is bounded ends by itself.
+    let label = propositional(formulas, &mut labels, parsed.formula, &mut Budget::unlimited());
+    let Some(label) = label.ok().filter(|_| !labels.is_exhausted()) else {
         return Err(fail("this letter is too large"));
-    }
+    };
     labels.pick(label).ok_or_else(|| fail("no valuation satisfies this letter"))
 }
 

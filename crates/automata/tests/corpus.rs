@@ -1,32 +1,37 @@
 //! The corpus beside the project: sizes against Spot's, languages against the reference semantics. Every
-//! formula from the literature, every other random one; `cargo run --release --example corpus` shows all,
-//! with the scalable families, which take longer.
+//! formula from the literature, every other random one; `cargo bench -p stubborn-benches --bench corpus` shows
+//! all, with the scalable families, which take longer.
 
 mod common;
 
 use automata::{Effort, Placement, translate, translate_ba};
-use common::{Row, corpus, disagreement, formula, words};
+use base::Budget;
+use common::{disagreement, formula, words};
+use generators::corpus::{self, Row};
 use ltl::Formulas;
 
 #[test]
 fn automata_are_right_and_no_larger_than_spots() {
-    let Some(rows) = corpus() else { return };
+    let Some(rows) = corpus::read() else { return };
     let mut totals = [[0; 2]; 2];
-    let is_used = |row: &&Row| match row.source.as_str() {
+    let is_used = |row: &&Row| match row["source"].as_str() {
         "families" => false,
-        source => !source.starts_with("random") || row.number.ends_with(['0', '2', '4', '6', '8']),
+        source => !source.starts_with("random") || row["row"].ends_with(['0', '2', '4', '6', '8']),
     };
     for row in rows.iter().filter(is_used) {
-        let (Some(spot_tgba), Some(spot_ba)) = (row.tgba, row.ba) else { continue };
+        let spot = |column: &str| row[column].parse::<usize>();
+        let (Ok(spot_tgba), Ok(spot_ba)) = (spot("neg_tgba_states"), spot("neg_ba_states")) else { continue };
         let mut formulas = Formulas::new();
-        let positive = formula(&mut formulas, &row.text);
+        let positive = formula(&mut formulas, &row["formula"]);
         let negation = formulas.not(positive);
-        let tgba = translate(&mut formulas, negation, Effort::High).unwrap();
-        let ba = translate_ba(&mut formulas, negation, Effort::High, Placement::States).unwrap();
+        let tgba = translate(&mut formulas, negation, Effort::High, &mut Budget::unlimited()).unwrap();
+        let ba =
+            translate_ba(&mut formulas, negation, Effort::High, Placement::States, &mut Budget::unlimited())
+                .unwrap();
         let words = words(&formulas.propositions(positive), 10, 4);
         for (which, (ours, spot)) in [(&tgba, spot_tgba), (&ba, spot_ba)].into_iter().enumerate() {
-            assert_eq!(disagreement(&formulas, negation, ours, &words), None, "{}", row.text);
-            assert!(ours.n_states() <= 2 * spot, "{} for Spot's {spot}: {}", ours.n_states(), row.text);
+            assert_eq!(disagreement(&formulas, negation, ours, &words), None, "{}", row["formula"]);
+            assert!(ours.n_states() <= 2 * spot, "{} for Spot's {spot}: {}", ours.n_states(), row["formula"]);
             totals[which][0] += ours.n_states();
             totals[which][1] += spot;
         }

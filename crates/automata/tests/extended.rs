@@ -1,11 +1,13 @@
-//! Extended state-labeled automata of 000, against the reference semantics.
+//! Extended state-labeled automata of [hansen.02.fmics], against the reference semantics.
 
 mod common;
 
 use automata::extended::{Extended, ExtendedState};
 use automata::{Effort, Placement, translate_ba};
+use base::Budget;
 use common::{config, shown, tape, words};
-use ltl::{Formulas, Lasso, Valuation, random, satisfies};
+use generators::random;
+use ltl::{Formulas, Lasso, Valuation, satisfies};
 use proptest::prelude::*;
 
 /// The finite word, with its last letter repeated for ever.
@@ -22,8 +24,8 @@ proptest! {
         let propositions = random::propositions(&mut formulas, 2);
         let formula =
             random::formula(&mut formulas, &propositions, random::NEXT_FREE, size, &mut random::from_tape(&tape));
-        let ba = translate_ba(&mut formulas, formula, Effort::Medium, Placement::States).unwrap();
-        let mut extended = Extended::from_ba(&ba, 10_000).unwrap();
+        let ba = translate_ba(&mut formulas, formula, Effort::Medium, Placement::States, &mut Budget::unlimited()).unwrap();
+        let mut extended = Extended::from_ba(&ba, 10_000, &mut Budget::unlimited()).unwrap();
         // States from which everything is accepted may accept at once.
         let everything: Vec<bool> = extended.states.iter().map(|state| accepts_everything(&extended, state)).collect();
         for (state, everything) in extended.states.iter_mut().zip(everything) {
@@ -31,20 +33,20 @@ proptest! {
         }
         let variants = [
             extended.clone(),
-            extended.clone().reduce(),
-            extended.clone().ignore_stuttering(),
-            extended.without_finite(),
-            extended.clone().ignore_stuttering().without_finite(),
+            extended.clone().reduce(&mut Budget::unlimited()).unwrap(),
+            extended.clone().ignore_stuttering(&mut Budget::unlimited()).unwrap(),
+            extended.without_finite(&mut Budget::unlimited()).unwrap(),
+            extended.clone().ignore_stuttering(&mut Budget::unlimited()).unwrap().without_finite(&mut Budget::unlimited()).unwrap(),
         ];
         for word in words(&propositions, 16, 5) {
             let expected = satisfies(&formulas, formula, &word);
             for (index, variant) in variants.iter().enumerate() {
-                prop_assert_eq!(variant.accepts(&word), expected, "{} {}", index, shown(&formulas, formula));
+                prop_assert_eq!(variant.accepts(&word, &mut Budget::unlimited()).unwrap(), expected, "{} {}", index, shown(&formulas, formula));
             }
             let finite: Vec<Valuation> = word.positions().to_vec();
             let expected = satisfies(&formulas, formula, &repeated(&finite));
             for (index, variant) in variants.iter().enumerate() {
-                prop_assert_eq!(variant.accepts_finite(&finite), expected, "finite {} {}", index, shown(&formulas, formula));
+                prop_assert_eq!(variant.accepts_finite(&finite, &mut Budget::unlimited()).unwrap(), expected, "finite {} {}", index, shown(&formulas, formula));
             }
         }
     }
@@ -61,8 +63,8 @@ fn accepts_everything(extended: &Extended, state: &ExtendedState) -> bool {
         })
 }
 
-/// Trap 16 of the papers: s(p) → f(p) ∈ F_fin and s2(p) → g(!p) ∈ F_fin, both initial. Closing F_fin backwards makes
-/// the first accept at once.
+/// Trap 16 of the papers: s(p) → f(p) ∈ F_fin and s2(p) → g(!p) ∈ F_fin, both initial. Closing F_fin
+/// backwards makes the first accept at once.
 #[test]
 fn finite_acceptance_is_closed_over_stuttering() {
     let mut formulas = Formulas::new();
@@ -83,9 +85,19 @@ fn finite_acceptance_is_closed_over_stuttering() {
     ];
     let extended = Extended { propositions: vec![p], states };
     let word = Lasso::new(vec![], vec![holds.clone()]).unwrap();
-    assert!(extended.accepts(&word) && extended.without_finite().accepts(&word));
-    assert!(!extended.accepts_finite(std::slice::from_ref(&holds)));
-    let closed = extended.clone().ignore_stuttering();
+    assert!(
+        extended.accepts(&word, &mut Budget::unlimited()).unwrap()
+            && extended
+                .without_finite(&mut Budget::unlimited())
+                .unwrap()
+                .accepts(&word, &mut Budget::unlimited())
+                .unwrap()
+    );
+    assert!(!extended.accepts_finite(std::slice::from_ref(&holds), &mut Budget::unlimited()).unwrap());
+    let closed = extended.clone().ignore_stuttering(&mut Budget::unlimited()).unwrap();
     assert_eq!(closed.states.iter().filter(|state| state.finite && state.initial).count(), 1);
-    assert!(closed.accepts(&word) && closed.accepts_finite(&[holds]));
+    assert!(
+        closed.accepts(&word, &mut Budget::unlimited()).unwrap()
+            && closed.accepts_finite(&[holds], &mut Budget::unlimited()).unwrap()
+    );
 }

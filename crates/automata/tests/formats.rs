@@ -3,10 +3,12 @@
 
 mod common;
 
-use automata::{Effort, Placement, accepts, hoa, is_empty, never, product, translate, translate_ba};
+use automata::{Effort, Placement, Unread, accepts, hoa, is_empty, never, product, translate, translate_ba};
+use base::Budget;
 use base::SourceId;
-use common::{config, corpus, disagreement, formula, shown, tape, words};
-use ltl::{Formulas, random};
+use common::{config, disagreement, formula, shown, tape, words};
+use generators::{corpus, random};
+use ltl::Formulas;
 use proptest::prelude::*;
 
 const SOURCE: fn() -> SourceId = || SourceId::new(0);
@@ -21,16 +23,16 @@ proptest! {
         let formula =
             random::formula(&mut formulas, &propositions, random::ALL, size, &mut random::from_tape(&tape));
         let words = words(&propositions, 16, 3);
-        let tgba = translate(&mut formulas, formula, Effort::Medium).unwrap();
-        let ba = translate_ba(&mut formulas, formula, Effort::Medium, Placement::States).unwrap();
+        let tgba = translate(&mut formulas, formula, Effort::Medium, &mut Budget::unlimited()).unwrap();
+        let ba = translate_ba(&mut formulas, formula, Effort::Medium, Placement::States, &mut Budget::unlimited()).unwrap();
         for automaton in [&tgba, &ba] {
             let text = hoa::write(automaton, &formulas, None);
-            let again = hoa::read_one(&mut formulas, &text, SOURCE()).unwrap().automaton;
+            let again = hoa::read_one(&mut formulas, &text, SOURCE(), &mut Budget::unlimited()).unwrap().automaton;
             prop_assert_eq!(hoa::write(&again, &formulas, None), text);
             prop_assert_eq!(disagreement(&formulas, formula, &again, &words), None);
         }
         let text = never::write(&ba, &formulas, Some("*/ tricky")).unwrap();
-        let again = never::read(&mut formulas, &text, SOURCE()).unwrap();
+        let again = never::read(&mut formulas, &text, SOURCE(), &mut Budget::unlimited()).unwrap();
         prop_assert_eq!(disagreement(&formulas, formula, &again, &words), None, "{}", text);
         prop_assert!(again.n_states() <= ba.n_states());
     }
@@ -40,34 +42,44 @@ proptest! {
 /// automaton for a negation and by ours for the formula, nor the other way round.
 #[test]
 fn spots_automata_have_the_same_languages() {
-    let Some(rows) = corpus() else { return };
+    let Some(rows) = corpus::read() else { return };
     for kind in ["tgba", "ba"] {
         for source in ["dac", "eh", "sb", "p", "hkrss", "random-nox"] {
-            let file = format!("{}/hoa/{source}.neg.{kind}.hoa", common::CORPUS);
+            let file = format!("{}/hoa/{source}.neg.{kind}.hoa", corpus::FOLDER);
             let text = std::fs::read_to_string(&file).expect("the corpus is complete");
             let mut formulas = Formulas::new();
-            let automata = hoa::read(&mut formulas, &text, SOURCE()).unwrap();
+            let automata = hoa::read(&mut formulas, &text, SOURCE(), &mut Budget::unlimited()).unwrap();
             assert!(!automata.is_empty());
             for named in automata.iter().step_by(if source == "random-nox" { 4 } else { 1 }) {
                 let name = named.name.as_deref().unwrap_or_default();
                 let number = name.split(' ').next().unwrap_or_default();
                 let number = number.strip_prefix("row=").expect("automata are named by their rows");
-                let row = rows.iter().find(|row| row.number == number).expect("the row exists");
-                let positive = formula(&mut formulas, &row.text);
+                let row = rows.iter().find(|row| row["row"] == number).expect("the row exists");
+                let positive = formula(&mut formulas, &row["formula"]);
                 let negative = formulas.not(positive);
-                let ours = [positive, negative].map(|f| translate(&mut formulas, f, Effort::Medium).unwrap());
+                let ours = [positive, negative]
+                    .map(|f| translate(&mut formulas, f, Effort::Medium, &mut Budget::unlimited()).unwrap());
                 let spot = &named.automaton;
-                assert!(is_empty(&product(spot, &ours[0], usize::MAX).unwrap()), "{}", row.text);
+                assert!(
+                    is_empty(
+                        &product(spot, &ours[0], usize::MAX, &mut Budget::unlimited()).unwrap(),
+                        &mut Budget::unlimited()
+                    )
+                    .unwrap(),
+                    "{}",
+                    row["formula"]
+                );
                 // Spot accepts what satisfies the negation, on samples.
                 let words = words(&formulas.propositions(positive), 12, 1);
-                assert_eq!(disagreement(&formulas, negative, spot, &words), None, "{}", row.text);
+                assert_eq!(disagreement(&formulas, negative, spot, &words), None, "{}", row["formula"]);
             }
         }
     }
 }
 
 fn hoa_error(text: &str) -> String {
-    let error = hoa::read(&mut Formulas::new(), text, SOURCE()).expect_err(text);
+    let read = hoa::read(&mut Formulas::new(), text, SOURCE(), &mut Budget::unlimited());
+    let Err(Unread::Wrong(error)) = read else { panic!("{text}") };
     assert!(error.span.is_some(), "no place: {}", error.message);
     error.message
 }
@@ -79,12 +91,13 @@ const GOOD: &str = "HOA: v1 States: 2 Start: 0 AP: 2 \"a\" \"b\" Alias: @x 0&!1 
 #[test]
 fn every_feature_that_is_promised_works() {
     let mut formulas = Formulas::new();
-    let tgba = hoa::read_one(&mut formulas, GOOD, SOURCE()).unwrap().automaton;
+    let tgba = hoa::read_one(&mut formulas, GOOD, SOURCE(), &mut Budget::unlimited()).unwrap().automaton;
     // Implicit labels in state 1: !a!b to 0, a!b to 1, !ab to 0, ab to 1 with a mark.
     assert_eq!((tgba.n_states(), tgba.n_edges(), tgba.n_marks()), (2, 5, 2));
     let several = "HOA: v1 Start: 0 Start: 1 AP: 1 \"a\" Acceptance: 1 Inf(0) --BODY--
         State: [0] 0 {0} 0 State: [!0] 1 {0} 1 --END--";
-    let several = hoa::read_one(&mut formulas, several, SOURCE()).unwrap().automaton;
+    let several =
+        hoa::read_one(&mut formulas, several, SOURCE(), &mut Budget::unlimited()).unwrap().automaton;
     let either = formula(&mut formulas, "G a | G !a");
     let words = words(&formulas.propositions(either), 50, 2);
     assert_eq!(disagreement(&formulas, either, &several, &words), None);
@@ -93,8 +106,8 @@ fn every_feature_that_is_promised_works() {
             "HOA: v1 States: 1 Start: 0 AP: 0 Acceptance: {acceptance} --BODY-- State: 0 [t] 0 {{{}}} --END--",
             if acceptance.starts_with('3') { "2" } else { "" }
         );
-        let tgba = hoa::read_one(&mut formulas, &text, SOURCE()).unwrap().automaton;
-        assert_eq!(is_empty(&tgba), !expected, "{acceptance}");
+        let tgba = hoa::read_one(&mut formulas, &text, SOURCE(), &mut Budget::unlimited()).unwrap().automaton;
+        assert_eq!(is_empty(&tgba, &mut Budget::unlimited()).unwrap(), !expected, "{acceptance}");
     }
 }
 
@@ -141,11 +154,11 @@ fn no_prefix_and_no_mutation_makes_the_readers_panic() {
     let mut formulas = Formulas::new();
     let claim = "never { T0_init: if :: (a && !(b)) -> goto accept_S1 :: atomic { (b) -> assert(!(b)) } fi;
         accept_S1: do :: (x > 1) -> goto T0_init :: (1) -> break od; accept_all: skip }";
-    never::read(&mut formulas, claim, SOURCE()).unwrap();
+    never::read(&mut formulas, claim, SOURCE(), &mut Budget::unlimited()).unwrap();
     for text in [GOOD, claim] {
         for end in 0..text.len() {
-            assert!(hoa::read_one(&mut formulas, &text[..end], SOURCE()).is_err());
-            assert!(never::read(&mut formulas, &text[..end], SOURCE()).is_err());
+            assert!(hoa::read_one(&mut formulas, &text[..end], SOURCE(), &mut Budget::unlimited()).is_err());
+            assert!(never::read(&mut formulas, &text[..end], SOURCE(), &mut Budget::unlimited()).is_err());
         }
         let mut draw = random::seeded(5);
         for _ in 0..3_000 {
@@ -159,8 +172,8 @@ fn no_prefix_and_no_mutation_makes_the_readers_panic() {
                 }
             }
             let text = String::from_utf8_lossy(&bytes);
-            let _ = hoa::read(&mut formulas, &text, SOURCE());
-            let _ = never::read(&mut formulas, &text, SOURCE());
+            let _ = hoa::read(&mut formulas, &text, SOURCE(), &mut Budget::unlimited());
+            let _ = never::read(&mut formulas, &text, SOURCE(), &mut Budget::unlimited());
         }
     }
 }
@@ -186,16 +199,19 @@ fn claims_in_the_styles_of_other_tools_are_read() {
     ] {
         let mut formulas = Formulas::new();
         let formula = formula(&mut formulas, text);
-        let tgba = never::read(&mut formulas, claim, SOURCE()).unwrap();
+        let tgba = never::read(&mut formulas, claim, SOURCE(), &mut Budget::unlimited()).unwrap();
         let words = words(&formulas.propositions(formula), 60, 9);
-        let wrong =
-            words.iter().find(|word| accepts(&tgba, word) != ltl::satisfies(&formulas, formula, word));
+        let wrong = words.iter().find(|word| {
+            accepts(&tgba, word, &mut Budget::unlimited()).unwrap()
+                != ltl::satisfies(&formulas, formula, word)
+        });
         assert_eq!(wrong, None, "{} {claim}", shown(&formulas, formula));
     }
     let error = never::read(
         &mut Formulas::new(),
         "never { a: if :: (1) -> goto accept_al fi; accept_all: skip }",
         SOURCE(),
+        &mut Budget::unlimited(),
     );
-    assert!(error.unwrap_err().message.contains("no state `accept_al`"));
+    assert!(error.unwrap_err().to_string().contains("no state `accept_al`"));
 }

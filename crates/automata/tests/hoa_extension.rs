@@ -1,23 +1,25 @@
-//! TA, TGTA and extended automata as texts: what is written is read back exactly, what is written by hand means
-//! what the documentation says, and bad input is refused with a place.
+//! TA, TGTA and extended automata as texts: what is written is read back exactly, what is written by hand
+//! means what the documentation says, and bad input is refused with a place.
 
 mod common;
 
-use automata::extended::{Extended, ExtendedState};
-use automata::testing::{
+use automata::by_change::{
     Acceptance, Limits, PropSet, Step, Ta, Tgta, ta_accepts, ta_accepts_finite, tgta_accepts, to_ta,
     translate_ta,
 };
-use automata::{AnyAutomaton, Effort, Marks, State, accepts, hoa, translate};
+use automata::extended::{Extended, ExtendedState};
+use automata::{AnyAutomaton, Effort, Marks, State, Unread, accepts, hoa, translate};
+use base::Budget;
 use base::SourceId;
 use common::{config, formula, shown, tape, words};
-use ltl::{Formulas, Lasso, Prop, Valuation, random, satisfies};
+use generators::random;
+use ltl::{Formulas, Lasso, Prop, Valuation, satisfies};
 use proptest::prelude::*;
 
 const SOURCE: fn() -> SourceId = || SourceId::new(0);
 
 fn read_one(formulas: &mut Formulas, text: &str) -> AnyAutomaton {
-    match &hoa::read_any(formulas, text, SOURCE()).expect(text)[..] {
+    match &hoa::read_any(formulas, text, SOURCE(), &mut Budget::unlimited()).expect(text)[..] {
         [only] => only.automaton.clone(),
         several => panic!("{} automata in {text}", several.len()),
     }
@@ -161,31 +163,31 @@ proptest! {
         let mut draw = random::seeded(seed);
         let ta = random_ta(&propositions, n_states, &mut draw);
         let tgta = random_tgta(&propositions, n_states, &mut draw);
-        let (ta_values, tgta_values) = (ta.to_tgba(), tgta.to_tgba());
+        let (ta_values, tgta_values) = (ta.to_tgba(&mut Budget::unlimited()).unwrap(), tgta.to_tgba(&mut Budget::unlimited()).unwrap());
         let smaller = [
-            ta.clone().trim(),
-            ta.clone().merge_bisimilar(),
-            ta.clone().extract_finite(),
-            ta.clone().reduce(),
-            ta.clone().reduce().extract_finite().reduce(),
+            ta.clone().trim(&mut Budget::unlimited()).unwrap(),
+            ta.clone().merge_bisimilar(&mut Budget::unlimited()).unwrap(),
+            ta.clone().extract_finite(&mut Budget::unlimited()).unwrap(),
+            ta.clone().reduce(&mut Budget::unlimited()).unwrap(),
+            ta.clone().reduce(&mut Budget::unlimited()).unwrap().extract_finite(&mut Budget::unlimited()).unwrap().reduce(&mut Budget::unlimited()).unwrap(),
         ];
-        let smaller_tgta = [tgta.clone().trim(), tgta.clone().merge_bisimilar(), tgta.clone().reduce()];
+        let smaller_tgta = [tgta.clone().trim(&mut Budget::unlimited()).unwrap(), tgta.clone().merge_bisimilar(&mut Budget::unlimited()).unwrap(), tgta.clone().reduce(&mut Budget::unlimited()).unwrap()];
         for word in words(&propositions, 24, 7) {
-            let expected = ta_accepts(&ta, &word);
-            prop_assert_eq!(accepts(&ta_values, &word), expected);
+            let expected = ta_accepts(&ta, &word, &mut Budget::unlimited()).unwrap();
+            prop_assert_eq!(accepts(&ta_values, &word, &mut Budget::unlimited()).unwrap(), expected);
             let finite = word.positions();
-            let expected_finite = ta_accepts_finite(&ta, finite);
+            let expected_finite = ta_accepts_finite(&ta, finite, &mut Budget::unlimited()).unwrap();
             if ta.accepts_deadlocks_like_stuttering() {
-                prop_assert_eq!(expected_finite, ta_accepts(&ta, &repeated(finite)));
+                prop_assert_eq!(expected_finite, ta_accepts(&ta, &repeated(finite), &mut Budget::unlimited()).unwrap());
             }
             for (index, smaller) in smaller.iter().enumerate() {
-                prop_assert_eq!(ta_accepts(smaller, &word), expected, "{}", index);
-                prop_assert_eq!(ta_accepts_finite(smaller, finite), expected_finite, "finite {}", index);
+                prop_assert_eq!(ta_accepts(smaller, &word, &mut Budget::unlimited()).unwrap(), expected, "{}", index);
+                prop_assert_eq!(ta_accepts_finite(smaller, finite, &mut Budget::unlimited()).unwrap(), expected_finite, "finite {}", index);
             }
-            let expected = tgta_accepts(&tgta, &word);
-            prop_assert_eq!(accepts(&tgta_values, &word), expected);
+            let expected = tgta_accepts(&tgta, &word, &mut Budget::unlimited()).unwrap();
+            prop_assert_eq!(accepts(&tgta_values, &word, &mut Budget::unlimited()).unwrap(), expected);
             for (index, smaller) in smaller_tgta.iter().enumerate() {
-                prop_assert_eq!(tgta_accepts(smaller, &word), expected, "TGTA {}", index);
+                prop_assert_eq!(tgta_accepts(smaller, &word, &mut Budget::unlimited()).unwrap(), expected, "TGTA {}", index);
             }
         }
     }
@@ -197,15 +199,15 @@ proptest! {
         let propositions = random::propositions(&mut formulas, 2);
         let formula =
             random::formula(&mut formulas, &propositions, random::NEXT_FREE, size, &mut random::from_tape(&tape));
-        let tgba = translate(&mut formulas, formula, Effort::Medium).unwrap();
-        let ta = to_ta(&tgba, &Limits::default()).unwrap();
-        let small = translate_ta(&mut formulas, formula, Effort::Medium, &Limits::default()).unwrap();
-        for ta in [&ta, &small, &small.clone().extract_finite()] {
+        let tgba = translate(&mut formulas, formula, Effort::Medium, &mut Budget::unlimited()).unwrap();
+        let ta = to_ta(&tgba, &Limits::default(), &mut Budget::unlimited()).unwrap();
+        let small = translate_ta(&mut formulas, formula, Effort::Medium, &Limits::default(), &mut Budget::unlimited()).unwrap();
+        for ta in [&ta, &small, &small.clone().extract_finite(&mut Budget::unlimited()).unwrap()] {
             prop_assert!(ta.accepts_deadlocks_like_stuttering());
             for word in words(&propositions, 16, 8) {
                 let word = word.positions();
                 let expected = satisfies(&formulas, formula, &repeated(word));
-                prop_assert_eq!(ta_accepts_finite(ta, word), expected, "{}", shown(&formulas, formula));
+                prop_assert_eq!(ta_accepts_finite(ta, word, &mut Budget::unlimited()).unwrap(), expected, "{}", shown(&formulas, formula));
             }
         }
     }
@@ -238,18 +240,30 @@ fn the_documented_automata_mean_what_is_said() {
     let starves = formula(&mut formulas, "F G \"Customer[0]@waiting\"");
     for word in words(&formulas.propositions(starves), 100, 11) {
         let expected = satisfies(&formulas, starves, &word);
-        assert_eq!((ta_accepts(&ta, &word), tgta_accepts(&tgta, &word)), (expected, expected));
+        assert_eq!(
+            (
+                ta_accepts(&ta, &word, &mut Budget::unlimited()).unwrap(),
+                tgta_accepts(&tgta, &word, &mut Budget::unlimited()).unwrap()
+            ),
+            (expected, expected)
+        );
         let finite = word.positions();
         let expected = satisfies(&formulas, starves, &repeated(finite));
-        assert_eq!(ta_accepts_finite(&ta, finite), expected);
+        assert_eq!(ta_accepts_finite(&ta, finite, &mut Budget::unlimited()).unwrap(), expected);
     }
     let extended = read_extended(&mut formulas, neighbors);
     assert_eq!(extended.states.len(), 4);
     let neighbors = formula(&mut formulas, "F (\"Phil[0]@eat\" && \"Phil[1]@eat\")");
     for word in words(&formulas.propositions(neighbors), 100, 12) {
-        assert_eq!(extended.accepts(&word), satisfies(&formulas, neighbors, &word));
+        assert_eq!(
+            extended.accepts(&word, &mut Budget::unlimited()).unwrap(),
+            satisfies(&formulas, neighbors, &word)
+        );
         let finite = word.positions();
-        assert_eq!(extended.accepts_finite(finite), satisfies(&formulas, neighbors, &repeated(finite)));
+        assert_eq!(
+            extended.accepts_finite(finite, &mut Budget::unlimited()).unwrap(),
+            satisfies(&formulas, neighbors, &repeated(finite))
+        );
     }
 }
 
@@ -298,11 +312,12 @@ fn labels_are_expanded() {
     let extended = read_extended(&mut formulas, &default);
     let deadlock: Vec<bool> = extended.states.iter().map(|state| state.deadlock).collect();
     assert_eq!(deadlock, infinite);
-    assert!(extended.accepts_deadlocks_like_stuttering());
+    assert!(extended.accepts_deadlocks_like_stuttering(&mut Budget::unlimited()).unwrap());
 }
 
 fn error(text: &str) -> String {
-    let error = hoa::read_any(&mut Formulas::new(), text, SOURCE()).expect_err(text);
+    let read = hoa::read_any(&mut Formulas::new(), text, SOURCE(), &mut Budget::unlimited());
+    let Err(Unread::Wrong(error)) = read else { panic!("{text}") };
     assert!(error.span.is_some(), "no place: {}", error.message);
     format!("{} {}", error.message, error.help.unwrap_or_default())
 }
@@ -385,7 +400,7 @@ fn what_explodes_is_refused() {
              State: [0] 0 {edges} State: 1 State: 2 --END--"
         )
     };
-    assert!(hoa::read_any(&mut Formulas::new(), &ta(20, "[0]1"), SOURCE()).is_ok());
+    assert!(hoa::read_any(&mut Formulas::new(), &ta(20, "[0]1"), SOURCE(), &mut Budget::unlimited()).is_ok());
     assert!(error(&ta(20, "[t]0 [t]1 [t]2")).contains("more than 2097152 steps"));
     assert!(error(&ta(21, "[0]1")).contains("at most 20 propositions"));
     let extended = |n: usize| {
@@ -395,7 +410,7 @@ fn what_explodes_is_refused() {
              State: [t] 0 0 --END--"
         )
     };
-    assert!(hoa::read_any(&mut Formulas::new(), &extended(8), SOURCE()).is_ok());
+    assert!(hoa::read_any(&mut Formulas::new(), &extended(8), SOURCE(), &mut Budget::unlimited()).is_ok());
     assert!(error(&extended(16)).contains("more than 2097152 edges"));
     assert!(error(&extended(17)).contains("at most 16 propositions"));
 }
@@ -403,15 +418,23 @@ fn what_explodes_is_refused() {
 #[test]
 fn other_kinds_are_no_tgba() {
     for text in [TA, TGTA, EXTENDED] {
-        let error = hoa::read(&mut Formulas::new(), text, SOURCE()).expect_err(text);
-        assert!(error.message.contains("expected an automaton that reads values"), "{}", error.message);
+        let error =
+            hoa::read(&mut Formulas::new(), text, SOURCE(), &mut Budget::unlimited()).expect_err(text);
+        assert!(error.to_string().contains("expected an automaton that reads values"), "{error}");
         let mut formulas = Formulas::new();
-        let automata = hoa::read_any(&mut formulas, &format!("{text}\n{text}"), SOURCE()).unwrap();
+        let automata =
+            hoa::read_any(&mut formulas, &format!("{text}\n{text}"), SOURCE(), &mut Budget::unlimited())
+                .unwrap();
         assert_eq!(automata.len(), 2);
         // All answer for themselves as their TGBA does.
         for word in words(automata[0].automaton.propositions(), 40, 13) {
             let any = &automata[0].automaton;
-            assert_eq!(any.accepts(&word), accepts(&any.to_tgba(), &word), "{text}");
+            assert_eq!(
+                any.accepts(&word, &mut Budget::unlimited()).unwrap(),
+                accepts(&any.to_tgba(&mut Budget::unlimited()).unwrap(), &word, &mut Budget::unlimited())
+                    .unwrap(),
+                "{text}"
+            );
         }
     }
     let tgba =
@@ -424,7 +447,7 @@ fn no_prefix_and_no_mutation_makes_the_reader_panic() {
     let mut formulas = Formulas::new();
     for text in [TA, TGTA, EXTENDED] {
         for end in 1..text.len() {
-            assert!(hoa::read_any(&mut formulas, &text[..end], SOURCE()).is_err());
+            assert!(hoa::read_any(&mut formulas, &text[..end], SOURCE(), &mut Budget::unlimited()).is_err());
         }
         let mut draw = random::seeded(5);
         for _ in 0..4_000 {
@@ -438,12 +461,12 @@ fn no_prefix_and_no_mutation_makes_the_reader_panic() {
                 }
             }
             let text = String::from_utf8_lossy(&bytes);
-            if let Ok(found) = hoa::read_any(&mut formulas, &text, SOURCE()) {
+            if let Ok(found) = hoa::read_any(&mut formulas, &text, SOURCE(), &mut Budget::unlimited()) {
                 // What was read can be used, written and read.
                 for named in found {
-                    named.automaton.to_tgba();
+                    named.automaton.to_tgba(&mut Budget::unlimited()).unwrap();
                     let text = hoa::write_any(&named.automaton, &formulas, named.name.as_deref());
-                    hoa::read_any(&mut formulas, &text, SOURCE()).expect(&text);
+                    hoa::read_any(&mut formulas, &text, SOURCE(), &mut Budget::unlimited()).expect(&text);
                 }
             }
         }

@@ -5,8 +5,10 @@ mod common;
 use automata::complement::{complement, separating_word};
 use automata::stutter::{Stuttering, closure, formula_stuttering, shrink, stretch};
 use automata::{Effort, accepts, is_empty, product, translate};
+use base::Budget;
 use common::{config, disagreement, formula, shown, tape, words};
-use ltl::{Formulas, Lasso, Valuation, random, satisfies};
+use generators::random;
+use ltl::{Formulas, Lasso, Valuation, satisfies};
 use proptest::prelude::*;
 
 /// The word with each finite block of equal letters made one letter, and a constant end kept; as its
@@ -56,8 +58,8 @@ proptest! {
         let formula =
             random::formula(&mut formulas, &propositions, random::ALL, size, &mut random::from_tape(&tape));
         let mut draw = random::seeded(u64::from(size));
-        match formula_stuttering(&mut formulas, formula, Effort::Medium).unwrap() {
-            Stuttering::Invariant => {
+        match formula_stuttering(&mut formulas, formula, Effort::Medium, &mut Budget::unlimited()).unwrap() {
+            Stuttering::Invariant(_) => {
                 for word in words(&propositions, 20, 8) {
                     let other = stretched(&word, &mut draw);
                     prop_assert!(equivalent(&word, &other));
@@ -83,24 +85,24 @@ proptest! {
         let formula =
             random::formula(&mut formulas, &propositions, random::ALL, size, &mut random::from_tape(&tape));
         let negation = formulas.not(formula);
-        let tgba = translate(&mut formulas, formula, Effort::Medium).unwrap();
-        let negated = translate(&mut formulas, negation, Effort::Medium).unwrap();
-        let closed = closure(&tgba, 100_000).unwrap();
+        let tgba = translate(&mut formulas, formula, Effort::Medium, &mut Budget::unlimited()).unwrap();
+        let negated = translate(&mut formulas, negation, Effort::Medium, &mut Budget::unlimited()).unwrap();
+        let (closed, _) = closure(&tgba, 100_000, &mut Budget::unlimited()).unwrap();
         let mut draw = random::seeded(3);
         for word in words(&propositions, 16, 21) {
             let other = stretched(&word, &mut draw);
-            prop_assert_eq!(accepts(&closed, &word), accepts(&closed, &other), "closed: {}", shown(&formulas, formula));
+            prop_assert_eq!(accepts(&closed, &word, &mut Budget::unlimited()).unwrap(), accepts(&closed, &other, &mut Budget::unlimited()).unwrap(), "closed: {}", shown(&formulas, formula));
             if satisfies(&formulas, formula, &word) {
-                prop_assert!(accepts(&closed, &word) && accepts(&closed, &other));
-                prop_assert!(accepts(&stretch(&tgba, 100_000).unwrap(), &other));
+                prop_assert!(accepts(&closed, &word, &mut Budget::unlimited()).unwrap() && accepts(&closed, &other, &mut Budget::unlimited()).unwrap());
+                prop_assert!(accepts(&stretch(&tgba, 100_000, &mut Budget::unlimited()).unwrap(), &other, &mut Budget::unlimited()).unwrap());
             }
             if satisfies(&formulas, formula, &other) {
-                prop_assert!(accepts(&shrink(&tgba).unwrap(), &word));
+                prop_assert!(accepts(&shrink(&tgba, &mut Budget::unlimited()).unwrap(), &word, &mut Budget::unlimited()).unwrap());
             }
         }
         // Nothing is invented: the closure adds a word iff the language sees stuttering.
-        let adds = !is_empty(&product(&closed, &negated, usize::MAX).unwrap());
-        let sees = formula_stuttering(&mut formulas, formula, Effort::Medium).unwrap() != Stuttering::Invariant;
+        let adds = !is_empty(&product(&closed, &negated, usize::MAX, &mut Budget::unlimited()).unwrap(), &mut Budget::unlimited()).unwrap();
+        let sees = formula_stuttering(&mut formulas, formula, Effort::Medium, &mut Budget::unlimited()).unwrap().proof().is_none();
         prop_assert_eq!(adds, sees, "{}", shown(&formulas, formula));
     }
 
@@ -111,36 +113,36 @@ proptest! {
         let formula =
             random::formula(&mut formulas, &propositions, random::ALL, size, &mut random::from_tape(&tape));
         let negation = formulas.not(formula);
-        let tgba = translate(&mut formulas, formula, Effort::High).unwrap();
-        let Some(other) = complement(&tgba, 3_000) else { return Ok(()) };
+        let tgba = translate(&mut formulas, formula, Effort::High, &mut Budget::unlimited()).unwrap();
+        let Ok(other) = complement(&tgba, 3_000, &mut Budget::unlimited()) else { return Ok(()) };
         let wrong = disagreement(&formulas, negation, &other, &words(&propositions, 24, 6)).cloned();
         prop_assert_eq!(wrong, None, "{}", shown(&formulas, formula));
-        let negated = translate(&mut formulas, negation, Effort::Low).unwrap();
-        prop_assert!(is_empty(&product(&tgba, &other, usize::MAX).unwrap()));
-        prop_assert_eq!(separating_word(&negated, &other, 3_000).flatten(), None, "{}", shown(&formulas, formula));
-        if let Some(Some(word)) = separating_word(&tgba, &negated, 3_000) {
-            prop_assert!(accepts(&tgba, &word) != accepts(&negated, &word));
+        let negated = translate(&mut formulas, negation, Effort::Low, &mut Budget::unlimited()).unwrap();
+        prop_assert!(is_empty(&product(&tgba, &other, usize::MAX, &mut Budget::unlimited()).unwrap(), &mut Budget::unlimited()).unwrap());
+        prop_assert_eq!(separating_word(&negated, &other, 3_000, &mut Budget::unlimited()).ok().flatten(), None, "{}", shown(&formulas, formula));
+        if let Ok(Some(word)) = separating_word(&tgba, &negated, 3_000, &mut Budget::unlimited()) {
+            prop_assert!(accepts(&tgba, &word, &mut Budget::unlimited()).unwrap() != accepts(&negated, &word, &mut Budget::unlimited()).unwrap());
         }
     }
 }
 
-/// The trap of 004: for a → b(F) → c → a the closure must not accept a·b^ω.
+/// The trap of [holzmann.96.closure]: for a → b(F) → c → a the closure must not accept a·b^ω.
 #[test]
 fn waiting_for_ever_is_not_accepted() {
     let mut formulas = Formulas::new();
     let text = "a & !b & !c & G ((a & !b & !c -> X (b & !a & !c)) & (b & !a & !c -> X (c & !a & !b)) \
         & (c & !a & !b -> X (a & !b & !c)))";
     let cycle = formula(&mut formulas, text);
-    let tgba = translate(&mut formulas, cycle, Effort::High).unwrap();
-    let closed = closure(&tgba, 1_000).unwrap();
+    let tgba = translate(&mut formulas, cycle, Effort::High, &mut Budget::unlimited()).unwrap();
+    let (closed, _) = closure(&tgba, 1_000, &mut Budget::unlimited()).unwrap();
     let [a, b, c] = ["a", "b", "c"].map(|name| Valuation::from_iter([formulas.proposition(name)]));
     let word = |prefix: &[&Valuation], cycle: &[&Valuation]| {
         let own = |letters: &[&Valuation]| letters.iter().map(|&letter| letter.clone()).collect();
         Lasso::new(own(prefix), own(cycle)).unwrap()
     };
-    assert!(accepts(&closed, &word(&[], &[&a, &b, &c])));
-    assert!(accepts(&closed, &word(&[&a, &a], &[&b, &b, &b, &c, &a, &a])));
-    assert!(!accepts(&closed, &word(&[&a], &[&b])));
+    assert!(accepts(&closed, &word(&[], &[&a, &b, &c]), &mut Budget::unlimited()).unwrap());
+    assert!(accepts(&closed, &word(&[&a, &a], &[&b, &b, &b, &c, &a, &a]), &mut Budget::unlimited()).unwrap());
+    assert!(!accepts(&closed, &word(&[&a], &[&b]), &mut Budget::unlimited()).unwrap());
 }
 
 #[test]
@@ -149,9 +151,10 @@ fn all_three_complements_are_used() {
     for text in ["G F a & G F b", "F G a", "F G a | G F b", "G (a -> X F b)", "(a U G b) | X X !a"] {
         let formula = formula(&mut formulas, text);
         let negation = formulas.not(formula);
-        let [yes, no] = [formula, negation].map(|f| translate(&mut formulas, f, Effort::High).unwrap());
+        let [yes, no] = [formula, negation]
+            .map(|f| translate(&mut formulas, f, Effort::High, &mut Budget::unlimited()).unwrap());
         for (automaton, expected) in [(&yes, negation), (&no, formula)] {
-            let other = complement(automaton, 20_000).expect(text);
+            let other = complement(automaton, 20_000, &mut Budget::unlimited()).expect(text);
             let words = words(&formulas.propositions(formula), 60, 6);
             assert_eq!(disagreement(&formulas, expected, &other, &words), None, "{text}");
         }

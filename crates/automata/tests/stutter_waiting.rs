@@ -3,14 +3,16 @@
 mod common;
 
 use automata::complement::separating_word;
-use automata::stutter::{Stuttering, formula_stuttering};
+use automata::stutter::formula_stuttering;
 use automata::waiting::waiting_form;
 use automata::{
     Effort, Label, Marks, Placement, State, Tgba, TooLarge, accepts, is_empty, product, translate,
     translate_ba,
 };
+use base::Budget;
 use common::{config, formula, shown, tape, words};
-use ltl::{Formula, Formulas, Lasso, Prop, Valuation, random, satisfies};
+use generators::random;
+use ltl::{Formula, Formulas, Lasso, Prop, Valuation, satisfies};
 use proptest::prelude::*;
 
 /// An edge that is not followed by a loop with the same letters.
@@ -53,7 +55,7 @@ fn has_lazy_run(tgba: &Tgba, word: &Lasso) -> bool {
             }
         }
     }
-    !is_empty(&runs)
+    !is_empty(&runs, &mut Budget::unlimited()).unwrap()
 }
 
 /// Random words, their letters repeated now and then.
@@ -75,19 +77,38 @@ fn check(
     tgba: &Tgba,
     words: &[Lasso],
 ) -> Result<(), TestCaseError> {
-    let waiting = waiting_form(tgba, 20_000).unwrap();
+    let waiting = waiting_form(tgba, 20_000, &mut Budget::unlimited()).unwrap();
     let text = shown(formulas, formula);
     prop_assert_eq!(edge_without_loop(&waiting), None, "{}", text);
     for word in words {
         let expected = satisfies(formulas, formula, word);
-        prop_assert_eq!(accepts(&waiting, word), expected, "{} {:?}", text, word);
+        prop_assert_eq!(
+            accepts(&waiting, word, &mut Budget::unlimited()).unwrap(),
+            expected,
+            "{} {:?}",
+            text,
+            word
+        );
         prop_assert_eq!(has_lazy_run(&waiting, word), expected, "lazy: {} {:?}", text, word);
     }
     let negation = formulas.not(formula);
-    let negated = translate(formulas, negation, Effort::Low).unwrap();
-    prop_assert!(is_empty(&product(&waiting, &negated, usize::MAX).unwrap()), "{}", text);
+    let negated = translate(formulas, negation, Effort::Low, &mut Budget::unlimited()).unwrap();
+    prop_assert!(
+        is_empty(
+            &product(&waiting, &negated, usize::MAX, &mut Budget::unlimited()).unwrap(),
+            &mut Budget::unlimited()
+        )
+        .unwrap(),
+        "{}",
+        text
+    );
     if waiting.n_states() <= 4 {
-        prop_assert_eq!(separating_word(tgba, &waiting, 500).flatten(), None, "{}", text);
+        prop_assert_eq!(
+            separating_word(tgba, &waiting, 500, &mut Budget::unlimited()).ok().flatten(),
+            None,
+            "{}",
+            text
+        );
     }
     Ok(())
 }
@@ -103,11 +124,11 @@ proptest! {
         let formula = random::formula(&mut formulas, &propositions, random::NEXT_FREE, size, &mut draw);
         let words = repeating_words(&propositions, 14, u64::from(size));
         for effort in [Effort::Medium, Effort::High] {
-            let tgba = translate(&mut formulas, formula, effort).unwrap();
+            let tgba = translate(&mut formulas, formula, effort, &mut Budget::unlimited()).unwrap();
             check(&mut formulas, formula, &tgba, &words)?;
         }
         // Levels and marks on states spoil loops, so here states are copied.
-        let ba = translate_ba(&mut formulas, formula, Effort::Medium, Placement::States).unwrap();
+        let ba = translate_ba(&mut formulas, formula, Effort::Medium, Placement::States, &mut Budget::unlimited()).unwrap();
         check(&mut formulas, formula, &ba, &words)?;
     }
 
@@ -118,8 +139,8 @@ proptest! {
         let propositions = random::propositions(&mut formulas, 2);
         let mut draw = random::from_tape(&tape);
         let formula = random::formula(&mut formulas, &propositions, random::ALL, size, &mut draw);
-        if formula_stuttering(&mut formulas, formula, Effort::Low).unwrap() == Stuttering::Invariant {
-            let tgba = translate(&mut formulas, formula, Effort::Low).unwrap();
+        if formula_stuttering(&mut formulas, formula, Effort::Low, &mut Budget::unlimited()).unwrap().proof().is_some() {
+            let tgba = translate(&mut formulas, formula, Effort::Low, &mut Budget::unlimited()).unwrap();
             check(&mut formulas, formula, &tgba, &repeating_words(&propositions, 14, 2))?;
         }
     }
@@ -138,7 +159,7 @@ fn a_cycle_with_one_letter_becomes_a_marked_loop() {
     tgba.add_edge(other, a, Marks::single(1), start);
     let words = repeating_words(&formulas.propositions(globally), 20, 1);
     check(&mut formulas, globally, &tgba, &words).unwrap();
-    assert_eq!(waiting_form(&tgba, 10).unwrap().n_states(), 1);
+    assert_eq!(waiting_form(&tgba, 10, &mut Budget::unlimited()).unwrap().n_states(), 1);
 }
 
 #[test]
@@ -146,10 +167,11 @@ fn changes_are_followed_step_by_step() {
     let mut formulas = Formulas::new();
     for text in ["F (a & X (!a & b))", "G F (a & X !a)", "G (a <-> X a)", "G (a & X !a -> X (b U a))"] {
         let formula = formula(&mut formulas, text);
-        assert_eq!(formula_stuttering(&mut formulas, formula, Effort::High), Ok(Stuttering::Invariant));
+        let found = formula_stuttering(&mut formulas, formula, Effort::High, &mut Budget::unlimited());
+        assert!(found.unwrap().proof().is_some());
         let words = repeating_words(&formulas.propositions(formula), 200, 5);
         for effort in [Effort::Low, Effort::High] {
-            let tgba = translate(&mut formulas, formula, effort).unwrap();
+            let tgba = translate(&mut formulas, formula, effort, &mut Budget::unlimited()).unwrap();
             check(&mut formulas, formula, &tgba, &words).unwrap();
         }
     }
@@ -159,7 +181,7 @@ fn changes_are_followed_step_by_step() {
 fn too_many_copies_are_refused() {
     let mut formulas = Formulas::new();
     let change = formula(&mut formulas, "F (a & X (!a & b))");
-    let tgba = translate(&mut formulas, change, Effort::High).unwrap();
-    assert!(waiting_form(&tgba, 100).is_ok());
-    assert_eq!(waiting_form(&tgba, 2).unwrap_err(), TooLarge::States);
+    let tgba = translate(&mut formulas, change, Effort::High, &mut Budget::unlimited()).unwrap();
+    assert!(waiting_form(&tgba, 100, &mut Budget::unlimited()).is_ok());
+    assert_eq!(waiting_form(&tgba, 2, &mut Budget::unlimited()).unwrap_err(), TooLarge::States.into());
 }

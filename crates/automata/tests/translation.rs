@@ -2,9 +2,9 @@
 
 mod common;
 
+use automata::GaveUp;
 use automata::clean::{simplify_marks, trim};
 use automata::simulation::{Direction, Relation, reduce};
-use automata::translate::{GaveUp, translate_ba_within};
 use automata::{
     Config, Effort, Placement, Tgba, TooLarge, accepting_lasso, accepts, is_empty, product, to_ba, translate,
     translate_ba, union,
@@ -12,7 +12,8 @@ use automata::{
 use base::budget::Patience;
 use base::{Budget, Limit};
 use common::{config, disagreement, formula, shown, tape, words};
-use ltl::{Formula, Formulas, Lasso, Prop, Valuation, random, satisfies};
+use generators::random;
+use ltl::{Formula, Formulas, Lasso, Prop, Valuation, satisfies};
 use proptest::prelude::*;
 
 const EFFORTS: [Effort; 3] = [Effort::Low, Effort::Medium, Effort::High];
@@ -29,21 +30,38 @@ fn random_formula(tape: &[u32], size: u32, n_propositions: usize) -> (Formulas, 
 fn variants(tgba: &Tgba) -> Vec<(&'static str, Tgba)> {
     let order: Vec<u32> = (0..tgba.n_marks()).collect();
     let backwards: Vec<u32> = order.iter().rev().copied().collect();
-    let reduced = |direction, relation| reduce(tgba.clone(), direction, relation);
-    let ba = automata::degeneralize(tgba, Placement::States, &order);
+    let reduced =
+        |direction, relation| reduce(tgba.clone(), direction, relation, &mut Budget::unlimited()).unwrap();
+    let ba = automata::degeneralize(tgba, Placement::States, &order, &mut Budget::unlimited()).unwrap();
     vec![
-        ("trim", trim(tgba.clone())),
-        ("marks", simplify_marks(trim(tgba.clone()))),
+        ("trim", trim(tgba.clone(), &mut Budget::unlimited()).unwrap()),
+        (
+            "marks",
+            simplify_marks(trim(tgba.clone(), &mut Budget::unlimited()).unwrap(), &mut Budget::unlimited())
+                .unwrap(),
+        ),
         ("forward bisimulation", reduced(Direction::Forward, Relation::Bisimulation)),
         ("backward bisimulation", reduced(Direction::Backward, Relation::Bisimulation)),
         ("forward simulation", reduced(Direction::Forward, Relation::Simulation)),
         ("backward simulation", reduced(Direction::Backward, Relation::Simulation)),
-        ("degeneralized on edges", automata::degeneralize(tgba, Placement::Edges, &order)),
-        ("degeneralized on states, reversed", automata::degeneralize(tgba, Placement::States, &backwards)),
-        ("BA, simulated", reduce(ba.clone(), Direction::Forward, Relation::Simulation)),
-        ("BA, simulated backwards", reduce(ba.clone(), Direction::Backward, Relation::Simulation)),
-        ("BA", to_ba(tgba, Effort::High, Placement::States)),
-        ("TBA", to_ba(tgba, Effort::Medium, Placement::Edges)),
+        (
+            "degeneralized on edges",
+            automata::degeneralize(tgba, Placement::Edges, &order, &mut Budget::unlimited()).unwrap(),
+        ),
+        (
+            "degeneralized on states, reversed",
+            automata::degeneralize(tgba, Placement::States, &backwards, &mut Budget::unlimited()).unwrap(),
+        ),
+        (
+            "BA, simulated",
+            reduce(ba.clone(), Direction::Forward, Relation::Simulation, &mut Budget::unlimited()).unwrap(),
+        ),
+        (
+            "BA, simulated backwards",
+            reduce(ba.clone(), Direction::Backward, Relation::Simulation, &mut Budget::unlimited()).unwrap(),
+        ),
+        ("BA", to_ba(tgba, Effort::High, Placement::States, &mut Budget::unlimited()).unwrap()),
+        ("TBA", to_ba(tgba, Effort::Medium, Placement::Edges, &mut Budget::unlimited()).unwrap()),
         ("degeneralized on states", ba),
     ]
 }
@@ -66,7 +84,7 @@ proptest! {
         let (mut formulas, formula, propositions) = random_formula(&tape, size, n);
         let words = words(&propositions, 24, u64::from(size));
         for effort in EFFORTS {
-            let tgba = translate(&mut formulas, formula, effort).unwrap();
+            let tgba = translate(&mut formulas, formula, effort, &mut Budget::unlimited()).unwrap();
             let wrong = disagreement(&formulas, formula, &tgba, &words);
             prop_assert_eq!(wrong, None, "{:?}: {}", effort, shown(&formulas, formula));
             if effort == Effort::Low || size < 8 {
@@ -84,12 +102,12 @@ proptest! {
         let (mut formulas, formula, _) = random_formula(&tape, size, 3);
         let negation = formulas.not(formula);
         for effort in [Effort::Low, Effort::High] {
-            let [yes, no] = [formula, negation].map(|f| translate(&mut formulas, f, effort).unwrap());
-            let both = product(&yes, &no, usize::MAX).unwrap();
-            prop_assert!(is_empty(&both), "{}", shown(&formulas, formula));
+            let [yes, no] = [formula, negation].map(|f| translate(&mut formulas, f, effort, &mut Budget::unlimited()).unwrap());
+            let both = product(&yes, &no, usize::MAX, &mut Budget::unlimited()).unwrap();
+            prop_assert!(is_empty(&both, &mut Budget::unlimited()).unwrap(), "{}", shown(&formulas, formula));
             for (f, tgba) in [(formula, &yes), (negation, &no)] {
-                if let Some(word) = accepting_lasso(tgba) {
-                    prop_assert!(satisfies(&formulas, f, &word) && accepts(tgba, &word));
+                if let Some(word) = accepting_lasso(tgba, &mut Budget::unlimited()).unwrap() {
+                    prop_assert!(satisfies(&formulas, f, &word) && accepts(tgba, &word, &mut Budget::unlimited()).unwrap());
                 }
             }
         }
@@ -101,10 +119,10 @@ proptest! {
         let negation = formulas.not(formula);
         let words = words(&propositions, 24, 7);
         for placement in [Placement::States, Placement::Edges] {
-            let ba = translate_ba(&mut formulas, formula, Effort::High, placement).unwrap();
-            let no = translate(&mut formulas, negation, Effort::Medium).unwrap();
+            let ba = translate_ba(&mut formulas, formula, Effort::High, placement, &mut Budget::unlimited()).unwrap();
+            let no = translate(&mut formulas, negation, Effort::Medium, &mut Budget::unlimited()).unwrap();
             prop_assert_eq!(disagreement(&formulas, formula, &ba, &words), None, "{}", shown(&formulas, formula));
-            prop_assert!(is_empty(&product(&ba, &no, usize::MAX).unwrap()), "{}", shown(&formulas, formula));
+            prop_assert!(is_empty(&product(&ba, &no, usize::MAX, &mut Budget::unlimited()).unwrap(), &mut Budget::unlimited()).unwrap(), "{}", shown(&formulas, formula));
             prop_assert!(placement == Placement::Edges || ba.is_state_based());
         }
     }
@@ -114,11 +132,11 @@ proptest! {
         let (mut formulas, a, propositions) = random_formula(&tape, size, 2);
         let b = random::formula(&mut formulas, &propositions, random::ALL, size, &mut random::seeded(u64::from(size)));
         let words = words(&propositions, 16, 11);
-        let [left, right] = [a, b].map(|f| translate(&mut formulas, f, Effort::Medium).unwrap());
+        let [left, right] = [a, b].map(|f| translate(&mut formulas, f, Effort::Medium, &mut Budget::unlimited()).unwrap());
         let (and, or) = (formulas.and([a, b]), formulas.or([a, b]));
-        let both = product(&left, &right, usize::MAX).unwrap();
+        let both = product(&left, &right, usize::MAX, &mut Budget::unlimited()).unwrap();
         prop_assert_eq!(disagreement(&formulas, and, &both, &words), None);
-        prop_assert_eq!(disagreement(&formulas, or, &union(&left, &right), &words), None);
+        prop_assert_eq!(disagreement(&formulas, or, &union(&left, &right, &mut Budget::unlimited()).unwrap(), &words), None);
     }
 }
 
@@ -136,8 +154,10 @@ fn an_automaton_without_fuel_is_exact_too() {
         let config = Config { fuel: u64::from(draw(4_000)), ..Config::default() };
         for placement in [None, Some(Placement::States)] {
             let mut make = |config| match placement {
-                None => translate(&mut formulas, formula, config),
-                Some(placement) => translate_ba(&mut formulas, formula, config, placement),
+                None => translate(&mut formulas, formula, config, &mut Budget::unlimited()),
+                Some(placement) => {
+                    translate_ba(&mut formulas, formula, config, placement, &mut Budget::unlimited())
+                }
             };
             let best = make(Config::default()).unwrap();
             match make(config) {
@@ -148,7 +168,7 @@ fn an_automaton_without_fuel_is_exact_too() {
                     assert!(placement.is_none() || tgba.is_state_based() && tgba.n_marks() == 1);
                 }
                 Err(reason) => {
-                    assert_eq!(reason, TooLarge::Work);
+                    assert_eq!(reason, TooLarge::Work.into());
                     n_refused += 1;
                 }
             }
@@ -166,11 +186,17 @@ fn a_spent_budget_ends_a_translation_wherever_it_is() {
     for looks in (0..12).map(|power| (1 << power) - 1) {
         let watch = Patience::new(looks);
         let mut budget = Budget::new(u64::MAX, u64::MAX, &watch);
-        let result =
-            translate_ba_within(&mut formulas, formula, Effort::High, Placement::States, &mut budget);
+        let result = translate_ba(&mut formulas, formula, Effort::High, Placement::States, &mut budget);
         match result {
             Ok(ba) => {
-                assert!(!accepts(&ba, &Lasso::new(vec![], vec![Valuation::new()]).unwrap()));
+                assert!(
+                    !accepts(
+                        &ba,
+                        &Lasso::new(vec![], vec![Valuation::new()]).unwrap(),
+                        &mut Budget::unlimited()
+                    )
+                    .unwrap()
+                );
                 break;
             }
             Err(reason) => assert_eq!(reason, GaveUp::Limit(Limit::Interrupt)),
@@ -190,7 +216,9 @@ fn large_formulas_are_exact_too() {
         let size = 14 + draw(10);
         let formula = random::formula(&mut formulas, &propositions, random::ALL, size, &mut draw);
         let words = words(&propositions, 30, 5);
-        let Ok(tgba) = translate(&mut formulas, formula, Effort::High) else { continue };
+        let Ok(tgba) = translate(&mut formulas, formula, Effort::High, &mut Budget::unlimited()) else {
+            continue;
+        };
         assert_eq!(disagreement(&formulas, formula, &tgba, &words), None, "{}", shown(&formulas, formula));
     }
 }
@@ -198,8 +226,9 @@ fn large_formulas_are_exact_too() {
 fn sizes(text: &str) -> (usize, usize) {
     let mut formulas = Formulas::new();
     let formula = formula(&mut formulas, text);
-    let tgba = translate(&mut formulas, formula, Effort::High).unwrap();
-    let ba = translate_ba(&mut formulas, formula, Effort::High, Placement::States).unwrap();
+    let tgba = translate(&mut formulas, formula, Effort::High, &mut Budget::unlimited()).unwrap();
+    let ba = translate_ba(&mut formulas, formula, Effort::High, Placement::States, &mut Budget::unlimited())
+        .unwrap();
     (tgba.n_states(), ba.n_states())
 }
 
@@ -220,9 +249,9 @@ fn seventy_propositions_are_no_problem() {
     let text = |op: &str| (0..70).map(|i| format!("p{i}")).collect::<Vec<_>>().join(op);
     let mut formulas = Formulas::new();
     let together = formula(&mut formulas, &format!("G F ({}) & F G ({})", text(" & "), text(" | ")));
-    let tgba = translate(&mut formulas, together, Effort::High).unwrap();
+    let tgba = translate(&mut formulas, together, Effort::High, &mut Budget::unlimited()).unwrap();
     assert_eq!(tgba.n_states(), 2);
-    let word = accepting_lasso(&tgba).unwrap();
+    let word = accepting_lasso(&tgba, &mut Budget::unlimited()).unwrap().unwrap();
     assert!(satisfies(&formulas, together, &word));
 }
 
@@ -231,12 +260,18 @@ fn what_is_too_large_is_refused() {
     let mut formulas = Formulas::new();
     let many = (0..70).map(|i| format!("G F p{i}")).collect::<Vec<_>>().join(" & ");
     let many = formula(&mut formulas, &many);
-    assert_eq!(translate(&mut formulas, many, Effort::High).unwrap_err(), TooLarge::Marks);
+    assert_eq!(
+        translate(&mut formulas, many, Effort::High, &mut Budget::unlimited()).unwrap_err(),
+        TooLarge::Marks.into()
+    );
     let deep = (0..9_000).fold(formulas.atom("a"), |f, _| formulas.next(f));
-    assert_eq!(translate(&mut formulas, deep, Effort::High).unwrap_err(), TooLarge::Formula);
+    assert_eq!(
+        translate(&mut formulas, deep, Effort::High, &mut Budget::unlimited()).unwrap_err(),
+        TooLarge::Formula.into()
+    );
     let wide = (0..40).map(|i| format!("(a{i} U b{i})")).collect::<Vec<_>>().join(" & ");
     let wide = formula(&mut formulas, &wide);
-    assert!(translate(&mut formulas, wide, Effort::Low).is_err());
+    assert!(translate(&mut formulas, wide, Effort::Low, &mut Budget::unlimited()).is_err());
 }
 
 /// The tableau of the whole has too many labels; those of its parts have not.
@@ -246,10 +281,13 @@ fn a_disjunction_that_is_too_large_is_translated_part_by_part() {
     let text = format!("!(G ({}))", parts.join(" & "));
     let mut formulas = Formulas::new();
     let formula = ltl::parse(&mut formulas, &text, base::SourceId::new(0), 0).unwrap().formula;
-    let tgba = translate(&mut formulas, formula, Effort::Low).unwrap();
+    let tgba = translate(&mut formulas, formula, Effort::Low, &mut Budget::unlimited()).unwrap();
     assert!(tgba.n_states() <= 2 * 20 + 1, "{}", tgba.n_states());
     let propositions = formulas.propositions(formula);
     for word in words(&propositions, 100, 5) {
-        assert_eq!(accepts(&tgba, &word), satisfies(&formulas, formula, &word));
+        assert_eq!(
+            accepts(&tgba, &word, &mut Budget::unlimited()).unwrap(),
+            satisfies(&formulas, formula, &word)
+        );
     }
 }

@@ -95,12 +95,41 @@ pub struct Budget<'w> {
     /// Bytes that were allowed in all: what messages tell.
     all_bytes: u64,
     watch: Option<&'w dyn Watch>,
-    /// Polls until the watch is asked again.
-    countdown: u32,
-    /// Polls between two looks, as they turned out to be long enough.
-    interval: u32,
+    /// Expanded states are long pieces of work, others short ones.
+    polls: Pace,
+    ticks: Pace,
     /// When the watch was asked last.
     asked_at: u64,
+}
+
+/// How often the watch is asked.
+#[derive(Clone, Copy)]
+struct Pace {
+    /// Pieces of work until it is asked again.
+    countdown: u32,
+    /// Pieces between two looks, as they turned out to take long enough.
+    interval: u32,
+}
+
+impl Pace {
+    const START: Pace = Pace { countdown: 1, interval: 1 };
+
+    /// Whether it is time to look.
+    #[inline]
+    fn is_due(&mut self) -> bool {
+        self.countdown -= 1;
+        self.countdown == 0
+    }
+
+    /// Begins again, after so many nanoseconds.
+    fn adapt(&mut self, elapsed: u64) {
+        self.interval = match self.interval {
+            interval if elapsed < Budget::PACE / 2 => (2 * interval).min(Budget::MAX_INTERVAL),
+            interval if elapsed > 2 * Budget::PACE => (interval / 8).max(1),
+            interval => interval,
+        };
+        self.countdown = self.interval;
+    }
 }
 
 impl<'w> Budget<'w> {
@@ -121,13 +150,14 @@ impl<'w> Budget<'w> {
 
     fn with(max_states: u64, max_bytes: u64, watch: Option<&'w dyn Watch>) -> Budget<'w> {
         let asked_at = watch.map_or(0, Watch::nanoseconds);
-        Budget { max_states, max_bytes, all_bytes: max_bytes, watch, countdown: 1, interval: 1, asked_at }
+        let (polls, ticks) = (Pace::START, Pace::START);
+        Budget { max_states, max_bytes, all_bytes: max_bytes, watch, polls, ticks, asked_at }
     }
 
     /// Another budget with what is left of this one: for a worker, or for a part of a computation.
     #[must_use]
     pub fn share(&self) -> Budget<'w> {
-        Budget { countdown: 1, interval: 1, ..*self }
+        Budget { polls: Pace::START, ticks: Pace::START, ..*self }
     }
 
     /// Checks the limits. Call it once per expanded state; it is cheap.
@@ -142,8 +172,7 @@ impl<'w> Budget<'w> {
         if progress.bytes > self.max_bytes {
             return Err(Limit::Memory(self.all_bytes));
         }
-        self.countdown -= 1;
-        if self.countdown == 0 { self.look(progress) } else { Ok(()) }
+        if self.polls.is_due() { self.look(progress, |budget| &mut budget.polls) } else { Ok(()) }
     }
 
     /// The same for a small piece of work that stores no states.
@@ -152,8 +181,7 @@ impl<'w> Budget<'w> {
     /// The limit that was reached.
     #[inline]
     pub fn tick(&mut self) -> Result<(), Limit> {
-        self.countdown -= 1;
-        if self.countdown == 0 { self.look(&Progress::default()) } else { Ok(()) }
+        if self.ticks.is_due() { self.look(&Progress::default(), |budget| &mut budget.ticks) } else { Ok(()) }
     }
 
     /// Takes so many bytes for good, or until they are released.
@@ -174,19 +202,15 @@ impl<'w> Budget<'w> {
     }
 
     #[cold]
-    fn look(&mut self, progress: &Progress) -> Result<(), Limit> {
+    fn look(&mut self, progress: &Progress, pace: fn(&mut Self) -> &mut Pace) -> Result<(), Limit> {
         let Some(watch) = self.watch else {
-            self.countdown = Budget::MAX_INTERVAL;
+            pace(self).countdown = Budget::MAX_INTERVAL;
             return Ok(());
         };
         let now = watch.nanoseconds();
         let elapsed = now.saturating_sub(self.asked_at);
-        self.interval = match self.interval {
-            interval if elapsed < Budget::PACE / 2 => (2 * interval).min(Budget::MAX_INTERVAL),
-            interval if elapsed > 2 * Budget::PACE => (interval / 8).max(1),
-            interval => interval,
-        };
-        (self.asked_at, self.countdown) = (now, self.interval);
+        self.asked_at = now;
+        pace(self).adapt(elapsed);
         watch.look(progress)
     }
 }

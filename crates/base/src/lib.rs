@@ -1,5 +1,5 @@
 //! What every crate of Stubborn needs and nothing more: places in source texts, diagnostics,
-//! near names, typed ids, and the budget that long computations poll.
+//! near names, numbers as text, typed ids, and the budget that long computations poll.
 //!
 //! This crate knows nothing of models or properties, and does no input or output: whoever reads
 //! files hands in their bytes ([`SourceMap::add`]), whoever has a clock hands in a
@@ -10,6 +10,7 @@ pub mod diagnostic;
 pub mod id;
 pub mod source;
 pub mod suggest;
+pub mod text;
 
 pub use budget::{Budget, Limit, Progress};
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};

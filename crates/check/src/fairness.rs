@@ -1,7 +1,7 @@
 //! Fairness: which infinite runs count, and what a strong component must have to contain one.
 //!
 //! A constraint is a set of actions: it is enabled if one of them is, and taken if one of them
-//! happens. A process is the set of actions that it takes part in (002, Definition 7
+//! happens. A process is the set of actions that it takes part in ([malinen.03.fairness], Definition 7
 //! [malinen.03.fairness]). A run is *weakly* fair to a constraint if this is disabled infinitely often
 //! or taken infinitely often; *strongly* fair if it is taken infinitely often or enabled only finitely
 //! often. The state of a deadlock that repeats enables nothing.
@@ -16,7 +16,9 @@
 //! Marks of a state count for a component as soon as that has an edge, since then each of its states has
 //! one inside. There is no limit on the number of constraints.
 
-use model::{ActionId, System};
+use base::{Budget, Limit};
+use model::ActionId;
+use model::chain::first;
 
 /// A fairness constraint.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,8 +38,7 @@ const OBSERVER_WORDS: usize = 2;
 pub struct Fairness {
     n_weak: usize,
     n_strong: usize,
-    /// Per action, which constraints it is in: words of weak ones, then of strong ones. Chains are added
-    /// as they are met.
+    /// Per action, which constraints it is in: words of weak ones, then of strong ones.
     members: Vec<u32>,
 }
 
@@ -63,6 +64,20 @@ impl Fairness {
         fairness
     }
 
+    /// The same within a budget, which holds what it takes.
+    ///
+    /// # Errors
+    /// The budget is spent.
+    pub fn within(
+        n_actions: usize,
+        constraints: &[Constraint],
+        budget: &mut Budget<'_>,
+    ) -> Result<Fairness, Limit> {
+        // A bit per action and constraint.
+        budget.hold(n_actions as u64 * (constraints.len().div_ceil(32) as u64 + 1) * 4)?;
+        Ok(Fairness::new(n_actions, constraints))
+    }
+
     /// Whether every run is fair.
     pub fn is_empty(&self) -> bool {
         self.n_weak + self.n_strong == 0
@@ -86,24 +101,11 @@ impl Fairness {
         OBSERVER_WORDS + self.weak_words() + 2 * self.strong_words()
     }
 
-    fn members(&self, action: ActionId) -> (&[u32], &[u32]) {
+    /// The constraints that a step is in: those of the action it begins with.
+    fn members(&self, step: ActionId) -> (&[u32], &[u32]) {
         let width = self.weak_words() + self.strong_words();
-        self.members[action.index() * width..(action.index() + 1) * width].split_at(self.weak_words())
-    }
-
-    /// Makes chains known among these actions: a chain is in the constraints that its first action is in.
-    pub(crate) fn learn<S: System>(&mut self, system: &S, actions: &[ActionId]) {
-        let width = self.weak_words() + self.strong_words();
-        for &action in actions {
-            let end = (action.index() + 1) * width;
-            if end > self.members.len() {
-                self.members.resize(end, 0);
-            }
-            let first = system.first(action);
-            if first != action {
-                self.members.copy_within(first.index() * width..(first.index() + 1) * width, end - width);
-            }
-        }
+        let at = first(step, self.members.len() / width).index() * width;
+        self.members[at..at + width].split_at(self.weak_words())
     }
 
     /// The marks of a state in which these actions are enabled.

@@ -5,13 +5,13 @@
 
 use model::{ActionId, StepError, Steps, System};
 
-use crate::store::{Exact, StateId, Store, Visited};
+use crate::store::{Sequence, StateId, Store};
 
 /// Calls `visit(source, action, target)` for every transition between stored states, by source in
 /// the order of their numbers. Targets that were not stored are passed over.
-pub fn for_each_transition<S: System, E>(
+pub fn for_each_transition<S: System, St: Store + Sequence, E>(
     system: &S,
-    store: &Exact,
+    store: &St,
     mut visit: impl FnMut(StateId, ActionId, StateId) -> Result<(), E>,
 ) -> Result<(), E>
 where

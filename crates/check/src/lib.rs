@@ -2,11 +2,11 @@
 //!
 //! - [`store`]: where the states that were seen are kept, exactly or in a few bits each.
 //! - [`search`]: the searches, one file each, with their goals, statistics and evidence.
-//! - [`method`]: which methods there are and what may be combined; [`choice`]: which is best;
+//! - [`method`]: which methods there are; [`rules`]: what may be combined; [`choice`]: which is best;
 //!   [`decide`]: runs it.
 //! - [`fairness`]: which infinite runs count.
 //! - [`graph`]: the transitions of a space that was explored, for exporting it.
-//! - [`reduced`]: a system of which only stubborn sets are explored.
+//! - [`reduced`]: a part of a system: only stubborn sets are explored.
 //! - [`observer`]: automata and testers that watch a run.
 //! - [`product`]: a system together with an observer.
 //! - [`reduction`]: which steps of a product are left out.
@@ -22,13 +22,14 @@ pub mod fairness;
 pub mod graph;
 pub mod method;
 pub mod observer;
-pub mod paged;
+mod paged;
 pub mod product;
 pub mod reduced;
 pub mod reduction;
+pub mod rules;
 pub mod search;
 pub mod store;
 pub mod walk;
 
-pub use search::{Exploration, Goal, Stats, Stop};
-pub use store::{Bitstate, Exact, StateId, Store, Visited};
+pub use search::{Exploration, Goal, Space, Stats, Stop};
+pub use store::{Bitstate, Exact, Sequence, StateId, Store, Visited};

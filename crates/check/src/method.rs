@@ -1,11 +1,10 @@
-//! Methods: which observer, search, reduction and store decide a property, and what may be combined.
+//! Methods: with which observer, search, reduction and store a property is decided.
 //!
-//! All rules are in one table, [`Method::refusal`]. Each is there because the combination would be
-//! unsound, or because nobody has built it; which of the two, the message says.
+//! What may be combined is another matter: see [`rules`](crate::rules).
 
 use crate::reduction;
 
-/// The automaton that watches.
+/// What watches a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum ObserverKind {
     /// By value, with any number of marks.
@@ -20,8 +19,10 @@ pub enum ObserverKind {
     LazyTa,
     /// By change, made while it watches.
     LazyTgta,
-    /// By value, with labels on states and acceptance of ends: the automata of 000.
+    /// By value, with labels on states and acceptance of ends [hansen.02.fmics].
     Extended,
+    /// By action: a tester, which is its own observer.
+    Tester,
 }
 
 /// The search.
@@ -33,44 +34,82 @@ pub enum SearchKind {
     Nested,
     /// [`one_pass`](crate::search::one_pass).
     OnePass,
+    /// [`one_pass`](crate::search::one_pass), then [`nested_dfs`](crate::search::nested_dfs).
+    OnePassAndNested,
     /// [`two_pass`](crate::search::two_pass).
     TwoPass,
+}
+
+/// How states are kept.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum StoreKind {
+    /// Exactly.
+    #[default]
+    Exact,
+    /// In a few bits each, so that some may be missed.
+    Bitstate {
+        /// The size of the bit array.
+        bytes: u64,
+        /// Bits per state.
+        n_hashes: u32,
+    },
+}
+
+/// How it is decided whether a run is fair.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum FairnessBy {
+    /// By the search, from the marks of a component.
+    #[default]
+    Search,
+    /// By monitors that watch the run beside the observer.
+    Monitors,
 }
 
 /// How a property is decided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Method {
-    /// The automaton that watches.
+    /// What watches.
     pub observer: ObserverKind,
     /// The search.
     pub search: SearchKind,
     /// The reduction, if there is one.
     pub reduction: Option<reduction::Method>,
-    /// Whether states are kept in a few bits each.
-    pub bitstate: bool,
+    /// How states are kept.
+    pub store: StoreKind,
+    /// How fair runs are told, if only these count.
+    pub fairness_by: FairnessBy,
 }
 
-/// What the table must know of a property.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Features {
-    /// It does not see stuttering, as far as is known.
-    pub stutter_invariant: bool,
-    /// Its TA can accept by Büchi states.
-    pub has_buchi_states: bool,
-    /// Only fair runs count.
-    pub fair: bool,
+/// Which reduction is wanted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ReductionWish {
+    /// Whatever is best, if any is possible.
+    #[default]
+    Auto,
+    /// None.
+    None,
+    /// The best there is.
+    Best,
+    /// The best there is; a claim that may see stuttering is not reduced itself, only its closure is.
+    Closure,
+    /// This one.
+    Fixed(reduction::Method),
 }
 
 impl ObserverKind {
+    /// Whether it watches values.
+    pub fn is_by_value(self) -> bool {
+        matches!(self, ObserverKind::Tgba | ObserverKind::Ba | ObserverKind::Extended)
+    }
+
     /// Whether it watches changes.
-    pub fn is_testing(self) -> bool {
-        use ObserverKind::{LazyTa, LazyTgta, Ta, Tgta};
-        matches!(self, Ta | Tgta | LazyTa | LazyTgta)
+    pub fn is_by_change(self) -> bool {
+        !self.is_by_value() && self != ObserverKind::Tester
     }
 
     /// Whether it accepts livelocks by states.
     pub fn has_livelock_states(self) -> bool {
-        matches!(self, ObserverKind::Ta | ObserverKind::LazyTa)
+        matches!(self, ObserverKind::Ta | ObserverKind::LazyTa | ObserverKind::Tester)
     }
 
     /// What people call it.
@@ -83,6 +122,7 @@ impl ObserverKind {
             ObserverKind::LazyTa => "lazy-ta",
             ObserverKind::LazyTgta => "lazy-tgta",
             ObserverKind::Extended => "extended",
+            ObserverKind::Tester => "tester",
         }
     }
 }
@@ -94,6 +134,7 @@ impl SearchKind {
             SearchKind::Scc => "scc",
             SearchKind::Nested => "nested",
             SearchKind::OnePass => "one-pass",
+            SearchKind::OnePassAndNested => "one-pass+nested",
             SearchKind::TwoPass => "two-pass",
         }
     }
@@ -111,82 +152,12 @@ impl reduction::Method {
 }
 
 impl Method {
-    /// The rule that forbids this method for a property with these features, if one does.
-    pub fn refusal(self, features: Features) -> Option<&'static str> {
-        use SearchKind::{Nested, OnePass, Scc, TwoPass};
-        use reduction::Method::{Classical, Guided, Hybrid};
-        let Method { observer, search, reduction, bitstate } = self;
-        let by_value = !observer.is_testing();
-        let rules = [
-            (
-                features.fair && bitstate,
-                "fair runs are told by components, for which the store must be exact: use --store exact",
-            ),
-            (
-                bitstate && matches!(search, Scc | TwoPass),
-                "the bitstate store cannot tell components apart: use --search nested, or one-pass with \
-                 --observer ta",
-            ),
-            (
-                features.fair && reduction.is_some(),
-                "a reduction does not keep enough interleavings to tell fair runs: use --reduce none",
-            ),
-            (
-                features.fair && matches!(search, OnePass | Nested),
-                "this search finds cycles but cannot tell whether they are fair: use --search scc or two-pass",
-            ),
-            (
-                observer.is_testing() && !features.stutter_invariant,
-                "testing automata cannot watch a property that sees stuttering: use --observer tgba or ba",
-            ),
-            (
-                reduction.is_some() && !features.stutter_invariant,
-                "reduction would change the answer for a property that sees stuttering: use --reduce closure \
-                 or none",
-            ),
-            (
-                search == Scc && observer.has_livelock_states(),
-                "components do not show the livelocks of a TA: use --search two-pass, or --observer tgta",
-            ),
-            (
-                search == TwoPass && !observer.has_livelock_states(),
-                "the second pass looks for livelock states, which only a TA has: use --search scc",
-            ),
-            (
-                search == OnePass && !observer.has_livelock_states(),
-                "one pass finds livelocks, which only a TA accepts by states: use --observer ta",
-            ),
-            (
-                search == OnePass && features.has_buchi_states,
-                "one pass finds no Büchi cycles, and the TA of this property has Büchi states: use --search \
-                 two-pass",
-            ),
-            (
-                search == Nested && !matches!(observer, ObserverKind::Ba | ObserverKind::Extended),
-                "the nested search needs an automaton with one mark: use --observer ba",
-            ),
-            (
-                matches!(reduction, Some(Guided | Hybrid)) && by_value,
-                "only a testing automaton can guide the reduction: use --observer ta or tgta, or --reduce \
-                 classical",
-            ),
-            (
-                reduction == Some(Classical) && !by_value,
-                "the classical reduction is for observers by value: use --reduce guided or hybrid",
-            ),
-            (
-                reduction == Some(Classical) && observer == ObserverKind::Extended,
-                "the classical reduction needs the automaton in another form: use --observer tgba or ba",
-            ),
-            (
-                reduction == Some(Hybrid) && !matches!(search, Scc | TwoPass),
-                "the hybrid reduction needs the path of a depth-first search: use --reduce guided",
-            ),
-            (
-                bitstate && reduction == Some(Classical),
-                "a nested search with reduction must remember how states were expanded: use --store exact",
-            ),
-        ];
-        rules.iter().find(|rule| rule.0).map(|rule| rule.1)
+    /// The method with an exact store, where fair runs are told by the search.
+    pub const fn new(
+        observer: ObserverKind,
+        search: SearchKind,
+        reduction: Option<reduction::Method>,
+    ) -> Method {
+        Method { observer, search, reduction, store: StoreKind::Exact, fairness_by: FairnessBy::Search }
     }
 }

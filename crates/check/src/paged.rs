@@ -1,49 +1,49 @@
 //! A growing sequence of equal-sized records that is never copied.
 //!
-//! Records live in pages of about 64 KiB. Growing allocates one page, so that memory use follows
+//! Records live in pages of 2^14 words. Growing allocates one page, so that memory use follows
 //! the number of records closely and never doubles for a moment, as that of a `Vec` does.
 
-/// Records of `width` words each.
+/// Records of `width` words (or whatever else) each.
 #[derive(Clone, Debug)]
-pub struct Paged {
+pub(crate) struct Paged<T = u32> {
     width: usize,
     /// Records per page, as a power of two.
     shift: u32,
-    pages: Vec<Vec<u32>>,
+    pages: Vec<Vec<T>>,
     len: usize,
 }
 
 /// The operating system has no page to give.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct OutOfMemory;
+pub(crate) struct OutOfMemory;
 
-impl Paged {
+impl<T: Copy> Paged<T> {
     const PAGE_WORDS: usize = 1 << 14;
 
     /// No records of `width` words, which must not be 0.
-    pub fn new(width: usize) -> Paged {
-        let per_page = (Paged::PAGE_WORDS / width).max(1);
+    pub(crate) fn new(width: usize) -> Paged<T> {
+        let per_page = (Self::PAGE_WORDS / width).max(1);
         Paged { width, shift: per_page.ilog2(), pages: Vec::new(), len: 0 }
     }
 
     /// Number of records.
     #[inline]
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.len
     }
 
     /// Whether there is no record.
     #[inline]
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.len == 0
     }
 
     /// Bytes allocated.
-    pub fn bytes(&self) -> u64 {
+    pub(crate) fn bytes(&self) -> u64 {
         // Only the first page grows step by step; the others are allocated whole.
         let first = self.pages.first().map_or(0, Vec::capacity);
         let others = self.pages.len().saturating_sub(1) * (self.width << self.shift);
-        4 * (first + others) as u64
+        (size_of::<T>() * (first + others)) as u64
     }
 
     #[inline]
@@ -53,7 +53,7 @@ impl Paged {
 
     /// The record at `index`.
     #[inline]
-    pub fn get(&self, index: usize) -> &[u32] {
+    pub(crate) fn get(&self, index: usize) -> &[T] {
         debug_assert!(index < self.len);
         let (page, at) = self.place(index);
         &self.pages[page][at..at + self.width]
@@ -61,7 +61,7 @@ impl Paged {
 
     /// The record at `index`, for changing.
     #[inline]
-    pub fn get_mut(&mut self, index: usize) -> &mut [u32] {
+    pub(crate) fn get_mut(&mut self, index: usize) -> &mut [T] {
         debug_assert!(index < self.len);
         let (page, at) = self.place(index);
         &mut self.pages[page][at..at + self.width]
@@ -69,7 +69,7 @@ impl Paged {
 
     /// Appends a record.
     #[inline]
-    pub fn push(&mut self, record: &[u32]) -> Result<(), OutOfMemory> {
+    pub(crate) fn push(&mut self, record: &[T]) -> Result<(), OutOfMemory> {
         debug_assert_eq!(record.len(), self.width);
         let (page, at) = self.place(self.len);
         if page == self.pages.len() || self.pages[page].len() == at {
@@ -82,7 +82,7 @@ impl Paged {
     }
 
     /// Appends to the last page that was ever used.
-    fn grow(&mut self, page: usize, record: &[u32]) -> Result<(), OutOfMemory> {
+    fn grow(&mut self, page: usize, record: &[T]) -> Result<(), OutOfMemory> {
         if page == self.pages.len() {
             let mut new = Vec::new();
             let words = if page == 0 { self.width } else { self.width << self.shift };
@@ -97,13 +97,13 @@ impl Paged {
 
     /// Removes the last record, if there is one. Its page is kept.
     #[inline]
-    pub fn pop(&mut self) {
+    pub(crate) fn pop(&mut self) {
         self.len = self.len.saturating_sub(1);
     }
 
     /// Removes all records from `len` on. Their pages are kept.
     #[inline]
-    pub fn truncate(&mut self, len: usize) {
+    pub(crate) fn truncate(&mut self, len: usize) {
         self.len = self.len.min(len);
     }
 }
@@ -117,7 +117,7 @@ mod tests {
         for width in [1, 3, 1000, 20_000] {
             let mut paged = Paged::new(width);
             let record = |i: usize| vec![i as u32; width];
-            let n = 3 * Paged::PAGE_WORDS / width + 5;
+            let n = 3 * Paged::<u32>::PAGE_WORDS / width + 5;
             for round in 0..2 {
                 for i in 0..n {
                     paged.push(&record(i + round)).unwrap();

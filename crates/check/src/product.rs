@@ -3,19 +3,29 @@
 //! A state of the product is the packed state of the system and a state of the observer. The observer
 //! sees each step of the system: what was true before it, what is true after it, or the action. If it
 //! has no step for that, the product has none.
+//!
+//! Two things make a product: the *pairing* (module `pairing`), which knows what is possible in a state, and
+//! the *selection*, which says what of it is taken: everything, or a stubborn set ([`Reduction`]).
+//! Both have a working memory, so each worker of a search has a product of its own. What workers tell each
+//! other is states, and these mean the same to all of them (see [`Portable`](crate::observer::Portable)).
 
+mod pairing;
+
+use base::{Budget, Limit};
 use fixedbitset::FixedBitSet;
-use model::{ActionId, StepError, Steps, System};
+use model::{ActionId, ActionSystem, StepError, Steps, System};
 use por::Situation;
 
+use self::pairing::{Look, Pairing, Possible};
 use crate::fairness::Fairness;
-use crate::observer::{Event, Observer, ObserverStep, Stance, Valuations, Watches};
+use crate::observer::{Observer, Stance, Valuations, Watches};
 use crate::reduction::{Method, Observed, Reduction};
 
 /// What happens to a run that comes to a deadlock.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum AtDeadlock {
     /// Its last state repeats for ever.
+    #[default]
     Stutter,
     /// It is dropped.
     Ignore,
@@ -106,43 +116,65 @@ pub struct Expanded {
     pub is_full: bool,
 }
 
-/// A system, an observer, and perhaps a reduction.
-pub struct Product<'a, S: System, O> {
-    system: &'a S,
-    observer: O,
-    valuations: Valuations,
-    at_deadlock: AtDeadlock,
-    orders: Orders,
-    /// Per action, whether it may change a valuation; without it, all may.
-    visible: Option<FixedBitSet>,
-    /// Boxed, since it is taken out while a state is expanded.
-    reduction: Option<Box<Reduction<'a>>>,
-    fairness: Fairness,
-    /// The steps out of one state may take this many bytes.
-    max_bytes: u64,
-    scratch: S::Scratch,
-    buffers: Buffers,
+/// What a search knows of its path to the state that is expanded. Some sets of steps are valid only if they
+/// close no cycle; they are taken only where that is known.
+pub enum Path<'p> {
+    /// Nothing.
+    Unknown,
+    /// Whether a state of the product lies on it.
+    Known(&'p mut dyn FnMut(&[u32], u32) -> bool),
+    /// The state was expanded before, and what was taken then closed no cycle.
+    AsBefore,
 }
 
-/// Reused between states.
-#[derive(Default)]
-struct Buffers {
-    target: Vec<u32>,
-    enabled: Vec<ActionId>,
-    /// What each of them begins with.
-    firsts: Vec<ActionId>,
-    /// What the observer lets happen, whether it moves then, and its steps.
-    allowed: Vec<ActionId>,
-    moves: Vec<bool>,
-    ranges: Vec<(u32, u32)>,
-    observer_steps: Vec<ObserverStep>,
-    blocked: Vec<ActionId>,
+/// How often a search expands a state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Visits {
+    /// Once: what is selected may depend on what was met before.
+    Once,
+    /// Perhaps again, and then alike: what is selected depends on the state alone.
+    Again,
+}
+
+/// A system, an observer, and what is selected of their steps.
+pub struct Product<'a, S: System, O> {
+    pairing: Pairing<'a, S, O>,
+    /// Without it, everything is taken.
+    selection: Option<Reduction<'a>>,
     chosen: Vec<u32>,
 }
 
-/// For searches that need not say which states are on their path.
-pub fn no_path(_system: &[u32], _observer: u32) -> bool {
-    false
+impl<'a, O: Observer> Product<'a, ActionSystem, O> {
+    /// The same product, of which not everything is explored. Under fairness, everything is: no reduction keeps
+    /// enough runs. What the reduction takes is held.
+    ///
+    /// # Errors
+    /// The budget is spent.
+    pub fn reduced(
+        mut self,
+        method: Method,
+        budget: &mut Budget<'_>,
+    ) -> Result<Product<'a, ActionSystem, O>, Limit> {
+        let Pairing { system, observer, valuations, visible, .. } = &mut self.pairing;
+        let reduction = match observer.watches() {
+            Watches::Actions => Reduction::for_actions(system, budget)?,
+            _ => Reduction::for_propositions(system, valuations.propositions(), method, budget)?,
+        };
+        *visible = reduction.visible();
+        self.selection = Some(reduction);
+        Ok(self)
+    }
+
+    /// The same without a rule of its reduction: wrong, for tests.
+    #[doc(hidden)]
+    pub fn without(
+        mut self,
+        rule: por::Rule,
+        budget: &mut Budget<'_>,
+    ) -> Result<Product<'a, ActionSystem, O>, Limit> {
+        self.selection = self.selection.map(|reduction| reduction.without(rule, budget)).transpose()?;
+        Ok(self)
+    }
 }
 
 impl<'a, S: System, O: Observer> Product<'a, S, O> {
@@ -153,369 +185,198 @@ impl<'a, S: System, O: Observer> Product<'a, S, O> {
         valuations: Valuations,
         at_deadlock: AtDeadlock,
     ) -> Product<'a, S, O> {
-        let target = vec![0; system.width()];
-        Product {
+        let pairing = Pairing {
             system,
             observer,
             valuations,
             at_deadlock,
             orders: Orders::default(),
             visible: None,
-            reduction: None,
             fairness: Fairness::default(),
             max_bytes: u64::MAX,
             scratch: system.new_scratch(),
-            buffers: Buffers { target, ..Buffers::default() },
-        }
-    }
-
-    /// The same product, of which not everything is explored.
-    #[must_use]
-    pub fn reduced(mut self, reduction: Reduction<'a>) -> Product<'a, S, O> {
-        self.visible = reduction.visible();
-        self.reduction = Some(Box::new(reduction));
-        self
+            possible: Possible::default(),
+        };
+        Product { pairing, selection: None, chosen: Vec::new() }
     }
 
     /// The same product, of which only fair runs count.
     #[must_use]
     pub fn under(mut self, fairness: Fairness) -> Product<'a, S, O> {
-        self.fairness = fairness;
+        self.pairing.fairness = fairness;
         self
     }
 
     /// Which runs count.
     pub fn fairness(&self) -> &Fairness {
-        &self.fairness
+        &self.pairing.fairness
     }
 
-    /// The same product, told which actions may change valuations.
+    /// The same product, told which actions may change valuations: one bit for each that there is.
     #[must_use]
     pub fn with_visible(mut self, visible: FixedBitSet) -> Product<'a, S, O> {
-        self.visible = Some(visible);
+        self.pairing.visible = Some(visible);
         self
     }
 
     /// The same product, searched in another order.
     #[must_use]
     pub fn in_order(mut self, orders: Orders) -> Product<'a, S, O> {
-        self.orders = orders;
+        self.pairing.orders = orders;
         self
     }
 
     /// The same product; the steps out of one state may take this many bytes.
     #[must_use]
     pub fn with_max_bytes(mut self, max_bytes: u64) -> Product<'a, S, O> {
-        self.max_bytes = max_bytes;
+        self.pairing.max_bytes = max_bytes;
         self
     }
 
     /// The observer.
     pub fn observer(&self) -> &O {
-        &self.observer
+        &self.pairing.observer
     }
 
     /// The valuations that were met.
     pub fn valuations(&self) -> &Valuations {
-        &self.valuations
+        &self.pairing.valuations
     }
 
     /// How it is reduced.
     pub fn method(&self) -> Option<Method> {
-        self.reduction.as_ref().map(|reduction| reduction.method())
+        self.selection.as_ref().map(Reduction::method)
     }
 
-    /// Says whether a search is about to expand each state once, or some again, which must then be
-    /// expanded alike.
-    pub(crate) fn expands_once(&mut self, once: bool) {
-        if let Some(reduction) = &mut self.reduction {
-            reduction.expands_once(once);
+    /// Told by a search that begins.
+    pub(crate) fn begin(&mut self, visits: Visits) {
+        if let Some(reduction) = &mut self.selection {
+            reduction.begin(visits);
         }
     }
 
     /// Words per state: the system's, and one for the observer.
     pub fn width(&self) -> usize {
-        self.system.width() + 1
+        self.pairing.system.width() + 1
     }
 
     /// An empty buffer.
     pub fn new_steps(&self) -> ProductSteps {
-        ProductSteps { systems: Steps::new(self.system.width()), steps: Vec::new(), state_marks: Vec::new() }
+        let systems = Steps::new(self.pairing.system.width());
+        ProductSteps { systems, steps: Vec::new(), state_marks: Vec::new() }
     }
 
     /// The initial states, each with the number of the system's initial state in it.
     pub fn initial_states(&mut self) -> Result<Vec<(usize, Vec<u32>)>, StepError> {
-        let mut words = Vec::new();
-        self.system.initial_states(&mut words);
-        let (mut initial, mut observer_states) = (Vec::new(), Vec::new());
-        for (index, state) in words.chunks_exact(self.system.width()).enumerate() {
-            let valuation = self.valuations.number_of(self.system, state, &mut self.scratch)?;
-            observer_states.clear();
-            self.observer.initial(valuation, &self.valuations, &mut observer_states);
-            sort_by_order(self.orders.observer, &mut observer_states, |&at| self.observer.is_accepting(at));
-            initial.extend(observer_states.iter().map(|&observer| (index, [state, &[observer]].concat())));
-        }
-        Ok(initial)
+        self.pairing.initial_states()
     }
 
-    /// Fills `out` with the steps to be explored from a state. `is_on_path` says whether a state of
-    /// the product lies on the path of a depth-first search to this one.
+    /// How the observer accepts in a state.
+    pub fn stance(&mut self, state: &[u32], observer_state: u32) -> Result<Stance, StepError> {
+        self.pairing.stance(state, observer_state)
+    }
+
+    /// Fills `out` with the steps to be explored from a state.
     pub fn expand(
         &mut self,
         state: &[u32],
         observer_state: u32,
-        is_on_path: &mut dyn FnMut(&[u32], u32) -> bool,
+        path: Path<'_>,
         out: &mut ProductSteps,
     ) -> Result<Expanded, ExpandError> {
-        let mut reduction = self.reduction.take();
-        let expanded = self.expand_with(reduction.as_deref_mut(), state, observer_state, is_on_path, out);
-        self.reduction = reduction;
-        expanded
+        let Product { pairing, selection, chosen } = self;
+        let selection = selection.as_mut().filter(|_| pairing.fairness.is_empty());
+        let look = if selection.is_some() { Look::Some } else { Look::All };
+        let mut expanded = pairing.look(state, observer_state, look, out)?;
+        let n_possible = pairing.possible.actions.len();
+        match selection {
+            Some(reduction) if n_possible > 0 => {
+                select(reduction, pairing, state, observer_state, expanded.stance, path, chosen)?;
+                expanded.is_full = chosen.len() == n_possible;
+                pairing.take(state, look, chosen.iter().map(|&index| index as usize), out)?;
+            }
+            _ => pairing.take(state, look, 0..n_possible, out)?,
+        }
+        Ok(expanded)
     }
 
-    /// Fills `out` with all steps from a state, whatever the reduction.
+    /// Fills `out` with all steps from a state that do not go wrong, whatever the selection.
     pub fn expand_fully(
         &mut self,
         state: &[u32],
         observer_state: u32,
         out: &mut ProductSteps,
     ) -> Result<Expanded, ExpandError> {
-        self.expand_with(None, state, observer_state, &mut no_path, out)
-    }
-
-    fn expand_with(
-        &mut self,
-        reduction: Option<&mut Reduction<'a>>,
-        state: &[u32],
-        observer_state: u32,
-        is_on_path: &mut dyn FnMut(&[u32], u32) -> bool,
-        out: &mut ProductSteps,
-    ) -> Result<Expanded, ExpandError> {
-        out.systems.clear();
-        out.steps.clear();
-        let valuation = self.valuations.number_of(self.system, state, &mut self.scratch)?;
-        let stance = self.observer.stance(observer_state, valuation, &self.valuations);
-        let mut expanded = Expanded { stance, is_deadlock: false, is_error: false, is_full: true };
-        if stance.at_once {
-            self.fairness.state_marks(&[], &mut out.state_marks);
-            return Ok(expanded);
-        }
-        self.buffers.enabled.clear();
-        self.system.enabled(state, &mut self.scratch, &mut self.buffers.enabled)?;
-        if !self.fairness.is_empty() {
-            self.fairness.learn(self.system, &self.buffers.enabled);
-        }
-        self.fairness.state_marks(&self.buffers.enabled, &mut out.state_marks);
-        // To observers a step of several actions is its first.
-        self.buffers.firsts.clear();
-        self.buffers.firsts.extend(self.buffers.enabled.iter().map(|&action| self.system.first(action)));
-        self.observer.see_enabled(&self.buffers.firsts);
-        let watches = self.observer.watches();
-        if self.buffers.enabled.is_empty() && watches != Watches::Actions {
-            expanded.is_deadlock = true;
-            expanded.is_error = self.deadlock(state, observer_state, valuation, stance, out);
-            return Ok(expanded);
-        }
-        if 4 * (self.buffers.enabled.len() * (state.len() + 1)) as u64 > self.max_bytes {
-            return Err(ExpandError::OutOfMemory);
-        }
-        if self.orders.reverse {
-            self.buffers.enabled.reverse();
-            self.buffers.firsts.reverse();
-        }
-        self.ask_observer(state, observer_state, valuation, reduction.is_some())?;
-        if watches == Watches::Actions && self.buffers.allowed.is_empty() {
-            expanded.is_deadlock = true;
-            expanded.is_error = stance.deadlock;
-            return Ok(expanded);
-        }
-        match reduction {
-            None => {
-                self.buffers.chosen.clear();
-                self.buffers.chosen.extend(0..self.buffers.allowed.len() as u32);
-            }
-            Some(reduction) => {
-                self.reduce(reduction, state, observer_state, valuation, stance, is_on_path)?;
-                expanded.is_full = self.buffers.chosen.len() == self.buffers.allowed.len();
-            }
-        }
-        self.emit(state, out)?;
+        let expanded = self.pairing.look(state, observer_state, Look::Sound, out)?;
+        self.pairing.take(state, Look::Sound, 0..self.pairing.possible.actions.len(), out)?;
         Ok(expanded)
-    }
-
-    /// What happens at the end of a run. Returns whether it is an error.
-    fn deadlock(
-        &mut self,
-        state: &[u32],
-        observer_state: u32,
-        valuation: u32,
-        stance: Stance,
-        out: &mut ProductSteps,
-    ) -> bool {
-        if self.at_deadlock == AtDeadlock::Error {
-            return true;
-        }
-        if self.observer.owns_deadlocks() {
-            return stance.deadlock && self.at_deadlock != AtDeadlock::Ignore;
-        }
-        if self.at_deadlock == AtDeadlock::Stutter {
-            // The action is never looked at.
-            out.systems.push(ActionId::new(0), state);
-            let event = Event::stuttering(valuation);
-            for step in self.observer.steps(observer_state, event, &self.valuations) {
-                out.steps.push(ProductStep {
-                    system: 0,
-                    observer: step.to,
-                    marks: step.marks,
-                    action: None,
-                    silent: true,
-                });
-            }
-        }
-        false
-    }
-
-    /// Which of the enabled actions the observer lets happen, and how.
-    fn ask_observer(
-        &mut self,
-        state: &[u32],
-        observer_state: u32,
-        valuation: u32,
-        reduces: bool,
-    ) -> Result<(), StepError> {
-        let Buffers { target, enabled, firsts, allowed, moves, ranges, observer_steps, blocked, .. } =
-            &mut self.buffers;
-        allowed.clear();
-        moves.clear();
-        ranges.clear();
-        observer_steps.clear();
-        blocked.clear();
-        let watches = self.observer.watches();
-        // Steps that look alike to the observer are asked for once.
-        let mut silent_range = None;
-        if watches == Watches::Source {
-            let event = Event::stuttering(valuation);
-            observer_steps.extend_from_slice(self.observer.steps(observer_state, event, &self.valuations));
-            let range = (0, observer_steps.len() as u32);
-            if range.1 == 0 {
-                return Ok(());
-            }
-            silent_range = Some(range);
-        }
-        let needs_target = match watches {
-            Watches::Source => reduces,
-            Watches::Target | Watches::Changes => true,
-            Watches::Actions => false,
-        };
-        for (&action, first) in enabled.iter().zip(&*firsts) {
-            let mut to = valuation;
-            let is_visible = self.visible.as_ref().is_none_or(|visible| visible.contains(first.index()));
-            if needs_target && is_visible {
-                target.copy_from_slice(state);
-                self.system.fire(target, action, &mut self.scratch)?;
-                // A proposition that cannot be evaluated there is noticed there.
-                let number = self.valuations.number_of(self.system, target, &mut self.scratch);
-                to = number.unwrap_or(valuation);
-            }
-            let event = Event { from: valuation, to, action: Some(*first) };
-            let is_silent = self.observer.is_silent(event, &self.valuations);
-            let range = match silent_range {
-                Some(range) if is_silent || watches == Watches::Source => range,
-                _ => {
-                    let start = observer_steps.len() as u32;
-                    observer_steps.extend_from_slice(self.observer.steps(
-                        observer_state,
-                        event,
-                        &self.valuations,
-                    ));
-                    let range = (start, observer_steps.len() as u32);
-                    if is_silent && watches != Watches::Target {
-                        silent_range = Some(range);
-                    }
-                    range
-                }
-            };
-            if range.0 == range.1 {
-                blocked.push(action);
-            } else {
-                allowed.push(action);
-                moves.push(!is_silent);
-                ranges.push(range);
-            }
-        }
-        let order = self.orders.observer;
-        if order != ObserverOrder::AsIs {
-            let mut sorted = ranges.clone();
-            sorted.sort_unstable();
-            sorted.dedup();
-            for (from, to) in sorted {
-                let steps = &mut observer_steps[from as usize..to as usize];
-                sort_by_order(order, steps, |step| self.observer.is_accepting(step.to));
-            }
-        }
-        Ok(())
-    }
-
-    /// Chooses the actions to be taken.
-    fn reduce(
-        &mut self,
-        reduction: &mut Reduction<'a>,
-        state: &[u32],
-        observer_state: u32,
-        valuation: u32,
-        stance: Stance,
-        is_on_path: &mut dyn FnMut(&[u32], u32) -> bool,
-    ) -> Result<(), StepError> {
-        let Product { system, observer, valuations, scratch, .. } = self;
-        let Buffers { target, allowed, moves, ranges, observer_steps, blocked, chosen, .. } =
-            &mut self.buffers;
-        let situation = Situation { state, enabled: allowed, moves, blocked };
-        let observed = Observed { observer, valuations, state: observer_state, valuation, stance };
-        let mut closes_no_cycle = |candidate: &[u32]| {
-            candidate.iter().map(|&index| index as usize).filter(|&index| !moves[index]).all(|index| {
-                target.copy_from_slice(state);
-                // What goes wrong here goes wrong again when the step is taken.
-                let fired = system.fire(target, allowed[index], scratch);
-                let (from, to) = ranges[index];
-                fired.is_ok()
-                    && observer_steps[from as usize..to as usize]
-                        .iter()
-                        .all(|step| !is_on_path(target, step.to))
-            })
-        };
-        reduction
-            .choose(&situation, observed, &mut closes_no_cycle, chosen)
-            .map_err(|fault| StepError { fault, action: None })
-    }
-
-    /// Takes the chosen steps.
-    fn emit(&mut self, state: &[u32], out: &mut ProductSteps) -> Result<(), StepError> {
-        let Buffers { allowed, moves, ranges, observer_steps, chosen, .. } = &self.buffers;
-        for &index in chosen {
-            let index = index as usize;
-            let action = allowed[index];
-            let number = out.systems.len() as u32;
-            self.system.fire(out.systems.push(action, state), action, &mut self.scratch)?;
-            let (from, to) = ranges[index];
-            for step in &observer_steps[from as usize..to as usize] {
-                out.steps.push(ProductStep {
-                    system: number,
-                    observer: step.to,
-                    marks: step.marks,
-                    action: Some(action),
-                    silent: !moves[index],
-                });
-            }
-        }
-        Ok(())
     }
 }
 
-/// Puts what is accepting first or last; otherwise the order is kept.
-fn sort_by_order<T>(order: ObserverOrder, items: &mut [T], is_accepting: impl Fn(&T) -> bool) {
-    match order {
-        ObserverOrder::AsIs => {}
-        ObserverOrder::AcceptingFirst => items.sort_by_key(|item| !is_accepting(item)),
-        ObserverOrder::AcceptingLast => items.sort_by_key(is_accepting),
+/// Chooses the steps to be taken.
+fn select<S: System, O: Observer>(
+    reduction: &mut Reduction<'_>,
+    pairing: &mut Pairing<'_, S, O>,
+    state: &[u32],
+    observer_state: u32,
+    stance: Stance,
+    mut path: Path<'_>,
+    chosen: &mut Vec<u32>,
+) -> Result<(), StepError> {
+    let Pairing { system, observer, valuations, scratch, possible, .. } = pairing;
+    let Possible { valuation, actions, moves, ranges, observer_steps, blocked, targets, .. } = possible;
+    let situation = Situation { state, enabled: actions, moves, blocked };
+    let observed = Observed { observer, valuations, state: observer_state, valuation: *valuation, stance };
+    let mut closes_no_cycle = |candidate: &[u32]| match &mut path {
+        Path::Unknown => false,
+        Path::AsBefore => true,
+        Path::Known(is_on_path) => {
+            let mut silent = candidate.iter().map(|&index| index as usize).filter(|&index| !moves[index]);
+            silent.all(|index| {
+                let (from, to) = ranges[index];
+                let steps = &observer_steps[from as usize..to as usize];
+                // What goes wrong here goes wrong again when the step is taken.
+                let target = targets.get(index, *system, state, actions[index], scratch);
+                target.is_ok_and(|target| steps.iter().all(|step| !is_on_path(target, step.to)))
+            })
+        }
+    };
+    reduction
+        .choose(&situation, observed, &mut closes_no_cycle, chosen)
+        .map_err(|fault| StepError { fault, action: None })
+}
+
+#[cfg(test)]
+mod tests {
+    use automata::tester::{State, Tester};
+    use model::{Action, Builder, Stmt, Variable};
+
+    use super::*;
+    use crate::decide::tester::product;
+
+    #[test]
+    fn a_step_that_goes_wrong_does_not_hide_the_others() {
+        let mut builder = Builder::new();
+        let owners = vec![builder.process("P")];
+        let x = builder.variable(Variable::new("x", 0, 1));
+        for (name, value) in [("bad", 2), ("good", 1), ("worse", 3)] {
+            let effect = vec![Stmt::set(x, value)];
+            let label = builder.label(name);
+            builder.action(Action { label, guards: Vec::new(), effect, owners: owners.clone() });
+        }
+        builder.initial(&[0]);
+        let system = builder.finish().unwrap();
+        let state =
+            State { name: "t".to_owned(), reject: false, deadlock: false, livelock: true, infinite: false };
+        let tester = Tester { letters: Vec::new(), states: vec![state], initial: 0, edges: Vec::new() };
+        let mut product = product(&system, &tester, &[], &mut Budget::unlimited()).unwrap();
+        let (_, initial) = product.initial_states().unwrap().remove(0);
+        let (state, observer) = initial.split_at(initial.len() - 1);
+        let mut out = product.new_steps();
+        assert!(product.expand(state, observer[0], Path::Unknown, &mut out).is_err());
+        product.expand_fully(state, observer[0], &mut out).unwrap();
+        let taken: Vec<_> = out.steps.iter().map(|step| (step.system, step.action)).collect();
+        assert_eq!(taken, [(0, Some(ActionId::new(1)))]);
+        assert_eq!(system.layout().decode(out.systems.target(0)), [1]);
     }
 }

@@ -1,12 +1,15 @@
 //! A system of which only stubborn sets are explored.
 //!
-//! It is a [`System`] again, so every search of states runs on it. What is preserved is said when it
+//! It is a [`Space`], so every search of states runs on it. What is preserved is said when it
 //! is made: deadlocks, or whether some invariant can be violated. In the latter case the sets are led by
 //! the actions that can make it false from where it is true ([`por::Attractor`]), or by those that can make it
 //! false anywhere ([`por::Flips`]), whichever are fewer.
 
+use base::{Budget, Limit};
 use model::{ActionId, ActionSystem, Relations, StepError, Steps, System};
 use por::{Attractor, Demand, Flips, Situation, StubbornSets};
+
+use crate::search::Space;
 
 /// A system and its stubborn sets.
 pub struct Reduced<'a> {
@@ -16,9 +19,9 @@ pub struct Reduced<'a> {
     attractor: Option<(Attractor, Vec<u32>)>,
 }
 
-/// Working memory.
-pub struct Scratch {
-    model: model::Scratch,
+/// Working memory. Where sets remove nothing, they are not looked for in every state, so what is chosen depends on
+/// the past.
+pub struct Choice {
     por: por::Scratch,
     enabled: Vec<ActionId>,
     moves: Vec<bool>,
@@ -27,28 +30,51 @@ pub struct Scratch {
 }
 
 impl<'a> Reduced<'a> {
-    /// Preserves all deadlocks.
-    pub fn for_deadlocks(system: &'a ActionSystem) -> Reduced<'a> {
-        Reduced { system, sets: StubbornSets::new(system, &Relations::new(system)), attractor: None }
+    /// Preserves all deadlocks. Holds about as many bytes as it takes.
+    ///
+    /// # Errors
+    /// The budget's limit.
+    pub fn for_deadlocks(system: &'a ActionSystem, budget: &mut Budget<'_>) -> Result<Reduced<'a>, Limit> {
+        // The relations are not kept.
+        let mut share = budget.share();
+        let sets = StubbornSets::new(system, &Relations::new(system, &mut share)?, &mut share)?;
+        budget.hold(sets.bytes())?;
+        Ok(Reduced { system, sets, attractor: None })
     }
 
     /// Preserves whether a proposition can become false. Deadlocks are not preserved: a state
-    /// without successors here may have some in the system.
-    pub fn for_invariant(system: &'a ActionSystem, proposition: usize) -> Reduced<'a> {
-        let relations = Relations::new(system);
+    /// without successors here may have some in the system. Holds about as many bytes as it takes.
+    ///
+    /// # Errors
+    /// The budget's limit.
+    pub fn for_invariant(
+        system: &'a ActionSystem,
+        proposition: usize,
+        budget: &mut Budget<'_>,
+    ) -> Result<Reduced<'a>, Limit> {
         let expr = system.propositions()[proposition].expr;
-        let attractor = Attractor::new(system, &relations, expr, false);
-        let flips = Flips::new(system, &relations, &[expr]);
-        let anywhere = flips.visible().ones().map(|action| action as u32).collect();
-        let sets = StubbornSets::new(system, &relations);
-        Reduced { system, sets, attractor: Some((attractor, anywhere)) }
+        // Neither the relations nor the flips are kept.
+        let mut share = budget.share();
+        let relations = Relations::new(system, &mut share)?;
+        let attractor = Attractor::new(system, &relations, expr, false, budget)?;
+        let flips = Flips::new(system, &relations, &[expr], &mut share)?;
+        let anywhere: Vec<u32> = flips.visible().ones().map(|action| action as u32).collect();
+        let sets = StubbornSets::new(system, &relations, &mut share)?;
+        budget.hold(sets.bytes() + 4 * anywhere.len() as u64)?;
+        Ok(Reduced { system, sets, attractor: Some((attractor, anywhere)) })
     }
 
-    /// The actions to be taken in `state`, into `scratch.enabled`.
-    fn choose(&self, state: &[u32], scratch: &mut Scratch) -> Result<(), StepError> {
-        let Scratch { model, por, enabled, moves, chosen, attracts } = scratch;
+    /// Which of the enabled actions are to be taken, into `choice.chosen`.
+    fn choose(
+        &self,
+        state: &[u32],
+        choice: &mut Choice,
+        scratch: &mut model::Scratch,
+    ) -> Result<(), StepError> {
+        let Choice { por, enabled, moves, chosen, attracts } = choice;
         enabled.clear();
-        self.system.enabled(state, model, enabled)?;
+        chosen.clear();
+        self.system.enabled(state, scratch, enabled)?;
         moves.clear();
         moves.resize(enabled.len(), false);
         let demand = match &self.attractor {
@@ -62,21 +88,20 @@ impl<'a> Reduced<'a> {
         let situation = Situation { state, enabled, moves, blocked: &[] };
         self.sets
             .choose(&situation, demand, por, &mut |_| true, chosen)
-            .map_err(|fault| StepError { fault, action: None })?;
-        for (to, &from) in chosen.iter().enumerate() {
-            enabled[to] = enabled[from as usize];
-        }
-        enabled.truncate(chosen.len());
-        Ok(())
+            .map_err(|fault| StepError { fault, action: None })
     }
 }
 
-impl System for Reduced<'_> {
-    type Scratch = Scratch;
+impl Space for Reduced<'_> {
+    type Whole = ActionSystem;
+    type Choice = Choice;
 
-    fn new_scratch(&self) -> Scratch {
-        Scratch {
-            model: self.system.new_scratch(),
+    fn whole(&self) -> &ActionSystem {
+        self.system
+    }
+
+    fn new_choice(&self) -> Choice {
+        Choice {
             por: self.sets.new_adaptive_scratch(),
             enabled: Vec::new(),
             moves: Vec::new(),
@@ -85,46 +110,30 @@ impl System for Reduced<'_> {
         }
     }
 
-    fn width(&self) -> usize {
-        self.system.width()
-    }
-
-    fn initial_states(&self, out: &mut Vec<u32>) {
-        self.system.initial_states(out);
-    }
-
-    fn successors(&self, state: &[u32], scratch: &mut Scratch, out: &mut Steps) -> Result<(), StepError> {
-        self.choose(state, scratch)?;
-        for &action in &scratch.enabled {
-            self.system.fire(out.push(action, state), action, &mut scratch.model)?;
-        }
-        Ok(())
-    }
-
-    fn enabled(
+    fn actions(
         &self,
         state: &[u32],
-        scratch: &mut Scratch,
+        choice: &mut Choice,
+        scratch: &mut model::Scratch,
         out: &mut Vec<ActionId>,
     ) -> Result<(), StepError> {
-        self.choose(state, scratch)?;
-        out.extend_from_slice(&scratch.enabled);
+        self.choose(state, choice, scratch)?;
+        out.extend(choice.chosen.iter().map(|&index| choice.enabled[index as usize]));
         Ok(())
     }
 
-    fn fire(&self, state: &mut [u32], action: ActionId, scratch: &mut Scratch) -> Result<(), StepError> {
-        self.system.fire(state, action, &mut scratch.model)
-    }
-
-    fn first(&self, action: ActionId) -> ActionId {
-        self.system.first(action)
-    }
-
-    fn n_propositions(&self) -> usize {
-        self.system.n_propositions()
-    }
-
-    fn holds(&self, proposition: usize, state: &[u32], scratch: &mut Scratch) -> Result<bool, StepError> {
-        self.system.holds(proposition, state, &mut scratch.model)
+    fn steps(
+        &self,
+        state: &[u32],
+        choice: &mut Choice,
+        scratch: &mut model::Scratch,
+        out: &mut Steps,
+    ) -> Result<(), StepError> {
+        self.choose(state, choice, scratch)?;
+        for &index in &choice.chosen {
+            let action = choice.enabled[index as usize];
+            self.system.fire(out.push(action, state), action, scratch)?;
+        }
+        Ok(())
     }
 }

@@ -10,12 +10,14 @@
 //! questions: which actions an observer may follow or refuses, in its present state and under the
 //! present valuation.
 
+use base::{Budget, Limit};
 use fixedbitset::FixedBitSet;
 use model::{ActionId, ActionSystem, Relations};
 use por::{Demand, Flips, Offer, Outcome, Situation, StubbornSets};
 use rustc_hash::FxHashMap;
 
 use crate::observer::{Event, Observer, Stance, Valuations, Watches};
+use crate::product::Visits;
 
 /// How a product is reduced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -42,32 +44,50 @@ pub struct Reduction<'a> {
 }
 
 impl<'a> Reduction<'a> {
-    /// For testers.
-    pub fn for_actions(system: &'a ActionSystem) -> Reduction<'a> {
-        let sets = StubbornSets::new(system, &Relations::new(system));
-        Reduction::new(system, Method::Guided, sets, None)
+    /// For testers. Holds about as many bytes as it takes.
+    ///
+    /// # Errors
+    /// The budget's limit.
+    pub(crate) fn for_actions(
+        system: &'a ActionSystem,
+        budget: &mut Budget<'_>,
+    ) -> Result<Reduction<'a>, Limit> {
+        // The relations are not kept.
+        let mut share = budget.share();
+        let sets = StubbornSets::new(system, &Relations::new(system, &mut share)?, &mut share)?;
+        budget.hold(sets.bytes())?;
+        Ok(Reduction::new(system, Method::Guided, sets, None))
     }
 
-    /// For observers of these propositions of the system.
-    pub fn for_propositions(
+    /// For observers of these propositions of the system. Holds about as many bytes as it takes.
+    ///
+    /// # Errors
+    /// The budget's limit.
+    pub(crate) fn for_propositions(
         system: &'a ActionSystem,
         propositions: &[usize],
         method: Method,
-    ) -> Reduction<'a> {
-        let relations = Relations::new(system);
+        budget: &mut Budget<'_>,
+    ) -> Result<Reduction<'a>, Limit> {
+        let mut share = budget.share();
+        let relations = Relations::new(system, &mut share)?;
         let exprs: Vec<_> = propositions.iter().map(|&index| system.propositions()[index].expr).collect();
-        let flips = Flips::new(system, &relations, &exprs);
-        let sets = StubbornSets::for_propositions(system, &relations, &flips);
-        Reduction::new(system, method, sets, Some(flips))
+        let flips = Flips::new(system, &relations, &exprs, &mut share)?;
+        let sets = StubbornSets::for_propositions(system, &relations, &flips, &mut share)?;
+        budget.hold(flips.bytes() + sets.bytes())?;
+        Ok(Reduction::new(system, method, sets, Some(flips)))
     }
 
     /// The same without a rule: wrong, for tests.
-    #[doc(hidden)]
-    #[must_use]
-    pub fn without(mut self, rule: por::Rule) -> Reduction<'a> {
-        self.sets = self.sets.without(rule, &Relations::new(self.system));
+    pub(crate) fn without(
+        mut self,
+        rule: por::Rule,
+        budget: &mut Budget<'_>,
+    ) -> Result<Reduction<'a>, Limit> {
+        let relations = Relations::new(self.system, budget)?;
+        self.sets = self.sets.without(rule, &relations, budget)?;
         self.scratch = self.sets.new_scratch();
-        self
+        Ok(self)
     }
 
     fn new(
@@ -80,19 +100,22 @@ impl<'a> Reduction<'a> {
         Reduction { system, method, sets, scratch, flips, offers: Vec::new(), offer_of: FxHashMap::default() }
     }
 
-    /// Says whether each state is expanded once. Then, where sets remove nothing, they need not be looked
-    /// for in every state; otherwise the choice depends on the state alone.
-    pub(crate) fn expands_once(&mut self, once: bool) {
-        self.scratch = if once { self.sets.new_adaptive_scratch() } else { self.sets.new_scratch() };
+    /// Told by a search that begins. If each state is expanded once, sets need not be looked for in every
+    /// state where they remove nothing; otherwise the choice depends on the state alone.
+    pub(crate) fn begin(&mut self, visits: Visits) {
+        self.scratch = match visits {
+            Visits::Once => self.sets.new_adaptive_scratch(),
+            Visits::Again => self.sets.new_scratch(),
+        };
     }
 
     /// How the product is reduced.
-    pub fn method(&self) -> Method {
+    pub(crate) fn method(&self) -> Method {
         self.method
     }
 
     /// The actions that may change what propositions the observer watches, if it does.
-    pub fn visible(&self) -> Option<FixedBitSet> {
+    pub(crate) fn visible(&self) -> Option<FixedBitSet> {
         self.flips.as_ref().map(Flips::visible)
     }
 

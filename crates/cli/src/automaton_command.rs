@@ -1,23 +1,30 @@
 //! `stubborn automaton`: reads automata (HOA or never claims), works on them, and answers
 //! questions about them. Automata of other kinds than TGBA are converted where something needs that.
 
-use automata::clean::{simplify_marks, trim};
-use automata::extended::Extended;
-use automata::stutter::{self, Stuttering};
-use automata::{AnyAutomaton, Effort, Placement, Tgba, complement, emptiness, product, word};
-use base::{Diagnostic, SourceMap};
-use ltl::{Formulas, Lasso, Prop};
 use serde_json::json;
+use stubborn::automata::by_change;
+use stubborn::automata::clean::{simplify_marks, trim};
+use stubborn::automata::extended::Extended;
+use stubborn::automata::stutter::{self, Proof, Stuttering};
+use stubborn::automata::translate::polish;
+use stubborn::automata::{
+    self, AnyAutomaton, Effort, GaveUp, Placement, Tgba, complement, emptiness, product, word,
+};
+use stubborn::base::{Diagnostic, Limit, SourceMap};
+use stubborn::ltl::{self, Formulas, Lasso, Prop};
+use stubborn::report::outcome::SCHEMA;
+use stubborn::{Clock, files, limit_reason};
 
 use crate::args::{AutomatonArguments, AutomatonFormat, AutomatonKind};
 use crate::exit::{Exit, Failure};
-use crate::input;
 use crate::terminal;
 use crate::translate_command::{Shown, print_json, show};
 
 pub(crate) fn run(arguments: &AutomatonArguments) -> Result<Exit, Failure> {
+    terminal::catch_interrupts();
     let mut session = Session {
         arguments,
+        clock: terminal::no_limits(),
         formulas: Formulas::new(),
         sources: SourceMap::new(),
         automata: Vec::new(),
@@ -33,6 +40,7 @@ pub(crate) fn run(arguments: &AutomatonArguments) -> Result<Exit, Failure> {
 
 struct Session<'a> {
     arguments: &'a AutomatonArguments,
+    clock: Clock<'a>,
     formulas: Formulas,
     sources: SourceMap,
     /// Names and automata.
@@ -51,22 +59,29 @@ struct Answer {
 }
 
 impl Session<'_> {
-    fn fail(&mut self, diagnostic: Diagnostic) -> Failure {
-        Failure::new(std::mem::take(&mut self.sources), diagnostic, self.arguments.json)
+    fn fail(&self, diagnostic: Diagnostic) -> Failure {
+        Failure::new(self.sources.clone(), diagnostic)
     }
 
-    fn too_large(&self, what: &str) -> Failure {
-        let message =
-            format!("{what} takes more than {} states; raise --max-states", self.arguments.max_states);
-        Failure::plain("too-large", message, self.arguments.json)
+    /// Something takes too many states, or the user has had enough.
+    fn gave_up(&self, what: &str, why: GaveUp) -> Failure {
+        match why {
+            GaveUp::Limit(limit) => out_of(limit),
+            GaveUp::TooLarge(_) => {
+                let message = format!(
+                    "{what} takes more than {} states; raise --max-states",
+                    self.arguments.max_states
+                );
+                Failure::plain("too-large", message)
+            }
+        }
     }
 
     fn read(&mut self) -> Result<(), Failure> {
         for path in &self.arguments.files {
-            match input::read_automata(path, &mut self.formulas, &mut self.sources) {
-                Ok(found) => self.automata.extend(found),
-                Err(diagnostic) => return Err(self.fail(diagnostic)),
-            }
+            let found =
+                files::read_automata(path, &mut self.formulas, &mut self.sources, &mut self.clock.budget());
+            self.automata.extend(found.map_err(|trouble| Failure::new(self.sources.clone(), trouble))?);
         }
         self.negations.resize(self.automata.len(), None);
         for text in &self.arguments.ltl {
@@ -76,18 +91,13 @@ impl Session<'_> {
     }
 
     fn read_formula(&mut self, text: &str) -> Result<(), Failure> {
-        let source = match self.sources.add("--ltl", text.to_owned().into_bytes()) {
-            Ok(source) => source,
-            Err(diagnostic) => return Err(self.fail(diagnostic)),
-        };
-        let formula = match ltl::parse(&mut self.formulas, text, source, 0) {
-            Ok(parsed) => parsed.formula,
-            Err(diagnostic) => return Err(self.fail(diagnostic)),
-        };
+        let source = self.sources.add("--ltl", text.to_owned().into_bytes());
+        let parsed = source.and_then(|source| ltl::parse(&mut self.formulas, text, source, 0));
+        let formula = parsed.map_err(|diagnostic| self.fail(diagnostic))?.formula;
         let negated = self.formulas.not(formula);
         let [yes, no] = [formula, negated].map(|formula| {
-            automata::translate(&mut self.formulas, formula, Effort::High)
-                .map_err(|reason| Failure::plain("too-large", reason.to_string(), self.arguments.json))
+            automata::translate(&mut self.formulas, formula, Effort::High, &mut self.clock.budget())
+                .map_err(too_large)
         });
         self.automata.push((text.to_owned(), AnyAutomaton::Tgba(yes?)));
         self.negations.push(Some(no?));
@@ -99,13 +109,16 @@ impl Session<'_> {
         self.negations.clear();
         let mut parts = std::mem::take(&mut self.automata).into_iter();
         if let Some((mut name, first)) = parts.next() {
-            let mut result = to_tgba(&first);
+            let mut budget = self.clock.budget();
+            let mut result = self.to_tgba(&first)?;
             for (other_name, other) in parts {
-                let combined = product(&result, &to_tgba(&other), self.arguments.max_states);
-                result = combined.ok_or_else(|| self.too_large("the product"))?;
+                let other = self.to_tgba(&other)?;
+                let combined = product(&result, &other, self.arguments.max_states, &mut budget);
+                result = combined.map_err(|why| self.gave_up("the product", why))?;
                 name = format!("({name}) & ({other_name})");
             }
-            self.automata.push((name, AnyAutomaton::Tgba(trim(result))));
+            let result = trim(result, &mut budget).map_err(out_of)?;
+            self.automata.push((name, AnyAutomaton::Tgba(result)));
         }
         Ok(())
     }
@@ -117,18 +130,20 @@ impl Session<'_> {
         }
         for at in 0..self.automata.len() {
             if self.arguments.stutter_closure {
-                let closed = stutter::closure(&to_tgba(&self.automata[at].1), max_states);
-                let closed = closed.ok_or_else(|| self.too_large("the closure"))?;
+                let given = self.to_tgba(&self.automata[at].1)?;
+                let closed = stutter::closure(&given, max_states, &mut self.clock.budget());
+                let (closed, _) = closed.map_err(|why| self.gave_up("the closure", why))?;
                 self.automata[at].1 = AnyAutomaton::Tgba(closed);
             }
             if self.arguments.complement {
                 self.automata[at].0 = format!("!({})", self.automata[at].0);
-                let other = complement::complement(&to_tgba(&self.automata[at].1), max_states);
-                let other = other.ok_or_else(|| self.too_large("the complement"))?;
+                let given = self.to_tgba(&self.automata[at].1)?;
+                let other = complement::complement(&given, max_states, &mut self.clock.budget());
+                let other = other.map_err(|why| self.gave_up("the complement", why))?;
                 self.automata[at].1 = AnyAutomaton::Tgba(other);
             }
             if self.arguments.simplify {
-                self.automata[at].1 = simplify(self.automata[at].1.clone());
+                self.automata[at].1 = self.simplify(self.automata[at].1.clone())?;
             }
         }
         Ok(())
@@ -144,75 +159,80 @@ impl Session<'_> {
             answers.push(self.accepts(&text.clone())?);
         }
         if self.arguments.empty {
-            answers.extend(self.for_each(Session::is_empty));
+            answers.extend(self.for_each(Session::is_empty)?);
         }
         if self.arguments.stutter_invariant {
-            answers.extend(self.for_each(Session::is_stutter_invariant));
+            answers.extend(self.for_each(Session::is_stutter_invariant)?);
         }
         if answers.is_empty() { self.show() } else { Ok(self.print(&answers)) }
     }
 
-    fn for_each(&self, ask: impl Fn(&Self, usize, &Tgba) -> Answer) -> Vec<Answer> {
+    fn for_each(
+        &self,
+        ask: impl Fn(&Self, usize, &Tgba) -> Result<Answer, Failure>,
+    ) -> Result<Vec<Answer>, Failure> {
         let automata = self.automata.iter().enumerate();
-        automata.map(|(at, (_, automaton))| ask(self, at, &to_tgba(automaton))).collect()
+        automata.map(|(at, (_, automaton))| ask(self, at, &self.to_tgba(automaton)?)).collect()
     }
 
     fn word(&self, lasso: &Lasso, propositions: &[Prop]) -> String {
         word::show(&self.formulas, lasso, propositions)
     }
 
-    fn is_empty(&self, _at: usize, tgba: &Tgba) -> Answer {
-        let found = emptiness::accepting_lasso(tgba);
+    fn is_empty(&self, _at: usize, tgba: &Tgba) -> Result<Answer, Failure> {
+        let found = emptiness::accepting_lasso(tgba, &mut self.clock.budget()).map_err(out_of)?;
         let witness = found.iter().map(|lasso| ("accepted", self.word(lasso, tgba.propositions())));
-        Answer { question: "empty", holds: Some(found.is_none()), witness: witness.collect() }
+        Ok(Answer { question: "empty", holds: Some(found.is_none()), witness: witness.collect() })
     }
 
-    fn is_stutter_invariant(&self, at: usize, tgba: &Tgba) -> Answer {
+    fn is_stutter_invariant(&self, at: usize, tgba: &Tgba) -> Result<Answer, Failure> {
         let max_states = self.arguments.max_states;
+        let mut budget = self.clock.budget();
         let known = self.negations.get(at).cloned().flatten();
-        let found = known
-            .or_else(|| complement::complement(tgba, max_states))
-            .and_then(|complement| stutter::stuttering(tgba, &complement, max_states));
+        let other = known.map_or_else(|| complement::complement(tgba, max_states, &mut budget), Ok);
+        let found = other.and_then(|other| stutter::stuttering(tgba, &other, max_states, &mut budget));
         let (holds, witness) = match found {
-            None => (None, Vec::new()),
-            Some(Stuttering::Invariant) => (Some(true), Vec::new()),
-            Some(Stuttering::Sensitive { accepted, rejected }) => {
+            Err(GaveUp::Limit(limit)) => return Err(out_of(limit)),
+            Err(GaveUp::TooLarge(_)) => (None, Vec::new()),
+            Ok(Stuttering::Invariant(_)) => (Some(true), Vec::new()),
+            Ok(Stuttering::Sensitive { accepted, rejected }) => {
                 let show = |lasso| self.word(lasso, tgba.propositions());
                 (Some(false), vec![("accepted", show(&accepted)), ("rejected", show(&rejected))])
             }
         };
-        Answer { question: "stutter-invariant", holds, witness }
+        Ok(Answer { question: "stutter-invariant", holds, witness })
     }
 
     fn equivalent(&self) -> Result<Answer, Failure> {
         let [(_, a), (_, b)] = &self.automata[..] else {
             let message = format!("--equivalent compares two automata, not {}", self.automata.len());
-            return Err(Failure::plain("usage", message, self.arguments.json));
+            return Err(Failure::plain("usage", message));
         };
-        let (a, b) = (&to_tgba(a), &to_tgba(b));
-        let found = complement::separating_word(a, b, self.arguments.max_states);
+        let (a, b) = (&self.to_tgba(a)?, &self.to_tgba(b)?);
+        let mut budget = self.clock.budget();
+        let found = match complement::separating_word(a, b, self.arguments.max_states, &mut budget) {
+            Err(GaveUp::Limit(limit)) => return Err(out_of(limit)),
+            found => found.ok(),
+        };
         let mut propositions = a.propositions().to_vec();
         propositions.extend(b.propositions().iter().filter(|prop| !a.propositions().contains(prop)));
-        let witness = found.iter().flatten().map(|lasso| {
-            let by = if automata::accepts(a, lasso) {
-                "accepted by the first only"
-            } else {
-                "accepted by the second only"
-            };
-            (by, self.word(lasso, &propositions))
-        });
-        Ok(Answer {
-            question: "equivalent",
-            holds: found.as_ref().map(Option::is_none),
-            witness: witness.collect(),
-        })
+        let mut witness = Vec::new();
+        for lasso in found.iter().flatten() {
+            let is_first = automata::accepts(a, lasso, &mut budget).map_err(out_of)?;
+            let by = if is_first { "accepted by the first only" } else { "accepted by the second only" };
+            witness.push((by, self.word(lasso, &propositions)));
+        }
+        Ok(Answer { question: "equivalent", holds: found.as_ref().map(Option::is_none), witness })
     }
 
     fn accepts(&mut self, text: &str) -> Result<Answer, Failure> {
         let source = self.sources.add("--accepts", text.as_bytes().to_vec());
         let lasso = source.and_then(|source| word::parse(&mut self.formulas, text, source));
         let lasso = lasso.map_err(|diagnostic| self.fail(diagnostic))?;
-        let holds = self.automata.iter().all(|(_, automaton)| automaton.accepts(&lasso));
+        let mut holds = true;
+        for (_, automaton) in &self.automata {
+            holds &= automaton.accepts(&lasso, &mut self.clock.budget()).map_err(out_of)?;
+        }
         Ok(Answer { question: "accepts", holds: Some(holds), witness: Vec::new() })
     }
 
@@ -227,7 +247,7 @@ impl Session<'_> {
                 json!({"question": answer.question, "answer": answer.holds, "witness": witness})
             };
             let answers: Vec<_> = answers.iter().map(entry).collect();
-            let document = json!({"schema": report::outcome::SCHEMA, "answers": answers});
+            let document = json!({"schema": SCHEMA, "answers": answers});
             terminal::print_stdout(&format!("{document:#}\n"));
         } else {
             for Answer { question, holds, witness } in answers {
@@ -260,10 +280,10 @@ impl Session<'_> {
         let mut documents = Vec::new();
         for (at, (name, automaton)) in self.automata.iter().enumerate() {
             let automaton = self.convert(at, automaton)?;
-            match show(&automaton, &self.formulas, format, name) {
+            match show(&automaton, &self.formulas, format, name, &mut self.clock.budget()) {
                 Ok(Shown::Text(text)) => terminal::print_stdout(&text),
                 Ok(Shown::Json(value)) => documents.push((name.clone(), value)),
-                Err(reason) => return Err(Failure::plain("not-supported", reason, self.arguments.json)),
+                Err(reason) => return Err(Failure::plain("not-supported", reason)),
             }
         }
         print_json(documents, format);
@@ -272,10 +292,7 @@ impl Session<'_> {
 
     /// The automaton as the kind asked for; without that its own.
     fn convert(&self, at: usize, automaton: &AnyAutomaton) -> Result<AnyAutomaton, Failure> {
-        let limits = automata::testing::Limits::default();
-        let failed = |reason: automata::testing::Explosion| {
-            Failure::plain("too-large", reason.to_string(), self.arguments.json)
-        };
+        let limits = by_change::Limits::default();
         match (self.arguments.to, automaton) {
             (None, AnyAutomaton::Ta(_) | AnyAutomaton::Tgta(_) | AnyAutomaton::Extended(_))
             | (Some(AutomatonKind::Ta), AnyAutomaton::Ta(_))
@@ -283,49 +300,72 @@ impl Session<'_> {
             | (Some(AutomatonKind::Extended), AnyAutomaton::Extended(_)) => return Ok(automaton.clone()),
             _ => {}
         }
-        let tgba = &to_tgba(automaton);
+        let budget = &mut self.clock.budget();
+        let tgba = &self.to_tgba(automaton)?;
         let testing = matches!(self.arguments.to, Some(AutomatonKind::Ta | AutomatonKind::Tgta));
-        // A TA never sees stuttering.
-        let known = matches!(automaton, AnyAutomaton::Ta(_));
-        if testing && !known && self.is_stutter_invariant(at, tgba).holds != Some(true) {
+        let is_known = Proof::of_form(automaton).is_some();
+        if testing && !is_known && self.is_stutter_invariant(at, tgba)?.holds != Some(true) {
             let message = "a testing automaton does not see stuttering, but this automaton does, or may: try \
                            --stutter-invariant or --stutter-closure";
-            return Err(Failure::plain("not-invariant", message, self.arguments.json));
+            return Err(Failure::plain("not-invariant", message));
         }
+        let placement = Placement::States;
         Ok(match self.arguments.to {
-            None | Some(AutomatonKind::Tgba) => AnyAutomaton::Tgba(simplify_marks(trim(tgba.clone()))),
+            None | Some(AutomatonKind::Tgba) => {
+                let trimmed = trim(tgba.clone(), budget).map_err(out_of)?;
+                AnyAutomaton::Tgba(simplify_marks(trimmed, budget).map_err(out_of)?)
+            }
             Some(AutomatonKind::Ba) => {
-                AnyAutomaton::Tgba(automata::to_ba(tgba, Effort::High, Placement::States))
+                AnyAutomaton::Tgba(automata::to_ba(tgba, Effort::High, placement, budget).map_err(out_of)?)
             }
             Some(AutomatonKind::Extended) => {
-                let ba = automata::to_ba(tgba, Effort::High, Placement::States);
-                let extended = Extended::from_ba(&ba, self.arguments.max_states);
-                AnyAutomaton::Extended(extended.ok_or_else(|| self.too_large("the extended automaton"))?)
+                let ba = automata::to_ba(tgba, Effort::High, placement, budget).map_err(out_of)?;
+                let extended = Extended::from_ba(&ba, self.arguments.max_states, budget);
+                AnyAutomaton::Extended(extended.map_err(|why| self.gave_up("the extended automaton", why))?)
             }
             Some(AutomatonKind::Ta) => {
-                AnyAutomaton::Ta(automata::testing::small_ta(tgba, &limits).map_err(failed)?)
+                AnyAutomaton::Ta(by_change::small_ta(tgba, &limits, budget).map_err(too_large)?)
             }
             Some(AutomatonKind::Tgta) => {
-                AnyAutomaton::Tgta(automata::testing::small_tgta(tgba, &limits).map_err(failed)?)
+                AnyAutomaton::Tgta(by_change::small_tgta(tgba, &limits, budget).map_err(too_large)?)
             }
         })
     }
-}
 
-/// The automaton of the infinite words it accepts. If that is converted, it is worth while to make it small.
-fn to_tgba(automaton: &AnyAutomaton) -> Tgba {
-    match automaton {
-        AnyAutomaton::Tgba(tgba) => tgba.clone(),
-        _ => automata::translate::polish(automaton.to_tgba(), Effort::High),
+    /// The automaton of the infinite words it accepts. If that is converted, it is worth while to make it small.
+    fn to_tgba(&self, automaton: &AnyAutomaton) -> Result<Tgba, Failure> {
+        let budget = &mut self.clock.budget();
+        match automaton {
+            AnyAutomaton::Tgba(tgba) => Ok(tgba.clone()),
+            _ => {
+                automaton.to_tgba(budget).and_then(|tgba| polish(tgba, Effort::High, budget)).map_err(out_of)
+            }
+        }
+    }
+
+    /// A smaller automaton of the same kind.
+    fn simplify(&self, automaton: AnyAutomaton) -> Result<AnyAutomaton, Failure> {
+        let budget = &mut self.clock.budget();
+        let simplify = || {
+            Ok(match automaton {
+                AnyAutomaton::Tgba(tgba) => AnyAutomaton::Tgba(polish(tgba, Effort::High, budget)?),
+                AnyAutomaton::Ta(ta) => AnyAutomaton::Ta(ta.trim(budget)?.reduce(budget)?),
+                AnyAutomaton::Tgta(tgta) => AnyAutomaton::Tgta(tgta.trim(budget)?.reduce(budget)?),
+                AnyAutomaton::Extended(extended) => AnyAutomaton::Extended(extended.reduce(budget)?),
+            })
+        };
+        simplify().map_err(out_of)
     }
 }
 
-/// A smaller automaton of the same kind.
-fn simplify(automaton: AnyAutomaton) -> AnyAutomaton {
-    match automaton {
-        AnyAutomaton::Tgba(tgba) => AnyAutomaton::Tgba(automata::translate::polish(tgba, Effort::High)),
-        AnyAutomaton::Ta(ta) => AnyAutomaton::Ta(ta.trim().reduce()),
-        AnyAutomaton::Tgta(tgta) => AnyAutomaton::Tgta(tgta.trim().reduce()),
-        AnyAutomaton::Extended(extended) => AnyAutomaton::Extended(extended.reduce()),
+/// The user has had enough, or the memory is used up.
+fn out_of(limit: Limit) -> Failure {
+    Failure::Limit(limit_reason(limit))
+}
+
+fn too_large(why: GaveUp) -> Failure {
+    match why {
+        GaveUp::Limit(limit) => out_of(limit),
+        GaveUp::TooLarge(reason) => Failure::plain("too-large", reason.to_string()),
     }
 }

@@ -1,16 +1,13 @@
 //! `stubborn draw`: models as pictures.
 
-use std::io::Write as _;
 use std::path::Path;
 
-use base::{Diagnostic, SourceMap};
-use report::drawing::{Drawing, TooLarge, net, system};
+use stubborn::base::Diagnostic;
+use stubborn::drawing::TooLarge;
 
 use crate::args::{DrawArguments, DrawFormat};
 use crate::exit::{Exit, Failure};
-use crate::input::{self, Input, Loaded};
-use crate::output;
-use crate::terminal;
+use crate::{model, output, terminal};
 
 pub(crate) fn run(arguments: &DrawArguments) -> Result<Exit, Failure> {
     let path = arguments.output.as_deref();
@@ -19,14 +16,17 @@ pub(crate) fn run(arguments: &DrawArguments) -> Result<Exit, Failure> {
         (None, Some(path)) => format_by_name(path)?,
         (None, None) => DrawFormat::Svg,
     };
-    let input = input::load(&arguments.model, false)?;
-    let drawing = draw(&input)?;
+    terminal::catch_interrupts();
+    let session = model::open_whole(&arguments.model, &terminal::no_limits())?;
+    let drawing = session.model().draw(&session.info().file);
+    let drawing = drawing
+        .ok_or_else(|| Failure::plain("cannot-draw", "the model has no processes whose states have names"))?;
     let picture = match format {
         DrawFormat::Dot => drawing.to_dot(),
         DrawFormat::Svg => drawing.to_svg().map_err(|reason| too_large(&reason))?,
     };
     match path {
-        Some(path) => output::write(path, false, |out| out.write_all(picture.as_bytes()))?,
+        Some(path) => output::write_text(path, &picture)?,
         None => terminal::print_stdout(&picture),
     }
     Ok(Exit::Success)
@@ -41,24 +41,14 @@ fn format_by_name(path: &Path) -> Result<DrawFormat, Failure> {
             let message = format!("cannot tell the format of `{}` by its extension", path.display());
             let diagnostic = Diagnostic::error("unknown-format", message)
                 .with_help("use a name that ends in `.svg` or `.dot`, or --format");
-            Err(Failure::new(SourceMap::new(), diagnostic, false))
+            Err(diagnostic.into())
         }
-    }
-}
-
-fn draw(input: &Input) -> Result<Drawing, Failure> {
-    match &input.model {
-        Loaded::Petri(model) => Ok(net::draw(model.net())),
-        model @ (Loaded::Process(_) | Loaded::Promela(_)) => system::draw(model.system(), &input.info().file)
-            .ok_or_else(|| {
-                Failure::plain("cannot-draw", "the model has no processes whose states have names", false)
-            }),
     }
 }
 
 /// There is no picture as SVG; there may be one by Graphviz.
 pub(crate) fn too_large(reason: &TooLarge) -> Failure {
-    let diagnostic = Diagnostic::error("too-large", reason.to_string())
-        .with_help("use --format dot, and a program that can search and zoom");
-    Failure::new(SourceMap::new(), diagnostic, false)
+    Diagnostic::error("too-large", reason.to_string())
+        .with_help("use --format dot, and a program that can search and zoom")
+        .into()
 }

@@ -2,10 +2,12 @@
 
 use std::process::ExitCode;
 
-use base::{Diagnostic, Diagnostics, SourceMap};
-use report::diagnostic;
+use stubborn::base::{Diagnostic, Diagnostics, SourceMap};
+use stubborn::language::Trouble;
+use stubborn::report::{diagnostic, outcome};
+use stubborn::{Error, limit_reason};
 
-use crate::terminal;
+use crate::{spelling, terminal};
 
 /// How a command ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,35 +28,66 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// Bad input, or something the operating system refused: nothing was computed.
-pub(crate) struct Failure {
-    sources: SourceMap,
-    diagnostics: Diagnostics,
-    json: bool,
+/// Why a command ends early.
+pub(crate) enum Failure {
+    /// Bad input, or something the operating system refused: nothing was computed.
+    Wrong(SourceMap, Diagnostics),
+    /// A limit was reached before there was anything to say.
+    Limit(String),
 }
 
 impl Failure {
-    pub(crate) fn new(sources: SourceMap, diagnostics: impl Into<Diagnostics>, json: bool) -> Failure {
-        Failure { sources, diagnostics: diagnostics.into(), json }
+    pub(crate) fn new(sources: SourceMap, trouble: impl Into<Trouble>) -> Failure {
+        match trouble.into() {
+            Trouble::Wrong(diagnostics) => Failure::Wrong(sources, diagnostics),
+            Trouble::Limit(limit) => Failure::Limit(limit_reason(limit)),
+        }
     }
 
     /// A failure that is not about a place in a file.
-    pub(crate) fn plain(code: &'static str, message: impl Into<String>, json: bool) -> Failure {
-        Failure::new(SourceMap::new(), Diagnostic::error(code, message), json)
+    pub(crate) fn plain(code: &'static str, message: impl Into<String>) -> Failure {
+        Diagnostic::error(code, message).into()
     }
 
     /// Says what is wrong: to people on stderr, to programs also as JSON on stdout.
-    pub(crate) fn report(&self) -> Exit {
-        terminal::print_stderr(&diagnostic::to_text(
-            &self.sources,
-            &self.diagnostics,
-            terminal::stderr_has_color(),
-        ));
-        if self.json {
-            let errors = diagnostic::to_json(&self.sources, &self.diagnostics);
-            let document = serde_json::json!({ "schema": report::outcome::SCHEMA, "errors": errors });
-            terminal::print_stdout(&format!("{document:#}\n"));
+    pub(crate) fn report(&self, json: bool) -> Exit {
+        match self {
+            Failure::Limit(reason) => {
+                if json {
+                    let document = serde_json::json!({
+                        "schema": outcome::SCHEMA, "verdict": "unknown", "reason": reason,
+                    });
+                    terminal::print_stdout(&format!("{document:#}\n"));
+                } else {
+                    terminal::print_stdout(&format!("unknown ({reason})\n"));
+                }
+                Exit::Undecided
+            }
+            Failure::Wrong(sources, diagnostics) => {
+                let text = diagnostic::to_text(sources, diagnostics, terminal::stderr_has_color());
+                terminal::print_stderr(&text);
+                if json {
+                    let errors = diagnostic::to_json(sources, diagnostics);
+                    let document = serde_json::json!({ "schema": outcome::SCHEMA, "errors": errors });
+                    terminal::print_stdout(&format!("{document:#}\n"));
+                }
+                Exit::BadInput
+            }
         }
-        Exit::BadInput
+    }
+}
+
+impl From<Diagnostic> for Failure {
+    fn from(diagnostic: Diagnostic) -> Failure {
+        Failure::new(SourceMap::new(), diagnostic)
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Failure {
+        if let Some(limit) = error.limit() {
+            return Failure::Limit(limit_reason(limit));
+        }
+        Failure::new(error.sources().clone(), spelling::errors(&error))
     }
 }

@@ -2,16 +2,16 @@
 
 use std::path::Path;
 
-use base::{Diagnostic, SourceMap};
-use report::outcome::SCHEMA;
-use report::{CheckReport, Explanation};
 use serde_json::{Value, json};
+use stubborn::report::outcome::SCHEMA;
+use stubborn::report::{CheckReport, Explanation, Verdict};
 
 use crate::args::ExplainArguments;
 use crate::check_command::{self, Telling};
 use crate::exit::{Exit, Failure};
-use crate::input;
-use crate::terminal;
+use crate::model;
+use crate::spelling::SPELLING;
+use crate::terminal::{self, Display};
 
 pub(crate) fn run(arguments: &ExplainArguments) -> Result<Exit, Failure> {
     match &arguments.input {
@@ -20,9 +20,14 @@ pub(crate) fn run(arguments: &ExplainArguments) -> Result<Exit, Failure> {
     }
 }
 
+/// The runs that a check has just found, in words.
+pub(crate) fn explanations(report: &CheckReport) -> Vec<Explanation> {
+    report.results.iter().map(|result| Explanation::of_result(result, &SPELLING)).collect()
+}
+
 /// Explains what a check has just found.
-pub(crate) fn print(report: &CheckReport<'_>, json: bool) {
-    let explanations: Vec<Explanation> = report.results.iter().map(Explanation::of_result).collect();
+pub(crate) fn print(report: &CheckReport, json: bool) {
+    let explanations = explanations(report);
     let model = serde_json::to_value(&report.model).unwrap_or_default();
     print_all(&model, &report.model.to_text(), &explanations, json);
 }
@@ -30,29 +35,30 @@ pub(crate) fn print(report: &CheckReport<'_>, json: bool) {
 /// Explains the runs of a JSON document.
 fn explain_earlier(arguments: &ExplainArguments, path: &Path) -> Result<Exit, Failure> {
     let json = arguments.check.limits.json;
-    let failure = |diagnostic: Diagnostic| Failure::new(SourceMap::new(), diagnostic, json);
     let bad = |reason: &str| {
         let message = format!("`{}` is not what `check --json` prints: {reason}", path.display());
-        failure(Diagnostic::error("bad-result", message))
+        Failure::plain("bad-result", message)
     };
-    let bytes = input::read(path).map_err(failure)?;
+    let bytes = stubborn::files::read(path)?;
     let document: Value = serde_json::from_slice(&bytes).map_err(|error| bad(&error.to_string()))?;
     if document.get("schema").and_then(Value::as_u64) != Some(u64::from(SCHEMA)) {
         return Err(bad(&format!("its `schema` is not {SCHEMA}")));
     }
-    let input = input::load(&arguments.check.model, json)?;
+    let display = Display::new(arguments.check.limits.quiet);
+    let clock = model::clock(&arguments.check.limits, &display);
+    let session = model::open_whole(&arguments.check.model, &clock)?;
     let file = document.get("model").and_then(|model| model.get("file")?.as_str()).unwrap_or_default();
     let mut explanations = Vec::new();
     for result in
         document.get("results").and_then(Value::as_array).ok_or_else(|| bad("it has no `results`"))?
     {
-        let explanation = Explanation::of_json(result, Some(input.model.system()));
+        let explanation = Explanation::of_json(result, Some(session.model().system()), &SPELLING);
         explanations.push(explanation.ok_or_else(|| bad("a result cannot be read"))?);
     }
     let asked = &arguments.check.property;
     explanations.retain(|explanation| asked.is_empty() || asked.contains(&explanation.property));
     print_all(&document["model"], &format!("{file}, as it was checked"), &explanations, json);
-    let is_violated = explanations.iter().any(|explanation| explanation.verdict == "violated");
+    let is_violated = explanations.iter().any(|explanation| explanation.verdict == Verdict::Violated);
     Ok(if is_violated { Exit::Violated } else { Exit::Success })
 }
 

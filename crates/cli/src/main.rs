@@ -1,6 +1,5 @@
-//! The `stubborn` command: arguments, choice of method, progress, exit codes.
-//!
-//! This is the only crate with a clock, a signal handler, files and a terminal.
+//! The `stubborn` command: arguments, terminal, files that are written, exit codes. What is computed is up to
+//! the library `stubborn`.
 #![allow(clippy::print_stdout, clippy::print_stderr)] // This is where output happens.
 
 mod args;
@@ -10,15 +9,12 @@ mod draw_command;
 mod exit;
 mod explain_command;
 mod explore_command;
-mod input;
-mod markings;
 mod mcc_command;
+mod model;
 mod output;
-mod property;
 mod reproduce_command;
-mod simpler;
 mod simulate_command;
-mod story;
+mod spelling;
 mod terminal;
 mod translate_command;
 
@@ -41,5 +37,5 @@ fn main() -> ExitCode {
         Command::Automaton(arguments) => automaton_command::run(arguments),
         Command::Reproduce(arguments) => reproduce_command::run(arguments),
     };
-    result.unwrap_or_else(|failure| failure.report()).into()
+    result.unwrap_or_else(|failure| failure.report(arguments.command.json())).into()
 }

@@ -6,10 +6,10 @@ use std::io::{IsTerminal as _, Write as _};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use base::budget::Watch;
-use base::{Limit, Progress};
-use report::{count, grouped};
 use reproduce::{Host, Outcome, Status};
+use stubborn::base::Progress;
+use stubborn::report::{count, grouped};
+use stubborn::{Clock, Limits, Watcher};
 
 use crate::args::ReproduceArguments;
 use crate::exit::{Exit, Failure};
@@ -21,7 +21,7 @@ pub(crate) fn run(arguments: &ReproduceArguments) -> Result<Exit, Failure> {
     let mut desk = Desk {
         folder: arguments.output.clone(),
         start: Instant::now(),
-        max_bytes: arguments.max_memory.unwrap_or_else(default_memory),
+        max_bytes: Clock::start(&Limits { memory: arguments.max_memory, ..Limits::default() }).max_bytes(),
         progress: Line::new(arguments.quiet),
         failure: None,
     };
@@ -30,14 +30,9 @@ pub(crate) fn run(arguments: &ReproduceArguments) -> Result<Exit, Failure> {
     desk.progress.clear();
     match (result, desk.failure) {
         (_, Some(failure)) => Err(failure),
-        (Err(why), None) => Err(Failure::plain("reproduce", why, false)),
+        (Err(why), None) => Err(Failure::plain("reproduce", why)),
         (Ok(outcome), None) => Ok(tell(&outcome, arguments)),
     }
-}
-
-/// Four fifths of what is free now.
-fn default_memory() -> u64 {
-    terminal::available_memory().map_or(u64::MAX, |bytes| bytes / 5 * 4)
 }
 
 /// Says what came of it.
@@ -111,13 +106,9 @@ impl Line {
     }
 }
 
-impl Watch for Desk {
-    fn nanoseconds(&self) -> u64 {
-        u64::try_from(self.start.elapsed().as_nanos()).unwrap_or(u64::MAX)
-    }
-
-    fn look(&self, _: &Progress) -> Result<(), Limit> {
-        if terminal::is_interrupted() { Err(Limit::Interrupt) } else { Ok(()) }
+impl Watcher for Desk {
+    fn look(&self, _: Duration, _: &Progress) -> bool {
+        !terminal::is_interrupted()
     }
 }
 
@@ -138,10 +129,10 @@ impl Host for Desk {
         let path = self.folder.join(file);
         let folder = path.parent().unwrap_or(&self.folder);
         let written = match fs::create_dir_all(folder) {
-            Ok(()) => output::write(&path, false, |out| out.write_all(text.as_bytes())),
+            Ok(()) => output::write_text(&path, text),
             Err(error) => {
                 let message = format!("cannot make the folder `{}`: {}", folder.display(), error.kind());
-                Err(Failure::plain("cannot-write", message, false))
+                Err(Failure::plain("cannot-write", message))
             }
         };
         written.map_err(|failure| {

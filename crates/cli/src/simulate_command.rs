@@ -2,47 +2,52 @@
 
 use std::io::{BufRead as _, IsTerminal as _};
 
-use base::{Budget, Limit, Progress};
-use check::walk::Walk;
-use model::{ActionId, ActionSystem, StepError};
-use promela::lower::Code;
-use report::outcome::SCHEMA;
-use report::story::{self, Story};
-use report::{Trace, trace};
+use stubborn::base::{Budget, Limit, Progress};
+use stubborn::check::walk::Walk;
+use stubborn::language::{Purpose, View, story};
+use stubborn::model::{ActionId, ActionSystem, StepError};
+use stubborn::replay::{self, Ending, Evidence, Question};
+use stubborn::report::outcome::SCHEMA;
+use stubborn::report::{Trace, count, trace};
+use stubborn::{Clock, Session, limit_reason};
 
 use crate::args::SimulateArguments;
-use crate::check_command::limit_reason;
 use crate::exit::{Exit, Failure};
-use crate::input::{self, Input, Loaded, Outcome};
-use crate::story::PromelaStory;
-use crate::terminal::{self, Clock};
+use crate::model;
+use crate::spelling::SPELLING;
+use crate::terminal::{self, Display};
 
 pub(crate) fn run(arguments: &SimulateArguments) -> Result<Exit, Failure> {
-    let json = arguments.limits.json;
-    let mut input = input::load(&arguments.model, json)?;
-    // A walk keeps few states: better large ones than a fault.
-    input.model.widen_fully();
     let seed = arguments.seed.unwrap_or_else(|| fastrand::u64(0..1_000_000));
-    terminal::catch_interrupts();
-    input.until_complete(json, |input| simulate(input, seed, arguments))
-}
-
-/// The code of a model in Promela that is simulated: with its assertions.
-fn code_of(input: &Input, json: bool) -> Result<Option<Code>, Failure> {
-    match &input.model {
-        Loaded::Promela(model) => match model.model.simulation() {
-            Ok(code) => Ok(Some(code)),
-            Err(_) => Err(Failure::plain("internal", "internal error: the model cannot be made", json)),
-        },
-        _ => Ok(None),
+    let display = Display::new(arguments.limits.quiet);
+    let clock = model::clock(&arguments.limits, &display);
+    let mut session = model::open_whole(&arguments.model, &clock)?;
+    // A part of the model that turns out to be missing is made, and the walk begins again.
+    loop {
+        let view = session.view(Purpose::Walk, &clock)?;
+        match simulate(&session, &view, seed, arguments, &clock)? {
+            Ended::Done => return Ok(Exit::Success),
+            Ended::TooSmall(error) => session.refine(&error, &clock)?,
+        }
     }
 }
 
-fn simulate(input: &Input, seed: u64, arguments: &SimulateArguments) -> Result<Outcome<Exit>, Failure> {
+/// How a walk ended.
+enum Ended {
+    Done,
+    /// The model is too small, as this fault says.
+    TooSmall(StepError),
+}
+
+fn simulate(
+    session: &Session,
+    view: &View,
+    seed: u64,
+    arguments: &SimulateArguments,
+    clock: &Clock<'_>,
+) -> Result<Ended, Failure> {
     let json = arguments.limits.json;
-    let code = code_of(input, json)?;
-    let promela = code.as_ref().map(|code| PromelaStory { code, sources: &input.sources, file: &input.file });
-    let system = code.as_ref().map_or(input.model.system(), |code| &code.system);
+    let system = &*view.system;
     let n_initial = system.initial().len();
     let Some(walk) = Walk::new(system, arguments.initial) else {
         let message = format!(
@@ -50,41 +55,38 @@ fn simulate(input: &Input, seed: u64, arguments: &SimulateArguments) -> Result<O
             arguments.initial,
             n_initial - 1
         );
-        return Err(Failure::plain("no-initial-state", message, json));
+        return Err(Failure::plain("no-initial-state", message));
     };
-    let clock = Clock::start(&arguments.limits);
-    let budget = clock.budget(&arguments.limits);
+    let budget = clock.budget();
     let random = fastrand::Rng::with_seed(seed);
-    let story = promela.as_ref().map(|story| story as &dyn Story);
-    let mut simulation = Simulation { system, story, walk, random, json, budget };
+    let mut simulation = Simulation { view, system, walk, random, json, budget };
     let end = if arguments.random { simulation.random_steps(arguments.length) } else { simulation.ask() };
-    let may_end = |code: &Code| code.positions(&simulation.state()).iter().all(|position| position.may_stay);
     let end = match end {
-        Ok(Some(_)) if code.as_ref().is_some_and(may_end) => Some("a valid end".to_owned()),
+        Ok(Some(_)) if simulation.may_end() => Some("a valid end".to_owned()),
         Ok(end) => end.map(str::to_owned),
         Err(Trouble::Limit(limit)) => Some(limit_reason(limit)),
-        Err(Trouble::Fault(error)) => match &code {
-            Some(code) if code.can_extend(&error) => return Ok(Outcome::Incomplete(error)),
-            _ => return Err(simulation.model_error(&error, code.as_ref())),
-        },
+        Err(Trouble::Fault(error)) if session.model().can_refine(&error) => {
+            return Ok(Ended::TooSmall(error));
+        }
+        Err(Trouble::Fault(error)) => return Err(simulation.model_error(&error)),
     };
     let trace = simulation.trace()?;
     if json {
         let document = serde_json::json!({
             "schema": SCHEMA,
-            "model": input.info(),
+            "model": session.info(),
             "seed": arguments.random.then_some(seed),
             "end": end,
             "steps": trace.steps(0..=trace.len()),
         });
         terminal::print_stdout(&format!("{document:#}\n"));
     } else if arguments.random {
-        terminal::print_stdout(&(input.info().to_text() + "\n" + &trace.to_text(None)));
+        terminal::print_stdout(&(session.info().to_text() + "\n" + &trace.to_text(None, &SPELLING)));
         let end = end.map_or(String::new(), |end| format!(", then {end}"));
-        let length = report::count(trace.len() as u64, "step");
+        let length = count(trace.len() as u64, "step");
         terminal::print_stdout(&format!("{length}{end}; repeat this run with --seed {seed}\n"));
     }
-    Ok(Outcome::Done(Exit::Success))
+    Ok(Ended::Done)
 }
 
 /// Why a walk ends early.
@@ -106,9 +108,8 @@ impl From<Limit> for Trouble {
 }
 
 struct Simulation<'a> {
+    view: &'a View,
     system: &'a ActionSystem,
-    /// Who can tell what happens in the words of the language.
-    story: Option<&'a dyn Story>,
     walk: Walk<'a, ActionSystem>,
     random: fastrand::Rng,
     json: bool,
@@ -194,8 +195,8 @@ impl Simulation<'_> {
             }
             "s" | "state" => self.show_state(),
             "t" | "trace" => match self.trace() {
-                Ok(trace) => self.say(&trace.to_text(None)),
-                Err(failure) => _ = failure.report(),
+                Ok(trace) => self.say(&trace.to_text(None, &SPELLING)),
+                Err(failure) => _ = failure.report(false),
             },
             "h" | "help" | "?" => self.say(HELP),
             "q" | "quit" | "exit" => return Ok(false),
@@ -208,9 +209,9 @@ impl Simulation<'_> {
         let before = self.state();
         self.walk.step(action)?;
         let changes = self.changes(&before, &self.state());
-        let lines = self
-            .story
-            .map_or(Vec::new(), |story| trace::told(&story::of_step(story, self.system, action, &before)));
+        let story = self.view.story.as_deref();
+        let lines = story.map(|story| trace::told(&story::of_step(story, self.system, action, &before)));
+        let lines = lines.unwrap_or_default();
         let position = self.walk.position();
         match lines.split_first() {
             Some((first, rest)) => {
@@ -221,7 +222,7 @@ impl Simulation<'_> {
                 }
             }
             None => {
-                let what = trace::describe(self.system, action);
+                let what = trace::describe(self.system, action, &before);
                 self.say(&format!("{position:>5}  {what}  {changes}\n"));
             }
         }
@@ -230,7 +231,7 @@ impl Simulation<'_> {
 
     /// What differs between two states.
     fn changes(&self, before: &[i64], after: &[i64]) -> String {
-        match self.story {
+        match self.view.story.as_deref() {
             Some(story) => story::changes(story, before, after),
             None => trace::changes(self.system, before, after),
         }
@@ -239,11 +240,12 @@ impl Simulation<'_> {
 
     /// A step in one line.
     fn describe(&self, action: ActionId, before: &[i64]) -> String {
-        let statements = self.story.map(|story| story::of_step(story, self.system, action, before));
+        let story = self.view.story.as_deref();
+        let statements = story.map(|story| story::of_step(story, self.system, action, before));
         match statements.as_deref() {
             Some([first]) => first.to_text(),
             Some([first, .., last]) => format!("{} … {}", first.to_text(), last.text),
-            _ => trace::describe(self.system, action),
+            _ => trace::describe(self.system, action, before),
         }
     }
 
@@ -262,9 +264,9 @@ impl Simulation<'_> {
     fn show_state(&self) {
         self.say(&format!("{:>5}  state\n", self.walk.position()));
         let state = self.state();
-        let (details, positions) = match self.story {
-            Some(story) => (trace::cut(story::details(story, &state)), story.positions(&state)),
-            None => (trace::details(self.system, &state), Vec::new()),
+        let (details, positions) = match self.view.story.as_deref() {
+            Some(story) => (trace::cut(story::details(story, &state), &SPELLING), story.positions(&state)),
+            None => (trace::details(self.system, &state, &SPELLING), Vec::new()),
         };
         for line in trace::wrapped(&details, 90).into_iter().chain(positions) {
             self.say(&format!("         {line}\n"));
@@ -294,33 +296,35 @@ impl Simulation<'_> {
     }
 
     /// The run so far, as the judge of evidence sees it.
-    fn trace(&self) -> Result<Trace<'_>, Failure> {
+    fn trace(&self) -> Result<Trace, Failure> {
         let run = self.walk.run();
-        let replayed = replay::repeat(self.system, &run).map_err(|rejection| {
+        let evidence = Evidence::new(&run, Ending::Open);
+        let judged = replay::judge(self.system, &Question::Possible, &evidence, &mut Budget::unlimited());
+        let judged = judged.map_err(|doubt| {
             let message =
-                format!("internal error, please report it: the run does not stand up to replay: {rejection}");
-            Failure::plain("internal", message, self.json)
+                format!("internal error, please report it: the run does not stand up to replay: {doubt}");
+            Failure::plain("internal", message)
         })?;
-        let mut trace = Trace::new(self.system, run, replayed);
-        if let Some(story) = self.story {
-            trace.tell(story);
-        }
-        Ok(trace)
+        Ok(Trace::new(self.view.clone(), judged.replayed))
     }
 
-    fn model_error(&self, error: &StepError, code: Option<&Code>) -> Failure {
-        let position = report::count(self.walk.position() as u64, "step");
-        let what = match code {
-            Some(code) => {
-                if let (Ok(mut trace), Some(action), false) = (self.trace(), error.action, self.json) {
-                    trace.fails(action);
-                    self.say(&trace.to_text(None));
-                }
-                code.describe(error)
-            }
-            None => self.system.describe_fault(error),
-        };
-        Failure::plain("model-error", format!("after {position}: {what}"), self.json)
+    /// Whether every process is where it may stay, as far as somebody can tell.
+    fn may_end(&self) -> bool {
+        let may_end =
+            |story: &dyn story::Story| story.places(&self.state()).iter().all(|position| position.may_stay);
+        self.view.story.as_deref().is_some_and(may_end)
+    }
+
+    fn model_error(&self, error: &StepError) -> Failure {
+        let position = count(self.walk.position() as u64, "step");
+        let told = self.view.story.as_ref().and_then(|story| story.fault(error));
+        if let (Some(_), Ok(mut trace), Some(action), false) = (&told, self.trace(), error.action, self.json)
+        {
+            trace.fails(action);
+            self.say(&trace.to_text(None, &SPELLING));
+        }
+        let what = told.unwrap_or_else(|| self.system.describe_fault(error));
+        Failure::plain("model-error", format!("after {position}: {what}"))
     }
 }
 

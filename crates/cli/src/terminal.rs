@@ -2,16 +2,15 @@
 
 use std::io::{IsTerminal as _, Write as _};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::RecvTimeoutError;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use base::budget::Watch;
-use base::{Budget, Limit, Progress};
 use clap::ColorChoice;
-use report::{grouped, human_bytes};
+use stubborn::base::Progress;
+use stubborn::report::{grouped, human_bytes};
+use stubborn::{Clock, Watcher};
 
-use crate::args::Limits;
+use crate::output;
 
 static STDOUT_IS_CLOSED: AtomicBool = AtomicBool::new(false);
 
@@ -53,6 +52,7 @@ static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 pub(crate) fn catch_interrupts() {
     let handler = || {
         if INTERRUPTED.swap(true, Ordering::SeqCst) {
+            output::remove_unfinished();
             #[allow(clippy::exit)] // The user insists, and nobody else is left to ask.
             std::process::exit(130);
         }
@@ -66,136 +66,69 @@ pub(crate) fn is_interrupted() -> bool {
     INTERRUPTED.load(Ordering::Relaxed)
 }
 
-/// The clock: shows progress, and stops computations.
-pub(crate) struct Clock {
-    start: Instant,
-    deadline: Option<Instant>,
+/// Shows progress, and looks whether the user has had enough.
+pub(crate) struct Display {
     shows_progress: bool,
-    last_shown: Mutex<Option<Instant>>,
+    last_shown: Mutex<Option<Duration>>,
 }
 
-impl Clock {
-    /// Starts the clock.
-    pub(crate) fn start(limits: &Limits) -> Clock {
-        let start = Instant::now();
-        let shows_progress = std::io::stderr().is_terminal() && !limits.quiet;
-        let deadline = limits.timeout.and_then(|timeout| start.checked_add(timeout));
-        Clock { start, deadline, shows_progress, last_shown: Mutex::default() }
-    }
-
-    /// A clock for a part of the time that is left.
-    pub(crate) fn part(&self, share: f64) -> Clock {
-        let now = Instant::now();
-        let time = |deadline: Instant| now + deadline.saturating_duration_since(now).mul_f64(share.min(1.0));
-        Clock { deadline: self.deadline.map(time), last_shown: Mutex::default(), ..*self }
-    }
-
-    /// Seconds since the start.
-    pub(crate) fn seconds(&self) -> f64 {
-        self.start.elapsed().as_secs_f64()
-    }
-
-    /// The time that is left, if there is a limit.
-    pub(crate) fn remaining(&self) -> Option<Duration> {
-        self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()))
-    }
-
-    /// The budget that this clock watches over.
-    pub(crate) fn budget(&self, limits: &Limits) -> Budget<'_> {
-        Budget::new(limits.max_states.unwrap_or(u64::MAX), limits.max_bytes(), self)
+impl Display {
+    pub(crate) fn new(quiet: bool) -> Display {
+        let shows_progress = std::io::stderr().is_terminal() && !quiet;
+        Display { shows_progress, last_shown: Mutex::default() }
     }
 
     /// Removes the progress line.
-    pub(crate) fn clear(&mut self) {
+    pub(crate) fn clear(&self) {
         if self.last_shown().take().is_some() {
             eprint!("\r\x1b[2K");
         }
     }
 
-    fn last_shown(&self) -> MutexGuard<'_, Option<Instant>> {
+    fn last_shown(&self) -> MutexGuard<'_, Option<Duration>> {
         self.last_shown.lock().unwrap_or_else(PoisonError::into_inner)
     }
-
-    fn show(&self, now: Instant, progress: &Progress) {
-        let seconds = (now - self.start).as_secs_f64();
-        let rate = progress.states as f64 / seconds;
-        eprint!(
-            "\r\x1b[2K{} states, {} states/s, depth {}, {} pending, {}, {seconds:.0} s",
-            grouped(progress.states),
-            grouped(rate as u64),
-            grouped(progress.depth),
-            grouped(progress.pending),
-            human_bytes(progress.bytes),
-        );
-    }
 }
 
-impl Watch for Clock {
-    fn nanoseconds(&self) -> u64 {
-        u64::try_from(self.start.elapsed().as_nanos()).unwrap_or(u64::MAX)
-    }
-
-    fn look(&self, progress: &Progress) -> Result<(), Limit> {
+impl Watcher for Display {
+    fn look(&self, elapsed: Duration, progress: &Progress) -> bool {
         const FIRST: Duration = Duration::from_secs(1);
         const NEXT: Duration = Duration::from_millis(250);
-        if INTERRUPTED.load(Ordering::Relaxed) {
-            return Err(Limit::Interrupt);
-        }
-        let now = Instant::now();
-        if self.deadline.is_some_and(|deadline| now >= deadline) {
-            return Err(Limit::Time);
-        }
         let mut last_shown = self.last_shown();
-        let due = last_shown.map_or(self.start + FIRST, |last| last + NEXT);
-        if self.shows_progress && now >= due {
-            self.show(now, progress);
-            *last_shown = Some(now);
+        let due = last_shown.map_or(FIRST, |last| last + NEXT);
+        if self.shows_progress && elapsed >= due {
+            show(elapsed, progress);
+            *last_shown = Some(elapsed);
         }
-        Ok(())
+        !is_interrupted()
     }
 }
 
-impl Drop for Clock {
+impl Drop for Display {
     fn drop(&mut self) {
         self.clear();
     }
 }
 
-/// Runs something that polls no budget, and gives up on it when its time is over or the user has had
-/// enough. What was given up goes on in the background until the program ends.
-pub(crate) fn give_up_after<T: Send + 'static>(
-    timeout: Option<Duration>,
-    work: impl FnOnce() -> T + Send + 'static,
-) -> Result<T, Limit> {
-    const PATIENCE: Duration = Duration::from_millis(20);
-    let deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
-    let (sender, receiver) = std::sync::mpsc::channel();
-    // Deep formulas need more stack than a thread has by default.
-    let thread = std::thread::Builder::new().stack_size(64 << 20).spawn(move || {
-        _ = sender.send(work());
-    });
-    if thread.is_err() {
-        return Err(Limit::Memory(u64::MAX));
+fn show(elapsed: Duration, progress: &Progress) {
+    let seconds = elapsed.as_secs_f64();
+    if progress.states == 0 {
+        eprint!("\r\x1b[2Kpreparing, {seconds:.0} s");
+        return;
     }
-    loop {
-        match receiver.recv_timeout(PATIENCE) {
-            Ok(result) => return Ok(result),
-            Err(RecvTimeoutError::Disconnected) => return Err(Limit::Memory(u64::MAX)),
-            Err(RecvTimeoutError::Timeout) => {}
-        }
-        if INTERRUPTED.load(Ordering::Relaxed) {
-            return Err(Limit::Interrupt);
-        }
-        if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
-            return Err(Limit::Time);
-        }
-    }
+    let rate = progress.states as f64 / seconds;
+    eprint!(
+        "\r\x1b[2K{} states, {} states/s, depth {}, {} pending, {}, {seconds:.0} s",
+        grouped(progress.states),
+        grouped(rate as u64),
+        grouped(progress.depth),
+        grouped(progress.pending),
+        human_bytes(progress.bytes),
+    );
 }
 
-/// Bytes of memory that are free, if that can be found out.
-pub(crate) fn available_memory() -> Option<u64> {
-    let meminfo = std::fs::read_to_string("/proc/meminfo").ok()?;
-    let line = meminfo.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
-    let kilobytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
-    kilobytes.checked_mul(1024)
+/// A clock that only the user stops.
+pub(crate) fn no_limits() -> Clock<'static> {
+    static NOBODY: Display = Display { shows_progress: false, last_shown: Mutex::new(None) };
+    Clock::start(&stubborn::Limits::default()).watched_by(&NOBODY)
 }

@@ -1,57 +1,50 @@
 //! `stubborn translate`: formulas become automata.
 
-use automata::extended::Extended;
-use automata::testing::{self, Limits};
-use automata::{AnyAutomaton, Config, Effort, Placement, dot, hoa, never};
-use base::{Diagnostic, SourceMap};
-use ltl::{Formula, Formulas};
-use report::{automaton, drawing};
 use serde_json::Value;
+use stubborn::automata::by_change::{self, Limits, Refusal};
+use stubborn::automata::extended::Extended;
+use stubborn::automata::{self, AnyAutomaton, Config, Effort, GaveUp, Placement, dot, hoa, never};
+use stubborn::base::{Budget, SourceId, SourceMap};
+use stubborn::ltl::{self, Formula, Formulas};
+use stubborn::report::{automaton, outcome};
+use stubborn::{drawing, files, limit_reason};
 
-use crate::args::{AutomatonFormat, AutomatonKind, EffortLevel, TranslateArguments};
-use crate::check_command::limit_reason;
+use crate::args::{AutomatonFormat, AutomatonKind, EffortLevel, LimitArguments, TranslateArguments};
 use crate::exit::{Exit, Failure};
-use crate::input;
-use crate::terminal;
+use crate::model;
+use crate::terminal::{self, Display};
 
 pub(crate) fn run(arguments: &TranslateArguments) -> Result<Exit, Failure> {
     let format = if arguments.json { AutomatonFormat::Json } else { arguments.format };
-    let json = arguments.json;
     let mut sources = SourceMap::new();
-    terminal::catch_interrupts();
+    let display = Display::new(true);
+    let limits = LimitArguments { timeout: arguments.timeout, ..LimitArguments::default() };
+    let clock = model::clock(&limits, &display);
     let mut formulas = Formulas::new();
-    let texts = texts(arguments, &mut sources, json)?;
+    let texts = texts(arguments, &mut sources)?;
     let mut documents = Vec::new();
     for (text, source, offset) in &texts {
-        let result = ltl::parse(&mut formulas, text, *source, *offset);
-        let parsed = match result {
-            Ok(parsed) => parsed,
-            Err(diagnostic) => return Err(Failure::new(sources, diagnostic, json)),
-        };
+        let parsed = ltl::parse(&mut formulas, text, *source, *offset);
+        let parsed = parsed.map_err(|diagnostic| Failure::new(sources.clone(), diagnostic))?;
         let formula = if arguments.negate { formulas.not(parsed.formula) } else { parsed.formula };
         let request =
             Request { to: arguments.to, effort: arguments.effort.into(), max_states: arguments.max_states };
-        let mut pool = formulas;
-        let translated = terminal::give_up_after(arguments.timeout, move || {
-            let automaton = request.translate(&mut pool, formula);
-            (pool, automaton)
-        });
-        let (pool, automaton) = match translated {
-            Ok(result) => result,
-            Err(limit) => {
+        let automaton = match request.translate(&mut formulas, formula, &mut clock.budget()) {
+            Ok(automaton) => automaton,
+            Err(Refusal::GaveUp(GaveUp::Limit(limit))) => {
                 let reason = limit_reason(limit);
-                Failure::plain("gave-up", format!("`{text}`: {reason}"), json).report();
+                Failure::plain("gave-up", format!("`{text}`: {reason}")).report(arguments.json);
                 return Ok(Exit::Undecided);
             }
+            Err(reason) => {
+                return Err(Failure::plain("cannot-translate", format!("`{text}`: {reason}")));
+            }
         };
-        formulas = pool;
-        let automaton = automaton
-            .map_err(|reason| Failure::plain("cannot-translate", format!("`{text}`: {reason}"), json))?;
         let name = formulas.display(formula, ltl::Spelling::Spot).to_string();
-        match show(&automaton, &formulas, format, &name) {
+        match show(&automaton, &formulas, format, &name, &mut clock.budget()) {
             Ok(Shown::Text(text)) => terminal::print_stdout(&text),
             Ok(Shown::Json(value)) => documents.push((name, value)),
-            Err(reason) => return Err(Failure::plain("not-supported", reason, json)),
+            Err(reason) => return Err(Failure::plain("not-supported", reason)),
         }
     }
     print_json(documents, format);
@@ -71,7 +64,7 @@ pub(crate) fn print_json(documents: Vec<(String, Value)>, format: AutomatonForma
             let mut entries: Vec<Value> = documents
                 .into_iter()
                 .map(|(name, mut value)| {
-                    value["schema"] = report::outcome::SCHEMA.into();
+                    value["schema"] = outcome::SCHEMA.into();
                     value["name"] = name.into();
                     value
                 })
@@ -83,23 +76,17 @@ pub(crate) fn print_json(documents: Vec<(String, Value)>, format: AutomatonForma
     }
 }
 
-type Text = (String, base::SourceId, usize);
+type Text = (String, SourceId, usize);
 
 /// The formulas: the one given, or those of a file, one per line.
-fn texts(arguments: &TranslateArguments, sources: &mut SourceMap, json: bool) -> Result<Vec<Text>, Failure> {
+fn texts(arguments: &TranslateArguments, sources: &mut SourceMap) -> Result<Vec<Text>, Failure> {
     let (name, bytes) = match (&arguments.formula, &arguments.file) {
         (Some(formula), _) => ("formula".to_owned(), formula.clone().into_bytes()),
-        (None, Some(path)) => {
-            let bytes =
-                input::read(path).map_err(|diagnostic| Failure::new(SourceMap::new(), diagnostic, json))?;
-            (path.display().to_string(), bytes)
-        }
-        (None, None) => return Err(Failure::plain("usage", "give a formula, or --file FILE", json)),
+        (None, Some(path)) => (path.display().to_string(), files::read(path)?),
+        (None, None) => return Err(Failure::plain("usage", "give a formula, or --file FILE")),
     };
-    let source = match sources.add(name, bytes) {
-        Ok(source) => source,
-        Err(diagnostic) => return Err(Failure::new(std::mem::take(sources), diagnostic, json)),
-    };
+    let source = sources.add(name, bytes);
+    let source = source.map_err(|diagnostic| Failure::new(sources.clone(), diagnostic))?;
     let text = &sources.get(source).text;
     if arguments.formula.is_some() {
         return Ok(vec![(text.clone(), source, 0)]);
@@ -115,9 +102,7 @@ fn texts(arguments: &TranslateArguments, sources: &mut SourceMap, json: bool) ->
         offset += line.len();
     }
     if found.is_empty() {
-        let diagnostic =
-            Diagnostic::error("no-formula", "the file contains no formula: expected one per line");
-        return Err(Failure::new(std::mem::take(sources), diagnostic, json));
+        return Err(Failure::plain("no-formula", "the file contains no formula: expected one per line"));
     }
     Ok(found)
 }
@@ -130,34 +115,34 @@ struct Request {
 }
 
 impl Request {
-    fn translate(&self, formulas: &mut Formulas, formula: Formula) -> Result<AnyAutomaton, String> {
+    fn translate(
+        &self,
+        formulas: &mut Formulas,
+        formula: Formula,
+        budget: &mut Budget<'_>,
+    ) -> Result<AnyAutomaton, Refusal> {
         let config = Config { effort: self.effort, max_states: self.max_states, ..Config::default() };
         let limits = Limits { max_states: self.max_states.min(1 << 20), ..Limits::default() };
+        let placement = Placement::States;
         Ok(match self.to {
             AutomatonKind::Tgba => {
-                AnyAutomaton::Tgba(automata::translate(formulas, formula, config).map_err(text)?)
+                AnyAutomaton::Tgba(automata::translate(formulas, formula, config, budget)?)
             }
             AutomatonKind::Ba => {
-                let ba = automata::translate_ba(formulas, formula, config, Placement::States);
-                AnyAutomaton::Tgba(ba.map_err(text)?)
+                AnyAutomaton::Tgba(automata::translate_ba(formulas, formula, config, placement, budget)?)
             }
             AutomatonKind::Extended => {
-                let ba = automata::translate_ba(formulas, formula, config, Placement::States);
-                let extended = Extended::from_ba(&ba.map_err(text)?, self.max_states);
-                AnyAutomaton::Extended(extended.ok_or("the extended automaton would have too many states")?)
+                let ba = automata::translate_ba(formulas, formula, config, placement, budget)?;
+                AnyAutomaton::Extended(Extended::from_ba(&ba, self.max_states, budget)?)
             }
             AutomatonKind::Ta => {
-                AnyAutomaton::Ta(testing::translate_ta(formulas, formula, config, &limits).map_err(text)?)
+                AnyAutomaton::Ta(by_change::translate_ta(formulas, formula, config, &limits, budget)?)
             }
             AutomatonKind::Tgta => {
-                AnyAutomaton::Tgta(testing::translate_tgta(formulas, formula, config, &limits).map_err(text)?)
+                AnyAutomaton::Tgta(by_change::translate_tgta(formulas, formula, config, &limits, budget)?)
             }
         })
     }
-}
-
-fn text(error: impl std::error::Error) -> String {
-    error.to_string()
 }
 
 /// An automaton in the format asked for.
@@ -172,6 +157,7 @@ pub(crate) fn show(
     formulas: &Formulas,
     format: AutomatonFormat,
     name: &str,
+    budget: &mut Budget<'_>,
 ) -> Result<Shown, String> {
     Ok(match format {
         AutomatonFormat::Hoa => Shown::Text(hoa::write_any(automaton, formulas, Some(name))),
@@ -200,7 +186,8 @@ pub(crate) fn show(
         AutomatonFormat::Spin => {
             let reason = match automaton {
                 AnyAutomaton::Tgba(tgba) => {
-                    let ba = automata::to_ba(tgba, Effort::High, Placement::States);
+                    let ba = automata::to_ba(tgba, Effort::High, Placement::States, budget);
+                    let ba = ba.map_err(limit_reason)?;
                     let claim = never::write(&ba, formulas, Some(name));
                     return claim
                         .map(Shown::Text)

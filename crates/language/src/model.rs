@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use base::{Budget, Diagnostic, Diagnostics, Limit, SourceId, SourceMap};
+use drawing::Drawing;
 use ltl::Formulas;
 use model::{ActionSystem, ExprId, StepError};
 
@@ -205,13 +206,30 @@ pub trait Model: Send {
     /// The properties in a file of the Model Checking Contest.
     ///
     /// # Errors
-    /// All mistakes, each with its place; or there are no such files about models of this language.
+    /// All mistakes, each with its place; or there are no such files about models of this language; or the
+    /// budget is spent.
     fn contest_file(
         &mut self,
-        _source: SourceId,
-        _sources: &SourceMap,
-    ) -> Result<Vec<Property>, Diagnostics> {
+        _file: File,
+        _sources: &mut SourceMap,
+        _budget: &mut Budget<'_>,
+    ) -> Result<Vec<Property>, Trouble> {
         Err(Diagnostic::error("usage", "formula files of the contest are about Petri nets").into())
+    }
+
+    /// What an examination of the Model Checking Contest asks of every model; nothing if its questions are in
+    /// a file, or if it asks for figures.
+    ///
+    /// # Errors
+    /// There is no such examination of models of this language; or the budget is spent.
+    fn examination(&mut self, _name: &str, _budget: &mut Budget<'_>) -> Result<Option<Property>, Trouble> {
+        Err(Diagnostic::error("usage", "examinations of the contest are about Petri nets").into())
+    }
+
+    /// The model as a picture; nothing if there is nothing to be seen. That is the processes of its system,
+    /// unless the language has a picture of its own.
+    fn draw(&self, title: &str) -> Option<Drawing> {
+        drawing::system::draw(self.system(), title)
     }
 
     /// What is known of all states before any search, if this language has a way to know.

@@ -1,6 +1,6 @@
 //! The same question about a smaller model, and what is known without any search.
 
-use base::Diagnostic;
+use base::{Budget, Diagnostic, Limit};
 use ltl::Formulas;
 use model::{ActionId, ExprId, Exprs, Run};
 
@@ -42,19 +42,44 @@ pub trait WayBack {
 /// What is known of all states before any search.
 pub trait Facts {
     /// The answer to a question, if what is known decides it.
-    fn answer(&self, exprs: &Exprs, formulas: &mut Formulas, question: &PropertyKind) -> Option<Known>;
+    ///
+    /// # Errors
+    /// The budget is spent.
+    fn answer(
+        &self,
+        exprs: &Exprs,
+        formulas: &mut Formulas,
+        question: &PropertyKind,
+        budget: &mut Budget<'_>,
+    ) -> Result<Option<Known>, Limit>;
 
     /// A formula without propositions that never change.
-    fn simplify_ltl(&self, exprs: &Exprs, formulas: &mut Formulas, ltl: &Ltl) -> Ltl;
+    ///
+    /// # Errors
+    /// The budget is spent.
+    fn simplify_ltl(
+        &self,
+        exprs: &Exprs,
+        formulas: &mut Formulas,
+        ltl: &Ltl,
+        budget: &mut Budget<'_>,
+    ) -> Result<Ltl, Limit>;
 
     /// Whether an expression has the same truth in every state, and which.
-    fn always(&self, exprs: &Exprs, expr: ExprId) -> Option<bool>;
+    ///
+    /// # Errors
+    /// The budget is spent.
+    fn always(&self, exprs: &Exprs, expr: ExprId, budget: &mut Budget<'_>) -> Result<Option<bool>, Limit>;
 
     /// The value of an expression in the initial state, if there is one such state.
     fn initially(&self, exprs: &Exprs, expr: ExprId) -> Option<i64>;
 
     /// A value that an expression never exceeds.
-    fn upper_bound(&self, exprs: &Exprs, expr: ExprId) -> Option<i64>;
+    ///
+    /// # Errors
+    /// The budget is spent.
+    fn upper_bound(&self, exprs: &Exprs, expr: ExprId, budget: &mut Budget<'_>)
+    -> Result<Option<i64>, Limit>;
 }
 
 /// An answer that needs no search.

@@ -131,7 +131,11 @@ impl Statement {
 
 /// The statements of a step, which may be a chain.
 pub fn of_step(story: &dyn Story, system: &ActionSystem, action: ActionId, before: &[i64]) -> Vec<Statement> {
-    of_parts(story, system, &system.parts(action), before)
+    match reference::parts(system, action, before) {
+        Ok(Some((parts, _))) => of_parts(story, system, &parts, before),
+        // It was replayed, so it is enabled.
+        _ => Vec::new(),
+    }
 }
 
 /// The statements of several actions, one after the other; the last may go wrong.
@@ -145,7 +149,7 @@ pub fn of_parts(
     let mut state = before.to_vec();
     for &part in parts {
         statements.extend(story.statements(part, &state));
-        match reference::fire(system, part, &state) {
+        match reference::act(system, part, &state) {
             Ok(after) => state = after,
             Err(_) => break,
         }
@@ -203,7 +207,7 @@ pub fn failure(system: &ActionSystem, state: &[i64], action: ActionId) -> Option
                 continue;
             }
             let parts = [&parts[..], &[next]].concat();
-            match reference::fire(system, next, &state) {
+            match reference::act(system, next, &state) {
                 Err(_) if next == action => return Some(parts),
                 Ok(after) => {
                     if let Some(process) = system.next_process(next)

@@ -20,6 +20,7 @@
 //! eventualities and universalities as in Babiak, Křetínský, Řehák, Strejček, *LTL to Büchi automata
 //! translation: fast and more deterministic*, TACAS 2012.
 
+use base::{Budget, Limit};
 use rustc_hash::FxHashMap;
 
 use crate::classes::Classes;
@@ -46,7 +47,7 @@ const MAX_KNOWN: usize = 1 << 20;
 /// ```
 pub fn syntactically_implies(formulas: &Formulas, f: Formula, g: Formula) -> bool {
     let (f, g) = (Signed::new(formulas, f, false), Signed::new(formulas, g, false));
-    Implication::default().holds(formulas, f, g)
+    Implication::new(&mut Budget::unlimited()).holds(formulas, f, g)
 }
 
 /// A formula or its negation.
@@ -98,13 +99,41 @@ impl Signed {
     }
 }
 
-/// The test, with the answers given so far.
-#[derive(Default)]
-pub(crate) struct Implication {
+/// The test, with the answers given so far. Once the budget is spent, nothing is seen any more: whoever asks
+/// learns of it by the next [tick](Implication::tick).
+pub(crate) struct Implication<'b, 'w> {
     known: FxHashMap<(Signed, Signed), bool>,
+    budget: &'b mut Budget<'w>,
+    /// What the budget said at last.
+    state: Result<(), Limit>,
 }
 
-impl Implication {
+/// An answer takes so many bytes, in a table that is not full.
+const BYTES_PER_ANSWER: u64 = 2 * size_of::<(Signed, Signed, bool)>() as u64;
+
+impl Drop for Implication<'_, '_> {
+    fn drop(&mut self) {
+        self.forget();
+    }
+}
+
+impl<'b, 'w> Implication<'b, 'w> {
+    /// Nothing is known yet.
+    pub(crate) fn new(budget: &'b mut Budget<'w>) -> Implication<'b, 'w> {
+        Implication { known: FxHashMap::default(), budget, state: Ok(()) }
+    }
+
+    /// A piece of work was done, here or by the one who asks.
+    pub(crate) fn tick(&mut self) -> Result<(), Limit> {
+        self.state = self.state.and_then(|()| self.budget.tick());
+        self.state
+    }
+
+    fn forget(&mut self) {
+        self.budget.release(self.known.len() as u64 * BYTES_PER_ANSWER);
+        self.known.clear();
+    }
+
     /// Whether `f` is seen to imply `g`.
     pub(crate) fn holds(&mut self, formulas: &Formulas, f: Signed, g: Signed) -> bool {
         if f.same(g, formulas) {
@@ -116,13 +145,19 @@ impl Implication {
         if let Some(&answer) = self.known.get(&(f, g)) {
             return answer;
         }
+        if self.tick().is_err() {
+            return false;
+        }
         let answer = self.take_apart(formulas, f, g)
             || self.take_apart(formulas, g.not(), f.not())
             || self.compare(formulas, f, g);
         if self.known.len() >= MAX_KNOWN {
-            self.known.clear();
+            self.forget();
         }
-        self.known.insert((f, g), answer);
+        self.state = self.state.and_then(|()| self.budget.hold(BYTES_PER_ANSWER));
+        if self.state.is_ok() {
+            self.known.insert((f, g), answer);
+        }
         answer
     }
 

@@ -29,8 +29,9 @@
 //!
 //! // A model checker looks for a run that satisfies the negation.
 //! let negation = formulas.not(fed.formula);
-//! let negation = ltl::negation_normal_form(&mut formulas, negation);
-//! let negation = simplify(&mut formulas, negation);
+//! let budget = &mut base::Budget::unlimited();
+//! let negation = ltl::negation_normal_form(&mut formulas, negation, budget).unwrap();
+//! let negation = simplify(&mut formulas, negation, budget).unwrap();
 //! assert_eq!(
 //!     formulas.display(negation, Spelling::Spot).to_string(),
 //!     r#"F ("Phil[0]@left" & G !"Phil[0]@eat")"#
@@ -54,7 +55,6 @@ mod operand;
 pub mod parse;
 mod parser;
 pub mod print;
-pub mod random;
 pub mod semantics;
 pub mod simplify;
 mod syntax;

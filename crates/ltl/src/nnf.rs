@@ -7,6 +7,7 @@
 //! signs of both operands, which doubles at each nested `<->`. Formulas share, so this costs only
 //! those who walk the tree.
 
+use base::{Budget, Limit};
 use rustc_hash::FxHashMap;
 
 use crate::formula::{Formula, Formulas, Node, Op};
@@ -22,13 +23,21 @@ type Signed = (Formula, bool);
 /// # let mut formulas = Formulas::new();
 /// let source = base::SourceId::new(0);
 /// let formula = parse(&mut formulas, "!(a U (b -> X c))", source, 0).unwrap().formula;
-/// let normal = negation_normal_form(&mut formulas, formula);
+/// let normal = negation_normal_form(&mut formulas, formula, &mut base::Budget::unlimited()).unwrap();
 /// assert_eq!(formulas.display(normal, Spelling::Spot).to_string(), "!a R (b & X !c)");
 /// ```
-pub fn negation_normal_form(formulas: &mut Formulas, formula: Formula) -> Formula {
+///
+/// # Errors
+/// The budget is spent.
+pub fn negation_normal_form(
+    formulas: &mut Formulas,
+    formula: Formula,
+    budget: &mut Budget<'_>,
+) -> Result<Formula, Limit> {
     let mut done: FxHashMap<Signed, Formula> = FxHashMap::default();
     let mut stack: Vec<Signed> = vec![(formula, false)];
     while let Some(&signed) = stack.last() {
+        budget.tick()?;
         if done.contains_key(&signed) {
             stack.pop();
             continue;
@@ -42,7 +51,7 @@ pub fn negation_normal_form(formulas: &mut Formulas, formula: Formula) -> Formul
             done.insert(signed, normal);
         }
     }
-    done[&(formula, false)]
+    Ok(done[&(formula, false)])
 }
 
 /// The signed operands that the normal form of a signed formula is made of.

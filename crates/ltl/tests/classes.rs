@@ -3,7 +3,8 @@
 mod common;
 
 use common::{config, formula, shown, tape};
-use ltl::{Formulas, Hierarchy, Lasso, random, satisfies};
+use generators::random;
+use ltl::{Formulas, Hierarchy, Lasso, satisfies};
 use proptest::prelude::*;
 
 #[test]

@@ -2,6 +2,7 @@
 
 mod common;
 
+use base::Budget;
 use std::path::PathBuf;
 
 use common::{difference, formula, shown};
@@ -9,7 +10,7 @@ use ltl::{Formulas, Hierarchy, Spelling, negation_normal_form, simplify};
 
 /// The texts of the corpus' formula files, or nothing (said plainly) where the corpus is missing.
 fn read(names: &[&str]) -> Option<Vec<String>> {
-    let folder = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/ltl"));
+    let folder = PathBuf::from(generators::corpus::FOLDER);
     if !folder.is_dir() {
         #[expect(clippy::print_stderr, reason = "a skipped test says so")]
         {
@@ -35,12 +36,12 @@ fn every_formula_parses_prints_and_simplifies() {
             assert_eq!(formula(&mut formulas, &printed), before, "{text} as {printed}");
         }
         let propositions = formulas.propositions(before);
-        let simple = simplify(&mut formulas, before);
+        let simple = simplify(&mut formulas, before, &mut Budget::unlimited()).unwrap();
         assert_eq!(difference(&formulas, before, simple, &propositions), None, "{text}");
-        let normal = negation_normal_form(&mut formulas, before);
-        let simple = simplify(&mut formulas, normal);
+        let normal = negation_normal_form(&mut formulas, before, &mut Budget::unlimited()).unwrap();
+        let simple = simplify(&mut formulas, normal, &mut Budget::unlimited()).unwrap();
         assert_eq!(difference(&formulas, before, simple, &propositions), None, "{text}");
-        assert_eq!(simplify(&mut formulas, simple), simple, "{text}");
+        assert_eq!(simplify(&mut formulas, simple, &mut Budget::unlimited()).unwrap(), simple, "{text}");
         size_before += formulas.size(normal);
         size_after += formulas.size(simple);
         n_formulas += 1;
@@ -49,22 +50,14 @@ fn every_formula_parses_prints_and_simplifies() {
     assert!(size_after * 10 < size_before * 9, "simplification from {size_before} to {size_after} only");
 }
 
-/// The fields of a line of comma-separated values without quotes.
-fn fields(line: &str) -> Vec<&str> {
-    line.split(',').collect()
-}
-
 /// Spot's column is the exact class, ours the one that the shape shows: ours is never smaller.
 #[test]
 fn classes_fit_the_exact_ones() {
-    let Some(texts) = read(&["reference.csv"]) else { return };
-    let mut lines = texts[0].lines();
-    let header = fields(lines.next().unwrap());
-    let column = |name| header.iter().position(|field| *field == name).unwrap();
-    let columns = ["formula", "class", "stutter_invariant"].map(column);
+    let Some(rows) = generators::corpus::read() else { return };
     let (mut n_exact, mut n_lines) = (0, 0);
-    for line in lines.filter(|line| !line.contains('"')) {
-        let [text, class, stutter_invariant] = columns.map(|column| fields(line)[column]);
+    for row in &rows {
+        let [text, class, stutter_invariant] =
+            ["formula", "class", "stutter_invariant"].map(|name| &*row[name]);
         if class == "timeout" {
             continue; // Spot did not find the exact class in time.
         }
@@ -72,7 +65,7 @@ fn classes_fit_the_exact_ones() {
         let formula = formula(&mut formulas, text);
         let classes = formulas.classes(formula);
         assert!(!classes.is_next_free() || stutter_invariant != "no", "{text}");
-        let simple = simplify(&mut formulas, formula);
+        let simple = simplify(&mut formulas, formula, &mut Budget::unlimited()).unwrap();
         for shown_class in [classes.hierarchy(), formulas.classes(simple).hierarchy()] {
             assert!(contains(shown_class, class), "{text}: {shown_class:?}, exactly {class}");
         }

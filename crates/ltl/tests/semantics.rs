@@ -3,7 +3,8 @@
 mod common;
 
 use common::{config, formula, tape};
-use ltl::{Formula, Formulas, Lasso, Op, Prop, Valuation, random, satisfies};
+use generators::random;
+use ltl::{Formula, Formulas, Lasso, Op, Prop, Valuation, satisfies};
 use proptest::prelude::*;
 
 /// A word over `a` and `b`: letters are `a`, `b`, `2` (both) and `.` (none); the cycle is after `|`.

@@ -2,10 +2,10 @@
 
 mod common;
 
+use base::Budget;
 use common::{all_lassos, config, difference, formula, shown, tape};
-use ltl::{
-    Formula, Formulas, Node, Op, negation_normal_form, random, satisfies, simplify, syntactically_implies,
-};
+use generators::random;
+use ltl::{Formula, Formulas, Node, Op, negation_normal_form, satisfies, simplify, syntactically_implies};
 use proptest::prelude::*;
 
 fn is_normal(formulas: &Formulas, formula: Formula) -> bool {
@@ -19,11 +19,16 @@ fn is_normal(formulas: &Formulas, formula: Formula) -> bool {
 /// The conditions on a simplification, on one formula.
 fn check_simplification(formulas: &mut Formulas, before: Formula) -> Result<(), TestCaseError> {
     let propositions = formulas.propositions(before);
-    let after = simplify(formulas, before);
+    let after = simplify(formulas, before, &mut Budget::unlimited()).unwrap();
     let context = format!("{} became {}", shown(formulas, before), shown(formulas, after));
     prop_assert!(formulas.size(after) <= formulas.size(before), "larger: {}", context);
     prop_assert_eq!(difference(formulas, before, after, &propositions), None, "not equivalent: {}", context);
-    prop_assert_eq!(simplify(formulas, after), after, "not idempotent: {}", context);
+    prop_assert_eq!(
+        simplify(formulas, after, &mut Budget::unlimited()).unwrap(),
+        after,
+        "not idempotent: {}",
+        context
+    );
     Ok(())
 }
 
@@ -37,7 +42,7 @@ proptest! {
         let mut draw = random::from_tape(&tape);
         let formula = random::formula(&mut formulas, &propositions, random::ALL, size, &mut draw);
         check_simplification(&mut formulas, formula)?;
-        let normal = negation_normal_form(&mut formulas, formula);
+        let normal = negation_normal_form(&mut formulas, formula, &mut Budget::unlimited()).unwrap();
         check_simplification(&mut formulas, normal)?;
     }
 
@@ -47,10 +52,10 @@ proptest! {
         let propositions = random::propositions(&mut formulas, 3);
         let formula =
             random::formula(&mut formulas, &propositions, random::ALL, size, &mut random::from_tape(&tape));
-        let normal = negation_normal_form(&mut formulas, formula);
+        let normal = negation_normal_form(&mut formulas, formula, &mut Budget::unlimited()).unwrap();
         prop_assert!(is_normal(&formulas, normal), "{}", shown(&formulas, normal));
         prop_assert_eq!(difference(&formulas, formula, normal, &propositions), None);
-        prop_assert_eq!(negation_normal_form(&mut formulas, normal), normal);
+        prop_assert_eq!(negation_normal_form(&mut formulas, normal, &mut Budget::unlimited()).unwrap(), normal);
     }
 }
 
@@ -65,9 +70,9 @@ proptest! {
         let mut draw = random::from_tape(&tape);
         let lasso = random::lasso(&propositions, 4, 4, &mut draw);
         let before = random::formula(&mut formulas, &propositions, random::ALL, size, &mut draw);
-        let after = simplify(&mut formulas, before);
+        let after = simplify(&mut formulas, before, &mut Budget::unlimited()).unwrap();
         prop_assert!(formulas.size(after) <= formulas.size(before));
-        prop_assert_eq!(simplify(&mut formulas, after), after);
+        prop_assert_eq!(simplify(&mut formulas, after, &mut Budget::unlimited()).unwrap(), after);
         prop_assert_eq!(satisfies(&formulas, before, &lasso), satisfies(&formulas, after, &lasso));
     }
 }
@@ -232,7 +237,7 @@ fn rules() {
     for (before, after) in cases {
         let mut formulas = Formulas::new();
         let formula_before = formula(&mut formulas, before);
-        let simple = simplify(&mut formulas, formula_before);
+        let simple = simplify(&mut formulas, formula_before, &mut Budget::unlimited()).unwrap();
         let expected = formula(&mut formulas, after);
         assert_eq!(simple, expected, "{before} became {}, not {after}", shown(&formulas, simple));
     }
@@ -259,7 +264,7 @@ fn every_small_formula_keeps_its_meaning() {
     }
     assert!(small.len() > 5_000, "{}", small.len());
     for &before in &small {
-        let after = simplify(&mut formulas, before);
+        let after = simplify(&mut formulas, before, &mut Budget::unlimited()).unwrap();
         assert!(formulas.size(after) <= formulas.size(before));
         let broken =
             words.iter().find(|word| satisfies(&formulas, before, word) != satisfies(&formulas, after, word));
@@ -287,7 +292,7 @@ fn every_pair_of_untils_keeps_its_meaning() {
     for (&a, &b) in parts.iter().flat_map(|a| parts.iter().map(move |b| (a, b))) {
         for op in UNTILS.into_iter().chain([Op::And, Op::Or]) {
             let before = formulas.apply(op, &[a, b]);
-            let after = simplify(&mut formulas, before);
+            let after = simplify(&mut formulas, before, &mut Budget::unlimited()).unwrap();
             if after == before {
                 continue;
             }
@@ -310,13 +315,13 @@ fn deep_and_wide_formulas_are_simplified_too() {
         deep = if level % 2 == 0 { formulas.until(b, deep) } else { formulas.next(deep) };
     }
     let negated = formulas.not(deep);
-    let normal = negation_normal_form(&mut formulas, negated);
-    let simple = simplify(&mut formulas, normal);
+    let normal = negation_normal_form(&mut formulas, negated, &mut Budget::unlimited()).unwrap();
+    let simple = simplify(&mut formulas, normal, &mut Budget::unlimited()).unwrap();
     assert!(formulas.size(simple) <= formulas.size(normal));
     let wide: Vec<Formula> = (0..20_000).map(|index| formulas.atom(&format!("p{index}"))).collect();
     let not_last = formulas.not(wide[19_999]);
     let wide = formulas.and(wide);
     let empty = formulas.and([wide, not_last]);
-    assert_eq!(simplify(&mut formulas, wide), wide);
-    assert_eq!(simplify(&mut formulas, empty), Formula::FALSE);
+    assert_eq!(simplify(&mut formulas, wide, &mut Budget::unlimited()).unwrap(), wide);
+    assert_eq!(simplify(&mut formulas, empty, &mut Budget::unlimited()).unwrap(), Formula::FALSE);
 }

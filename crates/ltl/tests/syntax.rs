@@ -4,8 +4,9 @@ mod common;
 
 use base::{SourceId, SourceMap};
 use common::{config, formula, shown, tape};
+use generators::random;
 use ltl::parse::MAX_DEPTH;
-use ltl::{Formulas, Op, Spelling, parse, random};
+use ltl::{Formulas, Op, Spelling, parse};
 use proptest::prelude::*;
 
 /// All texts must mean the same formula.

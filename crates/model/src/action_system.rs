@@ -1,10 +1,11 @@
-//! A system of guarded actions: its parts, and how it runs, chains of actions included.
+//! A system of guarded actions: its parts, and how it runs.
 
-use std::borrow::Cow;
+use std::ops::ControlFlow;
 
 use fixedbitset::FixedBitSet;
+use rustc_hash::FxHashMap;
 
-use crate::chain::{ChainScratch, Chains, MAX_LENGTH, UNWATCHED};
+use crate::chain;
 use crate::code::{Code, Scratch};
 use crate::index::Index;
 use crate::queue::{Queue, QueueUse, Queues};
@@ -25,27 +26,29 @@ pub struct ActionSystem {
     pub(crate) guards: Vec<Guard>,
     pub(crate) actions: Vec<Action>,
     pub(crate) propositions: Vec<Proposition>,
+    pub(crate) proposition_of: FxHashMap<ExprId, usize>,
     pub(crate) layout: Layout,
     /// Packed initial states, one after the other.
     pub(crate) initial: Vec<u32>,
     pub(crate) code: Code,
     pub(crate) index: Index,
-    /// If some actions are followed by others in the same step.
-    pub(crate) chains: Option<Chains>,
+    /// Per action: who goes on after it in the same step. Empty if nobody ever does.
+    pub(crate) goes_on: Vec<Option<ProcessId>>,
     /// The actions that happen only where no others can, if there are some.
     pub(crate) quiet: Option<FixedBitSet>,
     pub(crate) queues: Queues,
+    /// The actions that are steps of their first owners alone.
+    pub(crate) by_first: FixedBitSet,
 }
 
 impl ActionSystem {
     /// Makes a truth about states observable; returns its number. Equal expressions share it.
     pub fn add_proposition(&mut self, name: impl Into<String>, expr: ExprId) -> usize {
-        if let Some(known) = self.propositions.iter().position(|known| known.expr == expr) {
-            return known;
-        }
-        self.code.add_proposition(&self.exprs, expr);
-        self.propositions.push(Proposition { name: name.into(), expr });
-        self.propositions.len() - 1
+        *self.proposition_of.entry(expr).or_insert_with(|| {
+            self.code.add_proposition(&self.exprs, expr);
+            self.propositions.push(Proposition { name: name.into(), expr });
+            self.propositions.len() - 1
+        })
     }
 
     /// The variables.
@@ -73,28 +76,35 @@ impl ActionSystem {
         &self.actions
     }
 
-    /// One action; of a chain, the first.
-    pub fn action(&self, action: ActionId) -> &Action {
-        &self.actions[self.first(action).index()]
+    /// The action that a step begins with.
+    pub fn action(&self, step: ActionId) -> &Action {
+        &self.actions[self.first(step).index()]
     }
 
-    /// The actions that a chain consists of; any other action consists of itself.
-    pub fn parts(&self, action: ActionId) -> Vec<ActionId> {
-        match &self.chains {
-            Some(chains) => chains.with_parts(action, <[ActionId]>::to_vec),
-            None => vec![action],
-        }
+    /// The processes whose step an action is, as far as fairness goes: its owners, unless the front end says
+    /// that it is a step of the first of them ([`Builder::is_step_of_first`](crate::Builder::is_step_of_first)).
+    pub fn movers(&self, action: ActionId) -> &[ProcessId] {
+        let first = self.first(action);
+        let owners = &self.actions[first.index()].owners;
+        if self.by_first.contains(first.index()) { &owners[..owners.len().min(1)] } else { owners }
     }
 
-    /// The number of a chain of these actions, which must not be empty.
-    pub fn chain(&self, parts: &[ActionId]) -> ActionId {
-        self.chains.as_ref().map_or(parts[0], |chains| chains.number(parts))
+    /// The number of the action that a step begins with (see [`chain`](mod@crate::chain)).
+    #[inline]
+    pub fn first(&self, step: ActionId) -> ActionId {
+        chain::first(step, self.actions.len())
     }
 
     /// Who goes on after an action, in the same step.
     #[inline]
     pub fn next_process(&self, action: ActionId) -> Option<ProcessId> {
-        self.chains.as_ref().and_then(|chains| chains.next[action.index()])
+        self.goes_on.get(action.index()).copied().flatten()
+    }
+
+    /// Whether a step begins with an action that others may follow.
+    #[inline]
+    fn begins_chain(&self, step: ActionId) -> bool {
+        !self.goes_on.is_empty() && self.next_process(self.first(step)).is_some()
     }
 
     /// The queues.
@@ -114,7 +124,7 @@ impl ActionSystem {
 
     /// Whether steps may consist of several actions.
     pub fn has_chains(&self) -> bool {
-        self.chains.is_some()
+        !self.goes_on.is_empty()
     }
 
     /// Whether an action happens only where no others can.
@@ -166,9 +176,9 @@ impl ActionSystem {
             Fault::IndexOutOfBounds { array, .. } => format!("{}: `{}`", error.fault, name(array)),
             _ => error.fault.to_string(),
         };
-        match error.action.map(|action| self.parts(action)).as_deref() {
-            Some([.., action]) => format!("{what}, in action `{}`", self.action_label(*action)),
-            _ => what,
+        match error.action {
+            Some(action) => format!("{what}, in action `{}`", self.action_label(action)),
+            None => what,
         }
     }
 
@@ -207,86 +217,6 @@ impl ActionSystem {
             _ => Ok(()),
         }
     }
-
-    /// Calls `visit` for all chains that begin with an enabled action, with the state at their ends.
-    fn for_each_chain(
-        &self,
-        chains: &Chains,
-        state: &[u32],
-        action: ActionId,
-        scratch: &mut Scratch,
-        mut visit: impl FnMut(ActionId, &[u32]),
-    ) -> Result<(), StepError> {
-        let mut work = std::mem::take(&mut scratch.chain);
-        let result = self.walk_chains(chains, state, action, scratch, &mut work, &mut visit);
-        scratch.chain = work;
-        result
-    }
-
-    fn walk_chains(
-        &self,
-        chains: &Chains,
-        state: &[u32],
-        action: ActionId,
-        scratch: &mut Scratch,
-        work: &mut ChainScratch,
-        visit: &mut dyn FnMut(ActionId, &[u32]),
-    ) -> Result<(), StepError> {
-        let width = state.len();
-        let ChainScratch { states, path, pending, passed } = work;
-        states.clear();
-        states.extend_from_slice(state);
-        path.clear();
-        passed.clear();
-        pending.clear();
-        pending.push((0, action));
-        let (mut ends, mut is_watched) = (false, false);
-        while let Some((depth, action)) = pending.pop() {
-            let depth = depth as usize;
-            path.truncate(depth);
-            path.push(action);
-            states.truncate((depth + 1) * width);
-            states.extend_from_within(depth * width..);
-            let here = (depth + 1) * width..;
-            self.code.fire(action, &mut states[here.clone()], scratch).map_err(|mut error| {
-                error.action = Some(chains.number(path));
-                error
-            })?;
-            let n_pending = pending.len();
-            if let Some(process) = chains.next[action.index()] {
-                let passing = |state: &[u32]| [state, &[process.index() as u32]].concat();
-                if depth >= MAX_LENGTH || is_watched && !passed.insert(passing(&states[here.clone()])) {
-                    continue;
-                }
-                let state = &states[here.clone()];
-                self.index.for_each_candidate(state, |next| {
-                    let is_its_turn = self.actions[next.index()].owners.first() == Some(&process);
-                    if is_its_turn && !self.is_quiet(next) && self.code.is_enabled(next, state, scratch)? {
-                        pending.push((depth as u32 + 1, next));
-                    }
-                    Ok(())
-                })?;
-                pending[n_pending..].reverse();
-                if !is_watched && (depth >= UNWATCHED || pending.len() > n_pending + 1) {
-                    // Up to here there was one way, and the same process went on as after the first action
-                    // or had handed over: who goes on can be told by the action before.
-                    is_watched = true;
-                    for (state, action) in states.chunks_exact(width).skip(1).zip(&*path) {
-                        let process = chains.next[action.index()].map_or(0, |process| process.index() as u32);
-                        passed.insert([state, &[process]].concat());
-                    }
-                }
-            }
-            if pending.len() == n_pending {
-                ends = true;
-                visit(chains.number(path), &states[here]);
-            }
-        }
-        if ends {
-            return Ok(());
-        }
-        Err(StepError { fault: Fault::Endless, action: Some(action) })
-    }
 }
 
 impl System for ActionSystem {
@@ -306,13 +236,14 @@ impl System for ActionSystem {
     }
 
     fn successors(&self, state: &[u32], scratch: &mut Scratch, out: &mut Steps) -> Result<(), StepError> {
-        self.for_each_step(state, scratch, |action, scratch| match &self.chains {
-            Some(chains) if chains.next[action.index()].is_some() => {
-                self.for_each_chain(chains, state, action, scratch, |chain, target| {
-                    out.push(chain, target);
-                })
+        self.for_each_step(state, scratch, |action, scratch| {
+            if self.begins_chain(action) {
+                return self.for_each_chain(state, action, scratch, |step, _, target| {
+                    out.push(step, target);
+                    ControlFlow::Continue(())
+                });
             }
-            _ => self.code.fire(action, out.push(action, state), scratch),
+            self.code.fire(action, out.push(action, state), scratch)
         })
     }
 
@@ -322,35 +253,24 @@ impl System for ActionSystem {
         scratch: &mut Scratch,
         out: &mut Vec<ActionId>,
     ) -> Result<(), StepError> {
-        self.for_each_step(state, scratch, |action, scratch| match &self.chains {
-            Some(chains) if chains.next[action.index()].is_some() => {
-                self.for_each_chain(chains, state, action, scratch, |chain, _| out.push(chain))
+        if self.has_chains() {
+            scratch.chain.list(state);
+        }
+        self.for_each_step(state, scratch, |action, scratch| {
+            if self.begins_chain(action) {
+                return self.list_chains(state, action, scratch, out);
             }
-            _ => {
-                out.push(action);
-                Ok(())
-            }
+            out.push(action);
+            Ok(())
         })
     }
 
     #[inline]
     fn fire(&self, state: &mut [u32], action: ActionId, scratch: &mut Scratch) -> Result<(), StepError> {
-        match &self.chains {
-            Some(chains) if action.index() >= self.actions.len() => chains.with_parts(action, |parts| {
-                parts.iter().try_for_each(|&part| self.code.fire(part, state, scratch))
-            }),
-            _ => self.code.fire(action, state, scratch),
+        if self.begins_chain(action) {
+            return self.fire_chain(state, action, scratch);
         }
-    }
-
-    #[inline]
-    fn first(&self, action: ActionId) -> ActionId {
-        match &self.chains {
-            Some(chains) if action.index() >= self.actions.len() => {
-                chains.with_parts(action, |parts| parts[0])
-            }
-            _ => action,
-        }
+        self.code.fire(action, state, scratch)
     }
 
     fn n_propositions(&self) -> usize {
@@ -363,15 +283,8 @@ impl System for ActionSystem {
 }
 
 impl Describe for ActionSystem {
-    fn action_label(&self, action: ActionId) -> Cow<'_, str> {
-        let label =
-            |action: &ActionId| -> &str { &self.labels[self.actions[action.index()].label.index()].name };
-        match &self.chains {
-            Some(chains) if action.index() >= self.actions.len() => chains.with_parts(action, |parts| {
-                Cow::Owned(parts.iter().map(label).collect::<Vec<_>>().join("; "))
-            }),
-            _ => Cow::Borrowed(label(&action)),
-        }
+    fn action_label(&self, action: ActionId) -> &str {
+        &self.labels[self.action(action).label.index()].name
     }
 
     fn action_owners(&self, action: ActionId) -> &[ProcessId] {

@@ -12,7 +12,7 @@
 
 use std::fmt::Write as _;
 
-use base::{Diagnostic, SourceId, Span};
+use base::{Budget, Diagnostic, Limit, SourceId, Span};
 use rustc_hash::FxHashMap;
 
 /// A labeled transition system, all of it.
@@ -43,9 +43,24 @@ pub fn push_edge(out: &mut String, from: u64, label: Option<&str>, to: u64) {
 }
 
 /// Reads a file.
-pub fn parse(text: &str, source: SourceId) -> Result<Lts, Diagnostic> {
-    Reader { text, source, at: 0 }.file()
+///
+/// # Errors
+/// The budget is spent; within, the first mistake, with its place.
+pub fn parse(
+    text: &str,
+    source: SourceId,
+    budget: &mut Budget<'_>,
+) -> Result<Result<Lts, Diagnostic>, Limit> {
+    let mut spent = Ok(());
+    let lts = Reader { text, source, at: 0 }.file(|bytes| {
+        spent = budget.tick().and_then(|()| budget.hold(bytes));
+        spent.is_ok()
+    });
+    spent.map(|()| lts)
 }
+
+/// What a transition takes, with a label of its own.
+const EDGE_BYTES: u64 = 24;
 
 struct Reader<'a> {
     text: &'a str,
@@ -54,7 +69,8 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    fn file(&mut self) -> Result<Lts, Diagnostic> {
+    /// All of it, or as much as it may: it asks before each transition, with the bytes that this will take.
+    fn file(&mut self, mut may_go_on: impl FnMut(u64) -> bool) -> Result<Lts, Diagnostic> {
         self.skip_blanks();
         let header_start = self.at;
         if !self.text[self.at..].starts_with("des") {
@@ -80,7 +96,7 @@ impl<'a> Reader<'a> {
         let mut label_ids = FxHashMap::default();
         loop {
             self.skip_blanks();
-            if self.at == self.text.len() {
+            if self.at == self.text.len() || !may_go_on(EDGE_BYTES) {
                 break;
             }
             self.edge(&mut lts, &mut label_ids)?;
@@ -197,7 +213,9 @@ mod tests {
     use super::*;
 
     fn read(text: &str) -> Result<Lts, String> {
-        parse(text, SourceId::new(0)).map_err(|diagnostic| diagnostic.message)
+        parse(text, SourceId::new(0), &mut Budget::unlimited())
+            .unwrap()
+            .map_err(|diagnostic| diagnostic.message)
     }
 
     #[test]

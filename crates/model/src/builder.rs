@@ -6,7 +6,6 @@ use fixedbitset::FixedBitSet;
 use rustc_hash::FxHashMap;
 
 use crate::action_system::ActionSystem;
-use crate::chain::Chains;
 use crate::code::Code;
 use crate::index::Index;
 use crate::queue::{Queue, QueueUse, Queues};
@@ -58,6 +57,7 @@ pub struct Builder {
     actions: Vec<Action>,
     goes_on: Vec<(ActionId, ProcessId)>,
     queues: Queues,
+    by_first: FixedBitSet,
     initial: Vec<Vec<i64>>,
 }
 
@@ -140,6 +140,12 @@ impl Builder {
         self.goes_on.push((action, process));
     }
 
+    /// Says that an action is a step of its first owner, and that the others only take part: who is fair to
+    /// them need not be so by this action.
+    pub fn is_step_of_first(&mut self, action: ActionId) {
+        self.by_first.grow_and_insert(action.index());
+    }
+
     /// Adds an initial state: one value per variable, in the order of their declaration.
     pub fn initial(&mut self, values: &[i64]) {
         self.initial.push(values.to_vec());
@@ -174,17 +180,14 @@ impl Builder {
             let tests = tests.map(|guard| (guard.index(), &self.guards[guard.index()]));
             code.add_action(&self.exprs, &layout, tests, &action.effect);
         }
-        let chains = (!self.goes_on.is_empty()).then(|| {
-            let mut next = vec![None; self.actions.len()];
-            self.goes_on.iter().for_each(|&(action, process)| next[action.index()] = Some(process));
-            Chains::new(next)
-        });
+        let mut goes_on = vec![None; if self.goes_on.is_empty() { 0 } else { self.actions.len() }];
+        self.goes_on.iter().for_each(|&(action, process)| goes_on[action.index()] = Some(process));
         let is_quiet = |guard: &GuardId| self.guards[guard.index()] == Guard::Quiet;
         let quiet: FixedBitSet = (0..self.actions.len())
             .filter(|&action| self.actions[action].guards.iter().any(is_quiet))
             .collect();
         Ok(ActionSystem {
-            chains,
+            goes_on,
             queues: self.queues.finish(self.variables.len(), self.actions.len()),
             quiet: (!quiet.is_clear()).then_some(quiet),
             exprs: self.exprs,
@@ -194,6 +197,8 @@ impl Builder {
             guards: self.guards,
             actions: self.actions,
             propositions: Vec::new(),
+            proposition_of: FxHashMap::default(),
+            by_first: self.by_first,
             layout,
             initial,
             code,

@@ -7,6 +7,8 @@
 //!
 //! Expressions are hash-consed in a pool: equal expressions have equal ids.
 
+use std::collections::BinaryHeap;
+
 use rustc_hash::FxHashMap;
 
 use crate::VarId;
@@ -228,24 +230,24 @@ impl Exprs {
     }
 
     /// Adds the variables that the value of `expr` may depend on (an array element: all of the
-    /// array's), unsorted and possibly more than once.
+    /// array's), unsorted and possibly more than once. Every shared part is looked at once.
     pub fn reads(&self, expr: ExprId, out: &mut Vec<VarId>) {
-        match self.get(expr) {
-            Expr::Int(_) => {}
-            Expr::Var(var) => out.push(var),
-            Expr::Element { first, len, index } => {
-                out.extend((0..len as usize).map(|i| VarId::new(first.index() + i)));
-                self.reads(index, out);
+        // Operands have smaller ids: who is taken out in falling order is met with all its equals.
+        let mut work = BinaryHeap::from([expr]);
+        while let Some(expr) = work.pop() {
+            while work.peek() == Some(&expr) {
+                work.pop();
             }
-            Expr::Unary(_, x) => self.reads(x, out),
-            Expr::Binary(_, x, y) => {
-                self.reads(x, out);
-                self.reads(y, out);
-            }
-            Expr::Cond(c, x, y) => {
-                self.reads(c, out);
-                self.reads(x, out);
-                self.reads(y, out);
+            match self.get(expr) {
+                Expr::Int(_) => {}
+                Expr::Var(var) => out.push(var),
+                Expr::Element { first, len, index } => {
+                    out.extend((0..len as usize).map(|i| VarId::new(first.index() + i)));
+                    work.push(index);
+                }
+                Expr::Unary(_, x) => work.push(x),
+                Expr::Binary(_, x, y) => work.extend([x, y]),
+                Expr::Cond(c, x, y) => work.extend([c, x, y]),
             }
         }
     }
@@ -268,6 +270,22 @@ mod tests {
         assert_eq!(truncate(8, false, 258), Ok(2));
         assert_eq!(truncate(16, true, 40_000), Ok(40_000 - 65_536));
         assert_eq!(truncate(64, true, -5), Ok(-5));
+    }
+
+    #[test]
+    fn shared_parts_are_looked_at_once() {
+        let mut exprs = Exprs::new();
+        let (x, y) = (VarId::new(3), VarId::new(1));
+        let mut sum = exprs.var(x);
+        for _ in 0..100 {
+            sum = exprs.binary(BinaryOp::Add, sum, sum);
+        }
+        let other = exprs.var(y);
+        let condition = exprs.cond(other, sum, other);
+        let mut reads = Vec::new();
+        exprs.reads(condition, &mut reads);
+        reads.sort_unstable();
+        assert_eq!(reads, [y, x], "as a tree it has 2^100 leaves");
     }
 
     #[test]

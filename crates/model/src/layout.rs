@@ -4,6 +4,14 @@
 //! range needs. A field never crosses the border of a 32-bit word, except that a field of more
 //! than 32 bits takes two whole words. Bits that belong to no field are always 0, so equal states
 //! are equal words.
+//!
+//! A range is room, and often a promise: [`Variable::certain`] says what is known of the values for sure, and is
+//! all that conclusions about *other* states may be drawn from. Where there is only a guess ([`Range::Guessed`]),
+//! a value that does not fit is a fault, the front end makes more room, and everything starts again. So let a
+//! search with reduction end without such a fault. What it left out was left out for reasons that hold for
+//! all values that the variable might have; therefore it is a valid search of the system with room for
+//! everything, of which it happened to meet states only that have room here. Had a reason been drawn from
+//! the guess, it might have left out the very step that does not fit, and nobody would ever know.
 
 use std::sync::Arc;
 
@@ -12,7 +20,24 @@ base::define_id! {
     pub struct VarId;
 }
 
-/// An integer variable with a declared range.
+/// Where the range of a variable comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Range {
+    /// It is declared or proved: a step to another value is a mistake in the model.
+    Certain,
+    /// It is a guess: a step to another value asks for more room. For sure is only this, which may be more.
+    Guessed {
+        /// No value is less.
+        lo: i64,
+        /// No value is greater.
+        hi: i64,
+    },
+    /// A step to another value leads to a part of the system that is not made yet: the front end makes it, and
+    /// everything starts again. Until then nobody knows what could happen after such a step.
+    Open,
+}
+
+/// An integer variable with a range.
 #[derive(Clone, Debug)]
 pub struct Variable {
     /// What people call it.
@@ -21,6 +46,8 @@ pub struct Variable {
     pub lo: i64,
     /// Greatest value.
     pub hi: i64,
+    /// Whether it certainly keeps to that.
+    pub range: Range,
     /// Names of the values from `lo` on, where they have names (locations of a process).
     pub value_names: Option<Arc<[String]>>,
 }
@@ -28,13 +55,28 @@ pub struct Variable {
 impl Variable {
     /// A variable with the values `lo..=hi`.
     pub fn new(name: impl Into<String>, lo: i64, hi: i64) -> Variable {
-        Variable { name: name.into(), lo, hi, value_names: None }
+        Variable { name: name.into(), lo, hi, range: Range::Certain, value_names: None }
+    }
+
+    /// A variable with room for the values `lo..=hi`, which may get others of those that are possible.
+    pub fn guessed(name: impl Into<String>, (lo, hi): (i64, i64), possible: (i64, i64)) -> Variable {
+        let range = Range::Guessed { lo: possible.0, hi: possible.1 };
+        Variable { range, ..Variable::new(name, lo, hi) }
     }
 
     /// A variable with one value for each name, counted from 0.
     pub fn named(name: impl Into<String>, value_names: Arc<[String]>) -> Variable {
         let hi = value_names.len() as i64 - 1;
-        Variable { name: name.into(), lo: 0, hi, value_names: Some(value_names) }
+        Variable { value_names: Some(value_names), ..Variable::new(name, 0, hi) }
+    }
+
+    /// The least and the greatest value that the variable may ever have, as far as that is known for sure.
+    pub fn certain(&self) -> (i64, i64) {
+        match self.range {
+            Range::Certain => (self.lo, self.hi),
+            Range::Guessed { lo, hi } => (lo, hi),
+            Range::Open => (i64::MIN, i64::MAX),
+        }
     }
 
     /// Number of values minus one.

@@ -62,7 +62,7 @@ pub use action_system::ActionSystem;
 pub use builder::{BuildError, Builder};
 pub use code::Scratch;
 pub use expr::{BinaryOp, Expr, ExprId, Exprs, UnaryOp};
-pub use layout::{Layout, VarId, Variable};
+pub use layout::{Layout, Range, VarId, Variable};
 pub use queue::{Queue, QueueUse};
 pub use relations::Relations;
 pub use system::{Describe, Fault, Run, StepError, Steps, System};

@@ -7,7 +7,7 @@
 use crate::{ActionId, VarId};
 
 /// What an action does to a queue.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum QueueUse {
     /// Puts something behind all that is there.
     Put(u32),

@@ -5,9 +5,10 @@
 //! use this, and none of the packing, compiling and indexing of the fast path.
 
 use std::collections::HashSet;
+use std::ops::ControlFlow;
 
-use crate::chain::MAX_LENGTH;
-use crate::system::Fault;
+use crate::chain::{MAX_LENGTH, number};
+use crate::system::{Describe as _, Fault};
 use crate::{Action, ActionId, ActionSystem, BinaryOp, Expr, ExprId, Guard, ProcessId, Stmt, VarId};
 
 /// One value per variable.
@@ -59,7 +60,7 @@ pub fn is_enabled(system: &ActionSystem, action: &Action, values: &[i64]) -> Res
     Ok(true)
 }
 
-/// All enabled actions, in order; those that chains begin with, but no chains.
+/// All enabled actions, in order: what steps begin with.
 pub fn enabled(system: &ActionSystem, values: &[i64]) -> Result<Vec<ActionId>, Fault> {
     let mut enabled = Vec::new();
     for (id, action) in system.actions().iter().enumerate() {
@@ -70,88 +71,98 @@ pub fn enabled(system: &ActionSystem, values: &[i64]) -> Result<Vec<ActionId>, F
     Ok(enabled)
 }
 
-/// The state after an action or chain, which must be enabled.
-pub fn fire(system: &ActionSystem, action: ActionId, values: &[i64]) -> Result<Values, Fault> {
+/// The state after an action, which must be enabled, without what follows in the same step.
+pub fn act(system: &ActionSystem, action: ActionId, values: &[i64]) -> Result<Values, Fault> {
     let mut values = values.to_vec();
-    for part in system.parts(action) {
-        execute(system, &system.action(part).effect, &mut values)?;
-    }
+    execute(system, &system.actions()[action.index()].effect, &mut values)?;
     Ok(values)
 }
 
-/// Whether a chain may happen as one step: each of its actions is enabled where it happens, goes on
-/// where the one before has left off, and nothing is left to go on with after the last.
-pub fn is_chain(system: &ActionSystem, parts: &[ActionId], values: &[i64]) -> Result<bool, Fault> {
-    let mut values = values.to_vec();
-    let mut process = None;
-    for (index, &part) in parts.iter().enumerate() {
-        let action = system.action(part);
-        let is_its_turn = process.is_none_or(|process| goes_on(system, part, process));
-        if !is_its_turn || !is_enabled(system, action, &values)? {
-            return Ok(false);
-        }
-        values = fire(system, part, &values)?;
-        process = system.next_process(part);
-        if process.is_none() && index + 1 < parts.len() {
-            return Ok(false);
-        }
+/// The actions that a step consists of, and the state it leads to; none if it is not enabled.
+pub fn parts(
+    system: &ActionSystem,
+    step: ActionId,
+    values: &[i64],
+) -> Result<Option<(Vec<ActionId>, Values)>, Fault> {
+    let first = system.first(step);
+    if !is_enabled(system, system.action(first), values)? {
+        return Ok(None);
     }
-    let Some(process) = process else { return Ok(true) };
-    for (id, action) in system.actions().iter().enumerate() {
-        if goes_on(system, ActionId::new(id), process) && is_enabled(system, action, &values)? {
-            return Ok(false);
+    let mut found = None;
+    for_each_step(system, values, first, |number, parts, target| {
+        if number == step {
+            found = Some((parts, target));
+            return ControlFlow::Break(());
         }
-    }
-    Ok(true)
+        ControlFlow::Continue(())
+    })?;
+    Ok(found)
 }
 
-/// Whether a process may go on with an action.
-fn goes_on(system: &ActionSystem, action: ActionId, process: ProcessId) -> bool {
-    system.action(action).owners.first() == Some(&process) && !system.is_quiet(action)
+/// What a step is called: the labels of its actions.
+pub fn label(system: &ActionSystem, step: ActionId, values: &[i64]) -> String {
+    let parts = match system.next_process(system.first(step)) {
+        Some(_) => parts(system, step, values).ok().flatten().map(|(parts, _)| parts),
+        None => None,
+    };
+    let labels: Vec<&str> =
+        parts.unwrap_or_else(|| vec![step]).iter().map(|&part| system.action_label(part)).collect();
+    labels.join("; ")
 }
 
-/// All successors, with the actions and chains that lead to them.
+/// All steps, with the states they lead to.
 pub fn successors(system: &ActionSystem, values: &[i64]) -> Result<Vec<(ActionId, Values)>, Fault> {
     let mut successors = Vec::new();
     for action in enabled(system, values)? {
-        let n_before = successors.len();
-        add_chains(system, values, action, &mut successors)?;
-        if successors.len() == n_before {
-            return Err(Fault::Endless);
-        }
+        for_each_step(system, values, action, |step, _, target| {
+            successors.push((step, target));
+            ControlFlow::Continue(())
+        })?;
     }
     Ok(successors)
 }
 
-/// Adds the ends of all chains that begin with an action. States in between are passed once.
-fn add_chains(
+/// Calls `visit` with the number, the actions and the target of each step that begins with an enabled action.
+/// States in between are passed once (see [`chain`](mod@crate::chain)).
+fn for_each_step(
     system: &ActionSystem,
     values: &[i64],
-    action: ActionId,
-    out: &mut Vec<(ActionId, Values)>,
+    first: ActionId,
+    mut visit: impl FnMut(ActionId, Vec<ActionId>, Values) -> ControlFlow<()>,
 ) -> Result<(), Fault> {
     let mut passed: HashSet<(Values, ProcessId)> = HashSet::new();
-    let mut work = vec![(values.to_vec(), vec![action])];
+    let mut work = vec![(values.to_vec(), vec![first])];
+    let mut n_ends = 0;
     while let Some((before, parts)) = work.pop() {
         let last = parts[parts.len() - 1];
-        let here = fire(system, last, &before)?;
+        let here = act(system, last, &before)?;
         let mut is_end = true;
         if let Some(process) = system.next_process(last) {
-            if parts.len() > MAX_LENGTH || !passed.insert((here.clone(), process)) {
+            if parts.len() > MAX_LENGTH {
+                return Err(Fault::Endless);
+            }
+            if !passed.insert((here.clone(), process)) {
                 continue;
             }
-            for next in (0..system.actions().len()).map(ActionId::new) {
-                if goes_on(system, next, process) && is_enabled(system, system.action(next), &here)? {
+            // The first is tried first, so it comes last.
+            for next in (0..system.actions().len()).rev().map(ActionId::new) {
+                let action = system.action(next);
+                let is_its_turn = action.owners.first() == Some(&process) && !system.is_quiet(next);
+                if is_its_turn && is_enabled(system, action, &here)? {
                     is_end = false;
                     work.push((here.clone(), [&parts[..], &[next]].concat()));
                 }
             }
         }
         if is_end {
-            out.push((system.chain(&parts), here));
+            let step = number(first, n_ends, system.actions().len()).ok_or(Fault::Endless)?;
+            n_ends += 1;
+            if visit(step, parts, here).is_break() {
+                return Ok(());
+            }
         }
     }
-    Ok(())
+    if n_ends == 0 { Err(Fault::Endless) } else { Ok(()) }
 }
 
 /// The initial states.

@@ -7,8 +7,60 @@
 //!
 //! A state without enabled actions is a *deadlock*; what that means (the last state repeats for
 //! ever, the run is dropped, or it is an error) is decided by the property, not by the system.
+//!
+//! ```
+//! use stubborn_model::{ActionId, StepError, Steps, System};
+//!
+//! /// Two glasses of 3 and 5 measures, and a tap: fill one, empty one, pour one into the other.
+//! struct Glasses;
+//!
+//! const ROOM: [u32; 2] = [3, 5];
+//!
+//! impl System for Glasses {
+//!     type Scratch = ();
+//!
+//!     fn new_scratch(&self) {}
+//!
+//!     fn width(&self) -> usize {
+//!         2
+//!     }
+//!
+//!     fn initial_states(&self, out: &mut Vec<u32>) {
+//!         out.extend([0, 0]);
+//!     }
+//!
+//!     fn enabled(&self, _: &[u32], _: &mut (), out: &mut Vec<ActionId>) -> Result<(), StepError> {
+//!         out.extend((0..6).map(ActionId::new));
+//!         Ok(())
+//!     }
+//!
+//!     fn fire(&self, state: &mut [u32], action: ActionId, _: &mut ()) -> Result<(), StepError> {
+//!         let (what, one) = (action.index() / 2, action.index() % 2);
+//!         let poured = state[one].min(ROOM[1 - one] - state[1 - one]);
+//!         match what {
+//!             0 => state[one] = ROOM[one],
+//!             1 => state[one] = 0,
+//!             _ => (state[one], state[1 - one]) = (state[one] - poured, state[1 - one] + poured),
+//!         }
+//!         Ok(())
+//!     }
+//!
+//!     fn n_propositions(&self) -> usize {
+//!         1
+//!     }
+//!
+//!     /// Not four measures in a glass.
+//!     fn holds(&self, _: usize, state: &[u32], _: &mut ()) -> Result<bool, StepError> {
+//!         Ok(state[1] != 4)
+//!     }
+//! }
+//!
+//! let mut steps = Steps::new(2);
+//! Glasses.successors(&[0, 5], &mut (), &mut steps)?;
+//! assert_eq!(steps.target(5), [3, 2]);
+//! # Ok::<(), StepError>(())
+//! ```
 
-use std::borrow::Cow;
 use std::fmt;
 
 use crate::{ActionId, ProcessId, VarId};
@@ -163,26 +215,20 @@ pub trait System: Sync {
     /// Appends the initial states, one after the other. They need not be distinct.
     fn initial_states(&self, out: &mut Vec<u32>);
 
-    /// Appends one step for each action enabled in `state`, in an order that depends on `state`
-    /// alone.
+    /// Appends one step for each action enabled in `state`, in the order of [`System::enabled`]. A system that
+    /// can do it at once is faster.
     fn successors(
         &self,
         state: &[u32],
         scratch: &mut Self::Scratch,
         out: &mut Steps,
-    ) -> Result<(), StepError>;
-
-    /// Appends one step for each enabled action, also for those that a reduced system leaves out.
-    fn all_successors(
-        &self,
-        state: &[u32],
-        scratch: &mut Self::Scratch,
-        out: &mut Steps,
     ) -> Result<(), StepError> {
-        self.successors(state, scratch, out)
+        let mut enabled = Vec::new();
+        self.enabled(state, scratch, &mut enabled)?;
+        enabled.into_iter().try_for_each(|action| self.fire(out.push(action, state), action, scratch))
     }
 
-    /// Appends the actions enabled in `state`, in the order of [`System::successors`].
+    /// Appends the actions enabled in `state`, in an order that depends on `state` alone.
     fn enabled(
         &self,
         state: &[u32],
@@ -193,11 +239,6 @@ pub trait System: Sync {
     /// Turns `state` into its successor by `action`, which must be enabled.
     fn fire(&self, state: &mut [u32], action: ActionId, scratch: &mut Self::Scratch)
     -> Result<(), StepError>;
-
-    /// The action that a step begins with, if it consists of several (see [`chain`](mod@crate::chain)).
-    fn first(&self, action: ActionId) -> ActionId {
-        action
-    }
 
     /// Number of propositions.
     fn n_propositions(&self) -> usize;
@@ -213,8 +254,8 @@ pub trait System: Sync {
 
 /// Names for people. Never used in a search.
 pub trait Describe {
-    /// What an action is called. Several actions may share a label.
-    fn action_label(&self, action: ActionId) -> Cow<'_, str>;
+    /// What the action is called that a step begins with. Several actions may share a label.
+    fn action_label(&self, action: ActionId) -> &str;
 
     /// The processes that take part in an action.
     fn action_owners(&self, action: ActionId) -> &[ProcessId];

@@ -3,8 +3,10 @@
 //! A bound need not be right: a place that outgrows its bound is a fault of the lowered system, which
 //! names the place, and then the bound is raised and the search starts again. So bounds are guessed,
 //! small: a random walk shows how many tokens places can hold at least; weighted sums show how many
-//! some can hold at most (`invariants`); those of a safe unit hold one token.
+//! some can hold at most (`invariants`), and that is certain; those of a safe unit hold one token, which is
+//! only believed.
 
+use base::{Budget, Limit};
 use fastrand::Rng;
 
 use crate::net::{Net, PlaceId};
@@ -21,16 +23,23 @@ pub struct Bounds {
 
 impl Bounds {
     /// Bounds that are probably large enough, and not much larger.
-    pub fn guess(net: &Net) -> Bounds {
-        Bounds::guess_knowing(net, net.place_bounds())
+    ///
+    /// # Errors
+    /// The budget is spent.
+    pub fn guess(net: &Net, budget: &mut Budget<'_>) -> Result<Bounds, Limit> {
+        Bounds::guess_knowing(net, net.place_bounds(budget)?, budget)
     }
 
     /// The same, where it is known how many tokens some places can hold at most.
-    pub(crate) fn guess_knowing(net: &Net, most: Vec<Option<i64>>) -> Bounds {
+    pub(crate) fn guess_knowing(
+        net: &Net,
+        most: Vec<Option<i64>>,
+        budget: &mut Budget<'_>,
+    ) -> Result<Bounds, Limit> {
         let is_safe = |place: usize| {
             net.units.as_ref().is_some_and(|units| units.safe && units.of_place[place].is_some())
         };
-        let seen = Walk::new(net).run();
+        let seen = Walk::new(net).run(budget)?;
         let mut safe: Vec<bool> = (0..net.places.len()).map(is_safe).collect();
         if seen.iter().zip(&safe).any(|(&seen, &safe)| safe && seen > 1) {
             safe.fill(false);
@@ -42,7 +51,7 @@ impl Bounds {
             if most <= rounded_up(rounded_up(seen).saturating_add(1)) { most } else { rounded_up(seen) }
         };
         let tokens = seen.iter().zip(&most).enumerate().map(bound).collect();
-        Bounds { tokens, most, safe }
+        Ok(Bounds { tokens, most, safe })
     }
 
     /// The same bound for every place.
@@ -51,12 +60,14 @@ impl Bounds {
         Bounds { tokens: vec![tokens; n_places], most: vec![None; n_places], safe: vec![false; n_places] }
     }
 
-    /// Reductions do not go through so many markings; some more than they would (`por::flips`).
-    const LARGE: i64 = (1 << 16) - 1;
-
     /// The bound of a place.
     pub fn get(&self, place: PlaceId) -> i64 {
         self.tokens[place.index()]
+    }
+
+    /// The most tokens that a place can ever hold, where that is known for sure.
+    pub(crate) fn most(&self, place: PlaceId) -> Option<i64> {
+        self.most[place.index()]
     }
 
     /// Makes room for so many tokens, and for some more: for all that there can be, if that is
@@ -67,22 +78,6 @@ impl Bounds {
         *bound = (*bound).max(enough).max(tokens);
         if self.safe[place.index()] {
             self.safe.fill(false);
-        }
-    }
-
-    /// Makes the bounds of these places such that they certainly keep to them, or that together they
-    /// have more than [`Bounds::LARGE`] markings.
-    pub(crate) fn settle(&mut self, places: &[PlaceId]) {
-        let values = |place: &PlaceId| self.tokens[place.index()].saturating_add(1);
-        if places.iter().map(values).fold(1, i64::saturating_mul) > Bounds::LARGE {
-            return;
-        }
-        for index in places.iter().map(|place| place.index()).filter(|&index| !self.safe[index]) {
-            let most = self.most[index].unwrap_or(i64::MAX);
-            self.tokens[index] = self.tokens[index].max(most.min(Bounds::LARGE));
-            if self.tokens[index] < most {
-                return;
-            }
         }
     }
 }
@@ -138,9 +133,10 @@ impl<'n> Walk<'n> {
     }
 
     /// The greatest number of tokens met in each place.
-    fn run(mut self) -> Vec<i64> {
+    fn run(mut self, budget: &mut Budget<'_>) -> Result<Vec<i64>, Limit> {
         let mut random = Rng::with_seed(0);
         for step in 0..Walk::STEPS {
+            budget.tick()?;
             if step % Walk::STEPS_PER_START == 0 || self.enabled.is_empty() {
                 self.start();
             }
@@ -151,7 +147,7 @@ impl<'n> Walk<'n> {
                 break;
             }
         }
-        self.seen
+        Ok(self.seen)
     }
 
     fn start(&mut self) {

@@ -14,6 +14,7 @@
 //! There may be exponentially many. When there are many combinations, only some are made, and the
 //! work is limited: then some bounds are not found, and those that are found are still right.
 
+use base::{Budget, Limit};
 use rustc_hash::FxHashSet;
 
 use crate::net::{Net, PlaceId};
@@ -35,6 +36,11 @@ pub(crate) struct TokenSum {
 }
 
 impl TokenSum {
+    /// The weight of a place.
+    pub(crate) fn weight(&self, place: u32) -> i64 {
+        self.places.binary_search_by_key(&place, |(its, _)| *its).map_or(0, |at| self.places[at].1)
+    }
+
     /// The most tokens that each place can hold by these sums.
     pub(crate) fn place_bounds(sums: &[TokenSum], n_places: usize) -> Vec<Option<i64>> {
         let mut bounds: Vec<Option<i64>> = vec![None; n_places];
@@ -55,12 +61,15 @@ impl TokenSum {
 impl Net {
     /// The most tokens that each place can hold, where that is easy to find. Takes some time for
     /// large nets, but not much.
-    pub fn place_bounds(&self) -> Vec<Option<i64>> {
-        TokenSum::place_bounds(&self.token_sums(), self.places.len())
+    ///
+    /// # Errors
+    /// The budget is spent.
+    pub fn place_bounds(&self, budget: &mut Budget<'_>) -> Result<Vec<Option<i64>>, Limit> {
+        Ok(TokenSum::place_bounds(&self.token_sums(&mut budget.share())?, self.places.len()))
     }
 
     /// Weighted sums of tokens that never grow, as far as they are easy to find.
-    pub(crate) fn token_sums(&self) -> Vec<TokenSum> {
+    pub(crate) fn token_sums(&self, budget: &mut Budget<'_>) -> Result<Vec<TokenSum>, Limit> {
         let initial = |&(place, weight): &(u32, i64)| {
             i128::from(self.places[place as usize].initial).checked_mul(i128::from(weight))
         };
@@ -69,8 +78,15 @@ impl Net {
             let total = sum.places.iter().try_fold(0i128, |total, term| total.checked_add(initial(term)?))?;
             Some(TokenSum { is_constant: sum.changes.is_empty(), places: sum.places, total })
         };
-        let constant = Farkas::new(self).run(false);
-        constant.into_iter().chain(Farkas::new(self).run(true)).filter_map(with_total).collect()
+        let mut all = Vec::new();
+        for keeps_losing in [false, true] {
+            // What is held on the way is given back with the share.
+            let mut part = budget.share();
+            let sums = Farkas::new(self, &mut part)?.run(keeps_losing, &mut part)?;
+            budget.hold(sums.iter().map(Sum::bytes).sum())?;
+            all.extend(sums.into_iter().filter_map(with_total));
+        }
+        Ok(all)
     }
 }
 
@@ -95,6 +111,10 @@ impl Sum {
 
     fn size(&self) -> usize {
         self.places.len() + self.changes.len()
+    }
+
+    fn bytes(&self) -> u64 {
+        (size_of::<Sum>() + 16 * self.size()) as u64
     }
 
     /// The combination of two sums that a transition does not change; nothing if numbers get too
@@ -155,7 +175,7 @@ struct Farkas {
 }
 
 impl Farkas {
-    fn new(net: &Net) -> Farkas {
+    fn new(net: &Net, budget: &mut Budget<'_>) -> Result<Farkas, Limit> {
         let mut changes: Vec<Sparse> = vec![Vec::new(); net.places.len()];
         for (index, transition) in net.transitions.iter().enumerate() {
             for (place, change) in transition.changes() {
@@ -170,16 +190,17 @@ impl Farkas {
             work: WORK,
         };
         for (place, changes) in changes.into_iter().enumerate() {
-            farkas.push(Sum { places: vec![(place as u32, 1)], changes });
+            farkas.push(Sum { places: vec![(place as u32, 1)], changes }, budget)?;
         }
-        farkas
+        Ok(farkas)
     }
 
     /// Sums that no transition increases; those that some decrease are kept on the way, or not.
-    fn run(mut self, keeps_losing: bool) -> Vec<Sum> {
+    fn run(mut self, keeps_losing: bool, budget: &mut Budget<'_>) -> Result<Vec<Sum>, Limit> {
         let mut known: FxHashSet<Sparse> = FxHashSet::default();
         while let Some(transition) = self.easiest() {
-            let gaining = self.remove(|sum| sum.change(transition) > 0);
+            budget.tick()?;
+            let gaining = self.remove(|sum| sum.change(transition) > 0, budget);
             let mut losing: Vec<usize> =
                 (0..self.sums.len()).filter(|&index| self.sums[index].change(transition) < 0).collect();
             // The smallest are the most useful ones.
@@ -189,28 +210,32 @@ impl Farkas {
                 for &index in &losing {
                     self.work = self.work.saturating_sub(sum.size() + self.sums[index].size());
                     if self.work == 0 {
-                        return self.finish();
+                        return Ok(self.finish());
                     }
                     if let Some(combined) = Sum::combine(sum, &self.sums[index], transition)
                         && known.insert(combined.places.clone())
                     {
-                        self.push(combined);
+                        budget.hold(16 * combined.places.len() as u64)?;
+                        self.push(combined, budget)?;
                     }
                 }
             }
             if !keeps_losing {
-                self.remove(|sum| sum.change(transition) < 0);
+                self.remove(|sum| sum.change(transition) < 0, budget);
             }
         }
-        self.finish()
+        Ok(self.finish())
     }
 
     /// Removes some of the sums.
-    fn remove(&mut self, is_removed: impl Fn(&Sum) -> bool) -> Vec<Sum> {
+    fn remove(&mut self, is_removed: impl Fn(&Sum) -> bool, budget: &mut Budget<'_>) -> Vec<Sum> {
         self.work = self.work.saturating_sub(self.sums.len());
         let (removed, kept): (Vec<Sum>, Vec<Sum>) =
             std::mem::take(&mut self.sums).into_iter().partition(is_removed);
-        removed.iter().for_each(|sum| self.count(sum, false));
+        for sum in &removed {
+            self.count(sum, false);
+            budget.release(sum.bytes());
+        }
         self.sums = kept;
         removed
     }
@@ -225,9 +250,12 @@ impl Farkas {
         open.min_by_key(|&index| self.gaining[index] * self.losing[index]).map(|index| index as u32)
     }
 
-    fn push(&mut self, sum: Sum) {
+    fn push(&mut self, sum: Sum, budget: &mut Budget<'_>) -> Result<(), Limit> {
+        budget.tick()?;
+        budget.hold(sum.bytes())?;
         self.count(&sum, true);
         self.sums.push(sum);
+        Ok(())
     }
 
     fn count(&mut self, sum: &Sum, is_new: bool) {
@@ -246,7 +274,7 @@ impl Farkas {
 
 #[cfg(test)]
 mod tests {
-    use base::SourceId;
+    use base::{Budget, SourceId};
 
     /// The bounds of a net with these markings and transitions, places by number.
     fn bounds(initial: &[i64], transitions: &[(&[usize], &[usize])]) -> Vec<Option<i64>> {
@@ -262,7 +290,8 @@ mod tests {
             outputs.iter().for_each(|place| text += &format!("<arc source='t{index}' target='p{place}'/>"));
         }
         text += "</net></pnml>";
-        crate::read(&text, SourceId::new(0)).unwrap().place_bounds()
+        let budget = &mut Budget::unlimited();
+        crate::read(&text, SourceId::new(0), budget).unwrap().place_bounds(budget).unwrap()
     }
 
     #[test]

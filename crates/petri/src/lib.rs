@@ -6,8 +6,9 @@
 //! searches, and reads no files: whoever calls hands in texts.
 //!
 //! ```
-//! use std::sync::Arc;
-//! use stubborn_petri::{Bounds, read, to_utf8};
+//! use base::Budget;
+//! use language::{File, Options};
+//!
 //!
 //! let file = br#"<?xml version="1.0"?>
 //!     <pnml xmlns="http://www.pnml.org/version-2009/grammar/pnml">
@@ -24,18 +25,19 @@
 //!
 //! // Bytes become UTF-8, the text a net, the net an action system.
 //! let mut sources = base::SourceMap::new();
-//! let source = sources.add("lamp.pnml", to_utf8("lamp.pnml", file.to_vec())?)?;
-//! let net = Arc::new(read(&sources.get(source).text, source).unwrap());
-//! let mut model = net.lower(Bounds::guess(&net));
-//! assert_eq!(model.system.variables().len(), 2);
+//! let file = File { name: "lamp.pnml".to_owned(), bytes: file.to_vec() };
+//! let no_files = &mut |_: &str| Err("there are no files".to_owned());
+//! let budget = &mut Budget::unlimited();
+//! let read = stubborn_petri::LANGUAGE.read;
+//! let mut model = read(file, &Options::default(), &mut sources, no_files, budget).unwrap();
+//! assert_eq!(model.system().variables().len(), 2);
 //!
 //! // The text of a proposition, from wherever it comes, becomes an expression of the system.
 //! let text = "on >= 1 || fireable(switch)";
-//! let other = sources.add("--ltl", text.into())?;
+//! let other = sources.add("--ltl", text.into()).unwrap();
 //! assert!(model.resolve(text, other, 0).is_ok());
-//! let error = model.resolve("fireable(swicth)", other, 0).unwrap_err();
-//! assert_eq!(error.help.unwrap(), "did you mean `switch`?");
-//! # Ok::<(), base::Diagnostic>(())
+//! let errors = model.resolve("fireable(swicth)", other, 0).unwrap_err();
+//! assert_eq!(errors.iter().next().unwrap().help.as_deref(), Some("did you mean `switch`?"));
 //! ```
 //!
 //! # Nets
@@ -48,8 +50,7 @@
 //! How many tokens a place can hold is not known beforehand, and states are packed. So places get
 //! little room at first ([`Bounds`]); a search that meets a place that is too small stops with
 //! [`Fault::OutOfRange`](model::Fault::OutOfRange), [`Model::widen`] makes room, and the search starts
-//! again. No count is ever wrong, and expressions, propositions and actions keep their numbers. Before a
-//! search with reduction, [`Model::settle`] must be called.
+//! again. No count is ever wrong, and expressions, propositions and actions keep their numbers.
 //!
 //! # Propositions
 //!
@@ -90,8 +91,10 @@
 //! ever; the search has to be told so.
 
 mod bounds;
+mod draw;
 mod errors;
 pub mod facts;
+mod front;
 mod invariants;
 mod lexer;
 mod lookup;
@@ -101,12 +104,15 @@ mod net;
 mod pnml;
 mod predicates;
 mod proposition;
+mod simpler;
 pub mod structural;
 mod xml;
 
 pub use bounds::Bounds;
 pub use facts::Facts;
+pub use front::LANGUAGE;
 pub use lower::Model;
 pub use net::{Lookup, Net, Node, Place, PlaceId, Transition, TransitionId, Unit, UnitId, Units};
 pub use pnml::read;
+pub use simpler::{Smaller, Way};
 pub use xml::to_utf8;

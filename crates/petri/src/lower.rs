@@ -5,45 +5,75 @@
 //! what it gives minus what it takes: of a place that is tested (an arc in both directions) it needs
 //! the tokens and leaves them.
 //!
+//! How much room a place has is a guess ([`Bounds`]), and reductions conclude nothing from it: for sure is only
+//! what place invariants prove.
+//!
 //! Who owns an action matters for fairness and for traces. The units of a nested-unit net that have
 //! places of their own are processes, and a transition is owned by those whose places it touches; every
 //! other transition is a process by itself.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
-use base::{Diagnostic, Diagnostics, SourceId, SourceMap};
-use ltl::{Formulas, Prop};
+use base::{Budget, Limit};
+use ltl::Formulas;
 use model::{
-    Action, ActionSystem, Builder, ExprId, Exprs, Fault, Guard, ProcessId, StepError, Stmt, VarId, Variable,
+    Action, ActionSystem, Builder, Exprs, Fault, Guard, ProcessId, StepError, Stmt, VarId, Variable,
 };
 
 use crate::bounds::Bounds;
 use crate::net::{Net, PlaceId, Transition};
-use crate::proposition;
+use crate::structural::Reducer;
 
 /// A net, ready to be explored and checked.
 #[derive(Clone, Debug)]
 pub struct Model {
     /// The net as an action system: variable *i* is place *i*, action *i* is transition *i*.
-    pub system: ActionSystem,
+    pub system: Arc<ActionSystem>,
     /// The formulas of properties.
     pub formulas: Formulas,
     net: Arc<Net>,
     bounds: Bounds,
-    /// Whether there may be searches with reduction.
-    is_settled: bool,
+    /// What is known about the net, once somebody wants to know.
+    reducer: OnceLock<Arc<Reducer>>,
 }
 
 impl Net {
     /// The net as an action system, with room for so many tokens in each place (or for the initial
     /// ones, if these are more).
-    pub fn lower(self: &Arc<Net>, bounds: Bounds) -> Model {
-        let system = system(self, &bounds, Exprs::new());
-        Model { system, formulas: Formulas::new(), net: self.clone(), bounds, is_settled: false }
+    ///
+    /// # Errors
+    /// The budget is spent.
+    pub fn lower(self: &Arc<Net>, bounds: Bounds, budget: &mut Budget<'_>) -> Result<Model, Limit> {
+        let system = Arc::new(system(self, &bounds, Exprs::new(), budget)?);
+        let (formulas, net, reducer) = (Formulas::new(), self.clone(), OnceLock::new());
+        Ok(Model { system, formulas, net, bounds, reducer })
     }
 }
 
 impl Model {
+    /// A net with room that is probably enough.
+    ///
+    /// # Errors
+    /// The budget is spent.
+    pub fn new(net: &Arc<Net>, budget: &mut Budget<'_>) -> Result<Model, Limit> {
+        let reducer = Reducer::new(net.clone(), budget)?;
+        let bounds = Bounds::guess_knowing(net, reducer.bounds().to_vec(), budget)?;
+        let model = net.lower(bounds, budget)?;
+        Ok(Model { reducer: Arc::new(reducer).into(), ..model })
+    }
+
+    /// What makes the net smaller. It is found once.
+    ///
+    /// # Errors
+    /// The budget is spent.
+    pub fn reducer(&self, budget: &mut Budget<'_>) -> Result<Arc<Reducer>, Limit> {
+        if let Some(known) = self.reducer.get() {
+            return Ok(known.clone());
+        }
+        let reducer = Arc::new(Reducer::new(self.net.clone(), budget)?);
+        Ok(self.reducer.get_or_init(|| reducer).clone())
+    }
+
     /// The net.
     pub fn net(&self) -> &Arc<Net> {
         &self.net
@@ -60,47 +90,23 @@ impl Model {
     /// not keep their words.
     ///
     /// Returns whether that helps. It does not for other faults, nor where 64 bits are not enough.
-    pub fn widen(&mut self, error: &StepError) -> bool {
-        let Some((place, value)) = self.too_small(error) else { return false };
+    ///
+    /// # Errors
+    /// The budget is spent.
+    pub fn widen(&mut self, error: &StepError, budget: &mut Budget<'_>) -> Result<bool, Limit> {
+        let Some((place, value)) = self.too_small(error) else { return Ok(false) };
         self.bounds.raise(place, value);
-        if self.is_settled {
-            self.settle_bounds();
-        }
-        self.lower_again();
-        true
+        self.system = Arc::new(self.lowered(&self.bounds, &mut budget.share())?);
+        Ok(true)
     }
 
-    /// Makes what reductions conclude from the range of a place true: to be called after propositions
-    /// were added, before a search with reduction. If a proposition reads a place, it is concluded from
-    /// the values in its range which transitions can change the proposition. So the places that it
-    /// reads must have ranges that they certainly keep to, or so large ones that no such conclusion is
-    /// drawn. That a unit is safe is believed, until a search finds that it is not.
-    pub fn settle(&mut self) {
-        self.is_settled = true;
-        let before = self.bounds.clone();
-        self.settle_bounds();
-        if self.bounds != before {
-            self.lower_again();
+    /// The system with other bounds. Expressions and propositions have the same numbers.
+    pub(crate) fn lowered(&self, bounds: &Bounds, budget: &mut Budget<'_>) -> Result<ActionSystem, Limit> {
+        let mut system = system(&self.net, bounds, self.system.exprs.clone(), budget)?;
+        for known in self.system.propositions() {
+            system.add_proposition(known.name.clone(), known.expr);
         }
-    }
-
-    fn settle_bounds(&mut self) {
-        for proposition in self.system.propositions() {
-            let mut read = Vec::new();
-            self.system.exprs.reads(proposition.expr, &mut read);
-            let mut places: Vec<PlaceId> = read.iter().map(|var| PlaceId::new(var.index())).collect();
-            places.sort_unstable();
-            places.dedup();
-            self.bounds.settle(&places);
-        }
-    }
-
-    fn lower_again(&mut self) {
-        let propositions = self.system.propositions().to_vec();
-        self.system = system(&self.net, &self.bounds, std::mem::take(&mut self.system.exprs));
-        for proposition in propositions {
-            self.system.add_proposition(proposition.name, proposition.expr);
-        }
+        Ok(system)
     }
 
     /// Whether [`Model::widen`] would help.
@@ -114,60 +120,32 @@ impl Model {
         let place = PlaceId::new(var.index());
         (value > self.bounds.get(place).max(self.net.place(place).initial)).then_some((place, value))
     }
-
-    /// Turns the text of an expression about markings, like `p + q >= 2 && !fireable(t)`, into an
-    /// expression of the system. `offset` is where the text begins in its source. The language is
-    /// described at the head of the crate.
-    ///
-    /// # Errors
-    /// The first mistake, with its place.
-    pub fn resolve(&mut self, text: &str, source: SourceId, offset: usize) -> Result<ExprId, Diagnostic> {
-        proposition::resolve(&self.net, &mut self.system.exprs, text, source, offset).map_err(|error| *error)
-    }
-
-    /// The propositions of a formula that was parsed into [`Model::formulas`], each with the
-    /// expression of the system that says when it is true.
-    ///
-    /// # Errors
-    /// All mistakes, each with its place.
-    pub fn resolve_propositions(
-        &mut self,
-        parsed: &ltl::Parsed,
-        sources: &SourceMap,
-    ) -> Result<Vec<(Prop, ExprId)>, Diagnostics> {
-        let mut resolved = Vec::with_capacity(parsed.propositions.len());
-        let mut errors = Diagnostics::new();
-        for &(prop, span) in &parsed.propositions {
-            let (written, start) = (sources.slice(span), span.start as usize);
-            // What is written, so that places are right; but quotation marks may hide escapes.
-            let expr = if written.starts_with('"') {
-                let text = self.formulas.text(prop).to_owned();
-                self.resolve(&text, span.source, start + 1)
-            } else {
-                self.resolve(written, span.source, start)
-            };
-            match expr {
-                Ok(expr) => resolved.push((prop, expr)),
-                Err(error) => errors.push(error),
-            }
-        }
-        if errors.has_errors() { Err(errors) } else { Ok(resolved) }
-    }
 }
 
+/// What a place or transition takes in an action system, about.
+const NODE_BYTES: u64 = 400;
+/// What an arc takes there.
+const ARC_BYTES: u64 = 100;
+
 /// The action system of a net; expressions that were made before are kept.
-fn system(net: &Net, bounds: &Bounds, exprs: Exprs) -> ActionSystem {
+fn system(net: &Net, bounds: &Bounds, exprs: Exprs, budget: &mut Budget<'_>) -> Result<ActionSystem, Limit> {
     let mut builder = Builder::new();
     builder.exprs = exprs;
     let mut initial = Vec::with_capacity(net.places.len());
     for (index, place) in net.places.iter().enumerate() {
-        let bound = bounds.get(PlaceId::new(index)).max(place.initial);
-        builder.variable(Variable::new(place.id.as_str(), 0, bound));
+        budget.tick()?;
+        budget.hold(NODE_BYTES + 2 * place.id.len() as u64)?;
+        let (id, bound) = (PlaceId::new(index), bounds.get(PlaceId::new(index)).max(place.initial));
+        let possible = (0, bounds.most(id).unwrap_or(i64::MAX));
+        builder.variable(Variable::guessed(place.id.as_str(), (0, bound), possible));
         initial.push(place.initial);
     }
     builder.initial(&initial);
     let unit_processes = unit_processes(net, &mut builder);
     for transition in &net.transitions {
+        budget.tick()?;
+        let n_arcs = (transition.inputs.len() + transition.outputs.len()) as u64;
+        budget.hold(NODE_BYTES + 4 * transition.id.len() as u64 + ARC_BYTES * n_arcs)?;
         let mut owners: Vec<ProcessId> =
             touched(transition).filter_map(|place| unit_processes[place.index()]).collect();
         owners.sort_unstable();
@@ -182,7 +160,9 @@ fn system(net: &Net, bounds: &Bounds, exprs: Exprs) -> ActionSystem {
         let label = builder.label(transition.id.as_str());
         builder.action(Action { label, guards, effect, owners });
     }
-    builder.finish().expect("every place has room for its initial tokens, and there is one initial marking")
+    Ok(builder
+        .finish()
+        .expect("every place has room for its initial tokens, and there is one initial marking"))
 }
 
 /// The variable of a place.

@@ -5,15 +5,17 @@
 
 mod common;
 
+use automata::stutter::Proof;
 use base::{Budget, SourceMap};
 use check::decide::{Claim, Settings};
 use check::method::{Method, ObserverKind, SearchKind};
 use check::reduction;
 use check::search::ProductStop;
 use check::{Exact, Exploration, Goal, StateId, Store as _, Visited as _};
-use common::{Expected, answer, corpus, expected, explore, lower, name, net, properties, text};
+use common::{Expected, answer, corpus, expected, explore, lower, mistakes, name, net, properties, text};
+use language::{Ltl, Model as _, PropertyKind};
 use model::{ExprId, System as _, UnaryOp, reference};
-use stubborn_petri::mcc::{Examination, Ltl, Question};
+use stubborn_petri::mcc::Examination;
 use stubborn_petri::{Model, read};
 
 /// How large a state space may be to be explored here.
@@ -39,14 +41,14 @@ fn all_nets_and_formulas_load_and_colored_ones_are_refused() {
         let files = Examination::ALL.into_iter().filter(|examination| examination.has_file());
         for examination in files.filter(|examination| folder.join(format!("{examination}.xml")).exists()) {
             for property in properties(&mut model, folder, examination) {
-                assert!(!matches!(property.question, Question::Unsupported(_)), "{property:?}");
+                assert!(!matches!(property.kind, PropertyKind::Unsupported(_)), "{property:?}");
             }
         }
     }
     for folder in corpus("col") {
         let text = text(&folder, "model.pnml");
-        let errors =
-            read(&text, SourceMap::new().add("model.pnml", text.clone().into()).unwrap()).unwrap_err();
+        let source = SourceMap::new().add("model.pnml", text.clone().into()).unwrap();
+        let errors = mistakes(read(&text, source, &mut Budget::unlimited()).unwrap_err());
         assert_eq!(errors.iter().map(|error| error.code).collect::<Vec<_>>(), ["colored-net"]);
     }
 }
@@ -63,7 +65,7 @@ fn state_spaces_are_exact() {
         let (explored, store, _) = explore(&mut model, &[], u64::MAX);
         assert_eq!(explored.stats.states, states, "{folder:?}");
         assert_eq!(Some(explored.stats.transitions), known("TRANSITIONS"), "{folder:?}");
-        let most = model.net().place_bounds();
+        let most = model.net().place_bounds(&mut Budget::unlimited()).unwrap();
         let (mut in_place, mut in_marking) = (0, 0);
         each_marking(&model, &store, |marking| {
             in_place = in_place.max(marking.iter().copied().max().unwrap_or(0));
@@ -96,9 +98,9 @@ fn questions_about_runs_have_the_known_answers() {
             for examination in [Examination::LtlCardinality, Examination::LtlFireability] {
                 let mut model = lower(&net(&folder));
                 for property in properties(&mut model, &folder, examination) {
-                    let Some(known) = answer(&expected, examination.name(), &property.id) else { continue };
-                    for holds in all_runs(&mut model, &property.question) {
-                        assert_eq!(if holds { "T" } else { "F" }, known, "{}", property.id);
+                    let Some(known) = answer(&expected, examination.name(), &property.name) else { continue };
+                    for holds in all_runs(&mut model, &property.kind) {
+                        assert_eq!(if holds { "T" } else { "F" }, known, "{}", property.name);
                         n_answers += 1;
                     }
                 }
@@ -117,9 +119,8 @@ fn liveness_is_as_known() {
         }
         let Some(known) = answer(&expected, "Liveness", "Liveness") else { continue };
         let mut model = lower(&net(&folder));
-        let Some(Question::AllLive(fireable)) = model.global_question(Examination::Liveness) else {
-            panic!()
-        };
+        let live = model.global_question(Examination::Liveness, &mut Budget::unlimited()).unwrap();
+        let PropertyKind::AllLive(fireable) = live.unwrap().kind else { panic!() };
         let (_, mut store, _) = explore(&mut model, &[], u64::MAX);
         let is_live = is_live(&model, &mut store, &fireable);
         assert_eq!(if is_live { "T" } else { "F" }, known, "{folder:?}");
@@ -161,7 +162,7 @@ fn is_live(model: &Model, store: &mut Exact, exprs: &[ExprId]) -> bool {
 /// Asks everything about markings at once; returns how many answers were compared.
 fn answer_about_markings(folder: &std::path::Path, expected: &[Expected]) -> usize {
     let mut model = lower(&net(folder));
-    let mut questions: Vec<(&str, String, Question)> = Vec::new();
+    let mut questions: Vec<(&str, String, PropertyKind)> = Vec::new();
     for examination in Examination::ALL {
         let asked = match examination {
             Examination::UpperBounds
@@ -169,21 +170,21 @@ fn answer_about_markings(folder: &std::path::Path, expected: &[Expected]) -> usi
             | Examination::ReachabilityFireability => properties(&mut model, folder, examination),
             Examination::Liveness => continue,
             _ => {
-                let global = model.global_question(examination).into_iter();
-                questions
-                    .extend(global.map(|question| (examination.name(), examination.name().into(), question)));
+                let global =
+                    model.global_question(examination, &mut Budget::unlimited()).unwrap().into_iter();
+                questions.extend(global.map(|property| (examination.name(), property.name, property.kind)));
                 continue;
             }
         };
         questions
-            .extend(asked.into_iter().map(|property| (examination.name(), property.id, property.question)));
+            .extend(asked.into_iter().map(|property| (examination.name(), property.name, property.kind)));
     }
     let mut goals = vec![Goal::Deadlock];
     let wanted: Vec<Vec<usize>> =
         questions.iter().map(|(_, _, question)| goals_of(&mut model, question, &mut goals)).collect();
     // Something that is never violated, so that everything is seen.
-    let one = model.system.exprs.int(1);
-    goals.push(Goal::Invariant(model.system.add_proposition("true", one)));
+    let one = model.parts().0.exprs.int(1);
+    goals.push(Goal::Invariant(model.parts().0.add_proposition("true", one)));
     let (explored, store, _) = explore(&mut model, &goals, u64::MAX);
     assert!(explored.stop.is_none());
     let maxima = maxima(&model, &store, questions.iter().map(|(_, _, question)| question));
@@ -205,18 +206,18 @@ fn answer_about_markings(folder: &std::path::Path, expected: &[Expected]) -> usi
 }
 
 /// Adds the goals of a question; returns their numbers.
-fn goals_of(model: &mut Model, question: &Question, goals: &mut Vec<Goal>) -> Vec<usize> {
+fn goals_of(model: &mut Model, question: &PropertyKind, goals: &mut Vec<Goal>) -> Vec<usize> {
     let (exprs, negated): (&[ExprId], bool) = match question {
-        Question::Invariant(expr) => (std::slice::from_ref(expr), false),
-        Question::Possible(expr) => (std::slice::from_ref(expr), true),
-        Question::SomeInvariant(exprs) => (exprs, false),
-        Question::AllPossible(exprs) => (exprs, true),
-        Question::Maximum(_) => (&[], false),
+        PropertyKind::Invariant(expr) => (std::slice::from_ref(expr), false),
+        PropertyKind::Possible(expr) => (std::slice::from_ref(expr), true),
+        PropertyKind::SomeInvariant(exprs) => (exprs, false),
+        PropertyKind::AllPossible(exprs) => (exprs, true),
+        PropertyKind::Maximum(_) => (&[], false),
         other => panic!("{other:?}"),
     };
     let mut add = |expr: ExprId| {
-        let expr = if negated { model.system.exprs.unary(UnaryOp::Not, expr) } else { expr };
-        goals.push(Goal::Invariant(model.system.add_proposition("", expr)));
+        let expr = if negated { model.parts().0.exprs.unary(UnaryOp::Not, expr) } else { expr };
+        goals.push(Goal::Invariant(model.parts().0.add_proposition("", expr)));
         goals.len() - 1
     };
     exprs.iter().map(|&expr| add(expr)).collect()
@@ -226,11 +227,11 @@ fn goals_of(model: &mut Model, question: &Question, goals: &mut Vec<Goal>) -> Ve
 fn maxima<'q>(
     model: &Model,
     store: &Exact,
-    questions: impl Iterator<Item = &'q Question>,
+    questions: impl Iterator<Item = &'q PropertyKind>,
 ) -> Vec<Option<i64>> {
     let exprs: Vec<Option<ExprId>> = questions
         .map(|question| match question {
-            Question::Maximum(expr) => Some(*expr),
+            PropertyKind::Maximum(expr) => Some(*expr),
             _ => None,
         })
         .collect();
@@ -244,12 +245,12 @@ fn maxima<'q>(
     maxima
 }
 
-fn judge(explored: &Exploration, question: &Question, goals: &[usize]) -> &'static str {
+fn judge(explored: &Exploration, question: &PropertyKind, goals: &[usize]) -> &'static str {
     let violated = |goal: &usize| explored.violations[*goal].is_some();
     let truth = match question {
-        Question::Invariant(_) => !goals.iter().any(violated),
-        Question::Possible(_) | Question::AllPossible(_) => goals.iter().all(violated),
-        Question::SomeInvariant(_) => !goals.iter().all(violated),
+        PropertyKind::Invariant(_) => !goals.iter().any(violated),
+        PropertyKind::Possible(_) | PropertyKind::AllPossible(_) => goals.iter().all(violated),
+        PropertyKind::SomeInvariant(_) => !goals.iter().all(violated),
         other => panic!("{other:?}"),
     };
     if truth { "T" } else { "F" }
@@ -264,47 +265,56 @@ fn each_marking(model: &Model, store: &Exact, mut look: impl FnMut(&[i64])) {
 }
 
 /// Whether all runs satisfy a formula, asked in several ways.
-fn all_runs(model: &mut Model, question: &Question) -> Vec<bool> {
+fn all_runs(model: &mut Model, question: &PropertyKind) -> Vec<bool> {
     let Ltl { formula, propositions } = match question {
-        Question::Ltl(ltl) => ltl.clone(),
-        Question::Invariant(expr) => {
-            let goal = Goal::Invariant(model.system.add_proposition("", *expr));
+        PropertyKind::Ltl(ltl) => ltl.clone(),
+        PropertyKind::Invariant(expr) => {
+            let goal = Goal::Invariant(model.parts().0.add_proposition("", *expr));
             return vec![explore(model, &[goal], u64::MAX).0.violations[0].is_none()];
         }
         other => panic!("{other:?}"),
     };
     let negation = model.formulas.not(formula);
-    let tgba = automata::translate(&mut model.formulas, negation, automata::Effort::Medium).unwrap();
-    let number = |(prop, expr): &(ltl::Prop, ExprId)| (*prop, model.system.add_proposition("", *expr));
-    let numbered: Vec<_> = propositions.iter().map(number).collect();
-    let invariant = model.formulas.classes(formula).is_next_free();
-    let mut claim = Claim::new(tgba, numbered, invariant);
+    let tgba = automata::translate(
+        &mut model.formulas,
+        negation,
+        automata::Effort::Medium,
+        &mut Budget::unlimited(),
+    )
+    .unwrap();
+    let mut number = |(prop, expr): &(ltl::Prop, ExprId)| (*prop, model.parts().0.add_proposition("", *expr));
+    let numbered: Vec<_> = propositions.iter().map(&mut number).collect();
+    let proof = Proof::of_next_free(&model.formulas, formula);
+    let mut claim = Claim::new(tgba, numbered, proof);
     let (plain, testing) = (ObserverKind::Tgba, ObserverKind::LazyTgta);
     let mut methods = vec![(plain, None)];
-    if invariant {
+    if proof.is_some() {
         methods.push((plain, Some(reduction::Method::Classical)));
         methods.push((testing, Some(reduction::Method::Guided)));
     }
     let mut holds = |(observer, reduction)| loop {
-        let method = Method { observer, search: SearchKind::Scc, reduction, bitstate: false };
+        let method = Method::new(observer, SearchKind::Scc, reduction);
         let mut budget = Budget::unlimited();
         let decision = claim.search(&model.system, method, &Settings::default(), &mut budget).unwrap();
         match decision.outcome.stop {
             None => return true,
             Some(ProductStop::Found(evidence)) => {
-                let question = replay::formula::Question {
+                let question = replay::Question::Formula {
                     formulas: &model.formulas,
                     formula,
                     propositions: &propositions,
                 };
                 let (run, cycle_start) = match evidence.cycle_start {
                     Some(cycle_start) => (evidence.run, cycle_start),
-                    None => check::walk::to_lasso(&model.system, &evidence.run).unwrap(),
+                    None => check::walk::to_lasso(&*model.system, &evidence.run).unwrap(),
                 };
-                replay::judge_formula(&model.system, &question, &run, cycle_start).unwrap();
+                let run = replay::Evidence::new(&run, replay::Ending::Cycle(cycle_start));
+                replay::judge(&model.system, &question, &run, &mut Budget::unlimited()).unwrap();
                 return false;
             }
-            Some(ProductStop::Fault(error, _)) => assert!(model.widen(&error)),
+            Some(ProductStop::Fault(error, _)) => {
+                assert!(model.widen(&error, &mut Budget::unlimited()).unwrap());
+            }
             Some(other) => panic!("{other:?}"),
         }
     };

@@ -3,13 +3,13 @@
 mod common;
 
 use base::{Budget, SourceMap};
+use common::facts;
 use common::marking_graph::{explore, fire};
 use common::nets::{Plan, net_of_plan};
+use language::{Facts as _, Known, Model as _, PropertyKind};
 use model::reference;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed, TestRunner};
-use stubborn_petri::facts::{Answer, Facts};
-use stubborn_petri::mcc::Question;
 use stubborn_petri::{Bounds, Model, PlaceId, TransitionId};
 
 const MAX_MARKINGS: usize = 300;
@@ -59,13 +59,13 @@ fn facts_hold_in_every_marking() {
         cases: 5000,
         ..Config::default()
     };
-    let n_decided = std::cell::Cell::new([0usize; 4]);
+    let n_decided = std::cell::Cell::new([0usize; 3]);
     let strategy = (plans(), expressions());
     let result = TestRunner::new(config).run(&strategy, |(plan, text)| {
         let net = net_of_plan(&plan);
         let graph = explore(&net, MAX_MARKINGS);
-        let facts = Facts::new(&net, &mut Budget::unlimited());
-        let mut model = net.lower(Bounds::all(&net, 1000));
+        let facts = facts(&net);
+        let mut model = net.lower(Bounds::all(&net, 1000), &mut Budget::unlimited()).unwrap();
         let expr = resolve(&mut model, &text);
         let sum = resolve(&mut model, "p0 + 2 * p1");
         let count = |index: usize, is_decided: bool| {
@@ -73,15 +73,12 @@ fn facts_hold_in_every_marking() {
             counts[index] += usize::from(is_decided);
             n_decided.set(counts);
         };
-        let simple = facts.simplify(&mut model.system.exprs, expr);
-        let always = facts.always(&model.system.exprs, expr);
-        let bound = facts.upper_bound(&model.system.exprs, sum);
+        let always = facts.always(&model.system.exprs, expr, &mut Budget::unlimited()).unwrap();
+        let bound = facts.upper_bound(&model.system.exprs, sum, &mut Budget::unlimited()).unwrap();
         let value = |expr, marking: &[i64]| reference::value(&model.system, expr, marking).unwrap();
         count(0, always.is_some());
         count(1, bound.is_some());
-        count(2, simple != expr);
         for marking in &graph.markings {
-            prop_assert_eq!(value(simple, marking), value(expr, marking), "{} in {:?}", text, marking);
             prop_assert!(always.is_none_or(|always| always == (value(expr, marking) != 0)));
             prop_assert!(bound.is_none_or(|bound| value(sum, marking) <= bound));
             for (index, tokens) in marking.iter().enumerate() {
@@ -94,18 +91,22 @@ fn facts_hold_in_every_marking() {
         }
         let initial: Vec<i64> = net.places.iter().map(|place| place.initial).collect();
         prop_assert_eq!(facts.initially(&model.system.exprs, expr), Some(value(expr, &initial)));
-        let mut answer = |question| facts.answer(&model.system.exprs, &mut model.formulas, &question);
-        let (invariant, possible) = (answer(Question::Invariant(expr)), answer(Question::Possible(expr)));
-        let maximum = answer(Question::Maximum(sum));
-        count(3, maximum.is_some());
+        let mut answer = |question| {
+            let (exprs, formulas) = (&model.system.exprs, &mut model.formulas);
+            facts.answer(exprs, formulas, &question, &mut Budget::unlimited()).unwrap()
+        };
+        let (invariant, possible) =
+            (answer(PropertyKind::Invariant(expr)), answer(PropertyKind::Possible(expr)));
+        let maximum = answer(PropertyKind::Maximum(sum));
+        count(2, maximum.is_some());
         if graph.is_complete {
-            let truth = |truth: bool| Some(Answer::Truth(truth));
+            let truth = |truth: bool| Some(Known::Truth(truth));
             let is_true = |marking: &Vec<i64>| reference::value(&model.system, expr, marking).unwrap() != 0;
             prop_assert!(invariant.is_none() || invariant == truth(graph.markings.iter().all(is_true)));
             prop_assert!(possible.is_none() || possible == truth(graph.markings.iter().any(is_true)));
             let greatest =
                 graph.markings.iter().map(|it| reference::value(&model.system, sum, it).unwrap()).max();
-            prop_assert!(maximum.is_none() || maximum == greatest.map(Answer::Number));
+            prop_assert!(maximum.is_none() || maximum == greatest.map(Known::Number));
         }
         Ok(())
     });
@@ -131,12 +132,16 @@ fn sums_decide_what_places_alone_do_not() {
         ],
     );
     let net = net_of_plan(&plan);
-    let facts = Facts::new(&net, &mut Budget::unlimited());
+    let facts = facts(&net);
     assert!(facts.never_fires(TransitionId::new(6)));
-    let mut model = net.lower(Bounds::guess(&net));
+    let mut model = Model::new(&net, &mut Budget::unlimited()).unwrap();
     let mut check = |text: &str, expected: Option<bool>| {
         let expr = resolve(&mut model, text);
-        assert_eq!(facts.always(&model.system.exprs, expr), expected, "{text}");
+        assert_eq!(
+            facts.always(&model.system.exprs, expr, &mut Budget::unlimited()).unwrap(),
+            expected,
+            "{text}"
+        );
     };
     check("p1 + p3 <= 1", Some(true));
     check("p1 >= 1 && p3 >= 1", Some(false));
@@ -152,8 +157,9 @@ fn sums_decide_what_places_alone_do_not() {
     check("p0 * 9223372036854775807 >= 0 && false", Some(false));
     check("p5 * 9223372036854775807 >= 0", None);
     let sum = resolve(&mut model, "p0 + p1 + p2 + p3 + p4");
-    assert_eq!(facts.upper_bound(&model.system.exprs, sum), Some(3));
-    let question = Question::Maximum(sum);
-    let answer = facts.answer(&model.system.exprs, &mut model.formulas, &question);
-    assert_eq!(answer, Some(Answer::Number(3)));
+    assert_eq!(facts.upper_bound(&model.system.exprs, sum, &mut Budget::unlimited()).unwrap(), Some(3));
+    let question = PropertyKind::Maximum(sum);
+    let (exprs, formulas) = (&model.system.exprs, &mut model.formulas);
+    let answer = facts.answer(exprs, formulas, &question, &mut Budget::unlimited());
+    assert_eq!(answer.unwrap(), Some(Known::Number(3)));
 }

@@ -2,12 +2,13 @@
 
 mod common;
 
-use base::{Diagnostics, SourceMap};
-use common::{lower, net_of};
+use base::{Budget, Diagnostics, SourceMap};
+use common::{lower, mistakes, net_of};
+use language::{Model as _, Property, PropertyKind};
 use ltl::Spelling;
 use model::{ExprId, reference};
 use stubborn_petri::Model;
-use stubborn_petri::mcc::{Examination, Property, Question};
+use stubborn_petri::mcc::Examination;
 
 /// Two places, one token going round; an id that must be quoted.
 fn model() -> Model {
@@ -22,7 +23,7 @@ fn model() -> Model {
 fn read(model: &mut Model, text: &str) -> Result<Vec<Property>, Diagnostics> {
     let mut sources = SourceMap::new();
     let source = sources.add("LTLCardinality.xml", text.into()).unwrap();
-    let read = model.read_formulas(text, source);
+    let read = model.read_formulas(text, source, &mut Budget::unlimited()).map_err(mistakes);
     for error in read.as_ref().err().into_iter().flatten() {
         let span = error.span.expect("a place");
         assert!(text.get(span.start as usize..span.end as usize).is_some());
@@ -40,11 +41,11 @@ fn file(formulas: &[&str]) -> String {
     text + "</property-set>"
 }
 
-fn question(model: &mut Model, formula: &str) -> Question {
+fn question(model: &mut Model, formula: &str) -> PropertyKind {
     let properties = read(model, &file(&[formula])).unwrap_or_else(|errors| panic!("{formula}: {errors:?}"));
     let [property] = &properties[..] else { panic!("{properties:?}") };
-    assert_eq!(property.id, "f-0");
-    property.question.clone()
+    assert_eq!(property.name, "f-0");
+    property.kind.clone()
 }
 
 fn error(formula: &str) -> &'static str {
@@ -88,11 +89,11 @@ fn predicates_mean_what_they_say() {
         (format!("<exclusive-disjunction>{T}<deadlock/></exclusive-disjunction>"), 1),
     ] {
         let all = question(&mut model, &format!("<all-paths><globally>{predicate}</globally></all-paths>"));
-        let Question::Invariant(expr) = all else { panic!("{all:?}") };
+        let PropertyKind::Invariant(expr) = all else { panic!("{all:?}") };
         assert_eq!(initially(&model, expr), expected, "{predicate}");
         let some =
             question(&mut model, &format!("<exists-path><finally>{predicate}</finally></exists-path>"));
-        assert!(matches!(some, Question::Possible(its) if its == expr));
+        assert!(matches!(some, PropertyKind::Possible(its) if its == expr));
     }
 }
 
@@ -116,7 +117,7 @@ fn formulas_are_read_with_their_propositions() {
         (T.to_owned(), "\"fireable(t)\""),
     ] {
         let asked = question(&mut model, &format!("<all-paths>{formula}</all-paths>"));
-        let Question::Ltl(ltl) = asked else { panic!("{asked:?}") };
+        let PropertyKind::Ltl(ltl) = asked else { panic!("{asked:?}") };
         let shown = model.formulas.display(ltl.formula, Spelling::Spot).to_string();
         assert_eq!(shown, expected);
         for (prop, expr) in ltl.propositions {
@@ -132,7 +133,7 @@ fn formulas_are_read_with_their_propositions() {
 fn bounds_are_sums() {
     let mut model = model();
     let asked = question(&mut model, "<place-bound><place>p</place><place>q r</place></place-bound>");
-    let Question::Maximum(expr) = asked else { panic!("{asked:?}") };
+    let PropertyKind::Maximum(expr) = asked else { panic!("{asked:?}") };
     assert_eq!(initially(&model, expr), 1);
 }
 
@@ -145,15 +146,15 @@ fn what_cannot_be_answered_is_kept_with_a_reason() {
     let exists = format!("<exists-path><globally>{T}</globally></exists-path>");
     let fine = format!("<all-paths><next>{T}</next></all-paths>");
     let properties = read(&mut model(), &file(&[&ctl, &unknown, &fine, &exists])).unwrap();
-    let ids: Vec<&str> = properties.iter().map(|property| property.id.as_str()).collect();
+    let ids: Vec<&str> = properties.iter().map(|property| property.name.as_str()).collect();
     assert_eq!(ids, ["f-0", "f-1", "f-2", "f-3"]);
     for index in [0, 1, 3] {
-        let Question::Unsupported(reason) = &properties[index].question else { panic!("{properties:?}") };
-        assert_eq!(reason.code, "unsupported-formula");
+        let PropertyKind::Unsupported(reason) = &properties[index].kind else { panic!("{properties:?}") };
+        assert!(reason.contains("not supported"), "{reason}");
     }
-    assert!(matches!(properties[2].question, Question::Ltl(_)));
+    assert!(matches!(properties[2].kind, PropertyKind::Ltl(_)));
     let ctl = file(&[&fine]).replace("f-0", "N-PT-1-CTLFireability-00");
-    assert!(matches!(read(&mut model(), &ctl).unwrap()[0].question, Question::Unsupported(_)));
+    assert!(matches!(read(&mut model(), &ctl).unwrap()[0].kind, PropertyKind::Unsupported(_)));
 }
 
 #[test]
@@ -188,18 +189,18 @@ fn examinations_have_names_and_questions() {
     let mut model = model();
     for examination in Examination::ALL {
         assert_eq!(examination.name().parse::<Examination>().unwrap(), examination);
-        let question = model.global_question(examination);
+        let question = model.examination(examination.name(), &mut Budget::unlimited()).unwrap();
         let is_fixed = !examination.has_file() && examination != Examination::StateSpace;
         assert_eq!(question.is_some(), is_fixed, "{examination}");
     }
     let error = "LTLFirability".parse::<Examination>().unwrap_err();
     assert_eq!(error.help.as_deref(), Some("did you mean `LTLFireability`?"));
-    let Some(Question::AllPossible(fireable)) = model.global_question(Examination::QuasiLiveness) else {
-        panic!()
-    };
+    let mut kind =
+        |examination| model.global_question(examination, &mut Budget::unlimited()).unwrap().unwrap().kind;
+    let quasi_live = kind(Examination::QuasiLiveness);
+    let stable = kind(Examination::StableMarking);
+    let PropertyKind::AllPossible(fireable) = quasi_live else { panic!() };
     assert_eq!(fireable.iter().map(|&expr| initially(&model, expr)).collect::<Vec<_>>(), [1, 0]);
-    let Some(Question::SomeInvariant(stable)) = model.global_question(Examination::StableMarking) else {
-        panic!()
-    };
+    let PropertyKind::SomeInvariant(stable) = stable else { panic!() };
     assert_eq!(stable.iter().map(|&expr| initially(&model, expr)).collect::<Vec<_>>(), [1, 1]);
 }

@@ -1,11 +1,15 @@
 //! Whatever the text, reading it ends: with a net or with errors that point into the text.
 
+mod common;
+
 use std::sync::Arc;
 
-use base::{Diagnostic, SourceMap};
+use base::{Budget, Diagnostic, SourceMap};
+use common::mistakes;
+use language::Model as _;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed};
-use stubborn_petri::{Bounds, read, to_utf8};
+use stubborn_petri::{Model, read, to_utf8};
 
 const NET: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
 <!DOCTYPE pnml [<!ENTITY x "y">]>
@@ -41,24 +45,25 @@ fn survive(net: &[u8], formulas: &[u8], expression: &str) {
         assert!(spans.all(|span| text.get(span.start as usize..span.end as usize).is_some()), "{error:?}");
     };
     let Some((source, text)) = add("net.pnml", net) else { return };
-    let net = match read(&text, source) {
+    let net = match read(&text, source, &mut Budget::unlimited()) {
         Ok(net) => Arc::new(net),
-        Err(errors) => {
+        Err(trouble) => {
+            let errors = mistakes(trouble);
             assert!(errors.has_errors());
             return errors.iter().for_each(|error| in_text(error, &text));
         }
     };
-    let mut model = net.lower(Bounds::guess(&net));
+    let mut model = Model::new(&net, &mut Budget::unlimited()).unwrap();
     if let Some((source, text)) = add("formulas.xml", formulas) {
-        let read = model.read_formulas(&text, source);
+        let read = model.read_formulas(&text, source, &mut Budget::unlimited());
         read.iter().for_each(|properties| assert!(!properties.is_empty()));
-        read.iter().flatten().for_each(|property| _ = property.id.len());
-        read.err().iter().flatten().for_each(|error| in_text(error, &text));
+        read.iter().flatten().for_each(|property| _ = property.name.len());
+        read.map_err(mistakes).err().iter().flatten().for_each(|error| in_text(error, &text));
     }
     if let Some((source, text)) = add("--ltl", expression.as_bytes())
-        && let Err(error) = model.resolve(&text, source, 0)
+        && let Err(errors) = model.resolve(&text, source, 0)
     {
-        in_text(&error, &text);
+        errors.iter().for_each(|error| in_text(error, &text));
     }
 }
 
@@ -130,7 +135,10 @@ fn every_truncation_is_survived() {
     for end in 0..NET.len() {
         let mut sources = SourceMap::new();
         let Ok(source) = sources.add("net.pnml", NET.as_bytes()[..end].to_vec()) else { continue };
-        assert!(read(&sources.get(source).text, source).is_err(), "a net that ends at byte {end}");
+        assert!(
+            read(&sources.get(source).text, source, &mut Budget::unlimited()).is_err(),
+            "a net that ends at byte {end}"
+        );
     }
     for end in 0..FORMULAS.len() {
         survive(NET.as_bytes(), &FORMULAS.as_bytes()[..end], &EXPRESSION[..end.min(EXPRESSION.len())]);
@@ -199,9 +207,9 @@ fn large_nets_are_read() {
     text += "</net></pnml>";
     let mut sources = SourceMap::new();
     let source = sources.add("ring.pnml", text.clone().into()).unwrap();
-    let net = Arc::new(read(&text, source).unwrap());
+    let net = Arc::new(read(&text, source, &mut Budget::unlimited()).unwrap());
     assert_eq!((net.places.len(), net.transitions.len(), net.n_arcs()), (50_000, 50_000, 100_000));
-    let mut model = net.lower(Bounds::guess(&net));
+    let mut model = Model::new(&net, &mut Budget::unlimited()).unwrap();
     assert_eq!(model.system.actions().len(), 50_000);
     let deadlock = sources.add("--ltl", b"deadlock".to_vec()).unwrap();
     model.resolve("deadlock", deadlock, 0).unwrap();

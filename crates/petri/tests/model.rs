@@ -3,8 +3,9 @@
 
 mod common;
 
-use base::SourceMap;
+use base::{Budget, SourceMap};
 use common::{explore, lower, net_of};
+use language::Model as _;
 use model::{Expr, Fault, System as _, reference};
 use stubborn_petri::{Bounds, Model};
 
@@ -49,8 +50,9 @@ fn error(model: &mut Model, text: &str) -> (&'static str, String, Option<String>
     let mut sources = SourceMap::new();
     let padded = format!("__{text}");
     let source = sources.add("--ltl", padded.into()).unwrap();
-    let error = model.resolve(text, source, 2).unwrap_err();
-    (error.code, sources.slice(error.span.unwrap()).to_owned(), error.help)
+    let errors = model.resolve(text, source, 2).unwrap_err();
+    let [error] = &errors.iter().collect::<Vec<_>>()[..] else { panic!("{errors:?}") };
+    (error.code, sources.slice(error.span.unwrap()).to_owned(), error.help.clone())
 }
 
 #[test]
@@ -86,10 +88,10 @@ fn places_grow_on_demand() {
         u: b c -> c d")
     .net()
     .clone();
-    let mut model = net.lower(Bounds::all(&net, 0));
+    let mut model = net.lower(Bounds::all(&net, 0), &mut Budget::unlimited()).unwrap();
     let source = SourceMap::new().add("--ltl", b"a + b + d == 300".to_vec()).unwrap();
     let expr = model.resolve("a + b + d == 300", source, 0).unwrap();
-    let proposition = model.system.add_proposition("sum", expr);
+    let proposition = model.parts().0.add_proposition("sum", expr);
     let width = model.system.width();
     let (explored, _, restarts) = explore(&mut model, &[check::Goal::Invariant(proposition)], u64::MAX);
     assert_eq!(explored.stats.states, 301 * 302 / 2);
@@ -115,7 +117,7 @@ fn token_counts_have_64_bits() {
     // One step is possible; the next one would need more than 63 bits, and widening does not help.
     let Some(check::Stop::Fault(error, run)) = explored.stop else { panic!("{explored:?}") };
     assert_eq!((error.fault, run.actions.len()), (Fault::Overflow, 1));
-    assert!(!model.widen(&error));
+    assert!(!model.widen(&error, &mut Budget::unlimited()).unwrap());
 }
 
 #[test]
@@ -227,13 +229,10 @@ fn formulas_find_their_propositions() {
     let text = r#"[]("Eat_1 >= 1" -> <> fireable(take)) && F Eat_1 + Think_1 == 1 && G "'the Eat_1' < 2" && X (fireable(take, put) || !deadlock && Eat_1)"#;
     let mut sources = SourceMap::new();
     let source = sources.add("--ltl", text.into()).unwrap();
-    let parsed = ltl::parse(&mut model.formulas, text, source, 0).unwrap();
-    let resolved = model.resolve_propositions(&parsed, &sources).unwrap();
-    assert_eq!(resolved.len(), 7);
+    assert_eq!(model.formula(source, &sources).unwrap().propositions.len(), 7);
     let text = r#"G "Eta_1 >= 1" | F fireable(tkae)"#;
     let source = sources.add("--ltl", text.into()).unwrap();
-    let parsed = ltl::parse(&mut model.formulas, text, source, 0).unwrap();
-    let errors = model.resolve_propositions(&parsed, &sources).unwrap_err();
+    let errors = model.formula(source, &sources).unwrap_err();
     let places: Vec<&str> = errors.iter().map(|error| sources.slice(error.span.unwrap())).collect();
     assert_eq!(places, ["Eta_1", "tkae"]);
 }

@@ -2,8 +2,8 @@
 
 mod common;
 
-use base::{Diagnostics, SourceMap};
-use common::net_of;
+use base::{Budget, Diagnostics, SourceMap};
+use common::{mistakes, net_of};
 use stubborn_petri::{Lookup, Net, Node, PlaceId, read, to_utf8};
 
 /// A net with this inside its page.
@@ -18,7 +18,8 @@ const PLACES: &str = "<place id='p'><initialMarking><text>2</text></initialMarki
 fn errors_of(text: &str) -> Diagnostics {
     let mut sources = SourceMap::new();
     let source = sources.add("net.pnml", text.into()).unwrap();
-    let errors = read(text, source).map(|net: Net| net.id).unwrap_err();
+    let errors =
+        read(text, source, &mut Budget::unlimited()).map(|net: Net| net.id).map_err(mistakes).unwrap_err();
     for error in &errors {
         let span = error.span.expect("a place");
         assert!(sources.get(source).text.get(span.start as usize..span.end as usize).is_some());
@@ -180,7 +181,7 @@ fn sums_of_weights_that_are_too_large_are_refused() {
     let arc = "<arc source='p' target='t'><inscription><text>9223372036854775807</text></inscription></arc>";
     let text = page(&format!("{PLACES}<transition id='t'/>{arc}{arc}"));
     let source = SourceMap::new().add("net.pnml", text.clone().into()).unwrap();
-    let errors = read(&text, source).unwrap_err();
+    let errors = read(&text, source, &mut Budget::unlimited()).map_err(mistakes).unwrap_err();
     assert_eq!(errors.iter().next().unwrap().code, "too-large");
 }
 

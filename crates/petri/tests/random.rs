@@ -5,12 +5,13 @@ mod common;
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
-use base::SourceMap;
+use base::{Budget, SourceMap};
 use common::{explore, net_of};
+use language::Model as _;
 use model::reference;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed};
-use stubborn_petri::{Bounds, Net, PlaceId};
+use stubborn_petri::{Bounds, Model, Net, PlaceId};
 
 /// Nets with more markings than this are left alone: they are probably unbounded.
 const MAX_MARKINGS: usize = 500;
@@ -98,12 +99,13 @@ proptest! {
     fn lowered_nets_play_the_token_game(shape in shapes()) {
         let net = net(&shape);
         let Some((markings, n_steps, n_deadlocks)) = token_game(&shape) else { return Ok(()) };
-        let most = net.place_bounds();
+        let most = net.place_bounds(&mut Budget::unlimited()).unwrap();
         for marking in &markings {
             prop_assert!(marking.iter().zip(&most).all(|(tokens, most)| most.is_none_or(|most| *tokens <= most)));
         }
-        for bounds in [Bounds::guess(&net), Bounds::all(&net, 0), Bounds::all(&net, 1 << 40)] {
-            let mut model = net.lower(bounds);
+        let guessed = Bounds::guess(&net, &mut Budget::unlimited()).unwrap();
+        for bounds in [guessed, Bounds::all(&net, 0), Bounds::all(&net, 1 << 40)] {
+            let mut model = net.lower(bounds, &mut Budget::unlimited()).unwrap();
             let (explored, _, _) = explore(&mut model, &[], u64::MAX);
             prop_assert!(explored.stop.is_none());
             prop_assert_eq!(explored.stats.states, markings.len() as u64);
@@ -121,7 +123,7 @@ proptest! {
     fn fireability_and_deadlock_are_those_of_the_token_game(shape in shapes()) {
         let net = net(&shape);
         let Some((markings, _, _)) = token_game(&shape) else { return Ok(()) };
-        let mut model = net.lower(Bounds::guess(&net));
+        let mut model = Model::new(&net, &mut Budget::unlimited()).unwrap();
         let mut expr = |text: String| {
             let source = SourceMap::new().add("--ltl", text.clone().into()).unwrap();
             model.resolve(&text, source, 0).unwrap()

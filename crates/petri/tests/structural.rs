@@ -8,13 +8,15 @@ mod common;
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
-use base::Budget;
 use common::marking_graph::{Marking, MarkingGraph, explore, fire, initial, is_dead, word_difference};
 use common::nets::{ArcList, Plan, net_of_plan};
+use common::reduce;
+use language::Preserve;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed, TestRunner};
-use stubborn_petri::structural::{Fate, Keep, Preserve, Reduced, Rule, Rules, reduce};
+use stubborn_petri::structural::{Fate, Keep, Reduced, Rule, Rules};
 use stubborn_petri::{Net, PlaceId, TransitionId};
 
 /// Nets with more markings than this are probably unbounded.
@@ -263,8 +265,13 @@ impl Case<'_> {
 }
 
 /// Reduces and compares; returns what was applied.
-fn check(net: &Net, graph: &MarkingGraph, keep: &Keep, rules: Rules) -> Result<Vec<(Rule, usize)>, String> {
-    let reduced = reduce(net, keep, rules, &mut Budget::unlimited());
+fn check(
+    net: &Arc<Net>,
+    graph: &MarkingGraph,
+    keep: &Keep,
+    rules: Rules,
+) -> Result<Vec<(Rule, usize)>, String> {
+    let reduced = reduce(net, keep, rules);
     if !reduced.is_changed() {
         assert_eq!(reduced.net.transitions, net.transitions);
         return Ok(Vec::new());

@@ -1,13 +1,15 @@
 //! The nets of the Model Checking Contest in `../shared/mcc`, reduced: the answers are those that are known,
 //! and what is found in a reduced net is shown in the original.
 //!
-//! `STUBBORN_STATES=300000 cargo test --release -p stubborn-petri --test structural_corpus` looks at larger ones.
+//! `STUBBORN_STATES=300000 cargo test --release -p stubborn-petri --test structural_corpus` looks at larger
+//! ones.
 
 mod common;
 
 use std::path::Path;
 use std::sync::Arc;
 
+use automata::stutter::Proof;
 use base::Budget;
 use check::decide::{Claim, Settings};
 use check::method::{Method, ObserverKind, SearchKind};
@@ -15,11 +17,11 @@ use check::search::ProductStop;
 use check::{Goal, Stop};
 use common::marking_graph::{fire, initial, is_dead};
 use common::{answer, corpus, expected, explore, net, properties};
+use language::{Facts as _, Known, Ltl, Model as _, Preserve, PropertyKind};
 use model::{ActionId, ExprId, Run, UnaryOp, reference};
-use stubborn_petri::facts::{Answer, Facts};
-use stubborn_petri::mcc::{Examination, Ltl, Question};
-use stubborn_petri::structural::{Keep, Preserve, Reduced, Reducer, Rules};
-use stubborn_petri::{Bounds, Model, Net, TransitionId};
+use stubborn_petri::mcc::Examination;
+use stubborn_petri::structural::{Keep, Reduced, Reducer, Rules};
+use stubborn_petri::{Bounds, Facts, Model, Net, TransitionId};
 
 /// How large the state space of a reduced net may be to be explored here.
 fn max_states() -> u64 {
@@ -27,9 +29,11 @@ fn max_states() -> u64 {
 }
 
 /// The net, made smaller, as a model.
-fn reduced(reducer: &Reducer<'_>, keep: &Keep) -> (Reduced, Model) {
-    let reduced = reducer.reduce(keep, Rules::ALL, &mut Budget::unlimited());
-    let model = Arc::new(reduced.net.clone()).lower(reduced.bounds());
+fn reduced(reducer: &Reducer, keep: &Keep) -> (Reduced, Model) {
+    let budget = &mut Budget::unlimited();
+    let reduced = reducer.reduce(keep, Rules::ALL, budget).unwrap();
+    let bounds = reduced.bounds(budget).unwrap();
+    let model = Arc::new(reduced.net.clone()).lower(bounds, budget).unwrap();
     (reduced, model)
 }
 
@@ -52,7 +56,8 @@ fn deadlocks_are_as_known() {
         let expected = expected(&folder);
         let Some(known) = answer(&expected, "ReachabilityDeadlock", "ReachabilityDeadlock") else { continue };
         let net = net(&folder);
-        let (reduced, mut model) = reduced(&Reducer::new(&net), &Keep::deadlocks());
+        let (reduced, mut model) =
+            reduced(&Reducer::new(net.clone(), &mut Budget::unlimited()).unwrap(), &Keep::deadlocks());
         let (explored, _, _) = explore(&mut model, &[Goal::Deadlock], max_states());
         let found = match (&explored.violations[0], &explored.stop) {
             (Some(run), _) => {
@@ -71,11 +76,11 @@ fn deadlocks_are_as_known() {
 }
 
 /// Looks for a marking where this is false, in the reduced net; nothing if it is too large.
-fn is_invariant(reducer: &Reducer<'_>, net: &Net, model: &mut Model, expr: ExprId) -> Option<bool> {
-    let keep = Keep::of(net, &mut model.system.exprs, Preserve::Reachability, &[expr]);
+fn is_invariant(reducer: &Reducer, net: &Net, model: &mut Model, expr: ExprId) -> Option<bool> {
+    let keep = Keep::of(net, &mut model.parts().0.exprs, Preserve::Reachability, &[expr]);
     let (reduced, mut small) = reduced(reducer, &keep);
-    let carried = reduced.carry(net, &mut model.system.exprs, expr, &mut small.system.exprs).unwrap();
-    let goal = Goal::Invariant(small.system.add_proposition("", carried));
+    let carried = reduced.carry(net, &mut model.parts().0.exprs, expr, &mut small.parts().0.exprs).unwrap();
+    let goal = Goal::Invariant(small.parts().0.add_proposition("", carried));
     let (explored, _, _) = explore(&mut small, &[goal], max_states());
     match (&explored.violations[0], &explored.stop) {
         (Some(run), _) => {
@@ -96,9 +101,9 @@ fn questions_about_markings_have_the_known_answers() {
         |reducer, model, question, known, id| {
             let net = model.net().clone();
             let found = match question {
-                Question::Invariant(expr) => is_invariant(reducer, &net, model, *expr),
-                Question::Possible(expr) => {
-                    let not = model.system.exprs.unary(UnaryOp::Not, *expr);
+                PropertyKind::Invariant(expr) => is_invariant(reducer, &net, model, *expr),
+                PropertyKind::Possible(expr) => {
+                    let not = model.parts().0.exprs.unary(UnaryOp::Not, *expr);
                     is_invariant(reducer, &net, model, not).map(|holds| !holds)
                 }
                 other => panic!("{other:?}"),
@@ -118,7 +123,7 @@ fn questions_about_runs_have_the_known_answers() {
     each_question(
         &[Examination::LtlCardinality, Examination::LtlFireability],
         |reducer, model, question, known, id| {
-            let Question::Ltl(ltl) = question else { return };
+            let PropertyKind::Ltl(ltl) = question else { return };
             if model.formulas.classes(ltl.formula).is_next_free()
                 && let Some(found) = all_runs(reducer, model, ltl)
             {
@@ -131,21 +136,27 @@ fn questions_about_runs_have_the_known_answers() {
 }
 
 /// Whether all runs satisfy a formula, asked of the reduced net; nothing if that is too large.
-fn all_runs(reducer: &Reducer<'_>, model: &mut Model, ltl: &Ltl) -> Option<bool> {
+fn all_runs(reducer: &Reducer, model: &mut Model, ltl: &Ltl) -> Option<bool> {
     let net = model.net().clone();
     let about: Vec<ExprId> = ltl.propositions.iter().map(|(_, expr)| *expr).collect();
-    let keep = Keep::of(&net, &mut model.system.exprs, Preserve::Stuttering, &about);
+    let keep = Keep::of(&net, &mut model.parts().0.exprs, Preserve::Stuttering, &about);
     let (reduced, mut small) = reduced(reducer, &keep);
     let negation = model.formulas.not(ltl.formula);
-    let tgba = automata::translate(&mut model.formulas, negation, automata::Effort::Medium).unwrap();
+    let tgba = automata::translate(
+        &mut model.formulas,
+        negation,
+        automata::Effort::Medium,
+        &mut Budget::unlimited(),
+    )
+    .unwrap();
     let mut numbered = Vec::new();
     for &(prop, expr) in &ltl.propositions {
-        let carried = reduced.carry(&net, &mut model.system.exprs, expr, &mut small.system.exprs).unwrap();
-        numbered.push((prop, small.system.add_proposition("", carried)));
+        let carried =
+            reduced.carry(&net, &mut model.parts().0.exprs, expr, &mut small.parts().0.exprs).unwrap();
+        numbered.push((prop, small.parts().0.add_proposition("", carried)));
     }
-    let mut claim = Claim::new(tgba, numbered, true);
-    let method =
-        Method { observer: ObserverKind::Tgba, search: SearchKind::Scc, reduction: None, bitstate: false };
+    let mut claim = Claim::new(tgba, numbered, Proof::of_next_free(&model.formulas, ltl.formula));
+    let method = Method::new(ObserverKind::Tgba, SearchKind::Scc, None);
     loop {
         let mut budget = Budget::unlimited();
         budget.max_states = max_states();
@@ -153,12 +164,14 @@ fn all_runs(reducer: &Reducer<'_>, model: &mut Model, ltl: &Ltl) -> Option<bool>
         let evidence = match decision.outcome.stop {
             None => return Some(true),
             Some(ProductStop::Found(evidence)) => evidence,
-            Some(ProductStop::Fault(error, _)) if small.widen(&error) => continue,
+            Some(ProductStop::Fault(error, _)) if small.widen(&error, &mut Budget::unlimited()).unwrap() => {
+                continue;
+            }
             Some(_) => return None,
         };
         let (run, start) = match evidence.cycle_start {
             Some(start) => (evidence.run, start),
-            None => check::walk::to_lasso(&small.system, &evidence.run).unwrap(),
+            None => check::walk::to_lasso(&*small.system, &evidence.run).unwrap(),
         };
         let run = transitions(&run);
         let (whole, start) = if start == run.len() {
@@ -168,13 +181,14 @@ fn all_runs(reducer: &Reducer<'_>, model: &mut Model, ltl: &Ltl) -> Option<bool>
         } else {
             (reduced.path(&run), reduced.path(&run[..start]).len())
         };
-        let question = replay::formula::Question {
+        let question = replay::Question::Formula {
             formulas: &model.formulas,
             formula: ltl.formula,
             propositions: &ltl.propositions,
         };
         let run = Run { initial: 0, actions: whole.iter().map(|it| ActionId::new(it.index())).collect() };
-        replay::judge_formula(&model.system, &question, &run, start).unwrap();
+        let run = replay::Evidence::new(&run, replay::Ending::Cycle(start));
+        replay::judge(&model.system, &question, &run, &mut Budget::unlimited()).unwrap();
         return Some(false);
     }
 }
@@ -188,13 +202,16 @@ fn what_facts_decide_is_as_known() {
     each_question(&examinations, |_, model, question, known, id| {
         let net = model.net().clone();
         if facts.as_ref().is_none_or(|(of, _)| *of != net.id) {
-            facts = Some((net.id.clone(), Facts::new(&net, &mut Budget::unlimited())));
+            facts = Some((net.id.clone(), common::facts(&net)));
         }
         let Some((_, facts)) = &facts else { return };
         n_questions += 1;
-        let found = match facts.answer(&model.system.exprs, &mut model.formulas, question) {
-            Some(Answer::Truth(truth)) => if truth { "T" } else { "F" }.to_owned(),
-            Some(Answer::Number(number)) => number.to_string(),
+        let found = match facts
+            .answer(&model.system.exprs, &mut model.formulas, question, &mut Budget::unlimited())
+            .unwrap()
+        {
+            Some(Known::Truth(truth)) => if truth { "T" } else { "F" }.to_owned(),
+            Some(Known::Number(number)) => number.to_string(),
             None => return,
         };
         assert_eq!(found, known, "{id}");
@@ -206,17 +223,18 @@ fn what_facts_decide_is_as_known() {
 /// Calls a function for every question whose answer is known, with that and its id.
 fn each_question(
     examinations: &[Examination],
-    mut ask: impl FnMut(&Reducer<'_>, &mut Model, &Question, &str, &str),
+    mut ask: impl FnMut(&Reducer, &mut Model, &PropertyKind, &str, &str),
 ) {
     for folder in corpus("") {
         let (known, net) = (expected(&folder), net(&folder));
-        let reducer = Reducer::new(&net);
+        let reducer = Reducer::new(net.clone(), &mut Budget::unlimited()).unwrap();
         for &examination in examinations.iter().filter(|it| has_file(&folder, **it)) {
             // Runs of the reduced net are repeated here, and need room.
-            let mut model = net.lower(Bounds::all(&net, i64::from(u32::MAX)));
+            let mut model =
+                net.lower(Bounds::all(&net, i64::from(u32::MAX)), &mut Budget::unlimited()).unwrap();
             for property in properties(&mut model, &folder, examination) {
-                if let Some(known) = answer(&known, examination.name(), &property.id) {
-                    ask(&reducer, &mut model, &property.question, known, &property.id);
+                if let Some(known) = answer(&known, examination.name(), &property.name) {
+                    ask(&reducer, &mut model, &property.kind, known, &property.name);
                 }
             }
         }

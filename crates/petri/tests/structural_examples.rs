@@ -2,20 +2,24 @@
 
 mod common;
 
+use std::sync::Arc;
+
 use base::budget::Patience;
 use base::{Budget, Limit, SourceMap};
 use common::marking_graph::{fire, initial, is_dead};
 use common::nets::{Plan, net_of_plan};
-use stubborn_petri::structural::{Fate, Keep, Preserve, Reduced, Rule, Rules, reduce};
-use stubborn_petri::{Bounds, Net, PlaceId, TransitionId};
+use common::reduce;
+use language::{Model as _, Preserve};
+use stubborn_petri::structural::{Fate, Keep, Reduced, Reducer, Rule, Rules};
+use stubborn_petri::{Model, Net, PlaceId, TransitionId};
 
 fn keep(preserve: Preserve, places: &[usize]) -> Keep {
     let places = places.iter().map(|&index| PlaceId::new(index)).collect();
     Keep { preserve, places, observes_deadlock: false }
 }
 
-fn apply(net: &Net, keep: &Keep, rules: &[Rule]) -> Reduced {
-    reduce(net, keep, rules.iter().copied().collect(), &mut Budget::unlimited())
+fn apply(net: &Arc<Net>, keep: &Keep, rules: &[Rule]) -> Reduced {
+    reduce(net, keep, rules.iter().copied().collect())
 }
 
 fn ids(net: &Net) -> Vec<&str> {
@@ -129,11 +133,11 @@ fn a_source_feeds_whoever_needs_it() {
 fn questions_are_carried_over() {
     let plan: Plan = (vec![1, 0, 0], vec![(vec![(0, 1)], vec![(1, 1)]), (vec![(1, 1)], vec![(2, 1)])]);
     let net = net_of_plan(&plan);
-    let mut model = net.lower(Bounds::guess(&net));
+    let mut model = Model::new(&net, &mut Budget::unlimited()).unwrap();
     let text = "p2 >= 1 && deadlock";
     let source = SourceMap::new().add("--ltl", text.into()).unwrap();
     let expr = model.resolve(text, source, 0).unwrap();
-    let exprs = &mut model.system.exprs;
+    let exprs = &mut model.parts().0.exprs;
     let keep = Keep::of(&net, exprs, Preserve::Reachability, &[expr]);
     assert_eq!(keep, Keep { observes_deadlock: true, ..self::keep(Preserve::Reachability, &[2]) });
     let reduced = apply(&net, &keep, &Rule::ALL);
@@ -152,8 +156,10 @@ fn a_spent_budget_gives_a_net_that_is_right() {
     let step = |from: usize| (vec![(from, 1)], vec![(from + 1, 1)]);
     let plan: Plan = (vec![1, 0, 0], vec![step(0), step(1)]);
     let net = net_of_plan(&plan);
+    let reducer = Reducer::new(net.clone(), &mut Budget::unlimited()).unwrap();
     let watch = Patience::new(0);
-    let reduced = reduce(&net, &Keep::deadlocks(), Rules::ALL, &mut Budget::new(u64::MAX, u64::MAX, &watch));
+    let mut budget = Budget::new(u64::MAX, u64::MAX, &watch);
+    let reduced = reducer.reduce(&Keep::deadlocks(), Rules::ALL, &mut budget).unwrap();
     assert_eq!(reduced.stop, Some(Limit::Interrupt));
     assert!(!reduced.is_changed());
     assert_eq!(reduced.net.transitions, net.transitions);

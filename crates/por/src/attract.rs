@@ -10,6 +10,7 @@
 //! Unlike visibility this is no relation between runs and words, and good for single states alone:
 //! formulas about runs must not use it.
 
+use base::{Budget, Limit};
 use model::relations::Change;
 use model::{ActionId, ActionSystem, BinaryOp, Expr, ExprId, Relations, UnaryOp, VarId};
 
@@ -49,12 +50,17 @@ const MAX_DEPTH: usize = 200;
 
 impl Attractor {
     /// For states where the expression is true; or, if `wanted` is false, where it is false.
-    pub fn new(system: &ActionSystem, relations: &Relations, expr: ExprId, wanted: bool) -> Attractor {
-        let mut writers: Vec<Vec<ActionId>> = vec![Vec::new(); system.variables().len()];
-        for action in (0..system.actions().len()).map(ActionId::new) {
-            relations.writes(action).iter().for_each(|var| writers[var.index()].push(action));
-        }
-        Attractor { root: Reader { system, relations, writers }.read(expr, wanted, 0) }
+    ///
+    /// # Errors
+    /// The budget's limit.
+    pub fn new(
+        system: &ActionSystem,
+        relations: &Relations,
+        expr: ExprId,
+        wanted: bool,
+        budget: &mut Budget<'_>,
+    ) -> Result<Attractor, Limit> {
+        Ok(Attractor { root: Reader { system, relations, budget }.read(expr, wanted, 0)? })
     }
 
     /// Fills `out` with actions one of which must happen before the expression can become true. Returns
@@ -98,20 +104,21 @@ impl Node {
             Node::Constant(_) => {}
             Node::All(parts) => {
                 // One false part suffices: the one with the fewest actions.
-                let mut best: Option<Vec<u32>> = None;
+                let (start, mut is_false) = (out.len(), false);
                 for part in parts.iter().filter(|part| part.value(system, state) == Some(false)) {
-                    let mut its = Vec::new();
-                    part.attract(system, state, &mut its);
-                    if best.as_ref().is_none_or(|best| its.len() < best.len()) {
-                        best = Some(its);
+                    let end = out.len();
+                    part.attract(system, state, out);
+                    if !is_false {
+                        is_false = true;
+                    } else if out.len() - end < end - start {
+                        out.drain(start..end);
+                    } else {
+                        out.truncate(end);
                     }
                 }
-                match best {
-                    Some(best) => out.extend(best),
-                    None => {
-                        let open = parts.iter().filter(|part| part.value(system, state).is_none());
-                        open.for_each(|part| part.attract(system, state, out));
-                    }
+                if !is_false {
+                    let open = parts.iter().filter(|part| part.value(system, state).is_none());
+                    open.for_each(|part| part.attract(system, state, out));
                 }
             }
             Node::Some(parts) => parts.iter().for_each(|part| part.attract(system, state, out)),
@@ -156,10 +163,10 @@ fn sum(system: &ActionSystem, state: &[u32], terms: &[(VarId, i64)], constant: i
     Some(sum)
 }
 
-struct Reader<'a> {
+struct Reader<'a, 'b, 'w> {
     system: &'a ActionSystem,
     relations: &'a Relations,
-    writers: Vec<Vec<ActionId>>,
+    budget: &'b mut Budget<'w>,
 }
 
 /// A sum of variables with factors, and a constant.
@@ -169,17 +176,18 @@ struct Linear {
     constant: i64,
 }
 
-impl Reader<'_> {
-    fn read(&self, expr: ExprId, wanted: bool, depth: usize) -> Node {
+impl Reader<'_, '_, '_> {
+    fn read(&mut self, expr: ExprId, wanted: bool, depth: usize) -> Result<Node, Limit> {
+        self.budget.tick()?;
         if depth > MAX_DEPTH {
             return self.opaque(expr);
         }
-        match self.system.exprs.get(expr) {
+        Ok(match self.system.exprs.get(expr) {
             Expr::Int(value) => Node::Constant((value != 0) == wanted),
-            Expr::Unary(UnaryOp::Not, x) => self.read(x, !wanted, depth + 1),
+            Expr::Unary(UnaryOp::Not, x) => self.read(x, !wanted, depth + 1)?,
             Expr::Binary(op @ (BinaryOp::And | BinaryOp::Or), ..) => {
                 let mut parts = Vec::new();
-                self.flatten(op, expr, wanted, depth, &mut parts);
+                self.flatten(op, expr, wanted, depth, &mut parts)?;
                 if (op == BinaryOp::And) == wanted { Node::All(parts) } else { Node::Some(parts) }
             }
             Expr::Binary(op, x, y) => {
@@ -196,25 +204,33 @@ impl Reader<'_> {
                 let mut linear = Linear { constant: -strict, ..Linear::default() };
                 let is_linear = self.add(greater, 1, depth, &mut linear).is_some()
                     && self.add(less, -1, depth, &mut linear).is_some();
-                if is_linear { self.sum(linear, test) } else { self.opaque(expr) }
+                if is_linear { self.sum(linear, test)? } else { self.opaque(expr)? }
             }
             Expr::Var(var) => {
                 let test = if wanted { Test::NotZero } else { Test::Zero };
-                self.sum(Linear { terms: vec![(var, 1)], constant: 0 }, test)
+                self.sum(Linear { terms: vec![(var, 1)], constant: 0 }, test)?
             }
-            Expr::Unary(..) | Expr::Element { .. } | Expr::Cond(..) => self.opaque(expr),
-        }
+            Expr::Unary(..) | Expr::Element { .. } | Expr::Cond(..) => self.opaque(expr)?,
+        })
     }
 
     /// The parts of nested conjunctions or disjunctions.
-    fn flatten(&self, op: BinaryOp, expr: ExprId, wanted: bool, depth: usize, parts: &mut Vec<Node>) {
+    fn flatten(
+        &mut self,
+        op: BinaryOp,
+        expr: ExprId,
+        wanted: bool,
+        depth: usize,
+        parts: &mut Vec<Node>,
+    ) -> Result<(), Limit> {
         let mut work = vec![expr];
         while let Some(expr) = work.pop() {
             match self.system.exprs.get(expr) {
                 Expr::Binary(its_op, x, y) if its_op == op => work.extend([y, x]),
-                _ => parts.push(self.read(expr, wanted, depth + 1)),
+                _ => parts.push(self.read(expr, wanted, depth + 1)?),
             }
         }
+        Ok(())
     }
 
     /// Adds an expression times a factor; nothing if it is not linear.
@@ -248,10 +264,10 @@ impl Reader<'_> {
         Some(())
     }
 
-    fn sum(&self, Linear { terms, constant }: Linear, test: Test) -> Node {
+    fn sum(&mut self, Linear { terms, constant }: Linear, test: Test) -> Result<Node, Limit> {
         let vars: Vec<VarId> = terms.iter().map(|(var, _)| *var).collect();
         let (mut up, mut down) = (Vec::new(), Vec::new());
-        for action in self.writers_of(&vars) {
+        for action in self.writers_of(&vars)? {
             let (may_grow, may_shrink) = self.direction(ActionId::new(action as usize), &terms);
             if may_grow {
                 up.push(action);
@@ -260,14 +276,14 @@ impl Reader<'_> {
                 down.push(action);
             }
         }
-        Node::Sum { terms, constant, test, up, down }
+        Ok(Node::Sum { terms, constant, test, up, down })
     }
 
     /// Whether an action may make a sum greater; smaller.
     fn direction(&self, action: ActionId, terms: &[(VarId, i64)]) -> (bool, bool) {
         let mut change = 0i128;
         for &(var, factor) in terms {
-            if self.relations.writes(action).binary_search(&var).is_err() {
+            if !self.relations.is_written(var, action) {
                 continue;
             }
             match self.relations.change(self.system, action, var) {
@@ -278,17 +294,22 @@ impl Reader<'_> {
         (change > 0, change < 0)
     }
 
-    fn opaque(&self, expr: ExprId) -> Node {
+    fn opaque(&mut self, expr: ExprId) -> Result<Node, Limit> {
         let mut vars = Vec::new();
         self.system.exprs.reads(expr, &mut vars);
-        Node::Opaque(self.writers_of(&vars))
+        Ok(Node::Opaque(self.writers_of(&vars)?))
     }
 
-    fn writers_of(&self, vars: &[VarId]) -> Vec<u32> {
-        let writers = vars.iter().flat_map(|var| &self.writers[var.index()]);
-        let mut writers: Vec<u32> = writers.map(|action| action.index() as u32).collect();
+    fn writers_of(&mut self, vars: &[VarId]) -> Result<Vec<u32>, Limit> {
+        let mut writers = Vec::new();
+        for action in vars.iter().flat_map(|&var| self.relations.writers(var)) {
+            self.budget.tick()?;
+            writers.push(action.index() as u32);
+        }
         writers.sort_unstable();
         writers.dedup();
-        writers
+        // It is listed twice at most, up and down.
+        self.budget.hold(8 * writers.len() as u64)?;
+        Ok(writers)
     }
 }

@@ -1,6 +1,7 @@
 //! Algorithm 4.3: the choice of a stubborn set in a state.
 
-use model::{ActionSystem, Fault, Guard, Relations, System as _};
+use base::{Budget, Limit};
+use model::{ActionId, ActionSystem, Fault, Guard, Relations};
 
 use crate::components::{Tarjan, Wanted};
 use crate::demand::{Demand, Rule, Situation};
@@ -25,6 +26,8 @@ pub struct Scratch {
     generation: u32,
     work: Vec<u32>,
     roots: Vec<u32>,
+    /// For trying smaller sets.
+    spare: [Vec<u32>; 3],
     tarjan: Tarjan,
     pub(crate) model: model::Scratch,
     patience: Option<Patience>,
@@ -72,29 +75,72 @@ pub struct StubbornSets<'s> {
 
 impl<'s> StubbornSets<'s> {
     /// Prepares the sets of `system`, for observers that watch actions, or none.
-    pub fn new(system: &'s ActionSystem, relations: &Relations) -> StubbornSets<'s> {
-        StubbornSets { system, graph: Graph::new(system, relations, |_| &[]), dropped: None }
+    ///
+    /// # Errors
+    /// The budget's limit.
+    pub fn new(
+        system: &'s ActionSystem,
+        relations: &Relations,
+        budget: &mut Budget<'_>,
+    ) -> Result<StubbornSets<'s>, Limit> {
+        let graph = Graph::new(system, relations, |_| &[], budget)?;
+        Ok(StubbornSets { system, graph, dropped: None })
     }
 
     /// Prepares the sets of `system`, for observers that watch propositions.
+    ///
+    /// # Errors
+    /// The budget's limit.
     pub fn for_propositions(
         system: &'s ActionSystem,
         relations: &Relations,
         flips: &Flips,
-    ) -> StubbornSets<'s> {
-        let graph = Graph::new(system, relations, |action| flips.watched(action));
-        StubbornSets { system, graph, dropped: None }
+        budget: &mut Budget<'_>,
+    ) -> Result<StubbornSets<'s>, Limit> {
+        let graph = Graph::new(system, relations, |action| flips.watched(action), budget)?;
+        Ok(StubbornSets { system, graph, dropped: None })
+    }
+
+    /// About how many bytes they take, one working memory included.
+    pub fn bytes(&self) -> u64 {
+        let (n_actions, n_vertices) = (self.system.actions().len(), self.graph.n_vertices());
+        self.graph.bytes() + 24 * n_actions as u64 + 32 * n_vertices as u64
     }
 
     /// The same without a rule: wrong, for tests.
     #[doc(hidden)]
-    #[must_use]
-    pub fn without(mut self, rule: Rule, relations: &Relations) -> StubbornSets<'s> {
+    pub fn without(
+        mut self,
+        rule: Rule,
+        relations: &Relations,
+        budget: &mut Budget<'_>,
+    ) -> Result<StubbornSets<'s>, Limit> {
         if rule == Rule::Watched {
-            self.graph = Graph::new(self.system, relations, |_| &[]);
+            self.graph = Graph::new(self.system, relations, |_| &[], budget)?;
         }
         self.dropped = Some(rule);
-        self
+        Ok(self)
+    }
+
+    /// The actions that the static lists bring along with an enabled action, in a state, in order: for tests.
+    #[doc(hidden)]
+    pub fn needs(&self, state: &[u32], action: ActionId) -> Vec<ActionId> {
+        let graph = &self.graph;
+        let (mut work, mut found) = (vec![graph.needs(action.index() as u32)], Vec::new());
+        while let Some(list) = work.pop() {
+            for &item in graph.pool.get(list).iter().filter(|item| **item < crate::graph::GROUP) {
+                match graph.vertex(item) {
+                    Vertex::Action(action) => found.push(ActionId::new(action as usize)),
+                    Vertex::Writers(control) => work.push(graph.writers(self.system, state, control)),
+                    Vertex::Users(control) => work.push(graph.users(self.system, state, control)),
+                    Vertex::Hub(hub) => work.push(graph.hubs[hub as usize]),
+                    Vertex::Beyond(_) | Vertex::Enablers(_) | Vertex::Observer => {}
+                }
+            }
+        }
+        found.sort_unstable();
+        found.dedup();
+        found
     }
 
     pub(crate) fn has(&self, rule: Rule) -> bool {
@@ -115,11 +161,12 @@ impl<'s> StubbornSets<'s> {
             moves: vec![0; n_actions],
             blocked: vec![0; n_actions],
             reached: vec![0; n_vertices],
-            reasons: Reasons::new(n_actions, self.system.guards().len(), self.graph.controls.len()),
+            reasons: Reasons::new(&self.graph),
             epoch: 0,
             generation: 0,
             work: Vec::new(),
             roots: Vec::new(),
+            spare: Default::default(),
             tarjan: Tarjan::new(n_vertices),
             model: model::System::new_scratch(self.system),
             patience: None,
@@ -286,18 +333,21 @@ impl Query<'_> {
         accept: &mut dyn FnMut(&[u32]) -> bool,
         chosen: &mut Vec<u32>,
     ) {
-        let inside_roots: Vec<u32> = chosen.iter().map(|&index| roots[index as usize]).collect();
-        let (mut inside, mut smallest) = (Vec::new(), Vec::new());
+        let [mut inside_roots, mut inside, mut smallest] = std::mem::take(&mut self.scratch.spare);
+        inside_roots.clear();
+        inside_roots.extend(chosen.iter().map(|&index| roots[index as usize]));
+        smallest.clear();
         self.smallest(tarjan, &inside_roots, Wanted::Enabled, &mut inside);
         if inside.len() > 1 {
             self.smallest(tarjan, roots, Wanted::Enabled, &mut smallest);
         }
         let tries_smallest = !smallest.is_empty() && smallest.len() < inside.len();
         if tries_smallest && smallest.len() < chosen.len() && accept(&smallest) {
-            *chosen = smallest;
+            std::mem::swap(chosen, &mut smallest);
         } else if inside.len() < chosen.len() && accept(&inside) {
-            *chosen = inside;
+            std::mem::swap(chosen, &mut inside);
         }
+        self.scratch.spare = [inside_roots, inside, smallest];
     }
 
     /// The closure of the smallest component that has what is wanted; nothing if there is none.
@@ -316,7 +366,8 @@ impl Query<'_> {
         self.scratch.next_generation();
         let generation = self.scratch.generation;
         let mut work = std::mem::take(&mut self.scratch.work);
-        for &vertex in from {
+        // What leads to what is not made yet is in every set.
+        for &vertex in from.iter().chain(&self.sets.graph.open) {
             if let Some(vertex) = self.resolved(vertex)
                 && self.scratch.reached[vertex as usize] != generation
             {
@@ -365,6 +416,7 @@ impl Query<'_> {
                 Neighbors { source: Source::Enabled, at: 0, end, last: NONE }
             }
             Vertex::Enablers(guard) => pool(graph.enablers(system, state, guard)),
+            Vertex::Hub(hub) => pool(graph.hubs[hub as usize]),
             Vertex::Observer => match self.demand {
                 Demand::Observer { offer, .. } => {
                     let end = offer.follows.len() as u32;

@@ -3,7 +3,7 @@
 //! Tarjan's algorithm with an explicit stack [tarjan.72.sicomp]. It finishes components in an
 //! order such that everything a component leads to was finished before it. So when a component
 //! with an enabled action is finished and nothing below it has one, the enabled actions of its
-//! closure are its own: a locally optimal stubborn set, as 001 says before Algorithm 4.3.
+//! closure are its own: a locally optimal stubborn set, as [valmari.93.cav] says before Algorithm 4.3.
 
 use crate::choose::{Neighbors, Query};
 

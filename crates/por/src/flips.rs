@@ -5,6 +5,7 @@
 //! propositions have given values. Where that depends on few values it is exact, otherwise every
 //! outcome is taken to be possible.
 
+use base::{Budget, Limit};
 use fixedbitset::FixedBitSet;
 use model::relations::Change;
 use model::{ActionId, ActionSystem, ExprId, Guard, Relations, VarId, reference};
@@ -46,7 +47,15 @@ pub enum Outcome {
 
 impl Flips {
     /// What the actions of a system may do to propositions with these expressions.
-    pub fn new(system: &ActionSystem, relations: &Relations, propositions: &[ExprId]) -> Flips {
+    ///
+    /// # Errors
+    /// The budget's limit.
+    pub fn new(
+        system: &ActionSystem,
+        relations: &Relations,
+        propositions: &[ExprId],
+        budget: &mut Budget<'_>,
+    ) -> Result<Flips, Limit> {
         let reads: Vec<Vec<VarId>> = propositions
             .iter()
             .map(|&expr| {
@@ -57,13 +66,33 @@ impl Flips {
                 vars
             })
             .collect();
-        let of_action = |action: usize| {
-            let action = ActionId::new(action);
-            let writes = |var: &VarId| relations.writes(action).binary_search(var).is_ok();
-            let touched = (0..propositions.len()).filter(|&index| reads[index].iter().any(writes));
-            ActionFlips::new(system, relations, action, touched.collect(), propositions, &reads)
+        let mut touched: Vec<Vec<usize>> = vec![Vec::new(); system.actions().len()];
+        for (index, vars) in reads.iter().enumerate() {
+            for &action in vars.iter().flat_map(|&var| relations.writers(var)) {
+                budget.tick()?;
+                let touched = &mut touched[action.index()];
+                if touched.last() != Some(&index) {
+                    touched.push(index);
+                }
+            }
+        }
+        let mut values: Vec<i64> = system.variables().iter().map(|variable| variable.certain().0).collect();
+        let mut flips = Flips { actions: Vec::with_capacity(touched.len()) };
+        for (index, touched) in touched.into_iter().enumerate() {
+            let of_action = Pairs { system, relations, action: ActionId::new(index), values: &mut values };
+            flips.actions.push(ActionFlips::new(of_action, touched, propositions, &reads, budget)?);
+        }
+        budget.hold(flips.bytes())?;
+        Ok(flips)
+    }
+
+    /// About how many bytes they take.
+    pub fn bytes(&self) -> u64 {
+        let bytes = |flips: &ActionFlips| {
+            let pairs = flips.pairs.as_ref().map_or(0, Vec::len);
+            72 + 8 * flips.propositions.len() + 4 * flips.watched.len() + 16 * pairs
         };
-        Flips { actions: (0..system.actions().len()).map(of_action).collect() }
+        self.actions.iter().map(|flips| bytes(flips) as u64).sum()
     }
 
     /// Whether an action may flip a proposition, in some state.
@@ -74,7 +103,9 @@ impl Flips {
 
     /// The actions that may flip a proposition, in some state.
     pub fn visible(&self) -> FixedBitSet {
-        (0..self.actions.len()).filter(|&action| self.may_flip(ActionId::new(action))).collect()
+        let mut visible = FixedBitSet::with_capacity(self.actions.len());
+        visible.extend((0..self.actions.len()).filter(|&action| self.may_flip(ActionId::new(action))));
+        visible
     }
 
     /// The propositions that an action may flip, by their index in the list.
@@ -109,84 +140,131 @@ impl Flips {
 
 impl ActionFlips {
     fn new(
-        system: &ActionSystem,
-        relations: &Relations,
-        action: ActionId,
+        of_action: Pairs<'_>,
         touched: Vec<usize>,
         propositions: &[ExprId],
         reads: &[Vec<VarId>],
-    ) -> ActionFlips {
+        budget: &mut Budget<'_>,
+    ) -> Result<ActionFlips, Limit> {
+        if touched.is_empty() {
+            return Ok(ActionFlips::default());
+        }
         let mut watched: Vec<VarId> =
             touched.iter().flat_map(|&index| reads[index].iter().copied()).collect();
         watched.sort_unstable();
         watched.dedup();
         let exprs: Vec<ExprId> = touched.iter().map(|&index| propositions[index]).collect();
-        let pairs = pairs(system, relations, action, &watched, &exprs);
+        let pairs = of_action.find(&watched, &exprs, budget)?;
         if pairs.as_ref().is_some_and(|pairs| pairs.iter().all(|(from, to)| from == to)) {
-            return ActionFlips::default();
+            return Ok(ActionFlips::default());
         }
-        ActionFlips { propositions: touched, watched, pairs }
+        Ok(ActionFlips { propositions: touched, watched, pairs })
     }
 }
 
-/// The values of propositions before and after an action, for all values of the variables that they
-/// read; nothing if that cannot be said, or only with much effort.
-fn pairs(
+/// Goes through the values of propositions before and after an action.
+struct Pairs<'a> {
+    system: &'a ActionSystem,
+    relations: &'a Relations,
+    action: ActionId,
+    /// One value per variable, its least; so again after use.
+    values: &'a mut Vec<i64>,
+}
+
+impl Pairs<'_> {
+    /// What there is for all values of the variables that the propositions read; nothing if that cannot be said, or
+    /// only with much effort.
+    fn find(
+        self,
+        vars: &[VarId],
+        exprs: &[ExprId],
+        budget: &mut Budget<'_>,
+    ) -> Result<Option<Vec<(u64, u64)>>, Limit> {
+        let Pairs { system, relations, action, values } = self;
+        let range = |var: &VarId| system.variables()[var.index()].certain();
+        let n_values = |var: &VarId| {
+            let (lo, hi) = range(var);
+            (hi.wrapping_sub(lo) as u64).saturating_add(1)
+        };
+        let n_combinations = vars.iter().map(n_values).fold(1, u64::saturating_mul);
+        if n_combinations > MAX_COMBINATIONS || exprs.len() > 64 {
+            return Ok(None);
+        }
+        let is_known = |guard: &&Guard| matches!(guard, Guard::In(var, _) if vars.contains(var));
+        let own = system.action(action).guards.iter().map(|guard| &system.guards()[guard.index()]);
+        let guards: Vec<&Guard> = own.filter(is_known).collect();
+        let written: Vec<VarId> =
+            vars.iter().copied().filter(|&var| relations.is_written(var, action)).collect();
+        let mut pairs = Some(Vec::new());
+        loop {
+            budget.tick()?;
+            let next = pair(system, relations, action, &guards, &written, exprs, values);
+            match (&mut pairs, next) {
+                (Some(pairs), Some(pair)) => pairs.extend(pair),
+                _ => pairs = None,
+            }
+            // The next combination.
+            let next = vars.iter().find(|var| values[var.index()] < range(var).1).filter(|_| pairs.is_some());
+            let before = vars.iter().take_while(|var| Some(*var) != next);
+            before.for_each(|var| values[var.index()] = range(var).0);
+            match next {
+                Some(next) => values[next.index()] += 1,
+                None => break,
+            }
+        }
+        if let Some(pairs) = &mut pairs {
+            pairs.sort_unstable();
+            pairs.dedup();
+        }
+        Ok(pairs)
+    }
+}
+
+/// The values before and after an action that happens where variables have these values, if it does; nothing if
+/// that cannot be said.
+fn pair(
     system: &ActionSystem,
     relations: &Relations,
     action: ActionId,
-    vars: &[VarId],
+    guards: &[&Guard],
+    written: &[VarId],
     exprs: &[ExprId],
-) -> Option<Vec<(u64, u64)>> {
-    let variable = |var: &VarId| &system.variables()[var.index()];
-    let span = |var: &VarId| variable(var).span().saturating_add(1);
-    if vars.iter().map(span).fold(1, u64::saturating_mul) > MAX_COMBINATIONS || exprs.len() > 64 {
-        return None;
-    }
-    let own = system.action(action);
-    let is_known = |guard: &&Guard| matches!(guard, Guard::In(var, _) if vars.contains(var));
-    let guards: Vec<&Guard> =
-        own.guards.iter().map(|guard| &system.guards()[guard.index()]).filter(is_known).collect();
-    let writes = |var: &VarId| relations.writes(action).binary_search(var).is_ok();
-    let mut values: Vec<i64> = system.variables().iter().map(|variable| variable.lo).collect();
-    let mut pairs = Vec::new();
-    loop {
-        let mut holds = true;
-        for guard in &guards {
-            holds &= reference::guard_holds(system, guard, &values).ok()?;
+    values: &mut [i64],
+) -> Option<Option<(u64, u64)>> {
+    for guard in guards {
+        if !reference::guard_holds(system, guard, values).ok()? {
+            return Some(None);
         }
-        if holds {
-            let before = bits(system, exprs, &values)?;
-            let mut after = values.clone();
-            let mut happens = true;
-            for var in vars.iter().filter(|var| writes(var)) {
-                let at = var.index();
-                match relations.change(system, action, *var) {
-                    Change::To(value) => after[at] = value,
-                    Change::By(amount) => {
-                        after[at] = values[at].checked_add(amount)?;
-                        happens &= (variable(var).lo..=variable(var).hi).contains(&after[at]);
-                    }
-                    Change::Map(table) => match table.get((values[at] - variable(var).lo) as usize) {
-                        Some(Some(value)) => after[at] = *value,
-                        _ => happens = false,
-                    },
-                    Change::Among(_) | Change::Any => return None,
+    }
+    let before = bits(system, exprs, values)?;
+    let mut after = Vec::with_capacity(written.len());
+    for &var in written {
+        let (value, variable) = (values[var.index()], &system.variables()[var.index()]);
+        after.push(match relations.change(system, action, var) {
+            Change::To(to) => to,
+            Change::By(amount) => {
+                let (sum, (lo, hi)) = (value.checked_add(amount)?, variable.certain());
+                if !(lo..=hi).contains(&sum) {
+                    return Some(None);
                 }
+                sum
             }
-            if happens {
-                pairs.push((before, bits(system, exprs, &after)?));
-            }
-        }
-        // The next combination.
-        let next = vars.iter().find(|var| values[var.index()] < variable(var).hi);
-        let Some(next) = next else { break };
-        vars.iter().take_while(|var| *var != next).for_each(|var| values[var.index()] = variable(var).lo);
-        values[next.index()] += 1;
+            Change::Map(table) => match table.get((value - variable.lo) as usize) {
+                Some(Some(to)) => *to,
+                _ => return Some(None),
+            },
+            Change::Among(_) | Change::Any => return None,
+        });
     }
-    pairs.sort_unstable();
-    pairs.dedup();
-    Some(pairs)
+    exchange(values, written, &mut after);
+    let bits = bits(system, exprs, values);
+    exchange(values, written, &mut after);
+    Some(Some((before, bits?)))
+}
+
+fn exchange(values: &mut [i64], vars: &[VarId], others: &mut [i64]) {
+    let pairs = vars.iter().zip(others);
+    pairs.for_each(|(var, other)| std::mem::swap(&mut values[var.index()], other));
 }
 
 fn bits(system: &ActionSystem, exprs: &[ExprId], values: &[i64]) -> Option<u64> {

@@ -2,18 +2,12 @@
 //! state.
 //!
 //! Its vertices are the actions and, standing for sets of actions that several others need, the
-//! *hubs*: who can write a control variable now, who uses it now, who may make a guard true, whom
-//! the observer follows. Through hubs the graph stays small: an action has a few edges to hubs
-//! instead of one to each action behind them.
+//! *hubs*: who can write a control variable now, who uses it now, who may make a guard true, who uses another
+//! variable in a way that disturbs others, whom the observer follows. Through hubs the graph stays small: an action
+//! has a few edges to hubs instead of one to each action behind them. How it is made is said in `making`.
 
-use model::relations::Change;
-use model::{ActionId, ActionSystem, Guard, GuardId, Relations, VarId};
-
-/// A variable's lists are built only if they have fewer entries than this.
-const MAX_ENTRIES: u64 = 1 << 24;
-
-/// A guard's list of enablers is used only if it is not longer than this, or there is no other.
-const MAX_ENABLERS: usize = 1 << 12;
+use base::{Budget, Limit};
+use model::{ActionSystem, GuardId, VarId};
 
 /// A list: where it is in the pool.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -31,10 +25,28 @@ pub(crate) struct List {
 pub(crate) struct Pool(Vec<u32>);
 
 impl Pool {
-    fn add(&mut self, items: impl IntoIterator<Item = u32>) -> List {
-        let start = self.0.len() as u32;
+    /// A pool does not grow beyond this: its places have 32 bits.
+    const MAX_BYTES: u64 = 4 << 32;
+
+    pub(crate) fn add(
+        &mut self,
+        items: impl IntoIterator<Item = u32>,
+        budget: &mut Budget<'_>,
+    ) -> Result<List, Limit> {
+        let start = self.end()?;
         self.0.extend(items);
-        List { start, end: self.0.len() as u32 }
+        let end = self.end()?;
+        budget.tick()?;
+        budget.hold(4 * u64::from(end - start))?;
+        Ok(List { start, end })
+    }
+
+    fn end(&self) -> Result<u32, Limit> {
+        u32::try_from(self.0.len()).map_err(|_| Limit::Memory(Pool::MAX_BYTES))
+    }
+
+    pub(crate) fn bytes(&self) -> u64 {
+        4 * self.0.len() as u64
     }
 
     #[inline]
@@ -55,26 +67,27 @@ impl Pool {
     }
 
     /// Adds vertices, the actions among them in groups.
-    fn add_vertices(&mut self, vertices: impl IntoIterator<Item = u32>, group_of: &[Option<u32>]) -> List {
-        let mut vertices: Vec<u32> = vertices.into_iter().collect();
+    pub(crate) fn add_vertices(
+        &mut self,
+        mut vertices: Vec<u32>,
+        group_of: &[Option<u32>],
+        budget: &mut Budget<'_>,
+    ) -> Result<List, Limit> {
         let guard_of = |vertex: u32| group_of.get(vertex as usize).copied().flatten();
         vertices.sort_by_key(|&vertex| (guard_of(vertex), vertex));
         vertices.dedup();
-        let start = self.0.len() as u32;
-        for group in vertices.chunk_by(|&a, &b| guard_of(a) == guard_of(b)) {
-            if let Some(guard) = guard_of(group[0])
-                && group.len() >= MIN_GROUP
-            {
-                self.0.extend([guard | GROUP, group.len() as u32 | GROUP]);
-            }
-            self.0.extend(group);
-        }
-        List { start, end: self.0.len() as u32 }
+        let with_head = |group: &[u32]| {
+            let guard = guard_of(group[0]).filter(|_| group.len() >= MIN_GROUP);
+            let head = guard.map(|guard| [guard | GROUP, group.len() as u32 | GROUP]);
+            head.into_iter().flatten().chain(group.to_vec())
+        };
+        let groups = vertices.chunk_by(|&a, &b| guard_of(a) == guard_of(b));
+        self.add(groups.flat_map(with_head), budget)
     }
 }
 
 /// The bit that a group begins with.
-const GROUP: u32 = 1 << 31;
+pub(crate) const GROUP: u32 = 1 << 31;
 
 /// Fewer actions are not worth a group.
 const MIN_GROUP: usize = 3;
@@ -84,7 +97,7 @@ const MIN_GROUP: usize = 3;
 pub(crate) struct Control {
     pub(crate) var: VarId,
     /// Index in `writers`, `users` and `moves` of the list for its least value.
-    first_row: u32,
+    pub(crate) first_row: u32,
 }
 
 /// A vertex, by what it stands for.
@@ -99,195 +112,57 @@ pub(crate) enum Vertex {
     Beyond(u32),
     /// Who may make the guard true.
     Enablers(u32),
+    /// Some actions, or other hubs of this kind, whatever the state is.
+    Hub(u32),
     /// What the observer follows now.
     Observer,
 }
 
 /// The static part of the graph. Vertices are numbered: actions, writers, users, beyond,
-/// enablers, observer.
-#[derive(Clone, Debug)]
+/// enablers, other hubs, observer.
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Graph {
     pub(crate) n_actions: u32,
     pub(crate) controls: Vec<Control>,
-    n_guards: u32,
+    pub(crate) n_guards: u32,
     pub(crate) pool: Pool,
     /// Per control variable and value: the actions that can write it there.
-    writers: Vec<List>,
+    pub(crate) writers: Vec<List>,
     /// Per control variable and value: the actions whose own guard on it is true there.
-    users: Vec<List>,
+    pub(crate) users: Vec<List>,
     /// Per control variable and value: an action that can write it there and the row that it
     /// leads to, and so on.
-    moves: Vec<List>,
+    pub(crate) moves: Vec<List>,
     /// Per guard. What could be done first where nothing else can happen is everything that can happen:
     /// that list is the state's own.
-    enablers: Vec<List>,
+    pub(crate) enablers: Vec<List>,
     /// Per guard, whether its list of enablers is there.
-    uses_enablers: Vec<bool>,
+    pub(crate) uses_enablers: Vec<bool>,
     /// Per guard that looks at the front of a queue: the queue's length, and the list that holds while
     /// it is not 0.
-    in_front: Vec<Option<(VarId, List)>>,
+    pub(crate) in_front: Vec<Option<(VarId, List)>>,
     /// Per action, the vertices it needs when it is enabled; but for the observer's.
-    needs: Vec<List>,
+    pub(crate) needs: Vec<List>,
+    /// What the other hubs stand for.
+    pub(crate) hubs: Vec<List>,
+    /// The hub of all actions that may lead to what is not made yet, if there are some.
+    pub(crate) open: Option<u32>,
     /// Per action, its guards on single variables, and the others.
-    guards: Vec<[List; 2]>,
+    pub(crate) guards: Vec<[List; 2]>,
     /// Per guard, the control variable it looks at alone.
-    control_of_guard: Vec<Option<u32>>,
+    pub(crate) control_of_guard: Vec<Option<u32>>,
 }
 
 impl Graph {
-    /// `watched` gives for an action all variables that decide, together with what it writes, what an
-    /// observer of propositions sees of it.
-    pub(crate) fn new<'w>(
-        system: &ActionSystem,
-        relations: &Relations,
-        watched: impl Fn(ActionId) -> &'w [VarId],
-    ) -> Graph {
-        let users_of = users_of_variables(system, relations);
-        let mut graph = Graph {
-            n_actions: system.actions().len() as u32,
-            controls: Vec::new(),
-            n_guards: system.guards().len() as u32,
-            pool: Pool::default(),
-            writers: Vec::new(),
-            users: Vec::new(),
-            moves: Vec::new(),
-            enablers: Vec::new(),
-            uses_enablers: Vec::new(),
-            in_front: Vec::new(),
-            needs: Vec::new(),
-            guards: Vec::new(),
-            control_of_guard: vec![None; system.guards().len()],
-        };
-        let mut control_of_var = vec![None; system.variables().len()];
-        for (index, users) in users_of.iter().enumerate() {
-            let var = VarId::new(index);
-            if is_control(system, relations, var, users) {
-                control_of_var[index] = Some(graph.controls.len() as u32);
-                graph.add_control(system, relations, var, users);
-            }
-        }
-        for (index, guard) in system.guards().iter().enumerate() {
-            if let Guard::In(var, _) = guard {
-                graph.control_of_guard[index] = control_of_var[var.index()];
-            }
-        }
-        let group_of: Vec<Option<u32>> = system
-            .actions()
-            .iter()
-            .map(|action| {
-                let is_control = |guard: &&GuardId| graph.control_of_guard[guard.index()].is_some();
-                action.guards.iter().find(is_control).map(|guard| guard.index() as u32)
-            })
-            .collect();
-        for (index, guard) in system.guards().iter().enumerate() {
-            let enablers = relations.enablers(GuardId::new(index));
-            let used = enablers.len() <= MAX_ENABLERS || graph.control_of_guard[index].is_none();
-            graph.uses_enablers.push(used);
-            let in_front = relations.enablers_in_front(system, GuardId::new(index));
-            let mut add = |list: Vec<ActionId>| {
-                graph.pool.add_vertices(list.iter().map(|action| action.index() as u32), &group_of)
-            };
-            graph.in_front.push(in_front.map(|(len, list)| (len, add(list))));
-            let listed = used && *guard != Guard::Quiet;
-            let enablers = enablers.iter().filter(|_| listed).map(|action| action.index() as u32);
-            graph.enablers.push(graph.pool.add_vertices(enablers, &group_of));
-        }
-        for action in (0..system.actions().len()).map(ActionId::new) {
-            let needs =
-                graph.needs_of(system, relations, &control_of_var, &users_of, action, watched(action));
-            graph.needs.push(graph.pool.add_vertices(needs, &group_of));
-            let is_simple = |guard: &GuardId| matches!(system.guards()[guard.index()], Guard::In(..));
-            let lists = [true, false].map(|simple| {
-                let guards = system.action(action).guards.iter().filter(|guard| is_simple(guard) == simple);
-                graph.pool.add(guards.map(|guard| guard.index() as u32))
-            });
-            graph.guards.push(lists);
-        }
-        graph
-    }
-
-    fn add_control(&mut self, system: &ActionSystem, relations: &Relations, var: VarId, users: &[ActionId]) {
-        let variable = &system.variables()[var.index()];
-        let first_row = self.writers.len() as u32;
-        self.controls.push(Control { var, first_row });
-        let n_values = variable.span() as usize + 1;
-        let mut users_of_value = vec![Vec::new(); n_values];
-        for &action in users {
-            for value in own_values(system, action, var, variable.lo, variable.hi) {
-                users_of_value[(value - variable.lo) as usize].push(action);
-            }
-        }
-        for (at, ready) in users_of_value.iter().enumerate() {
-            let writes = |action: &&ActionId| relations.writes(**action).binary_search(&var).is_ok();
-            let writers: Vec<ActionId> = ready.iter().filter(writes).copied().collect();
-            let moves = writers.iter().flat_map(|&action| {
-                let targets: Vec<i64> = match relations.change(system, action, var) {
-                    Change::To(to) => vec![to],
-                    Change::Among(values) => values.to_vec(),
-                    Change::Map(table) => table.get(at).copied().flatten().into_iter().collect(),
-                    Change::By(_) | Change::Any => Vec::new(), // Not of a control variable.
-                };
-                let row = move |to: i64| [action.index() as u32, first_row + (to - variable.lo) as u32];
-                targets.into_iter().map(row)
-            });
-            self.moves.push(self.pool.add(moves.flatten()));
-            self.writers.push(self.pool.add(writers.iter().map(|action| action.index() as u32)));
-            // What happens only where nothing else can never meets an enabled action of another kind; and
-            // those of its own kind know each other anyway.
-            let meets = |action: &&ActionId| !system.is_quiet(**action);
-            let ready = ready.iter().filter(meets).map(|action| action.index() as u32);
-            self.users.push(self.pool.add(ready));
-        }
-    }
-
-    fn needs_of(
-        &self,
-        system: &ActionSystem,
-        relations: &Relations,
-        control_of_var: &[Option<u32>],
-        users_of: &[Vec<ActionId>],
-        action: ActionId,
-        watched: &[VarId],
-    ) -> Vec<u32> {
-        let mut needs = Vec::new();
-        let mut others: Vec<ActionId> = Vec::new();
-        let mut writers: Vec<ActionId> = Vec::new();
-        for var in variables_of(system, relations, action) {
-            match control_of_var[var.index()] {
-                Some(control) => {
-                    let writes = relations.writes(action).binary_search(&var).is_ok();
-                    let hub = if writes { Vertex::Users(control) } else { Vertex::Writers(control) };
-                    needs.push(self.number(hub));
-                }
-                None => others.extend(&users_of[var.index()]),
-            }
-        }
-        if system.is_quiet(action) {
-            // Whatever it lets happen keeps the others of its kind from happening.
-            others.extend(
-                (0..system.actions().len()).map(ActionId::new).filter(|&other| system.is_quiet(other)),
-            );
-        }
-        others.sort_unstable();
-        others.dedup();
-        others.retain(|&other| other != action && relations.interferes(system, action, other));
-        for var in watched {
-            match control_of_var[var.index()] {
-                // All that use a variable which the action writes come along already.
-                Some(control) => needs.push(self.number(Vertex::Writers(control))),
-                None => {
-                    let writes = |other: &&ActionId| relations.writes(**other).binary_search(var).is_ok();
-                    writers.extend(users_of[var.index()].iter().filter(writes));
-                }
-            }
-        }
-        others.extend(writers.into_iter().filter(|&other| other != action));
-        needs.extend(others.iter().map(|other| other.index() as u32));
-        needs
-    }
-
     pub(crate) fn n_vertices(&self) -> usize {
         self.number(Vertex::Observer) as usize + 1
+    }
+
+    /// About how many bytes the graph takes.
+    pub(crate) fn bytes(&self) -> u64 {
+        let n_rows = self.writers.len() + self.users.len() + self.moves.len();
+        let n_lists = self.needs.len() + 2 * self.guards.len() + self.hubs.len() + 5 * self.enablers.len();
+        self.pool.bytes() + 8 * (n_rows + n_lists) as u64
     }
 
     #[inline]
@@ -299,7 +174,8 @@ impl Graph {
             Vertex::Users(control) => self.n_actions + n_controls + control,
             Vertex::Beyond(control) => self.n_actions + 2 * n_controls + control,
             Vertex::Enablers(guard) => self.n_actions + 3 * n_controls + guard,
-            Vertex::Observer => self.n_actions + 3 * n_controls + self.n_guards,
+            Vertex::Hub(hub) => self.n_actions + 3 * n_controls + self.n_guards + hub,
+            Vertex::Observer => self.number(Vertex::Hub(self.hubs.len() as u32)),
         }
     }
 
@@ -309,6 +185,7 @@ impl Graph {
         let Some(hub) = number.checked_sub(self.n_actions) else { return Vertex::Action(number) };
         match hub.checked_sub(3 * n_controls) {
             Some(guard) if guard < self.n_guards => Vertex::Enablers(guard),
+            Some(hub) if hub < self.n_guards + self.hubs.len() as u32 => Vertex::Hub(hub - self.n_guards),
             Some(_) => Vertex::Observer,
             None if hub < n_controls => Vertex::Writers(hub),
             None if hub < 2 * n_controls => Vertex::Users(hub - n_controls),
@@ -374,73 +251,5 @@ impl Graph {
 
     pub(crate) fn control_of_guard(&self, guard: GuardId) -> Option<u32> {
         self.control_of_guard[guard.index()]
-    }
-}
-
-/// All variables that an action mentions, in order.
-fn variables_of(system: &ActionSystem, relations: &Relations, action: ActionId) -> Vec<VarId> {
-    let mut variables: Vec<VarId> = system
-        .action(action)
-        .guards
-        .iter()
-        .flat_map(|guard| relations.guard_reads(*guard))
-        .copied()
-        .collect();
-    variables.extend(relations.effect_reads(action));
-    variables.extend(relations.writes(action));
-    variables.sort_unstable();
-    variables.dedup();
-    variables
-}
-
-fn users_of_variables(system: &ActionSystem, relations: &Relations) -> Vec<Vec<ActionId>> {
-    let mut users = vec![Vec::new(); system.variables().len()];
-    for action in (0..system.actions().len()).map(ActionId::new) {
-        for var in variables_of(system, relations, action) {
-            users[var.index()].push(action);
-        }
-    }
-    users
-}
-
-/// Whether a variable is a control variable: some action tests it with a guard of its own, it is
-/// only ever set or mapped, and the lists of its values are not too long.
-fn is_control(system: &ActionSystem, relations: &Relations, var: VarId, users: &[ActionId]) -> bool {
-    let variable = &system.variables()[var.index()];
-    let own_count = |&action: &ActionId| {
-        let counts =
-            system.action(action).guards.iter().filter_map(|guard| match &system.guards()[guard.index()] {
-                Guard::In(its, set) if *its == var => Some(set.count_within(variable.lo, variable.hi)),
-                _ => None,
-            });
-        counts.min().unwrap_or(variable.span().saturating_add(1))
-    };
-    let n_entries = users.iter().map(own_count).fold(variable.span(), u64::saturating_add);
-    let tests = |&action: &ActionId| {
-        let guards = &system.action(action).guards;
-        guards.iter().any(|guard| matches!(&system.guards()[guard.index()], Guard::In(its, _) if *its == var))
-    };
-    let only_sets = |&action: &ActionId| {
-        relations.writes(action).binary_search(&var).is_err()
-            || matches!(
-                relations.change(system, action, var),
-                Change::To(_) | Change::Map(_) | Change::Among(_)
-            )
-    };
-    n_entries <= MAX_ENTRIES && users.iter().any(tests) && users.iter().all(only_sets)
-}
-
-/// The values for which the guards that an action itself has on a variable are true.
-fn own_values(system: &ActionSystem, action: ActionId, var: VarId, lo: i64, hi: i64) -> Vec<i64> {
-    let own = system.action(action).guards.iter().filter_map(|guard| match &system.guards()[guard.index()] {
-        Guard::In(its, set) if *its == var => Some(set),
-        _ => None,
-    });
-    let mut own = own.collect::<Vec<_>>().into_iter();
-    match own.next() {
-        None => (lo..=hi).collect(),
-        Some(first) => {
-            first.values_within(lo, hi).filter(|&value| own.clone().all(|set| set.contains(value))).collect()
-        }
     }
 }

@@ -29,6 +29,8 @@
 //!    other actions that leave the observer where it is: everything of rule 2, and all that the
 //!    observer may follow.
 //!
+//! 4. In every set are all actions that may lead to what is not made yet ([`Relations::open`]).
+//!
 //! A set is *stubborn* if an action in it is enabled. With locations as the only variables these
 //! are the two rules of Definition 2.5, but for processes that take part without moving: two
 //! actions that leave a common process where it is do not disturb each other.
@@ -45,6 +47,15 @@
 //! that `a` writes; and by way of other variables it does not interfere with `a`. So `a` stays
 //! enabled and can be moved to the front of the sequence, which then ends in the same state. That
 //! is Theorem 2.6 of the paper, from which the rest follows.
+//!
+//! A front end may not have made everything yet (`model::Range::Open`): there is a whole system, of which this one
+//! has some actions, and a step to where others could happen is a fault, after which more is made and everything
+//! starts again. Let `Q` be the actions that are missing. None of them can happen before an open action has
+//! led there, and none has, or there would have been a fault. So with rule 4, `A` and `Q` together are
+//! semistubborn in the whole system, if `A` is so in this one: an action of `Q` is disabled, and what must happen
+//! first is in `A`; whatever else an action of `A` would need there is in `Q`, or open. And the same
+//! actions of it are enabled. Without rule 4 all that leads to `Q` might be left out, as nothing that is known seems to
+//! need it.
 //!
 //! Propositions: let `a` in `A` be enabled, and `u` outside `A` happen. No variable that is read by a
 //! proposition which `a` may flip is written by `u`, by rule 2. So `a` flips the same propositions
@@ -115,6 +126,7 @@ mod components;
 mod demand;
 mod flips;
 mod graph;
+mod making;
 mod reason;
 
 pub use attract::Attractor;

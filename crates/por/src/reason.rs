@@ -17,6 +17,8 @@ pub(crate) struct Reasons {
     of_action: Vec<Known>,
     /// Per guard.
     of_guard: Vec<Known>,
+    /// Per hub that does not depend on the state.
+    of_hub: Vec<Known>,
     regions: Regions,
 }
 
@@ -87,12 +89,13 @@ impl Regions {
 }
 
 impl Reasons {
-    pub(crate) fn new(n_actions: usize, n_guards: usize, n_controls: usize) -> Reasons {
-        let regions = Regions { of_control: vec![Region::default(); n_controls], ..Regions::default() };
+    pub(crate) fn new(graph: &Graph) -> Reasons {
+        let of_control = vec![Region::default(); graph.controls.len()];
         Reasons {
-            of_action: vec![Known::default(); n_actions],
-            of_guard: vec![Known::default(); n_guards],
-            regions,
+            of_action: vec![Known::default(); graph.n_actions as usize],
+            of_guard: vec![Known::default(); graph.n_guards as usize],
+            of_hub: vec![Known::default(); graph.hubs.len()],
+            regions: Regions { of_control, ..Regions::default() },
         }
     }
 
@@ -104,7 +107,8 @@ impl Reasons {
 
     /// Forgets all epochs.
     pub(crate) fn forget(&mut self) {
-        self.of_action.iter_mut().chain(&mut self.of_guard).for_each(|known| known.epoch = 0);
+        let known = self.of_action.iter_mut().chain(&mut self.of_guard).chain(&mut self.of_hub);
+        known.for_each(|known| known.epoch = 0);
         self.regions.of_control.iter_mut().for_each(|region| region.epoch = 0);
     }
 
@@ -190,8 +194,9 @@ impl Query<'_> {
     }
 
     /// How many actions of a list in the pool are enabled.
-    fn n_enabled_in(&self, list: List) -> u32 {
-        let (pool, system) = (&self.sets.graph.pool, self.sets.system);
+    fn n_enabled_in(&mut self, list: List) -> u32 {
+        let (graph, system) = (&self.sets.graph, self.sets.system);
+        let pool = &graph.pool;
         let (mut at, mut n_enabled) = (list.start, 0);
         while at < list.end {
             match pool.group(at) {
@@ -205,11 +210,25 @@ impl Query<'_> {
                     at += if holds { 2 } else { 2 + n_actions };
                 }
                 None => {
-                    n_enabled += u32::from(self.is_enabled(pool.item(at)));
+                    n_enabled += match graph.vertex(pool.item(at)) {
+                        Vertex::Hub(hub) => self.n_enabled_behind(hub as usize),
+                        _ => u32::from(self.is_enabled(pool.item(at))),
+                    };
                     at += 1;
                 }
             }
         }
+        n_enabled
+    }
+
+    /// The same for a hub.
+    fn n_enabled_behind(&mut self, hub: usize) -> u32 {
+        let (epoch, known) = (self.scratch.epoch, self.scratch.reasons.of_hub[hub]);
+        if known.epoch == epoch {
+            return known.n_enabled;
+        }
+        let n_enabled = self.n_enabled_in(self.sets.graph.hubs[hub]);
+        self.scratch.reasons.of_hub[hub] = Known { epoch, n_enabled, vertex: 0 };
         n_enabled
     }
 
@@ -245,7 +264,8 @@ impl Query<'_> {
 
     /// What must happen before a guard that is false can become true.
     fn find_reason_of_guard(&mut self, guard: GuardId) -> Known {
-        let (graph, system) = (&self.sets.graph, self.sets.system);
+        let sets = self.sets;
+        let (graph, system) = (&sets.graph, sets.system);
         let state = self.situation.state;
         let number = guard.index() as u32;
         let of = |n_enabled, vertex| Known { epoch: 0, n_enabled, vertex: graph.number(vertex) };

@@ -3,14 +3,15 @@
 use std::sync::Arc;
 
 use base::SourceMap;
+use language::Loader;
 use model::aut::{self, Lts};
 use rustc_hash::FxHashMap;
 
-use crate::Loader;
 use crate::ast::Name;
 use crate::errors::{Fail, fail};
 use crate::expand::{Expanded, Move, Quotas};
 use crate::labels::{Labels, TAU, canonical};
+use crate::meter::Meter;
 use crate::names::{States, Table, indexed};
 
 /// The name of the states of a component: `X@s[3]`.
@@ -22,14 +23,19 @@ pub(crate) fn read(
     sources: &mut SourceMap,
     loader: &mut Loader<'_>,
     labels: &mut Labels,
-    quotas: &mut Quotas,
+    quotas: &mut Quotas<'_>,
+    meter: &Meter<'_>,
 ) -> Result<(Arc<States>, Expanded), Fail> {
     let bytes = loader(file.text).map_err(|reason| {
         fail("cannot-read", format!("cannot read `{}`: {reason}", file.text), file.span, "named here")
     })?;
+    // The text, and labels out of it.
+    meter.take(3 * bytes.len() as u64)?;
     let source =
         sources.add(file.text, bytes).map_err(|error| Box::new(error.at(file.span, "named here")))?;
-    let lts = aut::parse(&sources.get(source).text, source)
+    let text = &sources.get(source).text;
+    let lts = meter
+        .run(|budget| aut::parse(text, source, budget))?
         .map_err(|error| Box::new(error.with_related(file.span, "the file is named here")))?;
     quotas.states.take(u64::from(lts.n_states), file.span)?;
     quotas.transitions.take(lts.edges.len() as u64, file.span)?;

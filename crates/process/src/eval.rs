@@ -1,4 +1,4 @@
-//! Constant expressions: evaluation, ranges, and quotas on how far they are expanded.
+//! Constant expressions: evaluation, and going through ranges.
 //!
 //! Arithmetic is on `i64` and exact; what does not fit is an error. Division and remainder are
 //! *Euclidean*: the remainder is never negative, so that `(i - 1) % N` goes round a ring.
@@ -9,6 +9,7 @@ use base::{Diagnostic, Span};
 
 use crate::ast::{BinaryOp, Binder, Constant, Expr, ExprKind, Range, UnaryOp};
 use crate::errors::{Fail, Sink, fail, suggest};
+use crate::meter::Quota;
 
 /// The constants of a file.
 #[derive(Clone, Debug, Default)]
@@ -106,42 +107,6 @@ impl<'a, 'c> Scope<'a, 'c> {
     }
 }
 
-/// How much may still be built of something.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Quota {
-    what: &'static str,
-    limit: u64,
-    left: u64,
-}
-
-impl Quota {
-    pub(crate) fn new(what: &'static str, limit: u64) -> Quota {
-        Quota { what, limit, left: limit }
-    }
-
-    /// For what has been counted already.
-    pub(crate) fn unlimited() -> Quota {
-        Quota::new("", u64::MAX)
-    }
-
-    /// Takes `n` out of the quota; if that is too much, the place is to blame.
-    pub(crate) fn take(&mut self, n: u64, place: Span) -> Result<(), Fail> {
-        self.check(n, place)?;
-        self.left -= n;
-        Ok(())
-    }
-
-    /// Whether `n` could be taken.
-    pub(crate) fn check(&self, n: u64, place: Span) -> Result<(), Fail> {
-        if n <= self.left {
-            return Ok(());
-        }
-        let message = format!("the model is too large: it has more than {} {}", self.limit, self.what);
-        let error = fail("too-large", message, place, "this goes over the limit");
-        Err(Box::new(error.with_help("lower a constant, or narrow a range")))
-    }
-}
-
 /// The value of a constant expression.
 pub(crate) fn eval(expr: &Expr<'_>, scope: &Scope<'_, '_>) -> Result<i64, Fail> {
     match &expr.kind {
@@ -234,8 +199,8 @@ pub(crate) fn for_each<'a, 'c, E: From<Fail>>(
     binders: &[&'a Binder<'a>],
     place: Span,
     scope: &mut Scope<'a, 'c>,
-    quota: &mut Quota,
-    visit: &mut dyn FnMut(&mut Scope<'a, 'c>, &mut Quota) -> Result<(), E>,
+    quota: &mut Quota<'_>,
+    visit: &mut dyn FnMut(&mut Scope<'a, 'c>) -> Result<(), E>,
 ) -> Result<(), E> {
     if binders.len() > 1 {
         let n_least = least_size(binders, scope)?;
@@ -248,12 +213,12 @@ fn for_each_value<'a, 'c, E: From<Fail>>(
     binders: &[&'a Binder<'a>],
     place: Span,
     scope: &mut Scope<'a, 'c>,
-    quota: &mut Quota,
-    visit: &mut dyn FnMut(&mut Scope<'a, 'c>, &mut Quota) -> Result<(), E>,
+    quota: &mut Quota<'_>,
+    visit: &mut dyn FnMut(&mut Scope<'a, 'c>) -> Result<(), E>,
 ) -> Result<(), E> {
     let Some((binder, inner)) = binders.split_first() else {
         quota.take(1, place)?;
-        return visit(scope, quota);
+        return visit(scope);
     };
     let place = binder.range.span;
     let (from, len) = range(&binder.range, scope)?;

@@ -8,8 +8,9 @@ use rustc_hash::FxHashMap;
 use crate::ast::{Action, Alternative, Binder, Body, Copies, Entry, Place, StateIndex};
 use crate::check::duplicate_state;
 use crate::errors::{Fail, Sink};
-use crate::eval::{Quota, Scope, eval, for_each, mentions};
+use crate::eval::{Scope, eval, for_each, mentions};
 use crate::labels::{TAU, canonical};
+use crate::meter::Quota;
 use crate::names::{States, Table, indexed, write_indexed};
 
 /// A move of one process, tester or spec.
@@ -23,13 +24,13 @@ pub(crate) struct Move {
 }
 
 /// How much may still be built.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Quotas {
-    pub(crate) processes: Quota,
-    pub(crate) states: Quota,
-    pub(crate) transitions: Quota,
+#[derive(Clone, Copy)]
+pub(crate) struct Quotas<'m> {
+    pub(crate) processes: Quota<'m>,
+    pub(crate) states: Quota<'m>,
+    pub(crate) transitions: Quota<'m>,
     /// Values that the variables of `for` and of indexed states go through.
-    pub(crate) copies: Quota,
+    pub(crate) copies: Quota<'m>,
 }
 
 /// Gives a label its number; the place is for the error.
@@ -60,10 +61,10 @@ impl StateList {
 }
 
 /// Expands one body, again and again with other values of the parameters.
-pub(crate) struct Expander<'a, 'q> {
+pub(crate) struct Expander<'a, 'q, 'm> {
     owner: &'a str,
     body: &'a Body<'a>,
-    quotas: &'q mut Quotas,
+    quotas: &'q mut Quotas<'m>,
     pub(crate) sink: &'q mut Sink,
     /// The states, if they are the same for all parameters.
     shared: Option<StateList>,
@@ -76,13 +77,13 @@ pub(crate) struct Expander<'a, 'q> {
     alive: Vec<bool>,
 }
 
-impl<'a, 'q> Expander<'a, 'q> {
+impl<'a, 'q, 'm> Expander<'a, 'q, 'm> {
     pub(crate) fn new(
         owner: &'a str,
         body: &'a Body<'a>,
-        quotas: &'q mut Quotas,
+        quotas: &'q mut Quotas<'m>,
         sink: &'q mut Sink,
-    ) -> Expander<'a, 'q> {
+    ) -> Expander<'a, 'q, 'm> {
         let alternatives: Vec<_> = body.states.iter().flat_map(|state| &state.alternatives).collect();
         Expander {
             owner,
@@ -124,7 +125,7 @@ impl<'a, 'q> Expander<'a, 'q> {
             let family =
                 families.entry(state.name.text.to_owned()).or_insert_with(|| Table::new(state.indices.len()));
             let binders = state_binders(&state.indices);
-            for_each(&binders, state.name.span, scope, &mut self.quotas.states, &mut |scope, _| {
+            for_each(&binders, state.name.span, scope, &mut self.quotas.states, &mut |scope| {
                 let indices = state_values(&state.indices, scope)?;
                 let id = names.len() as u32; // The quota keeps it small.
                 names.push(indexed(state.name.text, &indices));
@@ -193,7 +194,7 @@ impl<'a, 'q> Expander<'a, 'q> {
             let (quotas, sink, alive) = (&mut *self.quotas, &mut *self.sink, &mut self.alive);
             let binders = state_binders(&state.indices);
             let mut counted = Quota::unlimited();
-            let expanded = for_each(&binders, state.name.span, scope, &mut counted, &mut |scope, _| {
+            let expanded = for_each(&binders, state.name.span, scope, &mut counted, &mut |scope| {
                 for (written, alternative) in (first_written..).zip(&state.alternatives) {
                     if failed[written as usize] || sink.is_full() {
                         continue;
@@ -347,15 +348,15 @@ fn for_each_copy<'a, 'c>(
     copies: &'a Copies<'a>,
     place: Span,
     scope: &mut Scope<'a, 'c>,
-    quotas: &mut Quotas,
+    quotas: &mut Quotas<'_>,
     visit: &mut dyn FnMut(&mut Scope<'a, 'c>) -> Result<(), Fail>,
 ) -> Result<(), Fail> {
     let binders: Vec<&Binder<'_>> = copies.binders.iter().collect();
     if copies.conditions.is_empty() {
-        return for_each(&binders, place, scope, &mut quotas.transitions, &mut |scope, _| visit(scope));
+        return for_each(&binders, place, scope, &mut quotas.transitions, visit);
     }
     let transitions = &mut quotas.transitions;
-    for_each(&binders, place, scope, &mut quotas.copies, &mut |scope, _| {
+    for_each(&binders, place, scope, &mut quotas.copies, &mut |scope| {
         for condition in &copies.conditions {
             if eval(condition, scope)? == 0 {
                 return Ok(());

@@ -9,6 +9,8 @@ use std::fmt;
 use base::{SourceId, Span};
 use logos::{Filter, Lexer, Logos};
 
+use crate::meter::Meter;
+
 /// The kinds of tokens.
 #[derive(Logos, Clone, Copy, Debug, PartialEq, Eq)]
 #[logos(skip r"[ \t\r\n\f\u{feff}]+")]
@@ -206,10 +208,17 @@ pub(crate) struct Token {
     pub(crate) span: Span,
 }
 
-/// All tokens of a text that stands at `offset` in its source; the last one is [`Kind::End`].
-pub(crate) fn tokens(text: &str, source: SourceId, offset: usize) -> Vec<Token> {
+/// What a token takes, and the part of a syntax tree that comes of it.
+pub(crate) const TOKEN_BYTES: u64 = 100;
+
+/// All tokens of a text that stands at `offset` in its source; the last one is [`Kind::End`]. It comes early
+/// if the budget is spent.
+pub(crate) fn tokens(text: &str, source: SourceId, offset: usize, meter: &Meter<'_>) -> Vec<Token> {
     let mut tokens: Vec<Token> = Vec::new();
     for (kind, range) in Kind::lexer(text).spanned() {
+        if meter.take(TOKEN_BYTES).is_err() {
+            break;
+        }
         let kind = kind.unwrap_or(Kind::Unknown);
         let span = Span::new(source, offset + range.start, offset + range.end);
         match tokens.last_mut() {
@@ -226,10 +235,15 @@ pub(crate) fn tokens(text: &str, source: SourceId, offset: usize) -> Vec<Token> 
 
 #[cfg(test)]
 mod tests {
+    use base::Budget;
+
     use super::*;
 
     fn kinds(text: &str) -> Vec<Kind> {
-        tokens(text, SourceId::new(0), 0).iter().map(|token| token.kind).collect()
+        tokens(text, SourceId::new(0), 0, &Meter::new(Budget::unlimited()))
+            .iter()
+            .map(|token| token.kind)
+            .collect()
     }
 
     #[test]

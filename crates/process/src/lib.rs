@@ -4,10 +4,12 @@
 //! action that several processes have in common is one that they do together, after Valmari,
 //! *On-the-fly verification with stubborn sets* (CAV '93). This crate owns the language: its
 //! grammar, its messages, and what it means as a [`model::ActionSystem`]. It knows nothing of
-//! searches, and reads no files: whoever calls [`load`] hands in the text and a [`Loader`].
+//! searches, and reads no files: whoever calls [`load`] hands in the text and a [`Loader`](language::Loader).
 //!
 //! ```
-//! use stubborn_process::{Options, PropertyKind, load};
+//! use base::Budget;
+//! use language::{Model as _, PropertyKind};
+//! use stubborn_process::{Options, load};
 //!
 //! let text = "
 //!     const N = 3;
@@ -30,15 +32,15 @@
 //! let source = sources.add("dining.proc", text.into()).unwrap();
 //! let options = Options { constants: vec![("N".into(), 4)], ..Options::default() }; // -D N=4
 //! let no_files = &mut |_: &str| Err("there are no files".to_owned());
-//! let mut model = load(&mut sources, source, &options, no_files).unwrap();
+//! let mut model = load(&mut sources, source, &options, no_files, &mut Budget::unlimited()).unwrap();
 //! assert_eq!(model.system.processes().len(), 8);
 //! assert!(matches!(model.properties[0].kind, PropertyKind::Invariant(_)));
 //!
 //! // The text of a proposition, from wherever it comes, becomes an expression of the system.
 //! let other = sources.add("--ltl", b"Phil[0]@eat".to_vec()).unwrap();
 //! assert!(model.resolve("Phil[0]@eat", other, 0).is_ok());
-//! let error = model.resolve("Phil[0]@aet", other, 0).unwrap_err();
-//! assert_eq!(error.help.unwrap(), "did you mean `eat`?");
+//! let errors = model.resolve("Phil[0]@aet", other, 0).unwrap_err();
+//! assert_eq!(errors.iter().next().unwrap().help.as_deref(), Some("did you mean `eat`?"));
 //! ```
 //!
 //! # A first model
@@ -218,10 +220,12 @@ mod component;
 mod errors;
 mod eval;
 mod expand;
+mod front;
 mod labels;
 mod lexer;
 mod load;
 mod lower;
+mod meter;
 mod names;
 mod network;
 mod observer;
@@ -230,6 +234,6 @@ mod parse;
 mod property;
 mod proposition;
 
-pub use load::{Loader, Model, load};
+pub use front::LANGUAGE;
+pub use load::{Model, load};
 pub use options::{Limits, Options};
-pub use property::{Fairness, Ltl, Observed, Property, PropertyKind};

@@ -8,33 +8,33 @@
 //! Each phase goes on as long as what it finds is worth telling: declarations with errors are
 //! left out of the phases that follow, and nothing is said about them there.
 
-use base::{Diagnostic, Diagnostics, SourceId, SourceMap, Span};
-use ltl::{Formulas, Prop};
+use std::sync::Arc;
+
+use base::{Budget, Diagnostic, Diagnostics, SourceId, SourceMap, Span};
+use language::{Fairness, Loader, Property, Trouble};
+use ltl::Formulas;
 use model::{ActionSystem, ExprId};
 use rustc_hash::FxHashSet;
 
 use crate::ast::{File, Process, ProcessKind, PropertyKind};
 use crate::check::Checker;
 use crate::errors::Sink;
-use crate::eval::{Constants, Quota};
+use crate::eval::Constants;
+use crate::meter::{Meter, Quota};
 use crate::names::Names;
 use crate::options::{Limits, Options};
-use crate::property::{Fairness, Property, Resolver};
+use crate::property::Resolver;
 use crate::{component, lower, network, parse};
-
-/// Reads a file named by `extern "x.aut"`, relative to the model's folder; the error is the end of
-/// a sentence, like `no such file`.
-pub type Loader<'a> = dyn FnMut(&str) -> Result<Vec<u8>, String> + 'a;
 
 /// A process network, ready to be explored and checked.
 #[derive(Clone, Debug)]
 pub struct Model {
     /// The network as an action system: one process and one variable for each process, in the
     /// order of the file; one label for each action that is not `tau`.
-    pub system: ActionSystem,
+    pub system: Arc<ActionSystem>,
     /// The formulas of the properties; those that are given elsewhere may be added.
     pub formulas: Formulas,
-    /// What the file wants checked, in its order.
+    /// What the file declares, in its order.
     pub properties: Vec<Property>,
     /// Where the file says `deadlock-free;`, if it does.
     pub deadlock_free: Option<Span>,
@@ -46,31 +46,51 @@ pub struct Model {
     limits: Limits,
 }
 
-/// Reads a `.proc` file.
+/// Reads a `.proc` file. Files named by `extern "x.aut"` come from the loader.
 ///
 /// # Errors
-/// Everything that is wrong with the file, each with its place.
+/// Everything that is wrong with the file, each with its place; or the budget is spent.
 pub fn load(
     sources: &mut SourceMap,
     source: SourceId,
     options: &Options,
     loader: &mut Loader<'_>,
+    budget: &mut Budget<'_>,
+) -> Result<Model, Trouble> {
+    let meter = Meter::new(budget.share());
+    let loaded = load_metered(sources, source, options, loader, &meter);
+    if let Some(limit) = meter.spent() {
+        return Err(limit.into());
+    }
+    budget.max_bytes = meter.max_bytes();
+    Ok(loaded?)
+}
+
+fn load_metered<'m>(
+    sources: &mut SourceMap,
+    source: SourceId,
+    options: &Options,
+    loader: &mut Loader<'_>,
+    meter: &'m Meter<'m>,
 ) -> Result<Model, Diagnostics> {
     // A copy: components are added to the sources while the tree borrows the text.
     let text = sources.get(source).text.clone();
+    let before = meter.max_bytes();
     let mut sink = Sink::default();
-    let (file, errors) = parse::file(&text, source);
+    let (file, errors) = parse::file(&text, source, meter);
+    let tree_bytes = before - meter.max_bytes();
     errors.into_iter().for_each(|error| sink.push(*error));
     let constants = Constants::new(&file.constants, &options.constants, &mut sink);
     let mut used = FxHashSet::default();
-    let broken = check_names(&file, &constants, &mut sink, &mut used);
+    let broken = check_names(&file, &constants, &mut sink, &mut used, meter);
     if !is_readable(&file, Span::new(source, text.len(), text.len()), &mut sink) {
         return Err(sink.finish());
     }
 
-    let mut builder = network::Builder::new(constants, options.limits.quotas(), &mut sink);
+    let quotas = options.limits.quotas(meter);
+    let mut builder = network::Builder::new(constants, quotas, &mut sink);
     builder.build(&file, &broken, &mut |file, labels, quotas| {
-        component::read(file, sources, loader, labels, quotas)
+        component::read(file, sources, loader, labels, quotas, meter)
     });
     let network::Builder { network, names, quotas, .. } = builder;
 
@@ -82,7 +102,8 @@ pub fn load(
         exprs: &mut actions.exprs,
         formulas: &mut formulas,
         quotas,
-        nodes: options.limits.nodes(),
+        nodes: options.limits.nodes(meter),
+        meter,
         sink: &mut sink,
         used: &mut used,
     };
@@ -92,9 +113,10 @@ pub fn load(
     if sink.has_errors() {
         return Err(sink.finish());
     }
-    let system =
-        lower::lower(&network, actions, options.limits).map_err(|error| Diagnostics::from(*error))?;
+    let system = lower::lower(&network, actions, options.limits, meter).map_err(|error| *error)?;
+    meter.release(tree_bytes);
     let (deadlock_free, warnings, limits) = (file.deadlock_free, sink.finish(), options.limits);
+    let system = Arc::new(system);
     Ok(Model { system, formulas, properties, deadlock_free, fairness, warnings, names, limits })
 }
 
@@ -105,11 +127,12 @@ fn check_names(
     constants: &Constants,
     sink: &mut Sink,
     used: &mut FxHashSet<String>,
+    meter: &Meter<'_>,
 ) -> FxHashSet<Span> {
     let mut checker = Checker::new(constants, sink, used, file.broken);
     let mut broken = FxHashSet::default();
     let mut check = |name, parameters, body| {
-        if !checker.body(name, parameters, body) {
+        if meter.take(0).is_err() || !checker.body(name, parameters, body) {
             broken.insert(name.span);
         }
     };
@@ -150,63 +173,43 @@ fn warn_unused(constants: &Constants, used: &FxHashSet<String>, sink: &mut Sink)
 }
 
 impl Model {
-    /// Turns the text of an expression about states, like `P[0]@a + P[1]@a <= 1`, into an
-    /// expression of the system. `offset` is where the text begins in its source.
-    ///
-    /// # Errors
-    /// The first mistake, with its place.
-    pub fn resolve(&mut self, text: &str, source: SourceId, offset: usize) -> Result<ExprId, Diagnostic> {
-        let mut sink = Sink::default();
-        let resolved = self.resolving(&mut sink, |resolver| resolver.text(text, source, offset));
-        resolved.ok_or_else(|| {
-            let first = sink.finish().iter().next().cloned();
-            first.unwrap_or_else(|| Diagnostic::error("cannot-resolve", "this is not an expression"))
-        })
-    }
-
-    /// The propositions of a formula that was parsed into [`Model::formulas`], each with the
-    /// expression of the system that says when it is true.
-    ///
-    /// # Errors
-    /// All mistakes, each with its place.
-    pub fn resolve_propositions(
+    /// Turns the text of an expression about states, like `P[0]@a + P[1]@a <= 1`, into an expression of the
+    /// system. `offset` is where the text begins in its source.
+    pub(crate) fn expression(
         &mut self,
-        parsed: &ltl::Parsed,
-        sources: &SourceMap,
-    ) -> Result<Vec<(Prop, ExprId)>, Diagnostics> {
-        let mut sink = Sink::default();
-        let resolved =
-            self.resolving(&mut sink, |resolver| resolver.propositions(parsed, |span| sources.slice(span)));
-        resolved.ok_or_else(|| sink.finish())
-    }
-
-    fn resolving<T>(&mut self, sink: &mut Sink, work: impl FnOnce(&mut Resolver<'_>) -> T) -> T {
-        work(&mut Resolver {
+        text: &str,
+        source: SourceId,
+        offset: usize,
+    ) -> Result<ExprId, Diagnostics> {
+        let (mut sink, meter) = (Sink::default(), Meter::new(Budget::unlimited()));
+        let mut resolver = Resolver {
             names: &self.names,
             labels: None,
-            exprs: &mut self.system.exprs,
+            exprs: &mut Arc::make_mut(&mut self.system).exprs,
             formulas: &mut self.formulas,
-            quotas: self.limits.quotas(),
-            nodes: self.limits.nodes(),
-            sink,
+            quotas: self.limits.quotas(&meter),
+            nodes: self.limits.nodes(&meter),
+            meter: &meter,
+            sink: &mut sink,
             used: &mut FxHashSet::default(),
-        })
+        };
+        resolver.text(text, source, offset).ok_or_else(|| sink.finish())
     }
 }
 
 impl Limits {
     /// What expansion may use up.
-    fn quotas(self) -> crate::expand::Quotas {
+    fn quotas<'m>(self, meter: &'m Meter<'m>) -> crate::expand::Quotas<'m> {
         crate::expand::Quotas {
-            processes: Quota::new("processes", self.processes),
-            states: Quota::new("states of processes", self.states),
-            transitions: Quota::new("transitions of processes", self.transitions),
-            copies: Quota::new("values of variables of `for`", self.copies),
+            processes: Quota::new("processes", self.processes, 400, meter),
+            states: Quota::new("states of processes", self.states, 120, meter),
+            transitions: Quota::new("transitions of processes", self.transitions, 130, meter),
+            copies: Quota::new("values of variables of `for`", self.copies, 0, meter),
         }
     }
 
     /// What expressions may use up.
-    fn nodes(self) -> Quota {
-        Quota::new("nodes of expressions", self.nodes)
+    fn nodes<'m>(self, meter: &'m Meter<'m>) -> Quota<'m> {
+        Quota::new("nodes of expressions", self.nodes, 40, meter)
     }
 }

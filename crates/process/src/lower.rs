@@ -15,9 +15,9 @@ use base::{Diagnostic, Span};
 use model::{Action, ActionSystem, Builder, Guard, GuardId, LabelId, ProcessId, Stmt, VarId, Variable};
 
 use crate::errors::Fail;
-use crate::eval::Quota;
 use crate::expand::Move;
 use crate::labels::TAU;
+use crate::meter::{Meter, Quota};
 use crate::network::{Local, Network, moves_of};
 use crate::options::Limits;
 
@@ -26,18 +26,28 @@ const SMALL_TABLE: usize = 4096;
 /// Larger ones may have so many cells for each move.
 const CELLS_PER_MOVE: usize = 64;
 
+/// What an action takes, about, beside its participants and tables: here, and compiled.
+const ACTION_BYTES: u64 = 400;
+/// What a participant of an action or a cell of a table takes.
+const CELL_BYTES: u64 = 40;
+
 /// How much may still be built.
-struct Quotas {
-    actions: Quota,
-    cells: Quota,
+struct Quotas<'m> {
+    actions: Quota<'m>,
+    cells: Quota<'m>,
 }
 
 /// Makes the action system. Label `i` of the network is label `i` of the system; process and
 /// variable `i` of the system are process `i` of the network.
-pub(crate) fn lower(network: &Network, builder: Builder, limits: Limits) -> Result<ActionSystem, Fail> {
+pub(crate) fn lower<'m>(
+    network: &Network,
+    builder: Builder,
+    limits: Limits,
+    meter: &'m Meter<'m>,
+) -> Result<ActionSystem, Fail> {
     let quotas = Quotas {
-        actions: Quota::new("actions", limits.actions),
-        cells: Quota::new("participants and table cells of actions", limits.cells),
+        actions: Quota::new("actions", limits.actions, ACTION_BYTES, meter),
+        cells: Quota::new("participants and table cells of actions", limits.cells, CELL_BYTES, meter),
     };
     let mut lowering = Lowering { network, builder, quotas };
     let mut initial = Vec::with_capacity(network.processes.len());
@@ -74,10 +84,10 @@ fn participants(network: &Network) -> Vec<Vec<u32>> {
     participants
 }
 
-struct Lowering<'n> {
+struct Lowering<'n, 'm> {
     network: &'n Network,
     builder: Builder,
-    quotas: Quotas,
+    quotas: Quotas<'m>,
 }
 
 /// What one participant contributes to one version of an action.
@@ -86,7 +96,7 @@ struct Part {
     effect: Option<Stmt>,
 }
 
-impl<'n> Lowering<'n> {
+impl<'n> Lowering<'n, '_> {
     /// Adds the actions of a label, one for each choice of versions of the participants.
     fn label(
         &mut self,
@@ -107,19 +117,16 @@ impl<'n> Lowering<'n> {
             let versions = versions(moves, process.states.names.len());
             n_actions = n_actions.saturating_mul(versions.len() as u64);
             // Before anything is built: it may be a lot.
-            let mut rehearsal = self.quotas.actions;
-            rehearsal.take(n_actions, blame(process, moves))?;
+            self.quotas.actions.check(n_actions, blame(process, moves))?;
             parts.push(self.parts(*participant, &versions)?);
         }
         let (last, moves) = match participants.last() {
             Some(last) => (&self.network.processes[*last as usize], moves(last)),
             None => return Ok(()),
         };
-        self.quotas.actions.take(n_actions, blame(last, moves))?;
         let n_cells = n_actions.saturating_mul(participants.len() as u64);
         self.quotas.cells.take(n_cells, blame(last, moves))?;
-        self.add_versions(label, &owners, &parts);
-        Ok(())
+        self.add_versions(label, &owners, &parts, blame(last, moves))
     }
 
     /// The contributions of one participant.
@@ -139,9 +146,16 @@ impl<'n> Lowering<'n> {
     }
 
     /// Adds an action for each way to take one part of each participant.
-    fn add_versions(&mut self, label: LabelId, owners: &[ProcessId], parts: &[Vec<Part>]) {
+    fn add_versions(
+        &mut self,
+        label: LabelId,
+        owners: &[ProcessId],
+        parts: &[Vec<Part>],
+        place: Span,
+    ) -> Result<(), Fail> {
         let mut version = vec![0usize; parts.len()];
         loop {
+            self.quotas.actions.take(1, place)?;
             let chosen = || parts.iter().zip(&version).map(|(parts, &at)| &parts[at]);
             self.builder.action(Action {
                 label,
@@ -151,7 +165,7 @@ impl<'n> Lowering<'n> {
             });
             // The next version: the last participant changes fastest.
             let Some(changed) = (0..parts.len()).rev().find(|&at| version[at] + 1 < parts[at].len()) else {
-                return;
+                return Ok(());
             };
             version[changed] += 1;
             version[changed + 1..].fill(0);

@@ -37,19 +37,19 @@ pub(crate) struct Network {
 }
 
 /// Builds the processes of a file; what is wrong goes to the sink.
-pub(crate) struct Builder<'s> {
+pub(crate) struct Builder<'s, 'm> {
     pub(crate) network: Network,
     pub(crate) names: Names,
-    pub(crate) quotas: Quotas,
+    pub(crate) quotas: Quotas<'m>,
     pub(crate) sink: &'s mut Sink,
 }
 
 /// Reads a component: the states and moves of an `.aut` file.
 pub(crate) type Component<'c> =
-    dyn FnMut(&Name<'_>, &mut Labels, &mut Quotas) -> Result<(Arc<States>, Expanded), Fail> + 'c;
+    dyn FnMut(&Name<'_>, &mut Labels, &mut Quotas<'_>) -> Result<(Arc<States>, Expanded), Fail> + 'c;
 
-impl<'s> Builder<'s> {
-    pub(crate) fn new(constants: Constants, quotas: Quotas, sink: &'s mut Sink) -> Builder<'s> {
+impl<'s, 'm> Builder<'s, 'm> {
+    pub(crate) fn new(constants: Constants, quotas: Quotas<'m>, sink: &'s mut Sink) -> Builder<'s, 'm> {
         Builder { network: Network::default(), names: Names::new(constants), quotas, sink }
     }
 
@@ -116,23 +116,22 @@ impl<'s> Builder<'s> {
         let parameters: Vec<&Binder<'_>> = process.parameters.iter().collect();
         let Network { labels, processes: locals, listed } = &mut self.network;
         let mut scope = Scope::new(constants);
-        let expanded =
-            for_each(&parameters, process.name.span, &mut scope, &mut processes, &mut |scope, _| {
-                let (name, span) = (process.name, process.name.span);
-                let mut numbering = |text: &str, _| Ok(labels.intern(text));
-                let indices = scope.values();
-                let built = expander.states(&process.parameters, scope).and_then(|list| {
-                    let expanded = expander.expand(&list, scope, &mut numbering)?;
-                    Some((list.states, expanded))
-                });
-                // Told already; and what is wrong with one of many is wrong with the others.
-                let Some((states, expanded)) = built else { return Err(None) };
-                let number = locals.len() as u32; // The quota keeps it small.
-                members.insert(&indices, number);
-                listed.extend(expanded.alphabet.iter().map(|&(label, span)| (number, label, span)));
-                locals.push(local(indexed(name.text, &indices), states, expanded, spans.clone(), span));
-                Ok(())
+        let expanded = for_each(&parameters, process.name.span, &mut scope, &mut processes, &mut |scope| {
+            let (name, span) = (process.name, process.name.span);
+            let mut numbering = |text: &str, _| Ok(labels.intern(text));
+            let indices = scope.values();
+            let built = expander.states(&process.parameters, scope).and_then(|list| {
+                let expanded = expander.expand(&list, scope, &mut numbering)?;
+                Some((list.states, expanded))
             });
+            // Told already; and what is wrong with one of many is wrong with the others.
+            let Some((states, expanded)) = built else { return Err(None) };
+            let number = locals.len() as u32; // The quota keeps it small.
+            members.insert(&indices, number);
+            listed.extend(expanded.alphabet.iter().map(|&(label, span)| (number, label, span)));
+            locals.push(local(indexed(name.text, &indices), states, expanded, spans.clone(), span));
+            Ok(())
+        });
         match expanded {
             Ok(()) if members.is_empty() => self.empty(process),
             Ok(()) => expander.warn(),

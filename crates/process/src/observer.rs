@@ -3,6 +3,7 @@
 use automata::tester::{Edge, Flaw, State};
 use automata::{Spec, Tester};
 use base::{Diagnostic, Span};
+use language::{Observed, PropertyKind};
 use model::LabelId;
 use rustc_hash::FxHashMap;
 
@@ -11,7 +12,6 @@ use crate::errors::{Sink, fail};
 use crate::eval::Scope;
 use crate::expand::{Expanded, Expander, StateList};
 use crate::labels::{Labels, TAU};
-use crate::property::{Observed, PropertyKind};
 
 /// A tester or spec: what both have.
 pub(crate) struct Observation<'a> {
@@ -78,10 +78,24 @@ impl<'a> Observation<'a> {
     }
 }
 
+/// What a tester or spec takes, about.
+pub(crate) fn bytes(kind: &PropertyKind) -> u64 {
+    let (n_states, n_edges, n_letters) = match kind {
+        PropertyKind::Tester(Observed { process, labels }) => {
+            (process.states.len(), process.edges.len(), labels.len())
+        }
+        PropertyKind::Spec(Observed { process, labels }) => {
+            (process.states.len(), process.edges.len(), labels.len())
+        }
+        _ => (0, 0, 0),
+    };
+    (80 * n_states + 16 * n_edges + 80 * n_letters) as u64
+}
+
 /// The spec of an observation.
 pub(crate) fn spec<'a>(
     observation: &Observation<'a>,
-    _: &mut Expander<'a, '_>,
+    _: &mut Expander<'a, '_, '_>,
     _: &mut Scope<'a, '_>,
 ) -> Option<PropertyKind> {
     let process = Spec {
@@ -96,7 +110,7 @@ pub(crate) fn spec<'a>(
 /// The tester of an observation, if it is a legal one.
 pub(crate) fn tester<'a>(
     observation: &Observation<'a>,
-    expander: &mut Expander<'a, '_>,
+    expander: &mut Expander<'a, '_, '_>,
     scope: &mut Scope<'a, '_>,
 ) -> Option<PropertyKind> {
     let names = observation.list.states.names.iter();

@@ -1,90 +1,39 @@
 //! Properties: what a file wants checked, with its names looked up.
 
-use automata::{Spec, Tester};
 use base::{Diagnostic, SourceId, Span};
-use ltl::{Formula, Formulas, Prop};
-use model::{ExprId, Exprs, LabelId, ProcessId};
+use language::{Asked, Fairness, Ltl, Property, PropertyKind};
+use ltl::{Formulas, Prop};
+use model::{ExprId, Exprs, ProcessId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::ast::{self, Binder, Body, Expr, Name};
 use crate::check::Checker;
 use crate::errors::{Sink, fail};
-use crate::eval::{Quota, Scope, for_each};
+use crate::eval::{Scope, for_each};
 use crate::expand::{Expander, Quotas};
 use crate::labels::Labels;
+use crate::meter::{Meter, Quota};
 use crate::names::{Names, indexed};
 use crate::observer::{self, Observation};
 use crate::{parse, proposition};
 
-/// Something to be checked.
-#[derive(Clone, Debug)]
-pub struct Property {
-    /// Its name; a tester or spec with parameters is one property for each, like `Starves[2]`.
-    pub name: String,
-    /// Where the name stands.
-    pub span: Span,
-    /// What it says.
-    pub kind: PropertyKind,
-}
-
-/// What a property says.
-#[derive(Clone, Debug)]
-pub enum PropertyKind {
-    /// `invariant name = expr;`: the expression is true in every reachable state.
-    Invariant(ExprId),
-    /// `ltl name = formula;`: every run satisfies the formula.
-    Ltl(Ltl),
-    /// `tester Name { … }`: the system does nothing that the tester calls illegal.
-    Tester(Observed<Tester>),
-    /// `spec Name { … }`: the system does only what the spec can do.
-    Spec(Observed<Spec>),
-}
-
-/// A formula of [`Model::formulas`](crate::Model::formulas) about a model.
-#[derive(Clone, Debug)]
-pub struct Ltl {
-    /// The formula.
-    pub formula: Formula,
-    /// Its propositions, each with the expression that says when it is true.
-    pub propositions: Vec<(Prop, ExprId)>,
-}
-
-/// A process over letters, and the labels that these are.
-#[derive(Clone, Debug)]
-pub struct Observed<T> {
-    /// The process.
-    pub process: T,
-    /// Per letter, its label in the system.
-    pub labels: Vec<LabelId>,
-}
-
-/// `fair weak P[*];`: what runs are assumed to be like.
-#[derive(Clone, Debug)]
-pub struct Fairness {
-    /// Strong rather than weak.
-    pub strong: bool,
-    /// The processes, each of which is treated fairly.
-    pub processes: Vec<ProcessId>,
-    /// Where it stands.
-    pub span: Span,
-}
-
 /// Looks up everything that properties name.
-pub(crate) struct Resolver<'s> {
+pub(crate) struct Resolver<'s, 'm> {
     pub(crate) names: &'s Names,
     /// The labels, or none where testers are of no interest.
     pub(crate) labels: Option<&'s Labels>,
     pub(crate) exprs: &'s mut Exprs,
     pub(crate) formulas: &'s mut Formulas,
-    pub(crate) quotas: Quotas,
+    pub(crate) quotas: Quotas<'m>,
     /// Limits the nodes of expressions.
-    pub(crate) nodes: Quota,
+    pub(crate) nodes: Quota<'m>,
+    pub(crate) meter: &'m Meter<'m>,
     pub(crate) sink: &'s mut Sink,
     /// The constants that were met.
     pub(crate) used: &'s mut FxHashSet<String>,
 }
 
-impl Resolver<'_> {
+impl Resolver<'_, '_> {
     /// All properties, in order. `broken` holds the names of those that have errors already.
     pub(crate) fn properties(&mut self, file: &ast::File<'_>, broken: &FxHashSet<Span>) -> Vec<Property> {
         let mut known: FxHashMap<&str, Span> = FxHashMap::default();
@@ -107,7 +56,7 @@ impl Resolver<'_> {
 
     fn property(&mut self, property: &ast::Property<'_>, out: &mut Vec<Property>) {
         let name = property.name;
-        let new = |kind| Property { name: name.text.to_owned(), span: name.span, kind };
+        let new = |kind| declared(name.text.to_owned(), name.span, kind);
         match &property.kind {
             ast::PropertyKind::Invariant(expr) => {
                 out.extend(self.expr(expr).map(|expr| new(PropertyKind::Invariant(expr))));
@@ -143,7 +92,7 @@ impl Resolver<'_> {
 
     /// The text of an expression about states.
     pub(crate) fn text(&mut self, text: &str, source: SourceId, offset: usize) -> Option<ExprId> {
-        let parsed = parse::expression(text, source, offset);
+        let parsed = parse::expression(text, source, offset, self.meter);
         let expr = self.sink.take(parsed)?;
         self.expr(&expr)
     }
@@ -158,7 +107,7 @@ impl Resolver<'_> {
     }
 
     /// The propositions of a formula; `slice` gives the text at a place.
-    pub(crate) fn propositions<'t>(
+    fn propositions<'t>(
         &mut self,
         parsed: &ltl::Parsed,
         slice: impl Fn(Span) -> &'t str,
@@ -201,10 +150,11 @@ impl Resolver<'_> {
         name: Name<'a>,
         parameters: &'a [Binder<'a>],
         body: &'a Body<'a>,
-        make: fn(&Observation<'a>, &mut Expander<'a, '_>, &mut Scope<'a, '_>) -> Option<PropertyKind>,
+        make: fn(&Observation<'a>, &mut Expander<'a, '_, '_>, &mut Scope<'a, '_>) -> Option<PropertyKind>,
         out: &mut Vec<Property>,
     ) {
         let Some(labels) = self.labels else { return };
+        let meter = self.meter;
         let mut processes = self.quotas.processes;
         let mut expander = Expander::new(name.text, body, &mut self.quotas, self.sink);
         let binders: Vec<&Binder<'_>> = parameters.iter().collect();
@@ -216,16 +166,17 @@ impl Resolver<'_> {
                 Box::new(labels.suggest(*error, text))
             })
         };
-        let made = for_each(&binders, name.span, &mut scope, &mut processes, &mut |scope, _| {
+        let made = for_each(&binders, name.span, &mut scope, &mut processes, &mut |scope| {
             let property = expander.states(parameters, scope).and_then(|list| {
                 let expanded = expander.expand(&list, scope, &mut numbering)?;
                 let name = indexed(name.text, &scope.values());
                 let observation = Observation::new(body, list, expanded, labels, expander.sink)?;
                 Some((name, make(&observation, &mut expander, scope)?))
             });
+            meter.take(property.as_ref().map_or(0, |(_, kind)| observer::bytes(kind)))?;
             // Told already; and what is wrong with one of many is wrong with the others.
             let (full_name, kind) = property.ok_or(None)?;
-            out.push(Property { name: full_name, span: name.span, kind });
+            out.push(declared(full_name, name.span, kind));
             Ok(())
         });
         match made {
@@ -235,4 +186,9 @@ impl Resolver<'_> {
         }
         self.quotas.processes = processes;
     }
+}
+
+/// A property of the file. A tester or spec with parameters is one for each, like `Starves[2]`.
+fn declared(name: String, span: Span, kind: PropertyKind) -> Property {
+    Property { name, span: Some(span), asked: Asked::ByDefault, kind }
 }

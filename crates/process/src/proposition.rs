@@ -11,7 +11,8 @@ use rustc_hash::FxHashMap;
 
 use crate::ast::{BinaryOp, Binder, Expr, ExprKind, Place, Quantifier, UnaryOp};
 use crate::errors::Fail;
-use crate::eval::{Quota, Scope, apply, decided, for_each, not_constant};
+use crate::eval::{Scope, apply, decided, for_each, not_constant};
+use crate::meter::Quota;
 use crate::names::Names;
 
 /// Lowers an expression; the quota limits the number of nodes.
@@ -19,22 +20,22 @@ pub(crate) fn lower<'a>(
     expr: &'a Expr<'a>,
     names: &Names,
     exprs: &mut Exprs,
-    quota: &mut Quota,
+    quota: &mut Quota<'_>,
 ) -> Result<ExprId, Fail> {
     let mut scope = Scope::new(&names.constants);
     let mut lowering = Lowering { names, exprs, quota, weights: FxHashMap::default() };
     lowering.expr(expr, &mut scope)
 }
 
-struct Lowering<'n, 'e> {
+struct Lowering<'n, 'e, 'm> {
     names: &'n Names,
     exprs: &'e mut Exprs,
-    quota: &'e mut Quota,
+    quota: &'e mut Quota<'m>,
     /// How many nodes an expression has when nothing is shared, as far as known.
     weights: FxHashMap<ExprId, u64>,
 }
 
-impl<'n> Lowering<'n, '_> {
+impl<'n> Lowering<'n, '_, '_> {
     fn expr<'a>(&mut self, expr: &'a Expr<'a>, scope: &mut Scope<'a, 'n>) -> Result<ExprId, Fail> {
         self.quota.take(1, expr.span)?;
         match &expr.kind {
@@ -298,7 +299,7 @@ impl<'n> Lowering<'n, '_> {
         let mut instances = Vec::new();
         // Ranges are limited before they are gone through; then every node counts.
         let mut copies = *self.quota;
-        for_each(&binders, body.span, scope, &mut copies, &mut |scope, _| {
+        for_each(&binders, body.span, scope, &mut copies, &mut |scope| {
             let instance = self.expr(body, scope)?;
             instances.push(instance);
             Ok::<(), Fail>(())

@@ -2,10 +2,11 @@
 
 mod common;
 
-use base::SourceMap;
-use common::{load_plain, load_text, show};
+use base::{Budget, SourceMap};
+use common::{load_plain, load_text, mistakes, show};
+use language::{Model as _, PropertyKind};
 use model::{System, reference};
-use stubborn_process::{Limits, Model, Options, PropertyKind, load};
+use stubborn_process::{Limits, Model, Options, load};
 
 const RING: &str = "
     const N = 3;
@@ -15,7 +16,14 @@ const RING: &str = "
 fn ring() -> (Model, SourceMap) {
     let mut sources = SourceMap::new();
     let source = sources.add("ring.proc", RING.into()).unwrap();
-    let model = load(&mut sources, source, &Options::default(), &mut |_| Err(String::new())).unwrap();
+    let model = load(
+        &mut sources,
+        source,
+        &Options::default(),
+        &mut |_| Err(String::new()),
+        &mut Budget::unlimited(),
+    )
+    .unwrap();
     (model, sources)
 }
 
@@ -28,7 +36,7 @@ fn resolve(text: &str, padding: usize) -> Result<i64, String> {
             let initial = &reference::initial(&model.system)[0];
             Ok(reference::value(&model.system, expr, initial).unwrap())
         }
-        Err(error) => Err(show(&error.into(), &sources).concat()),
+        Err(errors) => Err(show(&errors, &sources).concat()),
     }
 }
 
@@ -56,9 +64,8 @@ fn formulas_from_elsewhere_are_resolved_with_their_places() {
     let (mut model, mut sources) = ring();
     let mut propositions = |text: &str| {
         let source = sources.add("--ltl", text.into()).unwrap();
-        let parsed = ltl::parse(&mut model.formulas, text, source, 0).unwrap();
-        let resolved = model.resolve_propositions(&parsed, &sources);
-        resolved.map(|list| list.len()).map_err(|errors| show(&errors, &sources))
+        let formula = model.formula(source, &sources);
+        formula.map(|ltl| ltl.propositions.len()).map_err(|errors| show(&errors, &sources))
     };
     assert_eq!(propositions("[] (P[0]@a -> <> P[0]@b) && <> \"exists i in 0..N: P[i]@b\""), Ok(3));
     assert_eq!(
@@ -106,7 +113,7 @@ fn expressions_may_be_long_and_nested() {
     for text in [nested, remainders + " >= 0", sum, all, "count i in 0..20000: P@s == 20000".to_owned()] {
         let mut model = load_plain(&format!("process P {{ s: a -> s; }} invariant x = {text};")).unwrap();
         let PropertyKind::Invariant(expr) = model.properties[0].kind else { panic!() };
-        let proposition = model.system.add_proposition("x", expr);
+        let proposition = model.parts().0.add_proposition("x", expr);
         let mut initial = Vec::new();
         model.system.initial_states(&mut initial);
         let mut scratch = model.system.new_scratch();
@@ -149,8 +156,9 @@ fn every_limit_is_kept() {
         let mut sources = SourceMap::new();
         let source = sources.add("test.proc", text.into()).unwrap();
         let options = Options { limits, ..Options::default() };
-        let loaded = load(&mut sources, source, &options, &mut |_| Ok(b"des (0, 0, 11)".to_vec()));
-        loaded.map(|_| ()).map_err(|errors| show(&errors, &sources).join("\n"))
+        let file = &mut |_: &str| Ok(b"des (0, 0, 11)".to_vec());
+        let loaded = load(&mut sources, source, &options, file, &mut Budget::unlimited());
+        loaded.map(|_| ()).map_err(|trouble| show(&mistakes(trouble), &sources).join("\n"))
     };
     let cases = [
         (Limits { processes: 10, ..unlimited }, "process P[i in 0..10] { s: a -> s; }", true),

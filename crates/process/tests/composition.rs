@@ -127,7 +127,7 @@ fn lowered_steps(model: &Model, state: &[i64]) -> BTreeSet<(String, Vec<usize>, 
     let mut steps = BTreeSet::new();
     for (action, next) in reference::successors(&model.system, state).unwrap() {
         let owners = model.system.action_owners(action).iter().map(|owner| owner.index()).collect();
-        let label = model.system.action_label(action).into_owned();
+        let label = model.system.action_label(action).to_owned();
         assert!(steps.insert((label, owners, next)), "two actions for one step");
     }
     steps

@@ -4,10 +4,10 @@
 mod common;
 
 use common::load_plain;
+use language::PropertyKind;
 use model::reference;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed};
-use stubborn_process::PropertyKind;
 
 /// The processes are in state `a` or `b`; `At(i)` asks whether process `i` is in `b`.
 #[derive(Clone, Debug)]

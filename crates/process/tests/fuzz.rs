@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use base::{SourceMap, Span};
+use base::{Budget, SourceMap, Span};
+use language::{Model as _, Trouble};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed};
 use stubborn_process::{Limits, Options, load};
@@ -30,13 +31,16 @@ fn survive(text: &str, proposition: &str) {
         0..4 => Err("no such file".to_owned()),
         _ => Ok(b"des (0, 2, 2)\n(0, \"a[ 0 ]\", 1)\n(1, tau, 0)\n".to_vec()),
     };
-    match load(&mut sources, source, &options(), &mut loader) {
+    match load(&mut sources, source, &options(), &mut loader, &mut Budget::unlimited()) {
         Ok(mut model) => {
-            if let Err(error) = model.resolve(proposition, other, 0) {
-                assert!(error.span.is_none_or(|span| is_in(span, &sources)), "{error:?}");
+            if let Err(errors) = model.resolve(proposition, other, 0) {
+                assert!(errors.has_errors());
+                let mut spans = errors.iter().filter_map(|error| error.span);
+                assert!(spans.all(|span| is_in(span, &sources)), "{errors:?}");
             }
         }
-        Err(errors) => {
+        Err(Trouble::Limit(limit)) => panic!("{limit}"),
+        Err(Trouble::Wrong(errors)) => {
             assert!(errors.has_errors());
             for error in &errors {
                 let mut spans = error.related.iter().map(|(span, _)| *span).chain(error.span);

@@ -8,8 +8,9 @@ mod common;
 use std::path::{Path, PathBuf};
 
 use common::{explore, load_text};
+use language::PropertyKind;
 use model::reference;
-use stubborn_process::{Model, PropertyKind};
+use stubborn_process::Model;
 
 /// A section: its heading, the model, and what should be said about it.
 struct Section {
@@ -112,6 +113,7 @@ fn describe(model: &Model, warnings: &[String]) -> String {
             PropertyKind::Spec(spec) => {
                 format!("{}; watches {}", spec.process.states.join(" "), spec.process.letters.join(" "))
             }
+            other => panic!("no file declares {other:?}"),
         };
         said += &format!("{}: {verdict}\n", property.name);
     }

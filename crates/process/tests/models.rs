@@ -5,8 +5,9 @@ mod common;
 use std::path::{Path, PathBuf};
 
 use common::{explore, load_text, tester_objects};
+use language::PropertyKind;
 use model::reference;
-use stubborn_process::{Model, PropertyKind};
+use stubborn_process::Model;
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models")
@@ -28,6 +29,7 @@ fn summary(model: &Model) -> (usize, usize, Vec<&str>) {
         }
         PropertyKind::Tester(observed) => tester_objects(model, observed),
         PropertyKind::Ltl(_) | PropertyKind::Spec(_) => false,
+        other => panic!("no file declares {other:?}"),
     };
     let violated = model.properties.iter().filter(|property| violated(&property.kind));
     (graph.len(), deadlocks, violated.map(|property| property.name.as_str()).collect())

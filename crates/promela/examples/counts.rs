@@ -8,6 +8,7 @@ use std::time::Instant;
 
 use base::{Budget, SourceMap};
 use check::{Exact, Stop, search};
+use language::Trouble;
 use model::System as _;
 use stubborn_promela::lower::{Code, Purpose};
 use stubborn_promela::{Options, read};
@@ -58,19 +59,22 @@ fn main() {
 fn count(text: Vec<u8>, limit: u64) -> Result<(u64, bool, usize), String> {
     let mut sources = SourceMap::new();
     let source = sources.add("model.pml", text).map_err(|error| error.message)?;
-    let program = read(&mut sources, source, &Options::default(), &mut |_| Err("no includes".to_owned()))
-        .map_err(|errors| errors.iter().map(|error| error.message.clone()).collect::<Vec<_>>().join("; "))?;
-    let join = |errors: base::Diagnostics| {
-        errors.iter().map(|error| error.message.clone()).collect::<Vec<_>>().join("; ")
+    let join = |trouble: Trouble| match trouble {
+        Trouble::Wrong(errors) => {
+            errors.iter().map(|error| error.message.clone()).collect::<Vec<_>>().join("; ")
+        }
+        Trouble::Limit(limit) => limit.to_string(),
     };
-    let mut code = Code::new(Arc::new(program), Purpose::Formulas).map_err(join)?;
+    let (mut loader, mut budget) = (|_: &str| Err("no includes".to_owned()), Budget::unlimited());
+    let read = read(&mut sources, source, &Options::default(), &mut loader, &mut budget);
+    let (program, _) = read.map_err(join)?;
+    let mut code = Code::new(Arc::new(program), Purpose::Formulas, &mut budget).map_err(join)?;
     loop {
-        let mut budget = Budget::unlimited();
         budget.max_states = limit;
         let mut store = Exact::new(code.system.width(), 4_000_000_000);
-        let explored = search::bfs::search(&code.system, &mut store, &[], &mut budget);
+        let explored = search::bfs::search(&*code.system, &mut store, &[], &mut budget);
         match explored.stop {
-            Some(Stop::Fault(error, run)) => match code.extend(&error).map_err(join)? {
+            Some(Stop::Fault(error, run)) => match code.extend(&error, &[], &mut budget).map_err(join)? {
                 Some(more) => code = more,
                 None => {
                     return Err(format!(

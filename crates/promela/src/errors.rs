@@ -1,6 +1,6 @@
 //! Where errors and warnings are collected while a model is read.
 
-use base::{Diagnostic, Diagnostics, Severity, Span};
+use base::{Diagnostic, Diagnostics, Limit, Severity, Span};
 use rustc_hash::FxHashSet;
 
 /// An error on its way to whoever collects errors; boxed, since most results are good.
@@ -43,6 +43,8 @@ pub(crate) struct Sink {
     seen: FxHashSet<(Option<Span>, &'static str)>,
     /// How many messages were added, known or not.
     n_added: usize,
+    /// Why the work was given up.
+    limit: Option<Limit>,
 }
 
 impl Sink {
@@ -62,9 +64,19 @@ impl Sink {
         }
     }
 
-    /// Whether more errors would not be listed.
+    /// Whether it is no use to go on: more errors would not be listed, or the budget is spent.
     pub(crate) fn is_full(&self) -> bool {
-        self.errors.len() >= Sink::MAX_LISTED || self.n_added >= 10 * Sink::MAX_LISTED
+        self.errors.len() >= Sink::MAX_LISTED || self.n_added >= 10 * Sink::MAX_LISTED || self.limit.is_some()
+    }
+
+    /// Notes that a piece of work could not be paid for.
+    pub(crate) fn pay(&mut self, paid: Result<(), Limit>) {
+        self.limit = self.limit.or(paid.err());
+    }
+
+    /// Why the work was given up, if it was.
+    pub(crate) fn limit(&self) -> Result<(), Limit> {
+        self.limit.map_or(Ok(()), Err)
     }
 
     pub(crate) fn has_errors(&self) -> bool {

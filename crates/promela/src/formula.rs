@@ -16,7 +16,9 @@ impl Program {
     /// let text = "byte x; active proctype P() { x = 1 } ltl p { [] (x == 1 -> <> (x > 1 && x < 9)) }";
     /// let mut sources = base::SourceMap::new();
     /// let source = sources.add("model.pml", text.into()).unwrap();
-    /// let program = read(&mut sources, source, &Options::default(), &mut |_| Err(String::new())).unwrap();
+    /// let (options, mut budget) = (Options::default(), base::Budget::unlimited());
+    /// let mut loader = |_: &str| Err(String::new());
+    /// let (program, _) = read(&mut sources, source, &options, &mut loader, &mut budget).unwrap();
     /// let mut formulas = ltl::Formulas::new();
     /// let (formula, propositions) = program.ltl(&program.formulas[0].formula, &mut formulas);
     /// assert_eq!(propositions.len(), 2);

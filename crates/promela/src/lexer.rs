@@ -7,7 +7,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use base::{SourceId, Span};
+use base::{Limit, SourceId, Span};
 use logos::{Filter, Lexer, Logos};
 
 use crate::words::Word;
@@ -253,10 +253,20 @@ fn ends_a_line(blank: &str) -> bool {
 
 /// All tokens of a text, ends of lines included; the last one is [`Kind::End`].
 pub(crate) fn tokens(text: &str, source: SourceId) -> Vec<Token> {
+    tokens_within(text, source, &mut || Ok(())).unwrap_or_default()
+}
+
+/// The same, as long as each token can be paid for.
+pub(crate) fn tokens_within(
+    text: &str,
+    source: SourceId,
+    pay: &mut dyn FnMut() -> Result<(), Limit>,
+) -> Result<Vec<Token>, Limit> {
     let mut tokens: Vec<Token> = Vec::new();
     let mut first = true;
     let mut end_of_last = 0;
     for (kind, range) in Kind::lexer(text).spanned() {
+        pay()?;
         let kind = kind.unwrap_or(Kind::Unknown);
         // A comment may contain the end of a line.
         first |= ends_a_line(&text[end_of_last..range.start]);
@@ -278,7 +288,7 @@ pub(crate) fn tokens(text: &str, source: SourceId) -> Vec<Token> {
     }
     let span = Span::new(source, text.len(), text.len());
     tokens.push(Token { kind: Kind::End, text: "".into(), span, first: true, origin: 0 });
-    tokens
+    Ok(tokens)
 }
 
 #[cfg(test)]

@@ -1,168 +1,229 @@
 //! A model that can be checked: the code of a program, and what the program wants to be checked.
 
+use std::cell::OnceCell;
 use std::sync::Arc;
 
-use base::Diagnostics;
-use ltl::{Formula, Formulas, Prop};
-use model::{ActionSystem, ExprId, StepError, Steps, System as _};
-use rustc_hash::FxHashSet;
+use base::{Budget, Diagnostics, Limit, SourceId, SourceMap};
+use language::story::Story;
+use language::{Asked, File, Language, Ltl, Property, PropertyKind, Purpose, Refined, Trouble, View};
+use ltl::Formulas;
+use model::{ActionSystem, ExprId, StepError};
 
-use crate::lower::{Claim, Code, Purpose};
-use crate::program::{ProctypeId, ProctypeKind, Program};
+use crate::discover::discover;
+use crate::lower::tell::Teller;
+use crate::lower::{self, Code};
+use crate::program::{Expr, Formula, ProctypeId, ProctypeKind, Program};
+use crate::{Limits, Loader, Options, Questions, read};
+
+/// Promela.
+pub const LANGUAGE: Language = Language {
+    name: "promela",
+    a_model: "a Promela model",
+    extensions: &["pml", "prom", "promela", "spin"],
+    recognizes,
+    read: |file, options, sources, loader, budget| {
+        Ok(Box::new(Model::read(file, options, sources, loader, budget)?))
+    },
+};
+
+/// Whether a line begins with `proctype` or `active`, as in no other language; only the beginning counts.
+fn recognizes(bytes: &[u8]) -> bool {
+    const MAX_BYTES: usize = 1 << 16;
+    let text = String::from_utf8_lossy(&bytes[..bytes.len().min(MAX_BYTES)]);
+    let begins = |line: &str| {
+        let mut words = line.split([' ', '\t', '(', '[']).filter(|word| !word.is_empty());
+        match words.next() {
+            Some("proctype") => true,
+            Some("active") => words.any(|word| word == "proctype"),
+            _ => false,
+        }
+    };
+    text.lines().any(begins)
+}
 
 /// A model in Promela.
 #[derive(Debug)]
 pub struct Model {
     /// The code, without assertions.
-    pub code: Code,
-    /// The pool of the formulas.
-    pub formulas: Formulas,
+    code: Code,
+    /// The same for other purposes, as far as it was needed.
+    others: [OnceCell<Code>; 3],
+    formulas: Formulas,
+    questions: Questions,
+    /// What was asked about this code.
+    asked: Vec<Expr>,
+    /// About the text, then about questions.
+    warnings: Diagnostics,
+    sources: SourceMap,
+    file: String,
 }
-
-/// A formula of a model.
-#[derive(Clone, Debug)]
-pub struct Property {
-    /// Its name.
-    pub name: String,
-    /// What it says.
-    pub formula: Formula,
-    /// The expressions of its propositions.
-    pub propositions: Vec<(Prop, ExprId)>,
-}
-
-/// How far a model is run to find out which processes there are.
-const MAX_STATES: usize = 20_000;
 
 impl Model {
-    /// The model of a program.
+    /// The model in a file.
     ///
     /// # Errors
-    /// What is legal, but not supported.
-    pub fn new(program: Program) -> Result<Model, Diagnostics> {
-        let code = Code::new(Arc::new(program), Purpose::Formulas)?;
-        Ok(Model { code: discover(code)?, formulas: Formulas::new() })
+    /// Everything that is wrong with it, each with its place; or the budget is spent.
+    pub fn read(
+        file: File,
+        options: &language::Options,
+        sources: &mut SourceMap,
+        loader: &mut Loader<'_>,
+        budget: &mut Budget<'_>,
+    ) -> Result<Model, Trouble> {
+        // A name alone has the value 1, as for the C preprocessor.
+        let text = |value: &Option<String>| value.clone().unwrap_or_else(|| "1".to_owned());
+        let defines = options.definitions.iter().map(|(name, value)| (name.clone(), text(value))).collect();
+        let limits = Limits { processes: options.max_processes, ..Limits::default() };
+        let source = sources.add(file.name.clone(), file.bytes)?;
+        let (program, questions) = read(sources, source, &Options { defines, limits }, loader, budget)?;
+        Model::new(program, questions, file.name, sources.clone(), budget)
     }
 
-    /// The system.
-    pub fn system(&self) -> &ActionSystem {
+    /// The model of a program, which is in this file.
+    ///
+    /// # Errors
+    /// What is legal, but not supported; or the budget is spent.
+    pub fn new(
+        program: Program,
+        questions: Questions,
+        file: String,
+        sources: SourceMap,
+        budget: &mut Budget<'_>,
+    ) -> Result<Model, Trouble> {
+        let warnings = program.warnings.clone();
+        let code = Code::new(Arc::new(program), lower::Purpose::Formulas, budget)?;
+        let code = discover(code, budget)?;
+        let (others, formulas) = (Default::default(), Formulas::new());
+        Ok(Model { code, others, formulas, questions, asked: Vec::new(), warnings, sources, file })
+    }
+
+    /// The code for a purpose.
+    fn code_for(&self, purpose: Purpose, budget: &mut Budget<'_>) -> Result<&Code, Limit> {
+        let (at, purpose) = match purpose {
+            Purpose::Runs | Purpose::Replay => return Ok(&self.code),
+            Purpose::Assertions => (0, lower::Purpose::Assertions),
+            Purpose::EndStates => (1, lower::Purpose::EndStates),
+            Purpose::Walk => (2, lower::Purpose::Simulation),
+        };
+        if let Some(code) = self.others[at].get() {
+            return Ok(code);
+        }
+        match self.code.with_purpose(purpose, budget) {
+            Ok(code) => Ok(self.others[at].get_or_init(|| code)),
+            Err(Trouble::Limit(limit)) => Err(limit),
+            // What could be made for one purpose can be made for all.
+            Err(Trouble::Wrong(_)) => Ok(&self.code),
+        }
+    }
+
+    /// The expressions of the system that these are.
+    fn expressions<'e>(
+        &mut self,
+        exprs: impl IntoIterator<Item = &'e Expr> + Clone,
+    ) -> Result<Vec<ExprId>, Diagnostics> {
+        self.asked.extend(exprs.clone().into_iter().cloned());
+        self.code.expressions(exprs)
+    }
+
+    fn ltl(&mut self, formula: &Formula) -> Result<Ltl, Diagnostics> {
+        let program = self.code.program().clone();
+        let (formula, propositions) = program.ltl(formula, &mut self.formulas);
+        let exprs = self.expressions(propositions.iter().map(|(_, expr)| *expr))?;
+        let propositions = propositions.iter().map(|(prop, _)| *prop).zip(exprs).collect();
+        Ok(Ltl { formula, propositions })
+    }
+
+    /// That an expression is false again and again; or, for ever from some point on.
+    fn again_and_again(&mut self, text: &str, expr: ExprId, for_ever: bool) -> Ltl {
+        let formulas = &mut self.formulas;
+        let prop = formulas.proposition(text);
+        let holds = formulas.prop(prop);
+        let fails = formulas.not(holds);
+        let formula = if for_ever {
+            let always = formulas.globally(fails);
+            formulas.finally(always)
+        } else {
+            let some_day = formulas.finally(fails);
+            formulas.globally(some_day)
+        };
+        Ltl { formula, propositions: vec![(prop, expr)] }
+    }
+}
+
+impl language::Model for Model {
+    fn language(&self) -> &'static str {
+        LANGUAGE.name
+    }
+
+    fn warnings(&self) -> &Diagnostics {
+        &self.warnings
+    }
+
+    fn system(&self) -> &ActionSystem {
         &self.code.system
     }
 
-    /// The same code with assertions, in which runs that end where they may go on for ever.
-    ///
-    /// # Errors
-    /// None, after the code was made.
-    pub fn safety(&self) -> Result<Code, Diagnostics> {
-        self.code.with_purpose(Purpose::Assertions)
+    fn parts(&mut self) -> (&mut ActionSystem, &mut Formulas) {
+        (Arc::make_mut(&mut self.code.system), &mut self.formulas)
     }
 
-    /// The same without assertions.
-    ///
-    /// # Errors
-    /// None, after the code was made.
-    pub fn ends(&self) -> Result<Code, Diagnostics> {
-        self.code.with_purpose(Purpose::EndStates)
+    fn view(&self, purpose: Purpose, budget: &mut Budget<'_>) -> Result<View, Limit> {
+        let code = self.code_for(purpose, budget)?.clone();
+        let system = code.system.clone();
+        let teller = Teller { code, sources: self.sources.clone(), file: self.file.clone() };
+        let story: Arc<dyn Story> = Arc::new(teller);
+        Ok(View { system, story: Some(story) })
     }
 
-    /// The same code with assertions, for simulation.
-    ///
-    /// # Errors
-    /// None, after the code was made.
-    pub fn simulation(&self) -> Result<Code, Diagnostics> {
-        self.code.with_purpose(Purpose::Simulation)
+    fn resolve(&mut self, text: &str, source: SourceId, offset: usize) -> Result<ExprId, Diagnostics> {
+        let expr = self.questions.expression(text, source, offset)?;
+        self.warnings.extend(self.questions.warnings.drain(..));
+        Ok(self.expressions([&expr])?[0])
     }
 
-    /// Makes the code that a fault says is missing, if it does. Everything that was resolved must be
-    /// resolved again.
-    ///
-    /// # Errors
-    /// What is legal, but not supported.
-    pub fn extend(&mut self, error: &StepError) -> Result<bool, Diagnostics> {
-        let Some(code) = self.code.extend(error)? else { return Ok(false) };
-        self.code = discover(code)?;
-        Ok(true)
+    fn formula(&mut self, source: SourceId, sources: &SourceMap) -> Result<Ltl, Diagnostics> {
+        let formula = self.questions.formula(&sources.get(source).text, source, 0)?;
+        self.warnings.extend(self.questions.warnings.drain(..));
+        self.ltl(&formula)
     }
 
-    /// The formulas of the model.
-    ///
-    /// # Errors
-    /// What is legal, but not supported.
-    pub fn properties(&mut self) -> Result<Vec<Property>, Diagnostics> {
+    fn properties(&mut self) -> Result<Vec<Property>, Diagnostics> {
         let program = self.code.program().clone();
-        let mut properties = Vec::new();
-        for property in &program.formulas {
-            let (formula, propositions) = program.ltl(&property.formula, &mut self.formulas);
-            let mut resolved = Vec::new();
-            for (prop, expr) in propositions {
-                resolved.push((prop, self.code.expression(expr)?));
-            }
-            properties.push(Property { name: property.name.to_string(), formula, propositions: resolved });
+        let property = |name: &str, span, asked, kind| Property { name: name.to_owned(), span, asked, kind };
+        let mut properties = vec![
+            property("assertions", None, Asked::ByDefault, PropertyKind::Assertions),
+            property("end-states", None, Asked::ByDefault, PropertyKind::EndStates),
+        ];
+        for declared in &program.formulas {
+            let kind = PropertyKind::Ltl(self.ltl(&declared.formula)?);
+            properties.push(property(&declared.name, Some(declared.span), Asked::ByDefault, kind));
         }
-        Ok(properties)
-    }
-
-    /// The names of the never claims of the model.
-    pub fn claim_names(&self) -> Vec<String> {
-        let claims = self.code.program().proctypes.iter();
-        claims
-            .filter(|proctype| proctype.kind == ProctypeKind::Never)
-            .map(|proctype| proctype.name.to_string())
-            .collect()
-    }
-
-    /// The never claims of the model, each with its name.
-    ///
-    /// # Errors
-    /// What is legal, but not supported.
-    pub fn claims(&mut self) -> Result<Vec<(String, Claim)>, Diagnostics> {
-        let program = self.code.program().clone();
-        let mut claims = Vec::new();
         for (index, proctype) in program.proctypes.iter().enumerate() {
             if proctype.kind == ProctypeKind::Never {
                 let claim = self.code.claim(ProctypeId::new(index), &mut self.formulas)?;
-                claims.push((proctype.name.to_string(), claim));
+                let kind = PropertyKind::Claim(claim);
+                properties.push(property(&proctype.name, Some(proctype.span), Asked::ByDefault, kind));
             }
         }
-        Ok(claims)
+        let (idles, accepts) = (self.code.non_progress()?, self.code.accepts()?);
+        let progress = PropertyKind::Progress(self.again_and_again("np_", idles, false));
+        properties.push(property("progress", None, Asked::ByKind, progress));
+        let acceptance = PropertyKind::Acceptance(self.again_and_again("accept_", accepts, true));
+        properties.push(property("acceptance", None, Asked::ByKind, acceptance));
+        Ok(properties)
     }
-}
 
-/// Runs a model for a while, and makes the code that is missing.
-fn discover(mut code: Code) -> Result<Code, Diagnostics> {
-    loop {
-        match missing(&code) {
-            Some(error) => match code.extend(&error)? {
-                Some(more) => code = more,
-                None => return Ok(code),
-            },
-            None => return Ok(code),
-        }
+    fn can_refine(&self, error: &StepError) -> bool {
+        self.code.can_extend(error)
     }
-}
 
-/// A fault that says that code is missing, if one is met soon.
-fn missing(code: &Code) -> Option<StepError> {
-    let system = &code.system;
-    let mut scratch = system.new_scratch();
-    let mut steps = Steps::new(system.width());
-    let mut queue: Vec<Box<[u32]>> = system.initial().map(Into::into).collect();
-    let mut known: FxHashSet<Box<[u32]>> = queue.iter().cloned().collect();
-    let mut next = 0;
-    while next < queue.len() && queue.len() < MAX_STATES {
-        steps.clear();
-        if let Err(error) = system.successors(&queue[next], &mut scratch, &mut steps)
-            && code.can_extend(&error)
-        {
-            return Some(error);
-        }
-        for (_, target) in steps.iter() {
-            if !known.contains(target) {
-                let target: Box<[u32]> = target.into();
-                known.insert(target.clone());
-                queue.push(target);
-            }
-        }
-        next += 1;
+    fn refine(&mut self, error: &StepError, budget: &mut Budget<'_>) -> Result<Refined, Trouble> {
+        let Some(code) = self.code.extend(error, &self.asked, budget)? else { return Ok(Refined::No) };
+        let code = discover(code, budget)?;
+        let others = self.others.iter().filter_map(OnceCell::get);
+        budget.release(self.code.bytes() + others.map(Code::bytes).sum::<u64>());
+        self.code = code;
+        (self.others, self.asked) = (Default::default(), Vec::new());
+        Ok(Refined::Parts)
     }
-    None
 }

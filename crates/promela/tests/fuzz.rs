@@ -111,13 +111,15 @@ fn try_run(text: &str) -> bool {
     let Ok(program) = read_text(text).0 else { return false };
     let program = Arc::new(program);
     for purpose in [Purpose::Formulas, Purpose::Assertions] {
-        let Ok(mut code) = Code::new(program.clone(), purpose) else { return false };
+        let Ok(mut code) = Code::new(program.clone(), purpose, &mut Budget::unlimited()) else {
+            return false;
+        };
         for _ in 0..4 {
             let mut budget = Budget::unlimited();
             budget.max_states = 300;
             let mut store = Exact::new(code.system.width(), 1_000_000_000);
-            match search::bfs::search(&code.system, &mut store, &[], &mut budget).stop {
-                Some(Stop::Fault(error, _)) => match code.extend(&error) {
+            match search::bfs::search(&*code.system, &mut store, &[], &mut budget).stop {
+                Some(Stop::Fault(error, _)) => match code.extend(&error, &[], &mut budget) {
                     Ok(Some(more)) => code = more,
                     _ => {
                         let message = code.describe(&error);

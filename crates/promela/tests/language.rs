@@ -186,7 +186,8 @@ fn included_files_are_found_beside_the_including_one() {
         "lib/b.h" => Ok(b"#define N 3".to_vec()),
         _ => Err("no such file".to_owned()),
     };
-    let program = read(&mut sources, source, &Options::default(), &mut loader).unwrap();
+    let mut budget = base::Budget::unlimited();
+    let (program, _) = read(&mut sources, source, &Options::default(), &mut loader, &mut budget).unwrap();
     assert_eq!(texts(&program), ["x = 3"]);
 }
 

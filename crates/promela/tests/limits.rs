@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{read_text, read_with, shown};
+use common::{read_text, read_with, shown, wrong};
 use stubborn_promela::{Limits, Options, read};
 
 /// The kinds of errors in a text.
@@ -39,8 +39,9 @@ fn endless_includes() {
     let load = |text: &str, loader: &mut dyn FnMut(&str) -> Result<Vec<u8>, String>| {
         let mut sources = base::SourceMap::new();
         let source = sources.add("model.pml", text.into()).unwrap();
-        let errors = read(&mut sources, source, &Options::default(), loader).unwrap_err();
-        shown(&errors, &sources)
+        let mut budget = base::Budget::unlimited();
+        let read = read(&mut sources, source, &Options::default(), loader, &mut budget);
+        shown(&wrong(read.unwrap_err()), &sources)
     };
     let said = load("#include \"a\"", &mut |_| Ok(b"\n#include \"a\"".to_vec()));
     assert_eq!(said, "2:10: endless-include: a includes itself (is being read already)\n");

@@ -14,14 +14,17 @@ use stubborn_promela::lower::{Code, Purpose};
 fn room(text: &str, names: &[&str]) -> Vec<(i64, i64)> {
     let (program, _) = read_text(text);
     let program = program.unwrap_or_else(|_| panic!("a good model: {text}"));
-    let mut code = Code::new(Arc::new(program), Purpose::Assertions).unwrap_or_else(|_| panic!("{text}"));
+    let mut budget = Budget::unlimited();
+    let code = Code::new(Arc::new(program), Purpose::Assertions, &mut budget);
+    let mut code = code.unwrap_or_else(|_| panic!("{text}"));
     loop {
         let mut store = Exact::new(code.system.width(), u64::MAX);
-        let explored = search::bfs::search(&code.system, &mut store, &[], &mut Budget::unlimited());
+        let explored = search::bfs::search(&*code.system, &mut store, &[], &mut budget);
         match explored.stop {
             None => break,
             Some(Stop::Fault(error, _)) if code.can_extend(&error) => {
-                code = code.extend(&error).ok().flatten().unwrap_or_else(|| panic!("{text}"));
+                code =
+                    code.extend(&error, &[], &mut budget).ok().flatten().unwrap_or_else(|| panic!("{text}"));
             }
             Some(stop) => panic!("{stop:?} in {text}"),
         }

@@ -2,22 +2,24 @@
 
 mod common;
 
-use common::{read_text, shown};
+use base::Budget;
+use common::model_of;
+use language::story::Way;
+use language::{Model as _, Purpose, Story, View};
 use model::{ActionId, ActionSystem, reference};
-use stubborn_promela::Model;
-use stubborn_promela::lower::Code;
-use stubborn_promela::lower::tell::Way;
 
-/// The code of a model that can be simulated.
-fn code(text: &str) -> Code {
-    let (program, sources) = read_text(text);
-    let program = program.unwrap_or_else(|errors| panic!("{}", shown(&errors, &sources)));
-    Model::new(program).and_then(|model| model.simulation()).expect("it can be made")
+/// A model that can be simulated.
+fn view(text: &str) -> View {
+    model_of(text).0.view(Purpose::Walk, &mut Budget::unlimited()).expect("it can be made")
+}
+
+fn story(view: &View) -> &dyn Story {
+    view.story.as_deref().expect("there is always one")
 }
 
 /// Takes the first step again and again: all statements, what is printed, and the last state.
-fn first_run(code: &Code) -> (Vec<String>, String, Vec<i64>) {
-    let system: &ActionSystem = &code.system;
+fn first_run(view: &View) -> (Vec<String>, String, Vec<i64>) {
+    let system: &ActionSystem = &view.system;
     let mut state = reference::initial(system).remove(0);
     let (mut statements, mut output) = (Vec::new(), String::new());
     for _ in 0..100 {
@@ -27,12 +29,12 @@ fn first_run(code: &Code) -> (Vec<String>, String, Vec<i64>) {
             break;
         };
         let mut here = state.clone();
-        for part in system.parts(action) {
-            for statement in code.tell(part, &here) {
+        for part in reference::parts(system, action, &state).expect("no fault").expect("it is enabled").0 {
+            for statement in story(view).statements(part, &here) {
                 statements.push(format!("{}: {}", statement.process, statement.text));
                 output.extend(statement.output);
             }
-            here = reference::fire(system, part, &here).expect("it is enabled");
+            here = reference::act(system, part, &here).expect("it is enabled");
         }
         assert_eq!(here, after, "the parts make the step");
         state = after;
@@ -43,7 +45,7 @@ fn first_run(code: &Code) -> (Vec<String>, String, Vec<i64>) {
 #[test]
 fn printf_prints_as_spin_does() {
     // `spin -T` prints the same.
-    let code = code(
+    let view = view(
         "mtype = { red, green }; mtype m = green;
          active proctype P() {
              printf(\"%d %u %x %o %c %e %e 100%%\\n\", -1, -1, 255, 8, 65, red, m);
@@ -51,40 +53,40 @@ fn printf_prints_as_spin_does() {
              printf(\"\\ttab %e\\n\", 7)
          }",
     );
-    let (_, output, _) = first_run(&code);
+    let (_, output, _) = first_run(&view);
     assert_eq!(output, "-1 4294967295 ff 10 A red green 100%\ngreen\ttab 7\n");
 }
 
 #[test]
 fn atomic_and_d_step_are_told_statement_by_statement() {
-    let code = code(
+    let view = view(
         "byte x;
          active proctype P() {
              atomic { x = 1; x++ };
              d_step { x++; if :: x > 5 -> x = 0 :: else -> x = 9; printf(\"nine\\n\") fi }
          }",
     );
-    let (statements, output, state) = first_run(&code);
+    let (statements, output, state) = first_run(&view);
     let expected = ["x = 1", "x++", "x++", "else", "x = 9", "printf(\"nine\\n\")", "ends"];
     let expected: Vec<String> = expected.iter().map(|text| format!("P(0): {text}")).collect();
     assert_eq!(statements, expected);
     assert_eq!(output, "nine\n");
-    assert_eq!(code.items(&state)[0].value, "9");
+    assert_eq!(story(&view).items(&state)[0].value, "9");
 }
 
 #[test]
 fn a_handshake_has_two_statements_and_a_message() {
-    let code = code(
+    let view = view(
         "mtype = { ping };
          chan c = [0] of { mtype, byte }, box = [2] of { byte };
          active proctype A() { c!ping(3); box!5; box!6 }
          active proctype B() { byte x; c?ping(x); box?x }",
     );
-    let system = &code.system;
+    let system = &*view.system;
     let mut state = reference::initial(system).remove(0);
     let step = |state: &mut Vec<i64>| {
         let (action, after) = reference::successors(system, state).expect("no fault").remove(0);
-        let told = code.tell(action, state);
+        let told = story(&view).statements(action, state);
         *state = after;
         told
     };
@@ -99,9 +101,9 @@ fn a_handshake_has_two_statements_and_a_message() {
     let told = step(&mut state);
     assert_eq!(told[0].message.as_ref().map(|message| message.way.clone()), Some(Way::Sent));
     let items: Vec<String> =
-        code.items(&state).iter().map(|item| format!("{} = {}", item.name, item.value)).collect();
+        story(&view).items(&state).iter().map(|item| format!("{} = {}", item.name, item.value)).collect();
     assert_eq!(items, ["box = [5,6]", "B(1):x = 3"]);
-    assert!(code.positions(&state)[0].is_over);
+    assert!(story(&view).places(&state)[0].is_over);
 }
 
 #[test]
@@ -120,8 +122,8 @@ fn mistakes_are_faults_where_assertions_are() {
             "chan c = [1] of {{ byte, byte }}, meet = [0] of {{ byte }}; byte table[2]; chan none;
              active proctype P() {{ byte x; {body} }}"
         );
-        let code = code(&text);
-        let system = &code.system;
+        let view = view(&text);
+        let system = &*view.system;
         let mut scratch = model::System::new_scratch(system);
         let mut steps = model::Steps::new(model::System::width(system));
         let mut state: Vec<u32> = system.initial().next().expect("there is one").to_vec();
@@ -132,8 +134,8 @@ fn mistakes_are_faults_where_assertions_are() {
                 Ok(()) => state = steps.iter().next().map(|(_, state)| state.to_vec()).expect("no fault"),
             }
         };
-        assert_eq!(code.describe(&error), what);
+        assert_eq!(story(&view).fault(&error).as_deref(), Some(what));
         let action: ActionId = error.action.expect("it happens in a step");
-        assert!(!code.tell(action, &system.layout().decode(&state)).is_empty());
+        assert!(!story(&view).statements(action, &system.layout().decode(&state)).is_empty());
     }
 }

@@ -4,45 +4,109 @@
 //! [reference semantics](mod@model::reference) of action systems, on unpacked values, so that
 //! neither the packing of states nor the interpreter nor the index of actions is its own witness.
 //! What it accepts is shown to the user; what it rejects is a bug in Stubborn, and is reported as
-//! one, never as a verdict.
+//! one, never as a verdict. A judge whose budget is spent has nothing to say.
+//!
+//! There is one way in, [`judge`]: a [`Question`] and the [`Evidence`]. States are looked at as they come, and
+//! are not kept: of a long run, [`Replayed`] has a state now and then, from which the others can be computed
+//! again.
+//!
+//! | module | judges |
+//! |---|---|
+//! | here | deadlocks, violated expressions, faults: the last state |
+//! | [`mod@fairness`] | whether the cycle of a run is fair |
+//! | `words` | formulas and claims: the word of what is true |
+//! | [`mod@tester`] | testers: the word of what happens |
 
 pub mod fairness;
-pub mod formula;
+mod replayed;
 pub mod tester;
-
-pub use fairness::judge_fairness;
-pub use formula::{judge_claim, judge_deadlock_claim, judge_formula, judge_prefix};
-pub use tester::{TesterClaim, judge_tester};
+mod words;
 
 use std::fmt;
 
-use model::reference::{self, Values};
-use model::{ActionSystem, Describe, ExprId, Fault, Run};
+use base::{Budget, Limit};
+use ltl::{Formula, Formulas, Prop};
+use model::{ActionSystem, Describe, ExprId, Fault, LabelId, Run, reference};
 
-/// What a run is said to show in its last state.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Claim {
-    /// No action is enabled.
+pub use fairness::{Constraint, Reason, Subject};
+pub use replayed::Replayed;
+pub use tester::TesterClaim;
+
+/// What a run is said to show.
+#[derive(Clone, Copy)]
+pub enum Question<'q> {
+    /// It can be repeated.
+    Possible,
+    /// In its last state, no action is enabled.
     Deadlock,
-    /// The expression is false.
+    /// In its last state, the expression is false.
     Violates(ExprId),
-    /// The model goes wrong: in a step from here, or in one of its propositions.
+    /// In its last state, the model goes wrong: in a step from there, or in one of its propositions.
     Fault(Fault),
+    /// The formula is not true of it.
+    Formula {
+        /// The pool of the formula.
+        formulas: &'q Formulas,
+        /// What every run should satisfy.
+        formula: Formula,
+        /// Its propositions, each with the expression that says when it is true.
+        propositions: &'q [(Prop, ExprId)],
+    },
+    /// The automaton accepts it, by the definition of its kind. A deadlock is accepted if the automaton says
+    /// so; where that says nothing of ends, the last state repeats for ever.
+    Claim {
+        /// What accepts the runs that must not be.
+        automaton: &'q automata::AnyAutomaton,
+        /// Its propositions, each with the expression that says when it is true.
+        propositions: &'q [(Prop, ExprId)],
+    },
+    /// The tester calls it illegal.
+    Tester {
+        /// The tester, as it was written.
+        tester: &'q automata::Tester,
+        /// Per letter, its label in the system.
+        labels: &'q [LabelId],
+        /// What is illegal about it.
+        claim: TesterClaim,
+    },
 }
 
-/// A run that was repeated and shows what was claimed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Replayed {
-    n_variables: usize,
-    /// The states along the run, one after the other: one more than it has steps.
-    values: Vec<i64>,
+/// How a run goes on after its last step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// Anyhow: what matters has happened.
+    Open,
+    /// Not at all: nothing that counts can happen any more.
+    Deadlock,
+    /// The steps after so many repeat for ever. If there are none, the run ends in a deadlock, whose state does.
+    Cycle(usize),
 }
 
-impl Replayed {
-    /// The state after so many steps: one value per variable.
-    pub fn state(&self, step: usize) -> &[i64] {
-        &self.values[step * self.n_variables..(step + 1) * self.n_variables]
+/// A run, and what it is said to be like.
+#[derive(Clone, Copy)]
+pub struct Evidence<'e> {
+    /// The run.
+    pub run: &'e Run,
+    /// How it goes on.
+    pub ending: Ending,
+    /// What its cycle, if it has one, is said to be fair to.
+    pub fair_to: &'e [Constraint],
+}
+
+impl<'e> Evidence<'e> {
+    /// A run that goes on like this, whether or not it is fair.
+    pub fn new(run: &'e Run, ending: Ending) -> Evidence<'e> {
+        Evidence { run, ending, fair_to: &[] }
     }
+}
+
+/// What a judge has found to be so.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Judged {
+    /// The run.
+    pub replayed: Replayed,
+    /// Why its cycle is fair to each of the constraints, in their order; none if there is no cycle.
+    pub fairness: Vec<Reason>,
 }
 
 /// Why a run was rejected.
@@ -55,96 +119,166 @@ impl fmt::Display for Rejection {
     }
 }
 
-impl std::error::Error for Rejection {}
+/// Why nothing is shown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Doubt {
+    /// The run does not show what is claimed.
+    Rejected(Rejection),
+    /// The budget was spent before that was known.
+    Limit(Limit),
+}
 
-/// Repeats `run` and checks `claim` in its last state.
-pub fn judge(system: &ActionSystem, run: &Run, claim: Claim) -> Result<Replayed, Rejection> {
-    let replayed = repeat(system, run)?;
-    let last = replayed.state(run.actions.len());
-    let failed = |fault: Fault| Rejection(format!("the last state cannot be judged: {fault}"));
-    match claim {
-        Claim::Deadlock => match reference::enabled(system, last).map_err(failed)?.first() {
-            None => Ok(replayed),
-            Some(&action) => {
-                let label = system.action_label(action);
-                Err(Rejection(format!("the run does not end in a deadlock: `{label}` is enabled")))
-            }
-        },
-        Claim::Violates(expr) => match reference::value(system, expr, last).map_err(failed)? {
-            0 => Ok(replayed),
-            _ => Err(Rejection("the expression is true in the last state".to_owned())),
-        },
-        Claim::Fault(claimed) => {
-            let in_step = reference::successors(system, last).err();
-            let in_propositions = system
-                .propositions()
-                .iter()
-                .filter_map(|known| reference::value(system, known.expr, last).err());
-            if in_step.into_iter().chain(in_propositions).any(|fault| fault == claimed) {
-                Ok(replayed)
-            } else {
-                Err(Rejection(format!("nothing goes wrong in the last state; claimed was: {claimed}")))
-            }
+impl fmt::Display for Doubt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Doubt::Rejected(rejection) => rejection.fmt(f),
+            Doubt::Limit(limit) => limit.fmt(f),
         }
     }
 }
 
-/// Repeats a run: every action must be enabled where it happens, and may not leave out what follows it in
-/// the same step.
-pub fn repeat(system: &ActionSystem, run: &Run) -> Result<Replayed, Rejection> {
-    let initial = reference::initial(system);
-    let Some(first) = initial.get(run.initial) else {
-        return Err(Rejection(format!("there is no initial state number {}", run.initial)));
-    };
-    let mut state: Values = first.clone();
-    let mut values = first.clone();
-    for (index, &action) in run.actions.iter().enumerate() {
-        let label = system.action_label(action);
-        let failed = |fault: Fault| Rejection(format!("step {} (`{label}`) fails: {fault}", index + 1));
-        if !reference::is_chain(system, &system.parts(action), &state).map_err(failed)? {
-            return Err(Rejection(format!("step {}: `{label}` is not enabled", index + 1)));
-        }
-        state = reference::fire(system, action, &state).map_err(failed)?;
-        values.extend_from_slice(&state);
+impl std::error::Error for Doubt {}
+
+impl From<Limit> for Doubt {
+    fn from(limit: Limit) -> Doubt {
+        Doubt::Limit(limit)
     }
-    Ok(Replayed { n_variables: first.len(), values })
+}
+
+fn rejected(why: impl Into<String>) -> Doubt {
+    Doubt::Rejected(Rejection(why.into()))
+}
+
+/// A state could not be looked at.
+fn unjudged(place: &str, fault: Fault) -> Doubt {
+    rejected(format!("{place} cannot be judged: {fault}"))
+}
+
+/// Repeats a run and checks what it is said to show.
+///
+/// # Errors
+/// It does not show that, or the budget is spent.
+pub fn judge(
+    system: &ActionSystem,
+    question: &Question<'_>,
+    evidence: &Evidence<'_>,
+    budget: &mut Budget<'_>,
+) -> Result<Judged, Doubt> {
+    let Evidence { run, ending, fair_to } = *evidence;
+    let n_steps = run.actions.len();
+    let cycle = match ending {
+        Ending::Cycle(start) if start > n_steps => {
+            return Err(rejected("the cycle starts behind the end of the run"));
+        }
+        Ending::Cycle(start) => Some(start),
+        Ending::Open | Ending::Deadlock => None,
+    };
+    let mut watcher: Box<dyn Watcher + '_> = match *question {
+        Question::Possible | Question::Deadlock | Question::Violates(_) | Question::Fault(_) => {
+            Box::new(LastState { system, question })
+        }
+        Question::Formula { propositions, .. } | Question::Claim { propositions, .. } => {
+            Box::new(words::Word::new(system, question, propositions, ending))
+        }
+        Question::Tester { tester, labels, claim } => {
+            Box::new(tester::Judge::new(system, tester, labels, claim, evidence, budget)?)
+        }
+    };
+    let mut fairness = fairness::Judge::new(system, fair_to);
+    let mut replayed = Replayed::new(system, run, budget)?;
+    let mut first_of_cycle = None;
+    for step in 0..=n_steps {
+        budget.tick()?;
+        if let Some(before) = step.checked_sub(1) {
+            let action = run.actions[before];
+            replayed.advance(system, action, budget)?;
+            watcher.step(action, budget)?;
+            if cycle.is_some_and(|start| start <= before) {
+                fairness.step(step, action);
+            }
+        }
+        let state = replayed.last();
+        watcher.state(step, state, budget)?;
+        if let Some(start) = cycle.filter(|&start| start <= step) {
+            // The last state of a cycle is its first one.
+            if step < n_steps || start == n_steps {
+                fairness.state(step, state)?;
+            }
+            first_of_cycle.get_or_insert_with(|| state.to_vec());
+        }
+    }
+    let last = replayed.last();
+    match cycle {
+        Some(start) if start == n_steps => {
+            let enabled = reference::enabled(system, last);
+            if !enabled.map_err(|fault| unjudged("the last state", fault))?.is_empty() {
+                return Err(rejected("the run ends, but not in a deadlock"));
+            }
+        }
+        Some(_) if first_of_cycle.as_deref() != Some(last) => {
+            return Err(rejected("the cycle does not return to the state it starts in"));
+        }
+        _ => {}
+    }
+    watcher.end(last, budget)?;
+    let fairness = if cycle.is_some() { fairness.end()? } else { Vec::new() };
+    Ok(Judged { replayed, fairness })
+}
+
+/// Looks at a run as it is repeated.
+trait Watcher {
+    /// Looks at the state after so many steps.
+    fn state(&mut self, _step: usize, _state: &[i64], _budget: &mut Budget<'_>) -> Result<(), Doubt> {
+        Ok(())
+    }
+
+    /// Looks at what happens next.
+    fn step(&mut self, _action: model::ActionId, _budget: &mut Budget<'_>) -> Result<(), Doubt> {
+        Ok(())
+    }
+
+    /// Says whether the run shows what is claimed, at its end.
+    fn end(&mut self, last: &[i64], budget: &mut Budget<'_>) -> Result<(), Doubt>;
+}
+
+/// What a run shows in its last state.
+struct LastState<'a> {
+    system: &'a ActionSystem,
+    question: &'a Question<'a>,
+}
+
+impl Watcher for LastState<'_> {
+    fn end(&mut self, last: &[i64], _: &mut Budget<'_>) -> Result<(), Doubt> {
+        let system = self.system;
+        let failed = |fault: Fault| unjudged("the last state", fault);
+        match *self.question {
+            Question::Deadlock => match reference::enabled(system, last).map_err(failed)?.first() {
+                None => Ok(()),
+                Some(&action) => {
+                    let label = system.action_label(action);
+                    Err(rejected(format!("the run does not end in a deadlock: `{label}` is enabled")))
+                }
+            },
+            Question::Violates(expr) => match reference::value(system, expr, last).map_err(failed)? {
+                0 => Ok(()),
+                _ => Err(rejected("the expression is true in the last state")),
+            },
+            Question::Fault(claimed) => {
+                let in_step = reference::successors(system, last).err();
+                let in_propositions = system
+                    .propositions()
+                    .iter()
+                    .filter_map(|known| reference::value(system, known.expr, last).err());
+                if in_step.into_iter().chain(in_propositions).any(|fault| fault == claimed) {
+                    Ok(())
+                } else {
+                    Err(rejected(format!("nothing goes wrong in the last state; claimed was: {claimed}")))
+                }
+            }
+            _ => Ok(()),
+        }
+    }
 }
 
 #[cfg(test)]
-mod tests {
-    use model::{Action, ActionId, Builder, Guard, Stmt, Variable};
-
-    use super::*;
-
-    /// x counts 0, 1, 2 and stops.
-    fn counter() -> (ActionSystem, ActionId) {
-        let mut builder = Builder::new();
-        let owner = builder.process("counter");
-        let x = builder.variable(Variable::new("x", 0, 2));
-        let below_two = builder.guard(Guard::one_of(x, [0, 1]));
-        let label = builder.label("tick");
-        let tick =
-            Action { label, guards: vec![below_two], effect: vec![Stmt::Add(x, 1)], owners: vec![owner] };
-        let tick = builder.action(tick);
-        builder.initial(&[0]);
-        (builder.finish().unwrap(), tick)
-    }
-
-    #[test]
-    fn a_true_claim_is_accepted_and_false_ones_are_not() {
-        let (mut system, tick) = counter();
-        let run = |n| Run { initial: 0, actions: vec![tick; n] };
-        let replayed = judge(&system, &run(2), Claim::Deadlock).unwrap();
-        assert_eq!([0, 1, 2].map(|step| replayed.state(step)), [[0], [1], [2]]);
-        let too_short = judge(&system, &run(1), Claim::Deadlock).unwrap_err();
-        assert_eq!(too_short.to_string(), "the run does not end in a deadlock: `tick` is enabled");
-        let too_long = judge(&system, &run(3), Claim::Deadlock).unwrap_err();
-        assert_eq!(too_long.to_string(), "step 3: `tick` is not enabled");
-        let nowhere = judge(&system, &Run { initial: 1, actions: vec![] }, Claim::Deadlock).unwrap_err();
-        assert_eq!(nowhere.to_string(), "there is no initial state number 1");
-        let x = system.exprs.var(model::VarId::new(0));
-        assert!(judge(&system, &run(0), Claim::Violates(x)).is_ok());
-        assert!(judge(&system, &run(1), Claim::Violates(x)).is_err());
-        assert!(judge(&system, &run(0), Claim::Fault(Fault::Overflow)).is_err());
-    }
-}
+mod tests;

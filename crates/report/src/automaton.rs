@@ -1,21 +1,24 @@
 //! Automata as JSON and, those that are not TGBA, as DOT.
 //!
-//! The pictures follow the figures of 003 [bensalem.12.topnoc]: a changeset on each step, a double
+//! The pictures follow the figures of [bensalem.12.topnoc]: a changeset on each step, a double
 //! circle for Büchi-accepting states, a dashed one for livelock-accepting states, a green one for
 //! finite acceptance, a dot for each mark. States that accept deadlocks are marked `dl`, unless those
 //! are the livelock states of a TA.
 
+use base::Budget;
 use std::fmt::Write as _;
 
+use automata::by_change::{PropSet, Step, Ta, Tgta};
 use automata::extended::{Extended, ExtendedState};
-use automata::testing::{PropSet, Step, Ta, Tgta};
 use automata::{Marks, State, Stats, Tgba};
+use drawing::automaton::{literal, literals};
 use ltl::{Formulas, Prop};
 use serde_json::{Value, json};
 
 /// The figures of `--format stats`.
 pub fn tgba_stats(tgba: &Tgba) -> Value {
-    let Stats { states, edges, transitions, acceptance, deterministic } = Stats::of(tgba);
+    let stats = Stats::of(tgba, &mut Budget::unlimited()).expect("a budget without limits is never spent");
+    let Stats { states, edges, transitions, acceptance, deterministic } = stats;
     json!({
         "states": states, "edges": edges, "transitions": transitions,
         "acceptance": acceptance, "deterministic": deterministic,
@@ -90,7 +93,7 @@ pub fn tgba_json(tgba: &Tgba, formulas: &Formulas) -> Value {
 
 /// A TA, all of it.
 pub fn ta_json(ta: &Ta, formulas: &Formulas) -> Value {
-    let accepting = |of: fn(automata::testing::Acceptance) -> bool| -> Vec<usize> {
+    let accepting = |of: fn(automata::by_change::Acceptance) -> bool| -> Vec<usize> {
         ta.states().filter(|&state| of(ta.acceptance(state))).map(State::index).collect()
     };
     json!({
@@ -221,12 +224,6 @@ pub fn extended_dot(extended: &Extended, formulas: &Formulas) -> String {
     text + "}\n"
 }
 
-/// All propositions, with `!` before those that do not hold.
-fn literals(formulas: &Formulas, propositions: &[Prop], set: PropSet) -> String {
-    let literal = |(at, &prop): (usize, &Prop)| literal(formulas.text(prop), set.contains(at));
-    propositions.iter().enumerate().map(literal).collect::<Vec<_>>().join(" ")
-}
-
 fn picture(
     formulas: &Formulas,
     propositions: &[Prop],
@@ -259,54 +256,4 @@ fn picture(
 
 fn escape(text: &str) -> String {
     text.replace('\\', "\\\\").replace('"', "\\\"")
-}
-
-/// A proposition that holds, or what it says if it does not: of a comparison, the opposite one.
-pub(crate) fn literal(text: &str, holds: bool) -> String {
-    const OPPOSITES: [(&str, &str); 6] =
-        [("==", "!="), ("!=", "=="), ("<=", ">"), (">=", "<"), ("<", ">="), (">", "<=")];
-    if holds {
-        return text.to_owned();
-    }
-    let is_part = |char: char| char.is_alphanumeric() || "_.:@[]()+-* ".contains(char);
-    let comparison = OPPOSITES.iter().find_map(|(sign, opposite)| {
-        let (left, right) = text.split_once(sign)?;
-        let is_plain = |side: &str| !side.trim().is_empty() && side.chars().all(is_part);
-        let is_balanced = |side: &str| side.matches('(').count() == side.matches(')').count();
-        (is_plain(left)
-            && is_plain(right)
-            && is_balanced(left)
-            && is_balanced(right)
-            && !right.starts_with('-'))
-        .then(|| format!("{left}{opposite}{right}"))
-    });
-    let is_name = |text: &str| {
-        !text.contains(['&', '|', '<', '>', '=', '!'])
-            && ![" + ", " - ", " * "].iter().any(|sign| text.contains(sign))
-    };
-    comparison.unwrap_or_else(|| if is_name(text) { format!("!{text}") } else { format!("!({text})") })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::literal;
-
-    #[test]
-    fn what_does_not_hold_is_said_by_the_opposite() {
-        let opposites = [
-            ("x != 2", "x == 2"),
-            ("len(c) == 1", "len(c) != 1"),
-            ("a[0] + b >= 3", "a[0] + b < 3"),
-            ("x<3", "x>=3"),
-            ("p", "!p"),
-            ("Peer[0]@critical[*]", "!Peer[0]@critical[*]"),
-            ("a == 1 && b == 2", "!(a == 1 && b == 2)"),
-            ("!p", "!(!p)"),
-            ("a <-> b", "!(a <-> b)"),
-            ("(a == 1) == b", "!((a == 1) == b)"),
-        ];
-        for (text, opposite) in opposites {
-            assert_eq!((literal(text, true), literal(text, false)), (text.to_owned(), opposite.to_owned()));
-        }
-    }
 }

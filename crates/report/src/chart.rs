@@ -32,7 +32,7 @@ const MAX_ROWS: usize = 2000;
 const MAX_LABEL: usize = 30;
 
 impl Chart {
-    fn new(trace: &Trace<'_>) -> Chart {
+    fn new(trace: &Trace) -> Chart {
         let mut chart = Chart { lanes: Vec::new(), rows: Vec::new(), is_cut: false };
         // Messages in channels: channel, values, the lane of the sender.
         let mut pending: Vec<(String, Vec<String>, usize)> = Vec::new();
@@ -113,7 +113,7 @@ impl Chart {
 }
 
 /// The chart of a run as text.
-pub fn to_text(trace: &Trace<'_>) -> String {
+pub fn to_text(trace: &Trace) -> String {
     let chart = Chart::new(trace);
     let width = chart.lane_width();
     let digits = (trace.len() + 1).to_string().len();
@@ -167,7 +167,7 @@ pub fn to_text(trace: &Trace<'_>) -> String {
 }
 
 /// The chart of a run as a picture.
-pub fn to_svg(trace: &Trace<'_>) -> String {
+pub fn to_svg(trace: &Trace) -> String {
     const LANE: usize = 8; // The width of a letter.
     const ROW: usize = 24;
     let chart = Chart::new(trace);
@@ -228,6 +228,8 @@ fn escaped(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use model::{Action, ActionId, ActionSystem, Builder, Run, Stmt, VarId, Variable};
 
     use super::*;
@@ -286,9 +288,8 @@ mod tests {
         ]);
         let system = counter();
         let run = Run { initial: 0, actions: vec![ActionId::new(0); script.0.len()] };
-        let replayed = replay::repeat(&system, &run).expect("it counts");
-        let mut trace = Trace::new(&system, run, replayed);
-        trace.tell(&script);
+        let mut trace = Trace::replayed(system, &run);
+        trace.tell(Arc::new(script));
         let expected = [
             "       A(0)        B(1)",
             "1        * c!1       |",

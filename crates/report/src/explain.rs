@@ -22,8 +22,8 @@ use serde_json::Value;
 use self::known::Known;
 use self::record::{Ending, Record};
 use self::words::{and, either, quoted, step_phrase, value, wrap};
-use crate::count;
 use crate::outcome::{PropertyResult, Verdict};
+use crate::{Spelling, count};
 
 /// Longer runs are told without their middle, so less can be said about them.
 const MAX_STEPS: usize = 200_000;
@@ -33,8 +33,8 @@ const MAX_STEPS: usize = 200_000;
 pub struct Explanation {
     /// Its name.
     pub property: String,
-    /// `holds`, `violated` or `unknown`.
-    pub verdict: String,
+    /// The answer.
+    pub verdict: Verdict,
     /// Why it is unknown, or what is remarkable about the answer.
     pub reason: Option<String>,
     /// Sentences about the run; none if the property holds.
@@ -43,31 +43,32 @@ pub struct Explanation {
 
 impl Explanation {
     /// Explains an answer.
-    pub fn of_result(result: &PropertyResult<'_>) -> Explanation {
-        let verdict = match result.verdict {
-            Verdict::Holds => "holds",
-            Verdict::Violated => "violated",
-            Verdict::Unknown => "unknown",
-        };
+    pub fn of_result(result: &PropertyResult, spelling: &Spelling) -> Explanation {
         let run = result.counterexample.as_ref().filter(|_| result.verdict != Verdict::Holds);
         let explanation = run.map_or(Vec::new(), |run| {
             let fairness = serde_json::to_value(&run.fairness).unwrap_or_default();
-            explain(&Record::of_run(run, MAX_STEPS), Some(&Known::of_trace(&run.trace)), &fairness)
+            explain(&Record::of_run(run, MAX_STEPS), Some(&Known::of_trace(&run.trace, spelling)), &fairness)
         });
         let (property, reason) = (result.property.clone(), result.reason.clone());
-        Explanation { property, verdict: verdict.to_owned(), reason, explanation }
+        Explanation { property, verdict: result.verdict, reason, explanation }
     }
 
     /// Explains an entry of `results` in the JSON document of a check; nothing if it is none. The system is
     /// asked for guards, if its variables are those of the run.
-    pub fn of_json(result: &Value, system: Option<&ActionSystem>) -> Option<Explanation> {
+    pub fn of_json(
+        result: &Value,
+        system: Option<&ActionSystem>,
+        spelling: &Spelling,
+    ) -> Option<Explanation> {
         let text = |name: &str| Some(result.get(name)?.as_str()?.to_owned());
         let verdict = text("verdict")?;
-        let run = result.get("counterexample").filter(|run| !run.is_null() && verdict != "holds");
+        let mut verdicts = [Verdict::Holds, Verdict::Violated, Verdict::Unknown].into_iter();
+        let verdict = verdicts.find(|known| known.name() == verdict)?;
+        let run = result.get("counterexample").filter(|run| !run.is_null() && verdict != Verdict::Holds);
         let explanation = match run {
             Some(run) => {
                 let record = Record::of_json(run)?;
-                let known = system.map(Known::of_system);
+                let known = system.map(|system| Known::of_system(system, spelling));
                 explain(&record, known.as_ref(), run.get("fairness").unwrap_or(&Value::Null))
             }
             None => Vec::new(),
@@ -77,7 +78,7 @@ impl Explanation {
 
     /// The verdict, and the sentences below each other.
     pub fn to_text(&self) -> String {
-        let verdict = if self.verdict == "violated" { "VIOLATED" } else { self.verdict.as_str() };
+        let verdict = self.verdict.shouted();
         let mut text = format!("{}: {verdict}", self.property);
         if let Some(reason) = &self.reason {
             // Writing to a string cannot fail.

@@ -1,75 +1,43 @@
 //! What people and programs read: diagnostics, verdicts and runs as text, JSON, pages and in words, state
-//! spaces as DOT and `.aut`, and pictures.
+//! spaces as DOT and `.aut` and as pictures.
 //!
 //! Everything here turns values into strings; printing them is the business of the command line.
 
 pub mod automaton;
 pub mod chart;
 pub mod diagnostic;
-pub mod drawing;
 pub mod explain;
 pub mod html;
+pub mod method;
 pub mod outcome;
 pub mod space;
+pub mod space_picture;
 pub use language::story;
 pub mod trace;
+mod words;
 
+pub use base::text::{count, grouped, human_bytes};
 pub use explain::Explanation;
-pub use outcome::{CheckReport, ExploreReport, Method, ModelInfo, PropertyResult, Statistics, Verdict};
+pub use method::Method;
+pub use outcome::{
+    CheckReport, Counterexample, ExploreReport, ModelInfo, PropertyResult, Statistics, Verdict,
+};
 pub use trace::Trace;
 
-/// A number of bytes as people read it: `1.5 MB`.
-pub fn human_bytes(bytes: u64) -> String {
-    const UNITS: [&str; 5] = ["bytes", "kB", "MB", "GB", "TB"];
-    let mut value = bytes as f64;
-    let mut unit = 0;
-    while value >= 999.5 && unit + 1 < UNITS.len() {
-        value /= 1000.0;
-        unit += 1;
-    }
-    match unit {
-        0 => count(bytes, "byte"),
-        _ if value < 9.95 => format!("{value:.1} {}", UNITS[unit]),
-        _ => format!("{value:.0} {}", UNITS[unit]),
-    }
+/// What texts refer to, as the user of a program has to spell it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Spelling {
+    /// Where to find what a text leaves out.
+    pub shows_all: &'static str,
+    /// How to ask for weak fairness.
+    pub weak_fairness: Option<&'static str>,
+    /// How to ask for strong fairness.
+    pub strong_fairness: Option<&'static str>,
 }
 
-/// A count with its noun: `1 state`, `2 states`. Digits are grouped by thousands with blanks.
-pub fn count(n: u64, noun: &str) -> String {
-    let plural = match noun.strip_suffix('s') {
-        _ if n == 1 => noun.to_owned(),
-        Some(stem) if stem.ends_with('s') => format!("{noun}es"),
-        _ => format!("{noun}s"),
-    };
-    format!("{} {plural}", grouped(n))
-}
-
-/// Digits grouped by thousands: `59 048`.
-pub fn grouped(n: u64) -> String {
-    let digits = n.to_string();
-    let mut text = String::with_capacity(digits.len() * 4 / 3);
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(' ');
-        }
-        text.push(digit);
-    }
-    text
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_are_readable() {
-        assert_eq!(human_bytes(12), "12 bytes");
-        assert_eq!(human_bytes(1_500), "1.5 kB");
-        assert_eq!(human_bytes(999_600), "1.0 MB");
-        assert_eq!(human_bytes(24_000_000_000), "24 GB");
-        assert_eq!(count(1, "state"), "1 state");
-        assert_eq!(count(59_048, "state"), "59 048 states");
-        assert_eq!(count(2, "process"), "2 processes");
-        assert_eq!(grouped(1_000_000), "1 000 000");
+impl Default for Spelling {
+    /// Nothing that a program could spell in another way.
+    fn default() -> Spelling {
+        Spelling { shows_all: "the JSON document shows all", weak_fairness: None, strong_fairness: None }
     }
 }

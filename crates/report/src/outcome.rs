@@ -1,27 +1,46 @@
 //! Verdicts and statistics. The JSON documents are these types, serialized; their fields are
 //! promised by the `schema` number.
 
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
+use std::sync::Arc;
 
+use automata::{Tester, Tgba};
+use check::decide::Refusal;
+use ltl::Formulas;
+use model::StepError;
+use replay::Reason;
+use replay::fairness::{Constraint, Subject};
 use serde::ser::SerializeStruct as _;
 use serde::{Serialize, Serializer};
 
+use crate::method::{Method, Observer};
 use crate::trace::Trace;
-use crate::{count, human_bytes};
+use crate::words::words;
+use crate::{Spelling, chart, count, human_bytes};
 
 /// Version of the JSON documents.
 pub const SCHEMA: u32 = 1;
 
-/// What is said of a property.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Verdict {
-    /// It is true of every run.
-    Holds,
-    /// A run breaks it.
-    Violated,
-    /// Neither is known.
-    Unknown,
+words! {
+    /// What is said of a property.
+    Verdict {
+        /// It is true of every run.
+        Holds = "holds",
+        /// A run breaks it.
+        Violated = "violated",
+        /// Neither is known.
+        Unknown = "unknown",
+    }
+}
+
+impl Verdict {
+    /// The word for it in texts, where a violation should not be overlooked.
+    pub(crate) fn shouted(self) -> &'static str {
+        match self {
+            Verdict::Violated => "VIOLATED",
+            verdict => verdict.name(),
+        }
+    }
 }
 
 /// The model in question.
@@ -29,7 +48,7 @@ pub enum Verdict {
 pub struct ModelInfo {
     /// Its file, as the user named it.
     pub file: String,
-    /// `process`, later `promela` and `petri`.
+    /// What programs call its language.
     pub language: &'static str,
     /// Number of processes.
     pub processes: usize,
@@ -37,21 +56,6 @@ pub struct ModelInfo {
     pub actions: usize,
     /// Bytes of a packed state.
     pub state_bytes: usize,
-}
-
-/// How a property was checked.
-#[derive(Clone, Debug, Serialize)]
-pub struct Method {
-    /// The observer that watched the run.
-    pub observer: &'static str,
-    /// The search.
-    pub search: &'static str,
-    /// The reduction.
-    pub reduction: &'static str,
-    /// The fairness assumed.
-    pub fairness: &'static str,
-    /// The store.
-    pub store: &'static str,
 }
 
 /// What it took.
@@ -73,57 +77,158 @@ pub struct Statistics {
     pub peak_bytes: u64,
 }
 
-/// A run that shows a violation.
+words! {
+    /// What a run shows.
+    Kind {
+        /// A deadlock: of the system, or of system and tester together.
+        Deadlock = "deadlock",
+        /// A bad state, its last one; or all that is needed to know that it is bad.
+        Prefix = "prefix",
+        /// The model goes wrong at its end.
+        Error = "error",
+        /// It is infinite.
+        Lasso = "lasso",
+    }
+}
+
+words! {
+    /// Where a finite run leads.
+    Target {
+        /// Nothing is possible there.
+        Deadlock = "a deadlock",
+        /// Something is so that should not be.
+        Violation = "where it is violated",
+        /// The system does nothing that the tester needs.
+        Refusal = "where it refuses to go on",
+        /// Something is so that was asked for.
+        Truth = "where it is true",
+        /// Processes are stuck where they should not be.
+        InvalidEnd = "an invalid end state",
+        /// The model goes wrong.
+        Error = "the error",
+    }
+}
+
+/// A run that shows a violation, or that something is possible.
 #[derive(Clone)]
-pub struct Counterexample<'a> {
-    /// `deadlock` (of the system, or of system and tester together), `prefix` (the last state is
-    /// bad), `error` (the model goes wrong there) or, for infinite runs, `lasso`.
-    pub kind: &'static str,
-    /// Where a finite run leads, in words.
-    pub target: &'static str,
+pub struct Counterexample {
+    /// What it shows.
+    pub kind: Kind,
+    /// Where it leads, if it is finite.
+    pub target: Target,
     /// The run.
-    pub trace: Trace<'a>,
+    pub trace: Trace,
     /// For an infinite run, the number of steps before those that repeat for ever.
     pub cycle_start: Option<usize>,
     /// Why it is fair, if it has to be.
     pub fairness: Vec<FairTo>,
 }
 
+impl Counterexample {
+    /// A finite run.
+    pub fn finite(kind: Kind, target: Target, trace: Trace) -> Counterexample {
+        Counterexample { kind, target, trace, cycle_start: None, fairness: Vec::new() }
+    }
+
+    /// What it is, and its steps.
+    pub fn to_text(&self, spelling: &Spelling) -> String {
+        let Counterexample { target, trace, cycle_start, fairness, .. } = self;
+        let length = count(trace.len() as u64, "step");
+        let mut text = match cycle_start {
+            Some(start) if *start == trace.len() => {
+                format!("  a run of {length} to a deadlock, whose state repeats for ever:\n")
+            }
+            Some(start) => {
+                let n_cycle = (trace.len() - start) as u64;
+                let (cycle, verb) = (count(n_cycle, "step"), if n_cycle == 1 { "repeats" } else { "repeat" });
+                format!("  a run of {length}, of which the last {cycle} {verb} for ever:\n")
+            }
+            None => format!("  a run of {length} to {target}:\n"),
+        };
+        text += &trace.to_text(*cycle_start, spelling);
+        for constraint in fairness {
+            // Writing to a string cannot fail.
+            _ = writeln!(text, "  {}", constraint.to_text());
+        }
+        text
+    }
+
+    /// Its messages as a chart, as text.
+    pub fn chart(&self) -> String {
+        chart::to_text(&self.trace)
+    }
+
+    /// Its messages as a chart, as a picture.
+    pub fn to_svg(&self) -> String {
+        chart::to_svg(&self.trace)
+    }
+}
+
+impl fmt::Display for Counterexample {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.to_text(&Spelling::default()))
+    }
+}
+
 /// Why a run is fair to a constraint.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FairTo {
     /// The process, or the action.
-    pub constraint: String,
-    /// `weak` or `strong`.
-    pub kind: &'static str,
-    /// `taken` in a step of the cycle, `disabled` after one, or `never enabled` in the cycle.
-    pub because: &'static str,
-    /// The step.
-    pub step: Option<usize>,
+    pub constraint: Subject,
+    /// Strong, or weak.
+    pub strong: bool,
+    /// Why.
+    pub reason: Reason,
 }
 
 impl FairTo {
+    /// Why a run is fair to each of the constraints, as the judge said.
+    pub fn each(constraints: &[Constraint], reasons: &[Reason]) -> Vec<FairTo> {
+        let fair = |(known, &reason): (&Constraint, &Reason)| FairTo {
+            constraint: known.subject.clone(),
+            strong: known.strong,
+            reason,
+        };
+        constraints.iter().zip(reasons).map(fair).collect()
+    }
+
     /// One line.
     pub fn to_text(&self) -> String {
-        let FairTo { constraint, because, step, .. } = self;
-        match (*because, step) {
-            ("taken", Some(step)) => {
-                let verb = if constraint.starts_with("action ") { "happens" } else { "moves" };
+        let constraint = &self.constraint;
+        match self.reason {
+            Reason::Taken(step) => {
+                let verb = if matches!(constraint, Subject::Action(_)) { "happens" } else { "moves" };
                 format!("fair to {constraint}: it {verb} in step {step}")
             }
-            ("disabled", Some(step)) => format!("fair to {constraint}: disabled after step {step}"),
-            _ => format!("fair to {constraint}: {because} in the cycle"),
+            Reason::Disabled(step) => format!("fair to {constraint}: disabled after step {step}"),
+            Reason::NeverEnabled => format!("fair to {constraint}: never enabled in the cycle"),
         }
     }
 }
 
-impl Serialize for Counterexample<'_> {
+impl Serialize for FairTo {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let (because, step) = match self.reason {
+            Reason::Taken(step) => ("taken", Some(step)),
+            Reason::Disabled(step) => ("disabled", Some(step)),
+            Reason::NeverEnabled => ("never enabled", None),
+        };
+        let mut fair = serializer.serialize_struct("FairTo", 4)?;
+        fair.serialize_field("constraint", &self.constraint.to_string())?;
+        fair.serialize_field("kind", if self.strong { "strong" } else { "weak" })?;
+        fair.serialize_field("because", because)?;
+        fair.serialize_field("step", &step)?;
+        fair.end()
+    }
+}
+
+impl Serialize for Counterexample {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let cycle_start = self.cycle_start.unwrap_or(self.trace.len());
         let failing = self.trace.failing_statements();
         let n_fields = 3 + usize::from(!self.fairness.is_empty()) + usize::from(!failing.is_empty());
         let mut counterexample = serializer.serialize_struct("Counterexample", n_fields)?;
-        counterexample.serialize_field("kind", self.kind)?;
+        counterexample.serialize_field("kind", &self.kind)?;
         counterexample.serialize_field("prefix", &self.trace.steps(0..=cycle_start))?;
         counterexample.serialize_field("cycle", &self.trace.steps(cycle_start + 1..=self.trace.len()))?;
         if self.fairness.is_empty() {
@@ -142,7 +247,7 @@ impl Serialize for Counterexample<'_> {
 
 /// The answer about one property.
 #[derive(Clone, Serialize)]
-pub struct PropertyResult<'a> {
+pub struct PropertyResult {
     /// Its name.
     pub property: String,
     /// The answer.
@@ -160,10 +265,28 @@ pub struct PropertyResult<'a> {
     /// What it took.
     pub stats: Statistics,
     /// The run that breaks it.
-    pub counterexample: Option<Counterexample<'a>>,
-    /// What `--verify-reduction` found.
+    pub counterexample: Option<Counterexample>,
+    /// What the same check without reduction found, if that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reduction_check: Option<ReductionCheck>,
+    /// Why it was not checked, if the method that was asked for is not for it.
+    #[serde(skip)]
+    pub refusal: Option<Refusal>,
+    /// How the model goes wrong, if that is why nothing is known.
+    #[serde(skip)]
+    pub fault: Option<StepError>,
+    /// What watched the runs.
+    #[serde(skip)]
+    pub watcher: Option<Watcher>,
+}
+
+/// What watches runs.
+#[derive(Clone)]
+pub enum Watcher {
+    /// An automaton that accepts what must not happen.
+    Claim(Arc<Tgba>, Arc<Formulas>),
+    /// A tester.
+    Tester(Arc<Tester>),
 }
 
 /// A check with reduction, compared with the same check without.
@@ -179,13 +302,13 @@ pub struct ReductionCheck {
 
 /// What `check` says.
 #[derive(Clone, Serialize)]
-pub struct CheckReport<'a> {
+pub struct CheckReport {
     /// Version of this document.
     pub schema: u32,
     /// The model.
     pub model: ModelInfo,
     /// One entry per property.
-    pub results: Vec<PropertyResult<'a>>,
+    pub results: Vec<PropertyResult>,
 }
 
 /// What `explore` says.
@@ -222,7 +345,7 @@ pub struct ExploreReport {
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct ProductInfo {
     /// The kind of observer.
-    pub observer: &'static str,
+    pub observer: Observer,
     /// Distinct states of the system in the product.
     pub system_states: u64,
     /// States of the observer, whether or not they are in the product.
@@ -230,8 +353,16 @@ pub struct ProductInfo {
 }
 
 impl ModelInfo {
+    /// A model that could not be read within the limits.
+    pub fn unread(file: String) -> ModelInfo {
+        ModelInfo { file, language: "unknown", processes: 0, actions: 0, state_bytes: 0 }
+    }
+
     /// One line about the model.
     pub fn to_text(&self) -> String {
+        if self.state_bytes == 0 {
+            return format!("{}: not read", self.file);
+        }
         format!(
             "{}: {}, {}, {} per state",
             self.file,
@@ -242,39 +373,17 @@ impl ModelInfo {
     }
 }
 
-impl PropertyResult<'_> {
+impl PropertyResult {
     /// The verdict, the run if there is one, and how it was found.
-    pub fn to_text(&self) -> String {
-        let mut text = String::new();
-        let verdict = match self.verdict {
-            Verdict::Holds => "holds",
-            Verdict::Violated => "VIOLATED",
-            Verdict::Unknown => "unknown",
-        };
-        // Writing to a string cannot fail.
-        _ = write!(text, "{}: {verdict}", self.property);
+    pub fn to_text(&self, spelling: &Spelling) -> String {
+        let mut text = format!("{}: {}", self.property, self.verdict.shouted());
         if let Some(reason) = &self.reason {
+            // Writing to a string cannot fail.
             _ = write!(text, " ({reason})");
         }
         text.push('\n');
-        if let Some(Counterexample { target, trace, cycle_start, fairness, .. }) = &self.counterexample {
-            let length = count(trace.len() as u64, "step");
-            _ = match cycle_start {
-                Some(start) if *start == trace.len() => {
-                    writeln!(text, "  a run of {length} to a deadlock, whose state repeats for ever:")
-                }
-                Some(start) => {
-                    let n_cycle = (trace.len() - start) as u64;
-                    let (cycle, verb) =
-                        (count(n_cycle, "step"), if n_cycle == 1 { "repeats" } else { "repeat" });
-                    writeln!(text, "  a run of {length}, of which the last {cycle} {verb} for ever:")
-                }
-                None => writeln!(text, "  a run of {length} to {target}:"),
-            };
-            text += &trace.to_text(*cycle_start);
-            for constraint in fairness {
-                _ = writeln!(text, "  {}", constraint.to_text());
-            }
+        if let Some(counterexample) = &self.counterexample {
+            text += &counterexample.to_text(spelling);
         }
         if let Some(check) = &self.reduction_check {
             _ = writeln!(text, "  {}", check.to_text());
@@ -283,6 +392,12 @@ impl PropertyResult<'_> {
             _ = writeln!(text, "  {reason}");
         }
         text
+    }
+}
+
+impl fmt::Display for PropertyResult {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.to_text(&Spelling::default()))
     }
 }
 
@@ -295,23 +410,36 @@ impl ReductionCheck {
     }
 }
 
-impl Method {
-    /// One line.
-    pub fn to_text(&self) -> String {
-        let Method { observer, search, reduction, fairness, store } = self;
-        let fairness = match *fairness {
-            "none" => String::new(),
-            kind => format!(", {kind} fairness"),
+impl CheckReport {
+    /// The results, with the figures of a search after the last result it gave.
+    pub fn to_text(&self, spelling: &Spelling) -> String {
+        let mut text = self.model.to_text() + "\n";
+        let is_plain = |result: &PropertyResult| {
+            result.method.as_ref().is_some_and(|method| method.observer == Observer::None)
         };
-        let reduction = match *reduction {
-            "none" => "no reduction".to_owned(),
-            "stubborn" => "stubborn sets".to_owned(),
-            name => format!("{name} stubborn sets"),
-        };
-        match *observer {
-            "none" => format!("{search}, {reduction}, {store} store"),
-            _ => format!("{observer}, {search}, {reduction}{fairness}, {store} store"),
+        let shares_search =
+            |a: &PropertyResult, b: &PropertyResult| is_plain(a) && is_plain(b) && a.stats == b.stats;
+        for (index, result) in self.results.iter().enumerate() {
+            text += &result.to_text(spelling);
+            let is_last = self.results.get(index + 1).is_none_or(|next| !shares_search(result, next));
+            if let (Some(method), true) = (&result.method, is_last) {
+                // Writing to a string cannot fail.
+                _ = writeln!(text, "  {} ({method})", result.stats.to_text());
+            }
         }
+        text
+    }
+}
+
+impl fmt::Debug for CheckReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl fmt::Display for CheckReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.to_text(&Spelling::default()))
     }
 }
 
@@ -329,6 +457,24 @@ impl Statistics {
 }
 
 impl ExploreReport {
+    /// The report about a model of which nothing was explored.
+    pub fn new(model: ModelInfo) -> ExploreReport {
+        ExploreReport {
+            schema: SCHEMA,
+            complete: false,
+            reason: None,
+            states: 0,
+            transitions: 0,
+            deadlocks: 0,
+            depth: 0,
+            seconds: 0.0,
+            peak_bytes: 0,
+            state_bytes: model.state_bytes,
+            model,
+            product: None,
+        }
+    }
+
     /// A few lines.
     pub fn to_text(&self) -> String {
         let product = self.product.as_ref().map_or(String::new(), |product| {

@@ -8,7 +8,7 @@ use std::io;
 
 use check::store::{Exact, Store, Visited};
 use check::{StateId, graph};
-use model::{ActionId, ActionSystem, Describe, StepError, System, aut};
+use model::{ActionId, ActionSystem, Describe, StepError, System, aut, reference};
 
 /// Why an export failed.
 #[derive(Debug)]
@@ -67,6 +67,13 @@ impl Space<'_> {
         (!label.internal).then_some(label.name.as_str())
     }
 
+    /// What a step from a state is called.
+    pub fn step_label(&self, from: StateId, step: ActionId) -> String {
+        let mut state = vec![0; self.system.width()];
+        self.store.get(from, &mut state);
+        reference::label(self.system, step, &self.system.layout().decode(&state))
+    }
+
     /// Writes the Aldebaran format.
     pub fn write_aut(&self, out: &mut impl io::Write) -> Result<(), ExportError> {
         let initial = self.initial();
@@ -111,7 +118,7 @@ impl Space<'_> {
             writeln!(out, "  init{0} [shape=point]; init{0} -> s{0};", id.index())?;
         }
         graph::for_each_transition(self.system, self.store, |from, action, to| -> Result<(), ExportError> {
-            let label = escape(&self.system.action_label(action));
+            let label = escape(&self.step_label(from, action));
             Ok(writeln!(out, "  s{} -> s{} [label=\"{label}\"];", from.index(), to.index())?)
         })?;
         Ok(writeln!(out, "}}")?)

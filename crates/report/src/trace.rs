@@ -1,35 +1,44 @@
 //! Runs as people and programs read them.
 //!
-//! A [`Trace`] is made from states that the judge of evidence (`replay`) computed, never from
-//! those of a search: what is shown was replayed.
+//! A [`Trace`] is made of a run that the judge of evidence (`replay`) has repeated, never of states of a
+//! search: what is shown was replayed. It owns all that it shows, so it may outlive the model. Long runs are
+//! computed again, a stretch at a time, where their states are looked at.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::ops::RangeInclusive;
+use std::sync::{Arc, Mutex, PoisonError};
 
+use language::View;
+use model::reference::Values;
 use model::{ActionId, ActionSystem, Describe, ExprId, Run, Variable, reference};
 use replay::Replayed;
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
-use crate::count;
 use crate::story::{self, Statement, Story};
+use crate::{Spelling, count};
 
 /// A run with its states. Nothing is made of them before it is asked for: runs can be long.
-#[derive(Clone)]
-pub struct Trace<'a> {
-    system: &'a ActionSystem,
-    run: Run,
-    states: Replayed,
+pub struct Trace {
+    view: View,
+    replayed: Replayed,
     /// The propositions of the property, with their expressions.
     propositions: Vec<(String, ExprId)>,
     /// The states of the observer, before the first step and after each; empty if there is none.
-    observer: Vec<String>,
-    /// Who can tell it in the words of the language.
-    story: Option<&'a dyn Story>,
+    observer: Vec<u32>,
+    /// The names of the observer's states.
+    names: Vec<String>,
     /// What goes wrong after the last step: actions of which the last one fails.
     failure: Vec<ActionId>,
+    /// The stretches that were looked at last, by their numbers.
+    recent: Mutex<Vec<(usize, Stretch)>>,
 }
+
+type Stretch = Arc<Vec<Values>>;
+
+/// Two stretches are kept: steps are looked at together with those before them.
+const MAX_RECENT: usize = 2;
 
 /// An initial state with more variables than this is not shown whole as text.
 const MAX_VARIABLES: usize = 60;
@@ -37,70 +46,95 @@ const MAX_VARIABLES: usize = 60;
 /// Of a longer run the middle is left out as text.
 const MAX_STEPS: usize = 2000;
 
-impl<'a> Trace<'a> {
-    /// The trace of a run that was replayed.
-    pub fn new(system: &'a ActionSystem, run: Run, states: Replayed) -> Trace<'a> {
+impl Clone for Trace {
+    fn clone(&self) -> Trace {
         Trace {
-            system,
-            run,
-            states,
+            view: self.view.clone(),
+            replayed: self.replayed.clone(),
+            propositions: self.propositions.clone(),
+            observer: self.observer.clone(),
+            names: self.names.clone(),
+            failure: self.failure.clone(),
+            recent: Mutex::default(),
+        }
+    }
+}
+
+impl Trace {
+    /// The trace of a run that was replayed on the system of this view.
+    pub fn new(view: View, replayed: Replayed) -> Trace {
+        Trace {
+            view,
+            replayed,
             propositions: Vec::new(),
             observer: Vec::new(),
-            story: None,
+            names: Vec::new(),
             failure: Vec::new(),
+            recent: Mutex::default(),
         }
     }
 
     /// The same, with propositions whose values are shown.
     #[must_use]
-    pub fn with_propositions(mut self, propositions: Vec<(String, ExprId)>) -> Trace<'a> {
+    pub fn with_propositions(mut self, propositions: Vec<(String, ExprId)>) -> Trace {
         self.propositions = propositions;
         self
     }
 
-    /// The same, with the states of an observer, before the first step and after each.
+    /// The same, with the states of an observer, before the first step and after each; after the last of them,
+    /// it stays where it is. A state without a name is called by its number, like `q3`.
     #[must_use]
-    pub fn with_observer(mut self, states: Vec<String>) -> Trace<'a> {
-        self.observer = states;
+    pub fn with_observer(mut self, states: Vec<u32>, names: Vec<String>) -> Trace {
+        (self.observer, self.names) = (states, names);
         self
     }
 
     /// The system.
-    pub fn system(&self) -> &'a ActionSystem {
-        self.system
+    pub fn system(&self) -> &ActionSystem {
+        &self.view.system
+    }
+
+    /// The run.
+    pub fn run(&self) -> &Run {
+        self.replayed.run()
     }
 
     /// The values of the variables after a step; step 0 is the initial state.
-    pub fn state(&self, step: usize) -> &[i64] {
-        self.states.state(step)
+    pub fn state(&self, step: usize) -> Values {
+        let (number, place) = self.replayed.place(step);
+        let mut recent = self.recent.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = match recent.iter().position(|(known, _)| *known == number) {
+            Some(at) => recent.remove(at),
+            None => (number, Arc::new(self.replayed.stretch(self.system(), number))),
+        };
+        let state = known.1.get(place).cloned().unwrap_or_default();
+        recent.truncate(MAX_RECENT - 1);
+        recent.insert(0, known);
+        state
     }
 
     /// Who can tell it in the words of the language, if somebody can.
-    pub fn story(&self) -> Option<&'a dyn Story> {
-        self.story
+    pub fn story(&self) -> Option<&dyn Story> {
+        self.view.story.as_deref()
     }
 
     /// Lets somebody tell it in the words of the language.
-    pub fn tell(&mut self, story: &'a dyn Story) {
-        self.story = Some(story);
+    pub fn tell(&mut self, story: Arc<dyn Story>) {
+        self.view.story = Some(story);
     }
 
     /// The action that goes wrong after the last step.
     pub fn fails(&mut self, action: ActionId) {
-        let parts = self.system.parts(action);
-        // An action that is no chain may go wrong after others in the same step.
-        let chain = match parts.len() {
-            1 => story::failure(self.system, self.states.state(self.len()), action),
-            _ => None,
-        };
-        self.failure = chain.unwrap_or(parts);
+        // It may go wrong after others in the same step.
+        let chain = story::failure(self.system(), self.replayed.last(), action);
+        self.failure = chain.unwrap_or_else(|| vec![action]);
     }
 
     /// The statements of a step, from 1 on, if somebody can tell them.
     pub fn statements(&self, step: usize) -> Vec<Statement> {
-        match (self.story, step.checked_sub(1)) {
+        match (self.story(), step.checked_sub(1)) {
             (Some(story), Some(before)) => {
-                story::of_step(story, self.system, self.run.actions[before], self.states.state(before))
+                story::of_step(story, self.system(), self.run().actions[before], &self.state(before))
             }
             _ => Vec::new(),
         }
@@ -108,8 +142,8 @@ impl<'a> Trace<'a> {
 
     /// The statements after the last step, of which the last one goes wrong.
     pub fn failing_statements(&self) -> Vec<Statement> {
-        match self.story {
-            Some(story) => story::of_parts(story, self.system, &self.failure, self.states.state(self.len())),
+        match self.story() {
+            Some(story) => story::of_parts(story, self.system(), &self.failure, self.replayed.last()),
             None => Vec::new(),
         }
     }
@@ -118,41 +152,56 @@ impl<'a> Trace<'a> {
     fn lines(&self, step: usize) -> Vec<String> {
         let Some(before) = step.checked_sub(1) else { return vec!["initial state".to_owned()] };
         let lines = told(&self.statements(step));
-        if lines.is_empty() { vec![describe(self.system, self.run.actions[before])] } else { lines }
+        if lines.is_empty() {
+            vec![describe(self.system(), self.run().actions[before], &self.state(before))]
+        } else {
+            lines
+        }
     }
 
     /// What is different after a step.
-    fn details(&self, step: usize) -> Vec<String> {
-        let now = self.states.state(step);
-        match (step.checked_sub(1).map(|before| self.states.state(before)), self.story) {
-            (None, Some(story)) => cut(story::details(story, now)),
-            (None, None) => details(self.system, now),
-            (Some(before), Some(story)) => story::changes(story, before, now),
-            (Some(before), None) => changes(self.system, before, now),
+    fn details(&self, step: usize, spelling: &Spelling) -> Vec<String> {
+        let now = &self.state(step);
+        match (step.checked_sub(1).map(|before| self.state(before)), self.story()) {
+            (None, Some(story)) => cut(story::details(story, now), spelling),
+            (None, None) => details(self.system(), now, spelling),
+            (Some(before), Some(story)) => story::changes(story, &before, now),
+            (Some(before), None) => changes(self.system(), &before, now),
         }
     }
 
     /// Whether each proposition is true after a step.
     fn values(&self, step: usize) -> impl Iterator<Item = (&str, bool)> {
+        let state = self.state(step);
         self.propositions.iter().map(move |(text, expr)| {
             // What could not be evaluated was not replayed.
-            let value = reference::value(self.system, *expr, self.states.state(step));
+            let value = reference::value(self.system(), *expr, &state);
             (text.as_str(), value.is_ok_and(|value| value != 0))
+        })
+    }
+
+    /// What the observer's state after a step is called.
+    fn observer(&self, step: usize) -> Option<Cow<'_, str>> {
+        let state = *self.observer.get(step).or(self.observer.last())?;
+        Some(match self.names.get(state as usize) {
+            Some(name) => Cow::Borrowed(name),
+            None => Cow::Owned(format!("q{state}")),
         })
     }
 
     /// What the property sees of a step: propositions that flip, and where the observer goes.
     fn observed(&self, step: usize) -> Vec<String> {
         let mut items = Vec::new();
-        for (index, (text, value)) in self.values(step).enumerate() {
-            match step.checked_sub(1).and_then(|before| self.values(before).nth(index)) {
+        let mut before = step.checked_sub(1).map(|before| self.values(before));
+        for (text, value) in self.values(step) {
+            match before.as_mut().and_then(Iterator::next) {
                 None => items.push(format!("`{text}` is {value}")),
                 Some((_, old)) if old != value => items.push(format!("`{text}` becomes {value}")),
                 Some(_) => {}
             }
         }
-        if let Some(now) = self.observer.get(step) {
-            match step.checked_sub(1).map(|before| &self.observer[before]) {
+        if let Some(now) = self.observer(step) {
+            match step.checked_sub(1).and_then(|before| self.observer(before)) {
                 None => items.push(format!("observer in {now}")),
                 Some(old) if old != now => items.push(format!("observer: {old} -> {now}")),
                 Some(_) => {}
@@ -163,7 +212,7 @@ impl<'a> Trace<'a> {
 
     /// Number of steps.
     pub fn len(&self) -> usize {
-        self.run.actions.len()
+        self.run().actions.len()
     }
 
     /// Whether there are no steps.
@@ -172,13 +221,13 @@ impl<'a> Trace<'a> {
     }
 
     /// Some of the steps, for a program to read. Step 0 is the initial state.
-    pub fn steps(&self, range: RangeInclusive<usize>) -> StepsJson<'_, 'a> {
+    pub fn steps(&self, range: RangeInclusive<usize>) -> StepsJson<'_> {
         StepsJson { trace: self, range }
     }
 
     /// The run as text: per step the processes, the action, and only what changed. The steps after
     /// `cycle_start`, if there is one, are marked: they repeat for ever.
-    pub fn to_text(&self, cycle_start: Option<usize>) -> String {
+    pub fn to_text(&self, cycle_start: Option<usize>, spelling: &Spelling) -> String {
         let mut text = String::new();
         let digits = self.len().to_string().len();
         let hidden = if self.len() > MAX_STEPS { MAX_STEPS / 2..self.len() - MAX_STEPS / 2 } else { 0..0 };
@@ -186,19 +235,15 @@ impl<'a> Trace<'a> {
             if hidden.contains(&step) {
                 if step == hidden.start {
                     let n = count(hidden.len() as u64, "step");
-                    _ = writeln!(
-                        text,
-                        "{:width$}  … {n} left out (--json shows all)",
-                        "",
-                        width = digits + 4
-                    );
+                    let shows_all = &spelling.shows_all;
+                    // Writing to a string cannot fail.
+                    _ = writeln!(text, "{:width$}  … {n} left out ({shows_all})", "", width = digits + 4);
                 }
                 continue;
             }
             write_numbered(&mut text, step, &self.lines(step), digits + 4);
-            let details = wrapped(&self.details(step), 90);
+            let details = wrapped(&self.details(step, spelling), 90);
             for line in details.into_iter().chain(wrapped(&self.observed(step), 90)) {
-                // Writing to a string cannot fail.
                 _ = writeln!(text, "{:width$}  {line}", "", width = digits + 8);
             }
             if Some(step) == cycle_start {
@@ -213,7 +258,10 @@ impl<'a> Trace<'a> {
         if !self.failure.is_empty() {
             let mut lines = told(&self.failing_statements());
             if lines.is_empty() {
-                lines = self.failure.iter().map(|&action| describe(self.system, action)).collect();
+                let label = |&action: &ActionId| {
+                    format!("{}: {}", owners(self.system(), action), self.system().action_label(action))
+                };
+                lines = self.failure.iter().map(label).collect();
             }
             if let Some(last) = lines.last_mut() {
                 last.push_str("  -- this fails");
@@ -221,8 +269,8 @@ impl<'a> Trace<'a> {
             write_numbered(&mut text, self.len() + 1, &lines, digits + 4);
         }
         // Where a run ends, it matters where everybody is.
-        if let (Some(story), None) = (self.story, cycle_start.filter(|start| *start < self.len())) {
-            for line in story.positions(self.states.state(self.len())) {
+        if let (Some(story), None) = (self.story(), cycle_start.filter(|start| *start < self.len())) {
+            for line in story.positions(self.replayed.last()) {
                 _ = writeln!(text, "{:width$}  {line}", "", width = digits + 4);
             }
         }
@@ -255,51 +303,50 @@ pub fn told(statements: &[Statement]) -> Vec<String> {
 /// A step as a program reads it; the initial state is a step without an action.
 #[derive(Serialize)]
 struct StepJson<'a> {
-    action: Option<Cow<'a, str>>,
+    action: Option<String>,
     process: Option<String>,
     state: Map<String, Value>,
     #[serde(skip_serializing_if = "Map::is_empty")]
     propositions: Map<String, Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    observer: Option<&'a str>,
+    observer: Option<Cow<'a, str>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     statements: Vec<Statement>,
 }
 
 /// Some of the steps of a trace.
-pub struct StepsJson<'t, 'a> {
-    trace: &'t Trace<'a>,
+pub struct StepsJson<'t> {
+    trace: &'t Trace,
     range: RangeInclusive<usize>,
 }
 
-impl Serialize for StepsJson<'_, '_> {
+impl Serialize for StepsJson<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Trace { system, run, states, observer, story, .. } = self.trace;
+        let (trace, system) = (self.trace, self.trace.system());
         let step = |step: usize| {
-            let action = step.checked_sub(1).map(|before| run.actions[before]);
+            let action = step.checked_sub(1).map(|before| (trace.run().actions[before], before));
             StepJson {
-                action: action.map(|action| system.action_label(action)),
-                process: action.map(|action| owners(system, action)),
-                state: match story {
-                    Some(story) => items_json(*story, states.state(step)),
-                    None => state_json(system, states.state(step)),
+                action: action.map(|(action, before)| reference::label(system, action, &trace.state(before))),
+                process: action.map(|(action, _)| owners(system, action)),
+                state: match trace.story() {
+                    Some(story) => items_json(story, &trace.state(step)),
+                    None => state_json(system, &trace.state(step)),
                 },
-                propositions: self
-                    .trace
+                propositions: trace
                     .values(step)
                     .map(|(text, value)| (text.to_owned(), Value::from(value)))
                     .collect(),
-                observer: observer.get(step).map(String::as_str),
-                statements: self.trace.statements(step),
+                observer: trace.observer(step),
+                statements: trace.statements(step),
             }
         };
         serializer.collect_seq(self.range.clone().map(step))
     }
 }
 
-/// The processes and the label of an action.
-pub fn describe(system: &ActionSystem, action: ActionId) -> String {
-    format!("{}: {}", owners(system, action), system.action_label(action))
+/// The processes and the label of a step from a state.
+pub fn describe(system: &ActionSystem, step: ActionId, before: &[i64]) -> String {
+    format!("{}: {}", owners(system, step), reference::label(system, step, before))
 }
 
 /// The names of the processes that take part in an action.
@@ -338,17 +385,18 @@ pub fn changes(system: &ActionSystem, before: &[i64], after: &[i64]) -> Vec<Stri
 }
 
 /// The variables with their values: `x = 1`; cut if there are very many.
-pub fn details(system: &ActionSystem, values: &[i64]) -> Vec<String> {
+pub fn details(system: &ActionSystem, values: &[i64], spelling: &Spelling) -> Vec<String> {
     let all = system.variables().iter().zip(values);
-    cut(all.map(|(variable, &value)| format!("{} = {}", variable.name, variable.show(value))).collect())
+    let details = all.map(|(variable, &value)| format!("{} = {}", variable.name, variable.show(value)));
+    cut(details.collect(), spelling)
 }
 
 /// The first of very many.
-pub fn cut(mut details: Vec<String>) -> Vec<String> {
+pub fn cut(mut details: Vec<String>, spelling: &Spelling) -> Vec<String> {
     if details.len() > MAX_VARIABLES {
         let n_more = details.len() - MAX_VARIABLES;
         details.truncate(MAX_VARIABLES);
-        details.push(format!("… and {n_more} more (--json shows all)"));
+        details.push(format!("… and {n_more} more ({})", spelling.shows_all));
     }
     details
 }
@@ -371,4 +419,49 @@ pub fn wrapped(items: &[String], columns: usize) -> Vec<String> {
         }
     }
     lines
+}
+
+#[cfg(test)]
+mod tests {
+    use base::Budget;
+    use model::{Action, Builder, Stmt};
+    use replay::{Ending, Evidence, Question};
+
+    use super::*;
+
+    impl Trace {
+        /// The trace of a run that is possible.
+        pub(crate) fn replayed(system: ActionSystem, run: &Run) -> Trace {
+            let evidence = Evidence::new(run, Ending::Open);
+            let judged = replay::judge(&system, &Question::Possible, &evidence, &mut Budget::unlimited());
+            let view = View { system: Arc::new(system), story: None };
+            Trace::new(view, judged.expect("the run is possible").replayed)
+        }
+    }
+
+    /// Whatever order they are asked for, and however long the run is, states are what they are.
+    #[test]
+    fn states_are_computed_again_where_they_are_looked_at() {
+        const N: usize = 5000;
+        let mut builder = Builder::new();
+        let owner = builder.process("counter");
+        let x = builder.variable(Variable::new("x", 0, N as i64));
+        let label = builder.label("tick");
+        let effect = vec![Stmt::Add(x, 1)];
+        let tick = builder.action(Action { label, guards: Vec::new(), effect, owners: vec![owner] });
+        builder.initial(&[0]);
+        let run = Run { initial: 0, actions: vec![tick; N] };
+        let trace = Trace::replayed(builder.finish().expect("it is well formed"), &run);
+        let mut random = fastrand::Rng::with_seed(1993);
+        let some = (0..2000).map(|_| random.usize(0..=N));
+        for step in some.chain(0..=N).chain((0..=N).rev()) {
+            assert_eq!(trace.state(step), [step as i64]);
+        }
+        let document = serde_json::to_value(trace.steps(0..=N)).expect("it is JSON");
+        let shown = document.as_array().expect("it is a list").iter().map(|step| step["state"]["x"].as_i64());
+        assert!(shown.eq((0..=N as i64).map(Some)), "all steps are there");
+        let text = trace.to_text(None, &Spelling::default());
+        assert!(text.contains("… 3 000 steps left out (the JSON document shows all)"), "{text}");
+        assert!(!text.contains("x: 999 -> 1000") && text.contains("x: 4999 -> 5000"), "{text}");
+    }
 }

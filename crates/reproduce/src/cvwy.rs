@@ -1,17 +1,18 @@
-//! The nested depth-first search that 000 compares with, as it was published: [courcoubetis.92.fmsd]. Its inner
-//! search, which starts when the outer one backtracks from an accepting state, looks for that state alone.
+//! The nested depth-first search that [hansen.02.fmics] compares with, as it was published:
+//! [courcoubetis.92.fmsd]. Its inner search, which starts when the outer one backtracks from an accepting
+//! state, looks for that state alone.
 //!
-//! The nested search of `check` is a later one, which stops at any state on the outer stack [holzmann.96.spin]
-//! and finds livelocks with far fewer states; who wants to repeat what 000 measured needs this one. It is made
-//! for one claim, “some day a proposition is true for ever”, and its automaton with labels on states: one that
-//! waits, and one that is accepting, where the proposition is true.
+//! The nested search of `check` is a later one, which stops at any state on the outer stack
+//! [holzmann.96.spin] and finds livelocks with far fewer states; who wants to repeat what [hansen.02.fmics]
+//! measured needs this one. It is made for one claim, “some day a proposition is true for ever”, and its
+//! automaton with labels on states: one that waits, and one that is accepting, where the proposition is true.
 
 use std::collections::HashMap;
 
-use base::{Budget, Progress};
-use model::{ActionSystem, Steps, System as _};
+use stubborn::base::{Budget, Progress};
+use stubborn::model::{self, ActionSystem, Steps, System as _};
 
-use crate::lab::{Halt, not_interrupted};
+use crate::lab::Halt;
 
 /// In which order successors are taken.
 #[derive(Clone, Copy, Debug)]
@@ -186,7 +187,7 @@ impl Search {
                 Some(next) if insert(&mut self.seen, next) => {
                     self.states += 1;
                     let progress = Progress { states: self.states, ..Progress::default() };
-                    budget.poll(&progress).or_else(not_interrupted)?;
+                    budget.poll(&progress).map_err(|limit| Halt::Trouble(limit.to_string()))?;
                     self.enter(product, next, &mut stack)?;
                 }
                 Some(_) => {}

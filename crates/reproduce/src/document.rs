@@ -1,5 +1,7 @@
 //! What a report is made of: sections with findings, tables and plots, whatever they are written as.
 
+use stubborn::report;
+
 use crate::plot::Plot;
 
 /// What is said about one paper.

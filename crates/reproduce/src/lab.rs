@@ -2,16 +2,21 @@
 //! records that are left of them.
 //!
 //! An experiment is a table of a paper: its cells are known beforehand, each has a key (its parameters), and
-//! a job that gives one or more records. Nothing here reads a clock or a file; whoever calls brings a
-//! [`Host`] that does.
+//! a job that gives one or more records. Files and times are those of a [`Host`], whom whoever calls brings;
+//! models are opened, searched and judged by [`stubborn`] alone.
 
-use base::budget::Watch;
-use base::{Budget, Limit};
-use check::decide::{Decision, Refusal};
-use check::search::{ProductOutcome, ProductStop};
+use std::time::Duration;
+
+use stubborn::base::{Limit, Progress};
+use stubborn::check::decide::Decision;
+use stubborn::check::search::ProductStop;
+use stubborn::{
+    Clock, Error, ExploreReport, Explored, Limits, Options, Question, Session, Verdict, Watcher, Watching,
+    limit_reason,
+};
 
 /// What the world outside does: the clock, the files, and the person who waits.
-pub trait Host: Watch {
+pub trait Host: Watcher {
     /// Seconds since some moment.
     fn seconds(&self) -> f64;
     /// Bytes that a search may hold.
@@ -48,9 +53,10 @@ pub enum Halt {
     Trouble(String),
 }
 
-impl From<Refusal> for Halt {
-    fn from(refusal: Refusal) -> Halt {
-        Halt::Trouble(refusal.to_string())
+impl From<Error> for Halt {
+    fn from(error: Error) -> Halt {
+        let messages: Vec<String> = error.diagnostics().iter().map(|one| one.message.clone()).collect();
+        Halt::Trouble(messages.join("; "))
     }
 }
 
@@ -64,7 +70,7 @@ pub(crate) struct Cell {
     pub(crate) job: Job,
 }
 
-pub(crate) type Job = Box<dyn Fn(&mut Lab<'_>, &[Record]) -> Result<Vec<Vec<String>>, Halt>>;
+pub(crate) type Job = Box<dyn Fn(&Lab<'_>, &[Record]) -> Result<Vec<Vec<String>>, Halt>>;
 
 /// A table of cells.
 pub(crate) struct Experiment {
@@ -156,70 +162,116 @@ pub(crate) fn seconds(seconds: f64) -> String {
 
 /// The clock and the limits.
 pub(crate) struct Lab<'h> {
-    host: &'h mut dyn Host,
+    host: &'h dyn Host,
 }
 
 impl<'h> Lab<'h> {
-    pub(crate) fn new(host: &'h mut dyn Host) -> Lab<'h> {
+    pub(crate) fn new(host: &'h dyn Host) -> Lab<'h> {
         Lab { host }
     }
 
+    fn clock(&self, max_states: u64) -> Clock<'_> {
+        let limits = Limits::default().memory(self.host.max_bytes()).states(max_states);
+        Clock::start(&limits).watched_by(self.host)
+    }
+
+    /// What the user cut short is no result.
+    fn uninterrupted<T, E: Into<Halt>>(&self, result: Result<T, E>) -> Result<T, Halt> {
+        match self.host.look(Duration::ZERO, &Progress::default()) {
+            true => result.map_err(Into::into),
+            false => Err(Halt::Interrupted),
+        }
+    }
+
+    /// Runs something that is not measured.
+    pub(crate) fn untimed<T>(&self, run: impl FnOnce(&Clock<'_>) -> Result<T, Error>) -> Result<T, Halt> {
+        self.uninterrupted(run(&self.clock(u64::MAX)))
+    }
+
     /// Runs something within a number of states. If it was short, it runs again: the shortest time counts.
-    pub(crate) fn timed<T>(
-        &mut self,
+    pub(crate) fn timed<T, E: Into<Halt>>(
+        &self,
         max_states: u64,
-        mut run: impl FnMut(&mut Budget<'_>) -> T,
-    ) -> (f64, T) {
+        mut run: impl FnMut(&Clock<'_>) -> Result<T, E>,
+    ) -> Result<(f64, T), Halt> {
         const SHORT: f64 = 0.02;
-        let max_bytes = self.host.max_bytes();
-        let mut once = |host: &mut dyn Host| {
-            let start = host.seconds();
-            let result = run(&mut Budget::new(max_states, max_bytes, host));
-            (host.seconds() - start, result)
+        let mut once = || {
+            let clock = self.clock(max_states);
+            let start = self.host.seconds();
+            let result = run(&clock);
+            (self.host.seconds() - start, result)
         };
-        let (mut best, mut result) = once(self.host);
+        let (mut best, mut result) = once();
         for _ in 0..2 {
             if best < SHORT {
-                let again = once(self.host);
+                let again = once();
                 (best, result) = (best.min(again.0), again.1);
             }
         }
-        (best, result)
+        Ok((best, self.uninterrupted(result)?))
     }
 
-    /// The same for a search for a run that is accepted.
-    pub(crate) fn decide(
-        &mut self,
+    /// Searches for a run that is accepted.
+    pub(crate) fn search(
+        &self,
+        watching: &mut Watching<'_>,
+        options: &Options,
         max_states: u64,
-        run: impl FnMut(&mut Budget<'_>) -> Result<Decision, Refusal>,
     ) -> Result<(Measured, Decision), Halt> {
-        let (seconds, decision) = self.timed(max_states, run);
-        let decision = decision?;
-        Ok((measured(seconds, &decision.outcome)?, decision))
+        let (seconds, decision) = self.timed(max_states, |clock| watching.search(options, clock))?;
+        let verdict = match &decision.outcome.stop {
+            None => "holds",
+            Some(ProductStop::Found(_) | ProductStop::NoRun) => "violated",
+            Some(ProductStop::Limit(_)) => "gave up",
+            Some(ProductStop::Fault(error, _)) => {
+                return Err(Halt::Trouble(format!("the model goes wrong: {:?}", error.fault)));
+            }
+        };
+        let (states, transitions) = (decision.outcome.stats.states, decision.outcome.stats.transitions);
+        Ok((Measured { verdict, states, transitions, seconds }, decision))
     }
-}
 
-/// What an outcome amounts to.
-pub(crate) fn measured(seconds: f64, outcome: &ProductOutcome) -> Result<Measured, Halt> {
-    let verdict = match &outcome.stop {
-        None => "holds",
-        Some(ProductStop::Found(_) | ProductStop::NoRun) => "violated",
-        Some(ProductStop::Limit(limit)) => {
-            not_interrupted(*limit)?;
-            "gave up"
-        }
-        Some(ProductStop::Fault(error, _)) => {
+    /// Checks one property.
+    pub(crate) fn check(
+        &self,
+        session: &mut Session,
+        question: &Question,
+        options: &Options,
+        max_states: u64,
+    ) -> Result<Measured, Halt> {
+        let questions = std::slice::from_ref(question);
+        let (seconds, report) =
+            self.timed(max_states, |clock| session.check_within(questions, options, clock))?;
+        let [result] = &report.results[..] else {
+            return Err(Halt::Trouble(format!("{} answers to one question", report.results.len())));
+        };
+        let reason = result.reason.as_deref().unwrap_or_default();
+        let limits = [Limit::States(max_states), Limit::Memory(self.host.max_bytes())];
+        let verdict = match result.verdict {
+            Verdict::Holds => "holds",
+            Verdict::Violated => "violated",
+            Verdict::Unknown if limits.iter().any(|limit| reason == limit_reason(*limit)) => "gave up",
+            Verdict::Unknown => return Err(Halt::Trouble(reason.to_owned())),
+        };
+        let (states, transitions) = (result.stats.states, result.stats.transitions);
+        Ok(Measured { verdict, states, transitions, seconds })
+    }
+
+    /// Counts the states of a model, or of its product with what watches a question.
+    pub(crate) fn explore(
+        &self,
+        session: &mut Session,
+        question: Option<&Question>,
+        options: &Options,
+        max_states: u64,
+    ) -> Result<(Measured, Explored), Halt> {
+        let (seconds, explored) =
+            self.timed(max_states, |clock| session.explore(question, options, false, clock))?;
+        if let Some((error, _)) = &explored.fault {
             return Err(Halt::Trouble(format!("the model goes wrong: {:?}", error.fault)));
         }
-    };
-    let stats = &outcome.stats;
-    Ok(Measured { verdict, states: stats.states, transitions: stats.transitions, seconds })
-}
-
-/// Whether a limit is one that a result can be made of.
-pub(crate) fn not_interrupted(limit: Limit) -> Result<(), Halt> {
-    match limit {
-        Limit::Interrupt | Limit::Time => Err(Halt::Interrupted),
-        Limit::States(_) | Limit::Memory(_) => Ok(()),
+        let ExploreReport { states, transitions, complete, .. } = explored.report;
+        let verdict = if complete { "holds" } else { "gave up" };
+        Ok((Measured { verdict, states, transitions, seconds }, explored))
     }
 }

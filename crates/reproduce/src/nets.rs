@@ -1,4 +1,4 @@
-//! The nets of 003's benchmark, written from the literature as texts in PNML.
+//! The nets of [bensalem.12.topnoc]'s benchmark, written from the literature as texts in PNML.
 //!
 //! - *Kanban*: Ciardo and Tilgner, *On the use of Kronecker operators for the solution of generalized
 //!   stochastic Petri nets* (1996). Four cells; scale: kanbans per cell.
@@ -16,12 +16,11 @@
 //!   many jobs, and two threads.
 
 use std::fmt::Write as _;
-use std::sync::Arc;
 
-use base::SourceMap;
-use petri::{Bounds, Net, to_utf8};
+use stubborn::{Session, petri};
 
 use crate::lab::Halt;
+use crate::subject::open;
 
 /// A net of the benchmark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,8 +54,7 @@ impl Family {
         format!("nets/{}-{scale}.pnml", self.name().to_lowercase())
     }
 
-    /// The text of its file.
-    pub(crate) fn pnml(self, scale: u32) -> String {
+    fn draft(self, scale: u32) -> Draft {
         let mut net = Draft::new(self.name());
         match self {
             Family::Kanban => kanban(&mut net, scale),
@@ -66,21 +64,22 @@ impl Family {
             Family::Mapk => mapk(&mut net, scale),
             Family::Polyorb => polyorb(&mut net, scale),
         }
-        net.to_pnml()
+        net
+    }
+
+    /// The text of its file.
+    pub(crate) fn pnml(self, scale: u32) -> String {
+        self.draft(scale).to_pnml()
+    }
+
+    /// The names of its places.
+    pub(crate) fn places(self, scale: u32) -> Vec<String> {
+        self.draft(scale).places.into_iter().map(|(name, _)| name).collect()
     }
 
     /// The net, ready to be searched.
-    pub(crate) fn model(self, scale: u32) -> Result<petri::Model, Halt> {
-        let file = self.file(scale);
-        let trouble = |message: &str| Halt::Trouble(format!("{file}: {message}"));
-        let mut sources = SourceMap::new();
-        let text = to_utf8(&file, self.pnml(scale).into_bytes()).map_err(|error| trouble(&error.message))?;
-        let source = sources.add(&file, text).map_err(|error| trouble(&error.message))?;
-        let net: Arc<Net> = match petri::read(&sources.get(source).text, source) {
-            Ok(net) => Arc::new(net),
-            Err(_) => return Err(trouble("the net cannot be read")),
-        };
-        Ok(net.lower(Bounds::guess(&net)))
+    pub(crate) fn open(self, scale: u32) -> Result<Session, Halt> {
+        open(&petri::LANGUAGE, &self.file(scale), &self.pnml(scale), Vec::new())
     }
 }
 
@@ -352,24 +351,10 @@ fn polyorb(net: &mut Draft, sources: u32) {
 
 #[cfg(test)]
 mod tests {
-    use base::Budget;
-    use check::{Exact, search};
-    use model::System as _;
+    use stubborn::{Clock, Limits};
 
     use super::*;
-
-    fn n_states(family: Family, scale: u32) -> u64 {
-        let mut model = family.model(scale).unwrap();
-        loop {
-            let mut store = Exact::new(model.system.width(), u64::MAX);
-            let outcome = search::bfs::search(&model.system, &mut store, &[], &mut Budget::unlimited());
-            match outcome.stop {
-                Some(check::Stop::Fault(error, _)) if model.widen(&error) => {}
-                None => return outcome.stats.states,
-                other => panic!("{other:?}"),
-            }
-        }
-    }
+    use crate::subject::plain;
 
     #[test]
     fn the_nets_have_as_many_states_as_the_literature_says() {
@@ -383,7 +368,9 @@ mod tests {
             (Family::Ring, 4, 5_136),
             (Family::Ring, 5, 53_856),
         ] {
-            assert_eq!(n_states(family, scale), states, "{family:?} {scale}");
+            let clock = Clock::start(&Limits::default());
+            let explored = family.open(scale).unwrap().explore(None, &plain(), false, &clock).unwrap();
+            assert!(explored.report.complete && explored.report.states == states, "{family:?} {scale}");
         }
     }
 
@@ -392,8 +379,8 @@ mod tests {
         for (family, scale, places, transitions) in
             [(Family::Kanban, 5, 16, 16), (Family::Fms, 5, 22, 20), (Family::Mapk, 8, 22, 30)]
         {
-            let model = family.model(scale).unwrap();
-            assert_eq!((model.net().places.len(), model.net().transitions.len()), (places, transitions));
+            let net = family.open(scale).unwrap().info();
+            assert_eq!((family.places(scale).len(), net.actions), (places, transitions));
         }
     }
 }

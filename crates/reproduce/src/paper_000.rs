@@ -1,4 +1,4 @@
-//! 000 [hansen.02.fmics]: how soon a livelock is found, by the one-pass search with a testing automaton and
+//! [hansen.02.fmics]: how soon a livelock is found, by the one-pass search with a testing automaton and
 //! by the nested search with a Büchi automaton, each in several orders (Tables 1 to 4). The tables, plots and
 //! findings are in `tables_000`.
 //!
@@ -7,17 +7,15 @@
 //! Differences from the paper: two of its three models are not printed. Ours have as many states (Fischer),
 //! or nearly (the ring). A run that ends in a deadlock is no infinite run, there as here.
 
-use check::decide::Settings;
-use check::method::{Method, ObserverKind, SearchKind};
-use check::product::{AtDeadlock, ObserverOrder, Orders};
-use check::search::one_pass::WorkSet;
-use check::{Exact, search};
-use model::{ActionSystem, System as _};
+use stubborn::check::method::{ObserverKind, SearchKind};
+use stubborn::check::product::{AtDeadlock, ObserverOrder, Orders};
+use stubborn::model::ActionSystem;
+use stubborn::{Options, Order, Question};
 
 use crate::Scale;
 use crate::cvwy::{self, Found};
-use crate::lab::{Cell, Experiment, Halt, Lab, Measured, always, not_interrupted, seconds};
-use crate::subject::{Question, ask, network, shell};
+use crate::lab::{Cell, Experiment, Halt, Lab, Measured, always, seconds};
+use crate::subject::{by, network, plain, shell};
 
 /// A system of the paper.
 pub(crate) struct System {
@@ -203,26 +201,12 @@ pub(crate) fn experiments(scale: Scale) -> Vec<Experiment> {
     ]
 }
 
-fn count(lab: &mut Lab<'_>, system: &System, size: i64) -> Result<Vec<Vec<String>>, Halt> {
-    let model = network(system.file, &[("N", size)])?;
-    let (time, outcome) = lab.timed(u64::MAX, |budget| {
-        let mut store = Exact::new(model.system.width(), budget.max_bytes);
-        search::bfs::search(&model.system, &mut store, &[], budget)
-    });
-    if let Some(check::Stop::Limit(limit)) = outcome.stop {
-        not_interrupted(limit)?;
-    }
-    let stats = outcome.stats;
+fn count(lab: &Lab<'_>, system: &System, size: i64) -> Result<Vec<Vec<String>>, Halt> {
+    let mut session = network(system.file, "N", size)?;
+    let (counted, _) = lab.explore(&mut session, None, &plain(), u64::MAX)?;
     let command = format!("stubborn explore models/{} -D N={size}", system.file);
-    Ok(vec![vec![stats.states.to_string(), stats.transitions.to_string(), seconds(time), command]])
-}
-
-/// The number of the only proposition of a formula.
-fn proposition(system: &ActionSystem, question: &Question) -> Result<usize, Halt> {
-    let is_its =
-        |known: &model::Proposition| question.propositions.iter().any(|(_, expr)| *expr == known.expr);
-    let number = system.propositions().iter().position(is_its);
-    number.ok_or_else(|| Halt::Trouble("a formula without a proposition".to_owned()))
+    let Measured { states, transitions, .. } = counted;
+    Ok(vec![vec![states.to_string(), transitions.to_string(), seconds(counted.seconds), command]])
 }
 
 /// Nobody stays there for ever.
@@ -230,8 +214,14 @@ fn formula(place: &str) -> String {
     format!("! <> [] {place}")
 }
 
+/// The number of a proposition that is watched.
+fn proposition(system: &ActionSystem, name: &str) -> Result<usize, Halt> {
+    let number = system.propositions().iter().position(|known| known.name == name);
+    number.ok_or_else(|| Halt::Trouble(format!("nothing watches {name}")))
+}
+
 fn find(
-    lab: &mut Lab<'_>,
+    lab: &Lab<'_>,
     system: &System,
     size: i64,
     place: &str,
@@ -239,62 +229,67 @@ fn find(
 ) -> Result<Vec<Vec<String>>, Halt> {
     let SearchOf { kind, is_first, reverse, .. } = *search;
     let formula = formula(place);
-    let mut model = network(system.file, &[("N", size)])?;
-    let mut question = ask(&mut model, &formula)?;
+    let question = Question::ltl(&formula);
+    let mut session = network(system.file, "N", size)?;
+    let mut watching = lab.untimed(|clock| session.watch(&question, clock))?;
     if kind == Kind::Nested1992 {
-        let proposition = proposition(&model.system, &question)?;
+        let system = session.model().system();
+        let proposition = proposition(system, place)?;
         let order = cvwy::Order { accepting_first: is_first, reverse };
-        let (time, found) =
-            lab.timed(u64::MAX, |budget| cvwy::search(&model.system, proposition, order, budget));
-        let Found { livelock, states, transitions } = found?;
+        let (seconds, found) =
+            lab.timed(u64::MAX, |clock| cvwy::search(system, proposition, order, &mut clock.budget()))?;
+        let Found { livelock, states, transitions } = found;
         let verdict = if livelock { "violated" } else { "holds" };
-        let measured = Measured { verdict, states, transitions, seconds: time };
+        let measured = Measured { verdict, states, transitions, seconds };
         // No command has this search.
         return Ok(vec![[measured.fields(), vec![String::new()]].concat()]);
     }
-    let mut settings = Settings { at_deadlock: AtDeadlock::Ignore, ..Settings::default() };
-    let mut options = String::from("--deadlock ignore --reduce none");
-    let (observer, search) = if kind == Kind::OnePass {
-        settings.work_set = if is_first { WorkSet::Queue } else { WorkSet::Stack };
-        options += " --observer ta --search one-pass --order ";
-        options += if is_first { "bfs" } else { "dfs" };
-        (ObserverKind::Ta, SearchKind::OnePass)
+    let mut spelled = String::from("--deadlock ignore --reduce none");
+    let mut options = if kind == Kind::OnePass {
+        let order = if is_first { Order::Bfs } else { Order::Dfs };
+        spelled += " --observer ta --search one-pass --order ";
+        spelled += if is_first { "bfs" } else { "dfs" };
+        Options { order, ..by(ObserverKind::Ta, SearchKind::OnePass) }
     } else {
-        let order = if is_first { ObserverOrder::AcceptingFirst } else { ObserverOrder::AcceptingLast };
-        settings.orders.observer = order;
-        options += " --observer extended --search nested --observer-order accepting-";
-        options += if is_first { "first" } else { "last" };
-        (ObserverKind::Extended, SearchKind::Nested)
+        let observer = if is_first { ObserverOrder::AcceptingFirst } else { ObserverOrder::AcceptingLast };
+        spelled += " --observer extended --search nested --observer-order accepting-";
+        spelled += if is_first { "first" } else { "last" };
+        let orders = Orders { observer, ..Orders::default() };
+        Options { orders, ..by(ObserverKind::Extended, SearchKind::Nested) }
     };
-    settings.orders = Orders { reverse, ..settings.orders };
+    options.at_deadlock = AtDeadlock::Ignore;
+    options.orders.reverse = reverse;
     if reverse {
-        options += " --successors reverse";
+        spelled += " --successors reverse";
     }
-    let method = Method { observer, search, reduction: None, bitstate: false };
-    let (measured, _) =
-        lab.decide(u64::MAX, |budget| question.claim.search(&model.system, method, &settings, budget))?;
+    let (measured, _) = lab.search(&mut watching, &options, u64::MAX)?;
     let command =
-        format!("stubborn check models/{} -D N={size} --ltl {} {options}", system.file, shell(&formula));
+        format!("stubborn check models/{} -D N={size} --ltl {} {spelled}", system.file, shell(&formula));
     Ok(vec![[measured.fields(), vec![command]].concat()])
 }
 
 #[cfg(test)]
 mod tests {
+    use stubborn::base::Budget;
+    use stubborn::{Clock, Limits};
+
     use super::*;
 
     #[test]
     fn the_search_of_1992_finds_what_there_is_and_nothing_else() {
         let search = |file: &str, place: &str, accepting_first: bool, reverse: bool| {
-            let mut model = network(file, &[("N", 3)]).expect("it is a model");
-            let question = ask(&mut model, &formula(place)).expect("it is a formula");
+            let mut session = network(file, "N", 3).expect("it is a model");
+            let question = Question::ltl(&formula(place));
+            session.watch(&question, &Clock::start(&Limits::default())).expect("it is a formula");
+            let system = session.model().system();
             let order = cvwy::Order { accepting_first, reverse };
-            let proposition = proposition(&model.system, &question).expect("it has one");
-            cvwy::search(&model.system, proposition, order, &mut base::Budget::unlimited()).expect("it ends")
+            let proposition = proposition(system, place).expect("it has one");
+            cvwy::search(system, proposition, order, &mut Budget::unlimited()).expect("it ends")
         };
         for (first, reverse) in [(true, false), (false, false), (true, true), (false, true)] {
             assert!(search("dining.proc", "Phil[0]@left", first, reverse).livelock);
-            // While somebody eats, the others get stuck. So all pairs are stored: the automaton waits with all
-            // 26 states, and accepts with the three where the first one eats.
+            // While somebody eats, the others get stuck. So all pairs are stored: the automaton waits with
+            // all 26 states, and accepts with the three where the first one eats.
             let all = search("dining.proc", "Phil[0]@eat", first, reverse);
             assert_eq!((all.livelock, all.states), (false, 29));
         }

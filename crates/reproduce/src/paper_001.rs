@@ -1,20 +1,15 @@
-//! 001 [valmari.93.cav]: stubborn sets that keep deadlocks, and those that a tester guides; and both in
+//! [valmari.93.cav]: stubborn sets that keep deadlocks, and those that a tester guides; and both in
 //! little memory (*Supertrace*). The tables, plots and findings are in `tables_001`.
 //!
 //! Differences from the paper: it has no experiments, but one figure, of the ring of Graf and Steffen. Our
 //! ring has as many states; the process itself is not printed there.
 
-use check::reduced::Reduced;
-use check::search::one_pass::WorkSet;
-use check::search::tester;
-use check::store::{ExactPlanes, Queue};
-use check::{Bitstate, Exact, Exploration, Goal, search};
-use model::System;
-use process::PropertyKind;
+use stubborn::check::method::{ReductionWish, StoreKind};
+use stubborn::{Options, Question};
 
 use crate::Scale;
-use crate::lab::{Cell, Experiment, Halt, Lab, Measured, always, measured, not_interrupted, seconds};
-use crate::subject::network;
+use crate::lab::{Cell, Experiment, Halt, Lab, always, seconds};
+use crate::subject::{network, plain};
 
 /// Systems that scale, with a tester.
 pub(crate) struct Family {
@@ -138,89 +133,44 @@ pub(crate) fn experiments(scale: Scale) -> Vec<Experiment> {
     ]
 }
 
-fn of_exploration(time: f64, outcome: &Exploration) -> Result<Measured, Halt> {
-    let verdict = match &outcome.stop {
-        Some(check::Stop::AllViolated) => "violated",
-        None => "holds",
-        Some(check::Stop::Limit(limit)) => {
-            not_interrupted(*limit)?;
-            "gave up"
-        }
-        Some(check::Stop::Fault(..)) => return Err(Halt::Trouble("the model goes wrong".to_owned())),
-    };
-    let stats = &outcome.stats;
-    Ok(Measured { verdict, states: stats.states, transitions: stats.transitions, seconds: time })
-}
-
 fn explore(
-    lab: &mut Lab<'_>,
+    lab: &Lab<'_>,
     family: &Family,
     size: i64,
     way: &str,
     max_states: u64,
 ) -> Result<Vec<Vec<String>>, Halt> {
-    let model = network(family.file, &[("N", size)])?;
-    let system = &model.system;
-    let width = system.width();
-    let what = format!("models/{} -D N={size}", family.file);
-    let (measured, command) = match way {
-        "all" | "deadlocks" => {
-            let reduced = Reduced::for_deadlocks(system);
-            let (time, outcome) = lab.timed(max_states, |budget| {
-                let mut store = Exact::new(width, budget.max_bytes);
-                match way {
-                    "all" => search::bfs::search(system, &mut store, &[], budget),
-                    _ => search::bfs::search(&reduced, &mut store, &[Goal::Deadlock], budget),
-                }
-            });
-            let command = match way {
-                "all" => format!("stubborn explore {what}"),
-                _ => format!("stubborn check {what} --deadlock-free --reduce stubborn"),
-            };
-            (of_exploration(time, &outcome)?, command)
-        }
-        _ => {
-            let reduces = way == "tester";
-            let property = model.properties.iter().find(|property| property.name == family.tester);
-            let Some(PropertyKind::Tester(observed)) = property.map(|property| &property.kind) else {
-                return Err(Halt::Trouble(format!("{} has no tester {}", family.file, family.tester)));
-            };
-            let product = tester::product(system, &observed.process, &observed.labels, reduces);
-            let mut product = product.map_err(|_| Halt::Trouble("the tester is too large".to_owned()))?;
-            let product_width = product.width();
-            let (time, outcome) = lab.timed(max_states, |budget| {
-                let max_bytes = budget.max_bytes;
-                let planes = || ExactPlanes::new(product_width, max_bytes);
-                tester::check(&mut product, WorkSet::Queue, planes, budget)
-            });
-            let reduce = if reduces { "stubborn" } else { "none" };
-            let command = format!("stubborn check {what} --property {} --reduce {reduce}", family.tester);
-            (measured(time, &outcome)?, command)
-        }
+    let mut session = network(family.file, "N", size)?;
+    let reduce =
+        if matches!(way, "deadlocks" | "tester") { ReductionWish::Best } else { ReductionWish::None };
+    let options = Options { reduce, ..plain() };
+    let measured = match way {
+        "all" => lab.explore(&mut session, None, &options, max_states)?.0,
+        "deadlocks" => lab.check(&mut session, &Question::DeadlockFree, &options, max_states)?,
+        _ => lab.check(&mut session, &Question::property(family.tester), &options, max_states)?,
     };
-    let command = format!("{command} --max-states {max_states}");
+    let what = format!("models/{} -D N={size}", family.file);
+    let command = match way {
+        "all" => format!("explore {what}"),
+        "deadlocks" => format!("check {what} --deadlock-free --reduce stubborn"),
+        "tester" => format!("check {what} --property {} --reduce stubborn", family.tester),
+        _ => format!("check {what} --property {} --reduce none", family.tester),
+    };
+    let command = format!("stubborn {command} --max-states {max_states}");
     Ok(vec![[measured.fields(), vec![command]].concat()])
 }
 
-fn bitstate(lab: &mut Lab<'_>, philosophers: i64, bytes: u64, hashes: u32) -> Result<Vec<Vec<String>>, Halt> {
-    let model = network("dining.proc", &[("N", philosophers)])?;
-    let width = model.system.width();
-    let (time, outcome) = lab.timed(u64::MAX, |budget| {
-        let store = Bitstate::new(bytes, hashes)?;
-        Some(search::bfs::search(&model.system, &mut Queue::new(store, width), &[], budget))
-    });
-    let outcome = outcome.ok_or_else(|| Halt::Trouble(format!("{bytes} bytes cannot be had")))?;
-    if let Some(check::Stop::Limit(limit)) = outcome.stop {
-        not_interrupted(limit)?;
-    }
+fn bitstate(lab: &Lab<'_>, philosophers: i64, bytes: u64, hashes: u32) -> Result<Vec<Vec<String>>, Halt> {
+    let mut session = network("dining.proc", "N", philosophers)?;
+    let options = Options { store: StoreKind::Bitstate { bytes, n_hashes: hashes }, ..plain() };
+    let (measured, explored) = lab.explore(&mut session, None, &options, u64::MAX)?;
     let all = 3u64.pow(philosophers as u32) - 1;
-    let states = outcome.stats.states;
     Ok(vec![vec![
-        states.to_string(),
-        format!("{:.5}", states as f64 / all as f64),
-        outcome.coverage.map_or(String::new(), |coverage| format!("{coverage:.5}")),
-        outcome.stats.deadlocks.to_string(),
-        seconds(time),
+        measured.states.to_string(),
+        format!("{:.5}", measured.states as f64 / all as f64),
+        explored.coverage.map_or(String::new(), |coverage| format!("{coverage:.5}")),
+        explored.report.deadlocks.to_string(),
+        seconds(measured.seconds),
         format!(
             "stubborn explore models/dining.proc -D N={philosophers} --store bitstate --bitstate-size \
              {bytes} --bitstate-hashes {hashes}"

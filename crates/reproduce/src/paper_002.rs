@@ -1,20 +1,18 @@
-//! 002 [malinen.03.fairness]: liveness of two protocols for mutual exclusion under weak and strong fairness,
+//! [malinen.03.fairness]: liveness of two protocols for mutual exclusion under weak and strong fairness,
 //! by monitors with a nested search and by strong components (Figure 1).
 //!
 //! Differences from the paper: its figure is a picture, so only what its text says can be compared. Where a
 //! property is violated, the components of the paper are all looked at; ours stop at the first fair cycle.
 //! The automaton of the components is a TGBA, that of the monitors a BA.
 
-use check::decide::Settings;
-use check::fairness::{Constraint, Fairness};
-use check::method::{Method, ObserverKind, SearchKind};
-use model::{ActionId, ActionSystem};
+use stubborn::check::method::{FairnessBy, ObserverKind, SearchKind};
+use stubborn::{Fair, FairTo, Options, Question};
 
 use crate::Scale;
 use crate::document::{Finding, Judgment, Part, Section, Table, geometric_mean, number, number_or_dash};
 use crate::lab::{Cell, Experiment, Halt, Lab, Record, always};
 use crate::plot::{Axis, Plot, Series};
-use crate::subject::{ask, network, shell};
+use crate::subject::{by, network, shell};
 
 /// A protocol.
 struct Protocol {
@@ -108,51 +106,32 @@ pub(crate) fn experiments(scale: Scale) -> Vec<Experiment> {
     }]
 }
 
-/// Fairness to all processes with a name that begins so.
-fn constraints(system: &ActionSystem, name: &str, strong: bool) -> Vec<Constraint> {
-    let processes = system.processes().iter().enumerate();
-    let of_process = |process: usize| {
-        let actions = system.actions().iter().enumerate();
-        let owned = actions.filter(|(_, action)| action.owners.iter().any(|owner| owner.index() == process));
-        Constraint { strong, actions: owned.map(|(index, _)| ActionId::new(index)).collect() }
-    };
-    processes
-        .filter(|(_, process)| process.name.starts_with(name))
-        .map(|(index, _)| of_process(index))
-        .collect()
-}
-
 fn decide(
-    lab: &mut Lab<'_>,
+    lab: &Lab<'_>,
     protocol: &Protocol,
     size: i64,
     kind: &str,
     method: &str,
     max_states: u64,
 ) -> Result<Vec<Vec<String>>, Halt> {
-    let mut model = network(protocol.file, &[("N", size)])?;
-    let mut question = ask(&mut model, protocol.formula)?;
-    let constraints = constraints(&model.system, protocol.processes, kind == "strong");
-    let fairness = Fairness::new(model.system.actions().len(), &constraints);
-    let mut options =
-        format!("--fair {} --max-states {max_states}", shell(&format!("{kind}:{}[*]", protocol.processes)));
-    let (observer, search, settings) = if method == "scc" {
-        options += " --observer tgba --search scc";
-        (ObserverKind::Tgba, SearchKind::Scc, Settings { fairness: Some(&fairness), ..Settings::default() })
+    let processes = format!("{}[*]", protocol.processes);
+    let mut spelled = format!("--fair {} --max-states {max_states}", shell(&format!("{kind}:{processes}")));
+    let (observer, search, fairness_by) = if method == "scc" {
+        spelled += " --observer tgba --search scc";
+        (ObserverKind::Tgba, SearchKind::Scc, FairnessBy::Search)
     } else {
-        options += " --fairness-by monitor";
-        (
-            ObserverKind::Ba,
-            SearchKind::Nested,
-            Settings { monitors: Some(&constraints), ..Settings::default() },
-        )
+        spelled += " --fairness-by monitor";
+        (ObserverKind::Ba, SearchKind::Nested, FairnessBy::Monitors)
     };
-    let method = Method { observer, search, reduction: None, bitstate: false };
-    let (measured, decision) =
-        lab.decide(max_states, |budget| question.claim.search(&model.system, method, &settings, budget))?;
+    let fair = vec![Fair { strong: kind == "strong", to: FairTo::Processes(vec![processes]) }];
+    let options = Options { fair, fairness_by, ..by(observer, search) };
+    let question = Question::ltl(protocol.formula);
+    let mut session = network(protocol.file, "N", size)?;
+    let mut watching = lab.untimed(|clock| session.watch(&question, clock))?;
+    let (measured, decision) = lab.search(&mut watching, &options, max_states)?;
     let system_states = decision.outcome.system_states.map_or(String::new(), |states| states.to_string());
     let command = format!(
-        "stubborn check models/{} -D N={size} --ltl {} {options}",
+        "stubborn check models/{} -D N={size} --ltl {} {spelled}",
         protocol.file,
         shell(protocol.formula)
     );

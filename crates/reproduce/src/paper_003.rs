@@ -1,4 +1,4 @@
-//! 003 [bensalem.12.topnoc]: products with TGBA, BA, TA and TGTA on nets, with random formulas and with
+//! [bensalem.12.topnoc]: products with TGBA, BA, TA and TGTA on nets, with random formulas and with
 //! formulas under weak fairness; and the same with stubborn sets, which the paper could not have. The tables,
 //! plots and findings are in `tables_003`.
 //!
@@ -10,18 +10,19 @@
 //! Differences from the paper: smaller nets unless everything is asked for; automata are those that Stubborn
 //! makes, which are reduced further.
 
-use automata::stats::Stats;
-use check::decide::{Claim, Decision, Refusal, Settings};
-use check::method::{Method, ObserverKind, SearchKind};
-use check::reduction;
-use check::search::ProductStop;
-use ltl::random::{self, NEXT_FREE};
-use ltl::{Formulas, Prop, Spelling};
+use generators::random::{self, NEXT_FREE};
+use stubborn::automata::{Tgba, stats::Stats};
+use stubborn::base::Budget;
+use stubborn::check::decide::{Claim, Refusal};
+use stubborn::check::method::{ObserverKind, ReductionWish, SearchKind};
+use stubborn::check::reduction;
+use stubborn::ltl::{Formulas, Prop, Spelling};
+use stubborn::{Options, Question};
 
 use crate::Scale;
-use crate::lab::{Cell, Experiment, Halt, Lab, Measured, Record, always, measured, seconds};
+use crate::lab::{Cell, Experiment, Halt, Lab, Measured, Record, always, seconds};
 use crate::nets::Family;
-use crate::subject::{ask, shell};
+use crate::subject::{by, shell};
 
 pub(crate) const CLASSES: [&str; 2] = ["RND", "WFair"];
 
@@ -206,12 +207,11 @@ fn is_needed(cell: &Cell, so_far: &[Record]) -> bool {
 }
 
 /// A random formula about the places of a net.
-fn random_formula(net: &petri::Net, class: &str, seed: u64) -> String {
+fn random_formula(places: &[String], class: &str, seed: u64) -> String {
     let mut draw = random::seeded(seed.wrapping_mul(2).wrapping_add(u64::from(class == "WFair")));
     let mut formulas = Formulas::new();
     let mut pick = |n: u32, draw: &mut dyn FnMut(u32) -> u32| -> Vec<Prop> {
-        let places: Vec<usize> = (0..n).map(|_| draw(net.places.len() as u32) as usize).collect();
-        places.iter().map(|place| formulas.proposition(&net.places[*place].id)).collect()
+        (0..n).map(|_| formulas.proposition(&places[draw(places.len() as u32) as usize])).collect()
     };
     let n_props = 2 + draw(3);
     let mut props = pick(n_props, &mut draw);
@@ -238,9 +238,8 @@ fn random_formula(net: &petri::Net, class: &str, seed: u64) -> String {
 fn recipe(family: Family, size: u32, class: &str) -> String {
     const N_FORMULAS: u64 = 2 * BATCH;
     let mut text = family.pnml(size);
-    if let Ok(model) = family.model(size) {
-        text.extend((0..N_FORMULAS).map(|seed| random_formula(model.net(), class, seed) + "\n"));
-    }
+    let places = family.places(size);
+    text.extend((0..N_FORMULAS).map(|seed| random_formula(&places, class, seed) + "\n"));
     digest(&text)
 }
 
@@ -248,23 +247,6 @@ fn recipe(family: Family, size: u32, class: &str) -> String {
 fn digest(text: &str) -> String {
     let mix = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
     format!("{:016x}", text.bytes().fold(0xcbf2_9ce4_8422_2325, mix))
-}
-
-/// A search of a net, which makes room where places need more.
-fn decide(
-    lab: &mut Lab<'_>,
-    model: &mut petri::Model,
-    max_states: u64,
-    mut run: impl FnMut(&model::ActionSystem, &mut base::Budget<'_>) -> Result<Decision, Refusal>,
-) -> Result<Measured, Halt> {
-    loop {
-        let (time, decision) = lab.timed(max_states, |budget| run(&model.system, budget));
-        let outcome = decision?.outcome;
-        match &outcome.stop {
-            Some(ProductStop::Fault(error, _)) if model.widen(error) => {}
-            _ => return measured(time, &outcome),
-        }
-    }
 }
 
 /// Which formulas are drawn.
@@ -279,12 +261,7 @@ struct Draw {
 type Missing = [(&'static str, usize); 2];
 
 /// Ten formulas, or fewer if no more are wanted.
-fn try_batch(
-    lab: &mut Lab<'_>,
-    draw: &Draw,
-    batch: u64,
-    mut missing: Missing,
-) -> Result<Vec<Vec<String>>, Halt> {
+fn try_batch(lab: &Lab<'_>, draw: &Draw, batch: u64, mut missing: Missing) -> Result<Vec<Vec<String>>, Halt> {
     let mut rows = Vec::new();
     for seed in batch * BATCH..(batch + 1) * BATCH {
         if missing.iter().all(|(_, n)| *n == 0) {
@@ -301,33 +278,32 @@ fn try_batch(
 
 /// One formula: its verdict and everything about it if it is kept, otherwise why it is not.
 fn try_formula(
-    lab: &mut Lab<'_>,
+    lab: &Lab<'_>,
     draw: &Draw,
     seed: u64,
     missing: &Missing,
 ) -> Result<(Option<&'static str>, Vec<Vec<String>>), Halt> {
     let Draw { family, size, class, plan } = *draw;
-    let mut model = family.model(size)?;
-    let text = random_formula(model.net(), class, seed);
+    let text = random_formula(&family.places(size), class, seed);
     let dropped = |status: &str| {
         let mut fields = vec![String::new(); 12];
         fields[0] = status.to_owned();
         fields[1].clone_from(&text);
         Ok((None, vec![fields]))
     };
-    let Ok(mut question) = ask(&mut model, &text) else { return dropped("too large an automaton") };
-    model.settle();
-    let settings = Settings::default();
+    let question = Question::ltl(&text);
+    let mut session = family.open(size)?;
+    let mut watching = match lab.untimed(|clock| session.watch(&question, clock)) {
+        Err(Halt::Trouble(_)) => return dropped("too large an automaton"),
+        watching => watching?,
+    };
     let mut searched: Vec<Measured> = Vec::new();
     for (index, (_, observer, search, reduction)) in OBSERVERS.into_iter().enumerate() {
-        let method = Method { observer, search, reduction, bitstate: false };
-        let claim = &mut question.claim;
-        let made = decide(lab, &mut model, plan.max_states, |system, budget| {
-            claim.search(system, method, &settings, budget)
-        });
-        let made = match made {
+        let reduce = reduction.map_or(ReductionWish::None, ReductionWish::Fixed);
+        let options = Options { reduce, ..by(observer, search) };
+        let made = match lab.search(&mut watching, &options, plan.max_states) {
             Err(Halt::Trouble(_)) => return dropped("too large an automaton"),
-            made => made?,
+            made => made?.0,
         };
         if made.verdict == "gave up" {
             return dropped("too many states");
@@ -341,15 +317,16 @@ fn try_formula(
         searched.push(made);
     }
     let verdict = searched.first().map(|made| made.verdict);
+    let sizes = OBSERVERS.map(|(_, observer, ..)| automaton_size(watching.claim(), observer));
     let mut rows = Vec::new();
-    for ((name, observer, search, reduction), made) in OBSERVERS.into_iter().zip(searched) {
+    for (((name, observer, search, reduction), made), size_of) in
+        OBSERVERS.into_iter().zip(searched).zip(sizes)
+    {
         let mut row = vec!["kept".to_owned(), text.clone(), name.to_owned()];
         if reduction.is_none() {
-            let claim = &mut question.claim;
-            let full = decide(lab, &mut model, plan.max_states.saturating_mul(4), |system, budget| {
-                claim.count(system, observer, &settings, budget)
-            })?;
-            let (states, transitions) = automaton_size(claim, observer);
+            let max_states = plan.max_states.saturating_mul(4);
+            let (full, _) = lab.explore(&mut session, Some(&question), &by(observer, search), max_states)?;
+            let (states, transitions) = size_of.map_err(|why| Halt::Trouble(why.to_string()))?;
             let figures = [states, transitions, full.states, full.transitions];
             row.extend(figures.map(|figure| figure.to_string()));
         } else {
@@ -371,27 +348,26 @@ fn try_formula(
 
 /// States and transitions of the automaton in the form that an observer needs: one transition per valuation
 /// or changeset.
-fn automaton_size(claim: &Claim, observer: ObserverKind) -> (u64, u64) {
-    let of_tgba = |tgba: &automata::Tgba| {
-        let stats = Stats::of(tgba);
-        (stats.states as u64, stats.transitions)
+fn automaton_size(claim: &mut Claim, observer: ObserverKind) -> Result<(u64, u64), Refusal> {
+    let budget = &mut Budget::unlimited();
+    let of_tgba = |tgba: &Tgba| {
+        // A budget without limits is never spent.
+        let stats = Stats::of(tgba, &mut Budget::unlimited());
+        stats.map_or((0, 0), |stats| (stats.states as u64, stats.transitions))
     };
-    let forms = &claim.forms;
-    match observer {
-        ObserverKind::Ba => forms.ba.as_ref().map_or((0, 0), of_tgba),
-        ObserverKind::Ta => {
-            forms.ta.as_ref().map_or((0, 0), |ta| (ta.n_states() as u64, ta.n_steps() as u64))
-        }
+    Ok(match observer {
+        ObserverKind::Ba => of_tgba(claim.ba(budget)?),
+        ObserverKind::Ta => claim.ta(budget).map(|ta| (ta.n_states() as u64, ta.n_steps() as u64))?,
         ObserverKind::Tgta => {
-            forms.tgta.as_ref().map_or((0, 0), |tgta| (tgta.n_states() as u64, tgta.n_steps() as u64))
+            claim.tgta(budget).map(|tgta| (tgta.n_states() as u64, tgta.n_steps() as u64))?
         }
-        _ => of_tgba(&claim.tgba),
-    }
+        _ => of_tgba(claim.tgba()),
+    })
 }
 
 /// A formula of the case studies with one observer.
 fn case(
-    lab: &mut Lab<'_>,
+    lab: &Lab<'_>,
     family: Family,
     size: u32,
     formula: &str,
@@ -405,15 +381,12 @@ fn case(
         "lazy-ta" => (ObserverKind::LazyTa, SearchKind::TwoPass),
         _ => (ObserverKind::LazyTgta, SearchKind::Scc),
     };
-    let mut model = family.model(size)?;
-    let mut question = ask(&mut model, formula)?;
-    let settings = Settings::default();
-    let method = Method { observer, search, reduction: None, bitstate: false };
-    let claim = &mut question.claim;
-    let full =
-        decide(lab, &mut model, u64::MAX, |system, budget| claim.count(system, observer, &settings, budget))?;
-    let found =
-        decide(lab, &mut model, u64::MAX, |system, budget| claim.search(system, method, &settings, budget))?;
+    let options = by(observer, search);
+    let question = Question::ltl(formula);
+    let mut session = family.open(size)?;
+    let (full, _) = lab.explore(&mut session, Some(&question), &options, u64::MAX)?;
+    let mut watching = lab.untimed(|clock| session.watch(&question, clock))?;
+    let (found, _) = lab.search(&mut watching, &options, u64::MAX)?;
     let command =
         format!("stubborn explore {} --ltl {} --observer {name}", family.file(size), shell(formula));
     Ok(vec![vec![

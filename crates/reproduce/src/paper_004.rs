@@ -1,4 +1,4 @@
-//! 004 [holzmann.96.closure]: claims that may see stuttering are checked through their closure, with reduction.
+//! [holzmann.96.closure]: claims that may see stuttering are checked through their closure, with reduction.
 //!
 //! The automaton of the negated formula is closed under stuttering, and the closure is checked with stubborn
 //! sets. If that finds nothing, the formula holds; if it finds a run that the automaton itself accepts, it is
@@ -6,22 +6,14 @@
 //!
 //! Differences from the paper: it has no experiments; systems and claims are ours.
 
-use automata::stutter::{Stuttering, closure, formula_stuttering};
-use automata::{AnyAutomaton, Effort};
-use check::choice::{ReductionWish, Wish};
-use check::decide::{Claim, Decision, Settings};
-use check::method::{Method, ObserverKind, SearchKind};
-use check::search::{Evidence, Violation};
-use model::ActionSystem;
+use stubborn::check::method::{ObserverKind, ReductionWish, SearchKind};
+use stubborn::{Options, Question};
 
 use crate::Scale;
 use crate::document::{Finding, Judgment, Part, Section, Table, geometric_mean, number, number_or_dash};
-use crate::lab::{Cell, Experiment, Halt, Lab, Record, always};
+use crate::lab::{Cell, Experiment, Halt, Lab, Record, always, seconds};
 use crate::plot::{Axis, Plot, Series};
-use crate::subject::{Question, ask, network, shell};
-
-/// Closures may have this many states.
-const MAX_CLOSURE_STATES: usize = 10_000;
+use crate::subject::{by, network, plain, shell};
 
 /// A system, its sizes from tiny to full, and claims about it.
 struct Subject {
@@ -172,28 +164,23 @@ pub(crate) fn experiments(scale: Scale) -> Vec<Experiment> {
     }]
 }
 
-fn compare(lab: &mut Lab<'_>, subject: &Subject, size: i64, formula: &str) -> Result<Vec<Vec<String>>, Halt> {
-    let mut model = network(subject.file, &[(subject.constant, size)])?;
-    let mut question = ask(&mut model, formula)?;
-    let stuttering = formula_stuttering(&mut model.formulas, question.formula, Effort::High)
-        .map_err(|why| Halt::Trouble(why.to_string()))?;
-    let settings = Settings::default();
-    let plain =
-        Method { observer: ObserverKind::Tgba, search: SearchKind::Scc, reduction: None, bitstate: false };
-    let (full, _) =
-        lab.decide(u64::MAX, |budget| question.claim.search(&model.system, plain, &settings, budget))?;
-    let closed = closure(&question.claim.tgba, MAX_CLOSURE_STATES)
-        .ok_or_else(|| Halt::Trouble("the closure is too large".to_owned()))?;
-    let closure_states = closed.n_states();
-    let mut closed = Claim::new(closed, question.claim.propositions.clone(), true);
-    let wish = Wish { reduction: ReductionWish::Best, ..Wish::default() };
-    let method = wish.complete(&mut closed)?.method;
-    let (reduced, decision) =
-        lab.decide(u64::MAX, |budget| closed.search(&model.system, method, &settings, budget))?;
-    let decided_by = match verdict_of(&model.system, &question, &decision)? {
-        Verdict::Holds => "closure",
-        Verdict::Violated => "closure, and the run is accepted",
-        Verdict::Open => "fallback",
+fn compare(lab: &Lab<'_>, subject: &Subject, size: i64, formula: &str) -> Result<Vec<Vec<String>>, Halt> {
+    let question = Question::ltl(formula);
+    let mut session = network(subject.file, subject.constant, size)?;
+    let mut watching = lab.untimed(|clock| session.watch(&question, clock))?;
+    let sees_stuttering = watching.claim().proof().is_none();
+    let automaton_states = watching.claim().tgba().n_states();
+    let (full, _) = lab.search(&mut watching, &by(ObserverKind::Tgba, SearchKind::Scc), u64::MAX)?;
+    lab.untimed(|clock| watching.close(clock))?;
+    let closure_states = watching.claim().tgba().n_states();
+    let options = Options { reduce: ReductionWish::Best, ..plain() };
+    let (reduced, decision) = lab.search(&mut watching, &options, u64::MAX)?;
+    let decided_by = match decision.outcome.evidence() {
+        None => "closure",
+        Some(run) if lab.untimed(|clock| watching.is_violated_by(run, &options, clock))? => {
+            "closure, and the run is accepted"
+        }
+        Some(_) => FALLBACK,
     };
     let command = format!(
         "stubborn check models/{} -D {}={size} --ltl {} --reduce closure --fair none",
@@ -201,40 +188,18 @@ fn compare(lab: &mut Lab<'_>, subject: &Subject, size: i64, formula: &str) -> Re
         subject.constant,
         shell(formula)
     );
-    let sees = matches!(stuttering, Stuttering::Sensitive { .. });
     Ok(vec![vec![
-        if sees { "yes" } else { "no" }.to_owned(),
-        question.claim.tgba.n_states().to_string(),
+        if sees_stuttering { "yes" } else { "no" }.to_owned(),
+        automaton_states.to_string(),
         closure_states.to_string(),
         full.verdict.to_owned(),
         decided_by.to_owned(),
         full.states.to_string(),
-        crate::lab::seconds(full.seconds),
+        seconds(full.seconds),
         reduced.states.to_string(),
-        crate::lab::seconds(reduced.seconds),
+        seconds(reduced.seconds),
         command,
     ]])
-}
-
-enum Verdict {
-    Holds,
-    Violated,
-    /// The closure accepts a run that the automaton itself does not accept.
-    Open,
-}
-
-fn verdict_of(system: &ActionSystem, question: &Question, decision: &Decision) -> Result<Verdict, Halt> {
-    let Some(evidence) = decision.outcome.evidence() else { return Ok(Verdict::Holds) };
-    let Evidence { violation, run, cycle_start, .. } = evidence;
-    let (run, cycle_start) = match (violation, cycle_start) {
-        (Violation::AtOnce, _) => check::walk::to_lasso(system, run)
-            .ok_or_else(|| Halt::Trouble("a run that goes on for too long".to_owned()))?,
-        (_, Some(start)) => (run.clone(), *start),
-        (_, None) => (run.clone(), run.actions.len()),
-    };
-    let written = AnyAutomaton::Tgba(question.claim.tgba.clone());
-    let judged = replay::judge_claim(system, &written, &question.propositions, &run, cycle_start);
-    Ok(if judged.is_ok() { Verdict::Violated } else { Verdict::Open })
 }
 
 pub(crate) fn section(records: &[Vec<Record>]) -> Section {

@@ -1,4 +1,4 @@
-//! What 003 [bensalem.12.topnoc] published: averages of its Tables 1 and 2, and the two formulas of its case
+//! What [bensalem.12.topnoc] published: averages of its Tables 1 and 2, and the two formulas of its case
 //! studies.
 //!
 //! The tables are known to us from a text in which they are scrambled; figures that cannot be told are left

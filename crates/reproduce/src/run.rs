@@ -5,6 +5,8 @@
 
 use std::collections::HashSet;
 
+use stubborn::report;
+
 use crate::document::{Finding, Part, Section};
 use crate::html;
 use crate::lab::{Experiment, Halt, Host, Lab, Record, Status};
@@ -141,7 +143,7 @@ fn compute(
                     now: format!("{} {}", experiment.file, cell.key.join(" ")),
                 });
                 let start = host.seconds();
-                let computed = (cell.job)(&mut Lab::new(host), records);
+                let computed = (cell.job)(&Lab::new(host), records);
                 took += host.seconds() - start;
                 guessed += cell.seconds;
                 match computed {

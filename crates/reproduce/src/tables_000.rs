@@ -1,4 +1,4 @@
-//! The tables, plots and findings of 000; what is measured is in `paper_000`.
+//! The tables, plots and findings of [hansen.02.fmics]; what is measured is in `paper_000`.
 
 use crate::document::{Finding, Judgment, Part, Section, Table, mean, number, number_or_dash};
 use crate::lab::Record;

@@ -1,4 +1,4 @@
-//! The section about 001: growth curves, Supertrace, and what became of the paper's claims.
+//! The section about [valmari.93.cav]: growth curves, Supertrace, and what became of the paper's claims.
 
 use crate::document::{Finding, Judgment, Part, Section, Table, number, number_or_dash};
 use crate::lab::Record;

@@ -1,4 +1,4 @@
-//! The section about 003: Tables 1 and 2, Figure 7, and what became of the paper's claims.
+//! The section about [bensalem.12.topnoc]: Tables 1 and 2, Figure 7, and what became of the paper's claims.
 
 use crate::document::{
     Finding, Judgment, Part, Section, Table, geometric_mean, mean, number, number_or_dash,

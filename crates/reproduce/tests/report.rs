@@ -3,13 +3,15 @@
 //! should be.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
-use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
-use base::budget::{Patience, Watch};
-use base::{Limit, Progress};
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
+use stubborn::Watcher;
+use stubborn::base::Progress;
+use stubborn::base::budget::{Patience, Watch as _};
 use stubborn_reproduce::{Host, Judgment, Outcome, Paper, Scale, Status, run};
 
 /// A folder in memory.
@@ -19,18 +21,20 @@ struct Memory {
     /// After so many looks, the user has had enough.
     patience: Option<Arc<Patience>>,
     shown: Vec<Status>,
+    /// How often somebody asked for the time.
+    ticks: Arc<AtomicU32>,
 }
 
-impl Watch for Memory {
-    fn look(&self, progress: &Progress) -> Result<(), Limit> {
-        self.patience.as_ref().map_or(Ok(()), |patience| patience.look(progress))
+impl Watcher for Memory {
+    fn look(&self, _: Duration, progress: &Progress) -> bool {
+        self.patience.as_ref().is_none_or(|patience| patience.look(progress).is_ok())
     }
 }
 
 impl Host for Memory {
     fn seconds(&self) -> f64 {
         // Long enough that nothing is repeated for a better time.
-        self.shown.len() as f64
+        f64::from(self.ticks.fetch_add(1, Ordering::Relaxed))
     }
 
     fn max_bytes(&self) -> u64 {

@@ -1,38 +1,63 @@
 //! Stubborn: an on-the-fly model checker for concurrent systems, as a library.
 //!
-//! The façade over the crates that Stubborn is made of. A program that wants to check a model
-//! needs nothing else:
+//! A [`Session`] opens a model of any language and answers [`Question`]s about it; every run that it shows was
+//! replayed by an independent judge. What is not said in [`Options`] is chosen.
 //!
 //! ```
-//! use stubborn::base::{Budget, SourceMap};
-//! use stubborn::check::{Exact, Goal, search};
-//! use stubborn::model::System as _;
+//! use stubborn::{Options, Question, Session, Verdict};
 //!
-//! let text = "
-//!     process Worker { idle: start -> busy; busy: stop -> idle | crash -> dead; dead: ; }
-//! ";
-//! let mut sources = SourceMap::new();
-//! let source = sources.add("worker.proc", text.into()).unwrap();
-//! let no_files = &mut |name: &str| Err(format!("`{name}` does not exist"));
-//! let model = stubborn::process::load(&mut sources, source, &Default::default(), no_files).unwrap();
-//!
-//! let mut store = Exact::new(model.system.width(), u64::MAX);
-//! let outcome = search::bfs::search(&model.system, &mut store, &[Goal::Deadlock], &mut Budget::unlimited());
-//! let run = outcome.violations[0].as_ref().expect("a crashed worker is stuck");
-//! assert_eq!(run.actions.len(), 2);
-//! assert!(stubborn::replay::judge(&model.system, run, stubborn::replay::Claim::Deadlock).is_ok());
+//! let text = "process Lamp { off: press -> on; on: press -> off | flicker -> on; }";
+//! let mut session = Session::of_text("process", text)?;
+//! let report = session.check(&[Question::ltl("[] <> Lamp@off")], &Options::default())?;
+//! let answer = &report.results[0];
+//! assert_eq!(answer.verdict, Verdict::Violated);
+//! let run = answer.counterexample.as_ref().expect("a violation comes with its run");
+//! assert_eq!((run.trace.len(), run.cycle_start), (2, Some(1)), "on, then it flickers for ever");
+//! # Ok::<(), stubborn::Error>(())
 //! ```
+//!
+//! The way from a text to a verdict, and who goes it:
+//!
+//! | step | module | does |
+//! |---|---|---|
+//! | load | [`session`](Session) | reads a model, by its name or its content, in whatever language |
+//! | ask | `question` | a question becomes a property of the model, with expressions for its propositions |
+//! | choose | `check::choice` | observer, search and reduction, where nobody said which |
+//! | check | `decide` | runs the searches; a model that turns out to be too small is made larger, and asked again |
+//! | judge | `answer`, `replay` | repeats what was found, on the unreduced model as it was written |
+//! | tell | `report` | verdicts and runs as text, JSON, pages and pictures |
+//!
+//! [`Session::explore`] counts states, [`Session::contest`] answers the questions of the Model Checking Contest
+//! in a time that is shared out, [`Session::watch`] compares methods. The crates that all this is made of can be used alone; they have no clock, and
+//! take a [`base::Budget`] for whatever may take long.
 
-pub use automata;
-pub use base;
-pub use check;
-pub use ltl;
-pub use model;
-pub use petri;
-pub use process;
-pub use promela;
-pub use replay;
-pub use report;
+mod answer;
+mod clock;
+mod contest;
+mod decide;
+mod error;
+mod explore;
+mod fairness;
+pub mod files;
+mod options;
+mod question;
+mod session;
+
+pub use answer::limit_reason;
+pub use clock::{Clock, Limits, Watcher};
+pub use contest::{ContestAnswer, Hears, Technique};
+pub use decide::{Watching, unread};
+pub use error::Error;
+pub use explore::{Explored, Space, unread as unexplored};
+pub use options::{Fair, FairTo, Options, Order};
+pub use question::{Question, Text};
+pub use session::{LANGUAGES, Session, Warnings};
+
+pub use check::choice::Reason;
+pub use language::{Options as ModelOptions, Rules};
+pub use report::{CheckReport, ExploreReport, PropertyResult, Verdict};
+
+pub use {automata, base, check, drawing, language, ltl, model, petri, process, promela, replay, report};
 
 /// The guide's chapter on the library, so that its examples are compiled and run.
 #[cfg(doctest)]

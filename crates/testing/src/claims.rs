@@ -1,7 +1,9 @@
 //! Formulas about random systems, and whether these violate them: by definition, and by every method.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
+use automata::stutter::Proof;
 use automata::{Effort, Tgba, translate};
 use base::{Budget, SourceMap};
 use check::decide::{Claim, Settings};
@@ -9,9 +11,12 @@ use check::fairness::Constraint;
 use check::method::{Method, ObserverKind, SearchKind};
 use check::product::AtDeadlock;
 use check::search::{ProductOutcome, ProductStop, Violation};
-use ltl::{Formula, Formulas, Lasso, Op, Prop, Valuation, random, satisfies};
-use model::{ActionId, ActionSystem, ExprId, System as _, reference};
+use generators::random;
+use language::Model as _;
+use ltl::{Formula, Formulas, Lasso, Op, Prop, Valuation, satisfies};
+use model::{ActionId, ActionSystem, ExprId, reference};
 use proptest::test_runner::TestCaseError;
+use replay::{Ending, Question};
 
 use crate::naive;
 use crate::networks::Network;
@@ -47,7 +52,8 @@ pub fn load(text: &str) -> process::Model {
     let mut sources = SourceMap::new();
     let source = sources.add("random.proc", text.to_owned().into_bytes()).expect("room for a small source");
     let no_files = &mut |name: &str| Err(format!("no file `{name}`"));
-    process::load(&mut sources, source, &process::Options::default(), no_files).expect("a good model")
+    process::load(&mut sources, source, &process::Options::default(), no_files, &mut Budget::unlimited())
+        .expect("a good model")
 }
 
 /// How a formula is drawn.
@@ -92,7 +98,7 @@ impl Case {
             propositions.push((model.formulas.proposition(text), expr));
         }
         let process::Model { formulas, system, .. } = model;
-        Case::of_system(formulas, system, propositions, make)
+        Case::of_system(formulas, Arc::unwrap_or_clone(system), propositions, make)
     }
 
     /// A formula about the propositions of a system with data.
@@ -172,14 +178,15 @@ impl Case {
     /// If the formula is too large.
     pub fn claim(&mut self, formula: Formula) -> Claim {
         let negated = self.formulas.not(formula);
-        let tgba = translate(&mut self.formulas, negated, Effort::High).expect("a small automaton");
-        self.claim_of(tgba, self.formulas.classes(formula).is_next_free())
+        let tgba = translate(&mut self.formulas, negated, Effort::High, &mut Budget::unlimited())
+            .expect("a small automaton");
+        self.claim_of(tgba, Proof::of_next_free(&self.formulas, formula))
     }
 
-    /// The claim of an automaton.
-    pub fn claim_of(&self, tgba: Tgba, stutter_invariant: bool) -> Claim {
+    /// The claim of an automaton, maybe with a proof that it does not see stuttering.
+    pub fn claim_of(&self, tgba: Tgba, proof: Option<Proof>) -> Claim {
         let propositions = self.propositions.iter().map(|(prop, _)| *prop).zip(self.numbers.iter().copied());
-        Claim::new(tgba, propositions.collect(), stutter_invariant)
+        Claim::new(tgba, propositions.collect(), proof)
     }
 
     /// Whether a search found a violation; if so, it must stand up to the judge.
@@ -187,25 +194,24 @@ impl Case {
         match &outcome.stop {
             None => Ok(false),
             Some(ProductStop::Found(evidence)) => {
-                let question = replay::formula::Question {
-                    formulas: &self.formulas,
-                    formula,
-                    propositions: &self.propositions,
-                };
-                let (run, cycle_start) = match (evidence.violation, evidence.cycle_start) {
-                    (Violation::AtOnce, _) => check::walk::to_lasso(&self.system, &evidence.run)
-                        .ok_or_else(|| TestCaseError::fail("no continuation"))?,
-                    (_, Some(cycle_start)) => (evidence.run.clone(), cycle_start),
+                let question =
+                    Question::Formula { formulas: &self.formulas, formula, propositions: &self.propositions };
+                let (question, run, ending) = match (evidence.violation, evidence.cycle_start) {
+                    (Violation::AtOnce, _) => {
+                        let continued = check::walk::to_lasso(&self.system, &evidence.run);
+                        let (run, start) = continued.ok_or_else(|| TestCaseError::fail("no continuation"))?;
+                        (question, run, Ending::Cycle(start))
+                    }
+                    (_, Some(start)) => (question, evidence.run.clone(), Ending::Cycle(start)),
                     (Violation::Deadlock, None) => {
-                        replay::judge(&self.system, &evidence.run, replay::Claim::Deadlock)
-                            .map_err(|error| TestCaseError::fail(error.to_string()))?;
-                        return Ok(true);
+                        (Question::Deadlock, evidence.run.clone(), Ending::Deadlock)
                     }
                     (violation, None) => {
                         return Err(TestCaseError::fail(format!("{violation:?} without a cycle")));
                     }
                 };
-                replay::judge_formula(&self.system, &question, &run, cycle_start)
+                let run = replay::Evidence::new(&run, ending);
+                replay::judge(&self.system, &question, &run, &mut Budget::unlimited())
                     .map_err(|error| TestCaseError::fail(format!("{:?}: {error}", evidence.violation)))?;
                 Ok(true)
             }
@@ -215,12 +221,7 @@ impl Case {
 
     /// Whether the default search finds a violation.
     pub fn is_violated(&mut self, formula: Formula) -> Result<bool, TestCaseError> {
-        let method = Method {
-            observer: ObserverKind::Tgba,
-            search: SearchKind::Scc,
-            reduction: None,
-            bitstate: false,
-        };
+        let method = Method::new(ObserverKind::Tgba, SearchKind::Scc, None);
         let mut claim = self.claim(formula);
         let mut budget = Budget::unlimited();
         let decision = claim.search(&self.system, method, &Settings::default(), &mut budget);
@@ -236,7 +237,8 @@ impl Case {
             return true;
         }
         let negated = self.formulas.not(self.formula);
-        let tgba = translate(&mut self.formulas, negated, Effort::Low).expect("a small automaton");
+        let tgba = translate(&mut self.formulas, negated, Effort::Low, &mut Budget::unlimited())
+            .expect("a small automaton");
         let ignores = at_deadlock == AtDeadlock::Ignore;
         // What ends is not on a cycle, unless its last state repeats.
         let (nodes, mut edges) = self.product(&tgba, &|_, _| 0);
@@ -255,7 +257,8 @@ impl Case {
     /// If the formula is too large.
     pub fn is_violated_fairly(&mut self, constraints: &[Constraint]) -> bool {
         let negated = self.formulas.not(self.formula);
-        let tgba = translate(&mut self.formulas, negated, Effort::Low).expect("a small automaton");
+        let tgba = translate(&mut self.formulas, negated, Effort::Low, &mut Budget::unlimited())
+            .expect("a small automaton");
         let strong: Vec<&Constraint> = constraints.iter().filter(|known| known.strong).collect();
         let is_in = |constraint: &Constraint, action: ActionId| {
             constraint.actions.contains(&self.system.first(action))
@@ -369,8 +372,8 @@ impl Case {
 
 /// Whether the edges inside some strong component have all these marks.
 pub fn has_component(edges: &[Vec<(usize, u64)>], all: u64) -> bool {
-    let targets = |row: &Vec<(usize, u64)>| row.iter().map(|edge| edge.0).collect();
-    let found = automata::scc::components(&edges.iter().map(targets).collect::<Vec<Vec<usize>>>());
+    let found = automata::scc::components(edges, |_, edge| Some(edge.0), &mut Budget::unlimited());
+    let found = found.expect("no limit");
     let mut marks: Vec<Option<u64>> = vec![None; found.n];
     for (from, row) in edges.iter().enumerate() {
         for &(to, seen) in row.iter().filter(|edge| found.of[edge.0] == found.of[from]) {

@@ -5,10 +5,12 @@
 //! - [`networks`]: random process networks, their text, and their state space by the definition.
 //! - [`testers`]: random testers and specifications, and what they say by definition.
 //! - [`claims`]: formulas about random systems, and whether they are violated, by definition.
+//! - [`methods`]: which methods are sound, one by one, and how often each was tried.
 //! - [`naive`]: the slow and obvious explorer.
 //! - [`relations_checker`]: watches a system run and checks the relations that it claims.
 
 pub mod claims;
+pub mod methods;
 pub mod naive;
 pub mod networks;
 pub mod relations_checker;

@@ -1,5 +1,6 @@
 //! Random testers and specifications for random networks, and what they say by the definitions of
-//! 001: Theorem 3.3 on the full product, and traces, failures and divergences for specifications.
+//! [valmari.93.cav]: Theorem 3.3 on the full product, and traces, failures and divergences for
+//! specifications.
 
 use std::collections::{BTreeSet, HashMap};
 

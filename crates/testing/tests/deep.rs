@@ -5,7 +5,7 @@ use model::{
     Action, ActionSystem, BinaryOp, Builder, Guard, LabelId, ProcessId, Stmt, System as _, Variable,
     reference,
 };
-use replay::Claim;
+use replay::{Ending, Evidence, Question};
 
 /// Counts from 0 to `n` and stops.
 fn counter(n: i64) -> ActionSystem {
@@ -38,7 +38,9 @@ fn a_run_of_ten_million_steps_is_no_problem() {
         let run = outcome.violations[0].as_ref().expect("the counter stops");
         assert_eq!((run.actions.len() as i64, outcome.stats.depth as i64), (n, n));
         if !depth_first {
-            replay::judge(&system, run, Claim::Deadlock).expect("the run stands up to replay");
+            let evidence = Evidence::new(run, Ending::Deadlock);
+            let judged = replay::judge(&system, &Question::Deadlock, &evidence, &mut budget);
+            judged.expect("the run stands up to replay");
         }
     }
 }

@@ -5,17 +5,17 @@
 use std::cell::Cell;
 
 use base::Budget;
-use check::decide::Settings;
-use check::fairness::{Constraint, Fairness};
+use check::decide::{Decision, Settings, TesterClaim};
+use check::fairness::Constraint;
 use check::method::{Method, ObserverKind, SearchKind};
 use check::product::Orders;
-use check::search::{tester, two_pass};
-use ltl::random;
+use generators::random;
 use model::ActionId;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 use stubborn_testing::claims::{Case, Draw, load};
+use stubborn_testing::methods::{self, Tally};
 use stubborn_testing::{networks, run_cases, systems, testers};
 
 /// Fairness to some of the processes: per process weak, strong, or none.
@@ -33,36 +33,41 @@ fn constraints(case: &Case, kinds: &[u8]) -> Vec<Constraint> {
 
 #[test]
 fn verdicts_under_fairness_agree_with_brute_force() {
-    let counts = Cell::new([0u32; 3]);
+    let (counts, tally) = (Cell::new([0u32; 3]), Tally::default());
     let strategy = (networks::network(), any::<u64>(), 1..12u32, vec(0..3u8, 5));
     run_cases(6000, &strategy, |(network, seed, size, kinds)| {
         let draw = Draw { seed, size, operators: random::ALL };
         let Some(case) = Case::of_network(&network, draw) else { return Ok(()) };
-        agree(case, &kinds[..network.processes.len()], &counts)
+        agree(case, &kinds[..network.processes.len()], &counts, &tally)
             .map_err(|error| TestCaseError::fail(format!("{error} on\n{}", network.to_text())))
     });
     let [holds, violated, only_fairly] = counts.get();
     assert!(holds > 500 && violated > 300 && only_fairly > 30, "{counts:?}");
+    tally.assert_each(fair_methods(), 300);
 }
 
 #[test]
 fn verdicts_under_fairness_agree_with_brute_force_where_steps_are_chains() {
-    let counts = Cell::new([0u32; 3]);
+    let (counts, tally) = (Cell::new([0u32; 3]), Tally::default());
     let strategy = (systems::recipe_with_chains(), any::<u64>(), 1..12u32, vec(0..3u8, 3));
     run_cases(4000, &strategy, |(recipe, seed, size, kinds)| {
         match Case::of_recipe(&recipe, Draw { seed, size, operators: random::ALL }) {
-            Some(case) => agree(case, &kinds, &counts),
+            Some(case) => agree(case, &kinds, &counts, &tally),
             None => Ok(()),
         }
     });
     let [holds, violated, only_fairly] = counts.get();
     assert!(holds > 300 && violated > 300 && only_fairly > 1, "{counts:?}");
+    tally.assert_each(fair_methods(), 300);
+}
+
+fn fair_methods() -> impl Iterator<Item = Method> {
+    methods::all().into_iter().filter(|method| methods::is_sound_for_fair_runs(*method))
 }
 
 /// All methods give the answer of brute force, and runs that are fair by the definitions.
-fn agree(mut case: Case, kinds: &[u8], counts: &Cell<[u32; 3]>) -> Result<(), TestCaseError> {
+fn agree(mut case: Case, kinds: &[u8], counts: &Cell<[u32; 3]>, tally: &Tally) -> Result<(), TestCaseError> {
     let constraints = constraints(&case, kinds);
-    let fairness = Fairness::new(case.system.actions().len(), &constraints);
     let violated = case.is_violated_fairly(&constraints);
     let unfairly = case.is_violated(case.formula)?;
     prop_assert!(unfairly || !violated, "a fair run is a run");
@@ -72,38 +77,20 @@ fn agree(mut case: Case, kinds: &[u8], counts: &Cell<[u32; 3]>) -> Result<(), Te
     counts.set(count);
     let formula = case.formula;
     let mut claim = case.claim(formula);
-    for (observer, search) in [
-        (ObserverKind::Tgba, SearchKind::Scc),
-        (ObserverKind::Ba, SearchKind::Scc),
-        (ObserverKind::Tgta, SearchKind::Scc),
-        (ObserverKind::LazyTgta, SearchKind::Scc),
-        (ObserverKind::Ta, SearchKind::TwoPass),
-        (ObserverKind::LazyTa, SearchKind::TwoPass),
-    ] {
-        let method = Method { observer, search, reduction: None, bitstate: false };
-        let settings = Settings { fairness: Some(&fairness), ..Settings::default() };
-        let Ok(decision) = claim.search(&case.system, method, &settings, &mut Budget::unlimited()) else {
-            continue;
-        };
+    let settings = Settings { fairness: &constraints, ..Settings::default() };
+    for method in methods::all()
+        .into_iter()
+        .filter(|method| settings.is_fair() || methods::is_sound_for_fair_runs(*method))
+    {
+        let Some(decision) = tally.search(&mut claim, &case.system, method, &settings)? else { continue };
         let context = || format!("{method:?}, {}, {constraints:?}", case.text());
         let found = case.judge(formula, &decision.outcome);
         let found = found.map_err(|error| TestCaseError::fail(format!("{error}: {}", context())))?;
         prop_assert_eq!(found, violated, "{}", context());
-        if let Some(evidence) = decision.outcome.evidence()
-            && !fairness.is_empty()
-        {
+        if let Some(evidence) = decision.outcome.evidence().filter(|_| settings.is_fair()) {
             judge(&case, evidence, &constraints)
                 .map_err(|error| TestCaseError::fail(format!("{error}: {}", context())))?;
         }
-    }
-    let monitored =
-        Method { observer: ObserverKind::Ba, search: SearchKind::Nested, reduction: None, bitstate: false };
-    let settings = Settings { monitors: Some(&constraints), ..Settings::default() };
-    let decision = claim.search(&case.system, monitored, &settings, &mut Budget::unlimited());
-    let outcome = decision.map_err(|error| TestCaseError::fail(error.to_string()))?.outcome;
-    prop_assert_eq!(case.judge(formula, &outcome)?, violated, "monitors, {}", case.text());
-    if let Some(evidence) = outcome.evidence() {
-        judge(&case, evidence, &constraints)?;
     }
     Ok(())
 }
@@ -115,16 +102,16 @@ fn judge(
     constraints: &[Constraint],
 ) -> Result<(), TestCaseError> {
     let constraint = |known: &Constraint| replay::fairness::Constraint {
-        name: "a process".to_owned(),
+        subject: replay::Subject::Process("P".to_owned()),
         strong: known.strong,
         actions: known.actions.clone(),
     };
     let constraints: Vec<_> = constraints.iter().map(constraint).collect();
-    let failed = |error: replay::Rejection| TestCaseError::fail(error.to_string());
-    let replayed = replay::repeat(&case.system, &evidence.run).map_err(failed)?;
     let cycle_start = evidence.cycle_start.ok_or_else(|| TestCaseError::fail("no cycle"))?;
-    replay::judge_fairness(&case.system, &constraints, &evidence.run, &replayed, cycle_start)
-        .map_err(failed)?;
+    let ending = replay::Ending::Cycle(cycle_start);
+    let fair = replay::Evidence { run: &evidence.run, ending, fair_to: &constraints };
+    let judged = replay::judge(&case.system, &replay::Question::Possible, &fair, &mut Budget::unlimited());
+    judged.map_err(|doubt| TestCaseError::fail(doubt.to_string()))?;
     Ok(())
 }
 
@@ -141,17 +128,16 @@ fn a_part_of_a_component_may_be_strongly_fair() {
     .expect("a small network");
     let constraints = constraints(&case, &[0, 2]);
     assert!(case.is_violated_fairly(&constraints));
-    let fairness = Fairness::new(case.system.actions().len(), &constraints);
     let mut claim = case.claim(case.formula);
     for reverse in [false, true] {
         let orders = Orders { reverse, ..Orders::default() };
-        let settings = Settings { fairness: Some(&fairness), orders, ..Settings::default() };
+        let settings = Settings { fairness: &constraints, orders, ..Settings::default() };
         for (observer, search) in [
             (ObserverKind::Tgba, SearchKind::Scc),
             (ObserverKind::LazyTgta, SearchKind::Scc),
             (ObserverKind::LazyTa, SearchKind::TwoPass),
         ] {
-            let method = Method { observer, search, reduction: None, bitstate: false };
+            let method = Method::new(observer, search, None);
             let decision = claim.search(&case.system, method, &settings, &mut Budget::unlimited());
             let outcome = decision.expect("allowed").outcome;
             let evidence = outcome.evidence().expect("a fair run");
@@ -169,7 +155,7 @@ fn has_fair_cycle(
     constraints: &[Constraint],
     livelock: bool,
 ) -> bool {
-    let free = automata::TauFree::new(tester).expect("a small tester");
+    let free = automata::TauFree::new(tester, &mut Budget::unlimited()).expect("a small tester");
     let letter = |action: ActionId| {
         labels.iter().position(|label| *label == case.system.action(action).label).map(|at| at as u32)
     };
@@ -228,14 +214,13 @@ fn has_fair_cycle(
 
 #[test]
 fn testers_under_fairness_agree_with_brute_force() {
-    let counts = Cell::new([0u32; 3]);
+    let (counts, tally) = (Cell::new([0u32; 3]), Tally::default());
     let strategy = (networks::network(), testers::recipe(), vec(0..3u8, 5));
     run_cases(3000, &strategy, |(network, recipe, kinds)| {
         let draw = Draw { seed: 0, size: 1, operators: random::ALL };
         let Some(case) = Case::of_network(&network, draw) else { return Ok(()) };
         let (tester, labels) = (recipe.tester(&network), recipe.labels(&network));
         let constraints = constraints(&case, &kinds[..network.processes.len()]);
-        let fairness = Fairness::new(case.system.actions().len(), &constraints);
         let ids = testers::label_ids(&case.system, &tester.letters);
         let [c1, c2, c3, c4] = testers::conditions(&network.explore(), &tester, &labels);
         let cycle = |livelock| has_fair_cycle(&case, &tester, &ids, &constraints, livelock);
@@ -246,18 +231,25 @@ fn testers_under_fairness_agree_with_brute_force() {
         count[usize::from(violated)] += 1;
         count[2] += u32::from(!violated && (c3 || c4));
         counts.set(count);
-        let product = tester::product(&case.system, &tester, &ids, false).expect("a small tester");
-        let outcome = two_pass::search(&mut product.under(fairness), &mut Budget::unlimited());
-        let Some(evidence) = outcome.evidence() else {
-            prop_assert!(!violated, "{:?} on\n{}", [c1, c2, fair_c3, fair_c4], network.to_text());
-            return Ok(());
-        };
-        prop_assert!(violated, "{evidence:?}");
-        if evidence.cycle_start.is_some() {
-            judge(&case, evidence, &constraints)?;
+        let claim = TesterClaim::new(&tester, &ids);
+        let settings = Settings { fairness: &constraints, ..Settings::default() };
+        for method in methods::all() {
+            let decision = tally.search_tester(&claim, &case.system, method, &settings)?;
+            let Some(Decision { outcome, .. }) = decision else { continue };
+            let Some(evidence) = outcome.evidence() else {
+                let conditions = [c1, c2, fair_c3, fair_c4];
+                prop_assert!(!violated, "{:?}, {:?} on\n{}", method, conditions, network.to_text());
+                continue;
+            };
+            prop_assert!(violated, "{method:?}: {evidence:?}");
+            if evidence.cycle_start.is_some() {
+                judge(&case, evidence, &constraints)?;
+            }
         }
         Ok(())
     });
     let [holds, violated, only_fairly] = counts.get();
     assert!(holds > 300 && violated > 300 && only_fairly > 30, "{counts:?}");
+    let sound = methods::all().into_iter().filter(|method| methods::is_sound_for_testers(*method, false));
+    tally.assert_each(sound, 100);
 }

@@ -2,45 +2,51 @@
 
 use std::path::Path;
 
+use automata::stutter::Proof;
 use base::{Budget, SourceMap};
-use check::decide::{Claim, Settings};
+use check::choice::Wish;
+use check::decide::{Claim, Settings, TesterClaim};
 use check::method::{Method, ObserverKind, SearchKind};
 use check::reduced::Reduced;
-use check::search::one_pass::WorkSet;
-use check::search::{ProductOutcome, Violation, tester};
-use check::store::ExactPlanes;
-use check::{Exact, Stats, reduction, search};
+use check::search::{ProductOutcome, Violation};
+use check::{Exact, Space, Stats, reduction, search};
+use language::{Model as _, PropertyKind};
 use model::{ActionSystem, System};
-use process::PropertyKind;
 
 fn load(name: &str, n: i64) -> process::Model {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models").join(name);
     let mut sources = SourceMap::new();
     let source = sources.add(name, std::fs::read(path).unwrap()).unwrap();
     let options = process::Options { constants: vec![("N".to_owned(), n)], ..process::Options::default() };
-    process::load(&mut sources, source, &options, &mut |_: &str| Err(String::new())).expect("a good model")
+    process::load(&mut sources, source, &options, &mut |_: &str| Err(String::new()), &mut Budget::unlimited())
+        .expect("a good model")
 }
 
-fn explore<S: System>(system: &S) -> Stats {
-    search::bfs::search(system, &mut Exact::new(system.width(), u64::MAX), &[], &mut Budget::unlimited())
-        .stats
+fn explore<S: Space>(space: &S) -> Stats {
+    search::bfs::search(
+        space,
+        &mut Exact::new(space.whole().width(), u64::MAX),
+        &[],
+        &mut Budget::unlimited(),
+    )
+    .stats
 }
 
 /// States of the reduced product with a tester, and what it found.
 fn check(system: &ActionSystem, model: &process::Model, name: &str) -> (u64, Option<Violation>) {
     let property = model.properties.iter().find(|property| property.name == name).expect("a property");
     let PropertyKind::Tester(observed) = &property.kind else { panic!("a tester") };
-    let mut product = tester::product(system, &observed.process, &observed.labels, true).unwrap();
-    let width = product.width();
-    let planes = || ExactPlanes::new(width, u64::MAX);
-    let outcome = tester::check(&mut product, WorkSet::Queue, planes, &mut Budget::unlimited());
+    let claim = TesterClaim::new(&observed.process, &observed.labels);
+    let method = Wish::default().complete_for_tester(&claim).expect("allowed").method;
+    let decision = claim.search(system, method, &Settings::default(), &mut Budget::unlimited());
+    let outcome = decision.expect("allowed").outcome;
     (outcome.stats.states, outcome.evidence().map(|evidence| evidence.violation))
 }
 
 #[test]
 fn dining_philosophers_have_as_many_states_as_the_paper_says() {
     for (n, states) in [(2, 8), (7, 2_186), (10, 59_048)] {
-        let stats = explore(&load("dining.proc", n).system);
+        let stats = explore(&*load("dining.proc", n).system);
         assert_eq!((stats.states, stats.deadlocks), (states, 1), "N = {n}");
     }
 }
@@ -48,11 +54,12 @@ fn dining_philosophers_have_as_many_states_as_the_paper_says() {
 #[test]
 fn the_ring_grows_exponentially_and_its_reduced_space_linearly() {
     for n in 2..=11 {
-        assert_eq!(explore(&load("acknowledged_ring.proc", n).system).states, 9 * n as u64 * (1 << n) / 4);
+        assert_eq!(explore(&*load("acknowledged_ring.proc", n).system).states, 9 * n as u64 * (1 << n) / 4);
     }
     for n in [5, 20, 60] {
         let model = load("acknowledged_ring.proc", n);
-        assert!(explore(&Reduced::for_deadlocks(&model.system)).states <= 9 * n as u64);
+        let reduced = Reduced::for_deadlocks(&model.system, &mut Budget::unlimited()).unwrap();
+        assert!(explore(&reduced).states <= 9 * n as u64);
         let (states, found) = check(&model.system, &model, "Exclusion");
         assert!(states <= 9 * n as u64 && found.is_none(), "{states} states, {found:?}");
         let (states, found) = check(&model.system, &model, "Starves");
@@ -72,26 +79,23 @@ fn decide(model: &mut process::Model, formula: &str, method: Method) -> ProductO
     let parsed = ltl::parse(&mut model.formulas, formula, source, 0).expect("a good formula");
     let negation = model.formulas.not(parsed.formula);
     let tgba =
-        automata::translate(&mut model.formulas, negation, automata::Effort::High).expect("a small one");
+        automata::translate(&mut model.formulas, negation, automata::Effort::High, &mut Budget::unlimited())
+            .expect("a small one");
     let mut propositions = Vec::new();
     for prop in model.formulas.propositions(parsed.formula) {
         let text = model.formulas.text(prop).to_owned();
         let expr = model.resolve(&text, source, 0).expect("a good proposition");
-        propositions.push((prop, model.system.add_proposition(text, expr)));
+        propositions.push((prop, model.parts().0.add_proposition(text, expr)));
     }
-    let mut claim = Claim::new(tgba, propositions, true);
+    let mut claim = Claim::new(tgba, propositions, Proof::of_next_free(&model.formulas, parsed.formula));
     let settings = Settings::default();
     claim.search(&model.system, method, &settings, &mut Budget::unlimited()).expect("allowed").outcome
 }
 
-fn method(observer: ObserverKind, search: SearchKind, reduction: Option<reduction::Method>) -> Method {
-    Method { observer, search, reduction, bitstate: false }
-}
-
-/// Table 3 of 000, implementation C: never 1000 states.
+/// Table 3 of [hansen.02.fmics], implementation C: never 1000 states.
 #[test]
 fn one_pass_finds_the_livelock_of_the_philosophers_soon() {
-    let one_pass = method(ObserverKind::Ta, SearchKind::OnePass, None);
+    let one_pass = Method::new(ObserverKind::Ta, SearchKind::OnePass, None);
     for philosopher in 0..10 {
         let formula = format!("! <> [] Phil[{philosopher}]@left");
         let outcome = decide(&mut load("dining.proc", 10), &formula, one_pass);
@@ -103,9 +107,9 @@ fn one_pass_finds_the_livelock_of_the_philosophers_soon() {
 #[test]
 fn spaces_that_are_reduced_exponentially() {
     use reduction::Method::{Classical, Guided, Hybrid};
-    let none = method(ObserverKind::Tgba, SearchKind::Scc, None);
-    let ta = |reduction| method(ObserverKind::Ta, SearchKind::TwoPass, Some(reduction));
-    let tgta = |reduction| method(ObserverKind::Tgta, SearchKind::Scc, Some(reduction));
+    let none = Method::new(ObserverKind::Tgba, SearchKind::Scc, None);
+    let ta = |reduction| Method::new(ObserverKind::Ta, SearchKind::TwoPass, Some(reduction));
+    let tgta = |reduction| Method::new(ObserverKind::Tgta, SearchKind::Scc, Some(reduction));
     // Counters that do not meet: only the watched one counts.
     let mut counters = load("counters.proc", 6);
     let formula = "[] (Counter[0]@at[1] -> (Counter[0]@at[1] W Counter[0]@at[2]))";
@@ -123,7 +127,7 @@ fn spaces_that_are_reduced_exponentially() {
             assert!(outcome.stop.is_none() && outcome.stats.states <= 40 * n as u64, "{:?}", outcome.stats);
         }
     }
-    let classical = method(ObserverKind::Tgba, SearchKind::Scc, Some(Classical));
+    let classical = Method::new(ObserverKind::Tgba, SearchKind::Scc, Some(Classical));
     let mut ring = load("token_ring.proc", 8);
     let formula = "[] !(Station[0]@busy && Station[1]@busy)";
     let full = decide(&mut ring, formula, none).stats.states;

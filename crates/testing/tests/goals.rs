@@ -29,7 +29,7 @@ fn check(system: &ActionSystem, seen: &Seen) -> Result<(), TestCaseError> {
         let value = |state: &Vec<i64>| reference::value(system, proposition.expr, state);
         let Ok(values) = space.states.iter().map(value).collect::<Result<Vec<i64>, _>>() else { continue };
         let expected = values.contains(&0);
-        let reduced = Reduced::for_invariant(system, number);
+        let reduced = Reduced::for_invariant(system, number, &mut Budget::unlimited()).unwrap();
         let goals = [Goal::Invariant(number)];
         let mut budget = Budget::unlimited();
         let store = || Exact::new(system.width(), u64::MAX);
@@ -39,7 +39,9 @@ fn check(system: &ActionSystem, seen: &Seen) -> Result<(), TestCaseError> {
         ] {
             prop_assert_eq!(explored.violations[0].is_some(), expected, "proposition {}", number);
             if let Some(run) = &explored.violations[0] {
-                let judged = replay::judge(system, run, replay::Claim::Violates(proposition.expr));
+                let question = replay::Question::Violates(proposition.expr);
+                let run = replay::Evidence::new(run, replay::Ending::Open);
+                let judged = replay::judge(system, &question, &run, &mut Budget::unlimited());
                 prop_assert!(judged.is_ok(), "{:?}", judged);
             } else {
                 prop_assert!(explored.stats.states <= space.states.len() as u64);

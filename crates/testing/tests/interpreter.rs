@@ -18,7 +18,7 @@ fn some_states(system: &ActionSystem, n: usize) -> Vec<Vec<i64>> {
         for id in (0..system.actions().len()).map(ActionId::new) {
             let enabled = reference::is_enabled(system, system.action(id), &states[next]);
             if enabled == Ok(true)
-                && let Ok(target) = reference::fire(system, id, &states[next])
+                && let Ok(target) = reference::act(system, id, &states[next])
                 && !states.contains(&target)
             {
                 states.push(target);
@@ -54,7 +54,7 @@ fn packed_code_does_what_the_reference_semantics_says() {
             for &action in &enabled {
                 let mut target = state.clone();
                 let fast = system.fire(&mut target, action, &mut scratch);
-                match reference::fire(&system, action, &values) {
+                match reference::act(&system, action, &values) {
                     Ok(expected) => {
                         n_steps.set(n_steps.get() + 1);
                         prop_assert_eq!(fast, Ok(()));
@@ -99,19 +99,20 @@ fn nothing_happens_in_chains_that_the_relations_do_not_list() {
 
 #[test]
 fn both_searches_count_what_the_naive_explorer_counts() {
-    let n_compared = count_with_both_searches(2000, &systems::recipe(true));
+    let (n_compared, _) = count_with_both_searches(2000, &systems::recipe(true));
     assert!(n_compared > 300, "{n_compared} systems of more than three states");
 }
 
 #[test]
 fn both_searches_count_what_the_naive_explorer_counts_with_chains() {
-    let n_compared = count_with_both_searches(4000, &systems::recipe_with_chains());
+    let (n_compared, n_chains) = count_with_both_searches(4000, &systems::recipe_with_chains());
     assert!(n_compared > 300, "{n_compared} systems of more than three states");
+    assert!(n_chains > 300, "{n_chains} steps that begin like another");
 }
 
-/// Returns how many systems of more than three states were compared.
-fn count_with_both_searches(n_cases: u32, recipes: &impl Strategy<Value = systems::Recipe>) -> u32 {
-    let n_compared = Cell::new(0u32);
+/// Returns how many systems of more than three states were compared, and how many steps began like another.
+fn count_with_both_searches(n_cases: u32, recipes: &impl Strategy<Value = systems::Recipe>) -> (u32, u32) {
+    let (n_compared, n_chains) = (Cell::new(0u32), Cell::new(0u32));
     run_cases(n_cases, recipes, |recipe| {
         let system = recipe.build();
         // A system that goes wrong or on and on is not counted.
@@ -131,26 +132,36 @@ fn count_with_both_searches(n_cases: u32, recipes: &impl Strategy<Value = system
         // Stored exactly these states.
         prop_assert_eq!(store.n_states(), space.states.len() as u64);
         let mut state = vec![0; system.width()];
-        for id in (0..space.states.len()).map(check::StateId::new) {
+        // Another copy of the system meets the states in another order.
+        let (twin, mut twin_scratch) = (recipe.build(), system.new_scratch());
+        for id in (0..space.states.len()).rev().map(check::StateId::new) {
             store.get(id, &mut state);
-            prop_assert!(space.states.contains(&system.layout().decode(&state)));
-            // Steps can be taken again by their numbers alone, and the judge allows them.
+            let values = system.layout().decode(&state);
+            prop_assert!(space.states.contains(&values));
+            // Steps have the numbers of the definition, and can be taken again by these alone, at once or later.
             let (mut enabled, mut scratch) = (Vec::new(), system.new_scratch());
             let mut steps = model::Steps::new(system.width());
             prop_assert_eq!(system.enabled(&state, &mut scratch, &mut enabled), Ok(()));
             prop_assert_eq!(system.successors(&state, &mut scratch, &mut steps), Ok(()));
             prop_assert_eq!(steps.actions(), &enabled[..]);
             for (action, target) in steps.iter() {
-                let mut again = state.clone();
-                prop_assert_eq!(system.fire(&mut again, action, &mut scratch), Ok(()));
-                prop_assert_eq!(&again[..], target);
-                let values = system.layout().decode(&state);
-                prop_assert_eq!(reference::is_chain(&system, &system.parts(action), &values), Ok(true));
+                for (system, scratch) in [(&system, &mut scratch), (&twin, &mut twin_scratch)] {
+                    let mut again = state.clone();
+                    prop_assert_eq!(system.fire(&mut again, action, scratch), Ok(()));
+                    prop_assert_eq!(&again[..], target);
+                }
+                n_chains.set(n_chains.get() + u32::from(action.index() >= system.actions().len()));
             }
+            let by_number = |(action, target): (ActionId, &[u32])| (action, system.layout().decode(target));
+            let mut found: Vec<_> = steps.iter().map(by_number).collect();
+            let mut expected = reference::successors(&system, &values).expect("no fault");
+            found.sort_unstable();
+            expected.sort_unstable();
+            prop_assert_eq!(found, expected);
         }
         Ok(())
     });
-    n_compared.get()
+    (n_compared.get(), n_chains.get())
 }
 
 #[test]
@@ -168,7 +179,9 @@ fn several_initial_states_are_exported_behind_an_artificial_one() {
         let mut text = Vec::new();
         export.write_aut(&mut text).map_err(|error| TestCaseError::fail(error.to_string()))?;
         let text = String::from_utf8(text).expect("text");
-        let lts = model::aut::parse(&text, base::SourceId::new(0)).expect("what is written can be read");
+        let lts = model::aut::parse(&text, base::SourceId::new(0), &mut base::Budget::unlimited())
+            .unwrap()
+            .expect("what is written can be read");
         let (extra_states, extra_edges) = if n_initial > 1 { (1, n_initial) } else { (0, 0) };
         prop_assert_eq!(lts.n_states as usize, space.states.len() + extra_states);
         prop_assert_eq!(lts.edges.len(), space.transitions.len() + extra_edges);

@@ -6,10 +6,11 @@ use std::collections::BTreeSet;
 
 use base::{Budget, Limit, SourceMap};
 use check::{Bitstate, Exact, Exploration, Goal, Stop, search, store::Queue};
+use language::Model as _;
 use model::{System as _, aut};
 use process::Model;
 use proptest::prelude::*;
-use replay::Claim;
+use replay::{Ending, Evidence, Question};
 use report::space::Space;
 use stubborn_testing::networks::{self, Network};
 use stubborn_testing::{relations_checker, run_cases};
@@ -18,17 +19,17 @@ fn load(text: &str) -> Model {
     load_with(text, &mut |name: &str| Err(format!("no file `{name}`")))
 }
 
-fn load_with(text: &str, loader: &mut process::Loader<'_>) -> Model {
+fn load_with(text: &str, loader: &mut language::Loader<'_>) -> Model {
     let mut sources = SourceMap::new();
     let source = sources.add("random.proc", text.into()).unwrap();
-    process::load(&mut sources, source, &process::Options::default(), loader).unwrap_or_else(|diagnostics| {
-        panic!("{text}\n{}", report::diagnostic::to_text(&sources, &diagnostics, false))
-    })
+    let options = process::Options::default();
+    process::load(&mut sources, source, &options, loader, &mut Budget::unlimited())
+        .unwrap_or_else(|trouble| panic!("{text}\n{trouble:?}"))
 }
 
 /// All searches over all stores.
 fn explorations(model: &Model, goals: &[Goal], max_states: u64) -> Vec<(&'static str, Exploration)> {
-    let system = &model.system;
+    let system = &*model.system;
     let width = system.width();
     let exact = || Exact::new(width, u64::MAX);
     let bits = || Bitstate::new(1 << 16, 3).expect("64 KiB are free");
@@ -85,18 +86,21 @@ fn violations_are_found_exactly_where_they_are_and_every_run_replays() {
         let b = b % network.processes[n - 1].n_states;
         let text = format!("{}invariant apart = !(P0@s{a} && P{}@s{b});\n", network.to_text(), n - 1);
         let mut model = load(&text);
-        let process::PropertyKind::Invariant(expr) = model.properties[0].kind else { panic!("an invariant") };
-        let goals = [Goal::Deadlock, Goal::Invariant(model.system.add_proposition("apart", expr))];
+        let language::PropertyKind::Invariant(expr) = model.properties[0].kind else {
+            panic!("an invariant")
+        };
+        let goals = [Goal::Deadlock, Goal::Invariant(model.parts().0.add_proposition("apart", expr))];
         let space = network.explore();
         let bad = shortest(&network, |state| state[0] == a && state[n - 1] == b);
         for (name, outcome) in explorations(&model, &goals, u64::MAX) {
             prop_assert_eq!(outcome.violations[0].is_some(), space.deadlocks > 0, "{}", name);
             prop_assert_eq!(outcome.violations[1].is_some(), bad.is_some(), "{}", name);
-            let claims = [Claim::Deadlock, Claim::Violates(expr)];
-            for (run, claim) in outcome.violations.iter().zip(claims) {
+            let questions = [Question::Deadlock, Question::Violates(expr)];
+            for (run, question) in outcome.violations.iter().zip(questions) {
                 if let Some(run) = run {
                     n_found.set(n_found.get() + 1);
-                    replay::judge(&model.system, run, claim)
+                    let evidence = Evidence::new(run, Ending::Open);
+                    replay::judge(&model.system, &question, &evidence, &mut Budget::unlimited())
                         .map_err(|error| TestCaseError::fail(error.to_string()))?;
                 }
             }
@@ -136,19 +140,22 @@ fn an_exported_space_read_back_is_the_same_system() {
     run_cases(1000, &networks::network(), |network| {
         let model = load(&network.to_text());
         let mut store = Exact::new(model.system.width(), u64::MAX);
-        let stats = search::bfs::search(&model.system, &mut store, &[], &mut Budget::unlimited()).stats;
+        let stats = search::bfs::search(&*model.system, &mut store, &[], &mut Budget::unlimited()).stats;
         let space = Space { system: &model.system, store: &store, n_transitions: stats.transitions };
         let mut bytes = Vec::new();
         space.write_aut(&mut bytes).map_err(|error| TestCaseError::fail(error.to_string()))?;
         let text = String::from_utf8(bytes).expect("text");
-        let lts = aut::parse(&text, base::SourceId::new(0)).expect("what is written can be read");
+        let lts = aut::parse(&text, base::SourceId::new(0), &mut Budget::unlimited())
+            .unwrap()
+            .expect("what is written can be read");
         prop_assert_eq!(u64::from(lts.n_states), stats.states);
         prop_assert_eq!(lts.edges.len() as u64, stats.transitions);
         // As a network of one process it has the same space, but for parallel equal edges.
         let again = load_with("process X = extern \"x.aut\";", &mut |_: &str| Ok(text.clone().into_bytes()));
         let edges: BTreeSet<_> = lts.edges.iter().collect();
         let mut store = Exact::new(again.system.width(), u64::MAX);
-        let stats_again = search::bfs::search(&again.system, &mut store, &[], &mut Budget::unlimited()).stats;
+        let stats_again =
+            search::bfs::search(&*again.system, &mut store, &[], &mut Budget::unlimited()).stats;
         prop_assert_eq!(stats_again.states, stats.states);
         prop_assert_eq!(stats_again.transitions, edges.len() as u64);
         prop_assert_eq!(stats_again.deadlocks, stats.deadlocks);

@@ -3,16 +3,19 @@
 
 use std::cell::Cell;
 
+use automata::stutter::Proof;
 use base::Budget;
 use check::decide::Settings;
 use check::method::{Method, ObserverKind, SearchKind};
 use check::product::{AtDeadlock, Orders};
 use check::reduction;
-use ltl::{Formulas, random};
+use generators::random;
+use ltl::Formulas;
 use model::{Action, Builder, Guard, Stmt, Variable};
 use por::Rule;
 use proptest::prelude::*;
 use stubborn_testing::claims::{Case, Draw, critical, load};
+use stubborn_testing::methods::Tally;
 use stubborn_testing::{networks, run_cases};
 
 /// The methods with a reduction, one for each kind of observer and search.
@@ -34,17 +37,13 @@ fn reducing_methods() -> Vec<Method> {
         (Ba, Scc, Classical),
         (Ba, Nested, Classical),
     ];
-    let method = |(observer, search, reduction)| Method {
-        observer,
-        search,
-        reduction: Some(reduction),
-        bitstate: false,
-    };
-    all.into_iter().map(method).collect()
+    all.into_iter()
+        .map(|(observer, search, reduction)| Method::new(observer, search, Some(reduction)))
+        .collect()
 }
 
 /// Number of methods that miss a violation, without a rule, in two orders of the system's steps.
-fn n_wrong(case: &mut Case, without_rule: Option<Rule>) -> u32 {
+fn n_wrong(case: &mut Case, without_rule: Option<Rule>, tally: &Tally) -> u32 {
     let formula = case.formula;
     let mut claim = case.claim(formula);
     let mut n_wrong = 0;
@@ -53,9 +52,9 @@ fn n_wrong(case: &mut Case, without_rule: Option<Rule>) -> u32 {
     {
         let orders = Orders { reverse, ..Orders::default() };
         let settings = Settings { without_rule, orders, ..Settings::default() };
-        if let Ok(decision) = claim.search(&case.system, method, &settings, &mut Budget::unlimited()) {
-            n_wrong += u32::from(decision.outcome.evidence().is_none());
-        }
+        let decision = tally.search(&mut claim, &case.system, method, &settings);
+        let decision = decision.expect("refused if, and only if, it is not sound");
+        n_wrong += u32::from(decision.is_some_and(|decision| decision.outcome.evidence().is_none()));
     }
     n_wrong
 }
@@ -63,8 +62,9 @@ fn n_wrong(case: &mut Case, without_rule: Option<Rule>) -> u32 {
 /// All methods find the violation, and some do not without the rule.
 fn needs_rule(mut case: Case, rule: Rule) {
     assert!(case.is_violated_naively(AtDeadlock::Stutter), "{} is violated", case.text());
-    assert_eq!(n_wrong(&mut case, None), 0, "{}", case.text());
-    assert!(n_wrong(&mut case, Some(rule)) > 0, "{} without {rule:?}", case.text());
+    let tally = Tally::default();
+    assert_eq!(n_wrong(&mut case, None, &tally), 0, "{}", case.text());
+    assert!(n_wrong(&mut case, Some(rule), &tally) > 0, "{} without {rule:?}", case.text());
 }
 
 /// A formula about places of a network. In the text `P0_1` is `P0@s1`.
@@ -90,7 +90,8 @@ fn case(network: &str, formula: &str) -> Case {
     Case::of_model(load(network), &texts, parsed).expect("a small network")
 }
 
-/// 001's rule for states where waiting is not accepted: what may move the observer is not put off.
+/// [valmari.93.cav]'s rule for states where waiting is not accepted: what may move the observer is not put
+/// off.
 #[test]
 fn progress() {
     needs_rule(
@@ -99,8 +100,8 @@ fn progress() {
     );
 }
 
-/// 001's rule for states where waiting is accepted: a way to wait is not lost. (The last process never
-/// moves; the observer follows `a` in the hope that it does.)
+/// [valmari.93.cav]'s rule for states where waiting is accepted: a way to wait is not lost. (The last process
+/// never moves; the observer follows `a` in the hope that it does.)
 #[test]
 fn waiting() {
     let network = "process P0 { s0: a -> s1; s1: ; } process P1 { s0: c -> s0; } process P2 { s0: ; s1: ; }";
@@ -174,8 +175,9 @@ fn inconsistent_labeling() {
         formulas.globally(never)
     })
     .expect("a small network");
-    assert_eq!(n_wrong(&mut case, None), 0);
-    assert!(n_wrong(&mut case, Some(Rule::Watched)) > 0);
+    let tally = Tally::default();
+    assert_eq!(n_wrong(&mut case, None, &tally), 0);
+    assert!(n_wrong(&mut case, Some(Rule::Watched), &tally) > 0);
 }
 
 /// Accepts what begins without `p` and has it later; but it counts the letters before, in two branches for
@@ -201,8 +203,15 @@ fn an_automaton_that_counts_stuttering() {
     let network = "process P0 { s0: a -> s1; s1: ; } process P1 { s0: c -> s0; }";
     let mut case = case(network, "!(!P0_1 & F P0_1)");
     let source = base::SourceId::new(0);
-    let named = automata::hoa::read_one(&mut case.formulas, COUNTS_STUTTERING, source).expect("an automaton");
-    let mut claim = case.claim_of(named.automaton, true);
+    let budget = &mut Budget::unlimited();
+    let named =
+        automata::hoa::read_one(&mut case.formulas, COUNTS_STUTTERING, source, budget).expect("an automaton");
+    let complement =
+        automata::complement::complement(&named.automaton, 1_000, budget).expect("a small automaton");
+    let stuttering =
+        automata::stutter::stuttering(&named.automaton, &complement, 1_000, budget).expect("small ones");
+    assert!(stuttering.proof().is_some(), "its language does not see stuttering");
+    let mut claim = case.claim_of(named.automaton, stuttering.proof());
     let method = reducing_methods().into_iter().find(|method| method.observer == ObserverKind::Tgba);
     let method = method.expect("a method by value");
     let mut is_found = |without_rule| {
@@ -218,7 +227,7 @@ fn an_automaton_that_counts_stuttering() {
 /// unsound in general (Siegel, CAV 2019), so they are brought into a form that is safe.
 #[test]
 fn automata_whose_states_see_stuttering() {
-    let n_violated = Cell::new(0u32);
+    let (n_violated, tally) = (Cell::new(0u32), Tally::default());
     let strategy = (networks::network(), any::<u64>(), 1..8u32);
     run_cases(1500, &strategy, |(network, seed, size)| {
         let draw = Draw { seed, size, operators: random::NEXT_FREE };
@@ -236,21 +245,25 @@ fn automata_whose_states_see_stuttering() {
             let otherwise = formulas.and([not_p, guessing]);
             guessing = formulas.or([with, without, otherwise]);
         }
-        let Ok(tgba) = automata::translate(&mut case.formulas, guessing, automata::Effort::Low) else {
+        let Ok(tgba) = automata::translate(
+            &mut case.formulas,
+            guessing,
+            automata::Effort::Low,
+            &mut Budget::unlimited(),
+        ) else {
             return Ok(());
         };
-        let mut claim = case.claim_of(tgba, true);
+        let mut claim = case.claim_of(tgba, Proof::of_next_free(&case.formulas, case.formula));
         for method in reducing_methods() {
-            let settings = Settings::default();
-            let Ok(decision) = claim.search(&case.system, method, &settings, &mut Budget::unlimited()) else {
-                continue;
-            };
+            let decision = tally.search(&mut claim, &case.system, method, &Settings::default())?;
+            let Some(decision) = decision else { continue };
             let found = case.judge(case.formula, &decision.outcome)?;
             prop_assert_eq!(found, violated, "{:?}: {} on\n{}", method, case.text(), network.to_text());
         }
         Ok(())
     });
     assert!(n_violated.get() > 300, "{n_violated:?} are violated");
+    tally.assert_each(reducing_methods(), 100);
 }
 
 #[test]
@@ -259,21 +272,22 @@ fn critical_violations_survive_every_reduction_and_a_dropped_rule_is_noticed() {
     const RULES: [Rule; 5] =
         [Rule::Progress, Rule::OneMovesAllMove, Rule::Proviso, Rule::Invisible, Rule::Watched];
     let n_noticed = Cell::new([0u32; RULES.len()]);
-    let n_cases = Cell::new(0u32);
+    let (n_cases, tally) = (Cell::new(0u32), Tally::default());
     let strategy = (networks::network(), any::<u64>(), 1..10u32);
     run_cases(2000, &strategy, |(network, seed, size)| {
         let draw = Draw { seed, size, operators: random::NEXT_FREE };
         let Some(critical) = critical(&network, draw) else { return Ok(()) };
         let Some(mut case) = Case::of_network(&critical, draw) else { return Ok(()) };
         n_cases.set(n_cases.get() + 1);
-        let n = n_wrong(&mut case, None);
+        let n = n_wrong(&mut case, None, &tally);
         prop_assert_eq!(n, 0, "{} on\n{}", case.text(), critical.to_text());
         let mut counts = n_noticed.get();
         for (count, rule) in counts.iter_mut().zip(RULES) {
-            *count += u32::from(n_wrong(&mut case, Some(rule)) > 0);
+            *count += u32::from(n_wrong(&mut case, Some(rule), &tally) > 0);
         }
         n_noticed.set(counts);
         Ok(())
     });
     assert!(n_noticed.get().iter().all(|&n| n > 0), "{n_noticed:?} of {n_cases:?}");
+    tally.assert_each(reducing_methods(), 100);
 }

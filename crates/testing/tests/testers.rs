@@ -1,19 +1,25 @@
 //! Testers, specifications and stubborn sets on random networks: every search, store and order,
-//! with and without reduction, against the definitions of 001.
+//! with and without reduction, against the definitions of [valmari.93.cav].
 
 use std::cell::Cell;
+use std::collections::HashMap;
 
 use automata::Tester;
 use base::{Budget, SourceMap};
+use check::decide::tester::product;
+use check::decide::{Settings, TesterClaim};
+use check::method::StoreKind;
 use check::reduced::Reduced;
 use check::search::one_pass::WorkSet;
-use check::search::{self, ProductOutcome, ProductStop, Violation, nested_dfs, one_pass, tester};
-use check::store::{BitstatePlanes, ExactPlanes};
+use check::search::{self, ProductOutcome, ProductStop, Violation, nested_dfs, one_pass};
+use check::store::ExactPlanes;
 use check::{Exact, Goal, Visited as _};
+use language::Model as _;
 use model::{ActionSystem, LabelId, System as _};
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
-use replay::TesterClaim;
+use replay::{Ending, Question, TesterClaim as Illegal};
+use stubborn_testing::methods::{self, Tally};
 use stubborn_testing::networks::{self, Network};
 use stubborn_testing::run_cases;
 use stubborn_testing::testers::{self, Conditions, Recipe};
@@ -22,15 +28,16 @@ fn load(network: &Network) -> process::Model {
     let mut sources = SourceMap::new();
     let source = sources.add("random.proc", network.to_text().into()).unwrap();
     let no_files = &mut |name: &str| Err(format!("no file `{name}`"));
-    process::load(&mut sources, source, &process::Options::default(), no_files).expect("a good network")
+    process::load(&mut sources, source, &process::Options::default(), no_files, &mut Budget::unlimited())
+        .expect("a good network")
 }
 
-fn claim(violation: Violation) -> TesterClaim {
+fn claim(violation: Violation) -> Illegal {
     match violation {
-        Violation::AtOnce => TesterClaim::IllegalTrace,
-        Violation::Deadlock => TesterClaim::StableFailure,
-        Violation::Livelock => TesterClaim::Divergence,
-        Violation::Cycle => TesterClaim::InfiniteTrace,
+        Violation::AtOnce => Illegal::IllegalTrace,
+        Violation::Deadlock => Illegal::StableFailure,
+        Violation::Livelock => Illegal::Divergence,
+        Violation::Cycle => Illegal::InfiniteTrace,
     }
 }
 
@@ -56,15 +63,14 @@ fn judge(
                 violation,
                 conditions
             );
-            replay::judge_tester(
-                system,
-                tester,
-                labels,
-                &evidence.run,
-                evidence.cycle_start,
-                claim(violation),
-            )
-            .map_err(|error| {
+            let question = Question::Tester { tester, labels, claim: claim(violation) };
+            let ending = match (violation, evidence.cycle_start) {
+                (_, Some(start)) => Ending::Cycle(start),
+                (Violation::Deadlock, None) => Ending::Deadlock,
+                (_, None) => Ending::Open,
+            };
+            let run = replay::Evidence::new(&evidence.run, ending);
+            replay::judge(system, &question, &run, &mut Budget::unlimited()).map_err(|error| {
                 TestCaseError::fail(format!("{name}: {violation:?} does not replay: {error}"))
             })?;
         }
@@ -77,19 +83,18 @@ const C123: Conditions = [true, true, true, false];
 const C124: Conditions = [true, true, false, true];
 const ALL: Conditions = [true; 4];
 
-/// Every search over every store in every order; returns whether something is wrong.
+/// Every sound method in every order, while every other is refused; returns whether something is wrong.
 fn check_everything(
     system: &ActionSystem,
     tester: &Tester,
     labels: &[LabelId],
     conditions: Conditions,
+    tally: &Tally,
 ) -> Result<bool, TestCaseError> {
-    let product = |reduces| tester::product(system, tester, labels, reduces).expect("a small tester");
-    let (mut full, mut reduced) = (product(false), product(true));
+    let mut full = product(system, tester, labels, &mut Budget::unlimited()).expect("a small tester");
     let width = full.width();
     let exact = || ExactPlanes::new(width, u64::MAX);
-    // Large enough that no state of these small systems is missed.
-    let bits = || BitstatePlanes::new(1 << 15, 3).expect("32 KiB are free");
+    let claim = TesterClaim::new(tester, labels);
     let mut budget = Budget::unlimited();
     let mut wrong = false;
     for work_set in [WorkSet::Queue, WorkSet::Stack] {
@@ -98,17 +103,17 @@ fn check_everything(
         };
         judge("one-pass", &one_pass::search(&mut full, work_set, &mut exact(), &mut budget), C123)?;
         judge("nested", &nested_dfs::search(&mut full, &mut exact(), &mut budget), C124)?;
-        let outcome = tester::check(&mut full, work_set, exact, &mut budget);
-        wrong = judge("full", &outcome, ALL)?;
-        judge("full bitstate", &tester::check(&mut full, work_set, bits, &mut budget), ALL)?;
-        let outcome_reduced = tester::check(&mut reduced, work_set, exact, &mut budget);
-        judge("reduced", &outcome_reduced, ALL)?;
-        judge("reduced bitstate", &tester::check(&mut reduced, work_set, bits, &mut budget), ALL)?;
-        if !wrong {
-            prop_assert!(
-                outcome_reduced.stats.states <= outcome.stats.states,
-                "a reduced space is never larger"
-            );
+        let settings = Settings { work_set, ..Settings::default() };
+        let mut n_full = HashMap::new();
+        for method in methods::all() {
+            let Some(decision) = tally.search_tester(&claim, system, method, &settings)? else { continue };
+            let outcome = decision.outcome;
+            wrong = judge(&format!("{method:?}"), &outcome, ALL)?;
+            if wrong || method.store != StoreKind::Exact {
+                continue;
+            }
+            let n_states = *n_full.entry(method.search).or_insert(outcome.stats.states);
+            prop_assert!(outcome.stats.states <= n_states, "a reduced space is never larger");
         }
     }
     Ok(wrong)
@@ -128,14 +133,14 @@ fn only(tester: &Tester, kind: usize) -> Tester {
 
 #[test]
 fn testers_say_what_the_definitions_say() {
-    let n_wrong = Cell::new([0u32; 2]);
+    let (n_wrong, tally) = (Cell::new([0u32; 2]), Tally::default());
     run_cases(4000, &(networks::network(), testers::recipe()), |(network, recipe): (Network, Recipe)| {
         let model = load(&network);
         let (tester, labels) = (recipe.tester(&network), recipe.labels(&network));
         prop_assert_eq!(tester.flaw(), None);
         let ids = testers::label_ids(&model.system, &tester.letters);
         let conditions = testers::conditions(&network.explore(), &tester, &labels);
-        let wrong = check_everything(&model.system, &tester, &ids, conditions)?;
+        let wrong = check_everything(&model.system, &tester, &ids, conditions, &tally)?;
         let mut count = n_wrong.get();
         count[usize::from(wrong)] += 1;
         n_wrong.set(count);
@@ -143,11 +148,13 @@ fn testers_say_what_the_definitions_say() {
     });
     let [right, wrong] = n_wrong.get();
     assert!(right > 300 && wrong > 300, "{right} systems right, {wrong} wrong");
+    let sound = methods::all().into_iter().filter(|method| methods::is_sound_for_testers(*method, false));
+    tally.assert_each(sound, 300);
 }
 
 #[test]
 fn each_single_condition_is_found() {
-    let n_found = Cell::new([0u32; 4]);
+    let (n_found, tally) = (Cell::new([0u32; 4]), Tally::default());
     run_cases(3000, &(networks::network(), testers::recipe()), |(network, recipe): (Network, Recipe)| {
         let model = load(&network);
         let (all, labels) = (recipe.tester(&network), recipe.labels(&network));
@@ -156,7 +163,7 @@ fn each_single_condition_is_found() {
         for kind in 0..4 {
             let tester = only(&all, kind);
             let conditions = testers::conditions(&space, &tester, &labels);
-            if check_everything(&model.system, &tester, &ids, conditions)? {
+            if check_everything(&model.system, &tester, &ids, conditions, &tally)? {
                 let mut count = n_found.get();
                 count[kind] += 1;
                 n_found.set(count);
@@ -169,18 +176,18 @@ fn each_single_condition_is_found() {
 
 #[test]
 fn specifications_allow_what_the_definitions_allow() {
-    let n_conforming = Cell::new([0u32; 2]);
+    let (n_conforming, tally) = (Cell::new([0u32; 2]), Tally::default());
     run_cases(4000, &(networks::network(), testers::recipe()), |(network, recipe): (Network, Recipe)| {
         let model = load(&network);
         let (spec, labels) = (recipe.spec(&network), recipe.labels(&network));
-        let tester = spec.to_tester(10_000).expect("a small tester");
+        let tester = spec.to_tester(10_000, &mut Budget::unlimited()).expect("a small tester");
         prop_assert_eq!(tester.flaw(), None);
         let ids = testers::label_ids(&model.system, &tester.letters);
         let space = network.explore();
         let conforms = testers::conforms(&space, &spec, &labels);
         let conditions = testers::conditions(&space, &tester, &labels);
         prop_assert_eq!(conforms, !conditions.contains(&true));
-        check_everything(&model.system, &tester, &ids, conditions)?;
+        check_everything(&model.system, &tester, &ids, conditions, &tally)?;
         let mut count = n_conforming.get();
         count[usize::from(conforms)] += 1;
         n_conforming.set(count);
@@ -199,13 +206,13 @@ fn reduction_keeps_deadlocks_and_violated_invariants() {
         let (a, b) = (a % network.processes[0].n_states, b % network.processes[n - 1].n_states);
         let text = format!("!(P0@s{a} && P{}@s{b})", n - 1);
         let expr = model.resolve(&text, base::SourceId::new(0), 0).expect("a good expression");
-        let goal = Goal::Invariant(model.system.add_proposition(text, expr));
+        let goal = Goal::Invariant(model.parts().0.add_proposition(text, expr));
         let Goal::Invariant(number) = goal else { return Ok(()) };
-        let system = &model.system;
+        let system = &*model.system;
         let mut budget = Budget::unlimited();
         let exact = || Exact::new(system.width(), u64::MAX);
         let full = search::bfs::search(system, &mut exact(), &[], &mut budget);
-        let deadlocks = Reduced::for_deadlocks(system);
+        let deadlocks = Reduced::for_deadlocks(system, &mut Budget::unlimited()).unwrap();
         let mut store = exact();
         let reduced = search::bfs::search(&deadlocks, &mut store, &[], &mut budget);
         prop_assert_eq!(reduced.stats.deadlocks, full.stats.deadlocks);
@@ -213,14 +220,15 @@ fn reduction_keeps_deadlocks_and_violated_invariants() {
         n_smaller.set(n_smaller.get() + u32::from(reduced.stats.states < full.stats.states));
         let violated =
             search::bfs::search(system, &mut exact(), &[goal], &mut budget).violations[0].is_some();
-        let invariant = Reduced::for_invariant(system, number);
+        let invariant = Reduced::for_invariant(system, number, &mut Budget::unlimited()).unwrap();
         for outcome in [
             search::bfs::search(&invariant, &mut exact(), &[goal], &mut budget),
             search::dfs::search(&invariant, &mut exact(), &[goal], &mut budget),
         ] {
             prop_assert_eq!(outcome.violations[0].is_some(), violated);
             if let Some(run) = &outcome.violations[0] {
-                replay::judge(system, run, replay::Claim::Violates(expr))
+                let run = replay::Evidence::new(run, Ending::Open);
+                replay::judge(system, &Question::Violates(expr), &run, &mut budget)
                     .map_err(|error| TestCaseError::fail(error.to_string()))?;
             }
         }

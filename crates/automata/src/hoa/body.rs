@@ -12,7 +12,7 @@ use crate::tgba::Marks;
 const MAX_IMPLICIT: usize = 16;
 
 /// The body.
-impl Reader<'_> {
+impl Reader<'_, '_> {
     pub(super) fn body(&mut self) -> Result<(), Diagnostic> {
         loop {
             let (token, span) = self.next();
@@ -37,6 +37,8 @@ impl Reader<'_> {
     }
 
     pub(super) fn state(&mut self) -> Result<(), Diagnostic> {
+        let held = self.budget.tick().and_then(|()| self.budget.hold(2 * size_of::<RawState>() as u64));
+        self.within(held)?;
         let state_label = self.label_in_brackets()?;
         let (source, span) = (self.number("the number of a state")?, self.span_before());
         if let Some((count, _)) = self.states
@@ -81,6 +83,8 @@ impl Reader<'_> {
         state_marks: Marks,
     ) -> Result<(), Diagnostic> {
         let start = self.span();
+        let held = self.budget.tick().and_then(|()| self.budget.hold(size_of::<RawEdge>() as u64));
+        self.within(held)?;
         let label = self.label_in_brackets()?;
         if label.is_some() && state_label.is_some() {
             return fail(start, "hoa-syntax", "both the state and the edge have a label");
@@ -141,14 +145,16 @@ impl Reader<'_> {
                 format!("{} edges without labels are needed, not {unlabeled}", 1 << propositions.len());
             return fail(state, "hoa-implicit", message);
         }
-        for (valuation, edge) in self.edges[first..].iter_mut().enumerate() {
+        for valuation in 0..unlabeled {
             let mut label = Label::TRUE;
             for (index, &prop) in propositions.iter().enumerate() {
                 let holds = self.labels.prop(prop);
                 let literal = if valuation >> index & 1 == 1 { holds } else { self.labels.not(holds) };
                 label = self.labels.and(label, literal);
             }
-            edge.label = Some(label);
+            let told = self.labels.tell(self.budget);
+            self.within(told)?;
+            self.edges[first + valuation].label = Some(label);
         }
         Ok(())
     }

@@ -1,22 +1,23 @@
 //! Building TA, TGTA and extended automata from what was read. Labels are expanded to explicit sets of
 //! propositions, so there are limits.
 
-use base::{Diagnostic, Span};
+use base::{Budget, Diagnostic, Span};
 use ltl::Prop;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::any::AnyAutomaton;
+use crate::by_change::{Acceptance, PropSet, Step, Ta, Tgta, letters};
 use crate::extended::{Extended, ExtendedState};
+use crate::gave_up::Unread;
 use crate::hoa::kinds::{Kind, Set};
 use crate::hoa::reader::{RawEdge, RawState, Reader, fail, state_of};
 use crate::label::{Label, Labels};
-use crate::testing::{Acceptance, PropSet, Step, Ta, Tgta, letters};
 use crate::tgba::{Marks, State};
 
 /// So many steps, initial pairs, or states of an extended automaton may come from a text.
 const MAX_EXPANDED: usize = 1 << 21;
 
-impl Reader<'_> {
+impl Reader<'_, '_> {
     /// The automaton, which is not a TGBA.
     pub(super) fn build_kind(&mut self, kind: Kind, body: Span) -> Result<AnyAutomaton, Diagnostic> {
         let mut propositions = self.propositions.take().unwrap_or_default();
@@ -36,18 +37,18 @@ impl Reader<'_> {
         let sets = self.sets.take().map_or(vec![], |(sets, _)| sets);
         let edges = &self.edges;
         let n_marks = self.acceptance.as_ref().map_or(1, |condition| condition.n_marks);
-        let raw = Raw { kind, labels, propositions, numbers, states, starts, edges, sets, n_marks };
-        Ok(match kind {
-            Kind::Extended => AnyAutomaton::Extended(raw.extended()?),
-            Kind::Tgta => AnyAutomaton::Tgta(raw.tgta()?),
-            // A TGBA is built elsewhere.
-            Kind::Ta | Kind::Tgba => AnyAutomaton::Ta(raw.ta()?),
-        })
+        let budget = &mut *self.budget;
+        let raw = Raw { kind, labels, propositions, numbers, states, starts, edges, sets, n_marks, budget };
+        match raw.build() {
+            Ok(automaton) => Ok(automaton),
+            Err(Unread::Wrong(diagnostic)) => Err(diagnostic),
+            Err(Unread::Limit(limit)) => self.within(Err(limit)),
+        }
     }
 }
 
 /// All that was read.
-struct Raw<'r> {
+struct Raw<'r, 'w> {
     kind: Kind,
     labels: Labels,
     /// Sorted.
@@ -58,12 +59,24 @@ struct Raw<'r> {
     edges: &'r [RawEdge],
     sets: Vec<Set>,
     n_marks: u32,
+    budget: &'r mut Budget<'w>,
 }
 
-impl Raw<'_> {
+impl Raw<'_, '_> {
+    fn build(self) -> Result<AnyAutomaton, Unread> {
+        Ok(match self.kind {
+            Kind::Extended => AnyAutomaton::Extended(self.extended()?),
+            Kind::Tgta => AnyAutomaton::Tgta(self.tgta()?),
+            // A TGBA is built elsewhere.
+            Kind::Ta | Kind::Tgba => AnyAutomaton::Ta(self.ta()?),
+        })
+    }
+
     /// The sets of propositions that a label stands for, sorted.
-    fn expand(&self, label: Label) -> impl Iterator<Item = PropSet> + use<> {
-        letters(&self.labels, label, &self.propositions).into_iter().map(PropSet)
+    fn expand(&mut self, label: Label) -> Result<impl Iterator<Item = PropSet> + use<>, Unread> {
+        let letters = letters(&self.labels, label, &self.propositions, self.budget)?;
+        self.budget.hold((letters.len() * size_of::<Step>()) as u64)?;
+        Ok(letters.into_iter().map(PropSet))
     }
 
     fn too_large<T>(&self, span: Span, what: &str) -> Result<T, Diagnostic> {
@@ -77,7 +90,7 @@ impl Raw<'_> {
         place.is_some_and(|place| state.marks.contains(place as u32))
     }
 
-    fn ta(self) -> Result<Ta, Diagnostic> {
+    fn ta(mut self) -> Result<Ta, Unread> {
         let (initial, steps) = (self.initial()?, self.steps()?);
         let own_deadlocks = self.sets.contains(&Set::Deadlock);
         let acceptance = self.states.iter().map(|state| {
@@ -90,7 +103,7 @@ impl Raw<'_> {
         Ok(Ta::new(self.propositions, initial, steps, acceptance))
     }
 
-    fn tgta(self) -> Result<Tgta, Diagnostic> {
+    fn tgta(mut self) -> Result<Tgta, Unread> {
         let (initial, mut steps) = (self.initial()?, self.steps()?);
         for (state, steps) in steps.iter_mut().enumerate() {
             if steps.iter().all(|step| !step.change.is_empty()) {
@@ -101,32 +114,33 @@ impl Raw<'_> {
     }
 
     /// Where runs begin: the states that `Start:` names, with the valuations of their labels.
-    fn initial(&self) -> Result<Vec<(PropSet, State)>, Diagnostic> {
+    fn initial(&mut self) -> Result<Vec<(PropSet, State)>, Unread> {
         let mut initial = vec![];
-        for (index, state) in self.states.iter().enumerate() {
+        for index in 0..self.states.len() {
+            let RawState { label, span, .. } = self.states[index];
             let index = State::new(index);
             if self.starts.binary_search(&index).is_ok() {
-                let valuations = self.expand(state.label.unwrap_or(Label::TRUE));
+                let valuations = self.expand(label.unwrap_or(Label::TRUE))?;
                 initial.extend(valuations.map(|valuation| (valuation, index)));
-            } else if state.label.is_some() {
+            } else if label.is_some() {
                 let message = "this state has values to begin with, but no `Start:` names it";
-                return fail(state.span, "hoa-kind", message);
+                return Ok(fail(span, "hoa-kind", message)?);
             }
             if initial.len() > MAX_EXPANDED {
-                return self.too_large(state.span, "initial states with valuations");
+                return Ok(self.too_large(span, "initial states with valuations")?);
             }
         }
         Ok(initial)
     }
 
-    fn steps(&self) -> Result<Vec<Vec<Step>>, Diagnostic> {
+    fn steps(&mut self) -> Result<Vec<Vec<Step>>, Unread> {
         let mut steps = vec![vec![]; self.states.len()];
         let mut n_steps = 0;
         for edge in self.edges {
             let source = self.numbers[&edge.source];
             let target = state_of(&self.numbers, edge.target, edge.span)?;
             let label = edge.label.unwrap_or(Label::FALSE);
-            let mut changes: Vec<PropSet> = self.expand(label).collect();
+            let mut changes: Vec<PropSet> = self.expand(label)?.collect();
             let stutters = changes.first() == Some(&PropSet::EMPTY);
             if self.kind == Kind::Tgta && stutters {
                 self.check_stuttering(edge, source == target)?;
@@ -135,12 +149,12 @@ impl Raw<'_> {
                 changes.remove(0);
                 if changes.is_empty() {
                     let message = "a TA stays where it is when nothing changes: it has no step for that";
-                    return fail(edge.span, "hoa-kind", message);
+                    return Ok(fail(edge.span, "hoa-kind", message)?);
                 }
             }
             n_steps += changes.len();
             if n_steps > MAX_EXPANDED {
-                return self.too_large(edge.span, "steps");
+                return Ok(self.too_large(edge.span, "steps")?);
             }
             let step = |change| Step { change, target, marks: edge.marks };
             steps[source.index()].extend(changes.into_iter().map(step));
@@ -162,13 +176,15 @@ impl Raw<'_> {
     }
 
     /// Each state becomes one for each valuation of its label.
-    fn extended(self) -> Result<Extended, Diagnostic> {
+    fn extended(mut self) -> Result<Extended, Unread> {
         let mut states = vec![];
         // For each state as written its copies.
         let mut copies = vec![];
-        for (index, state) in self.states.iter().enumerate() {
+        for index in 0..self.states.len() {
             let first = states.len();
-            for valuation in self.expand(state.label.unwrap_or(Label::TRUE)) {
+            let valuations = self.expand(self.states[index].label.unwrap_or(Label::TRUE))?;
+            let state = &self.states[index];
+            for valuation in valuations {
                 states.push(ExtendedState {
                     valuation: valuation.valuation(&self.propositions),
                     successors: vec![],
@@ -179,7 +195,7 @@ impl Raw<'_> {
                 });
             }
             if states.len() > MAX_EXPANDED {
-                return self.too_large(state.span, "states, one for each valuation,");
+                return Ok(self.too_large(state.span, "states, one for each valuation,")?);
             }
             copies.push(first..states.len());
         }
@@ -194,14 +210,16 @@ impl Raw<'_> {
             let (from, to) = (&copies[source.index()], &copies[target.index()]);
             n_successors += from.len() * to.len();
             if n_successors > MAX_EXPANDED {
-                return self.too_large(edge.span, "edges");
+                return Ok(self.too_large(edge.span, "edges")?);
             }
+            self.budget.tick()?;
+            self.budget.hold((from.len() * to.len() * size_of::<usize>()) as u64)?;
             states[from.clone()].iter_mut().for_each(|state| state.successors.extend(to.clone()));
         }
         let own_deadlocks = self.sets.contains(&Set::Deadlock);
         let mut extended = Extended { propositions: self.propositions, states };
         if !own_deadlocks {
-            extended.accept_deadlocks_like_stuttering();
+            extended.accept_deadlocks_like_stuttering(self.budget)?;
         }
         Ok(extended)
     }

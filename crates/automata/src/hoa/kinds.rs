@@ -3,11 +3,11 @@
 
 use base::{Diagnostic, Span};
 
+use crate::by_change;
 use crate::extended;
 use crate::hoa::lexer::Token;
 use crate::hoa::reader::{RawEdge, RawState, Reader, fail};
 use crate::label::Label;
-use crate::testing;
 use crate::tgba::Marks;
 
 /// What `stubborn-kind:` can say.
@@ -90,7 +90,7 @@ impl Set {
 }
 
 /// Headers.
-impl Reader<'_> {
+impl Reader<'_, '_> {
     pub(super) fn kind(&self) -> Kind {
         self.kind.map_or(Kind::Tgba, |(kind, _)| kind)
     }
@@ -179,7 +179,7 @@ impl Reader<'_> {
             }
         }
         let limit =
-            if kind == Kind::Extended { extended::MAX_PROPOSITIONS } else { testing::MAX_PROPOSITIONS };
+            if kind == Kind::Extended { extended::MAX_PROPOSITIONS } else { by_change::MAX_PROPOSITIONS };
         if self.propositions.as_ref().is_some_and(|propositions| propositions.len() > limit) {
             let span = self.kind.map_or(body, |(_, span)| span);
             let message = format!("{} can have at most {limit} propositions", kind.with_article());
@@ -190,7 +190,7 @@ impl Reader<'_> {
 }
 
 /// The body.
-impl Reader<'_> {
+impl Reader<'_, '_> {
     pub(super) fn edge_of_kind(&mut self, kind: Kind, source: u64) -> Result<(), Diagnostic> {
         let start = self.span();
         let label = self.label_in_brackets()?;

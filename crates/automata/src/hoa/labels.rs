@@ -11,7 +11,7 @@ use crate::tgba::MAX_MARKS;
 const MAX_DEPTH: usize = 200;
 
 /// Labels.
-impl Reader<'_> {
+impl Reader<'_, '_> {
     pub(super) fn label(&mut self, depth: usize) -> Result<Label, Diagnostic> {
         if depth > MAX_DEPTH {
             return fail(
@@ -23,7 +23,8 @@ impl Reader<'_> {
         let mut any = self.label_conjunction(depth)?;
         while self.eat('|') {
             let next = self.label_conjunction(depth)?;
-            any = self.labels.or(any, next);
+            let either = self.labels.with(self.budget).or(any, next);
+            any = self.within(either)?;
         }
         if self.labels.is_exhausted() {
             return fail(self.span(), "hoa-limit", "the labels are too large");
@@ -35,7 +36,8 @@ impl Reader<'_> {
         let mut all = self.label_atom(depth)?;
         while self.eat('&') {
             let next = self.label_atom(depth)?;
-            all = self.labels.and(all, next);
+            let both = self.labels.with(self.budget).and(all, next);
+            all = self.within(both)?;
         }
         Ok(all)
     }
@@ -72,7 +74,8 @@ impl Reader<'_> {
             }
             found => return fail(*span, "hoa-syntax", format!("expected a label, found {found}")),
         };
-        Ok(if negated { self.labels.not(label) } else { label })
+        let negated = if negated { self.labels.with(self.budget).not(label) } else { Ok(label) };
+        self.within(negated)
     }
 
     pub(super) fn label_in_brackets(&mut self) -> Result<Option<Label>, Diagnostic> {
@@ -86,7 +89,7 @@ impl Reader<'_> {
 }
 
 /// Acceptance.
-impl Reader<'_> {
+impl Reader<'_, '_> {
     /// `t`, `f`, or a conjunction of `Inf(i)`, with parentheses where they do no harm.
     pub(super) fn read_acceptance(&mut self, span: Span) -> Result<(), Diagnostic> {
         let count = self.number("the number of acceptance sets")?;

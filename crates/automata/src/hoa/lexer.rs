@@ -1,6 +1,8 @@
 //! The words of the HOA format.
 
-use base::{Diagnostic, SourceId, Span};
+use base::{Budget, Diagnostic, SourceId, Span};
+
+use crate::gave_up::Unread;
 
 /// A word of the format.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,7 +38,11 @@ impl std::fmt::Display for Token {
 }
 
 /// The words of a text, the last of which is [`Token::End`].
-pub(crate) fn tokens(text: &str, source: SourceId) -> Result<Vec<(Token, Span)>, Diagnostic> {
+pub(crate) fn tokens(
+    text: &str,
+    source: SourceId,
+    budget: &mut Budget<'_>,
+) -> Result<Vec<(Token, Span)>, Unread> {
     let mut lexer = Lexer { text, source, at: 0 };
     let mut found = vec![];
     loop {
@@ -44,6 +50,8 @@ pub(crate) fn tokens(text: &str, source: SourceId) -> Result<Vec<(Token, Span)>,
         let start = lexer.at;
         let token = lexer.next()?;
         let is_last = token == Token::End;
+        budget.tick()?;
+        budget.hold(size_of::<(Token, Span)>() as u64)?;
         found.push((token, lexer.span(start)));
         if is_last {
             return Ok(found);

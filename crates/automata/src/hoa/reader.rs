@@ -1,14 +1,16 @@
 //! Reading the HOA format: headers, then states with their edges, then checks that all fits.
 
-use base::{Diagnostic, SourceId, Span};
+use base::{Budget, Diagnostic, Limit, SourceId, Span};
 use ltl::{Formulas, Prop};
 use rustc_hash::FxHashMap;
 
 use crate::any::AnyAutomaton;
+use crate::gave_up::Unread;
 use crate::hoa::kinds::{Kind, Set};
 use crate::hoa::lexer::{Token, tokens};
 use crate::label::{Label, Labels, MAX_VARIABLES};
-use crate::tgba::{Marks, State, Tgba};
+use crate::tgba::{Edge, Marks, State, Tgba};
+use crate::work::holding;
 
 /// Automata of more states are refused.
 const MAX_STATES: u64 = 10_000_000;
@@ -24,8 +26,16 @@ pub struct Named<A = Tgba> {
 
 /// All automata of a text, one after the other. Their propositions become propositions of the pool. Automata
 /// of other kinds than TGBA are refused; [`read_any`] reads them.
-pub fn read(formulas: &mut Formulas, text: &str, source: SourceId) -> Result<Vec<Named>, Diagnostic> {
-    read_with(formulas, text, source, read_tgba)
+///
+/// # Errors
+/// The first mistake, with its place; or the budget is spent.
+pub fn read(
+    formulas: &mut Formulas,
+    text: &str,
+    source: SourceId,
+    budget: &mut Budget<'_>,
+) -> Result<Vec<Named>, Unread> {
+    read_with(formulas, text, source, read_tgba, budget)
 }
 
 /// All automata of a text, of any kind, one after the other. Their propositions become propositions of the
@@ -36,37 +46,48 @@ pub fn read(formulas: &mut Formulas, text: &str, source: SourceId) -> Result<Vec
 /// let mut formulas = ltl::Formulas::new();
 /// let text = r#"HOA: v1 stubborn-kind: TA Start: 0 Start: 1 AP: 1 "p" Sets: livelock Acceptance: 1 f
 ///               --BODY-- State: [!0] 0 [0] 1 State: [0] 1 {0} [0] 0 --END--"#;
-/// let found = hoa::read_any(&mut formulas, text, base::SourceId::new(0)).unwrap();
+/// let budget = &mut base::Budget::unlimited();
+/// let found = hoa::read_any(&mut formulas, text, base::SourceId::new(0), budget).unwrap();
 /// let [hoa::Named { automaton: AnyAutomaton::Ta(ta), .. }] = &found[..] else { panic!() };
 /// assert_eq!((ta.n_states(), ta.n_steps(), ta.initial().len()), (2, 2, 2));
 /// ```
+///
+/// # Errors
+/// The first mistake, with its place; or the budget is spent.
 pub fn read_any(
     formulas: &mut Formulas,
     text: &str,
     source: SourceId,
-) -> Result<Vec<Named<AnyAutomaton>>, Diagnostic> {
-    read_with(formulas, text, source, read_automaton)
+    budget: &mut Budget<'_>,
+) -> Result<Vec<Named<AnyAutomaton>>, Unread> {
+    read_with(formulas, text, source, read_automaton, budget)
 }
 
 fn read_with<A>(
     formulas: &mut Formulas,
     text: &str,
     source: SourceId,
-    read: impl Fn(&mut Reader<'_>) -> Result<A, Diagnostic>,
-) -> Result<Vec<Named<A>>, Diagnostic> {
-    let tokens = tokens(text, source)?;
-    let mut found = vec![];
-    let mut at = 0;
-    while tokens[at].0 != Token::End {
-        let mut reader = Reader::new(formulas, &tokens, at);
-        let automaton = read(&mut reader)?;
-        found.push(Named { name: reader.name.take(), automaton });
-        at = reader.at;
-    }
-    Ok(found)
+    read: impl Fn(&mut Reader<'_, '_>) -> Result<A, Diagnostic>,
+    budget: &mut Budget<'_>,
+) -> Result<Vec<Named<A>>, Unread> {
+    holding(budget, |budget| {
+        let tokens = tokens(text, source, budget)?;
+        let mut found = vec![];
+        let mut at = 0;
+        while tokens[at].0 != Token::End {
+            let mut reader = Reader::new(formulas, &tokens, at, budget);
+            let automaton = read(&mut reader).map_err(|wrong| match reader.spent {
+                Some(limit) => Unread::Limit(limit),
+                None => wrong.into(),
+            })?;
+            found.push(Named { name: reader.name.take(), automaton });
+            at = reader.at;
+        }
+        Ok(found)
+    })
 }
 
-fn read_tgba(reader: &mut Reader<'_>) -> Result<Tgba, Diagnostic> {
+fn read_tgba(reader: &mut Reader<'_, '_>) -> Result<Tgba, Diagnostic> {
     let body = reader.read_headers()?;
     if let Some((kind, span)) = reader.kind
         && kind != Kind::Tgba
@@ -78,7 +99,7 @@ fn read_tgba(reader: &mut Reader<'_>) -> Result<Tgba, Diagnostic> {
     reader.build(body)
 }
 
-fn read_automaton(reader: &mut Reader<'_>) -> Result<AnyAutomaton, Diagnostic> {
+fn read_automaton(reader: &mut Reader<'_, '_>) -> Result<AnyAutomaton, Diagnostic> {
     let body = reader.read_headers()?;
     reader.body()?;
     match reader.kind() {
@@ -94,18 +115,28 @@ fn read_automaton(reader: &mut Reader<'_>) -> Result<AnyAutomaton, Diagnostic> {
 /// let mut formulas = ltl::Formulas::new();
 /// let text = r#"HOA: v1 States: 1 Start: 0 AP: 1 "a" Acceptance: 1 Inf(0)
 ///               --BODY-- State: 0 [0] 0 {0} [!0] 0 --END--"#;
-/// let tgba = hoa::read_one(&mut formulas, text, base::SourceId::new(0)).unwrap().automaton;
+/// let (source, budget) = (base::SourceId::new(0), &mut base::Budget::unlimited());
+/// let tgba = hoa::read_one(&mut formulas, text, source, budget).unwrap().automaton;
 /// assert_eq!((tgba.n_states(), tgba.n_edges(), tgba.n_marks()), (1, 2, 1));
-/// let error = hoa::read_one(&mut formulas, "HOA: v1 Acceptance: 1 Fin(0)", base::SourceId::new(0));
-/// assert!(error.unwrap_err().message.contains("Fin"));
+/// let error = hoa::read_one(&mut formulas, "HOA: v1 Acceptance: 1 Fin(0)", source, budget);
+/// assert!(error.unwrap_err().to_string().contains("Fin"));
 /// ```
-pub fn read_one(formulas: &mut Formulas, text: &str, source: SourceId) -> Result<Named, Diagnostic> {
-    let mut found = read(formulas, text, source)?;
+///
+/// # Errors
+/// The first mistake, with its place; or the budget is spent.
+pub fn read_one(
+    formulas: &mut Formulas,
+    text: &str,
+    source: SourceId,
+    budget: &mut Budget<'_>,
+) -> Result<Named, Unread> {
+    let mut found = read(formulas, text, source, budget)?;
     match (found.pop(), found.len()) {
         (Some(only), 0) => Ok(only),
-        (None, _) => Err(Diagnostic::error("hoa-syntax", "the text contains no automaton")),
+        (None, _) => Err(Diagnostic::error("hoa-syntax", "the text contains no automaton").into()),
         (_, more) => {
-            Err(Diagnostic::error("hoa-several", format!("expected one automaton, found {}", more + 1)))
+            let message = format!("expected one automaton, found {}", more + 1);
+            Err(Diagnostic::error("hoa-several", message).into())
         }
     }
 }
@@ -134,8 +165,11 @@ pub(super) struct Condition {
     pub(super) span: Span,
 }
 
-pub(super) struct Reader<'r> {
+pub(super) struct Reader<'r, 'w> {
     pub(super) formulas: &'r mut Formulas,
+    pub(super) budget: &'r mut Budget<'w>,
+    /// The limit that the budget said was reached; then what is returned as a mistake is none.
+    pub(super) spent: Option<Limit>,
     pub(super) tokens: &'r [(Token, Span)],
     pub(super) at: usize,
     pub(super) labels: Labels,
@@ -159,10 +193,17 @@ pub(super) fn fail<T>(span: Span, code: &'static str, message: impl Into<String>
 }
 
 /// Words.
-impl<'r> Reader<'r> {
-    pub(super) fn new(formulas: &'r mut Formulas, tokens: &'r [(Token, Span)], at: usize) -> Reader<'r> {
+impl<'r, 'w> Reader<'r, 'w> {
+    pub(super) fn new(
+        formulas: &'r mut Formulas,
+        tokens: &'r [(Token, Span)],
+        at: usize,
+        budget: &'r mut Budget<'w>,
+    ) -> Reader<'r, 'w> {
         Reader {
             formulas,
+            budget,
+            spent: None,
             tokens,
             at,
             labels: Labels::with_limit(1_000_000),
@@ -177,6 +218,14 @@ impl<'r> Reader<'r> {
             defined: FxHashMap::default(),
             edges: vec![],
         }
+    }
+
+    /// What came of something that the budget may end.
+    pub(super) fn within<T>(&mut self, result: Result<T, Limit>) -> Result<T, Diagnostic> {
+        result.map_err(|limit| {
+            self.spent = Some(limit);
+            Diagnostic::error("limit", limit.to_string())
+        })
     }
 
     pub(super) fn peek(&self) -> &'r Token {
@@ -221,7 +270,7 @@ impl<'r> Reader<'r> {
 }
 
 /// Headers.
-impl Reader<'_> {
+impl Reader<'_, '_> {
     /// Reads up to the body, and returns where that begins.
     fn read_headers(&mut self) -> Result<Span, Diagnostic> {
         match self.next() {
@@ -336,24 +385,26 @@ impl Reader<'_> {
 }
 
 /// Putting it together.
-impl Reader<'_> {
+impl Reader<'_, '_> {
     fn build(&mut self, body: Span) -> Result<Tgba, Diagnostic> {
         let numbers = self.numbers(body)?;
         let n_marks = self.acceptance.as_ref().map_or(0, |acceptance| acceptance.n_marks);
         let mut automaton = Tgba::with_labels(std::mem::take(&mut self.labels), n_marks);
         automaton.declare(self.propositions.take().unwrap_or_default());
         automaton.add_states(numbers.len().saturating_sub(1));
-        for edge in &self.edges {
+        for edge in std::mem::take(&mut self.edges) {
             let target = state_of(&numbers, edge.target, edge.span)?;
             let label = edge.label.unwrap_or(Label::FALSE);
-            automaton.add_edge(numbers[&edge.source], label, edge.marks, target);
+            let source = numbers[&edge.source];
+            let added = automaton.add(source, Edge { target, marks: edge.marks, label }, self.budget);
+            self.within(added)?;
         }
         let mut starts = vec![];
         for &(start, span) in &self.starts {
             starts.push(state_of(&numbers, start, span)?);
         }
-        set_starts(&mut automaton, &starts);
-        Ok(automaton.compact())
+        let finished = set_starts(automaton, &starts, self.budget);
+        self.within(finished)
     }
 
     /// Our states, in the order of their numbers.
@@ -387,19 +438,20 @@ pub(super) fn state_of(
 
 /// Makes these states initial: with more than one, a new state can do what any of them can; with none,
 /// a new state can do nothing.
-fn set_starts(automaton: &mut Tgba, starts: &[State]) {
+fn set_starts(mut automaton: Tgba, starts: &[State], budget: &mut Budget<'_>) -> Result<Tgba, Limit> {
     if let [only] = starts {
         automaton.set_initial(*only);
-        return;
+        return automaton.compact(budget);
     }
     if automaton.n_edges() == 0 && automaton.n_states() == 1 {
-        return;
+        return automaton.compact(budget);
     }
     let initial = automaton.add_state();
     for &start in starts {
         for edge in automaton.edges(start).to_vec() {
-            automaton.add_edge(initial, edge.label, edge.marks, edge.target);
+            automaton.add(initial, edge, budget)?;
         }
     }
     automaton.set_initial(initial);
+    automaton.compact(budget)
 }

@@ -6,12 +6,12 @@ use std::fmt::Write;
 use ltl::{Formulas, Prop};
 
 use crate::any::AnyAutomaton;
+use crate::by_change::{Acceptance, PropSet, Step, Ta, Tgta};
 use crate::extended::{Extended, ExtendedState};
 use crate::hoa::kinds::Set;
 use crate::hoa::writer::{condition, label, marks, quoted, write};
 use crate::label::{Label, Labels};
 use crate::stutter::exactly;
-use crate::testing::{Acceptance, PropSet, Step, Ta, Tgta};
 use crate::tgba::{Marks, State};
 
 /// The automaton in the HOA format, or in our extension of it; `name` becomes its name.
@@ -24,14 +24,15 @@ pub fn write_any(automaton: &AnyAutomaton, formulas: &Formulas, name: Option<&st
     }
 }
 
-/// A TA in our extension of the HOA format. An unfinished one, with stuttering steps, is written as it is, but
-/// will not be read.
+/// A TA in our extension of the HOA format. An unfinished one, with stuttering steps, is written as it is,
+/// but will not be read.
 ///
 /// ```
-/// # use automata::{Effort, hoa, testing::{Limits, translate_ta}};
+/// # use automata::{Effort, hoa, by_change::{Limits, translate_ta}};
 /// let mut formulas = ltl::Formulas::new();
 /// let formula = ltl::parse(&mut formulas, "F G p", base::SourceId::new(0), 0).unwrap().formula;
-/// let ta = translate_ta(&mut formulas, formula, Effort::High, &Limits::default()).unwrap();
+/// let budget = &mut base::Budget::unlimited();
+/// let ta = translate_ta(&mut formulas, formula, Effort::High, &Limits::default(), budget).unwrap();
 /// let text = hoa::write_ta(&ta, &formulas, None);
 /// assert!(text.starts_with("HOA: v1\nstubborn-kind: TA\nStates: 2\n"), "{text}");
 /// assert!(text.contains("Sets: livelock\nAcceptance: 1 f\n"), "{text}");

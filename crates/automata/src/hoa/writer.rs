@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use base::Budget;
 use ltl::{Formulas, Prop};
 
 use crate::label::{Label, Labels};
@@ -14,10 +15,11 @@ use crate::tgba::{Marks, Tgba};
 /// # use automata::{Effort, hoa, translate};
 /// let mut formulas = ltl::Formulas::new();
 /// let formula = ltl::parse(&mut formulas, "G F a", base::SourceId::new(0), 0).unwrap().formula;
-/// let tgba = translate(&mut formulas, formula, Effort::High).unwrap();
+/// let budget = &mut base::Budget::unlimited();
+/// let tgba = translate(&mut formulas, formula, Effort::High, budget).unwrap();
 /// let text = hoa::write(&tgba, &formulas, Some("G F a"));
 /// assert!(text.starts_with("HOA: v1\nname: \"G F a\"\nStates: 1\nStart: 0\nAP: 1 \"a\"\n"));
-/// let again = hoa::read_one(&mut formulas, &text, base::SourceId::new(0)).unwrap();
+/// let again = hoa::read_one(&mut formulas, &text, base::SourceId::new(0), budget).unwrap();
 /// assert_eq!(hoa::write(&again.automaton, &formulas, Some("G F a")), text);
 /// ```
 pub fn write(tgba: &Tgba, formulas: &Formulas, name: Option<&str>) -> String {
@@ -46,8 +48,8 @@ pub fn write(tgba: &Tgba, formulas: &Formulas, name: Option<&str>) -> String {
 
 /// The propositions that are declared, and those that occur undeclared.
 fn propositions(tgba: &Tgba) -> Vec<Prop> {
-    let labels = tgba.states().flat_map(|state| tgba.edges(state).iter().map(|edge| edge.label));
-    let occurring = labels.flat_map(|label| tgba.labels().cubes(label)).flatten().map(|(prop, _)| prop);
+    let labels = tgba.all_edges().iter().flatten().map(|edge| edge.label);
+    let occurring = tgba.labels().propositions(labels).into_iter();
     let mut propositions: Vec<Prop> = occurring.chain(tgba.propositions().iter().copied()).collect();
     propositions.sort_unstable();
     propositions.dedup();
@@ -85,8 +87,9 @@ pub(super) fn condition(n_marks: u32) -> String {
 fn properties(tgba: &Tgba) -> String {
     let mut properties = vec!["trans-labels", "explicit-labels"];
     properties.push(if tgba.is_state_based() { "state-acc" } else { "trans-acc" });
-    properties.extend(tgba.is_deterministic().then_some("deterministic"));
-    properties.extend(tgba.is_complete().then_some("complete"));
+    let budget = &mut Budget::unlimited();
+    properties.extend((tgba.is_deterministic(budget) == Ok(true)).then_some("deterministic"));
+    properties.extend((tgba.is_complete(budget) == Ok(true)).then_some("complete"));
     properties.join(" ")
 }
 

@@ -3,24 +3,25 @@
 //! The first is the tableau of the rewritten formula, reduced. What else is tried depends on the level of
 //! effort, and may use only about as much fuel as the first did: what takes much longer is rarely smaller.
 
-use base::Limit;
+use base::{Budget, Limit};
 use ltl::{Formula, Formulas, Node, negation_normal_form, simplify};
 
 use crate::clean::{simplify_marks, trim};
+use crate::gave_up::{GaveUp, TooLarge};
 use crate::product::union;
 use crate::tgba::Tgba;
 use crate::translate::merge::{self, merge_by_trial};
 use crate::translate::rewrite::{drop_redundant, pull_out};
 use crate::translate::tableau::{Branching, fits, tableau};
-use crate::translate::work::{Work, optional};
-use crate::translate::{Config, Effort, GaveUp, TooLarge, polish_within, size};
+use crate::translate::{Config, Effort, polish_with_fuel, smallest};
 use crate::weak::Weak;
+use crate::work::{Work, optional};
 
 /// Simplified, in negation normal form, and simplified again.
-fn normalize(formulas: &mut Formulas, formula: Formula) -> Formula {
-    let simple = simplify(formulas, formula);
-    let normal = negation_normal_form(formulas, simple);
-    simplify(formulas, normal)
+fn normalize(formulas: &mut Formulas, formula: Formula, budget: &mut Budget<'_>) -> Result<Formula, Limit> {
+    let simple = simplify(formulas, formula, budget)?;
+    let normal = negation_normal_form(formulas, simple, budget)?;
+    simplify(formulas, normal, budget)
 }
 
 /// Automata for the formula; at least one. If its tableau is too large, a disjunction is translated part by
@@ -35,38 +36,44 @@ pub(crate) fn candidates(
         Err(GaveUp::TooLarge(reason)) => reason,
         found => return found,
     };
-    let parts = disjuncts(formulas, formula);
+    let parts = disjuncts(formulas, formula, work.budget)?;
     if parts.len() > MAX_PARTS {
         return Err(reason.into());
     }
     let mut all: Option<Tgba> = None;
     for &part in &parts {
         let found = of_whole(formulas, part, config, work)?;
-        let smallest = found.into_iter().min_by_key(size).ok_or(reason)?;
+        let smallest = smallest(found, work.budget)?.ok_or(reason)?;
         all = Some(match all {
             None => smallest,
-            Some(all) => union(&all, &smallest),
+            Some(all) => union(&all, &smallest, work.budget)?,
         });
     }
     let all = all.ok_or(reason)?;
-    Ok(vec![polish_within(simplify_marks(trim(all)), Effort::Low, work)?])
+    let clean = simplify_marks(trim(all, work.budget)?, work.budget)?;
+    Ok(vec![polish_with_fuel(clean, Effort::Low, work)?])
 }
 
 /// A disjunction of more parts is not translated part by part.
 const MAX_PARTS: usize = 256;
 
-/// The formulas whose disjunction a formula is: of `a | b`, and of `F (a | b)`. None if it is no such formula.
-fn disjuncts(formulas: &mut Formulas, formula: Formula) -> Vec<Formula> {
-    let normal = normalize(formulas, formula);
+/// The formulas whose disjunction a formula is: of `a | b`, and of `F (a | b)`. None if it is no such
+/// formula.
+fn disjuncts(
+    formulas: &mut Formulas,
+    formula: Formula,
+    budget: &mut Budget<'_>,
+) -> Result<Vec<Formula>, Limit> {
+    let normal = normalize(formulas, formula, budget)?;
     let (list, is_finally) = match formulas.node(normal) {
         Node::Or(list) => (list.to_vec(), false),
         Node::Finally(inside) => match formulas.node(inside) {
             Node::Or(list) => (list.to_vec(), true),
-            _ => return vec![],
+            _ => return Ok(vec![]),
         },
-        _ => return vec![],
+        _ => return Ok(vec![]),
     };
-    list.into_iter().map(|part| if is_finally { formulas.finally(part) } else { part }).collect()
+    Ok(list.into_iter().map(|part| if is_finally { formulas.finally(part) } else { part }).collect())
 }
 
 fn of_whole(
@@ -75,20 +82,20 @@ fn of_whole(
     config: Config,
     work: &mut Work<'_, '_>,
 ) -> Result<Vec<Tgba>, GaveUp> {
-    let normal = normalize(formulas, formula);
+    let normal = normalize(formulas, formula, work.budget)?;
     if !fits(&formulas.propositions(normal)) {
         return Err(TooLarge::Formula.into());
     }
     let effort = config.effort;
-    let normal = drop_redundant(formulas, normal);
-    let pulled = pull_out(formulas, normal);
-    let pulled = simplify(formulas, pulled);
-    let pulled = pull_out(formulas, pulled);
+    let normal = drop_redundant(formulas, normal, work.budget)?;
+    let pulled = pull_out(formulas, normal, work.budget)?;
+    let pulled = simplify(formulas, pulled, work.budget)?;
+    let pulled = pull_out(formulas, pulled, work.budget)?;
     let mut found = vec![];
     let mut refusal = None;
     let fuel = work.fuel();
     match tableau(formulas, pulled, Branching::Early, config.max_states, work) {
-        Ok(tgba) => found.push(polish_within(tgba, effort, work)?),
+        Ok(tgba) => found.push(polish_with_fuel(tgba, effort, work)?),
         Err(GaveUp::TooLarge(reason)) => refusal = Some(reason),
         Err(GaveUp::Limit(limit)) => return Err(limit.into()),
     }
@@ -108,23 +115,23 @@ fn of_whole(
             found.extend(other?);
         }
     }
-    let Some(smallest) = found.iter().min_by_key(|tgba| size(tgba)).cloned() else {
+    let Some(best) = smallest(&found, work.budget)?.cloned() else {
         return Err(refusal.unwrap_or(TooLarge::States).into());
     };
     let mut negation = Negation { formula: normal, fuel, automaton: None };
     if effort >= Effort::Medium
-        && let Some(weak) = weak_candidate(formulas, &mut negation, &smallest, effort, work)?
+        && let Some(weak) = weak_candidate(formulas, &mut negation, &best, effort, work)?
     {
-        found.push(polish_within(weak.clone(), effort, work)?);
+        found.push(polish_with_fuel(weak.clone(), effort, work)?);
         found.push(weak);
     }
     if effort == Effort::High
-        && let Some(smallest) = found.iter().min_by_key(|tgba| size(tgba))
-        && merge::is_worth_trying(smallest)
+        && let Some(best) = smallest(&found, work.budget)?
+        && merge::is_worth_trying(best)
         && let Some(negation) = negation.automaton(formulas, work)?
     {
-        let merged = merge_by_trial(smallest.clone(), negation, work)?;
-        found.push(polish_within(merged, effort, work)?);
+        let merged = merge_by_trial(best.clone(), negation, work)?;
+        found.push(polish_with_fuel(merged, effort, work)?);
     }
     Ok(found)
 }
@@ -143,10 +150,9 @@ fn another(
     effort: Effort,
     work: &mut Work<'_, '_>,
 ) -> Result<Option<Tgba>, Limit> {
-    match tableau(formulas, formula, branching, max_states, work) {
-        Ok(tgba) => polish_within(tgba, effort, work).map(Some),
-        Err(GaveUp::TooLarge(_)) => Ok(None),
-        Err(GaveUp::Limit(limit)) => Err(limit),
+    match GaveUp::optional(tableau(formulas, formula, branching, max_states, work))? {
+        Some(tgba) => polish_with_fuel(tgba, effort, work).map(Some),
+        None => Ok(None),
     }
 }
 
@@ -167,7 +173,7 @@ impl Negation {
     ) -> Result<Option<&Tgba>, Limit> {
         if self.automaton.is_none() {
             let negation = formulas.not(self.formula);
-            let negation = normalize(formulas, negation);
+            let negation = normalize(formulas, negation, work.budget)?;
             let automaton = work.with_at_most(self.fuel, |work| {
                 another(formulas, negation, Branching::Early, LATE_MAX_STATES, Effort::Medium, work)
             });
@@ -195,7 +201,7 @@ fn weak_candidate(
     let weak = optional(Weak::minimal(tgba, WEAK_MAX_STATES, work))?.flatten();
     let is_known = weak.is_some();
     match &weak {
-        Some(weak) if by_shape => return Ok(Some(weak.to_tgba(true))),
+        Some(weak) if by_shape => return weak.to_tgba(true, work.budget).map(Some),
         // Most formulas that are no obligations are found out without their negation.
         Some(weak) if !weak.includes(tgba, true, PRODUCT_MAX_STATES, work)? => return Ok(None),
         _ => {}
@@ -211,7 +217,7 @@ fn weak_candidate(
     let exact = by_shape
         || weak.includes(negation, false, PRODUCT_MAX_STATES, work)?
             && (is_known || weak.includes(tgba, true, PRODUCT_MAX_STATES, work)?);
-    Ok(exact.then(|| weak.to_tgba(true)))
+    if exact { weak.to_tgba(true, work.budget).map(Some) } else { Ok(None) }
 }
 
 /// Larger products are not searched.

@@ -10,14 +10,15 @@
 //! # When should I use this?
 //! Last, and only on small automata: there are n² trials, and a complement may be exponential.
 
-use base::Limit;
+use base::{Budget, Limit};
 
 use crate::clean::{simplify_marks, trim};
 use crate::complement::complement;
 use crate::emptiness::is_empty;
+use crate::gave_up::GaveUp;
 use crate::product::product;
-use crate::tgba::{State, Tgba};
-use crate::translate::work::{Stop, Work, optional};
+use crate::tgba::{Edge, State, Tgba};
+use crate::work::{Stop, Work, optional};
 
 /// Larger automata are left alone.
 const MAX_STATES: usize = 8;
@@ -46,9 +47,9 @@ pub(crate) fn merge_by_trial(tgba: Tgba, negation: &Tgba, work: &mut Work<'_, '_
 fn trial(tgba: &Tgba, negation: &Tgba, work: &mut Work<'_, '_>) -> Result<Option<Tgba>, Stop> {
     let pairs = tgba.states().flat_map(|from| tgba.states().map(move |to| (from, to)));
     for (from, to) in pairs.filter(|(from, to)| from != to) {
-        let smaller = redirect(tgba, from, to);
+        let smaller = redirect(tgba, from, to, work.budget)?;
         work.spend((tgba.n_edges() * negation.n_edges()) as u64)?;
-        if smaller.n_states() < tgba.n_states() && is_same(tgba, &smaller, negation) {
+        if smaller.n_states() < tgba.n_states() && is_same(tgba, &smaller, negation, work.budget)? {
             return Ok(Some(smaller));
         }
     }
@@ -56,22 +57,34 @@ fn trial(tgba: &Tgba, negation: &Tgba, work: &mut Work<'_, '_>) -> Result<Option
 }
 
 /// Leads all edges that go to one state to another instead.
-fn redirect(tgba: &Tgba, from: State, to: State) -> Tgba {
+fn redirect(tgba: &Tgba, from: State, to: State, budget: &mut Budget<'_>) -> Result<Tgba, Limit> {
     let mut redirected = Tgba::with_labels(tgba.labels().clone(), tgba.n_marks());
     redirected.declare(tgba.propositions().iter().copied());
     redirected.add_states(tgba.n_states() - 1);
     let goal = |state: State| if state == from { to } else { state };
     for state in tgba.states().filter(|&state| state != from) {
         for edge in tgba.edges(state) {
-            redirected.add_edge(state, edge.label, edge.marks, goal(edge.target));
+            redirected.add(state, Edge { target: goal(edge.target), ..*edge }, budget)?;
         }
     }
     redirected.set_initial(goal(tgba.initial()));
-    simplify_marks(trim(redirected))
+    simplify_marks(trim(redirected, budget)?, budget)
 }
 
-fn is_same(original: &Tgba, other: &Tgba, negation: &Tgba) -> bool {
-    let shares_none = |a: &Tgba, b: &Tgba| product(a, b, MAX_CHECK).is_some_and(|both| is_empty(&both));
-    shares_none(other, negation)
-        && complement(other, MAX_CHECK).is_some_and(|outside| shares_none(original, &outside))
+fn is_same(original: &Tgba, other: &Tgba, negation: &Tgba, budget: &mut Budget<'_>) -> Result<bool, Limit> {
+    if !share_none(other, negation, budget)? {
+        return Ok(false);
+    }
+    match GaveUp::optional(complement(other, MAX_CHECK, budget))? {
+        Some(outside) => share_none(original, &outside, budget),
+        None => Ok(false),
+    }
+}
+
+/// Whether it is known that no word is accepted by both.
+fn share_none(a: &Tgba, b: &Tgba, budget: &mut Budget<'_>) -> Result<bool, Limit> {
+    match GaveUp::optional(product(a, b, MAX_CHECK, budget))? {
+        Some(both) => is_empty(&both, budget),
+        None => Ok(false),
+    }
 }

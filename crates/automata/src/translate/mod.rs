@@ -19,25 +19,26 @@
 //! Any formula, up to limits on subformulas, marks, states, labels and work: see [`TooLarge`]. Automata are
 //! exponential in formulas, and so may be the time it takes to make them small. Therefore work is
 //! counted (`work`): after [`Config::fuel`] steps an automaton is taken as it is, the same on every machine.
-//! Whoever has a clock passes a [`Budget`], which may end a translation at any time:
-//! [`translate_within`] and [`translate_ba_within`].
-//! `cargo run --release -p stubborn-automata --example families` shows what hard formulas take.
+//! Whoever has a clock passes a [`Budget`], which may end a translation at any time.
+//! `cargo bench -p stubborn-benches --bench corpus -- families` shows what hard formulas take.
 
 mod candidates;
 mod merge;
 mod rewrite;
 mod tableau;
-pub(crate) mod work;
+
+use std::borrow::Borrow;
 
 use base::{Budget, Limit};
 use ltl::{Formula, Formulas};
 
 use crate::clean::{simplify_marks, trim};
 use crate::degeneralize::{Placement, degeneralize};
-use crate::simulation::{Direction, Relation, reduce_within};
+use crate::gave_up::{GaveUp, TooLarge};
+use crate::simulation::{Direction, Relation, reduce_with_fuel};
 use crate::tgba::Tgba;
 use crate::translate::candidates::candidates;
-use crate::translate::work::{Stop, Work, optional};
+use crate::work::{Work, optional};
 
 /// How hard to try for a small automaton.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -49,76 +50,6 @@ pub enum Effort {
     /// Several candidates, of which the smallest is taken.
     #[default]
     High,
-}
-
-/// Why a formula could not be translated.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TooLarge {
-    /// The formula has too many different subformulas.
-    Formula,
-    /// The automaton would need more than [`MAX_MARKS`](crate::tgba::MAX_MARKS) marks.
-    Marks,
-    /// The automaton would have too many states.
-    States,
-    /// The labels would be too large.
-    Labels,
-    /// There was not enough [fuel](Config::fuel) to make any automaton.
-    Work,
-}
-
-impl std::fmt::Display for TooLarge {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            TooLarge::Formula => "the formula has too many different subformulas",
-            TooLarge::Marks => "the automaton would need too many acceptance marks",
-            TooLarge::States => "the automaton would have too many states",
-            TooLarge::Labels => "the labels of the automaton would be too large",
-            TooLarge::Work => "the translation would take too long",
-        })
-    }
-}
-
-impl std::error::Error for TooLarge {}
-
-/// Why there is no automaton.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum GaveUp {
-    /// The formula is too large.
-    TooLarge(TooLarge),
-    /// The budget is spent.
-    Limit(Limit),
-}
-
-impl std::fmt::Display for GaveUp {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            GaveUp::TooLarge(reason) => reason.fmt(f),
-            GaveUp::Limit(limit) => limit.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for GaveUp {}
-
-impl From<TooLarge> for GaveUp {
-    fn from(reason: TooLarge) -> GaveUp {
-        GaveUp::TooLarge(reason)
-    }
-}
-
-impl From<Limit> for GaveUp {
-    fn from(limit: Limit) -> GaveUp {
-        GaveUp::Limit(limit)
-    }
-}
-
-impl From<Stop> for GaveUp {
-    fn from(stop: Stop) -> GaveUp {
-        match stop {
-            Stop::Fuel => GaveUp::TooLarge(TooLarge::Work),
-            Stop::Limit(limit) => GaveUp::Limit(limit),
-        }
-    }
 }
 
 /// How to translate.
@@ -149,55 +80,35 @@ impl From<Effort> for Config {
 ///
 /// ```
 /// # use automata::{Effort, accepts, translate};
+/// # use base::{Budget, budget::Patience};
 /// # use ltl::{Formulas, Lasso, Valuation};
 /// let mut formulas = Formulas::new();
 /// let formula = ltl::parse(&mut formulas, "G F a & G F b", base::SourceId::new(0), 0).unwrap().formula;
-/// let tgba = translate(&mut formulas, formula, Effort::High).unwrap();
+/// let budget = &mut Budget::unlimited();
+/// let tgba = translate(&mut formulas, formula, Effort::High, budget).unwrap();
 /// assert_eq!((tgba.n_states(), tgba.n_marks()), (1, 2));
 /// let [a, b] = ["a", "b"].map(|name| Valuation::from_iter([formulas.proposition(name)]));
-/// assert!(accepts(&tgba, &Lasso::new(vec![], vec![a.clone(), b]).unwrap()));
-/// assert!(!accepts(&tgba, &Lasso::new(vec![], vec![a]).unwrap()));
-/// ```
-pub fn translate(
-    formulas: &mut Formulas,
-    formula: Formula,
-    config: impl Into<Config>,
-) -> Result<Tgba, TooLarge> {
-    without_limit(|budget| translate_within(formulas, formula, config, budget))
-}
-
-/// The same, ended by a budget that is spent.
+/// assert_eq!(accepts(&tgba, &Lasso::new(vec![], vec![a.clone(), b]).unwrap(), budget), Ok(true));
+/// assert_eq!(accepts(&tgba, &Lasso::new(vec![], vec![a]).unwrap(), budget), Ok(false));
 ///
-/// ```
-/// # use automata::translate::{GaveUp, translate_within};
-/// # use automata::Effort;
-/// # use base::{Budget, Limit, budget::Patience};
-/// let mut formulas = ltl::Formulas::new();
-/// let text = (1..=8).map(|i| format!("(G F a{i} | F G b{i})")).collect::<Vec<_>>().join(" & ");
-/// let formula = ltl::parse(&mut formulas, &text, base::SourceId::new(0), 0).unwrap().formula;
+/// // A budget that is spent ends it.
 /// let watch = Patience::new(0);
-/// let mut budget = Budget::new(u64::MAX, u64::MAX, &watch);
-/// let result = translate_within(&mut formulas, formula, Effort::High, &mut budget);
-/// assert_eq!(result.unwrap_err(), GaveUp::Limit(Limit::Interrupt));
+/// let budget = &mut Budget::new(u64::MAX, u64::MAX, &watch);
+/// assert!(translate(&mut formulas, formula, Effort::High, budget).is_err());
 /// ```
-pub fn translate_within(
+///
+/// # Errors
+/// The automaton would be too large, or the budget is spent.
+pub fn translate(
     formulas: &mut Formulas,
     formula: Formula,
     config: impl Into<Config>,
     budget: &mut Budget<'_>,
 ) -> Result<Tgba, GaveUp> {
     let config = config.into();
-    let mut work = Work::new(budget, config.fuel);
-    let candidates = candidates(formulas, formula, config, &mut work)?;
-    candidates.into_iter().min_by_key(size).ok_or(TooLarge::States.into())
-}
-
-/// What comes of something that is ended only if it is too large.
-fn without_limit<T>(run: impl FnOnce(&mut Budget<'_>) -> Result<T, GaveUp>) -> Result<T, TooLarge> {
-    run(&mut Budget::unlimited()).map_err(|reason| match reason {
-        GaveUp::TooLarge(reason) => reason,
-        // An unlimited budget is never spent.
-        GaveUp::Limit(_) => TooLarge::Work,
+    Work::new(budget, config.fuel).holding(|work| {
+        let candidates = candidates(formulas, formula, config, work)?;
+        smallest(candidates, work.budget)?.ok_or(TooLarge::States.into())
     })
 }
 
@@ -208,21 +119,15 @@ fn without_limit<T>(run: impl FnOnce(&mut Budget<'_>) -> Result<T, GaveUp>) -> R
 /// # use ltl::Formulas;
 /// let mut formulas = Formulas::new();
 /// let formula = ltl::parse(&mut formulas, "G F a & G F b", base::SourceId::new(0), 0).unwrap().formula;
-/// let ba = translate_ba(&mut formulas, formula, Effort::High, Placement::States).unwrap();
+/// let budget = &mut base::Budget::unlimited();
+/// let ba = translate_ba(&mut formulas, formula, Effort::High, Placement::States, budget).unwrap();
 /// assert_eq!((ba.n_states(), ba.n_marks()), (3, 1));
 /// assert!(ba.is_state_based());
 /// ```
+///
+/// # Errors
+/// The automaton would be too large, or the budget is spent.
 pub fn translate_ba(
-    formulas: &mut Formulas,
-    formula: Formula,
-    config: impl Into<Config>,
-    placement: Placement,
-) -> Result<Tgba, TooLarge> {
-    without_limit(|budget| translate_ba_within(formulas, formula, config, placement, budget))
-}
-
-/// The same, ended by a budget that is spent.
-pub fn translate_ba_within(
     formulas: &mut Formulas,
     formula: Formula,
     config: impl Into<Config>,
@@ -230,29 +135,36 @@ pub fn translate_ba_within(
     budget: &mut Budget<'_>,
 ) -> Result<Tgba, GaveUp> {
     let config = config.into();
-    let mut work = Work::new(budget, config.fuel);
-    let mut candidates = candidates(formulas, formula, config, &mut work)?;
-    candidates.sort_by_key(Tgba::n_states);
-    let smallest = candidates.first().map_or(0, Tgba::n_states);
-    let mut found: Vec<Tgba> = vec![];
-    for tgba in candidates.iter().filter(|tgba| tgba.n_states() <= smallest + MAX_EXCESS) {
-        found.push(to_ba_within(tgba, config.effort, placement, &mut work)?);
-    }
-    found.into_iter().min_by_key(size).ok_or(TooLarge::States.into())
+    Work::new(budget, config.fuel).holding(|work| {
+        let mut candidates = candidates(formulas, formula, config, work)?;
+        candidates.sort_by_key(Tgba::n_states);
+        let least = candidates.first().map_or(0, Tgba::n_states);
+        let mut found: Vec<Tgba> = vec![];
+        for tgba in candidates.iter().filter(|tgba| tgba.n_states() <= least + MAX_EXCESS) {
+            found.push(to_ba_with_fuel(tgba, config.effort, placement, work)?);
+        }
+        smallest(found, work.budget)?.ok_or(TooLarge::States.into())
+    })
 }
 
 /// An automaton with so many states more than another is not expected to have the smaller BA.
 const MAX_EXCESS: usize = 10;
 
 /// The automaton with a single mark, on states or on edges, and reduced.
-#[must_use]
-pub fn to_ba(tgba: &Tgba, effort: Effort, placement: Placement) -> Tgba {
-    let mut budget = Budget::unlimited();
-    let mut work = Work::new(&mut budget, Config::default().fuel);
-    to_ba_within(tgba, effort, placement, &mut work).unwrap_or_else(|_| tgba.clone())
+///
+/// # Errors
+/// The budget is spent.
+pub fn to_ba(
+    tgba: &Tgba,
+    effort: Effort,
+    placement: Placement,
+    budget: &mut Budget<'_>,
+) -> Result<Tgba, Limit> {
+    let mut work = Work::new(budget, Config::default().fuel);
+    work.holding(|work| to_ba_with_fuel(tgba, effort, placement, work))
 }
 
-fn to_ba_within(
+fn to_ba_with_fuel(
     tgba: &Tgba,
     effort: Effort,
     placement: Placement,
@@ -260,20 +172,16 @@ fn to_ba_within(
 ) -> Result<Tgba, Limit> {
     let is_large = tgba.n_states() > ORDERS_MAX_STATES;
     let orders = level_orders(tgba.n_marks(), if is_large { Effort::Low } else { effort });
-    let mut best: Option<Tgba> = None;
+    let mut found: Vec<Tgba> = vec![];
     for order in orders {
-        let ba = degeneralize(tgba, placement, &order);
+        let ba = degeneralize(tgba, placement, &order, work.budget)?;
         // There is always the order as it is; without fuel the others are no better.
-        if best.is_some() && optional(work.spend(ba.n_edges() as u64))?.is_none() {
+        if !found.is_empty() && optional(work.spend(ba.n_edges() as u64))?.is_none() {
             break;
         }
-        let reduced = iterate(ba, effort, work)?;
-        debug_assert_eq!(reduced.n_marks(), 1);
-        if best.as_ref().is_none_or(|best| size(&reduced) < size(best)) {
-            best = Some(reduced);
-        }
+        found.push(iterate(ba, effort, work)?);
     }
-    Ok(best.unwrap_or_else(|| tgba.clone()))
+    Ok(smallest(found, work.budget)?.unwrap_or_else(|| tgba.clone()))
 }
 
 /// For larger automata one order of the levels must do.
@@ -307,30 +215,43 @@ fn permutations(items: &[u32]) -> Vec<Vec<u32>> {
     })
 }
 
-/// What makes an automaton better than another.
-fn size(tgba: &Tgba) -> (usize, usize, usize, u32) {
-    (tgba.n_states(), tgba.n_nondeterministic_states(), tgba.n_edges(), tgba.n_marks())
+/// The best automaton: with the fewest states, the least choice, the fewest edges and marks; of equals the
+/// first.
+fn smallest<T: Borrow<Tgba>>(
+    automata: impl IntoIterator<Item = T>,
+    budget: &mut Budget<'_>,
+) -> Result<Option<T>, Limit> {
+    let mut best = None;
+    for automaton in automata {
+        let tgba = automaton.borrow();
+        let choices = tgba.n_nondeterministic_states(budget)?;
+        let size = (tgba.n_states(), choices, tgba.n_edges(), tgba.n_marks());
+        if best.as_ref().is_none_or(|(least, _)| size < *least) {
+            best = Some((size, automaton));
+        }
+    }
+    Ok(best.map(|(_, automaton)| automaton))
 }
 
 /// Cleans an automaton, and reduces it by simulation.
-#[must_use]
-pub fn polish(tgba: Tgba, effort: Effort) -> Tgba {
-    let mut budget = Budget::unlimited();
-    let mut work = Work::new(&mut budget, Config::default().fuel);
-    let clean = simplify_marks(trim(tgba));
-    polish_within(clean.clone(), effort, &mut work).unwrap_or(clean)
+///
+/// # Errors
+/// The budget is spent.
+pub fn polish(tgba: Tgba, effort: Effort, budget: &mut Budget<'_>) -> Result<Tgba, Limit> {
+    let clean = simplify_marks(trim(tgba, budget)?, budget)?;
+    polish_with_fuel(clean, effort, &mut Work::new(budget, Config::default().fuel))
 }
 
-fn polish_within(tgba: Tgba, effort: Effort, work: &mut Work<'_, '_>) -> Result<Tgba, Limit> {
-    let clean = simplify_marks(trim(tgba));
-    Ok(simplify_marks(iterate(clean, effort, work)?))
+fn polish_with_fuel(tgba: Tgba, effort: Effort, work: &mut Work<'_, '_>) -> Result<Tgba, Limit> {
+    let clean = simplify_marks(trim(tgba, work.budget)?, work.budget)?;
+    simplify_marks(iterate(clean, effort, work)?, work.budget)
 }
 
 /// Reductions until nothing changes or the fuel is used up.
 fn iterate(tgba: Tgba, effort: Effort, work: &mut Work<'_, '_>) -> Result<Tgba, Limit> {
     let mut tgba = tgba;
     let mut reduce = |tgba: &mut Tgba, direction, relation| -> Result<bool, Limit> {
-        let reduced = optional(reduce_within(tgba, direction, relation, work))?;
+        let reduced = optional(reduce_with_fuel(tgba, direction, relation, work))?;
         Ok(reduced.map(|reduced| *tgba = reduced).is_some())
     };
     let mut goes_on = reduce(&mut tgba, Direction::Forward, Relation::Bisimulation)?;

@@ -21,6 +21,7 @@
 //! # References
 //! [etessami.00.concur], [babiak.12.tacas], [babiak.13.spin]
 
+use base::{Budget, Limit};
 use ltl::{Formula, Formulas, Node, Op};
 use rustc_hash::FxHashMap;
 
@@ -29,26 +30,30 @@ const MAX_ROUNDS: usize = 4;
 
 /// An equivalent formula in which eventualities and universalities are pulled out. The formula is in
 /// negation normal form, and so is the result.
-pub(crate) fn pull_out(formulas: &mut Formulas, formula: Formula) -> Formula {
+pub(crate) fn pull_out(
+    formulas: &mut Formulas,
+    formula: Formula,
+    budget: &mut Budget<'_>,
+) -> Result<Formula, Limit> {
     let mut current = formula;
     let max_subformulas = 8 + 4 * formulas.subformulas(formula).len();
     for _ in 0..MAX_ROUNDS {
-        let next = round(formulas, current);
+        let next = rewrite(formulas, current, Set::PullOut, budget)?;
         if next == current || formulas.subformulas(next).len() > max_subformulas {
             break;
         }
         current = next;
     }
-    current
+    Ok(current)
 }
 
 /// Drops the `F` of `F (a R e)` and the `G` of `G (a U u)`, which say nothing, and does nothing else.
-pub(crate) fn drop_redundant(formulas: &mut Formulas, formula: Formula) -> Formula {
-    rewrite(formulas, formula, Set::Redundant)
-}
-
-fn round(formulas: &mut Formulas, formula: Formula) -> Formula {
-    rewrite(formulas, formula, Set::PullOut)
+pub(crate) fn drop_redundant(
+    formulas: &mut Formulas,
+    formula: Formula,
+    budget: &mut Budget<'_>,
+) -> Result<Formula, Limit> {
+    rewrite(formulas, formula, Set::Redundant, budget)
 }
 
 /// Which rules to apply.
@@ -59,9 +64,15 @@ enum Set {
 }
 
 /// Rewrites every subformula once, operands first.
-fn rewrite(formulas: &mut Formulas, formula: Formula, set: Set) -> Formula {
+fn rewrite(
+    formulas: &mut Formulas,
+    formula: Formula,
+    set: Set,
+    budget: &mut Budget<'_>,
+) -> Result<Formula, Limit> {
     let mut done: FxHashMap<Formula, Formula> = FxHashMap::default();
     for subformula in formulas.subformulas(formula) {
+        budget.tick()?;
         let operands: Vec<Formula> = formulas.operands(subformula).iter().map(|a| done[a]).collect();
         let op = formulas.op(subformula);
         let mut rules = Rules { formulas };
@@ -71,7 +82,7 @@ fn rewrite(formulas: &mut Formulas, formula: Formula, set: Set) -> Formula {
         };
         done.insert(subformula, result);
     }
-    done[&formula]
+    Ok(done[&formula])
 }
 
 struct Rules<'p> {
@@ -355,12 +366,13 @@ impl Rules<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ltl::{Spelling, negation_normal_form, random, satisfies};
+    use generators::random;
+    use ltl::{Spelling, negation_normal_form, satisfies};
 
     fn pulled(text: &str) -> String {
         let mut formulas = Formulas::new();
         let formula = ltl::parse(&mut formulas, text, base::SourceId::new(0), 0).unwrap().formula;
-        let formula = pull_out(&mut formulas, formula);
+        let formula = pull_out(&mut formulas, formula, &mut Budget::unlimited()).unwrap();
         formulas.display(formula, Spelling::Spot).to_string()
     }
 
@@ -381,8 +393,10 @@ mod tests {
             let propositions = random::propositions(&mut formulas, 2);
             let size = 2 + draw(14);
             let formula = random::formula(&mut formulas, &propositions, random::ALL, size, &mut draw);
-            let normal = negation_normal_form(&mut formulas, formula);
-            let others = [pull_out(&mut formulas, normal), drop_redundant(&mut formulas, normal)];
+            let budget = &mut Budget::unlimited();
+            let normal = negation_normal_form(&mut formulas, formula, budget).unwrap();
+            let others =
+                [pull_out, drop_redundant].map(|rewrite| rewrite(&mut formulas, normal, budget).unwrap());
             for _ in 0..12 {
                 let word = random::lasso(&propositions, 4, 4, &mut draw);
                 let expected = satisfies(&formulas, normal, &word);

@@ -19,13 +19,14 @@
 //! and promises the choice is put off, by going to the disjunction of the targets. `F (a | G F c)`
 //! needs one state besides those of `a`.
 
+use base::{Budget, Limit};
 use ltl::{Formula, Formulas, Node, Prop};
 use rustc_hash::FxHashMap;
 
+use crate::gave_up::{GaveUp, TooLarge};
 use crate::label::{FIRST_HIDDEN, Label, Labels, MAX_VARIABLES};
 use crate::tgba::{Edge, MAX_MARKS, Marks, Tgba};
-use crate::translate::work::{Stop, Work};
-use crate::translate::{GaveUp, TooLarge};
+use crate::work::{Stop, Work};
 
 /// When to choose between edges with the same letters and promises.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,8 +48,10 @@ pub(crate) fn tableau(
     max_states: usize,
     work: &mut Work<'_, '_>,
 ) -> Result<Tgba, GaveUp> {
-    let mut tableau = Tableau::new(formulas, formula, branching, work)?;
-    tableau.explore(formula, max_states, work)
+    work.holding(|work| {
+        let mut tableau = Tableau::new(formulas, formula, branching, work)?;
+        tableau.explore(formula, max_states, work)
+    })
 }
 
 struct Tableau<'p> {
@@ -93,7 +96,7 @@ impl<'p> Tableau<'p> {
             leaf_edges: FxHashMap::default(),
         };
         for subformula in subformulas {
-            let diagram = tableau.expand(subformula);
+            let diagram = tableau.expand(subformula, work.budget)?;
             tableau.diagrams.insert(subformula, diagram);
             work.spend(tableau.labels.take_steps())?;
         }
@@ -104,59 +107,68 @@ impl<'p> Tableau<'p> {
     }
 
     /// The diagram of a formula whose operands have theirs.
-    fn expand(&mut self, formula: Formula) -> Label {
-        match self.formulas.node(formula) {
+    fn expand(&mut self, formula: Formula, budget: &mut Budget<'_>) -> Result<Label, Limit> {
+        Ok(match self.formulas.node(formula) {
             Node::True => Label::TRUE,
             Node::False => Label::FALSE,
             Node::Prop(prop) => self.labels.prop(prop),
             Node::Not(a) => {
                 let a = self.diagrams[&a];
-                self.labels.not(a)
+                self.labels.with(budget).not(a)?
             }
-            Node::And(list) => list.iter().fold(Label::TRUE, |all, a| self.labels.and(all, self.diagrams[a])),
-            Node::Or(list) => list.iter().fold(Label::FALSE, |any, a| self.labels.or(any, self.diagrams[a])),
-            Node::Next(a) => self.next(a),
-            Node::Finally(b) => self.finally(formula, b),
-            Node::Until(a, b) => self.until(formula, a, b, Some(b)),
-            Node::WeakUntil(a, b) => self.until(formula, a, b, None),
-            Node::Globally(b) => self.release(formula, Formula::FALSE, b, None),
-            Node::Release(a, b) => self.release(formula, a, b, None),
-            Node::StrongRelease(a, b) => self.release(formula, a, b, Some(a)),
+            Node::And(list) => list
+                .iter()
+                .try_fold(Label::TRUE, |all, a| self.labels.with(budget).and(all, self.diagrams[a]))?,
+            Node::Or(list) => self.labels.with(budget).any(list.iter().map(|a| self.diagrams[a]))?,
+            Node::Next(a) => self.next(a, budget)?,
+            Node::Finally(b) => self.finally(formula, b, budget)?,
+            Node::Until(a, b) => self.until(formula, a, b, Some(b), budget)?,
+            Node::WeakUntil(a, b) => self.until(formula, a, b, None, budget)?,
+            Node::Globally(b) => self.release(formula, Formula::FALSE, b, None, budget)?,
+            Node::Release(a, b) => self.release(formula, a, b, None, budget)?,
+            Node::StrongRelease(a, b) => self.release(formula, a, b, Some(a), budget)?,
             Node::Implies(..) | Node::Equivalent(..) | Node::Xor(..) => {
                 unreachable!("the formula is in negation normal form")
             }
-        }
+        })
     }
 
     /// b | (a & X formula), with a promise for putting off.
-    fn until(&mut self, formula: Formula, a: Formula, b: Formula, promise: Option<Formula>) -> Label {
+    fn until(
+        &mut self,
+        formula: Formula,
+        a: Formula,
+        b: Formula,
+        promise: Option<Formula>,
+        budget: &mut Budget<'_>,
+    ) -> Result<Label, Limit> {
         let (a, b) = (self.diagram(a), self.diagram(b));
-        let later = self.later(formula, promise);
-        let stay = self.labels.and(a, later);
-        self.labels.or(b, stay)
+        let later = self.later(formula, promise, budget)?;
+        let stay = self.labels.with(budget).and(a, later)?;
+        self.labels.with(budget).or(b, stay)
     }
 
     /// Eventually b. In `F (a | G F c)` the state that waits for `a` also watches for `c`: staying for
     /// ever is as good as `a` if `c` comes again and again, so the promise is kept whenever it does.
-    fn finally(&mut self, formula: Formula, b: Formula) -> Label {
+    fn finally(&mut self, formula: Formula, b: Formula, budget: &mut Budget<'_>) -> Result<Label, Limit> {
         let Node::Or(list) = self.formulas.node(b) else {
-            return self.until(formula, Formula::TRUE, b, Some(b));
+            return self.until(formula, Formula::TRUE, b, Some(b), budget);
         };
         let (mut leave, mut watched) = (Label::FALSE, Label::FALSE);
         for &part in list {
             match self.recurrence(part) {
-                Some(c) => watched = self.labels.or(watched, self.diagrams[&c]),
-                None => leave = self.labels.or(leave, self.diagrams[&part]),
+                Some(c) => watched = self.labels.with(budget).or(watched, self.diagrams[&c])?,
+                None => leave = self.labels.with(budget).or(leave, self.diagrams[&part])?,
             }
         }
         if watched == Label::FALSE {
-            return self.until(formula, Formula::TRUE, b, Some(b));
+            return self.until(formula, Formula::TRUE, b, Some(b), budget);
         }
         let promise = self.promise(formula);
-        let kept = self.labels.or(watched, promise);
-        let next = self.next(formula);
-        let stay = self.labels.and(next, kept);
-        self.labels.or(leave, stay)
+        let kept = self.labels.with(budget).or(watched, promise)?;
+        let next = self.next(formula, budget)?;
+        let stay = self.labels.with(budget).and(next, kept)?;
+        self.labels.with(budget).or(leave, stay)
     }
 
     /// The c of `G F c`, if it is propositional: otherwise watching takes more states than it saves.
@@ -169,11 +181,18 @@ impl<'p> Tableau<'p> {
     }
 
     /// b & (a | X formula), with a promise for putting off.
-    fn release(&mut self, formula: Formula, a: Formula, b: Formula, promise: Option<Formula>) -> Label {
+    fn release(
+        &mut self,
+        formula: Formula,
+        a: Formula,
+        b: Formula,
+        promise: Option<Formula>,
+        budget: &mut Budget<'_>,
+    ) -> Result<Label, Limit> {
         let (a, b) = (self.diagram(a), self.diagram(b));
-        let later = self.later(formula, promise);
-        let go_on = self.labels.or(a, later);
-        self.labels.and(b, go_on)
+        let later = self.later(formula, promise, budget)?;
+        let go_on = self.labels.with(budget).or(a, later)?;
+        self.labels.with(budget).and(b, go_on)
     }
 
     fn diagram(&self, formula: Formula) -> Label {
@@ -184,11 +203,16 @@ impl<'p> Tableau<'p> {
         }
     }
 
-    fn later(&mut self, formula: Formula, promise: Option<Formula>) -> Label {
-        let next = self.next(formula);
-        let Some(promise) = promise else { return next };
+    fn later(
+        &mut self,
+        formula: Formula,
+        promise: Option<Formula>,
+        budget: &mut Budget<'_>,
+    ) -> Result<Label, Limit> {
+        let next = self.next(formula, budget)?;
+        let Some(promise) = promise else { return Ok(next) };
         let promise = self.promise(promise);
-        self.labels.and(next, promise)
+        self.labels.with(budget).and(next, promise)
     }
 
     /// The variable that says that an eventuality was put off.
@@ -199,14 +223,14 @@ impl<'p> Tableau<'p> {
     }
 
     /// The rest of the word satisfies the formula. A conjunction is split, which makes more states equal.
-    fn next(&mut self, formula: Formula) -> Label {
+    fn next(&mut self, formula: Formula, budget: &mut Budget<'_>) -> Result<Label, Limit> {
         if let Node::And(list) = self.formulas.node(formula) {
-            return list.iter().fold(Label::TRUE, |all, &a| {
+            return list.iter().try_fold(Label::TRUE, |all, &a| {
                 let next = self.next_variable(a);
-                self.labels.and(all, next)
+                self.labels.with(budget).and(all, next)
             });
         }
-        self.next_variable(formula)
+        Ok(self.next_variable(formula))
     }
 
     fn next_variable(&mut self, formula: Formula) -> Label {
@@ -241,8 +265,10 @@ impl<'p> Tableau<'p> {
             if found.len() > max_states || n_edges > MAX_EDGES_PER_STATE * max_states {
                 return Err(TooLarge::States.into());
             }
+            work.budget.hold((edges.len() * size_of::<Edge>() + BYTES_PER_STATE) as u64)?;
             for (edge, letters) in edges {
                 let letters = automaton.labels_mut().import(&self.labels, letters, &mut memo);
+                automaton.labels_mut().tell(work.budget)?;
                 let (marks, target) = self.edges[edge];
                 let target = *numbers.entry(target).or_insert_with(|| {
                     found.push(target);
@@ -257,38 +283,40 @@ impl<'p> Tableau<'p> {
 
     /// The numbers of the edges that leave a state, given by its diagram, with their letters.
     fn edges_of(&mut self, diagram: Label, work: &mut Work<'_, '_>) -> Result<Vec<(usize, Label)>, Stop> {
-        for (_, leaf) in self.labels.leaves(diagram) {
+        for (_, leaf) in self.labels.leaves(diagram, work.budget)? {
             if !self.leaf_edges.contains_key(&leaf) {
-                let edges = self.successors(leaf);
+                let edges = self.successors(leaf, work.budget)?;
+                work.budget.hold(size_of_val(&edges[..]) as u64)?;
                 self.leaf_edges.insert(leaf, edges);
             }
             work.spend(self.labels.take_steps())?;
         }
         let leaf_edges = &self.leaf_edges;
         // A leaf is missing only if the labels are exhausted, which the caller notices.
-        let edges =
-            self.labels.letters_by(diagram, |_, leaf| leaf_edges.get(&leaf).cloned().unwrap_or_default());
+        let edges_of = |leaf| leaf_edges.get(&leaf).cloned().unwrap_or_default();
+        let edges = self.labels.letters_by(diagram, edges_of, work.budget)?;
         work.spend(self.labels.take_steps() + edges.len() as u64)?;
         Ok(edges)
     }
 
     /// The numbers of the edges of a leaf, in order.
-    fn successors(&mut self, leaf: Label) -> Vec<usize> {
+    fn successors(&mut self, leaf: Label, budget: &mut Budget<'_>) -> Result<Vec<usize>, Limit> {
         let mut edges: Vec<(Marks, Label)> = vec![];
-        for prime in self.labels.all_primes(leaf) {
+        for prime in self.labels.all_primes(leaf, budget)? {
+            budget.tick()?;
             let (next, promised) =
                 prime.split_at(prime.partition_point(|&variable| variable < FIRST_PROMISE));
-            let target = next.iter().fold(Label::TRUE, |all, &variable| {
+            let target = next.iter().try_fold(Label::TRUE, |all, &variable| {
                 let formula = self.next[(variable - FIRST_HIDDEN) as usize];
-                self.labels.and(all, self.diagrams[&formula])
-            });
+                self.labels.with(budget).and(all, self.diagrams[&formula])
+            })?;
             let all = Marks::all(self.promises.len() as u32);
             let marks = promised
                 .iter()
                 .fold(all, |marks, variable| marks.minus(Marks::single(variable - FIRST_PROMISE)));
             let late = self.branching == Branching::Late;
             match edges.iter_mut().find(|edge| late && edge.0 == marks) {
-                Some(edge) => edge.1 = self.labels.or(edge.1, target),
+                Some(edge) => edge.1 = self.labels.with(budget).or(edge.1, target)?,
                 None => edges.push((marks, target)),
             }
         }
@@ -296,7 +324,7 @@ impl<'p> Tableau<'p> {
         let mut numbers: Vec<usize> = edges.into_iter().map(|edge| self.number(edge)).collect();
         numbers.sort_unstable();
         numbers.dedup();
-        numbers
+        Ok(numbers)
     }
 
     fn number(&mut self, edge: (Marks, Label)) -> usize {
@@ -306,6 +334,9 @@ impl<'p> Tableau<'p> {
         })
     }
 }
+
+/// A state is in a list, in two tables, and in the automaton.
+const BYTES_PER_STATE: usize = 4 * size_of::<(Label, usize)>() + size_of::<Vec<Edge>>();
 
 /// More edges per allowed state are too many.
 const MAX_EDGES_PER_STATE: usize = 100;

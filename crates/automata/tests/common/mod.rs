@@ -2,11 +2,11 @@
 
 #![allow(dead_code, reason = "each test file uses a part")]
 
-mod csv;
-
 use automata::{Tgba, accepts};
+use base::Budget;
 use base::SourceId;
-use ltl::{Formula, Formulas, Lasso, Prop, Spelling, parse, random, satisfies};
+use generators::random;
+use ltl::{Formula, Formulas, Lasso, Prop, Spelling, parse, satisfies};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
@@ -55,41 +55,7 @@ pub(crate) fn disagreement<'w>(
     tgba: &Tgba,
     words: &'w [Lasso],
 ) -> Option<&'w Lasso> {
-    words.iter().find(|word| accepts(tgba, word) != satisfies(formulas, formula, word))
-}
-
-/// Where the corpus is.
-pub(crate) const CORPUS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/ltl");
-
-/// A formula of the corpus, with the number of states of Spot's automata for its negation.
-pub(crate) struct Row {
-    pub(crate) number: String,
-    pub(crate) source: String,
-    pub(crate) text: String,
-    pub(crate) tgba: Option<usize>,
-    pub(crate) ba: Option<usize>,
-}
-
-/// The corpus, or nothing (said plainly) where it is missing.
-pub(crate) fn corpus() -> Option<Vec<Row>> {
-    let Ok(text) = std::fs::read_to_string(format!("{CORPUS}/reference.csv")) else {
-        #[expect(clippy::print_stderr, reason = "a skipped test says so")]
-        {
-            eprintln!("SKIPPED: the corpus {CORPUS} does not exist");
-        }
-        return None;
-    };
-    let mut lines = text.lines().map(csv::fields);
-    let header = lines.next()?;
-    let column = |name: &str| header.iter().position(|column| column == name);
-    let places = ["row", "source", "formula", "neg_tgba_states", "neg_ba_states"].map(column);
-    let [Some(number), Some(source), Some(formula), Some(tgba), Some(ba)] = places else { return None };
-    let row = |fields: Vec<String>| Row {
-        number: fields[number].clone(),
-        source: fields[source].clone(),
-        text: fields[formula].clone(),
-        tgba: fields[tgba].parse().ok(),
-        ba: fields[ba].parse().ok(),
-    };
-    Some(lines.map(row).collect())
+    words.iter().find(|word| {
+        accepts(tgba, word, &mut Budget::unlimited()).unwrap() != satisfies(formulas, formula, word)
+    })
 }

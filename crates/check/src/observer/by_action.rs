@@ -1,13 +1,15 @@
 //! Testers: observers of actions. A tester is one more process that takes part in every action that
 //! it watches.
 
-use automata::tau_free::TooLarge;
-use automata::{TauFree, Tester};
+use automata::{GaveUp, TauFree, Tester};
+use base::Budget;
+use model::chain::first;
 use model::{ActionSystem, LabelId};
 
 use super::{Event, Observer, ObserverStep, Stance, Valuations, Watches};
 
 /// A tester, made τ-free, that watches a run.
+#[derive(Clone)]
 pub struct ByAction<'a> {
     tester: &'a Tester,
     free: TauFree,
@@ -22,18 +24,19 @@ impl<'a> ByAction<'a> {
         system: &ActionSystem,
         tester: &'a Tester,
         labels: &[LabelId],
-    ) -> Result<ByAction<'a>, TooLarge> {
+        budget: &mut Budget<'_>,
+    ) -> Result<ByAction<'a>, GaveUp> {
         let mut letter_of_label = vec![None; system.labels().len()];
         for (letter, label) in labels.iter().enumerate() {
             letter_of_label[label.index()] = Some(letter as u32);
         }
         let letters = system.actions().iter().map(|action| letter_of_label[action.label.index()]).collect();
-        Ok(ByAction { tester, free: TauFree::new(tester)?, letters, steps: Vec::new() })
+        Ok(ByAction { tester, free: TauFree::new(tester, budget)?, letters, steps: Vec::new() })
     }
 
     #[inline]
     fn letter(&self, event: Event) -> Option<u32> {
-        self.letters[event.action?.index()]
+        self.letters[first(event.action?, self.letters.len()).index()]
     }
 }
 

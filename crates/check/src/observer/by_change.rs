@@ -1,13 +1,14 @@
-//! Explicit testing automata: observers of changes. [ta](automata::testing::Ta) accept by marks
-//! (on steps that leave Büchi states) or by livelock, [tgta](automata::testing::Tgta) by marks alone.
+//! Explicit testing automata: observers of changes. [ta](automata::by_change::Ta) accept by marks
+//! (on steps that leave Büchi states) or by livelock, [tgta](automata::by_change::Tgta) by marks alone.
 
-use automata::testing::{PropSet, Ta, Tgta};
+use automata::by_change::{PropSet, Ta, Tgta};
 use automata::tgba::State;
 use ltl::Prop;
 
 use super::{Event, Observer, ObserverStep, Stance, Valuations, Watches};
 
 /// A TA or TGTA that watches a run.
+#[derive(Clone)]
 pub struct ByChange {
     /// Per proposition of the automaton, its bit in valuations.
     bits: Vec<usize>,
@@ -34,7 +35,7 @@ impl ByChange {
     pub fn of_ta(ta: &Ta, propositions: &[Prop], own_deadlocks: bool) -> ByChange {
         let step = |state: State| {
             let marks = u64::from(ta.acceptance(state).buchi);
-            move |step: &automata::testing::Step| {
+            move |step: &automata::by_change::Step| {
                 (step.change, ObserverStep { to: step.target.index() as u32, marks })
             }
         };
@@ -69,7 +70,7 @@ impl ByChange {
     /// # Panics
     /// If a proposition of the automaton is not among them.
     pub fn of_tgta(tgta: &Tgta, propositions: &[Prop]) -> ByChange {
-        let step = |step: &automata::testing::Step| {
+        let step = |step: &automata::by_change::Step| {
             (step.change, ObserverStep { to: step.target.index() as u32, marks: step.marks.0 })
         };
         let all = tgta.all_marks().0;

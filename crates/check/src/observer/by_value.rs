@@ -9,6 +9,7 @@ use ltl::{Prop, Valuation};
 use super::{Event, Observer, ObserverStep, Stance, Valuations, Watches};
 
 /// A TGBA that watches a run.
+#[derive(Clone)]
 pub struct ByValue<'a> {
     tgba: &'a Tgba,
     /// The propositions, in the order of the bits of valuations.

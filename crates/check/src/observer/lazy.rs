@@ -5,7 +5,7 @@
 //! valuation is known from the state of the system, so the observer's state is that of the TGBA alone,
 //! and the automaton is never written down: 2^|AP| is no problem. For each valuation that is met, the
 //! TGBA is restricted to the edges that read it:
-//! - a state *can wait* if from it a cycle with all marks can be reached there (G in 003);
+//! - a state *can wait* if from it a cycle with all marks can be reached there (G in [bensalem.12.topnoc]);
 //! - a state *waits* if it lies on such a cycle;
 //! - states with the same edges to the same targets are one, since there is nothing to tell them apart.
 //!
@@ -25,15 +25,16 @@
 //! The language of the TGBA must not see stuttering.
 //!
 //! # Differences from the paper
-//! 003 builds pairs of states and valuations (Properties 2 to 5), and adds a step to each state of the
-//! cycles that can be reached (Property 5.2). One state that waits is enough: a run that leaves a cycle
-//! again is a run of the states that did not jump. Marks may be any number, also for TA.
+//! [bensalem.12.topnoc] builds pairs of states and valuations (Properties 2 to 5), and adds a step to each
+//! state of the cycles that can be reached (Property 5.2). One state that waits is enough: a run that leaves
+//! a cycle again is a run of the states that did not jump. Marks may be any number, also for TA.
 //!
 //! # References
 //! [bensalem.12.topnoc], Sections 2.3 and 3.
 
 use automata::scc::components;
 use automata::tgba::{State, Tgba};
+use base::Budget;
 use fixedbitset::FixedBitSet;
 use ltl::Prop;
 use rustc_hash::FxHashMap;
@@ -51,6 +52,7 @@ pub enum Kind {
 }
 
 /// A testing automaton, made from a TGBA while it watches a run.
+#[derive(Clone)]
 pub struct Lazy<'a> {
     tgba: &'a Tgba,
     kind: Kind,
@@ -66,6 +68,7 @@ pub struct Lazy<'a> {
 }
 
 /// What the automaton is under one valuation.
+#[derive(Clone)]
 struct View {
     /// Per state, its edges: target and marks.
     edges: Vec<Vec<ObserverStep>>,
@@ -202,8 +205,8 @@ impl View {
 
 /// The states in strong components whose edges together have all marks.
 fn on_accepting_cycles(edges: &[Vec<ObserverStep>], all_marks: u64) -> FixedBitSet {
-    let targets = |row: &Vec<ObserverStep>| row.iter().map(|step| step.to as usize).collect();
-    let found = components(&edges.iter().map(targets).collect::<Vec<Vec<usize>>>());
+    let found = components(edges, |_, step| Some(step.to as usize), &mut Budget::unlimited());
+    let found = found.expect("a budget without limits is never spent");
     let mut marks = vec![0; found.n];
     for (state, row) in edges.iter().enumerate() {
         for step in row.iter().filter(|step| found.of[step.to as usize] == found.of[state]) {

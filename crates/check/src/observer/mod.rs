@@ -7,7 +7,7 @@
 //! | [`Lazy`] | which propositions flip | TA, TGTA, as far as they are met, from a TGBA |
 //! | [`ByAction`] | actions | testers |
 //! | [`Monitored`] | what another one does, and fairness | a BA and monitors |
-//! | [`StateLabeled`] | the valuation of the state that a step enters | extended Büchi automata of 000 |
+//! | [`StateLabeled`] | the valuation of the state that a step enters | extended Büchi automata of [hansen.02.fmics] |
 //!
 //! Valuations are numbered as they are met, and an observer's steps are computed once for each of
 //! its states and each number: a step in a search is then a lookup.
@@ -59,7 +59,7 @@ pub struct Event {
     pub from: u32,
     /// Number of the valuation after it.
     pub to: u32,
-    /// The action; none if the last state of a run repeats.
+    /// The step; none if the last state of a run repeats. Who watches actions sees the one it begins with.
     pub action: Option<ActionId>,
 }
 
@@ -83,6 +83,18 @@ pub struct Stance {
     pub may_wait: bool,
 }
 
+/// An observer whose states have the same numbers in every copy, whatever a copy was asked before: they are
+/// those of the automaton it was made from. Workers of one search may each have a copy, and tell each
+/// other states. What a copy numbers as it meets it, valuations above all, never leaves it.
+/// ([`Monitored`] is none: it numbers its states as it meets them.)
+pub trait Portable: Observer + Clone {}
+
+impl Portable for ByAction<'_> {}
+impl Portable for ByChange {}
+impl Portable for ByValue<'_> {}
+impl Portable for Lazy<'_> {}
+impl Portable for StateLabeled<'_> {}
+
 /// An automaton that watches a run.
 pub trait Observer {
     /// What it looks at.
@@ -103,7 +115,7 @@ pub trait Observer {
     /// How a state accepts while the system has this valuation.
     fn stance(&mut self, state: u32, valuation: u32, valuations: &Valuations) -> Stance;
 
-    /// Told of a state that is about to be expanded: these actions are enabled.
+    /// Told of a state that is about to be expanded: these steps are enabled.
     fn see_enabled(&mut self, _enabled: &[ActionId]) {}
 
     /// Whether it sees nothing of an event.

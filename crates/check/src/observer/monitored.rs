@@ -1,4 +1,4 @@
-//! Fairness by monitors: the other method of 002 [malinen.03.fairness], for comparison.
+//! Fairness by monitors: the other method of [malinen.03.fairness], for comparison.
 //!
 //! # Idea
 //! A monitor is an automaton that sees which constraints are enabled in a state and taken by a step, and
@@ -16,6 +16,7 @@
 //! moduli lose a state each. Marks are on steps.
 
 use model::ActionId;
+use model::chain::first;
 use rustc_hash::FxHashMap;
 
 use super::{Event, Observer, ObserverStep, Stance, Valuations, Watches};
@@ -34,9 +35,10 @@ struct State {
 /// An observer with one mark, and monitors for fairness.
 pub struct Monitored<O> {
     observer: O,
+    n_actions: usize,
     weak: Vec<Vec<ActionId>>,
     strong: Vec<Vec<ActionId>>,
-    /// The actions enabled in the state that is expanded.
+    /// What the steps begin with that are enabled in the state that is expanded.
     enabled: Vec<ActionId>,
     states: Vec<State>,
     numbers: FxHashMap<State, u32>,
@@ -45,14 +47,15 @@ pub struct Monitored<O> {
 }
 
 impl<O: Observer> Monitored<O> {
-    /// An observer with at most one mark, under these constraints.
-    pub fn new(observer: O, constraints: &[Constraint]) -> Monitored<O> {
+    /// An observer with at most one mark, under these constraints on a system of so many actions.
+    pub fn new(observer: O, n_actions: usize, constraints: &[Constraint]) -> Monitored<O> {
         let of_kind = |strong: bool| {
             let used = constraints.iter().filter(|known| known.strong == strong && !known.actions.is_empty());
             used.map(|known| known.actions.clone()).collect()
         };
         Monitored {
             observer,
+            n_actions,
             weak: of_kind(false),
             strong: of_kind(true),
             enabled: Vec::new(),
@@ -143,7 +146,7 @@ impl<O: Observer> Observer for Monitored<O> {
 
     fn see_enabled(&mut self, enabled: &[ActionId]) {
         self.enabled.clear();
-        self.enabled.extend_from_slice(enabled);
+        self.enabled.extend(enabled.iter().map(|&step| first(step, self.n_actions)));
     }
 
     fn steps(&mut self, state: u32, event: Event, valuations: &Valuations) -> &[ObserverStep] {
@@ -152,10 +155,11 @@ impl<O: Observer> Observer for Monitored<O> {
         self.inner.extend_from_slice(self.observer.steps(source.observer, event, valuations));
         self.steps.clear();
         let all_marks = self.observer.all_marks();
-        let weak = self.next_weak(source.weak, event.action);
+        let action = event.action.map(|step| first(step, self.n_actions));
+        let weak = self.next_weak(source.weak, action);
         let mut choices: Vec<Vec<u8>> = vec![Vec::new()];
         for (index, &strong) in source.strong.iter().enumerate() {
-            let next = self.next_strong(index, strong, event.action);
+            let next = self.next_strong(index, strong, action);
             let extended = choices
                 .iter()
                 .flat_map(|choice| next.iter().map(move |&strong| [choice.as_slice(), &[strong]].concat()));

@@ -1,4 +1,4 @@
-//! The state-labeled automata of 000 [hansen.02.fmics]: a state carries the valuation that the system
+//! The state-labeled automata of [hansen.02.fmics]: a state carries the valuation that the system
 //! must have there. They accept by infinitely many visits, at once, or where the system ends.
 
 use automata::extended::Extended;
@@ -8,6 +8,7 @@ use super::by_value::valuation;
 use super::{Event, Observer, ObserverStep, Stance, Valuations, Watches};
 
 /// An extended Büchi automaton that watches a run.
+#[derive(Clone)]
 pub struct StateLabeled<'a> {
     automaton: &'a Extended,
     /// The propositions, in the order of the bits of valuations.

@@ -36,6 +36,11 @@ impl Valuations {
         }
     }
 
+    /// The system's propositions, in the order of the bits.
+    pub fn propositions(&self) -> &[usize] {
+        &self.propositions
+    }
+
     /// The number of the valuation of a state.
     #[inline]
     pub fn number_of<S: System>(

@@ -8,30 +8,33 @@
 //! state; runs are read off it backward.
 //!
 //! # Requirements and limits
-//! Any [`Store`]. Over one that does not retain its states ([`Queue`](crate::store::Queue)), the
-//! action that found each state is kept too (4 bytes), since the run cannot be searched for again.
+//! Any [`Sequence`], since numbers must come in the order in which states are found. Over one that does not
+//! retain its states ([`Queue`](crate::store::Queue)), the action that found each state is kept too (4
+//! bytes), since the run cannot be searched for again.
 //! All successors of a state are generated at once, unless states are so wide that this would
 //! take much memory; then a few at a time.
 
 use base::{Budget, Limit, Progress};
 use model::{ActionId, Run, StepError, Steps, System};
 
-use super::{Exploration, Goal, OpenGoals, Stats, Stop};
+use super::{Exploration, Goal, OpenGoals, Space, Stats, Stop};
 use crate::paged::{OutOfMemory, Paged};
-use crate::store::{StateId, Store};
+use crate::store::{Sequence, StateId};
 
-/// Explores `system` from its initial states, using an empty store.
-pub fn search<S: System, St: Store>(
-    system: &S,
+/// Explores `space` from its initial states, using an empty store.
+pub fn search<S: Space, St: Sequence>(
+    space: &S,
     store: &mut St,
     goals: &[Goal],
     budget: &mut Budget<'_>,
 ) -> Exploration {
     let mut search = Search {
-        system,
+        space,
+        system: space.whole(),
         store,
-        scratch: system.new_scratch(),
-        steps: Steps::new(system.width()),
+        scratch: space.whole().new_scratch(),
+        choice: space.new_choice(),
+        steps: Steps::new(space.whole().width()),
         new: Vec::new(),
         tree: Tree::new(St::RETAINS),
         goals: OpenGoals::new(goals),
@@ -59,10 +62,12 @@ impl From<Limit> for End {
     }
 }
 
-struct Search<'a, S: System, St: Store> {
-    system: &'a S,
+struct Search<'a, S: Space, St: Sequence> {
+    space: &'a S,
+    system: &'a S::Whole,
     store: &'a mut St,
-    scratch: S::Scratch,
+    scratch: <S::Whole as System>::Scratch,
+    choice: S::Choice,
     steps: Steps,
     /// Which of the steps lead to new states.
     new: Vec<usize>,
@@ -74,7 +79,7 @@ struct Search<'a, S: System, St: Store> {
     progress: Progress,
 }
 
-impl<S: System, St: Store> Search<'_, S, St> {
+impl<S: Space, St: Sequence> Search<'_, S, St> {
     fn run(&mut self, budget: &mut Budget<'_>) -> Result<(), End> {
         let width = self.system.width();
         let mut state = vec![0; width];
@@ -89,13 +94,14 @@ impl<S: System, St: Store> Search<'_, S, St> {
                 self.progress.depth += 1;
             }
             let id = StateId::new(expanded as usize);
-            self.store.get(id, &mut state);
+            self.store.nth(id, &mut state);
             expanded += 1;
             self.store.release(StateId::new(expanded as usize));
             self.tree.expand()?;
             let n_steps = if width <= WIDE {
                 self.steps.clear();
-                let successors = self.system.successors(&state, &mut self.scratch, &mut self.steps);
+                let Search { space, choice, scratch, steps, .. } = self;
+                let successors = space.steps(&state, choice, scratch, steps);
                 successors.map_err(|error| End::Fault(error, id))?;
                 self.add_targets(width, budget.max_states)?;
                 self.steps.len()
@@ -126,7 +132,7 @@ impl<S: System, St: Store> Search<'_, S, St> {
         expanded: u64,
     ) -> Result<usize, End> {
         let mut enabled = Vec::new();
-        let listed = self.system.enabled(state, &mut self.scratch, &mut enabled);
+        let listed = self.space.actions(state, &mut self.choice, &mut self.scratch, &mut enabled);
         listed.map_err(|error| End::Fault(error, id))?;
         for part in enabled.chunks(16) {
             self.steps.clear();
@@ -171,8 +177,8 @@ impl<S: System, St: Store> Search<'_, S, St> {
         let mut states = Vec::new();
         self.system.initial_states(&mut states);
         for (index, state) in states.chunks_exact(width).enumerate() {
-            let (id, is_new) = self.store.insert_id(state)?;
-            if is_new {
+            let id = StateId::new(self.store.n_states() as usize);
+            if self.store.insert(state)? {
                 self.tree.roots.push(index);
                 self.tree.find(ActionId::new(0))?;
                 let closing = &mut self.closing;
@@ -226,17 +232,22 @@ impl<S: System, St: Store> Search<'_, S, St> {
     /// The actions between neighbors on a path from `from`, found again by expanding its states.
     fn actions_along(&mut self, from: StateId, path: &[StateId]) -> Vec<ActionId> {
         let width = self.system.width();
-        let (mut state, mut target) = (vec![0; width], vec![0; width]);
-        let mut steps = Steps::new(width);
-        self.store.get(from, &mut state);
+        let (mut state, mut target, mut reached) = (vec![0; width], vec![0; width], vec![0; width]);
+        let mut enabled = Vec::new();
+        self.store.nth(from, &mut state);
         let mut actions = Vec::with_capacity(path.len());
         for &id in path {
-            self.store.get(id, &mut target);
-            steps.clear();
-            // These states were expanded before, and one of the steps led on. A reduced system may
-            // choose other steps this time, so all are looked at; faults of others do not matter.
-            _ = self.system.all_successors(&state, &mut self.scratch, &mut steps);
-            actions.extend(steps.iter().find(|step| step.1 == target).map(|step| step.0));
+            self.store.nth(id, &mut target);
+            // These states were expanded before, and one of the steps led on. Where a part of a system is
+            // explored, another one may be chosen this time, so all steps are looked at, and those that were left
+            // out may go wrong: they are taken one by one.
+            enabled.clear();
+            _ = self.system.enabled(&state, &mut self.scratch, &mut enabled);
+            let leads_on = |action: &&ActionId| {
+                reached.copy_from_slice(&state);
+                self.system.fire(&mut reached, **action, &mut self.scratch).is_ok() && reached == target
+            };
+            actions.extend(enabled.iter().find(leads_on));
             std::mem::swap(&mut state, &mut target);
         }
         debug_assert_eq!(actions.len(), path.len());
@@ -317,5 +328,55 @@ impl Tree {
         }
         path.reverse();
         (StateId::new(wanted), path)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::{Action, ActionSystem, Builder, Guard, Stmt, ValueSet, Variable};
+
+    use super::*;
+    use crate::reduced::Reduced;
+    use crate::store::Exact;
+
+    /// Counts to 600, by either of two actions; then *p* happens, and one of *q* and *r*, in any order; then it
+    /// counts on.
+    fn counter(n_more: i64) -> ActionSystem {
+        let mut builder = Builder::new();
+        let x = builder.variable(Variable::new("x", 0, 600 + n_more));
+        let [y, z] = ["y", "z"].map(|name| builder.variable(Variable::new(name, 0, 1)));
+        let mut guard = |var, from, to| builder.guard(Guard::In(var, ValueSet::Range(from, to)));
+        let (counts, is_there, counts_on) =
+            (guard(x, 0, 599), guard(x, 600, 600), guard(x, 600, 599 + n_more));
+        let [[no_y, no_z], [has_y, has_z]] =
+            [0, 1].map(|value| [guard(y, value, value), guard(z, value, value)]);
+        let steps = [
+            ("one", vec![counts], Stmt::Add(x, 1)),
+            ("other", vec![counts], Stmt::Add(x, 1)),
+            ("q", vec![is_there, no_z], Stmt::set(z, 1)),
+            ("r", vec![is_there, no_z], Stmt::set(z, 1)),
+            ("p", vec![is_there, no_y], Stmt::set(y, 1)),
+            ("one", vec![counts_on, has_y, has_z], Stmt::Add(x, 1)),
+            ("other", vec![counts_on, has_y, has_z], Stmt::Add(x, 1)),
+        ];
+        for (name, guards, effect) in steps {
+            let (label, owner) = (builder.label(name), builder.process(name));
+            builder.action(Action { label, guards, effect: vec![effect], owners: vec![owner] });
+        }
+        builder.initial(&[0, 0, 0]);
+        builder.finish().unwrap()
+    }
+
+    #[test]
+    fn a_run_is_found_again_though_other_steps_would_be_chosen_now() {
+        // After many states without success, stubborn sets are looked for in every eighth state only.
+        for n_more in 1..20 {
+            let system = counter(n_more);
+            let mut store = Exact::new(system.width(), u64::MAX);
+            let reduced = Reduced::for_deadlocks(&system, &mut Budget::unlimited()).unwrap();
+            let found = search(&reduced, &mut store, &[Goal::Deadlock], &mut Budget::unlimited());
+            let run = found.violations[0].as_ref().unwrap();
+            assert_eq!(run.actions.len() as i64, 602 + n_more);
+        }
     }
 }

@@ -16,8 +16,8 @@
 //!
 //! # Differences from the paper
 //! - The recursion is an explicit stack.
-//! - Initial states that are known already are not searched again (003's Algorithm 1 pushes them
-//!   without looking).
+//! - Initial states that are known already are not searched again ([bensalem.12.topnoc]'s Algorithm 1 pushes
+//!   them without looking).
 //! - The counterexample is not the path on the stack: the shortest way to the component and a short
 //!   cycle inside it are searched for, breadth first, in what was explored.
 //! - Edges to states that are known are looked at when their source is entered, so that only edges to
@@ -45,16 +45,16 @@ use super::Stats;
 use super::evidence::{Evidence, ProductOutcome, ProductStop, Violation};
 use super::lasso::Runs;
 use super::path::{DEAD, MAX_STATES, NEW, Path, Top};
-use super::product_graph::{Edge, ProductGraph, Trouble};
+use super::product_graph::{Edge, ProductGraph, Trouble, exact};
 use super::roots::{EdgeMarks, Roots, pop_marks, push_marks};
 use super::streett::fair_part;
 use super::varints::Varints;
 use crate::fairness::{Acceptance, add};
 use crate::observer::Observer;
 use crate::paged::OutOfMemory;
-use crate::product::{Expanded, Product};
-use crate::store::StateId;
+use crate::product::{Expanded, Product, Visits};
 use crate::store::packed::Packed;
+use crate::store::{Products, StateId};
 
 /// Looks for a run that the observer accepts by marks, at once, or by its end; if there are fairness
 /// constraints, for a fair one.
@@ -62,7 +62,17 @@ pub fn search<S: System, O: Observer>(
     product: &mut Product<'_, S, O>,
     budget: &mut Budget<'_>,
 ) -> ProductOutcome {
-    let mut search = Search::new(product, budget.max_bytes);
+    let states = exact(product, budget);
+    search_over(product, states, budget)
+}
+
+/// The same over a store of states, which is empty.
+pub fn search_over<S: System, O: Observer, P: Products>(
+    product: &mut Product<'_, S, O>,
+    states: P,
+    budget: &mut Budget<'_>,
+) -> ProductOutcome {
+    let mut search = Search::new(product, states);
     let end = search.run(budget).err();
     search.outcome(end, budget)
 }
@@ -120,12 +130,12 @@ impl Via {
     }
 }
 
-pub(super) struct Search<'p, 'a, S: System, O> {
-    pub(super) graph: ProductGraph<'p, 'a, S, O>,
+pub(super) struct Search<'p, 'a, S: System, O, P> {
+    pub(super) graph: ProductGraph<'p, 'a, S, O, P>,
     scope: Scope,
     pub(super) acceptance: Acceptance,
     looks_for_livelocks: bool,
-    /// Some livelock state was entered (003's Gseen).
+    /// Some livelock state was entered ([bensalem.12.topnoc]'s Gseen).
     pub(super) saw_livelock: bool,
     path: Path,
     /// Per state that waits: the edge by which it will be entered.
@@ -145,18 +155,19 @@ pub(super) struct Search<'p, 'a, S: System, O> {
     pub(super) progress: Progress,
 }
 
-impl<'p, 'a, S: System, O: Observer> Search<'p, 'a, S, O> {
-    pub(super) fn new(product: &'p mut Product<'a, S, O>, max_bytes: u64) -> Search<'p, 'a, S, O> {
-        product.expands_once(true);
-        Search::on(ProductGraph::new(product, max_bytes), Scope::All)
+impl<'p, 'a, S: System, O: Observer, P: Products> Search<'p, 'a, S, O, P> {
+    pub(super) fn new(product: &'p mut Product<'a, S, O>, states: P) -> Search<'p, 'a, S, O, P> {
+        product.begin(Visits::Once);
+        Search::on(ProductGraph::new(product, states), Scope::All)
     }
 
-    fn on(graph: ProductGraph<'p, 'a, S, O>, scope: Scope) -> Search<'p, 'a, S, O> {
+    fn on(graph: ProductGraph<'p, 'a, S, O, P>, scope: Scope) -> Search<'p, 'a, S, O, P> {
         let fairness = graph.fairness();
         let (acceptance, looks_for_livelocks) = match scope {
-            Scope::All => {
-                (fairness.acceptance(graph.all_marks()), graph.has_livelocks() && fairness.is_empty())
-            }
+            Scope::All => (
+                fairness.acceptance(graph.observer().all_marks()),
+                graph.observer().has_livelocks() && fairness.is_empty(),
+            ),
             Scope::Livelocks => (fairness.acceptance(0), false),
         };
         Search {
@@ -179,7 +190,7 @@ impl<'p, 'a, S: System, O: Observer> Search<'p, 'a, S, O> {
     }
 
     /// A search for livelocks in what was explored.
-    pub(super) fn for_livelocks(self) -> Search<'p, 'a, S, O> {
+    pub(super) fn for_livelocks(self) -> Search<'p, 'a, S, O, P> {
         let Search { graph, stats, progress, .. } = self;
         Search { stats, progress, ..Search::on(graph, Scope::Livelocks) }
     }
@@ -193,18 +204,32 @@ impl<'p, 'a, S: System, O: Observer> Search<'p, 'a, S, O> {
         Ok(())
     }
 
-    /// Searches from all states that were found.
-    pub(super) fn run_from_all(&mut self, budget: &mut Budget<'_>) -> Result<(), End> {
-        // Under reduction, more may be found meanwhile.
-        loop {
-            let new = self.states(|path, state| path.order_of(state) == NEW);
-            if new.is_clear() {
-                return Ok(());
-            }
-            for state in new.ones() {
-                self.search_from(StateId::new(state), budget)?;
+    /// Searches from the livelock states that were found. Others are not expanded.
+    ///
+    /// Under reduction, other sets may be taken in a state than in the first pass, and states be found that
+    /// it did not find: this is sound. Let the first pass have found nothing. If something is accepted, what it
+    /// explored has a livelock (`por`: by what it took, whatever it was, an accepted run is preserved, perhaps
+    /// as a livelock), so a state x from which the system can go on for ever without moving the
+    /// observer. Whatever stubborn set is taken in x now, it has an action that does not move the
+    /// observer (R2: waiting is accepted here). If the run has an action of the set, the first of
+    /// them can be moved to its front; if it has none, that other action can be put in front of it.
+    /// Neither changes what is seen of any action. So a silent step is taken from x to a state of which
+    /// the same is true, and so on: these steps come to a cycle, and that is found, since within this pass each
+    /// state is expanded once. New states are reached from x, so they need no start of their own.
+    pub(super) fn run_from_livelocks(&mut self, budget: &mut Budget<'_>) -> Result<(), End> {
+        let found = self.states(|_, _| true);
+        for state in found.ones().map(StateId::new) {
+            if self.order_of(state) == NEW {
+                let stance =
+                    self.graph.stance(state).map_err(|trouble| End::Trouble(trouble, Some(state)))?;
+                if stance.livelock {
+                    self.search_from(state, budget)?;
+                } else {
+                    self.poll(budget)?;
+                }
             }
         }
+        Ok(())
     }
 
     fn search_from(&mut self, state: StateId, budget: &mut Budget<'_>) -> Result<(), End> {
@@ -232,11 +257,11 @@ impl<'p, 'a, S: System, O: Observer> Search<'p, 'a, S, O> {
     /// The edges of a state that are in scope, into `edges`.
     pub(super) fn expand(&mut self, state: StateId) -> Result<Expanded, End> {
         let path = &self.path;
-        let expanded = self.graph.expand(state, |state| path.is_on_path(state), &mut self.edges);
+        let expanded = self.graph.expand(state, Some(&|state| path.is_on_path(state)), &mut self.edges);
         let expanded = expanded.map_err(|trouble| End::Trouble(trouble, Some(state)))?;
         if self.scope == Scope::Livelocks {
-            let livelock = expanded.stance.livelock;
-            self.edges.retain(|edge| livelock && edge.silent);
+            // The observer stays where it is, so both ends are livelock states.
+            self.edges.retain(|edge| edge.silent);
         }
         Ok(expanded)
     }
@@ -244,7 +269,7 @@ impl<'p, 'a, S: System, O: Observer> Search<'p, 'a, S, O> {
     /// Makes room for what is known about the states of the graph.
     #[inline]
     fn make_room(&mut self) -> Result<(), End> {
-        let n_ids = self.graph.n_ids();
+        let n_ids = self.graph.states.n_ids();
         if n_ids > MAX_STATES as usize {
             return Err(End::Limit(Limit::States(u64::from(MAX_STATES))));
         }
@@ -346,9 +371,9 @@ impl<'p, 'a, S: System, O: Observer> Search<'p, 'a, S, O> {
     }
 
     fn poll(&mut self, budget: &mut Budget<'_>) -> Result<(), End> {
-        self.progress.states = self.graph.n_states();
+        self.progress.states = self.graph.states.n_states();
         self.progress.pending = self.path.n_waiting();
-        self.progress.bytes = self.graph.bytes()
+        self.progress.bytes = self.graph.states.bytes()
             + self.path.bytes()
             + self.via.bytes()
             + self.roots.bytes()
@@ -395,7 +420,8 @@ impl<'p, 'a, S: System, O: Observer> Search<'p, 'a, S, O> {
     /// later. These are edges of the unreduced product, which is no harm.
     fn look_again(&mut self, state: StateId, order: u32) -> Result<(), End> {
         let mut edges = std::mem::take(&mut self.edges);
-        self.graph.known_edges(state, &mut edges);
+        let known = self.graph.known_edges(state, &mut edges);
+        known.map_err(|trouble| End::Trouble(trouble, Some(state)))?;
         let scope = self.scope;
         for edge in edges.iter().filter(|edge| scope == Scope::All || edge.silent) {
             let target = self.order_of(edge.target);
@@ -410,10 +436,10 @@ impl<'p, 'a, S: System, O: Observer> Search<'p, 'a, S, O> {
 
     /// The outcome of a search that ended so.
     pub(super) fn outcome(mut self, end: Option<End>, budget: &mut Budget<'_>) -> ProductOutcome {
-        self.progress.states = self.graph.n_states();
+        self.progress.states = self.graph.states.n_states();
         self.stats.record(&self.progress);
         let stats = self.stats;
-        let system_states = Some(self.graph.n_system_states());
+        let system_states = Some(self.graph.states.n_system_states());
         let stop = end.map(|end| self.explain(end, budget).unwrap_or_else(|stop| stop));
         ProductOutcome { stats, system_states, stop, coverage: None }
     }
@@ -456,13 +482,13 @@ impl<'p, 'a, S: System, O: Observer> Search<'p, 'a, S, O> {
 
     /// The states that are so.
     fn states(&self, is_so: impl Fn(&Path, StateId) -> bool) -> FixedBitSet {
-        let mut states = FixedBitSet::with_capacity(self.graph.n_ids());
-        states.extend(self.graph.ids().filter(|&state| is_so(&self.path, state)).map(StateId::index));
+        let mut states = FixedBitSet::with_capacity(self.graph.states.n_ids());
+        states.extend(self.graph.states.ids().filter(|&state| is_so(&self.path, state)).map(StateId::index));
         states
     }
 
     /// What was explored. The path is forgotten: its memory is needed for runs.
-    fn explored(self) -> (ProductGraph<'p, 'a, S, O>, Progress) {
+    fn explored(self) -> (ProductGraph<'p, 'a, S, O, P>, Progress) {
         (self.graph, self.progress)
     }
 

@@ -12,21 +12,24 @@
 use base::{Budget, Limit, Progress};
 use model::{ActionId, Run, StepError, System};
 
-use super::{Exploration, Goal, OpenGoals, Stats, Stop};
+use super::{Exploration, Goal, OpenGoals, Space, Stats, Stop};
 use crate::paged::{OutOfMemory, Paged};
 use crate::store::Visited;
 
-/// Explores `system` from its initial states, using an empty set.
-pub fn search<S: System, V: Visited>(
-    system: &S,
+/// Explores `space` from its initial states, using an empty set.
+pub fn search<S: Space, V: Visited>(
+    space: &S,
     visited: &mut V,
     goals: &[Goal],
     budget: &mut Budget<'_>,
 ) -> Exploration {
+    let system = space.whole();
     let mut search = Search {
+        space,
         system,
         visited,
         scratch: system.new_scratch(),
+        choice: space.new_choice(),
         initial: 0,
         states: Paged::new(system.width()),
         frames: Paged::new(2),
@@ -45,10 +48,12 @@ pub fn search<S: System, V: Visited>(
     Exploration { stats, violations, faults, stop, coverage: visited.coverage() }
 }
 
-struct Search<'a, S: System, V: Visited> {
-    system: &'a S,
+struct Search<'a, S: Space, V: Visited> {
+    space: &'a S,
+    system: &'a S::Whole,
     visited: &'a mut V,
-    scratch: S::Scratch,
+    scratch: <S::Whole as System>::Scratch,
+    choice: S::Choice,
     /// Which initial state is at the bottom of the stack.
     initial: usize,
     /// The states on the stack.
@@ -65,7 +70,7 @@ struct Search<'a, S: System, V: Visited> {
     progress: Progress,
 }
 
-impl<S: System, V: Visited> Search<'_, S, V> {
+impl<S: Space, V: Visited> Search<'_, S, V> {
     fn run(&mut self, budget: &mut Budget<'_>) -> Result<(), Stop> {
         let width = self.system.width();
         let mut initial = Vec::new();
@@ -111,7 +116,8 @@ impl<S: System, V: Visited> Search<'_, S, V> {
         self.states.push(state).map_err(out_of_memory)?;
         self.frames.push(&[action.index() as u32, 0]).map_err(out_of_memory)?;
         self.enabled.clear();
-        let enabled = self.system.enabled(state, &mut self.scratch, &mut self.enabled);
+        let Search { space, choice, scratch, .. } = self;
+        let enabled = space.actions(state, choice, scratch, &mut self.enabled);
         enabled.map_err(|error| self.fault(error))?;
         for action in self.enabled.iter().rev() {
             self.pending.push(&[action.index() as u32]).map_err(out_of_memory)?;

@@ -82,6 +82,27 @@ impl ProductOutcome {
         ProductOutcome { stats, system_states: planes.n_system_states(), stop, coverage: planes.coverage() }
     }
 
+    /// The outcome of this search, which found nothing, and of another one after it.
+    pub(crate) fn and(self, second: ProductOutcome) -> ProductOutcome {
+        let (a, b) = (&self.stats, &second.stats);
+        let stats = Stats {
+            states: a.states.max(b.states),
+            transitions: a.transitions + b.transitions,
+            deadlocks: a.deadlocks.max(b.deadlocks),
+            depth: a.depth.max(b.depth),
+            peak_bytes: a.peak_bytes.max(b.peak_bytes),
+        };
+        let system_states = self.system_states.max(second.system_states);
+        let coverage = self.coverage.zip(second.coverage).map(|(a, b)| a.min(b));
+        ProductOutcome { stats, system_states, stop: second.stop, coverage }
+    }
+
+    /// The outcome of a search that could not begin.
+    pub fn limited(limit: Limit) -> ProductOutcome {
+        let stop = Some(ProductStop::Limit(limit));
+        ProductOutcome { stats: Stats::default(), system_states: None, stop, coverage: None }
+    }
+
     /// What goes wrong, if that was found.
     pub fn evidence(&self) -> Option<&Evidence> {
         match &self.stop {

@@ -5,19 +5,19 @@
 //! eight bytes per state, since only parents are kept: which edge led from one to the other is found out
 //! again, on the few states of the way.
 
-use base::{Budget, Limit, Progress};
+use base::{Budget, Progress};
 use model::{Run, System};
 
 use super::evidence::{Evidence, ProductStop, Violation};
-use super::product_graph::{Edge, ProductGraph};
+use super::product_graph::{Edge, ProductGraph, Trouble};
 use crate::fairness::{Acceptance, add};
 use crate::observer::Observer;
 use crate::paged::{OutOfMemory, Paged};
-use crate::store::StateId;
+use crate::store::{Products, StateId};
 
 /// Looks for runs.
-pub(super) struct Runs<'r, 'p, 'a, 'w, S: System, O> {
-    graph: &'r mut ProductGraph<'p, 'a, S, O>,
+pub(super) struct Runs<'r, 'p, 'a, 'w, S: System, O, P> {
+    graph: &'r mut ProductGraph<'p, 'a, S, O, P>,
     budget: &'r mut Budget<'w>,
     progress: Progress,
     tree: Tree,
@@ -37,17 +37,17 @@ struct Walked {
     marks: Vec<u32>,
 }
 
-impl<'r, 'p, 'a, 'w, S: System, O: Observer> Runs<'r, 'p, 'a, 'w, S, O> {
+impl<'r, 'p, 'a, 'w, S: System, O: Observer, P: Products> Runs<'r, 'p, 'a, 'w, S, O, P> {
     /// Runs in a graph that was explored so far. The clock of the budget is looked at meanwhile.
     pub(super) fn new(
-        graph: &'r mut ProductGraph<'p, 'a, S, O>,
+        graph: &'r mut ProductGraph<'p, 'a, S, O, P>,
         mut progress: Progress,
         budget: &'r mut Budget<'w>,
-    ) -> Result<Runs<'r, 'p, 'a, 'w, S, O>, OutOfMemory> {
+    ) -> Result<Runs<'r, 'p, 'a, 'w, S, O, P>, OutOfMemory> {
         // What was allowed while exploring is not asked for again.
         progress.states = progress.states.min(budget.max_states);
         progress.bytes = progress.bytes.min(budget.max_bytes);
-        let tree = Tree::new(graph.n_ids())?;
+        let tree = Tree::new(graph.states.n_ids())?;
         Ok(Runs { graph, budget, progress, tree, edges: Vec::new() })
     }
 
@@ -96,7 +96,7 @@ impl<'r, 'p, 'a, 'w, S: System, O: Observer> Runs<'r, 'p, 'a, 'w, S, O> {
         for edge in &cycle {
             if let Some(action) = edge.action {
                 run.actions.push(action);
-                observer_states.push(self.graph.observer_state(edge.target));
+                observer_states.push(self.graph.states.observer_state(edge.target));
             }
         }
         Ok(Evidence { violation, run, cycle_start: Some(cycle_start), observer_states })
@@ -121,11 +121,11 @@ impl<'r, 'p, 'a, 'w, S: System, O: Observer> Runs<'r, 'p, 'a, 'w, S, O> {
         let way = self.tree.way_to(found);
         let initial = self.graph.initial.iter().find(|initial| initial.1 == way[0]);
         let mut run = Run { initial: initial.ok_or(ProductStop::NoRun)?.0, actions: Vec::new() };
-        let mut observers = vec![self.graph.observer_state(way[0])];
+        let mut observers = vec![self.graph.states.observer_state(way[0])];
         for edge in self.edges_along(&way, &|_| true)?.edges {
             if let Some(action) = edge.action {
                 run.actions.push(action);
-                observers.push(self.graph.observer_state(edge.target));
+                observers.push(self.graph.states.observer_state(edge.target));
             }
         }
         Ok((run, observers, found))
@@ -181,9 +181,13 @@ impl<'r, 'p, 'a, 'w, S: System, O: Observer> Runs<'r, 'p, 'a, 'w, S, O> {
     }
 
     /// The edges of a state, into `edges`.
-    fn look_at(&mut self, state: StateId) -> Result<(), Limit> {
-        self.graph.known_edges(state, &mut self.edges);
-        self.budget.poll(&self.progress)
+    fn look_at(&mut self, state: StateId) -> Result<(), ProductStop> {
+        self.graph.known_edges(state, &mut self.edges).map_err(|trouble| match trouble {
+            Trouble::Limit(limit) => ProductStop::Limit(limit),
+            // It was expanded before, and nothing went wrong.
+            Trouble::Fault(_) => ProductStop::NoRun,
+        })?;
+        Ok(self.budget.poll(&self.progress)?)
     }
 }
 

@@ -29,15 +29,17 @@ impl Log {
         number.ok_or(OutOfMemory)
     }
 
-    /// Length of the longest run that was noted.
-    pub(crate) fn depth(&self) -> u64 {
-        let mut depths: Vec<u32> = Vec::with_capacity(self.records.len());
+    /// Length of the longest run that was noted. The notes are used up: their own memory is all that it takes.
+    pub(crate) fn into_depth(mut self) -> u64 {
+        let mut longest = 0;
         for number in 0..self.records.len() {
-            // Parents come first.
+            // Parents come first, and have their depth where the action was.
             let parent = self.records.get(number)[0];
-            depths.push(if parent == Log::ROOT { 0 } else { depths[parent as usize] + 1 });
+            let depth = if parent == Log::ROOT { 0 } else { self.records.get(parent as usize)[1] + 1 };
+            self.records.get_mut(number)[1] = depth;
+            longest = longest.max(depth);
         }
-        depths.into_iter().max().map_or(0, u64::from)
+        u64::from(longest)
     }
 
     /// The run to the state of a note, and the observer's states on the way.

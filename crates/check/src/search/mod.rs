@@ -12,7 +12,7 @@
 //! | [`one_pass`] | livelocks, and what is accepted at once or by a deadlock | a work set, and a stack of silent steps | for testers, and for TA without Büchi states |
 //! | [`product_bfs`] | nothing: it counts the whole product | none: everything is kept | to know how large a product is |
 //! | [`shortest`] | a shortest cycle with all marks | none: everything is kept | to show people a violation that is known |
-//! | [`nested_dfs`] | cycles with a marked step | as deep as the longest path, twice | for BA in little memory; for testers with infinite-trace states, through [`tester`] |
+//! | [`nested_dfs`] | cycles with a marked step | as deep as the longest path, twice | for BA in little memory; for testers with infinite-trace states, after [`one_pass`] |
 
 pub mod bfs;
 pub mod couvreur;
@@ -27,13 +27,14 @@ pub mod product_bfs;
 mod product_graph;
 mod roots;
 pub mod shortest;
+mod space;
 mod stack;
 pub mod streett;
-pub mod tester;
 pub mod two_pass;
 mod varints;
 
 pub use evidence::{Evidence, ProductOutcome, ProductStop, Violation};
+pub use space::Space;
 
 use base::{Limit, Progress};
 use model::{Run, StepError, System};
@@ -87,6 +88,19 @@ pub struct Exploration {
     pub stop: Option<Stop>,
     /// The estimated share of the states that the store told apart; `None` if all of them.
     pub coverage: Option<f64>,
+}
+
+impl Exploration {
+    /// The outcome of a search for so many goals that could not begin.
+    pub fn limited(n_goals: usize, limit: Limit) -> Exploration {
+        Exploration {
+            stats: Stats::default(),
+            violations: vec![None; n_goals],
+            faults: vec![None; n_goals],
+            stop: Some(Stop::Limit(limit)),
+            coverage: None,
+        }
+    }
 }
 
 /// The goals of a search that are still to be looked at.

@@ -2,8 +2,8 @@
 //!
 //! # Idea
 //! The algorithm of Courcoubetis, Vardi, Wolper and Yannakakis [courcoubetis.92.fmsd], adapted to
-//! marked steps as 001 suggests [valmari.93.cav]: a marked step is thought to go through a middle
-//! state of its own, and these are the accepting states. When the outer search backtracks from a
+//! marked steps as [valmari.93.cav] suggests [valmari.93.cav]: a marked step is thought to go through a
+//! middle state of its own, and these are the accepting states. When the outer search backtracks from a
 //! middle state, that is when everything behind the marked step was seen, an inner search starts
 //! there and looks for a way back. All inner searches together enter each state once.
 //!
@@ -32,7 +32,7 @@ use super::Stats;
 use super::evidence::{Evidence, ProductOutcome, ProductStop, Violation};
 use super::stack::{Pending, Stack};
 use crate::observer::Observer;
-use crate::product::{Expanded, Product, ProductSteps, no_path};
+use crate::product::{Expanded, Path, Product, ProductSteps, Visits};
 use crate::reduction::Method;
 use crate::store::Planes;
 
@@ -47,7 +47,7 @@ pub fn search<S: System, O: Observer, P: Planes>(
     budget: &mut Budget<'_>,
 ) -> ProductOutcome {
     assert!(product.observer().all_marks() <= 1, "a single mark");
-    product.expands_once(false);
+    product.begin(Visits::Again);
     let mut search = Search {
         planes,
         steps: product.new_steps(),
@@ -156,7 +156,7 @@ impl<S: System, O: Observer, P: Planes> Search<'_, '_, S, O, P> {
             target[system.len()] = observer;
             outer.find(target).is_some()
         };
-        let expanded = product.expand(system, observer[0], &mut is_on_path, steps);
+        let expanded = product.expand(system, observer[0], Path::Known(&mut is_on_path), steps);
         let expanded = expanded.map_err(|error| ProductStop::trouble(error, || self.current_run(false)))?;
         self.stats.deadlocks += u64::from(expanded.is_deadlock);
         match expanded {
@@ -184,7 +184,7 @@ impl<S: System, O: Observer, P: Planes> Search<'_, '_, S, O, P> {
         let expanded = if must_be_full {
             self.product.expand_fully(system, observer[0], &mut self.steps)
         } else {
-            self.product.expand(system, observer[0], &mut no_path, &mut self.steps)
+            self.product.expand(system, observer[0], Path::AsBefore, &mut self.steps)
         };
         expanded.map_err(|error| ProductStop::trouble(error, || self.current_run(true)))?;
         add_steps(&mut self.inner, &self.steps, &mut self.target, self.product.observer().all_marks())?;

@@ -2,7 +2,7 @@
 //! livelocks of a testing automaton.
 //!
 //! # Idea
-//! Algorithm 3.4 of 001 [valmari.93.cav]. States wait in a work set. One is taken; from it, a
+//! Algorithm 3.4 of [valmari.93.cav] [valmari.93.cav]. States wait in a work set. One is taken; from it, a
 //! depth-first search goes as far as steps lead that the observer does not see, while that is in a
 //! livelock state. A step back onto the stack of that search closes a livelock. All other steps put
 //! their targets into the work set. States that accept at once, and deadlocks, are noticed on the
@@ -10,7 +10,7 @@
 //!
 //! # When should I use this?
 //! For every tester; if it has infinite-trace states, together with the nested search
-//! ([`tester`](super::tester) does that). For testing automata without Büchi states. It finds a
+//! ([`decide`](crate::decide) does that). For testing automata without Büchi states. It finds a
 //! livelock as soon as all its steps were found, and looks at each state once.
 //!
 //! # Requirements and limits
@@ -40,13 +40,14 @@ use super::log::Log;
 use super::stack::{Pending, Stack};
 use crate::observer::Observer;
 use crate::paged::OutOfMemory;
-use crate::product::{Expanded, Product, ProductStep, ProductSteps, no_path};
+use crate::product::{Expanded, Path, Product, ProductStep, ProductSteps, Visits};
 use crate::store::Planes;
 
 /// The order of the work set of Algorithm 3.4.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum WorkSet {
     /// First in, first out: short prefixes.
+    #[default]
     Queue,
     /// Last in, first out.
     Stack,
@@ -59,7 +60,7 @@ pub fn search<S: System, O: Observer, P: Planes>(
     planes: &mut P,
     budget: &mut Budget<'_>,
 ) -> ProductOutcome {
-    product.expands_once(true);
+    product.begin(Visits::Once);
     let mut search = Search {
         planes,
         steps: product.new_steps(),
@@ -74,8 +75,9 @@ pub fn search<S: System, O: Observer, P: Planes>(
         progress: Progress::default(),
     };
     let stop = search.run(budget).err();
-    search.progress.depth = search.log.depth();
-    ProductOutcome::new(search.stats, search.progress, search.planes, stop)
+    let Search { planes, log, stats, mut progress, .. } = search;
+    progress.depth = log.into_depth();
+    ProductOutcome::new(stats, progress, planes, stop)
 }
 
 struct Search<'a, 's, S: System, O, P: Planes> {
@@ -170,7 +172,7 @@ impl<S: System, O: Observer, P: Planes> Search<'_, '_, S, O, P> {
         steps: &mut ProductSteps,
     ) -> Result<Expanded, ProductStop> {
         let (system, observer) = state.split_at(state.len() - 1);
-        let expanded = self.product.expand(system, observer[0], &mut no_path, steps);
+        let expanded = self.product.expand(system, observer[0], Path::Unknown, steps);
         let expanded = expanded.map_err(|error| ProductStop::trouble(error, || self.log.run_to(note).0))?;
         self.stats.deadlocks += u64::from(expanded.is_deadlock);
         let violation = match expanded {

@@ -18,11 +18,11 @@ use model::System;
 use super::Stats;
 use super::evidence::{ProductOutcome, ProductStop};
 use super::log::Log;
-use super::product_graph::{Edge, ProductGraph, Trouble};
+use super::product_graph::{Edge, ProductGraph, Trouble, exact};
 use crate::observer::Observer;
 use crate::paged::Paged;
 use crate::product::Product;
-use crate::store::StateId;
+use crate::store::{Products, StateId};
 
 /// Explores all of a product that is not reduced. Stutter loops count as transitions; deadlocks are states in
 /// which the system is in a deadlock.
@@ -30,21 +30,22 @@ pub fn search<S: System, O: Observer>(
     product: &mut Product<'_, S, O>,
     budget: &mut Budget<'_>,
 ) -> ProductOutcome {
+    let states = exact(product, budget);
     let mut search = Search {
-        graph: ProductGraph::new(product, budget.max_bytes),
+        graph: ProductGraph::new(product, states),
         found: Paged::new(1),
         log: Log::new(),
         edges: Vec::new(),
         stats: Stats::default(),
     };
     let stop = search.run(budget).err();
-    search.stats.states = search.graph.n_states();
-    let system_states = Some(search.graph.n_system_states());
+    search.stats.states = search.graph.states.n_states();
+    let system_states = Some(search.graph.states.n_system_states());
     ProductOutcome { stats: search.stats, system_states, stop, coverage: None }
 }
 
-struct Search<'p, 'a, S: System, O> {
-    graph: ProductGraph<'p, 'a, S, O>,
+struct Search<'p, 'a, S: System, O, P> {
+    graph: ProductGraph<'p, 'a, S, O, P>,
     /// The states in the order in which they were found, and how: the notes have the same order.
     found: Paged,
     log: Log,
@@ -52,7 +53,7 @@ struct Search<'p, 'a, S: System, O> {
     stats: Stats,
 }
 
-impl<S: System, O: Observer> Search<'_, '_, S, O> {
+impl<S: System, O: Observer, P: Products> Search<'_, '_, S, O, P> {
     fn run(&mut self, budget: &mut Budget<'_>) -> Result<(), ProductStop> {
         self.graph.begin().map_err(|trouble| match trouble {
             Trouble::Limit(limit) => ProductStop::Limit(limit),
@@ -60,15 +61,15 @@ impl<S: System, O: Observer> Search<'_, '_, S, O> {
         })?;
         for (initial, id) in &self.graph.initial {
             self.found.push(&[id.index() as u32])?;
-            self.log.add(Log::ROOT, *initial as u32, self.graph.observer_state(*id))?;
+            self.log.add(Log::ROOT, *initial as u32, self.graph.states.observer_state(*id))?;
         }
         self.poll(0, budget)?;
-        let mut level_end = self.graph.n_states();
+        let mut level_end = self.graph.states.n_states();
         let mut next = 0;
-        while next < self.graph.n_states() {
+        while next < self.graph.states.n_states() {
             if next == level_end {
                 self.stats.depth += 1;
-                level_end = self.graph.n_states();
+                level_end = self.graph.states.n_states();
             }
             self.expand(next)?;
             next += 1;
@@ -80,7 +81,7 @@ impl<S: System, O: Observer> Search<'_, '_, S, O> {
     fn expand(&mut self, number: u64) -> Result<(), ProductStop> {
         let Search { graph, found, log, edges, stats } = self;
         let state = StateId::new(found.get(number as usize)[0] as usize);
-        let expanded = graph.expand(state, |_| false, edges);
+        let expanded = graph.expand(state, None, edges);
         let expanded = expanded.map_err(|trouble| match trouble {
             Trouble::Limit(limit) => ProductStop::Limit(limit),
             Trouble::Fault(error) => ProductStop::Fault(error, log.run_to(number as u32).0),
@@ -91,20 +92,20 @@ impl<S: System, O: Observer> Search<'_, '_, S, O> {
             // Nothing goes wrong after a deadlock, so the run over such an edge is never asked for.
             let action = edge.action.map_or(0, |action| action.index() as u32);
             found.push(&[edge.target.index() as u32])?;
-            log.add(number as u32, action, graph.observer_state(edge.target))?;
+            log.add(number as u32, action, graph.states.observer_state(edge.target))?;
         }
         Ok(())
     }
 
     fn poll(&mut self, n_expanded: u64, budget: &mut Budget<'_>) -> Result<(), ProductStop> {
-        let states = self.graph.n_states();
+        let states = self.graph.states.n_states();
         let edge_bytes = self.edges.capacity() * size_of::<Edge>();
         let progress = Progress {
             states,
             transitions: self.stats.transitions,
             depth: self.stats.depth,
             pending: states - n_expanded,
-            bytes: self.graph.bytes() + self.found.bytes() + self.log.bytes() + edge_bytes as u64,
+            bytes: self.graph.states.bytes() + self.found.bytes() + self.log.bytes() + edge_bytes as u64,
         };
         self.stats.record(&progress);
         Ok(budget.poll(&progress)?)

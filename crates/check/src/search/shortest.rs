@@ -19,18 +19,19 @@ use model::System;
 use rustc_hash::FxHashMap;
 
 use super::evidence::{Evidence, Violation};
-use super::product_graph::{Edge, ProductGraph, Trouble};
+use super::product_graph::{Edge, ProductGraph, Trouble, exact};
 use crate::observer::Observer;
 use crate::product::Product;
-use crate::store::StateId;
+use crate::store::{Products, StateId};
 
 /// A shortest accepted lasso; nothing if there is none, or the budget is spent first.
 pub fn search<S: System, O: Observer>(
     product: &mut Product<'_, S, O>,
     budget: &mut Budget<'_>,
 ) -> Option<Evidence> {
+    let states = exact(product, budget);
     let mut search = Search {
-        graph: ProductGraph::new(product, budget.max_bytes),
+        graph: ProductGraph::new(product, states),
         found: Vec::new(),
         number_of: Vec::new(),
         first_edge: vec![0],
@@ -43,8 +44,8 @@ pub fn search<S: System, O: Observer>(
     search.shortest(budget)
 }
 
-struct Search<'p, 'a, S: System, O> {
-    graph: ProductGraph<'p, 'a, S, O>,
+struct Search<'p, 'a, S: System, O, P> {
+    graph: ProductGraph<'p, 'a, S, O, P>,
     /// The states in the order in which they were found. Below, a state is its place here.
     found: Vec<StateId>,
     /// Per number of the graph, that place.
@@ -59,7 +60,7 @@ struct Search<'p, 'a, S: System, O> {
     progress: Progress,
 }
 
-impl<S: System, O: Observer> Search<'_, '_, S, O> {
+impl<S: System, O: Observer, P: Products> Search<'_, '_, S, O, P> {
     fn explore(&mut self, budget: &mut Budget<'_>) -> Result<(), Trouble> {
         self.graph.begin()?;
         for index in 0..self.graph.initial.len() {
@@ -68,7 +69,7 @@ impl<S: System, O: Observer> Search<'_, '_, S, O> {
         let mut edges = Vec::new();
         let mut next = 0;
         while next < self.found.len() {
-            self.graph.expand(self.found[next], |_| false, &mut edges)?;
+            self.graph.expand(self.found[next], None, &mut edges)?;
             for edge in &mut edges {
                 if edge.is_new {
                     let distance = self.distances[next] + u32::from(edge.action.is_some());
@@ -88,7 +89,7 @@ impl<S: System, O: Observer> Search<'_, '_, S, O> {
     /// Adds a state that was just found, and how.
     fn add(&mut self, state: StateId, parent: Option<(u32, Edge)>, distance: u32) {
         let number = StateId::new(self.found.len());
-        self.number_of.resize(self.graph.n_ids(), 0);
+        self.number_of.resize(self.graph.states.n_ids(), 0);
         self.number_of[state.index()] = number.index() as u32;
         self.found.push(state);
         self.parents.push(parent.map(|(from, edge)| (from, Edge { target: number, ..edge })));
@@ -96,14 +97,14 @@ impl<S: System, O: Observer> Search<'_, '_, S, O> {
     }
 
     fn observer_state(&self, number: usize) -> u32 {
-        self.graph.observer_state(self.found[number])
+        self.graph.states.observer_state(self.found[number])
     }
 
     fn poll(&mut self, budget: &mut Budget<'_>) -> Result<(), Limit> {
-        let n_states = self.graph.n_states();
+        let n_states = self.graph.states.n_states();
         self.progress.states = n_states;
         let edge_bytes = self.edges.capacity() * size_of::<Edge>();
-        self.progress.bytes = self.graph.bytes() + edge_bytes as u64 + 56 * n_states;
+        self.progress.bytes = self.graph.states.bytes() + edge_bytes as u64 + 56 * n_states;
         budget.poll(&self.progress)
     }
 
@@ -114,9 +115,10 @@ impl<S: System, O: Observer> Search<'_, '_, S, O> {
     fn shortest(&mut self, budget: &mut Budget<'_>) -> Option<Evidence> {
         let n_states = self.parents.len() as u32;
         let targets = |state: u32| self.edges_of(state).iter().map(|edge| edge.target.index()).collect();
-        let found = automata::scc::components(&(0..n_states).map(targets).collect::<Vec<Vec<usize>>>());
+        let successors: Vec<Vec<usize>> = (0..n_states).map(targets).collect();
+        let found = automata::scc::components(&successors, |_, &next| Some(next), budget).ok()?;
         let inside = |state: u32, edge: &Edge| found.of[state as usize] == found.of[edge.target.index()];
-        let all = self.graph.all_marks();
+        let all = self.graph.observer().all_marks();
         let mut marks: Vec<Option<u64>> = vec![None; found.n];
         for state in 0..n_states {
             for edge in self.edges_of(state).iter().filter(|edge| inside(state, edge)) {

@@ -20,13 +20,14 @@
 //! - Acceptance is generalized, and weak constraints are part of it.
 
 use automata::scc::components;
+use base::Budget;
 use model::System;
 use rustc_hash::FxHashSet;
 
 use super::couvreur::{End, Search};
 use crate::fairness::add;
 use crate::observer::Observer;
-use crate::store::StateId;
+use crate::store::{Products, StateId};
 
 /// A component, with its edges inside.
 struct Component {
@@ -38,8 +39,8 @@ struct Component {
 }
 
 /// Finds a part of a component, given by its states in the order in which they were entered, that is accepted and fair.
-pub(super) fn fair_part<S: System, O: Observer>(
-    search: &mut Search<'_, '_, S, O>,
+pub(super) fn fair_part<S: System, O: Observer, P: Products>(
+    search: &mut Search<'_, '_, S, O, P>,
     members: &[StateId],
 ) -> Result<Option<FxHashSet<u32>>, End> {
     let component = Component::new(search, members)?;
@@ -60,8 +61,8 @@ pub(super) fn fair_part<S: System, O: Observer>(
 }
 
 impl Component {
-    fn new<S: System, O: Observer>(
-        search: &mut Search<'_, '_, S, O>,
+    fn new<S: System, O: Observer, P: Products>(
+        search: &mut Search<'_, '_, S, O, P>,
         members: &[StateId],
     ) -> Result<Component, End> {
         let first = search.order_of(members[0]);
@@ -98,7 +99,9 @@ impl Component {
             let targets = self.edges[state].iter().map(|edge| local[edge.0 as usize]);
             targets.filter(|&target| target != usize::MAX).collect()
         };
-        let found = components(&part.iter().map(successors).collect::<Vec<_>>());
+        let successors: Vec<Vec<usize>> = part.iter().map(successors).collect();
+        let found = components(&successors, |_, &next| Some(next), &mut Budget::unlimited());
+        let found = found.expect("a budget without limits is never spent");
         let mut parts = vec![Vec::new(); found.n];
         part.iter().enumerate().for_each(|(index, &state)| parts[found.of[index]].push(state));
         parts

@@ -16,7 +16,8 @@
 //! - The second pass starts in the livelock states that the first one found, one after the other,
 //!   instead of going through the product again from its initial states (*init* of Algorithm 3). It
 //!   looks at silent edges between livelock states only: all states on a cycle of silent steps have the
-//!   same observer state, so they are all livelock states, or none is.
+//!   same observer state, so they are all livelock states, or none is. Why other stubborn sets may be taken
+//!   than in the first pass is said in [`couvreur`](super::couvreur), where it is done.
 //! - If the first pass saw no livelock state, there is no second one (*Gseen*). The optimization for
 //!   livelock states without successors is contained in Geldenhuys and Hansen's heuristic, which the first
 //!   pass uses.
@@ -30,8 +31,10 @@ use model::System;
 
 use super::couvreur::Search;
 use super::evidence::ProductOutcome;
+use super::product_graph::exact;
 use crate::observer::Observer;
 use crate::product::Product;
+use crate::store::Products;
 
 /// Looks for a run that the observer accepts, in whatever way; if there are fairness constraints, for a
 /// fair one.
@@ -39,13 +42,23 @@ pub fn search<S: System, O: Observer>(
     product: &mut Product<'_, S, O>,
     budget: &mut Budget<'_>,
 ) -> ProductOutcome {
-    let mut first = Search::new(product, budget.max_bytes);
+    let states = exact(product, budget);
+    search_over(product, states, budget)
+}
+
+/// The same over a store of states, which is empty.
+pub fn search_over<S: System, O: Observer, P: Products>(
+    product: &mut Product<'_, S, O>,
+    states: P,
+    budget: &mut Budget<'_>,
+) -> ProductOutcome {
+    let mut first = Search::new(product, states);
     let end = first.run(budget).err();
     if end.is_some() || !first.saw_livelock {
         return first.outcome(end, budget);
     }
     let mut second = first.for_livelocks();
-    let end = second.run_from_all(budget).err();
+    let end = second.run_from_livelocks(budget).err();
     second.outcome(end, budget)
 }
 
@@ -55,8 +68,8 @@ mod tests {
     use base::Budget;
     use model::{Action, ActionSystem, Builder, Guard, Stmt, Variable};
 
+    use crate::decide::tester::product;
     use crate::search::Violation;
-    use crate::search::tester::product;
 
     /// Goes there by any of some labels, and comes back.
     fn there_and_back(labels: &[&str]) -> ActionSystem {
@@ -88,7 +101,8 @@ mod tests {
             let edges = vec![Edge { from: 0, letter: Some(0), to: 0 }];
             let tester = Tester { letters: vec!["go".to_owned()], states: vec![state], initial: 0, edges };
             let go = system.labels().iter().position(|label| label.name == "go").unwrap();
-            let mut product = product(&system, &tester, &[model::LabelId::new(go)], false).unwrap();
+            let mut product =
+                product(&system, &tester, &[model::LabelId::new(go)], &mut Budget::unlimited()).unwrap();
             let outcome = super::search(&mut product, &mut Budget::unlimited());
             assert_eq!(outcome.evidence().map(|evidence| evidence.violation), Some(Violation::Cycle));
         }

@@ -3,24 +3,22 @@
 //! Seven bits of a number stand in a byte; the last byte has the lowest ones, and the eighth bit says that
 //! there are more below it. So numbers are read from the top downward.
 
-use crate::paged::OutOfMemory;
+use crate::paged::{OutOfMemory, Paged};
 
 /// Numbers, the last of which is on top.
-#[derive(Default)]
 pub(super) struct Varints {
-    pages: Vec<Vec<u8>>,
-    /// In bytes.
-    len: usize,
+    groups: Paged<u8>,
+}
+
+impl Default for Varints {
+    fn default() -> Varints {
+        Varints { groups: Paged::new(1) }
+    }
 }
 
 impl Varints {
-    const PAGE_BITS: u32 = 14;
-    const PAGE: usize = 1 << Varints::PAGE_BITS;
-
     pub(super) fn bytes(&self) -> u64 {
-        // Only the first page grows step by step; the others are allocated whole.
-        let first = self.pages.first().map_or(0, Vec::capacity);
-        (first + self.pages.len().saturating_sub(1) * Varints::PAGE) as u64
+        self.groups.bytes()
     }
 
     #[inline]
@@ -29,7 +27,7 @@ impl Varints {
         for group in (0..=n_above).rev() {
             // The top seven bits come first; every byte but that one has more below it.
             let more = if group == n_above { 0 } else { 0x80 };
-            self.push_byte((number >> (7 * group)) as u8 & 0x7f | more)?;
+            self.groups.push(&[(number >> (7 * group)) as u8 & 0x7f | more])?;
         }
         Ok(())
     }
@@ -38,9 +36,9 @@ impl Varints {
     #[inline]
     pub(super) fn pop(&mut self) -> u64 {
         let (mut number, mut shift) = (0, 0);
-        while let Some(at) = self.len.checked_sub(1) {
-            let byte = self.pages[at >> Varints::PAGE_BITS][at & (Varints::PAGE - 1)];
-            self.len = at;
+        while let Some(at) = self.groups.len().checked_sub(1) {
+            let byte = self.groups.get(at)[0];
+            self.groups.pop();
             number |= u64::from(byte & 0x7f) << shift;
             shift += 7;
             if byte & 0x80 == 0 {
@@ -48,27 +46,6 @@ impl Varints {
             }
         }
         number
-    }
-
-    #[inline]
-    fn push_byte(&mut self, byte: u8) -> Result<(), OutOfMemory> {
-        let (page, at) = (self.len >> Varints::PAGE_BITS, self.len & (Varints::PAGE - 1));
-        if page == self.pages.len() {
-            let mut new = Vec::new();
-            new.try_reserve_exact(if page == 0 { 0 } else { Varints::PAGE }).map_err(|_| OutOfMemory)?;
-            self.pages.try_reserve(1).map_err(|_| OutOfMemory)?;
-            self.pages.push(new);
-        }
-        let page = &mut self.pages[page];
-        match page.get_mut(at) {
-            Some(old) => *old = byte,
-            None => {
-                page.try_reserve(1).map_err(|_| OutOfMemory)?;
-                page.push(byte);
-            }
-        }
-        self.len += 1;
-        Ok(())
     }
 }
 
@@ -94,8 +71,8 @@ mod tests {
             }
         }
         (0..1000).for_each(|_| varints.push(100).unwrap());
-        let before = varints.len;
+        let before = varints.groups.len();
         (0..1000).for_each(|_| assert_eq!(varints.pop(), 100));
-        assert_eq!(before - varints.len, 1000, "a small number takes a byte");
+        assert_eq!(before - varints.groups.len(), 1000, "a small number takes a byte");
     }
 }

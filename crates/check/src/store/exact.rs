@@ -3,7 +3,7 @@
 //! A slot of the table is 32 bits: the number of a state (plus one) in the lower bits, and as many
 //! bits of the state's hash as fit above it. With 2^21 slots that is 11 bits of hash, so that
 //! nearly every state that is compared word by word is the right one. All successors of a state
-//! are looked up together ([`Store::insert_all`]): their slots are read first, then the states
+//! are looked up together ([`Sequence::insert_all`]): their slots are read first, then the states
 //! that these point to, so that the cache misses overlap instead of adding up.
 //!
 //! The table is full to between 53 and 80 percent, and is filled anew from the arena when it has grown
@@ -14,7 +14,7 @@ use std::hint::black_box;
 use base::Limit;
 
 use super::slots::{Probe, Slots};
-use super::{StateId, Store, Visited, hash};
+use super::{Sequence, StateId, Store, Visited, hash};
 use crate::paged::{OutOfMemory, Paged};
 
 /// All states, packed, each once.
@@ -42,23 +42,6 @@ impl Exact {
         let slots = Slots::new();
         let id_bits = slots.index_bits();
         Exact { arena: Paged::new(width), slots, id_bits, max_bytes, hashes: Vec::new() }
-    }
-
-    /// The number of a state, if it is there.
-    pub fn find(&self, state: &[u32]) -> Option<StateId> {
-        self.probe(state, hash(state, Exact::SEED)).ok()
-    }
-
-    /// Adds states that stand one after the other in `states`; puts their numbers into `ids`. They are
-    /// looked up together.
-    #[inline]
-    pub fn insert_ids(&mut self, states: &[u32], width: usize, ids: &mut Vec<StateId>) -> Result<(), Limit> {
-        ids.clear();
-        self.warm_up(states, width);
-        for (index, state) in states.chunks_exact(width).enumerate() {
-            ids.push(self.insert_hashed(state, self.hashes[index])?.0);
-        }
-        Ok(())
     }
 
     /// The bits of a slot above the number: the lowest bits of the hash.
@@ -168,12 +151,34 @@ impl Visited for Exact {
 }
 
 impl Store for Exact {
-    const RETAINS: bool = true;
-
     #[inline]
     fn insert_id(&mut self, state: &[u32]) -> Result<(StateId, bool), Limit> {
         self.insert_hashed(state, hash(state, Exact::SEED))
     }
+
+    #[inline]
+    fn insert_ids(&mut self, states: &[u32], width: usize, ids: &mut Vec<StateId>) -> Result<(), Limit> {
+        ids.clear();
+        self.warm_up(states, width);
+        for (index, state) in states.chunks_exact(width).enumerate() {
+            ids.push(self.insert_hashed(state, self.hashes[index])?.0);
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn find(&self, state: &[u32]) -> Option<StateId> {
+        self.probe(state, hash(state, Exact::SEED)).ok()
+    }
+
+    #[inline]
+    fn get(&self, id: StateId, out: &mut [u32]) {
+        out.copy_from_slice(self.arena.get(id.index()));
+    }
+}
+
+impl Sequence for Exact {
+    const RETAINS: bool = true;
 
     #[inline]
     fn insert_all(&mut self, states: &[u32], width: usize, mut new: impl FnMut(usize)) -> Result<(), Limit> {
@@ -187,8 +192,8 @@ impl Store for Exact {
     }
 
     #[inline]
-    fn get(&self, id: StateId, out: &mut [u32]) {
-        out.copy_from_slice(self.arena.get(id.index()));
+    fn nth(&self, id: StateId, out: &mut [u32]) {
+        self.get(id, out);
     }
 
     fn release(&mut self, _: StateId) {}

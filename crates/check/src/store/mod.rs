@@ -1,14 +1,22 @@
 //! Where the states that were seen are kept.
 //!
-//! A [`Visited`] set answers one question: was this state seen before? A [`Store`] also numbers
-//! the states and gives them back. Methods take `&mut self`; a store shared between threads
-//! implements the traits for `&Self`, as `std::io::Write` is implemented for `&File`.
+//! | trait | what it is | who needs it |
+//! |---|---|---|
+//! | [`Visited`] | a set: was this state seen before? | depth-first search |
+//! | [`Store`] | states with numbers, and back; a number says nothing about when it was given | products |
+//! | [`Sequence`] | states in the order in which they were added, by a single worker | breadth-first search |
+//! | [`Products`] | states of a product, with numbers as those of a `Store` | searches that need edges |
+//! | [`Planes`] | two sets of states of a product | searches that need none |
+//!
+//! What adds takes `&mut self`, what looks takes `&self`. Where several workers share a store, each has a
+//! handle of its own, with the numbers that it may give out next, and the handle implements the traits.
 //!
 //! | store | bytes per state | says |
 //! |---|---|---|
 //! | [`Exact`] | the packed state + 5 to 7.5 | the truth |
 //! | [`Bitstate`] | a few bits | "seen" wrongly now and then, so states may be missed |
-//! | [`ExactPlanes`], [`BitstatePlanes`] | two sets of states instead of one | as those two |
+//! | [`Paired`] | as the store below it; up to a word and its slots per pair | the truth |
+//! | [`ExactPlanes`], [`BitstatePlanes`] | two sets of states instead of one | as those |
 //! | [`Queue`] over a `Visited` | as that one, plus the states not yet taken | as that one |
 
 mod bitstate;
@@ -16,20 +24,21 @@ mod exact;
 pub(crate) mod packed;
 mod pairs;
 mod planes;
+mod products;
 mod queue;
 mod slots;
 mod spaces;
 
 pub use bitstate::Bitstate;
 pub use exact::Exact;
-pub use pairs::Pairs;
 pub use planes::{BitstatePlanes, ExactPlanes, Planes};
+pub use products::{Paired, Products};
 pub use queue::Queue;
 
 use base::Limit;
 
 base::define_id! {
-    /// A state of a store. States are numbered in the order in which they were added.
+    /// A state of a store. It says nothing else, but in a [`Sequence`].
     pub struct StateId;
 }
 
@@ -48,14 +57,34 @@ pub trait Visited {
     fn coverage(&self) -> Option<f64>;
 }
 
-/// A set of states with numbers.
+/// A set of states with numbers. A number is given once, in whatever order, and never changes; some may be left
+/// out.
 pub trait Store: Visited {
+    /// Adds a state; returns its number and whether it is new.
+    fn insert_id(&mut self, state: &[u32]) -> Result<(StateId, bool), Limit>;
+
+    /// Adds states that stand one after the other in `states`; puts their numbers into `ids`. A store may look
+    /// them up together.
+    fn insert_ids(&mut self, states: &[u32], width: usize, ids: &mut Vec<StateId>) -> Result<(), Limit> {
+        ids.clear();
+        for state in states.chunks_exact(width) {
+            ids.push(self.insert_id(state)?.0);
+        }
+        Ok(())
+    }
+
+    /// The number of a state, if it is there.
+    fn find(&self, state: &[u32]) -> Option<StateId>;
+
+    /// Copies the state of a number.
+    fn get(&self, id: StateId, out: &mut [u32]);
+}
+
+/// States that are numbered 0, 1, 2, … as they are added: a queue, if they are taken in that order. There is one
+/// worker who adds.
+pub trait Sequence: Visited {
     /// Whether every state can be got back at any time, or only those that were not released.
     const RETAINS: bool;
-
-    /// Adds a state; returns its number and whether it is new. The number of a state that is not
-    /// new is only known to a store that retains its states.
-    fn insert_id(&mut self, state: &[u32]) -> Result<(StateId, bool), Limit>;
 
     /// Adds states that stand one after the other in `states`. Calls `new` with the index of each
     /// that was not there, in order. A store may look them up together.
@@ -69,7 +98,7 @@ pub trait Store: Visited {
     }
 
     /// Copies the state of a number.
-    fn get(&self, id: StateId, out: &mut [u32]);
+    fn nth(&self, id: StateId, out: &mut [u32]);
 
     /// Says that states before `id` will not be asked for again.
     fn release(&mut self, id: StateId);

@@ -28,7 +28,7 @@ const MAX_OBSERVER_BITS: u32 = 10;
 /// The pairs met. Where it can be done, system states should come in the order of their numbers: it is then
 /// that first pairs are recognized.
 #[derive(Clone, Debug)]
-pub struct Pairs {
+pub(super) struct Pairs {
     /// The numbers of the first pairs, and of the others.
     numbers: Spaces,
     /// Per system state: the observer state of its first pair.
@@ -42,7 +42,7 @@ pub struct Pairs {
 
 impl Pairs {
     /// No pairs, of observers with so many states, that will not hold more than `max_bytes`.
-    pub fn new(n_observer_states: u64, max_bytes: u64) -> Pairs {
+    pub(super) fn new(n_observer_states: u64, max_bytes: u64) -> Pairs {
         let bits = 64 - n_observer_states.saturating_sub(1).leading_zeros();
         let packed_bits = (bits <= MAX_OBSERVER_BITS).then_some(bits);
         let width = if packed_bits.is_some() { 1 } else { 2 };
@@ -71,7 +71,7 @@ impl Pairs {
 
     /// Adds a pair; returns its number and whether it is new.
     #[inline]
-    pub fn insert(&mut self, pair: [u32; 2]) -> Result<(StateId, bool), Limit> {
+    pub(super) fn insert(&mut self, pair: [u32; 2]) -> Result<(StateId, bool), Limit> {
         if self.is_first(pair) {
             return Ok((self.number(FIRST, pair[0] as usize), false));
         }
@@ -119,7 +119,7 @@ impl Pairs {
     /// Adds pairs, which stand one after the other; puts their numbers into `ids`, and whether they are new.
     /// They are looked up together.
     #[inline]
-    pub fn insert_all(&mut self, pairs: &[u32], ids: &mut Vec<(StateId, bool)>) -> Result<(), Limit> {
+    pub(super) fn insert_all(&mut self, pairs: &[u32], ids: &mut Vec<(StateId, bool)>) -> Result<(), Limit> {
         ids.clear();
         if self.others.n_states() > 0 {
             let mut touched = 0;
@@ -153,7 +153,7 @@ impl Pairs {
 
     /// The number of a pair, if it is there.
     #[inline]
-    pub fn find(&self, pair: [u32; 2]) -> Option<StateId> {
+    pub(super) fn find(&self, pair: [u32; 2]) -> Option<StateId> {
         if self.is_first(pair) {
             return Some(self.number(FIRST, pair[0] as usize));
         }
@@ -166,7 +166,7 @@ impl Pairs {
 
     /// The pair of a number.
     #[inline]
-    pub fn get(&self, id: StateId) -> [u32; 2] {
+    pub(super) fn get(&self, id: StateId) -> [u32; 2] {
         let (sequence, index) = self.numbers.place(id.index());
         if sequence == FIRST {
             return [index as u32, self.firsts.get(index)];
@@ -183,23 +183,23 @@ impl Pairs {
     }
 
     /// Number of pairs.
-    pub fn n_states(&self) -> u64 {
+    pub(super) fn n_states(&self) -> u64 {
         self.numbers.len() as u64
     }
 
     /// All numbers of pairs are smaller than this. There may be a few more of them than pairs.
     #[inline]
-    pub fn n_ids(&self) -> usize {
+    pub(super) fn n_ids(&self) -> usize {
         self.numbers.end()
     }
 
     /// The numbers of all pairs.
-    pub fn ids(&self) -> impl Iterator<Item = StateId> {
+    pub(super) fn ids(&self) -> impl Iterator<Item = StateId> {
         (0..self.n_ids()).filter(|&id| self.numbers.contains(id)).map(StateId::new)
     }
 
     /// Bytes held.
-    pub fn bytes(&self) -> u64 {
+    pub(super) fn bytes(&self) -> u64 {
         self.numbers.bytes() + self.firsts.bytes() + self.others.bytes()
     }
 }

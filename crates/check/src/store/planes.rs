@@ -3,7 +3,8 @@
 
 use base::Limit;
 
-use super::{Bitstate, Exact, Pairs, StateId, Store as _, Visited};
+use super::{Bitstate, Paired, Products, StateId, Visited};
+use crate::paged::{OutOfMemory, Paged};
 
 /// Two sets of states of a product: the words of a system state and, last, the observer's state.
 pub trait Planes {
@@ -32,45 +33,51 @@ pub trait Planes {
     fn coverage(&self) -> Option<f64>;
 }
 
-/// Exact. A system state is stored once, however many observer states it meets; a state of the
-/// product is its number and the observer's state, with a bit for each set.
+/// Exact: states of a product with a bit for each set.
 #[derive(Clone, Debug)]
-pub struct ExactPlanes {
-    systems: Exact,
-    products: Pairs,
-    /// Four bits per state of the product: the two sets, and whether it is marked.
-    colors: Vec<u64>,
+pub struct ExactPlanes<P = Paired> {
+    products: P,
+    /// Four bits per number of a state: the two sets, and whether it is marked.
+    colors: Paged,
 }
 
 impl ExactPlanes {
     /// Empty sets of states of `width` words, the last of which is the observer's, that will not
     /// hold more than `max_bytes`.
     pub fn new(width: usize, max_bytes: u64) -> ExactPlanes {
-        ExactPlanes {
-            systems: Exact::new(width - 1, max_bytes),
-            // Packed, unless the observer turns out to be larger.
-            products: Pairs::new(16, max_bytes),
-            colors: Vec::new(),
-        }
+        // Packed, unless the observer turns out to be larger.
+        ExactPlanes::over(Paired::new(width - 1, 16, max_bytes))
+    }
+}
+
+/// The word of a color of a state, and its bit there.
+#[inline]
+fn place(id: StateId, plane: usize) -> (usize, u32) {
+    (id.index() / 8, 1 << (4 * (id.index() % 8) + plane))
+}
+
+impl<P: Products> ExactPlanes<P> {
+    /// Empty sets, over a store that is empty.
+    pub fn over(products: P) -> ExactPlanes<P> {
+        ExactPlanes { products, colors: Paged::new(1) }
     }
 
     #[inline]
     fn insert(&mut self, state: &[u32], plane: usize) -> Result<bool, Limit> {
         let (system, observer) = state.split_at(state.len() - 1);
-        let (system, _) = self.systems.insert_id(system)?;
-        let (id, _) = self.products.insert([system.index() as u32, observer[0]])?;
-        let bit = 4 * id.index() + plane;
-        let (word, mask) = (bit / 64, 1 << (bit % 64));
-        if word >= self.colors.len() {
-            self.colors.resize(word + 1, 0);
+        let (id, _) = self.products.insert(system, observer[0])?;
+        let (word, mask) = place(id, plane);
+        while word >= self.colors.len() {
+            self.colors.push(&[0]).map_err(|OutOfMemory| Limit::Memory(self.bytes()))?;
         }
-        let is_new = self.colors[word] & mask == 0;
-        self.colors[word] |= mask;
+        let colors = &mut self.colors.get_mut(word)[0];
+        let is_new = *colors & mask == 0;
+        *colors |= mask;
         Ok(is_new)
     }
 }
 
-impl Planes for ExactPlanes {
+impl<P: Products> Planes for ExactPlanes<P> {
     fn insert_first(&mut self, state: &[u32]) -> Result<bool, Limit> {
         self.insert(state, 0)
     }
@@ -85,10 +92,10 @@ impl Planes for ExactPlanes {
 
     fn is_marked(&self, state: &[u32]) -> bool {
         let (system, observer) = state.split_at(state.len() - 1);
-        let id = self.systems.find(system);
-        let id = id.and_then(|system| self.products.find([system.index() as u32, observer[0]]));
-        let bit = |id: StateId| 4 * id.index() + 2;
-        id.is_some_and(|id| self.colors[bit(id) / 64] >> (bit(id) % 64) & 1 == 1)
+        self.products.find(system, observer[0]).is_some_and(|id| {
+            let (word, mask) = place(id, 2);
+            word < self.colors.len() && self.colors.get(word)[0] & mask != 0
+        })
     }
 
     fn n_states(&self) -> u64 {
@@ -96,11 +103,11 @@ impl Planes for ExactPlanes {
     }
 
     fn n_system_states(&self) -> Option<u64> {
-        Some(self.systems.n_states())
+        Some(self.products.n_system_states())
     }
 
     fn bytes(&self) -> u64 {
-        self.systems.bytes() + self.products.bytes() + 8 * self.colors.capacity() as u64
+        self.products.bytes() + self.colors.bytes()
     }
 
     fn coverage(&self) -> Option<f64> {

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 
 use base::Limit;
 
-use super::{StateId, Store, Visited};
+use super::{Sequence, StateId, Visited};
 
 /// A set of states, and a window of them with numbers.
 #[derive(Clone, Debug)]
@@ -26,7 +26,16 @@ impl<V: Visited> Queue<V> {
 
 impl<V: Visited> Visited for Queue<V> {
     fn insert(&mut self, state: &[u32]) -> Result<bool, Limit> {
-        Ok(self.insert_id(state)?.1)
+        let id = self.first + self.words.len() / self.width;
+        let is_new = self.set.insert(state)?;
+        if is_new {
+            if u32::try_from(id).is_err() {
+                return Err(Limit::States(id as u64));
+            }
+            self.words.try_reserve(self.width).map_err(|_| Limit::Memory(self.bytes()))?;
+            self.words.extend(state);
+        }
+        Ok(is_new)
     }
 
     fn n_states(&self) -> u64 {
@@ -42,23 +51,10 @@ impl<V: Visited> Visited for Queue<V> {
     }
 }
 
-impl<V: Visited> Store for Queue<V> {
+impl<V: Visited> Sequence for Queue<V> {
     const RETAINS: bool = false;
 
-    fn insert_id(&mut self, state: &[u32]) -> Result<(StateId, bool), Limit> {
-        let id = self.first + self.words.len() / self.width;
-        let is_new = self.set.insert(state)?;
-        if is_new {
-            if u32::try_from(id).is_err() {
-                return Err(Limit::States(id as u64));
-            }
-            self.words.try_reserve(self.width).map_err(|_| Limit::Memory(self.bytes()))?;
-            self.words.extend(state);
-        }
-        Ok((StateId::new(id), is_new))
-    }
-
-    fn get(&self, id: StateId, out: &mut [u32]) {
+    fn nth(&self, id: StateId, out: &mut [u32]) {
         let start = (id.index() - self.first) * self.width;
         for (index, word) in out.iter_mut().enumerate() {
             *word = self.words[start + index];

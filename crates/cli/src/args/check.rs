@@ -2,18 +2,16 @@
 
 use std::path::PathBuf;
 
-use check::choice::ReductionWish;
-use check::method::SearchKind;
-use check::product::{AtDeadlock, ObserverOrder, Orders};
-use check::reduction;
 use clap::{Args, ValueEnum};
+use stubborn::check::method::{self, ReductionWish, SearchKind};
+use stubborn::check::product::{AtDeadlock, ObserverOrder, Orders};
+use stubborn::check::reduction;
+use stubborn::{Fair, Options, Rules};
 
-use petri::structural::Rules;
-
-use super::fairness::parse_fairness;
-use crate::simpler::parse_rules;
-
-use super::{EXIT_CODES, FairSpec, FairnessBy, Limits, ModelArguments, ObserverArgument, SearchArguments};
+use super::values::{parse_fairness, parse_rules};
+use super::{EXIT_CODES, LimitArguments, ModelArguments, ObserverArgument, SearchArguments};
+use crate::exit::Failure;
+use crate::model;
 
 /// Check the properties of a model, and show a run for each that is violated
 ///
@@ -104,7 +102,7 @@ pub(crate) struct CheckArguments {
     /// takes part in a step infinitely often; or, weakly, if it cannot infinitely often; or, strongly, if it
     /// cannot from some point on. `send` means all actions of that name together, `send[*]` each of them.
     #[arg(long, value_name = "KIND[:WHO]", value_parser = parse_fairness)]
-    pub(crate) fair: Vec<FairSpec>,
+    pub(crate) fair: Vec<Fair>,
 
     /// How fairness is decided: inside the search, or by monitors with a nested search
     #[arg(long, value_enum, default_value_t = FairnessBy::Search, value_name = "HOW", hide_short_help = true)]
@@ -145,7 +143,7 @@ pub(crate) struct CheckArguments {
     pub(crate) search: SearchArguments,
 
     #[command(flatten)]
-    pub(crate) limits: Limits,
+    pub(crate) limits: LimitArguments,
 }
 
 const CHECK_EXAMPLES: &str = "\
@@ -171,19 +169,44 @@ Exit codes:
   3  undecided: a limit was hit, or an incomplete method found nothing";
 
 impl CheckArguments {
-    /// Whether testers are checked with reduction; none if the reduction asked for is not for them.
-    pub(crate) fn reduces_testers(&self) -> Option<bool> {
-        match self.reduce {
-            Reduce::None => Some(false),
-            Reduce::Auto | Reduce::Stubborn | Reduce::Guided => Some(true),
-            Reduce::Hybrid | Reduce::Classical | Reduce::Closure => None,
+    /// How the questions are to be answered.
+    pub(crate) fn options(&self) -> Result<Options, Failure> {
+        if self.verify_reduction && self.reduce == Reduce::None {
+            let message = "--verify-reduction needs a reduction: leave out --reduce none";
+            return Err(Failure::plain("usage", message));
         }
+        Ok(Options {
+            limits: model::limits(&self.limits),
+            fair: self.fair.clone(),
+            fairness_by: self.fairness_by.into(),
+            at_deadlock: self.deadlock.into(),
+            observer: self.observer.kind(),
+            search: self.algorithm.kind(),
+            reduce: self.reduce.into(),
+            structural: self.structural.clone(),
+            store: self.search.store(),
+            order: self.search.order(),
+            orders: self.orders.orders(),
+            shortest: self.shortest,
+            verify_reduction: self.verify_reduction,
+        })
     }
+}
 
-    /// Whether deadlocks and invariants are. By default not: runs are then shortest, and all of
-    /// them are found in one exploration.
-    pub(crate) fn reduces_safety(&self) -> bool {
-        !matches!(self.reduce, Reduce::Auto | Reduce::None) || self.verify_reduction
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum FairnessBy {
+    /// By strong components, without another state
+    Search,
+    /// By automata that watch the run, to compare
+    Monitor,
+}
+
+impl From<FairnessBy> for method::FairnessBy {
+    fn from(by: FairnessBy) -> method::FairnessBy {
+        match by {
+            FairnessBy::Search => method::FairnessBy::Search,
+            FairnessBy::Monitor => method::FairnessBy::Monitors,
+        }
     }
 }
 
@@ -227,7 +250,8 @@ impl From<Reduce> for ReductionWish {
         match reduce {
             Reduce::Auto => ReductionWish::Auto,
             Reduce::None => ReductionWish::None,
-            Reduce::Stubborn | Reduce::Closure => ReductionWish::Best,
+            Reduce::Stubborn => ReductionWish::Best,
+            Reduce::Closure => ReductionWish::Closure,
             Reduce::Guided => ReductionWish::Fixed(reduction::Method::Guided),
             Reduce::Hybrid => ReductionWish::Fixed(reduction::Method::Hybrid),
             Reduce::Classical => ReductionWish::Fixed(reduction::Method::Classical),

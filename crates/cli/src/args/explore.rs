@@ -4,7 +4,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{EXIT_CODES, Limits, ModelArguments, ObserverArgument, SearchArguments};
+use stubborn::Options;
+
+use super::{EXIT_CODES, LimitArguments, ModelArguments, ObserverArgument, SearchArguments};
 
 /// Count states, transitions and deadlocks; export the state space
 ///
@@ -46,10 +48,15 @@ pub(crate) struct ExploreArguments {
     pub(crate) search: SearchArguments,
 
     #[command(flatten)]
-    pub(crate) limits: Limits,
+    pub(crate) limits: LimitArguments,
 }
 
 impl ExploreArguments {
+    pub(crate) fn options(&self) -> Options {
+        let (order, store) = (self.search.order(), self.search.store());
+        Options { observer: self.observer.kind(), order, store, ..Options::default() }
+    }
+
     /// The options that name files to be written, with these files.
     pub(crate) fn exports(&self) -> impl Iterator<Item = (&'static str, &PathBuf)> {
         let all = [("--aut", &self.aut), ("--dot", &self.dot), ("--svg", &self.svg)];

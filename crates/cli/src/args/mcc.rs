@@ -4,10 +4,10 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
-use petri::structural::Rules;
+use stubborn::Rules;
 
-use super::values::{parse_bytes, parse_duration};
-use crate::simpler::parse_rules;
+use super::LimitArguments;
+use super::values::{parse_bytes, parse_duration, parse_rules};
 
 /// Answer an examination of the Model Checking Contest, in its own words
 ///
@@ -40,6 +40,13 @@ pub(crate) struct MccArguments {
     /// Show no progress
     #[arg(short, long)]
     pub(crate) quiet: bool,
+}
+
+impl MccArguments {
+    pub(crate) fn limits(&self) -> LimitArguments {
+        let MccArguments { timeout, max_memory, quiet, .. } = *self;
+        LimitArguments { json: false, quiet, max_states: None, max_memory, timeout }
+    }
 }
 
 const MCC_EXAMPLES: &str = "\

@@ -6,7 +6,6 @@ mod check;
 mod draw;
 mod explain;
 mod explore;
-mod fairness;
 mod mcc;
 mod reproduce;
 mod simulate;
@@ -16,21 +15,19 @@ mod values;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use ::check::method::ObserverKind;
 use clap::{Args, ColorChoice, Parser, Subcommand, ValueEnum};
+use stubborn::check::method::{ObserverKind, StoreKind};
 
 pub(crate) use self::automaton::{AutomatonArguments, AutomatonFormat, AutomatonKind};
-pub(crate) use self::check::{CheckArguments, Deadlock, Reduce};
+pub(crate) use self::check::CheckArguments;
 pub(crate) use self::draw::{DrawArguments, DrawFormat};
 pub(crate) use self::explain::ExplainArguments;
 pub(crate) use self::explore::ExploreArguments;
-pub(crate) use self::fairness::{FairSet, FairSpec, FairnessBy};
 pub(crate) use self::mcc::MccArguments;
 pub(crate) use self::reproduce::ReproduceArguments;
 pub(crate) use self::simulate::SimulateArguments;
 pub(crate) use self::translate::{EffortLevel, TranslateArguments};
 use self::values::{parse_bytes, parse_definition, parse_duration};
-use crate::terminal;
 
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -64,6 +61,21 @@ pub(crate) enum Command {
     Reproduce(ReproduceArguments),
 }
 
+impl Command {
+    /// Whether one JSON document is wanted.
+    pub(crate) fn json(&self) -> bool {
+        match self {
+            Command::Check(arguments) => arguments.limits.json,
+            Command::Explain(arguments) => arguments.check.limits.json,
+            Command::Explore(arguments) => arguments.limits.json,
+            Command::Simulate(arguments) => arguments.limits.json,
+            Command::Translate(arguments) => arguments.json,
+            Command::Automaton(arguments) => arguments.json,
+            Command::Draw(_) | Command::Mcc(_) | Command::Reproduce(_) => false,
+        }
+    }
+}
+
 /// The model.
 #[derive(Debug, Args)]
 pub(crate) struct ModelArguments {
@@ -88,8 +100,8 @@ pub(crate) struct SearchArguments {
     pub(crate) order: Order,
 
     /// Keep states exactly, or only a few bits of each (then states may be missed)
-    #[arg(long, value_enum, default_value_t = StoreKind::Exact)]
-    pub(crate) store: StoreKind,
+    #[arg(long, value_enum, default_value_t = StoreArgument::Exact)]
+    pub(crate) store: StoreArgument,
 
     /// Size of the bit array of --store bitstate
     #[arg(long, value_name = "BYTES", default_value = "128M", value_parser = parse_bytes, hide_short_help = true)]
@@ -143,33 +155,33 @@ pub(crate) enum Order {
     Dfs,
 }
 
-impl Order {
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Order::Bfs => "bfs",
-            Order::Dfs => "dfs",
-        }
-    }
-}
-
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum StoreKind {
+pub(crate) enum StoreArgument {
     Exact,
     Bitstate,
 }
 
-impl StoreKind {
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            StoreKind::Exact => "exact",
-            StoreKind::Bitstate => "bitstate",
+impl SearchArguments {
+    pub(crate) fn order(&self) -> stubborn::Order {
+        match self.order {
+            Order::Bfs => stubborn::Order::Bfs,
+            Order::Dfs => stubborn::Order::Dfs,
+        }
+    }
+
+    pub(crate) fn store(&self) -> StoreKind {
+        match self.store {
+            StoreArgument::Exact => StoreKind::Exact,
+            StoreArgument::Bitstate => {
+                StoreKind::Bitstate { bytes: self.bitstate_size, n_hashes: self.bitstate_hashes }
+            }
         }
     }
 }
 
 /// How far to go, and how to tell about it.
-#[derive(Debug, Args)]
-pub(crate) struct Limits {
+#[derive(Debug, Default, Args)]
+pub(crate) struct LimitArguments {
     /// Print one JSON document on stdout
     #[arg(long)]
     pub(crate) json: bool,
@@ -189,14 +201,6 @@ pub(crate) struct Limits {
     /// Stop after this time, like 90, 30s, 5m or 1.5h
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub(crate) timeout: Option<Duration>,
-}
-
-impl Limits {
-    /// What may be used: by default four fifths of what is free now.
-    pub(crate) fn max_bytes(&self) -> u64 {
-        let default = || terminal::available_memory().map_or(u64::MAX, |bytes| bytes / 5 * 4);
-        self.max_memory.unwrap_or_else(default)
-    }
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::{EXIT_CODES, Limits, ModelArguments};
+use super::{EXIT_CODES, LimitArguments, ModelArguments};
 
 /// Walk through a model step by step, by hand or at random
 #[derive(Debug, Args)]
@@ -28,7 +28,7 @@ pub(crate) struct SimulateArguments {
     pub(crate) initial: usize,
 
     #[command(flatten)]
-    pub(crate) limits: Limits,
+    pub(crate) limits: LimitArguments,
 }
 
 const SIMULATE_EXAMPLES: &str = "\

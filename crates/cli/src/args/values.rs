@@ -2,6 +2,9 @@
 
 use std::time::Duration;
 
+use stubborn::petri::structural::Rule;
+use stubborn::{Fair, Rules};
+
 /// `NAME=VALUE`, or a name alone, which some languages know.
 pub(super) fn parse_definition(text: &str) -> Result<(String, Option<String>), String> {
     let (name, value) = match text.split_once('=') {
@@ -50,6 +53,19 @@ pub(super) fn parse_duration(text: &str) -> Result<Duration, String> {
     };
     let number: f64 = number.parse().map_err(|_| "expected a time, like 90, 30s, 5m or 1.5h".to_owned())?;
     Duration::try_from_secs_f64(number * seconds).map_err(|_| "that time is too long".to_owned())
+}
+
+/// Rules that make nets simpler.
+pub(super) fn parse_rules(text: &str) -> Result<Rules, String> {
+    Rules::parse(text, &Rule::ALL.map(Rule::name)).map_err(|error| {
+        let help = error.help.unwrap_or_default();
+        format!("{}; {help}", error.message)
+    })
+}
+
+/// A fairness assumption.
+pub(super) fn parse_fairness(text: &str) -> Result<Fair, String> {
+    text.parse()
 }
 
 #[cfg(test)]

@@ -1,8 +1,9 @@
 //! Exported state spaces, and when there are none.
 
 use std::fs;
+use std::process::{Command, Stdio};
 
-use crate::{Scratch, run};
+use crate::{Scratch, run, stubborn};
 
 #[test]
 fn an_exported_space_can_be_read_back() {
@@ -76,5 +77,33 @@ fn a_place_that_cannot_be_written_to_is_an_error() {
         assert_eq!(finished.code, 2, "{name}");
         assert!(finished.stderr.contains("error[cannot-write]"), "{}", finished.stderr);
         assert_eq!(scratch.listing(), ["folder"], "{name}");
+    }
+}
+
+/// Ctrl-C stops writing, and nothing is left of what was written.
+#[cfg(unix)]
+#[test]
+fn an_interrupted_export_leaves_nothing() {
+    let scratch = Scratch::new();
+    let model = scratch.file("many.proc", "process P[i in 0..17] { s: a[i] -> t; t: b[i] -> s; }");
+    let before = scratch.listing();
+    for n_signals in [1, 2] {
+        let aut = scratch.path("many.aut");
+        let child = stubborn().args(["explore", &model, "--aut"]).arg(&aut).stdout(Stdio::piped()).spawn();
+        let mut child = child.expect("the command can be run");
+        // It is being written as soon as there is another file.
+        while scratch.listing() == before && child.try_wait().expect("it can be asked").is_none() {
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        }
+        for _ in 0..n_signals {
+            _ = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+        }
+        let code = child.wait().expect("it ends").code();
+        if code == Some(0) {
+            // It was faster than the signal.
+            fs::remove_file(&aut).expect("it was written");
+        }
+        assert!(matches!(code, Some(0 | 3 | 130)), "{code:?}");
+        assert_eq!(scratch.listing(), before, "{code:?}");
     }
 }

@@ -284,11 +284,16 @@ fn unknown_names_are_errors_with_suggestions() {
 /// `--timeout` and Ctrl-C end a translation, too.
 #[test]
 fn a_translation_can_run_out_of_time() {
-    let finished = run_ltl("check", DINING, FED, "--timeout 0 --json");
+    // The model is read long before that, and this takes minutes.
+    let sides = (0..5).map(|i| format!("([] <> Phil[{i}]@eat || <> [] Phil[{i}]@left)"));
+    let more = (0..5).map(|i| format!("([] <> Phil[{i}]@think || <> [] !Phil[{i}]@eat)"));
+    let large = sides.chain(more).collect::<Vec<String>>().join(" && ");
+    let limits = "--timeout 700ms --json";
+    let finished = run_ltl("check", "models/dining.proc -D N=5", &large, limits);
     let result = result(&finished);
-    assert_eq!((finished.code, &result["verdict"]), (3, &"unknown".into()));
+    assert_eq!((finished.code, &result["verdict"]), (3, &"unknown".into()), "{}", finished.stderr);
     assert_eq!(reason(&result), "time limit reached while it was translated");
-    let finished = run_ltl("explore", DINING, FED, "--timeout 0 --json");
+    let finished = run_ltl("explore", "models/dining.proc -D N=5", &large, limits);
     let document = finished.json();
     assert_eq!((finished.code, &document["complete"]), (3, &false.into()));
     assert_eq!(document["reason"], "time limit reached while it was translated");
@@ -366,7 +371,8 @@ fn claims_of_all_kinds() {
     }
 }
 
-/// 004: the closure is checked with reduction, and what that finds is asked whether it is a violation.
+/// [holzmann.96.closure]: the closure is checked with reduction, and what that finds is asked whether it is a
+/// violation.
 #[test]
 fn claims_that_see_stuttering_are_checked_through_their_closure() {
     let scratch = Scratch::new();
@@ -395,7 +401,8 @@ fn claims_that_see_stuttering_are_checked_through_their_closure() {
         let finished = run(&format!("check {model} --claim {claim} --reduce closure --verify-reduction"));
         assert_eq!(finished.code, code, "{}", finished.stdout);
     }
-    // With a clock beside it the lamp is. Whether the first run found shows that or not, the answer is definite.
+    // With a clock beside it the lamp is. Whether the first run found shows that or not, the answer is
+    // definite.
     for options in
         ["", "--observer ta", "--observer tgta", "--observer tgba", "--order dfs", "--successors reverse"]
     {

@@ -47,7 +47,9 @@ fn running_out_is_an_answer() {
             let result = &finished.json()["results"][0];
             assert_eq!((&result["verdict"], &result["counterexample"]), (&"unknown".into(), &Value::Null));
             assert!(result["reason"].as_str().is_some_and(|reason| reason.contains("limit")), "{result}");
-            assert!(result["stats"]["states"].as_u64() >= Some(1), "{result}");
+            // Reading the model and preparing a reduction may take all that there is.
+            let at_least = u64::from(limit.contains("states") && !method.contains("stubborn"));
+            assert!(result["stats"]["states"].as_u64() >= Some(at_least), "{result}");
         }
         let finished = run(&format!("explore {file} --json {limit}"));
         assert_eq!(finished.code, 3, "{limit}");

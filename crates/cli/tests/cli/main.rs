@@ -9,6 +9,8 @@ mod export;
 mod fairness;
 mod formulas;
 mod json;
+#[cfg(unix)]
+mod large;
 mod limits;
 mod nets;
 mod promela;

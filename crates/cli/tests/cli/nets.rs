@@ -176,6 +176,30 @@ fn formula_files_of_the_contest_are_checked() {
 }
 
 #[test]
+fn nothing_is_concluded_from_the_room_that_was_guessed() {
+    // At random, a place that is emptied in so many ways never gets the tokens that `t` needs: the room that is
+    // guessed for it is less, and in no marking that fits does anything make `t` enabled.
+    let scratch = Scratch::new();
+    let drains: Vec<String> = (0..12).map(|number| format!("drain{number}")).collect();
+    let mut transitions = vec!["fill", "t"];
+    transitions.extend(drains.iter().map(String::as_str));
+    let mut arcs = vec![("fill", "p", 1), ("p", "t", 9)];
+    arcs.extend(drains.iter().map(|drain| ("p", drain.as_str(), 1)));
+    let file = scratch.file("model.pnml", pnml(&[("p", 0)], &transitions, &arcs));
+    let folder = scratch.0.path().display();
+    for rules in ["none", "dead-transitions"] {
+        let answers = run(&format!("mcc {folder} QuasiLiveness --structural {rules} --timeout 60"));
+        assert_eq!((answers.code, answer(&answers.stdout)), (0, ("QuasiLiveness", "TRUE")), "{rules}");
+        assert!(!answers.stdout.contains("STRUCTURAL_REDUCTION"), "nothing was reduced: {}", answers.stdout);
+    }
+    for reduction in ["none", "stubborn"] {
+        let found =
+            run_ltl("check", &file, "[] !fireable(t)", &format!("--structural none --reduce {reduction}"));
+        assert_eq!(found.code, 1, "{reduction}: {}", found.stdout);
+    }
+}
+
+#[test]
 fn what_cannot_be_computed_is_said() {
     let scratch = Scratch::new();
     scratch.file("model.pnml", endless());

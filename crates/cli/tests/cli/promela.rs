@@ -6,7 +6,7 @@ mod spin;
 
 use serde_json::Value;
 
-use crate::{Scratch, run};
+use crate::{Scratch, run, run_ltl};
 
 /// The number that an environment variable gives.
 fn number(name: &str) -> Option<u64> {
@@ -39,6 +39,20 @@ const FAILING_LINES: [(&str, u64); 4] = [
 ];
 
 #[test]
+fn a_process_that_starts_late_is_not_left_out() {
+    // The model is not run far enough beforehand to find it, and nothing that is known writes `x`.
+    let scratch = Scratch::new();
+    let program = "int x, n;
+        proctype Late() { x = 1 }
+        active proctype Early() { do :: n < 12000 -> n++ :: else -> break od; run Late() }";
+    let file = scratch.file("late.pml", program);
+    for reduction in ["none", "guided", "hybrid", "classical", "auto"] {
+        let found = run_ltl("check", &file, "[] (x == 0)", &format!("--reduce {reduction} --quiet"));
+        assert_eq!(found.code, 1, "{reduction}: {}", found.stdout);
+    }
+}
+
+#[test]
 fn a_run_ends_at_the_assertion_that_spin_names() {
     for (name, line) in FAILING_LINES {
         let model = format!("{CORPUS}/{name}/model.pml");
@@ -51,6 +65,29 @@ fn a_run_ends_at_the_assertion_that_spin_names() {
         let last = failing.as_array().and_then(|all| all.last()).unwrap_or(&Value::Null);
         assert_eq!(last["line"].as_u64(), Some(line), "{name}");
     }
+}
+
+/// Questions are one formula, or one expression for a proposition, and nothing else.
+#[test]
+fn questions_are_read_to_their_end() {
+    let scratch = Scratch::new();
+    let model = scratch.file("model.pml", "byte x; active proctype P() { x = 1; x = 0 }");
+    let claim = |text: &str| {
+        let head = "HOA: v1\nStates: 2\nStart: 0\nAcceptance: 1 Inf(0)\nacc-name: Buchi\n";
+        let body = "--BODY--\nState: 0\n[t] 0\n[0] 1\nState: 1 {0}\n[t] 1\n--END--\n";
+        scratch.file("claim.hoa", format!("{head}AP: 1 \"{text}\"\n{body}"))
+    };
+    for (finished, said) in [
+        (run_ltl("explore", &model, "[] (nosuchthing > 3)", ""), "--ltl:1:5"),
+        (run_ltl("explore", &model, "[] (nosuchthing > 3)", "--observer ta"), "--ltl:1:5"),
+        (run_ltl("check", &model, "x == 0 } ltl other { [] (x == 0)", ""), "--ltl:1:8"),
+        (run(&format!("check {model} --claim {}", claim("[] (x == 0)"))), "misplaced-temporal"),
+    ] {
+        assert_eq!(finished.code, 2, "{}", finished.stdout);
+        assert!(finished.stderr.contains(said), "{}", finished.stderr);
+    }
+    let explored = run(&format!("explore {model} --json --claim {}", claim("x == 1")));
+    assert_eq!((explored.code, explored.json()["system_states"].as_u64()), (0, Some(4)));
 }
 
 /// A claim that sees stuttering, which is closed before it is reduced.

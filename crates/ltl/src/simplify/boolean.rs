@@ -5,7 +5,7 @@ use crate::implication::Signed;
 use crate::nnf::dual;
 use crate::simplify::Simplifier;
 
-impl Simplifier<'_> {
+impl Simplifier<'_, '_, '_> {
     /// Pushes a negation inwards where that does not cost more negations than it saves.
     pub(super) fn not(&mut self, a: Formula) -> Option<Formula> {
         match self.formulas.node(a) {

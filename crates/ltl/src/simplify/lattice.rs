@@ -4,7 +4,7 @@ use crate::formula::{Formula, Op};
 use crate::simplify::MAX_COMPARED;
 use crate::simplify::mirror::Mirror;
 
-impl Mirror<'_, '_> {
+impl Mirror<'_, '_, '_, '_> {
     pub(super) fn or(&mut self, operands: &[Formula]) -> Option<Formula> {
         if self.has_complements(operands) {
             return Some(self.top());

@@ -11,18 +11,18 @@ use crate::nnf::dual;
 use crate::simplify::Simplifier;
 
 /// A simplifier, seen directly or in the mirror.
-pub(super) struct Mirror<'s, 'p> {
-    simplifier: &'s mut Simplifier<'p>,
+pub(super) struct Mirror<'s, 'p, 'b, 'w> {
+    simplifier: &'s mut Simplifier<'p, 'b, 'w>,
     dual: bool,
 }
 
-impl<'p> Simplifier<'p> {
-    pub(super) fn mirror(&mut self, dual: bool) -> Mirror<'_, 'p> {
+impl<'p, 'b, 'w> Simplifier<'p, 'b, 'w> {
+    pub(super) fn mirror(&mut self, dual: bool) -> Mirror<'_, 'p, 'b, 'w> {
         Mirror { simplifier: self, dual }
     }
 }
 
-impl Mirror<'_, '_> {
+impl Mirror<'_, '_, '_, '_> {
     /// What stands at the root.
     pub(super) fn op(&self, formula: Formula) -> Op {
         self.turn(self.simplifier.formulas.op(formula))

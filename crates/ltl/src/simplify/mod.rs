@@ -36,6 +36,7 @@ mod lattice;
 mod mirror;
 mod temporal;
 
+use base::{Budget, Limit};
 use rustc_hash::FxHashMap;
 
 use crate::formula::{Formula, Formulas, Op};
@@ -51,27 +52,36 @@ pub const MAX_COMPARED: usize = 32;
 /// # let mut formulas = Formulas::new();
 /// # let source = base::SourceId::new(0);
 /// let formula = parse(&mut formulas, "F (a U G F b) & (a W G F b | !a)", source, 0).unwrap().formula;
-/// let simple = simplify(&mut formulas, formula);
+/// let simple = simplify(&mut formulas, formula, &mut base::Budget::unlimited()).unwrap();
 /// assert_eq!(formulas.display(simple, Spelling::Spot).to_string(), "G F b");
 /// ```
-pub fn simplify(formulas: &mut Formulas, formula: Formula) -> Formula {
-    Simplifier { formulas, implication: Implication::default(), simple: FxHashMap::default() }.run(formula)
+///
+/// # Errors
+/// The budget is spent.
+pub fn simplify(
+    formulas: &mut Formulas,
+    formula: Formula,
+    budget: &mut Budget<'_>,
+) -> Result<Formula, Limit> {
+    let implication = Implication::new(budget);
+    Simplifier { formulas, implication, simple: FxHashMap::default() }.run(formula)
 }
 
-struct Simplifier<'p> {
+struct Simplifier<'p, 'b, 'w> {
     formulas: &'p mut Formulas,
-    implication: Implication,
+    implication: Implication<'b, 'w>,
     /// What is known to be the simplest form of a formula; such forms map to themselves.
     simple: FxHashMap<Formula, Formula>,
 }
 
-impl Simplifier<'_> {
+impl Simplifier<'_, '_, '_> {
     /// The call stack is explicit, since formulas may be deep: a formula waits on the stack until
     /// its operands, and then what it was rewritten to, are simple.
-    fn run(mut self, formula: Formula) -> Formula {
+    fn run(mut self, formula: Formula) -> Result<Formula, Limit> {
         let mut rewritten: FxHashMap<Formula, Formula> = FxHashMap::default();
         let mut stack = vec![formula];
         while let Some(&current) = stack.last() {
+            self.implication.tick()?;
             if self.simple.contains_key(&current) {
                 stack.pop();
             } else if let Some(next) = rewritten.get(&current) {
@@ -89,7 +99,8 @@ impl Simplifier<'_> {
                 }
             }
         }
-        self.simple[&formula]
+        self.implication.tick()?;
+        Ok(self.simple[&formula])
     }
 
     /// Pushes the operands that are not simplified yet; whether there were any.

@@ -5,7 +5,7 @@
 use crate::formula::{Formula, Op};
 use crate::simplify::mirror::Mirror;
 
-impl Mirror<'_, '_> {
+impl Mirror<'_, '_, '_, '_> {
     pub(super) fn next(&mut self, a: Formula) -> Option<Formula> {
         // X q = q
         (self.is_eventuality(a) && self.is_universality(a)).then_some(a)

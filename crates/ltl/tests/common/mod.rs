@@ -3,7 +3,8 @@
 #![allow(dead_code, reason = "each test file uses a part")]
 
 use base::SourceId;
-use ltl::{Formula, Formulas, Lasso, Prop, Spelling, Valuation, parse, random, satisfies};
+use generators::random;
+use ltl::{Formula, Formulas, Lasso, Prop, Spelling, Valuation, parse, satisfies};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 

@@ -1,67 +1,69 @@
 //! Questions that facts and the initial marking answer.
 
+use std::convert::Infallible;
+
+use base::{Budget, Limit};
+use language::{Facts as _, Known, Ltl, PropertyKind};
 use ltl::{Formula, Formulas, Node, Op};
 use model::{ExprId, Exprs};
 use rustc_hash::FxHashMap;
 
-use super::Facts;
-use crate::mcc::{Ltl, Question};
+use super::{Facts, Range, evaluate, truth};
 
-/// An answer to a question about a net.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Answer {
-    /// Yes or no.
-    Truth(bool),
-    /// The greatest value.
-    Number(i64),
-}
-
-impl Facts {
-    /// The answer to a question, if it needs no search. Of a formula about runs, the propositions that are
-    /// decided are replaced first ([`Facts::simplify_ltl`]).
-    pub fn answer(&self, exprs: &Exprs, formulas: &mut Formulas, question: &Question) -> Option<Answer> {
+impl language::Facts for Facts {
+    /// Of a formula about runs, the propositions that are decided are replaced first.
+    fn answer(
+        &self,
+        exprs: &Exprs,
+        formulas: &mut Formulas,
+        question: &PropertyKind,
+        budget: &mut Budget<'_>,
+    ) -> Result<Option<Known>, Limit> {
         let initially = |expr: ExprId| self.initially(exprs, expr).map(|value| value != 0);
-        let always = |expr: ExprId| self.always(exprs, expr);
-        let possible = |expr: ExprId| match (always(expr), initially(expr)) {
-            (Some(truth), _) => Some(truth),
-            (None, Some(true)) => Some(true),
-            _ => None,
-        };
-        let invariant = |expr: ExprId| match (always(expr), initially(expr)) {
-            (Some(truth), _) => Some(truth),
-            (None, Some(false)) => Some(false),
-            _ => None,
+        // Known of all markings; or of the initial one, where one marking is enough.
+        let mut somewhere = |expr: ExprId, wanted: bool| {
+            let known = self.always(exprs, expr, budget)?;
+            Ok(known.or_else(|| initially(expr).filter(|truth| *truth == wanted)))
         };
         let truth = match question {
-            Question::Invariant(expr) => invariant(*expr)?,
-            Question::Possible(expr) => possible(*expr)?,
-            Question::AllPossible(exprs) => all(exprs.iter().map(|&expr| possible(expr)))?,
-            Question::SomeInvariant(exprs) => !all(exprs.iter().map(|&expr| invariant(expr).map(|it| !it)))?,
-            Question::AllLive(exprs) => all(exprs.iter().map(|&expr| always(expr)))?,
-            Question::Maximum(expr) => {
-                let reached = self.initially(exprs, *expr)?;
-                return (self.upper_bound(exprs, *expr)? == reached).then_some(Answer::Number(reached));
+            PropertyKind::Invariant(expr) => somewhere(*expr, false)?,
+            PropertyKind::Possible(expr) => somewhere(*expr, true)?,
+            PropertyKind::AllPossible(each) => all(each.iter().map(|&expr| somewhere(expr, true)))?,
+            PropertyKind::SomeInvariant(each) => {
+                not(all(each.iter().map(|&expr| Ok(not(somewhere(expr, false)?))))?)
             }
-            Question::Ltl(ltl) => {
-                let ltl = self.simplify_ltl(exprs, formulas, ltl);
-                self.initial_truth(exprs, formulas, &ltl)?
+            PropertyKind::AllLive(each) => all(each.iter().map(|&expr| self.always(exprs, expr, budget)))?,
+            PropertyKind::Maximum(expr) => {
+                let (reached, bound) =
+                    (self.initially(exprs, *expr), self.upper_bound(exprs, *expr, budget)?);
+                return Ok(reached.filter(|_| reached == bound).map(Known::Number));
             }
-            Question::Unsupported(_) => return None,
+            PropertyKind::Ltl(ltl) => {
+                let ltl = self.simplify_ltl(exprs, formulas, ltl, budget)?;
+                self.initial_truth(exprs, formulas, &ltl, budget)?
+            }
+            _ => None,
         };
-        Some(Answer::Truth(truth))
+        Ok(truth.map(Known::Truth))
     }
 
-    /// The formula with the propositions that have the same truth in every marking replaced by it.
-    pub fn simplify_ltl(&self, exprs: &Exprs, formulas: &mut Formulas, ltl: &Ltl) -> Ltl {
+    fn simplify_ltl(
+        &self,
+        exprs: &Exprs,
+        formulas: &mut Formulas,
+        ltl: &Ltl,
+        budget: &mut Budget<'_>,
+    ) -> Result<Ltl, Limit> {
         let mut new: FxHashMap<Formula, Formula> = FxHashMap::default();
         let mut propositions = ltl.propositions.clone();
         for &(prop, expr) in &ltl.propositions {
-            if let Some(truth) = self.always(exprs, expr) {
+            if let Some(truth) = self.always(exprs, expr, budget)? {
                 let (old, constant) = (formulas.prop(prop), formulas.constant(truth));
                 new.insert(old, constant);
             }
         }
         for formula in formulas.subformulas(ltl.formula) {
+            budget.tick()?;
             if !new.contains_key(&formula) {
                 let operands: Vec<Formula> =
                     formulas.operands(formula).iter().map(|operand| new[operand]).collect();
@@ -72,13 +74,45 @@ impl Facts {
         let formula = new[&ltl.formula];
         let left = formulas.propositions(formula);
         propositions.retain(|(prop, _)| left.contains(prop));
-        Ltl { formula, propositions }
+        Ok(Ltl { formula, propositions })
     }
 
+    /// Nothing where its value might be a fault.
+    fn always(&self, exprs: &Exprs, expr: ExprId, budget: &mut Budget<'_>) -> Result<Option<bool>, Limit> {
+        Ok(truth(self.ranges(exprs, expr, budget)?[&expr]))
+    }
+
+    /// Nothing if it is a fault.
+    fn initially(&self, exprs: &Exprs, expr: ExprId) -> Option<i64> {
+        let exact = |place: usize| Some(Range { low: self.initial[place], high: self.initial[place] });
+        let Ok(ranges) = evaluate(exprs, expr, exact, |_, _| Ok::<_, Infallible>(None));
+        ranges[&expr].map(|range| range.low)
+    }
+
+    fn upper_bound(
+        &self,
+        exprs: &Exprs,
+        expr: ExprId,
+        budget: &mut Budget<'_>,
+    ) -> Result<Option<i64>, Limit> {
+        // The greatest number there is says nothing.
+        let range = self.ranges(exprs, expr, budget)?[&expr];
+        Ok(range.map(|range| range.high).filter(|high| *high < i64::MAX))
+    }
+}
+
+impl Facts {
     /// Whether the formula is true of every run, or false of every run, because of how runs begin.
-    fn initial_truth(&self, exprs: &Exprs, formulas: &Formulas, ltl: &Ltl) -> Option<bool> {
+    fn initial_truth(
+        &self,
+        exprs: &Exprs,
+        formulas: &Formulas,
+        ltl: &Ltl,
+        budget: &mut Budget<'_>,
+    ) -> Result<Option<bool>, Limit> {
         let mut truths: FxHashMap<Formula, Option<bool>> = FxHashMap::default();
         for formula in formulas.subformulas(ltl.formula) {
+            budget.tick()?;
             let of = |formula: Formula| truths[&formula];
             let truth = match formulas.node(formula) {
                 Node::True => Some(true),
@@ -87,15 +121,13 @@ impl Facts {
                     let expr = ltl.propositions.iter().find(|(its, _)| *its == prop).map(|(_, expr)| *expr);
                     expr.and_then(|expr| self.initially(exprs, expr)).map(|value| value != 0)
                 }
-                Node::Not(a) => of(a).map(|a| !a),
+                Node::Not(a) => not(of(a)),
                 Node::Next(_) => None,
                 Node::Finally(a) => of(a).filter(|a| *a),
                 Node::Globally(a) => of(a).filter(|a| !*a),
-                Node::And(list) => all(list.iter().map(|&operand| of(operand))),
-                Node::Or(list) => {
-                    all(list.iter().map(|&operand| of(operand).map(|it| !it))).map(|none| !none)
-                }
-                Node::Implies(a, b) => or(of(a).map(|a| !a), of(b)),
+                Node::And(list) => all(list.iter().map(|&operand| Ok(of(operand))))?,
+                Node::Or(list) => all(list.iter().map(|&operand| Ok(not(of(operand)))))?.map(|none| !none),
+                Node::Implies(a, b) => not(all([Ok(of(a)), Ok(not(of(b)))].into_iter())?),
                 Node::Equivalent(a, b) => of(a).zip(of(b)).map(|(a, b)| a == b),
                 Node::Xor(a, b) => of(a).zip(of(b)).map(|(a, b)| a != b),
                 Node::Until(a, b) | Node::WeakUntil(a, b) => match (of(a), of(b)) {
@@ -112,23 +144,23 @@ impl Facts {
             debug_assert!(!matches!(formulas.op(formula), Op::True) || truth == Some(true));
             truths.insert(formula, truth);
         }
-        truths[&ltl.formula]
+        Ok(truths[&ltl.formula])
     }
 }
 
-fn or(a: Option<bool>, b: Option<bool>) -> Option<bool> {
-    all([a, b].into_iter().map(|it| it.map(|it| !it))).map(|none| !none)
+fn not(truth: Option<bool>) -> Option<bool> {
+    truth.map(|truth| !truth)
 }
 
 /// Whether all are true: not if one is false, and not known if one is not.
-fn all(truths: impl Iterator<Item = Option<bool>>) -> Option<bool> {
+fn all(truths: impl Iterator<Item = Result<Option<bool>, Limit>>) -> Result<Option<bool>, Limit> {
     let mut result = Some(true);
     for truth in truths {
-        match truth {
+        match truth? {
             Some(true) => {}
-            Some(false) => return Some(false),
+            Some(false) => return Ok(Some(false)),
             None => result = None,
         }
     }
-    result
+    Ok(result)
 }

@@ -8,6 +8,7 @@
 
 use std::collections::BTreeMap;
 
+use base::{Budget, Limit};
 use model::{BinaryOp, Expr, ExprId, Exprs, UnaryOp};
 
 use super::Facts;
@@ -17,6 +18,8 @@ use crate::invariants::TokenSum;
 const MAX_NODES: usize = 100_000;
 /// So many sums are added up for one bound.
 const MAX_ADDED: usize = 2_000;
+/// So many places of sums are looked at for one bound.
+const MAX_WORK: usize = 1_000_000;
 
 /// `constant + Σ weight · place`.
 #[derive(Clone, Debug, Default)]
@@ -66,6 +69,18 @@ impl Linear {
         Some(Linear { constant: self.constant.checked_neg()?, weights })
     }
 
+    /// The positive weights of places of a sum, each with its weight there.
+    fn common(&self, sum: &TokenSum) -> Vec<(i128, i128)> {
+        let pair = |(left, weight): (i128, i64)| (left > 0 && weight > 0).then_some((left, weight.into()));
+        if self.weights.len() < sum.places.len() {
+            let pairs = self.weights.iter().map(|(&place, &left)| (left, sum.weight(place)));
+            pairs.filter_map(pair).collect()
+        } else {
+            let left = |place| self.weights.get(&place).copied().unwrap_or(0);
+            sum.places.iter().map(|&(place, weight)| (left(place), weight)).filter_map(pair).collect()
+        }
+    }
+
     /// Subtracts a multiple of a sum.
     fn subtract(&mut self, sum: &TokenSum, factor: i128) -> Option<()> {
         for &(place, weight) in &sum.places {
@@ -79,16 +94,18 @@ impl Linear {
 
 impl Facts {
     /// A number that the sum never exceeds; nothing if none is found.
-    pub(super) fn at_most(&self, linear: &Linear) -> Option<i128> {
+    pub(super) fn at_most(&self, linear: &Linear, budget: &mut Budget<'_>) -> Result<Option<i128>, Limit> {
         let by_places = self.finish(linear);
-        let by_sums = [false, true].map(|all| self.by_sums(linear.clone(), all));
+        let by_some = self.by_sums(linear.clone(), false, budget)?;
+        let by_all = self.by_sums(linear.clone(), true, budget)?;
         let by_one = self.by_one_sum(linear);
-        [by_places, by_one].into_iter().chain(by_sums).flatten().min()
+        Ok([by_places, by_one, by_some, by_all].into_iter().flatten().min())
     }
 
     /// A number that the sum is never below.
-    pub(super) fn at_least(&self, linear: &Linear) -> Option<i128> {
-        self.at_most(&linear.negated()?)?.checked_neg()
+    pub(super) fn at_least(&self, linear: &Linear, budget: &mut Budget<'_>) -> Result<Option<i128>, Limit> {
+        let Some(negated) = linear.negated() else { return Ok(None) };
+        Ok(self.at_most(&negated, budget)?.and_then(i128::checked_neg))
     }
 
     /// With what is known about each place alone.
@@ -106,11 +123,35 @@ impl Facts {
     /// With sums, several if need be. What is subtracted can be made up by sums that never change, for
     /// which *λ* is negative: only by those where all places are subtracted, or by all, and then what is
     /// too much of other places must be covered.
-    fn by_sums(&self, mut linear: Linear, all: bool) -> Option<i128> {
+    fn by_sums(&self, mut linear: Linear, all: bool, budget: &mut Budget<'_>) -> Result<Option<i128>, Limit> {
+        if self.make_up(&mut linear, all).is_none() {
+            return Ok(None);
+        }
+        // What is subtracted makes no place positive that was not: those before the first are done.
+        let mut first = 0;
+        let mut work = MAX_WORK;
+        for _ in 0..MAX_ADDED {
+            budget.tick()?;
+            let Some((&place, _)) = linear.weights.range(first..).find(|(_, weight)| **weight > 0) else {
+                return Ok(self.finish(&linear));
+            };
+            first = place;
+            let best = self.best_sum(&linear, place, &mut work);
+            if best.and_then(|(sum, factor)| linear.subtract(sum, factor)).is_none() {
+                break;
+            }
+        }
+        Ok(None)
+    }
+
+    /// Adds sums that never change where places are subtracted.
+    fn make_up(&self, linear: &mut Linear, all: bool) -> Option<()> {
         let negative: Vec<u32> =
             linear.weights.iter().filter(|(_, weight)| **weight < 0).map(|(place, _)| *place).collect();
-        for place in negative {
-            for sum in self.sums_with(place).filter(|sum| sum.is_constant) {
+        for &place in &negative {
+            // A sum of more places has one that is not subtracted.
+            let is_useful = |sum: &&TokenSum| sum.is_constant && (all || sum.places.len() <= negative.len());
+            for sum in self.sums_with(place).filter(is_useful) {
                 let times = |&(place, weight): &(u32, i64)| {
                     let subtracted =
                         linear.weights.get(&place).map_or(0, |weight| weight.saturating_neg().max(0));
@@ -123,30 +164,23 @@ impl Facts {
                 }
             }
         }
-        for _ in 0..MAX_ADDED {
-            let Some(place) = linear.weights.iter().find(|(_, weight)| **weight > 0).map(|(place, _)| *place)
-            else {
-                return self.finish(&linear);
-            };
-            let (sum, factor) = self.best_sum(&linear, place)?;
-            linear.subtract(sum, factor)?;
-        }
-        None
+        Some(())
     }
 
-    /// The sum that covers most of what is left for its price, this place at least.
-    fn best_sum(&self, linear: &Linear, place: u32) -> Option<(&TokenSum, i128)> {
+    /// The sum that covers most of what is left for its price, this place at least. Nothing if that takes too
+    /// much work.
+    fn best_sum(&self, linear: &Linear, place: u32, work: &mut usize) -> Option<(&TokenSum, i128)> {
         let mut best: Option<(&TokenSum, i128, i128, i128)> = None;
         for sum in self.sums_with(place) {
-            let left = |place: &u32| linear.weights.get(place).map_or(0, |weight| (*weight).max(0));
-            let rounded_up = |&(place, weight): &(u32, i64)| {
-                let weight = i128::from(weight);
-                left(&place).checked_add(weight - 1).map_or(i128::MAX, |left| left / weight)
+            // What is left of places of the sum, with their weights there.
+            let left = linear.common(sum);
+            *work = work.checked_sub(left.len())?;
+            let rounded_up = |&(left, weight): &(i128, i128)| {
+                left.checked_add(weight - 1).map_or(i128::MAX, |left| left / weight)
             };
-            let factor = sum.places.iter().map(rounded_up).max()?;
-            let covered =
-                |(place, weight): &(u32, i64)| left(place).min(factor.saturating_mul((*weight).into()));
-            let gain = sum.places.iter().map(covered).fold(0i128, i128::saturating_add);
+            let factor = left.iter().map(rounded_up).max()?;
+            let covered = |&(left, weight): &(i128, i128)| left.min(factor.saturating_mul(weight));
+            let gain = left.iter().map(covered).fold(0i128, i128::saturating_add);
             let price = factor.saturating_mul(sum.total);
             let is_better = |&(_, _, best_gain, best_price): &(&TokenSum, i128, i128, i128)| {
                 price.saturating_mul(best_gain) < best_price.saturating_mul(gain)
@@ -164,19 +198,15 @@ impl Facts {
         let (&first, _) = positive().next()?;
         let mut best: Option<i128> = None;
         for sum in self.sums_with(first) {
-            let of = |place: u32| {
-                sum.places.binary_search_by_key(&place, |(its, _)| *its).map(|at| sum.places[at].1)
-            };
             let mut fraction = (0i128, 1i128);
-            let covers = positive().all(|(&place, &weight)| match of(place) {
-                Ok(its) => {
-                    let its = i128::from(its);
+            let covers = positive().all(|(&place, &weight)| match i128::from(sum.weight(place)) {
+                0 => false,
+                its => {
                     let is_larger = fraction.0.checked_mul(its).zip(weight.checked_mul(fraction.1));
                     fraction =
                         if is_larger.is_some_and(|(old, new)| new > old) { (weight, its) } else { fraction };
                     is_larger.is_some()
                 }
-                Err(_) => false,
             });
             if covers && let Some(product) = fraction.0.checked_mul(sum.total) {
                 let bound = product.div_euclid(fraction.1);

@@ -13,16 +13,18 @@
 mod answer;
 mod linear;
 
-use base::Budget;
+use std::sync::Arc;
+
+use base::{Budget, Limit};
+use language::Preserve;
 use model::{BinaryOp, Expr, ExprId, Exprs, UnaryOp};
 use rustc_hash::FxHashMap;
 
-pub use answer::Answer;
 use linear::Linear;
 
 use crate::invariants::TokenSum;
 use crate::net::{Net, PlaceId, Transition, TransitionId};
-use crate::structural::{Keep, Preserve, Reducer, Rule, Rules};
+use crate::structural::{Keep, Reducer, Rule, Rules};
 
 /// What holds in every marking of a net.
 #[derive(Clone, Debug)]
@@ -52,28 +54,31 @@ const MAX_ROUNDS: usize = 4;
 
 impl Facts {
     /// What is easily found about a net.
-    pub fn new(net: &Net, budget: &mut Budget<'_>) -> Facts {
+    ///
+    /// # Errors
+    /// The budget is spent before anything is known.
+    pub fn new(reducer: &Arc<Reducer>, budget: &mut Budget<'_>) -> Result<Facts, Limit> {
+        let net = reducer.net();
         let places = (0..net.places.len()).map(PlaceId::new).collect();
         let keep = Keep { preserve: Preserve::Stuttering, places, observes_deadlock: true };
         let mut is_dead = vec![true; net.transitions.len()];
         let mut numbers: Vec<TransitionId> = (0..net.transitions.len()).map(TransitionId::new).collect();
-        let mut live = net.clone();
+        let mut reducer = reducer.clone();
         // Without dead transitions there are more sums, and with these more dead transitions.
-        let mut rounds = 0;
-        loop {
-            let reducer = Reducer::new(&live);
-            let reduced = reducer.reduce(&keep, Rules::NONE.with(Rule::DeadTransitions), budget);
-            if !reduced.is_changed() || reduced.stop.is_some() || rounds == MAX_ROUNDS {
-                let sums = reducer.into_sums();
-                numbers.iter().for_each(|transition| is_dead[transition.index()] = false);
-                return Facts::of_live(&live, sums, is_dead);
+        for _ in 0..MAX_ROUNDS {
+            let reduced = reducer.reduce(&keep, Rules::NONE.with(Rule::DeadTransitions), budget)?;
+            if !reduced.is_changed() || reduced.stop.is_some() {
+                break;
             }
             let all: Vec<TransitionId> = (0..reduced.net.transitions.len()).map(TransitionId::new).collect();
+            let Ok(next) = Reducer::new(Arc::new(reduced.net.clone()), &mut budget.share()) else { break };
             numbers =
                 reduced.expand(&all).into_iter().map(|transition| numbers[transition.index()]).collect();
-            live = reduced.net;
-            rounds += 1;
+            reducer = Arc::new(next);
         }
+        numbers.iter().for_each(|transition| is_dead[transition.index()] = false);
+        budget.hold(reducer.sums().iter().map(|sum| 16 * sum.places.len() as u64 + 64).sum())?;
+        Ok(Facts::of_live(reducer.net(), reducer.sums().to_vec(), is_dead))
     }
 
     fn of_live(net: &Net, mut sums: Vec<TokenSum>, is_dead: Vec<bool>) -> Facts {
@@ -141,72 +146,47 @@ impl Facts {
         (self.least[place.index()], self.most[place.index()])
     }
 
-    /// Whether an expression is true in every marking, or false in every marking, and never a fault.
-    pub fn always(&self, exprs: &Exprs, expr: ExprId) -> Option<bool> {
-        truth(self.ranges(exprs, expr)[&expr])
-    }
-
-    /// A number that the value of an expression never exceeds, if one is found.
-    pub fn upper_bound(&self, exprs: &Exprs, expr: ExprId) -> Option<i64> {
-        // The greatest number there is says nothing.
-        self.ranges(exprs, expr)[&expr].map(|range| range.high).filter(|high| *high < i64::MAX)
-    }
-
-    /// The value of an expression in the initial marking; nothing if it is a fault.
-    pub fn initially(&self, exprs: &Exprs, expr: ExprId) -> Option<i64> {
-        let exact = |place: usize| Some(Range { low: self.initial[place], high: self.initial[place] });
-        evaluate(exprs, expr, exact, |_, _| None)[&expr].map(|range| range.low)
-    }
-
-    /// The expression with all truths in it that are decided written as 0 or 1.
-    pub fn simplify(&self, exprs: &mut Exprs, expr: ExprId) -> ExprId {
-        let ranges = self.ranges(exprs, expr);
-        let mut order: Vec<ExprId> = ranges.keys().copied().collect();
-        // Operands have smaller ids.
-        order.sort_unstable();
-        let mut simple: FxHashMap<ExprId, ExprId> = FxHashMap::default();
-        for expr in order {
-            let new = match (exprs.get(expr), ranges[&expr]) {
-                (_, Some(Range { low, high })) if low == high => exprs.int(low),
-                (Expr::Unary(op, x), _) => exprs.unary(op, simple[&x]),
-                (Expr::Binary(op @ (BinaryOp::And | BinaryOp::Or), x, y), _) => {
-                    connected(exprs, op, simple[&x], simple[&y])
-                }
-                (Expr::Binary(op, x, y), _) => exprs.binary(op, simple[&x], simple[&y]),
-                (Expr::Cond(condition, x, y), _) => exprs.cond(simple[&condition], simple[&x], simple[&y]),
-                (Expr::Int(_) | Expr::Var(_) | Expr::Element { .. }, _) => expr,
-            };
-            simple.insert(expr, new);
-        }
-        simple[&expr]
-    }
-
-    fn ranges(&self, exprs: &Exprs, expr: ExprId) -> FxHashMap<ExprId, Option<Range>> {
+    fn ranges(
+        &self,
+        exprs: &Exprs,
+        expr: ExprId,
+        budget: &mut Budget<'_>,
+    ) -> Result<FxHashMap<ExprId, Option<Range>>, Limit> {
         let tokens =
             |place: usize| Some(Range { low: self.least[place], high: self.most[place].unwrap_or(i64::MAX) });
-        evaluate(exprs, expr, tokens, |expr, known| self.refine(exprs, expr, known))
+        evaluate(exprs, expr, tokens, |expr, known| self.refine(exprs, expr, known, budget))
     }
 
     /// What sums say about an expression, whose range by itself is known.
-    fn refine(&self, exprs: &Exprs, expr: ExprId, known: Range) -> Option<Range> {
-        let Expr::Binary(op, x, y) = exprs.get(expr) else { return None };
-        match op {
+    fn refine(
+        &self,
+        exprs: &Exprs,
+        expr: ExprId,
+        known: Range,
+        budget: &mut Budget<'_>,
+    ) -> Result<Option<Range>, Limit> {
+        budget.tick()?;
+        let Expr::Binary(op, x, y) = exprs.get(expr) else { return Ok(None) };
+        Ok(match op {
             BinaryOp::Add | BinaryOp::Sub => {
-                let linear = Linear::of(exprs, expr)?;
-                let low = self.at_least(&linear).and_then(|low| i64::try_from(low).ok());
-                let high = self.at_most(&linear).and_then(|high| i64::try_from(high).ok());
+                let Some(linear) = Linear::of(exprs, expr) else { return Ok(None) };
+                let low = self.at_least(&linear, budget)?.and_then(|low| i64::try_from(low).ok());
+                let high = self.at_most(&linear, budget)?.and_then(|high| i64::try_from(high).ok());
                 let low = low.map_or(known.low, |low| low.max(known.low));
                 Some(Range { low, high: high.map_or(known.high, |high| high.min(known.high)) })
             }
             BinaryOp::Eq | BinaryOp::Ne | BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge => {
-                let mut difference = Linear::of(exprs, x)?;
-                difference.add(exprs, y, -1)?;
-                let (low, high) = (self.at_least(&difference), self.at_most(&difference));
+                let difference = Linear::of(exprs, x).and_then(|mut difference| {
+                    difference.add(exprs, y, -1)?;
+                    Some(difference)
+                });
+                let Some(difference) = difference else { return Ok(None) };
+                let (low, high) = (self.at_least(&difference, budget)?, self.at_most(&difference, budget)?);
                 compare(op, low.unwrap_or(i128::MIN), high.unwrap_or(i128::MAX)).map(certain)
             }
             BinaryOp::And => self.is_impossible(exprs, expr).then_some(certain(false)),
             _ => None,
-        }
+        })
     }
 
     /// Whether places are required to have more tokens than there are, all together.
@@ -229,41 +209,16 @@ impl Facts {
                 return false;
             }
         }
-        needed.sort_unstable();
+        // The greatest requirement of a place comes first, and stays.
+        needed.sort_unstable_by(|a, b| b.cmp(a));
+        needed.dedup_by_key(|(place, _)| *place);
         let sums = needed.iter().flat_map(|&(place, _)| self.sums_with(place));
         sums.into_iter().any(|sum| {
-            let required = sum.places.iter().map(|&(place, weight)| {
-                // The greatest requirement of a place is its last.
-                let end = needed.partition_point(|(its, _)| *its <= place);
-                let tokens =
-                    needed[..end].last().filter(|(its, _)| *its == place).map_or(0, |(_, tokens)| *tokens);
-                i128::from(tokens.max(0)).saturating_mul(weight.into())
-            });
+            let required = needed
+                .iter()
+                .map(|&(place, tokens)| i128::from(tokens.max(0)).saturating_mul(sum.weight(place).into()));
             required.fold(0i128, i128::saturating_add) > sum.total
         })
-    }
-}
-
-/// `x && y` or `x || y`, where one of them may be a constant: then the other is all that is left.
-fn connected(exprs: &mut Exprs, op: BinaryOp, x: ExprId, y: ExprId) -> ExprId {
-    let unit = i64::from(op == BinaryOp::And);
-    let is_unit =
-        |exprs: &Exprs, expr| matches!(exprs.get(expr), Expr::Int(value) if i64::from(value != 0) == unit);
-    // As a truth: 0 or 1.
-    let truth = |exprs: &mut Exprs, expr| match exprs.get(expr) {
-        Expr::Binary(op, ..) if is_truth(op) => expr,
-        Expr::Unary(UnaryOp::Not, _) => expr,
-        _ => {
-            let not = exprs.unary(UnaryOp::Not, expr);
-            exprs.unary(UnaryOp::Not, not)
-        }
-    };
-    if is_unit(exprs, x) {
-        truth(exprs, y)
-    } else if is_unit(exprs, y) {
-        truth(exprs, x)
-    } else {
-        exprs.binary(op, x, y)
     }
 }
 
@@ -305,12 +260,12 @@ fn compare(op: BinaryOp, low: i128, high: i128) -> Option<bool> {
 
 /// The ranges of an expression and all its parts, from those of places. `refine` may narrow a range that
 /// is known, or replace it.
-fn evaluate(
+fn evaluate<E>(
     exprs: &Exprs,
     expr: ExprId,
     tokens: impl Fn(usize) -> Option<Range>,
-    refine: impl Fn(ExprId, Range) -> Option<Range>,
-) -> FxHashMap<ExprId, Option<Range>> {
+    mut refine: impl FnMut(ExprId, Range) -> Result<Option<Range>, E>,
+) -> Result<FxHashMap<ExprId, Option<Range>>, E> {
     let mut parts = vec![expr];
     let mut ranges: FxHashMap<ExprId, Option<Range>> = FxHashMap::default();
     ranges.insert(expr, None);
@@ -343,10 +298,10 @@ fn evaluate(
             },
         };
         let is_open = |range: &Range| range.low < range.high;
-        let refined = plain.filter(is_open).and_then(|range| refine(part, range));
-        ranges.insert(part, refined.or(plain));
+        let refined = plain.filter(is_open).map(|range| refine(part, range)).transpose()?;
+        ranges.insert(part, refined.flatten().or(plain));
     }
-    ranges
+    Ok(ranges)
 }
 
 fn unary(op: UnaryOp, x: Option<Range>) -> Option<Range> {

@@ -6,12 +6,12 @@
 //! seen when formulas are simplified.
 
 use base::{Diagnostic, Span};
+use language::{Ltl, PropertyKind};
 use ltl::{Formula, Formulas, Prop};
 use model::{BinaryOp, Expr, ExprId, Exprs, UnaryOp};
 use rustc_hash::FxHashMap;
 
 use super::element::{Element, sign};
-use super::{Ltl, Question};
 use crate::errors::{Fail, fail, shown, suggest};
 use crate::lexer::written;
 use crate::net::{Net, Node, PlaceId, TransitionId};
@@ -29,7 +29,7 @@ pub(super) enum Value {
     Globally(ExprId, Formula),
     Finally(ExprId, Formula),
     Run(Formula),
-    Question(Question),
+    Question(Box<PropertyKind>),
 }
 
 /// A file may make expressions of this many nodes, `is-fireable` and `deadlock` written out.
@@ -42,11 +42,13 @@ pub(super) struct Builder<'m> {
     /// What propositions mean.
     meanings: FxHashMap<Prop, ExprId>,
     nodes: usize,
+    /// What was kept since the budget was told.
+    pub(super) bytes: u64,
 }
 
 impl<'m> Builder<'m> {
     pub(super) fn new(net: &'m Net, exprs: &'m mut Exprs, formulas: &'m mut Formulas) -> Builder<'m> {
-        Builder { net, exprs, formulas, meanings: FxHashMap::default(), nodes: 0 }
+        Builder { net, exprs, formulas, meanings: FxHashMap::default(), nodes: 0, bytes: 0 }
     }
 
     /// The value of an element with this many operands as it should have, and with this text.
@@ -75,7 +77,7 @@ impl<'m> Builder<'m> {
                 Ok(Value::State(self.exprs.int(i64::from(value)), self.formulas.constant(value)))
             }
             Element::PlaceBound => match self.tokens(&operands, span)? {
-                Value::Number(sum, _) => Ok(Value::Question(Question::Maximum(sum))),
+                Value::Number(sum, _) => Ok(Value::Question(PropertyKind::Maximum(sum).into())),
                 other => Ok(other),
             },
             Element::Formula | Element::Before | Element::Reach => first(operands, span),
@@ -161,6 +163,7 @@ impl<'m> Builder<'m> {
         if let Expr::Int(value) = self.exprs.get(expr) {
             return Value::State(expr, self.formulas.constant(value != 0));
         }
+        self.bytes += 3 * text.len() as u64;
         let prop = loop {
             let prop = self.formulas.proposition(&text);
             // Ids with odd blanks may be written alike and not be the same.
@@ -237,19 +240,19 @@ impl<'m> Builder<'m> {
 
     fn quantified(&mut self, element: Element, operands: Vec<Value>, span: Span) -> Result<Value, Fail> {
         let question = match (element, first(operands, span)?) {
-            (Element::AllPaths, Value::Globally(expr, _)) => Question::Invariant(expr),
-            (Element::ExistsPath, Value::Finally(expr, _)) => Question::Possible(expr),
+            (Element::AllPaths, Value::Globally(expr, _)) => PropertyKind::Invariant(expr),
+            (Element::ExistsPath, Value::Finally(expr, _)) => PropertyKind::Possible(expr),
             // About the initial marking alone: the same for all runs.
-            (_, Value::State(_, formula)) => Question::Ltl(self.ltl(formula)),
+            (_, Value::State(_, formula)) => PropertyKind::Ltl(self.ltl(formula)),
             (Element::AllPaths, Value::Finally(_, formula) | Value::Run(formula)) => {
-                Question::Ltl(self.ltl(formula))
+                PropertyKind::Ltl(self.ltl(formula))
             }
             (_, Value::Number(..) | Value::Place(_) | Value::Transition(_)) => {
                 return Err(unexpected("a formula", span));
             }
             _ => return Err(ctl(span)),
         };
-        Ok(Value::Question(question))
+        Ok(Value::Question(question.into()))
     }
 
     fn ltl(&self, formula: Formula) -> Ltl {
@@ -260,6 +263,7 @@ impl<'m> Builder<'m> {
 
     fn count_nodes(&mut self, nodes: usize, span: Span) -> Result<(), Fail> {
         self.nodes = self.nodes.saturating_add(nodes);
+        self.bytes += (super::NODE_BYTES * nodes) as u64;
         if self.nodes <= MAX_NODES {
             return Ok(());
         }

@@ -1,11 +1,11 @@
 //! Formula files: XML in, properties out. A stack holds the elements that are open, each with the
 //! operands that it has so far.
 
-use base::{Diagnostic, Diagnostics, SourceId, Span};
+use base::{Budget, Diagnostic, Diagnostics, SourceId, Span};
+use language::{Asked, Property, PropertyKind, Trouble};
 
 use super::build::{Builder, Value, ctl};
 use super::element::Element;
-use super::{Property, Question};
 use crate::errors::{Fail, fail, shown};
 use crate::xml::{Tag, Token, Xml};
 
@@ -13,7 +13,12 @@ use crate::xml::{Tag, Token, Xml};
 const MAX_DEPTH: usize = 300;
 
 /// Reads all properties of a file.
-pub(super) fn read(builder: Builder<'_>, text: &str, source: SourceId) -> Result<Vec<Property>, Diagnostics> {
+pub(super) fn read(
+    builder: Builder<'_>,
+    text: &str,
+    source: SourceId,
+    budget: &mut Budget<'_>,
+) -> Result<Vec<Property>, Trouble> {
     let mut reader = Reader {
         builder,
         outer: Vec::new(),
@@ -29,6 +34,8 @@ pub(super) fn read(builder: Builder<'_>, text: &str, source: SourceId) -> Result
     };
     let mut xml = Xml::new(text, source);
     loop {
+        budget.tick()?;
+        budget.hold(std::mem::take(&mut reader.builder.bytes))?;
         let step = match xml.next() {
             Ok(Token::Open(tag)) => reader.open(&tag),
             Ok(Token::Close) => {
@@ -54,7 +61,7 @@ pub(super) fn read(builder: Builder<'_>, text: &str, source: SourceId) -> Result
         let error = Diagnostic::error("no-property", "the file has no property");
         reader.errors.push(error.at(Span::new(source, text.len(), text.len()), "the end of the file"));
     }
-    if reader.errors.has_errors() { Err(reader.errors) } else { Ok(reader.properties) }
+    if reader.errors.has_errors() { Err(reader.errors.into()) } else { Ok(reader.properties) }
 }
 
 /// An open element around formulas.
@@ -84,7 +91,7 @@ struct Reader<'m> {
     text_span: Span,
     /// What is known of the property so far.
     id: Option<(String, Span)>,
-    question: Option<Question>,
+    question: Option<PropertyKind>,
     /// Why the formula is none that can be answered.
     unsupported: Option<Diagnostic>,
     properties: Vec<Property>,
@@ -181,7 +188,7 @@ impl Reader<'_> {
         };
         match (value, self.frames.last_mut()) {
             (Ok(value), Some(around)) => around.operands.push(value),
-            (Ok(Value::Question(question)), None) => self.question = Some(question),
+            (Ok(Value::Question(question)), None) => self.question = Some(*question),
             (Ok(_), None) => {
                 let message = "the formula is about no runs: it has no `all-paths` and no `exists-path`";
                 self.errors.push(*fail("bad-formula", message, span, ""));
@@ -200,16 +207,18 @@ impl Reader<'_> {
             self.errors.push(*fail("bad-formula", "the property has no `id`", self.text_span, ""));
             return;
         };
-        let question = match (self.unsupported.take(), self.question.take()) {
-            (Some(reason), _) => Question::Unsupported(reason),
+        let kind = match (self.unsupported.take(), self.question.take()) {
+            (Some(reason), _) => PropertyKind::Unsupported(reason.message),
             // What happens next where nothing happens: CTL and LTL have different answers.
-            (None, Some(Question::Ltl(_))) if id.contains("-CTL") => Question::Unsupported(*ctl(span)),
+            (None, Some(PropertyKind::Ltl(_))) if id.contains("-CTL") => {
+                PropertyKind::Unsupported(ctl(span).message)
+            }
             (None, Some(question)) => question,
             (None, None) => {
                 self.errors.push(*fail("bad-formula", "the property has no formula", span, "this property"));
                 return;
             }
         };
-        self.properties.push(Property { id, span, question });
+        self.properties.push(Property { name: id, span: Some(span), asked: Asked::ByDefault, kind });
     }
 }

@@ -1,8 +1,8 @@
 //! The questions of the Model Checking Contest: its examinations and its formula files.
 //!
-//! A formula file has properties with ids, each of which becomes a [`Question`] about the net. The
+//! A formula file has properties with ids, each of which becomes a [`Property`] of the net. The
 //! examinations without a file ask one fixed question each ([`Model::global_question`]). What the
-//! contest asks and Stubborn has no words for (CTL) is kept as [`Question::Unsupported`], so that the
+//! contest asks and Stubborn has no words for (CTL) is kept as [`PropertyKind::Unsupported`], so that the
 //! other properties of a file can be answered.
 
 mod build;
@@ -11,10 +11,11 @@ mod file;
 
 use std::fmt;
 use std::str::FromStr;
+use std::sync::Arc;
 
-use base::{Diagnostic, Diagnostics, SourceId, Span};
-use ltl::{Formula, Prop};
-use model::{BinaryOp, ExprId};
+use base::{Budget, Diagnostic, Limit, SourceId};
+use language::{Asked, Property, PropertyKind, Trouble};
+use model::{BinaryOp, ExprId, Exprs};
 
 use crate::lower::Model;
 use crate::net::{PlaceId, TransitionId};
@@ -100,83 +101,65 @@ impl FromStr for Examination {
     }
 }
 
-/// A property of a formula file.
-#[derive(Clone, Debug)]
-pub struct Property {
-    /// Its `id`, which answers begin with.
-    pub id: String,
-    /// Where the id is written.
-    pub span: Span,
-    /// What it asks.
-    pub question: Question,
-}
-
-/// A formula of linear temporal logic about every run.
-#[derive(Clone, Debug)]
-pub struct Ltl {
-    /// The formula, of [`Model::formulas`].
-    pub formula: Formula,
-    /// Its propositions, and when they are true.
-    pub propositions: Vec<(Prop, ExprId)>,
-}
-
-/// A question about a net. A *marking* is one that can be reached.
-#[derive(Clone, Debug)]
-pub enum Question {
-    /// Is this true in every marking?
-    Invariant(ExprId),
-    /// Is this true in some marking?
-    Possible(ExprId),
-    /// Do all runs satisfy the formula? The last marking of a run that ends is repeated for ever.
-    Ltl(Ltl),
-    /// What is the greatest value in any marking?
-    Maximum(ExprId),
-    /// Is each of these true in some marking?
-    AllPossible(Vec<ExprId>),
-    /// Is one of these true in every marking?
-    SomeInvariant(Vec<ExprId>),
-    /// Can each of these be made true, from every marking?
-    AllLive(Vec<ExprId>),
-    /// Something else, and what to say about it.
-    Unsupported(Diagnostic),
-}
-
 impl Model {
     /// Reads a formula file of the contest: the text of `source`.
     ///
     /// # Errors
-    /// The file is not one, or names a place or transition that the net does not have.
-    pub fn read_formulas(&mut self, text: &str, source: SourceId) -> Result<Vec<Property>, Diagnostics> {
+    /// The file is not one, or names a place or transition that the net does not have; or the budget is spent.
+    pub fn read_formulas(
+        &mut self,
+        text: &str,
+        source: SourceId,
+        budget: &mut Budget<'_>,
+    ) -> Result<Vec<Property>, Trouble> {
         let net = self.net().clone();
-        file::read(build::Builder::new(&net, &mut self.system.exprs, &mut self.formulas), text, source)
+        let exprs = &mut Arc::make_mut(&mut self.system).exprs;
+        file::read(build::Builder::new(&net, exprs, &mut self.formulas), text, source, budget)
     }
 
     /// The question of an examination that has no file; nothing for those that have, and for
     /// `StateSpace`.
-    pub fn global_question(&mut self, examination: Examination) -> Option<Question> {
+    ///
+    /// # Errors
+    /// The budget is spent.
+    pub fn global_question(
+        &mut self,
+        examination: Examination,
+        budget: &mut Budget<'_>,
+    ) -> Result<Option<Property>, Limit> {
         let net = self.net().clone();
-        let exprs = &mut self.system.exprs;
-        let fireable = |exprs: &mut model::Exprs| -> Vec<ExprId> {
+        let exprs = &mut Arc::make_mut(&mut self.system).exprs;
+        budget.hold((NODE_BYTES * (net.places.len() + net.transitions.len() + net.n_arcs())) as u64)?;
+        let mut fireable = |exprs: &mut Exprs| -> Result<Vec<ExprId>, Limit> {
             let transitions = (0..net.transitions.len()).map(TransitionId::new);
-            transitions.map(|transition| predicates::fireable(&net, exprs, &[transition])).collect()
+            let each = |transition| {
+                budget.tick()?;
+                Ok(predicates::fireable(&net, exprs, &[transition]))
+            };
+            transitions.map(each).collect()
         };
         let places = (0..net.places.len()).map(PlaceId::new);
-        match examination {
-            Examination::ReachabilityDeadlock => Some(Question::Possible(predicates::deadlock(&net, exprs))),
+        let kind = match examination {
+            Examination::ReachabilityDeadlock => PropertyKind::Possible(predicates::deadlock(&net, exprs)),
             Examination::OneSafe => {
                 let safe: Vec<ExprId> =
                     places.map(|place| predicates::compare(exprs, BinaryOp::Le, place, 1)).collect();
-                Some(Question::Invariant(exprs.fold(BinaryOp::And, 1, &safe)))
+                PropertyKind::Invariant(exprs.fold(BinaryOp::And, 1, &safe))
             }
             Examination::StableMarking => {
                 let initial = |place: PlaceId| net.place(place).initial;
                 let stable =
                     places.map(|place| predicates::compare(exprs, BinaryOp::Eq, place, initial(place)));
-                Some(Question::SomeInvariant(stable.collect()))
+                PropertyKind::SomeInvariant(stable.collect())
             }
-            Examination::QuasiLiveness => Some(Question::AllPossible(fireable(exprs))),
-            Examination::Liveness => Some(Question::AllLive(fireable(exprs))),
-            _ => None,
-        }
+            Examination::QuasiLiveness => PropertyKind::AllPossible(fireable(exprs)?),
+            Examination::Liveness => PropertyKind::AllLive(fireable(exprs)?),
+            _ => return Ok(None),
+        };
+        let name = examination.name().to_owned();
+        Ok(Some(Property { name, span: None, asked: Asked::ByDefault, kind }))
     }
 }
+
+/// What a node of an expression takes, with the table that finds it.
+const NODE_BYTES: usize = 40;

@@ -1,6 +1,7 @@
 //! The end of reading: ids are looked up, and arcs and units become parts of a net.
 
-use base::{Diagnostic, Diagnostics, Span};
+use base::{Budget, Diagnostic, Diagnostics, Span};
+use language::Trouble;
 use rustc_hash::FxHashMap;
 
 use super::{Arc, RawUnits, Reader, Role, Symbol};
@@ -8,10 +9,11 @@ use crate::errors::{shown, suggest};
 use crate::net::{Names, Net, Node, PlaceId, Unit, UnitId, Units};
 
 /// Puts a net together from what was read.
-pub(super) fn net(mut reader: Reader) -> Result<Net, Diagnostics> {
+pub(super) fn net(mut reader: Reader, budget: &mut Budget<'_>) -> Result<Net, Trouble> {
     let nodes = nodes(&mut reader);
     let arcs = std::mem::take(&mut reader.arcs);
     for arc in &arcs {
+        budget.tick()?;
         if let Err(error) = add_arc(&mut reader, &nodes, arc) {
             reader.errors.push(*error);
         }
@@ -20,6 +22,7 @@ pub(super) fn net(mut reader: Reader) -> Result<Net, Diagnostics> {
         }
     }
     for transition in &mut reader.transitions {
+        budget.tick()?;
         for (list, what) in [(&mut transition.inputs, "takes"), (&mut transition.outputs, "gives")] {
             if let Err(place) = merge(list) {
                 let (transition, place) = (shown(&transition.id), shown(&reader.places[place.index()].id));
@@ -29,7 +32,7 @@ pub(super) fn net(mut reader: Reader) -> Result<Net, Diagnostics> {
         }
     }
     if reader.errors.has_errors() {
-        return Err(reader.errors);
+        return Err(reader.errors.into());
     }
     let names = Names::new(&reader.places, &reader.transitions);
     let units = units(&mut reader, &names);

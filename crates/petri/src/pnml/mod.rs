@@ -10,7 +10,8 @@
 mod assemble;
 mod kind;
 
-use base::{Diagnostic, Diagnostics, SourceId, Span};
+use base::{Budget, Diagnostic, Diagnostics, SourceId, Span};
+use language::Trouble;
 use rustc_hash::FxHashMap;
 
 use crate::errors::{Fail, fail, shown};
@@ -20,11 +21,14 @@ use crate::xml::{Tag, Token, Xml};
 /// Reads a PNML file: the text of `source`.
 ///
 /// # Errors
-/// Everything that is wrong with the file, as far as it could be read, each with its place.
-pub fn read(text: &str, source: SourceId) -> Result<Net, Diagnostics> {
+/// Everything that is wrong with the file, as far as it could be read, each with its place; or the budget is
+/// spent.
+pub fn read(text: &str, source: SourceId, budget: &mut Budget<'_>) -> Result<Net, Trouble> {
     let mut reader = Reader::new(Span::new(source, text.len(), text.len()));
     let mut xml = Xml::new(text, source);
     let read = loop {
+        budget.tick()?;
+        budget.hold(std::mem::take(&mut reader.bytes))?;
         match xml.next() {
             Ok(Token::Open(tag)) => match reader.open(&tag) {
                 Ok(()) => {}
@@ -39,8 +43,15 @@ pub fn read(text: &str, source: SourceId) -> Result<Net, Diagnostics> {
     if let Err(error) = read {
         reader.errors.push(*error);
     }
-    if reader.errors.has_errors() { Err(reader.errors) } else { assemble::net(reader) }
+    if reader.errors.has_errors() { Err(reader.errors.into()) } else { assemble::net(reader, budget) }
 }
+
+/// What a node takes, about, with the tables that find it, beside its id and name.
+const NODE_BYTES: u64 = 300;
+/// What an arc takes.
+const ARC_BYTES: u64 = 80;
+/// What a name in a list of nested units takes, beside its text.
+const NAME_BYTES: u64 = 40;
 
 /// An open element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -121,6 +132,8 @@ struct Reader {
     errors: Diagnostics,
     warnings: Diagnostics,
     end: Span,
+    /// What was kept since the budget was told.
+    bytes: u64,
 }
 
 impl Reader {
@@ -142,6 +155,7 @@ impl Reader {
             errors: Diagnostics::new(),
             warnings: Diagnostics::new(),
             end,
+            bytes: 0,
         }
     }
 
@@ -250,6 +264,7 @@ impl Reader {
         kind::check_arc(tag)?;
         let (source, target) = (tag.required("source")?, tag.required("target")?);
         let (source, target) = (self.symbol(&source), self.symbol(&target));
+        self.bytes += ARC_BYTES;
         self.arcs.push(Arc { source, target, weight: 1, span: tag.span });
         Ok(Element::Arc)
     }
@@ -258,6 +273,7 @@ impl Reader {
         if let Some(&symbol) = self.symbols.get(id) {
             return symbol;
         }
+        self.bytes += NODE_BYTES + 3 * id.len() as u64;
         // A text of at most 1 GiB has far fewer than 2^32 ids.
         let symbol = self.roles.len() as Symbol;
         self.symbols.insert(id.to_owned(), symbol);
@@ -321,13 +337,16 @@ impl Reader {
             _ => None,
         };
         if let Some(named) = named {
+            self.bytes += name.as_ref().map_or(0, |name| NAME_BYTES + 2 * name.len() as u64);
             *named = name;
         }
     }
 
     fn end_list(&mut self, list: fn(&mut RawUnit) -> &mut Vec<String>) {
         if let Some(unit) = self.units.units.last_mut() {
-            list(unit).extend(self.buffer.split_whitespace().map(str::to_owned));
+            let names = list(unit);
+            names.extend(self.buffer.split_whitespace().map(str::to_owned));
+            self.bytes += NAME_BYTES * names.len() as u64 + self.buffer.len() as u64;
         }
     }
 

@@ -51,10 +51,10 @@
 use std::collections::VecDeque;
 
 use base::{Budget, Limit};
+use language::Preserve;
 
 use super::parts::PartId;
-use super::rule::Preserve;
-use super::work::{Leftover, PlaceState, Step, Work, poll, weight_of};
+use super::work::{Leftover, PlaceState, Step, Work, weight_of};
 
 /// Which of the rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,7 +85,7 @@ pub(super) fn apply(work: &mut Work<'_>, kind: Kind, budget: &mut Budget<'_>) ->
     let mut is_open = vec![false; work.places.len()];
     open.iter().for_each(|&place| is_open[place as usize] = true);
     while let Some(place) = open.pop_front() {
-        poll(budget)?;
+        budget.tick()?;
         is_open[place as usize] = false;
         let Some(near) = agglomerate(work, kind, place) else { continue };
         work.n_applied += 1;

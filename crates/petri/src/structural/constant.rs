@@ -13,12 +13,12 @@
 
 use base::{Budget, Limit};
 
-use super::work::{PlaceState, Work, poll, weight_of};
+use super::work::{PlaceState, Work, weight_of};
 
 pub(super) fn apply(work: &mut Work<'_>, budget: &mut Budget<'_>) -> Result<(), Limit> {
     work.tidy_up();
     for place in work.place_list() {
-        poll(budget)?;
+        budget.tick()?;
         if work.neighbors(place).any(|(_, step)| weight_of(&step.changes, place) != 0)
             || (work.is_observed(place) && work.neighbors(place).next().is_none())
         {

@@ -25,14 +25,14 @@ use base::{Budget, Limit};
 use rustc_hash::FxHashMap;
 
 use super::parts::PartId;
-use super::work::{Arcs, PlaceState, Step, Work, poll};
+use super::work::{Arcs, PlaceState, Step, Work};
 
 pub(super) fn apply(work: &mut Work<'_>, budget: &mut Budget<'_>) -> Result<(), Limit> {
     work.tidy_up();
     let moves = Moves::new(work);
     let mut is_done = vec![false; work.places.len()];
     for place in work.place_list() {
-        poll(budget)?;
+        budget.tick()?;
         if is_done[place as usize] || moves.from[place as usize].is_empty() {
             continue;
         }

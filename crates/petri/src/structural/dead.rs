@@ -16,7 +16,7 @@
 
 use base::{Budget, Limit};
 
-use super::work::{Work, poll};
+use super::work::Work;
 
 pub(super) fn apply(work: &mut Work<'_>, budget: &mut Budget<'_>) -> Result<(), Limit> {
     work.tidy_up();
@@ -48,7 +48,7 @@ fn may_fire(work: &Work<'_>, budget: &mut Budget<'_>) -> Result<Vec<bool>, Limit
         }
     }
     while let Some(step) = open.pop() {
-        poll(budget)?;
+        budget.tick()?;
         may_fire[step as usize] = true;
         let Some(it) = work.get(step) else { continue };
         for &(place, _) in it.changes.iter().filter(|(_, change)| *change > 0) {
@@ -73,7 +73,7 @@ fn exceeding(work: &Work<'_>, budget: &mut Budget<'_>) -> Result<Vec<u32>, Limit
     let mut needed: Vec<i128> = vec![0; work.step_list().last().map_or(0, |last| *last as usize + 1)];
     let mut dead = Vec::new();
     for sum in work.sums {
-        poll(budget)?;
+        budget.tick()?;
         for &(place, weight) in sum.places.iter().filter(|(place, _)| work.is_here(*place)) {
             for (step, it) in work.consumers(place) {
                 let tokens = i128::from(super::work::weight_of(&it.inputs, place));

@@ -24,7 +24,7 @@
 use base::{Budget, Limit};
 use rustc_hash::FxHashMap;
 
-use super::work::{PlaceState, Work, poll, weight_of};
+use super::work::{PlaceState, Work, weight_of};
 
 /// Why a place is implicit: `times · p ≥ Σ weight · q + c`.
 pub(super) struct Proof {
@@ -41,7 +41,7 @@ const MAX_TRIED: usize = 6;
 pub(super) fn apply(work: &mut Work<'_>, budget: &mut Budget<'_>) -> Result<(), Limit> {
     work.tidy_up();
     for place in work.place_list() {
-        poll(budget)?;
+        budget.tick()?;
         if !work.is_observed(place) && is_redundant(work, place) {
             work.remove_place(place, PlaceState::Removed);
             work.n_applied += 1;

@@ -1,6 +1,6 @@
 //! Structural reductions: a net becomes a smaller one that has the same answers.
 //!
-//! [`reduce`] applies rules as long as one applies. Each rule is in its own file, which says when it is
+//! [`Reducer::reduce`] applies rules as long as one applies. Each rule is in its own file, which says when it is
 //! right and why; whether it may be used depends on what has to be kept ([`Keep`]):
 //!
 //! | rule | file | deadlocks | markings | words |
@@ -45,51 +45,66 @@ mod replaceable;
 mod rule;
 mod work;
 
+use std::sync::Arc;
+
 use base::{Budget, Limit};
 
 use crate::invariants::TokenSum;
 use crate::net::Net;
 use agglomerate::Kind;
 pub use reduced::{Fate, Reduced};
-pub use rule::{Keep, Preserve, Rule, Rules};
+pub use rule::{Keep, Rule, Rules};
 use work::Work;
 
 /// Every round makes the net smaller, but a large net should not be looked at too often.
 const MAX_ROUNDS: usize = 200;
 
-/// Makes a net smaller and keeps what has to be kept. If the budget is spent, the result is right and
-/// just not as small as it might be. If there are several questions about a net, a [`Reducer`] saves time.
-pub fn reduce(net: &Net, keep: &Keep, rules: Rules, budget: &mut Budget<'_>) -> Reduced {
-    Reducer::new(net).reduce(keep, rules, budget)
-}
-
 /// A net, and what is known about it whatever has to be kept. To find that out takes longer than most
 /// reductions.
-pub struct Reducer<'n> {
-    net: &'n Net,
+#[derive(Clone, Debug)]
+pub struct Reducer {
+    net: Arc<Net>,
     sums: Vec<TokenSum>,
     bounds: Vec<Option<i64>>,
 }
 
-impl<'n> Reducer<'n> {
+impl Reducer {
     /// Looks at a net.
-    pub fn new(net: &'n Net) -> Reducer<'n> {
-        let sums = net.token_sums();
+    ///
+    /// # Errors
+    /// The budget is spent.
+    pub fn new(net: Arc<Net>, budget: &mut Budget<'_>) -> Result<Reducer, Limit> {
+        let sums = net.token_sums(budget)?;
         let bounds = TokenSum::place_bounds(&sums, net.places.len());
-        Reducer { net, sums, bounds }
+        Ok(Reducer { net, sums, bounds })
     }
 
-    /// Makes the net smaller: see [`reduce`].
-    pub fn reduce(&self, keep: &Keep, rules: Rules, budget: &mut Budget<'_>) -> Reduced {
-        let mut work = Work::new(self.net, keep, &self.sums, &self.bounds);
+    /// Makes the net smaller and keeps what has to be kept. If the budget is spent on the way, the result is
+    /// right and just not as small as it might be.
+    ///
+    /// # Errors
+    /// There is not even room for a copy of the net.
+    pub fn reduce(&self, keep: &Keep, rules: Rules, budget: &mut Budget<'_>) -> Result<Reduced, Limit> {
+        let mut part = budget.share();
+        part.hold(Work::bytes(&self.net))?;
+        let mut work = Work::new(&self.net, keep, &self.sums, &self.bounds);
         let mut counts = [0; Rule::ALL.len()];
-        let stop = fixpoint(&mut work, rules, &mut counts, budget).err();
+        let stop = fixpoint(&mut work, rules, &mut counts, &mut part).err();
         let applied = Rule::ALL.into_iter().zip(counts).filter(|(_, count)| *count > 0).collect();
-        Reduced::new(self.net, &work, applied, stop)
+        Ok(Reduced::new(&self.net, &work, applied, stop))
     }
 
-    pub(crate) fn into_sums(self) -> Vec<TokenSum> {
-        self.sums
+    pub(crate) fn net(&self) -> &Arc<Net> {
+        &self.net
+    }
+
+    /// The most tokens that places can hold, where that is known.
+    pub(crate) fn bounds(&self) -> &[Option<i64>] {
+        &self.bounds
+    }
+
+    pub(crate) fn sums(&self) -> &[TokenSum] {
+        &self.sums
     }
 }
 

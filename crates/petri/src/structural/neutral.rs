@@ -12,9 +12,9 @@
 //! Petri nets* (JLAMP 2019); the condition for deadlocks is ours.
 
 use base::{Budget, Limit};
+use language::Preserve;
 
-use super::rule::Preserve;
-use super::work::{Work, poll};
+use super::work::Work;
 
 pub(super) fn apply(work: &mut Work<'_>, budget: &mut Budget<'_>) -> Result<(), Limit> {
     if work.preserve == Preserve::Stuttering {
@@ -22,7 +22,7 @@ pub(super) fn apply(work: &mut Work<'_>, budget: &mut Budget<'_>) -> Result<(), 
     }
     let counts_deadlocks = work.preserve == Preserve::Deadlocks || work.observes_deadlock;
     for step in work.step_list() {
-        poll(budget)?;
+        budget.tick()?;
         let Some(it) = work.get(step).filter(|it| it.changes.is_empty()) else { continue };
         // A transition that needs nothing is not looked for: then there is no deadlock at all.
         let is_covered = || {

@@ -19,7 +19,7 @@ use base::{Budget, Limit};
 use rustc_hash::FxHashMap;
 
 use super::implicit::{Proof, is_implicit};
-use super::work::{Arcs, PlaceState, Work, poll, weight_of};
+use super::work::{Arcs, PlaceState, Work, weight_of};
 
 /// Each place is compared with so many of those that change as it does.
 const MAX_COMPARED: usize = 16;
@@ -28,7 +28,7 @@ pub(super) fn apply(work: &mut Work<'_>, budget: &mut Budget<'_>) -> Result<(), 
     work.tidy_up();
     let mut alike: FxHashMap<Arcs, Vec<(u32, i64)>> = FxHashMap::default();
     for place in work.place_list() {
-        poll(budget)?;
+        budget.tick()?;
         let (changes, factor) = normalized(work, place);
         if changes.is_empty() {
             continue;

@@ -1,6 +1,6 @@
 //! A reduced net, and the way back: what its places, markings and runs are in the original.
 
-use base::{Diagnostics, Limit};
+use base::{Budget, Diagnostics, Limit};
 use model::{Expr, ExprId, Exprs};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -146,8 +146,11 @@ impl Reduced {
 
     /// Bounds to lower the net with: [`Bounds::guess`], but what is known about the original is not
     /// looked for again.
-    pub fn bounds(&self) -> Bounds {
-        Bounds::guess_knowing(&self.net, self.most.clone())
+    ///
+    /// # Errors
+    /// The budget is spent.
+    pub fn bounds(&self, budget: &mut Budget<'_>) -> Result<Bounds, Limit> {
+        Bounds::guess_knowing(&self.net, self.most.clone(), budget)
     }
 
     /// Whether anything was changed.

@@ -20,9 +20,9 @@
 //! for Petri nets* (JLAMP 2019). Sources: Thierry-Mieg, *Structural reductions revisited* (Petri Nets 2020).
 
 use base::{Budget, Limit};
+use language::Preserve;
 
-use super::rule::Preserve;
-use super::work::{PlaceState, Step, Work, poll, weight_of};
+use super::work::{PlaceState, Step, Work, weight_of};
 
 /// Whether only the markings of observed places count.
 fn is_about_markings(work: &Work<'_>) -> bool {
@@ -45,7 +45,7 @@ pub(super) fn apply_irrelevant(work: &mut Work<'_>, budget: &mut Budget<'_>) -> 
         }
     }
     while let Some(step) = open.pop() {
-        poll(budget)?;
+        budget.tick()?;
         let Some(it) = work.get(step) else { continue };
         for &(place, _) in &it.inputs {
             if work.is_observed(place) || std::mem::replace(&mut is_needed[place as usize], true) {
@@ -85,7 +85,7 @@ pub(super) fn apply_sources(work: &mut Work<'_>, budget: &mut Budget<'_>) -> Res
         return Ok(());
     }
     for step in work.step_list() {
-        poll(budget)?;
+        budget.tick()?;
         if is_source(work, step) && remove_source(work, step).is_some() {
             work.n_applied += 1;
         }

@@ -18,10 +18,10 @@
 //! condition for words is ours.
 
 use base::{Budget, Limit};
+use language::Preserve;
 use rustc_hash::FxHashMap;
 
-use super::rule::Preserve;
-use super::work::{Arcs, Step, Work, combine, poll};
+use super::work::{Arcs, Step, Work, combine};
 
 /// Each transition is compared with so many of those with the same effect.
 const MAX_COMPARED: usize = 64;
@@ -31,7 +31,7 @@ const WORK: usize = 3_000_000;
 pub(super) fn apply_parallel(work: &mut Work<'_>, budget: &mut Budget<'_>) -> Result<(), Limit> {
     let mut alike: FxHashMap<Arcs, Vec<u32>> = FxHashMap::default();
     for step in work.step_list() {
-        poll(budget)?;
+        budget.tick()?;
         let Some(it) = work.get(step).cloned() else { continue };
         let others = alike.entry(it.changes.clone()).or_default();
         if others.iter().any(|&other| work.get(other).is_some_and(|other| other.needs_at_most(&it))) {
@@ -66,7 +66,7 @@ pub(super) fn apply_redundant(work: &mut Work<'_>, budget: &mut Budget<'_>) -> R
     }
     let mut left = WORK;
     for step in steps {
-        poll(budget)?;
+        budget.tick()?;
         let Some(it) = work.get(step) else { continue };
         if is_replaceable(work, step, it, &by_changes, &sources, &mut left) {
             work.remove_step(step);

@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use base::Diagnostic;
+use language::Preserve;
 use model::{Expr, ExprId, Exprs};
 
 use crate::net::{Net, PlaceId};
@@ -133,23 +134,16 @@ impl Rules {
     }
 }
 
+impl From<&language::Rules> for Rules {
+    fn from(rules: &language::Rules) -> Rules {
+        Rule::ALL.into_iter().filter(|rule| rules.allows(rule.name())).collect()
+    }
+}
+
 impl FromIterator<Rule> for Rules {
     fn from_iter<I: IntoIterator<Item = Rule>>(rules: I) -> Rules {
         rules.into_iter().fold(Rules::NONE, Rules::with)
     }
-}
-
-/// Which questions about the reduced net have the answers of the original.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Preserve {
-    /// Whether a marking can be reached in which no transition is enabled.
-    Deadlocks,
-    /// Which numbers of tokens the observed places can have at the same time.
-    Reachability,
-    /// Which words the runs have, apart from repeated letters, where a letter is the tokens of the
-    /// observed places and the last marking of a run that ends is repeated for ever: formulas of linear
-    /// temporal logic without X.
-    Stuttering,
 }
 
 /// What a reduction has to keep.

@@ -8,10 +8,10 @@
 //! kept places in a marking that the original can reach, by the written-out transitions
 //! ([`parts`](super::parts)) after the prologue.
 
-use base::{Budget, Limit, Progress};
+use language::Preserve;
 
 use super::parts::{PartId, Parts};
-use super::rule::{Keep, Preserve};
+use super::rule::Keep;
 use crate::invariants::TokenSum;
 use crate::net::{Net, PlaceId};
 
@@ -126,6 +126,11 @@ pub(super) struct Work<'f> {
 }
 
 impl<'f> Work<'f> {
+    /// What a net takes while it is being reduced: it may get twice as large, and is looked at in several ways.
+    pub(super) fn bytes(net: &Net) -> u64 {
+        (200 * (net.places.len() + net.transitions.len()) + 150 * net.n_arcs()) as u64
+    }
+
     pub(super) fn new(net: &Net, keep: &Keep, sums: &'f [TokenSum], bounds: &'f [Option<i64>]) -> Work<'f> {
         let mut observed = vec![false; net.places.len()];
         keep.places.iter().for_each(|place| observed[place.index()] = true);
@@ -266,9 +271,4 @@ impl<'f> Work<'f> {
     pub(super) fn may_lose(&self, place: u32) -> bool {
         self.preserve != Preserve::Stuttering || self.bounds[place as usize].is_some()
     }
-}
-
-/// Polls the budget while a net is looked at.
-pub(super) fn poll(budget: &mut Budget<'_>) -> Result<(), Limit> {
-    budget.poll(&Progress::default())
 }

@@ -8,12 +8,14 @@ pub(crate) mod nets;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use base::{Budget, SourceMap};
+use base::{Budget, Diagnostics, SourceMap};
 use check::search::bfs;
 use check::{Exact, Exploration, Goal, Stop};
+use language::{Property, Trouble};
 use model::System as _;
-use stubborn_petri::mcc::{Examination, Property};
-use stubborn_petri::{Bounds, Model, Net, read, to_utf8};
+use stubborn_petri::mcc::Examination;
+use stubborn_petri::structural::{Keep, Reduced, Reducer, Rules};
+use stubborn_petri::{Facts, Model, Net, read, to_utf8};
 
 const CORPUS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/mcc");
 
@@ -72,7 +74,10 @@ pub(crate) fn net(folder: &Path) -> Arc<Net> {
     let text = text(folder, "model.pnml");
     let mut sources = SourceMap::new();
     let source = sources.add("model.pnml", text.clone().into()).unwrap();
-    Arc::new(read(&text, source).unwrap_or_else(|errors| panic!("{folder:?}: {errors:?}")))
+    Arc::new(
+        read(&text, source, &mut Budget::unlimited())
+            .unwrap_or_else(|errors| panic!("{folder:?}: {errors:?}")),
+    )
 }
 
 /// The properties of a formula file.
@@ -80,22 +85,43 @@ pub(crate) fn properties(model: &mut Model, folder: &Path, examination: Examinat
     let file = format!("{examination}.xml");
     let text = text(folder, &file);
     let source = SourceMap::new().add(file, text.clone().into()).unwrap();
-    let properties =
-        model.read_formulas(&text, source).unwrap_or_else(|errors| panic!("{folder:?}: {errors:?}"));
+    let properties = model
+        .read_formulas(&text, source, &mut Budget::unlimited())
+        .unwrap_or_else(|errors| panic!("{folder:?}: {errors:?}"));
     assert_eq!(properties.len(), 16);
     properties
+}
+
+/// What is wrong with a text that was read without limits.
+pub(crate) fn mistakes(trouble: Trouble) -> Diagnostics {
+    match trouble {
+        Trouble::Wrong(mistakes) => mistakes,
+        Trouble::Limit(limit) => panic!("{limit}"),
+    }
 }
 
 /// Reads a net from a text that has one.
 pub(crate) fn net_of(text: &str) -> Arc<Net> {
     let mut sources = SourceMap::new();
     let source = sources.add("net.pnml", text.into()).unwrap();
-    Arc::new(read(text, source).unwrap_or_else(|errors| panic!("{errors:?}")))
+    Arc::new(read(text, source, &mut Budget::unlimited()).unwrap_or_else(|errors| panic!("{errors:?}")))
 }
 
 /// The net as a model, with bounds that are guessed.
 pub(crate) fn lower(net: &Arc<Net>) -> Model {
-    net.lower(Bounds::guess(net))
+    Model::new(net, &mut Budget::unlimited()).unwrap()
+}
+
+/// The net made smaller, without limits.
+pub(crate) fn reduce(net: &Arc<Net>, keep: &Keep, rules: Rules) -> Reduced {
+    let budget = &mut Budget::unlimited();
+    Reducer::new(net.clone(), budget).unwrap().reduce(keep, rules, budget).unwrap()
+}
+
+/// What is known about all markings of a net.
+pub(crate) fn facts(net: &Arc<Net>) -> Facts {
+    let budget = &mut Budget::unlimited();
+    Facts::new(&Arc::new(Reducer::new(net.clone(), budget).unwrap()), budget).unwrap()
 }
 
 /// Explores a net, and starts again wherever a place is too small. Returns how often that was, too.
@@ -104,9 +130,9 @@ pub(crate) fn explore(model: &mut Model, goals: &[Goal], max_states: u64) -> (Ex
         let mut budget = Budget::unlimited();
         budget.max_states = max_states;
         let mut store = Exact::new(model.system.width(), u64::MAX);
-        let explored = bfs::search(&model.system, &mut store, goals, &mut budget);
+        let explored = bfs::search(&*model.system, &mut store, goals, &mut budget);
         match &explored.stop {
-            Some(Stop::Fault(error, _)) if model.widen(error) => {}
+            Some(Stop::Fault(error, _)) if model.widen(error, &mut Budget::unlimited()).unwrap() => {}
             _ => return (explored, store, restarts),
         }
     }

@@ -19,7 +19,7 @@ pub(super) enum Role {
 const CLAUSE_WORDS: [&str; 7] =
     ["initial", "alphabet", "watch", "reject", "deadlock", "livelock", "infinite"];
 
-impl<'a> Parser<'a> {
+impl<'a, 'm> Parser<'a, 'm> {
     /// `[i in 0..N]`, or nothing.
     pub(super) fn parameters(&mut self) -> Parsed<Vec<Binder<'a>>> {
         let mut parameters = Vec::new();
@@ -120,7 +120,7 @@ impl<'a> Parser<'a> {
     fn entries<T>(
         &mut self,
         entries: &mut Vec<Entry<'a, T>>,
-        mut read: impl FnMut(&mut Parser<'a>) -> Parsed<T>,
+        mut read: impl FnMut(&mut Parser<'a, 'm>) -> Parsed<T>,
     ) -> Parsed<()> {
         loop {
             let what = read(self)?;

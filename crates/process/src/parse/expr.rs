@@ -40,7 +40,7 @@ fn operator(kind: Kind) -> Option<(BinaryOp, u8)> {
     })
 }
 
-impl<'a> Parser<'a> {
+impl<'a> Parser<'a, '_> {
     pub(super) fn expr(&mut self) -> Parsed<Expr<'a>> {
         self.binary(0)
     }

@@ -15,7 +15,7 @@ const ITEM_WORDS: [&str; 8] = ["const", "process", "tester", "spec", "ltl", "inv
 /// What is expected where a declaration begins.
 const ITEM: &str = "`const`, `process`, `tester`, `spec`, `ltl`, `invariant`, `fair` or `deadlock-free`";
 
-impl<'a> Parser<'a> {
+impl<'a> Parser<'a, '_> {
     pub(super) fn file(&mut self) -> File<'a> {
         let mut file = File::default();
         while self.peek() != Kind::End {

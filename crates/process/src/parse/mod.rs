@@ -14,6 +14,7 @@ use base::{SourceId, Span};
 use crate::ast::{Binder, Expr, File, Name, Place, Range};
 use crate::errors::{Fail, fail};
 use crate::lexer::{Kind, Token, tokens};
+use crate::meter::Meter;
 
 type Parsed<T> = Result<T, Fail>;
 
@@ -27,15 +28,21 @@ const MAX_NAME_BYTES: usize = 1000;
 const MAX_ERRORS: usize = 100;
 
 /// Reads a whole file. Broken parts are left out of the tree, each with an error.
-pub(crate) fn file(text: &str, source: SourceId) -> (File<'_>, Vec<Fail>) {
-    let mut parser = Parser::new(text, source, 0);
+/// If the budget is spent, nothing but the meter says so.
+pub(crate) fn file<'a, 'm>(text: &'a str, source: SourceId, meter: &'m Meter<'m>) -> (File<'a>, Vec<Fail>) {
+    let mut parser = Parser::new(text, source, 0, meter);
     let file = parser.file();
     (file, parser.errors)
 }
 
 /// Reads a text that is one expression.
-pub(crate) fn expression(text: &str, source: SourceId, offset: usize) -> Parsed<Expr<'_>> {
-    let mut parser = Parser::new(text, source, offset);
+pub(crate) fn expression<'a, 'm>(
+    text: &'a str,
+    source: SourceId,
+    offset: usize,
+    meter: &'m Meter<'m>,
+) -> Parsed<Expr<'a>> {
+    let mut parser = Parser::new(text, source, offset, meter);
     let expr = parser.expr()?;
     match parser.peek() {
         Kind::End => Ok(expr),
@@ -53,7 +60,7 @@ fn bounded(name: Name<'_>) -> Parsed<Name<'_>> {
     Err(Box::new(error.with_help(format!("at most {MAX_NAME_BYTES} are allowed"))))
 }
 
-struct Parser<'a> {
+struct Parser<'a, 'm> {
     text: &'a str,
     /// Where the text begins in its source.
     offset: usize,
@@ -62,11 +69,13 @@ struct Parser<'a> {
     /// How many calls for subexpressions are open.
     depth: u32,
     errors: Vec<Fail>,
+    meter: &'m Meter<'m>,
 }
 
-impl<'a> Parser<'a> {
-    fn new(text: &'a str, source: SourceId, offset: usize) -> Parser<'a> {
-        Parser { text, offset, tokens: tokens(text, source, offset), at: 0, depth: 0, errors: Vec::new() }
+impl<'a, 'm> Parser<'a, 'm> {
+    fn new(text: &'a str, source: SourceId, offset: usize, meter: &'m Meter<'m>) -> Parser<'a, 'm> {
+        let tokens = tokens(text, source, offset, meter);
+        Parser { text, offset, tokens, at: 0, depth: 0, errors: Vec::new(), meter }
     }
 
     /// Keeps an error. After very many the rest of the text is not worth reading.
@@ -92,7 +101,9 @@ impl<'a> Parser<'a> {
 
     fn bump(&mut self) -> Token {
         let token = self.token();
-        if token.kind != Kind::End {
+        if self.meter.take(0).is_err() {
+            self.at = self.tokens.len() - 1;
+        } else if token.kind != Kind::End {
             self.at += 1;
         }
         token

@@ -5,9 +5,10 @@
 use std::collections::{HashMap, HashSet, VecDeque};
 
 use automata::Tester;
-use base::{Diagnostics, SourceMap};
+use base::{Budget, Diagnostics, SourceMap};
+use language::{Loader, Observed, Trouble};
 use model::{LabelId, reference};
-use stubborn_process::{Loader, Model, Observed, Options, load};
+use stubborn_process::{Model, Options, load};
 
 /// Loads a text; messages are shown as `line:column code: message (help)`.
 pub(crate) fn load_text(
@@ -19,7 +20,16 @@ pub(crate) fn load_text(
     let source = sources.add("test.proc", text.into()).unwrap();
     let constants = constants.iter().map(|&(name, value)| (name.to_owned(), value)).collect();
     let options = Options { constants, ..Options::default() };
-    load(&mut sources, source, &options, loader).map_err(|errors| show(&errors, &sources))
+    load(&mut sources, source, &options, loader, &mut Budget::unlimited())
+        .map_err(|trouble| show(&mistakes(trouble), &sources))
+}
+
+/// What is wrong with a text that was read without limits.
+pub(crate) fn mistakes(trouble: Trouble) -> Diagnostics {
+    match trouble {
+        Trouble::Wrong(mistakes) => mistakes,
+        Trouble::Limit(limit) => panic!("{limit}"),
+    }
 }
 
 /// Loads a text that names no files.

@@ -9,7 +9,7 @@ use super::build::{El, Kind};
 use super::link::{Linked, Linker, MAX_EDGES, RawEdge, Step};
 use super::{Edge, Flow, Location, LocationId};
 
-impl<'p> Linker<'p> {
+impl<'p> Linker<'p, '_> {
     /// The statements whose edges an element has.
     fn own(&self, el: El) -> &[El] {
         match &self.steps[el] {
@@ -88,13 +88,14 @@ impl<'p> Linker<'p> {
             found.reverse();
             found.append(&mut edges[el]);
             edges[el] = found;
+            // One more copy becomes an edge of the graph.
+            self.cost.keep(edges[el].len() * (size_of::<(El, usize)>() + size_of::<Edge<'_>>()))?;
             n_edges += edges[el].len();
             if n_edges > MAX_EDGES {
                 let message =
                     format!("this proctype has more than {MAX_EDGES} steps, escapes counted everywhere");
-                return Err(
-                    Diagnostic::error("too-large", message).at(self.at(el).span, "the limit is reached here")
-                );
+                let error = Diagnostic::error("too-large", message);
+                return Err(error.at(self.at(el).span, "the limit is reached here").into());
             }
         }
         Ok(edges)

@@ -8,9 +8,11 @@
 use std::sync::Arc;
 
 use base::Diagnostic;
+use language::Trouble;
 
 use super::build::{El, Element, Elements, Kind, Seq, Sequence, Target};
-use super::{Action, Flow, inner_flow};
+use super::{Action, Edge, Flow, Location, inner_flow};
+use crate::cost::Cost;
 
 /// Longer chains of jumps are refused; Spin refuses more than 500.
 const MAX_JUMPS: usize = 1000;
@@ -18,11 +20,17 @@ const MAX_JUMPS: usize = 1000;
 /// Graphs with more edges are refused: every location has the edges of all escapes around it.
 pub(super) const MAX_EDGES: usize = 1_000_000;
 
-pub(super) type Linked<T> = Result<T, Diagnostic>;
+/// What an element takes until its graph is made, and the location that becomes of it.
+const ELEMENT_BYTES: usize =
+    size_of::<Element<'_>>() + size_of::<Step<'_>>() + size_of::<Location<'_>>() + size_of::<Edge<'_>>();
 
-pub(super) fn link(elements: Elements<'_>) -> Linked<Flow<'_>> {
+pub(super) type Linked<T> = Result<T, Trouble>;
+
+pub(super) fn link<'p>(elements: Elements<'p>, cost: &dyn Cost) -> Linked<Flow<'p>> {
+    cost.keep(elements.list.len() * ELEMENT_BYTES)?;
     let (n, n_sequences) = (elements.list.len(), elements.sequences.len());
     let mut linker = Linker {
+        cost,
         elements,
         done: vec![false; n],
         finished: vec![false; n_sequences],
@@ -67,7 +75,8 @@ pub(super) struct Marks {
     pub(super) progress: bool,
 }
 
-pub(super) struct Linker<'p> {
+pub(super) struct Linker<'p, 'c> {
+    pub(super) cost: &'c dyn Cost,
     pub(super) elements: Elements<'p>,
     done: Vec<bool>,
     /// The sequences of which all elements are done.
@@ -80,7 +89,7 @@ pub(super) struct Linker<'p> {
     pub(super) itself: Vec<El>,
 }
 
-impl<'p> Linker<'p> {
+impl<'p> Linker<'p, '_> {
     pub(super) fn at(&self, el: El) -> &Element<'p> {
         &self.elements.list[el]
     }
@@ -147,7 +156,7 @@ impl<'p> Linker<'p> {
             el = next;
         }
         let message = "jumps lead only to jumps here, in a circle or very many times";
-        Err(Diagnostic::error("endless-jump", message).at(self.at(start).span, "from here"))
+        Err(Diagnostic::error("endless-jump", message).at(self.at(start).span, "from here").into())
     }
 
     /// The first element of an option.
@@ -185,6 +194,7 @@ impl<'p> Linker<'p> {
     }
 
     fn element(&mut self, el: El) -> Linked<()> {
+        self.cost.tick()?;
         match self.at(el).kind {
             Kind::Unless => match self.at(el).subs.first().copied() {
                 Some(main) => self.sequence(main),
@@ -204,7 +214,7 @@ impl<'p> Linker<'p> {
             }
             Kind::DStep(inner, body) => {
                 self.enter(el, inner);
-                let flow = inner_flow(body, self.elements.labels, self.at(el).span)?;
+                let flow = inner_flow(body, self.elements.labels, self.at(el).span, self.cost)?;
                 self.basic(el, Action::DStep(Arc::new(flow)))
             }
             Kind::Basic(statement) => self.basic(el, Action::Stmt(statement)),
@@ -297,10 +307,11 @@ impl<'p> Linker<'p> {
                         }
                     }
                 }
+                self.cost.keep(flat.len() * size_of::<El>())?;
                 n_options += flat.len();
                 if n_options > MAX_EDGES {
                     let message = format!("nested selections have more than {MAX_EDGES} options together");
-                    return Err(Diagnostic::error("too-large", message).at(self.at(el).span, ""));
+                    return Err(Diagnostic::error("too-large", message).at(self.at(el).span, "").into());
                 }
                 self.steps[el] = Step::Choice(flat);
             }

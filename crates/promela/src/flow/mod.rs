@@ -34,8 +34,10 @@ mod weave;
 
 use std::sync::Arc;
 
-use base::{Diagnostic, Span, define_id};
+use base::{Span, define_id};
+use language::Trouble;
 
+use crate::cost::{self, Cost};
 use crate::program::{ProctypeId, ProctypeKind, Program, Stmt};
 
 define_id! {
@@ -123,18 +125,23 @@ impl<'p> Flow<'p> {
 ///
 /// # Errors
 /// Jumps that lead to each other in a circle.
-pub fn flow(program: &Program, id: ProctypeId) -> Result<Flow<'_>, Diagnostic> {
+pub fn flow(program: &Program, id: ProctypeId) -> Result<Flow<'_>, Trouble> {
+    cost::paid(|cost| flow_within(program, id, cost))
+}
+
+/// The same, as far as it can be paid for.
+pub(crate) fn flow_within<'p>(
+    program: &'p Program,
+    id: ProctypeId,
+    cost: &dyn Cost,
+) -> Result<Flow<'p>, Trouble> {
     let proctype = &program.proctypes[id.index()];
-    let elements = build::elements(
-        &proctype.body,
-        &proctype.labels,
-        build::Setting {
-            is_claim: proctype.kind == ProctypeKind::Never,
-            in_d_step: false,
-            end: proctype.end,
-        },
-    );
-    link::link(elements)
+    let setting = build::Setting {
+        is_claim: proctype.kind == ProctypeKind::Never,
+        in_d_step: false,
+        end: proctype.end,
+    };
+    link::link(build::elements(&proctype.body, &proctype.labels, setting), cost)
 }
 
 /// The graph of what stands in a d_step.
@@ -142,6 +149,8 @@ fn inner_flow<'p>(
     body: &'p [Stmt],
     labels: &'p [crate::program::Label],
     end: Span,
-) -> Result<Flow<'p>, Diagnostic> {
-    link::link(build::elements(body, labels, build::Setting { is_claim: false, in_d_step: true, end }))
+    cost: &dyn Cost,
+) -> Result<Flow<'p>, Trouble> {
+    let setting = build::Setting { is_claim: false, in_d_step: true, end };
+    link::link(build::elements(body, labels, setting), cost)
 }

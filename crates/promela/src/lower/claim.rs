@@ -4,7 +4,8 @@
 //! states; an edge can be taken where its condition is true. A run is forbidden if the claim is at accept
 //! labels again and again, reaches its end, or an assertion in it fails.
 
-use automata::{Label, Marks, State, Tgba};
+use automata::{AnyAutomaton, Label, Marks, State, Tgba};
+use language::Claim;
 use ltl::{Formulas, Prop};
 use model::ExprId;
 
@@ -12,15 +13,6 @@ use super::expr::{Lowered, Lowering, Scope, not_supported};
 use crate::flow::{Action, Edge, Flow};
 use crate::program::{Expr, StmtKind};
 use crate::text;
-
-/// An automaton, and what its propositions mean.
-#[derive(Clone, Debug)]
-pub struct Claim {
-    /// It accepts the runs that are forbidden.
-    pub automaton: Tgba,
-    /// The expressions of its propositions.
-    pub propositions: Vec<(Prop, ExprId)>,
-}
 
 /// Makes the automaton of a claim.
 pub(crate) fn read<'a>(
@@ -56,7 +48,7 @@ pub(crate) fn read<'a>(
         }
     }
     reader.automaton.set_initial(states[flow.initial.index()]);
-    Ok(Claim { automaton: reader.automaton, propositions: reader.propositions })
+    Ok(Claim { automaton: AnyAutomaton::Tgba(reader.automaton), propositions: reader.propositions })
 }
 
 fn assertion<'a>(edge: &Edge<'a>) -> Option<&'a Expr> {

@@ -2,9 +2,10 @@
 
 use fixedbitset::FixedBitSet;
 
+use crate::eval;
 use crate::program::{
-    BinaryOp, Expr, ExprKind, Formula, Place, ProctypeId, Program, RecvArg, Step, Stmt, StmtKind, Type,
-    VarId, Visibility,
+    BinaryOp, Expr, ExprKind, Formula, LabelId, Place, ProctypeId, Program, RecvArg, Step, Stmt, StmtKind,
+    Type, VarId, Visibility,
 };
 
 /// Facts about a program.
@@ -40,6 +41,7 @@ impl Facts {
             proctype.provided.iter().for_each(|expr| facts.expr(expr));
         }
         program.formulas.iter().for_each(|property| facts.formula(&property.formula));
+        program.questions.iter().for_each(|expr| facts.expr(expr));
         facts
     }
 
@@ -178,6 +180,48 @@ impl Facts {
             | ExprKind::NonProgress
             | ExprKind::Timeout => {}
         }
+    }
+}
+
+/// A program that has what questions look at.
+pub(crate) fn with_questions(program: &Program, asked: &[Expr]) -> Program {
+    let mut program = program.clone();
+    for expr in asked {
+        eval::visit(expr, &mut |expr| {
+            if let ExprKind::RemoteLabel { proctype, label, .. } = expr.kind {
+                program.proctypes[proctype.index()].labels[label.index()].is_remote = true;
+            }
+        });
+        program.questions.push(expr.clone());
+    }
+    program
+}
+
+/// Whether processes pass a label without being there: it stands before a jump, and nobody looks at it.
+pub(crate) fn is_passed(program: &Program, proctype: ProctypeId, label: LabelId) -> bool {
+    let proctype = &program.proctypes[proctype.index()];
+    if proctype.labels[label.index()].is_remote {
+        return false;
+    }
+    let mut pending: Vec<&Stmt> = proctype.body.iter().collect();
+    while let Some(stmt) = pending.pop() {
+        if stmt.labels.contains(&label) {
+            return matches!(stmt.kind, StmtKind::Goto(_) | StmtKind::Break);
+        }
+        pending.extend(inside(stmt));
+    }
+    false
+}
+
+/// The statements that a compound statement is made of.
+pub(crate) fn inside(stmt: &Stmt) -> Vec<&Stmt> {
+    match &stmt.kind {
+        StmtKind::If(options) | StmtKind::Do(options) | StmtKind::For(options) => {
+            options.iter().flatten().collect()
+        }
+        StmtKind::Atomic(body) | StmtKind::DStep(body) | StmtKind::Block(body) => body.iter().collect(),
+        StmtKind::Unless(both) => vec![&both.0, &both.1],
+        _ => Vec::new(),
     }
 }
 

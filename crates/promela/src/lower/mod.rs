@@ -12,6 +12,11 @@
 //! - A trace is a variable that messages move (`trace`); priorities are conditions on what others can do
 //!   (`expr::priorities`).
 //!
+//! Words of this room: the *world* is where everything is in a state (`world`). A *ticket* is how the start of a
+//! process is told by one number, and a *probe* the variable that this number is assigned to where no code was
+//! made for the process yet (`plan`). A *carrier* holds a value on its way from a sender to a receiver
+//! (`code::handover`). A *promise* is what an assertion of the system is about.
+//!
 //! States are equal when Spin's are, and steps are Spin's, so that counts can be compared with those of
 //! a verifier made by `spin -a -o1 -o2 -o3`.
 
@@ -22,25 +27,26 @@ mod facts;
 pub(crate) mod plan;
 mod ranges;
 mod storage;
-pub mod tell;
+pub(crate) mod tell;
 mod trace;
 mod world;
 
 use std::sync::Arc;
 
-use base::{Diagnostics, Span};
-use model::{ActionSystem, Builder, Describe as _, ExprId, Fault, StepError, Stmt, VarId};
+use base::{Budget, Diagnostic, Diagnostics};
+use language::{Claim, Trouble};
+use model::{ActionSystem, Builder, Describe as _, ExprId, Fault, Range, StepError, Stmt, VarId, Variable};
 use rustc_hash::FxHashMap;
 
-pub use self::claim::Claim;
-use self::code::{Coder, evaluate};
+use self::code::{Coder, evaluate, n_starts};
 use self::expr::{Lowering, Scope};
 use self::facts::Facts;
 use self::plan::{Instance, Plan, Site, Ticket};
 use self::ranges::Ranges;
-use self::world::{World, WorldBuilder};
+use self::world::{UNNAMED, World, WorldBuilder};
+use crate::cost::{self, Cost};
 use crate::flow::{self, Flow};
-use crate::program::{ProctypeId, ProctypeKind, Program};
+use crate::program::{self, ProctypeId, ProctypeKind, Program};
 
 /// Where a fault tells what is to be started.
 #[derive(Clone, Copy, Debug)]
@@ -53,11 +59,9 @@ pub(crate) struct Probe {
 
 /// What an [`Stmt::Assert`] of the system is about.
 #[derive(Clone, Debug)]
-pub struct Promise {
-    /// The statement.
-    pub span: Span,
+pub(crate) struct Promise {
     /// What is wrong if it is not kept.
-    pub message: String,
+    pub(crate) message: String,
 }
 
 /// What code is made for.
@@ -74,29 +78,44 @@ pub enum Purpose {
     Simulation,
 }
 
-/// A program that can be run.
-#[derive(Debug)]
+/// A program that can be run. A copy shares all of it; expressions and propositions that are added to one
+/// are not in the others.
+#[derive(Clone, Debug)]
 pub struct Code {
     /// The system.
-    pub system: ActionSystem,
-    /// What its assertions are about, by their numbers.
-    pub promises: Vec<Promise>,
+    pub system: Arc<ActionSystem>,
+    made: Arc<Made>,
+}
+
+/// What a system was made of, and what it means.
+#[derive(Debug)]
+struct Made {
     program: Arc<Program>,
     purpose: Purpose,
     plan: Plan,
     tickets: Vec<Ticket>,
     probes: Vec<Probe>,
+    /// What assertions are about, by their numbers.
+    promises: Vec<Promise>,
     /// What each action is in words.
     words: Vec<Vec<tell::Words>>,
+    /// What the locations of each proctype are in words.
+    stops: Vec<Vec<tell::Stop>>,
     world: World,
+    /// How many bytes it takes, as far as they were counted.
+    bytes: u64,
 }
+
+/// The index that says that a question looks at something that was not made; no value of a program is so
+/// large.
+const MISSING: i64 = 1 << 40;
 
 impl Code {
     /// The code of a program. Some processes are found only when it runs: see [`Code::extend`].
     ///
     /// # Errors
-    /// What is legal, but not supported.
-    pub fn new(program: Arc<Program>, purpose: Purpose) -> Result<Code, Diagnostics> {
+    /// What is legal, but not supported; or the budget is spent.
+    pub fn new(program: Arc<Program>, purpose: Purpose, budget: &mut Budget<'_>) -> Result<Code, Trouble> {
         let mut plan = Plan::default();
         let n_global = n_channels(&program, &program.globals);
         let mut n_before = n_global;
@@ -111,23 +130,193 @@ impl Code {
             });
             n_before += n_channels(&program, &its.locals);
         }
-        Code::of_plan(program, purpose, plan)
+        Code::of_plan(program, purpose, plan, budget)
     }
 
     /// The same for another purpose.
     ///
     /// # Errors
-    /// None, after code was made.
-    pub fn with_purpose(&self, purpose: Purpose) -> Result<Code, Diagnostics> {
-        Code::of_plan(self.program.clone(), purpose, self.plan.clone())
+    /// The budget is spent.
+    pub fn with_purpose(&self, purpose: Purpose, budget: &mut Budget<'_>) -> Result<Code, Trouble> {
+        Code::of_plan(self.made.program.clone(), purpose, self.made.plan.clone(), budget)
     }
 
-    fn of_plan(program: Arc<Program>, purpose: Purpose, plan: Plan) -> Result<Code, Diagnostics> {
-        let mut errors = Vec::new();
-        let flows = flows(&program)?;
-        let facts = Facts::new(&program);
-        let values = Ranges::new(&program);
-        let tickets: Vec<Ticket> = program
+    fn of_plan(
+        program: Arc<Program>,
+        purpose: Purpose,
+        plan: Plan,
+        budget: &mut Budget<'_>,
+    ) -> Result<Code, Trouble> {
+        cost::shared(budget, |cost| {
+            let left = cost.left();
+            let flows = flows(&program, cost)?;
+            let of_flows = left - cost.left();
+            let (system, parts) = make(&program, purpose, plan, &flows, cost)?;
+            let stops = flows.iter().map(tell::stops).collect();
+            drop(flows);
+            cost.release(of_flows);
+            let bytes = left - cost.left();
+            let Parts { plan, tickets, probes, promises, words, world } = parts;
+            let made = Made { program, purpose, plan, tickets, probes, promises, words, stops, world, bytes };
+            Ok(Code { system: Arc::new(system), made: Arc::new(made) })
+        })
+    }
+
+    /// The program.
+    pub fn program(&self) -> &Arc<Program> {
+        &self.made.program
+    }
+
+    /// How many bytes were taken for it.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.made.bytes
+    }
+
+    /// Whether there may be code missing.
+    pub(crate) fn may_grow(&self) -> bool {
+        !self.made.probes.is_empty()
+    }
+
+    /// Whether a fault only says that code is missing.
+    pub fn can_extend(&self, error: &StepError) -> bool {
+        self.probe(error).is_some() || self.is_question(error)
+    }
+
+    fn probe(&self, error: &StepError) -> Option<(Probe, i64)> {
+        let Fault::OutOfRange { var, value } = error.fault else { return None };
+        self.made.probes.iter().find(|probe| probe.var == var).map(|probe| (*probe, value))
+    }
+
+    /// Whether a fault says that a question looks at something that was not made.
+    fn is_question(&self, error: &StepError) -> bool {
+        matches!(error.fault, Fault::IndexOutOfBounds { array, index: MISSING, .. }
+            if array == self.made.world.nothing)
+    }
+
+    /// A sentence about a fault.
+    pub fn describe(&self, error: &StepError) -> String {
+        match error.fault {
+            Fault::Assertion(number) => match self.made.promises.get(number as usize) {
+                Some(promise) => promise.message.clone(),
+                None => error.fault.to_string(),
+            },
+            Fault::IndexOutOfBounds { array, index, .. } if array == self.made.world.nothing => {
+                let place = error.action.map(|action| self.system.action_label(action));
+                format!("index {index} is out of bounds, in `{}`", place.unwrap_or_default())
+            }
+            _ => self.system.describe_fault(error),
+        }
+    }
+
+    /// Makes the code that was missing, after a fault that says so; everything must be searched again,
+    /// and expressions be resolved again. `asked` are the questions so far that look at something that was not
+    /// made.
+    ///
+    /// # Errors
+    /// What is legal, but not supported; or the budget is spent.
+    pub fn extend(
+        &self,
+        error: &StepError,
+        asked: &[program::Expr],
+        budget: &mut Budget<'_>,
+    ) -> Result<Option<Code>, Trouble> {
+        let Made { program, purpose, plan, .. } = &*self.made;
+        if self.is_question(error) {
+            let program = Arc::new(facts::with_questions(program, asked));
+            return Code::of_plan(program, *purpose, plan.clone(), budget).map(Some);
+        }
+        let Some((probe, value)) = self.probe(error) else { return Ok(None) };
+        let mut instance = self.made.tickets[probe.proctype.index()].read(probe.proctype, value - 1);
+        instance.priority = probe.priority;
+        if n_channels(program, &program.proctypes[probe.proctype.index()].locals) == 0 {
+            instance.n_channels = 0;
+        } else if self.made.world.n_channels.is_none() {
+            // All channels that there are are global.
+            instance.n_channels = n_channels(program, &program.globals);
+        }
+        let mut plan = plan.clone();
+        plan.extend(probe.site, instance);
+        Code::of_plan(program.clone(), *purpose, plan, budget).map(Some)
+    }
+
+    /// Does something with expressions of the system, which was paid for when the system was made.
+    fn lower<T>(
+        &mut self,
+        with: impl FnOnce(&mut Lowering<'_>) -> Result<T, Trouble>,
+    ) -> Result<T, Diagnostics> {
+        let Made { program, world, .. } = &*self.made;
+        let exprs = &mut Arc::make_mut(&mut self.system).exprs;
+        let done = cost::paid(|cost| {
+            let flows = flows(program, cost)?;
+            with(&mut Lowering { program, flows: &flows, world, exprs, cost, timeout: false })
+        });
+        done.map_err(|trouble| match trouble {
+            Trouble::Wrong(errors) => errors,
+            Trouble::Limit(limit) => Diagnostic::error("not-supported", limit.to_string()).into(),
+        })
+    }
+
+    /// Expressions over global names.
+    ///
+    /// # Errors
+    /// What is legal, but not supported.
+    pub fn expressions<'e>(
+        &mut self,
+        exprs: impl IntoIterator<Item = &'e program::Expr>,
+    ) -> Result<Vec<ExprId>, Diagnostics> {
+        self.lower(|lowering| exprs.into_iter().map(|expr| lowering.expr(Scope::Global, expr)).collect())
+    }
+
+    /// The automaton of a never claim.
+    ///
+    /// # Errors
+    /// What is legal, but not supported.
+    pub fn claim(&mut self, id: ProctypeId, formulas: &mut ltl::Formulas) -> Result<Claim, Diagnostics> {
+        self.lower(|lowering| claim::read(lowering, formulas, &lowering.flows[id.index()]))
+    }
+
+    /// No process is at a progress label.
+    ///
+    /// # Errors
+    /// What is legal, but not supported.
+    #[expect(clippy::redundant_closure_for_method_calls, reason = "a method is for one lifetime")]
+    pub fn non_progress(&mut self) -> Result<ExprId, Diagnostics> {
+        self.lower(|lowering| lowering.non_progress())
+    }
+
+    /// Some process is at an accept label.
+    ///
+    /// # Errors
+    /// What is legal, but not supported.
+    #[expect(clippy::redundant_closure_for_method_calls, reason = "a method is for one lifetime")]
+    pub fn accepts(&mut self) -> Result<ExprId, Diagnostics> {
+        self.lower(|lowering| lowering.accepts())
+    }
+}
+
+/// What is made together with a system.
+struct Parts {
+    plan: Plan,
+    tickets: Vec<Ticket>,
+    probes: Vec<Probe>,
+    promises: Vec<Promise>,
+    words: Vec<Vec<tell::Words>>,
+    world: World,
+}
+
+/// Makes the system of a plan.
+fn make(
+    program: &Program,
+    purpose: Purpose,
+    mut plan: Plan,
+    flows: &[Flow<'_>],
+    cost: &dyn Cost,
+) -> Result<(ActionSystem, Parts), Trouble> {
+    let mut errors = Vec::new();
+    let facts = Facts::new(program);
+    let values = Ranges::new(program, cost)?;
+    let tickets: Vec<Ticket> =
+        program
             .proctypes
             .iter()
             .enumerate()
@@ -138,193 +327,73 @@ impl Code {
                 }))
             })
             .collect();
-        // Parameters whose values a ticket does not tell are variables.
-        let mut plan = plan;
-        plan.forget(|instance, parameter| !tickets[instance.proctype.index()].tells(parameter));
-        let mut builder = Builder::new();
-        let scratch = scratch(&program, &flows);
-        let known =
-            |globals: &[storage::Storage],
-             process: Option<(&Instance, &[storage::Storage])>,
-             expr: &crate::program::Expr| { world::known(globals, process, expr) };
-        let (world, mut initial) =
-            WorldBuilder::new(&program, &facts, &values, &mut builder).build(&plan, &flows, scratch, &known);
-        let (mut probes, mut promises, mut words) = (Vec::new(), Vec::new(), Vec::new());
-        let n_initial = program.initial.len();
-        let mut coder = Coder {
-            program: &program,
-            flows: &flows,
-            world: &world,
-            plan: &plan,
-            tickets: &tickets,
-            builder: &mut builder,
-            asserts: matches!(purpose, Purpose::Assertions | Purpose::Simulation),
-            probes: &mut probes,
-            carriers: Vec::new(),
-            words: &mut words,
-            promises: &mut promises,
-            precedence: FxHashMap::default(),
-            errors: &mut errors,
-        };
-        coder.run();
-        if matches!(purpose, Purpose::EndStates | Purpose::Assertions) {
-            coder.rest();
-        }
-        let mut starts = Vec::new();
-        for process in 0..n_initial {
-            let zeros: Vec<ExprId> = vec![coder.builder.exprs.int(0); 64];
-            match coder.start(process, &zeros) {
-                Ok(effect) => starts.push(effect),
-                Err(error) => coder.errors.push(error),
-            }
-        }
-        let n_carriers = coder.carriers.len();
-        if !errors.is_empty() {
-            let mut all = Diagnostics::new();
-            all.extend(errors);
-            return Err(all);
-        }
-        initial.resize(initial.len() + probes.len() + n_carriers, 0);
-        for effect in starts {
-            apply(&builder.exprs, &effect, &mut initial);
-        }
-        builder.initial(&initial);
-        let system = builder.finish().map_err(|error| {
-            Diagnostics::from(base::Diagnostic::error("not-supported", error.to_string()))
-        })?;
-        drop(flows);
-        Ok(Code { system, promises, program, purpose, plan, tickets, probes, words, world })
+    // Parameters whose values a ticket does not tell are variables.
+    plan.forget(|instance, parameter| !tickets[instance.proctype.index()].tells(parameter));
+    let mut builder = Builder::new();
+    let (world, mut initial) =
+        WorldBuilder::new(program, &facts, &values, &mut builder, cost).build(&plan, flows)?;
+    let (mut probes, mut promises, mut words) = (Vec::new(), Vec::new(), Vec::new());
+    // Before all else that is needed here or there, so that for every purpose they are the same.
+    let n_probes = plan.instances().iter().map(|its| n_starts(&flows[its.proctype.index()])).sum();
+    let first_probe = initial.len();
+    for _ in 0..n_probes {
+        builder.variable(Variable { range: Range::Open, ..Variable::new(UNNAMED, 0, 0) });
     }
-
-    /// The program.
-    pub fn program(&self) -> &Arc<Program> {
-        &self.program
+    let mut coder = Coder {
+        first_probe,
+        program,
+        flows,
+        world: &world,
+        plan: &plan,
+        tickets: &tickets,
+        builder: &mut builder,
+        asserts: matches!(purpose, Purpose::Assertions | Purpose::Simulation),
+        probes: &mut probes,
+        carriers: Vec::new(),
+        words: &mut words,
+        promises: &mut promises,
+        precedence: FxHashMap::default(),
+        errors: &mut errors,
+        cost,
+    };
+    coder.run()?;
+    if matches!(purpose, Purpose::EndStates | Purpose::Assertions) {
+        coder.rest()?;
     }
-
-    /// Whether a fault only says that code is missing.
-    pub fn can_extend(&self, error: &StepError) -> bool {
-        matches!(error.fault, Fault::OutOfRange { var, .. } if self.probes.iter().any(|probe| probe.var == var))
+    let mut starts = Vec::new();
+    for process in 0..program.initial.len() {
+        let zeros: Vec<ExprId> = vec![coder.builder.exprs.int(0); 64];
+        let started = coder.start(process, &zeros).map(|effect| starts.push(effect));
+        coder.take(started)?;
     }
-
-    /// A sentence about a fault.
-    pub fn describe(&self, error: &StepError) -> String {
-        match error.fault {
-            Fault::Assertion(number) => match self.promises.get(number as usize) {
-                Some(promise) => promise.message.clone(),
-                None => error.fault.to_string(),
-            },
-            Fault::IndexOutOfBounds { array, index, .. } if array == self.world.nothing => {
-                let place = error.action.map(|action| self.system.action_label(action));
-                format!("index {index} is out of bounds, in `{}`", place.unwrap_or_default())
-            }
-            _ => self.system.describe_fault(error),
-        }
+    let n_carriers = coder.carriers.len();
+    if !errors.is_empty() {
+        let mut all = Diagnostics::new();
+        all.extend(errors);
+        return Err(all.into());
     }
-
-    /// Makes the code that was missing, after a fault that says so; everything must be searched again,
-    /// and expressions be resolved again.
-    ///
-    /// # Errors
-    /// What is legal, but not supported.
-    pub fn extend(&self, error: &StepError) -> Result<Option<Code>, Diagnostics> {
-        let Fault::OutOfRange { var, value } = error.fault else { return Ok(None) };
-        let Some(probe) = self.probes.iter().find(|probe| probe.var == var) else { return Ok(None) };
-        let mut instance = self.tickets[probe.proctype.index()].read(probe.proctype, value - 1);
-        instance.priority = probe.priority;
-        let program = &self.program;
-        if n_channels(program, &program.proctypes[probe.proctype.index()].locals) == 0 {
-            instance.n_channels = 0;
-        } else if self.world.n_channels.is_none() {
-            // All channels that there are are global.
-            instance.n_channels = n_channels(program, &program.globals);
-        }
-        let mut plan = self.plan.clone();
-        plan.extend(probe.site, instance);
-        Code::of_plan(self.program.clone(), self.purpose, plan).map(Some)
+    initial.resize(first_probe + n_probes + n_carriers, 0);
+    for effect in starts {
+        apply(&builder.exprs, &effect, &mut initial);
     }
-
-    /// Does something with expressions of the system.
-    fn lower<T>(&mut self, with: impl FnOnce(&mut Lowering<'_>) -> T) -> Result<T, Diagnostics> {
-        let program = self.program.clone();
-        let flows = flows(&program)?;
-        let mut lowering = Lowering {
-            program: &program,
-            flows: &flows,
-            world: &self.world,
-            exprs: &mut self.system.exprs,
-            timeout: false,
-        };
-        Ok(with(&mut lowering))
-    }
-
-    /// An expression over global names.
-    ///
-    /// # Errors
-    /// What is legal, but not supported.
-    pub fn expression(&mut self, expr: &crate::program::Expr) -> Result<ExprId, Diagnostics> {
-        self.lower(|lowering| lowering.expr(Scope::Global, expr))?.map_err(Diagnostics::from)
-    }
-
-    /// The automaton of a never claim.
-    ///
-    /// # Errors
-    /// What is legal, but not supported.
-    pub fn claim(&mut self, id: ProctypeId, formulas: &mut ltl::Formulas) -> Result<Claim, Diagnostics> {
-        let program = self.program.clone();
-        let flows = flows(&program)?;
-        let mut lowering = Lowering {
-            program: &program,
-            flows: &flows,
-            world: &self.world,
-            exprs: &mut self.system.exprs,
-            timeout: false,
-        };
-        claim::read(&mut lowering, formulas, &flows[id.index()]).map_err(Diagnostics::from)
-    }
-
-    /// Every process is where it may stay for ever.
-    ///
-    /// # Errors
-    /// None, after the code was made.
-    #[expect(clippy::redundant_closure_for_method_calls, reason = "a method is for one lifetime")]
-    pub fn valid_end(&mut self) -> Result<ExprId, Diagnostics> {
-        self.lower(|lowering| lowering.is_valid_end())
-    }
-
-    /// No process is at a progress label.
-    ///
-    /// # Errors
-    /// None, after the code was made.
-    #[expect(clippy::redundant_closure_for_method_calls, reason = "a method is for one lifetime")]
-    pub fn non_progress(&mut self) -> Result<ExprId, Diagnostics> {
-        self.lower(|lowering| lowering.non_progress())
-    }
-
-    /// Some process is at an accept label.
-    ///
-    /// # Errors
-    /// None, after the code was made.
-    #[expect(clippy::redundant_closure_for_method_calls, reason = "a method is for one lifetime")]
-    pub fn accepts(&mut self) -> Result<ExprId, Diagnostics> {
-        self.lower(|lowering| lowering.accepts())
-    }
+    builder.initial(&initial);
+    let system = builder.finish().map_err(|error| Diagnostic::error("not-supported", error.to_string()))?;
+    Ok((system, Parts { plan, tickets, probes, promises, words, world }))
 }
 
 /// The graphs of all proctypes, claims and traces.
-fn flows(program: &Program) -> Result<Vec<Flow<'_>>, Diagnostics> {
-    let mut flows = Vec::new();
-    for index in 0..program.proctypes.len() {
-        flows.push(flow::flow(program, ProctypeId::new(index)).map_err(Diagnostics::from)?);
-    }
-    Ok(flows)
+fn flows<'p>(program: &'p Program, cost: &dyn Cost) -> Result<Vec<Flow<'p>>, Trouble> {
+    (0..program.proctypes.len())
+        .map(|index| flow::flow_within(program, ProctypeId::new(index), cost))
+        .collect()
 }
 
-fn n_channels(program: &Program, variables: &[crate::program::Variable]) -> u32 {
+fn n_channels(program: &Program, variables: &[program::Variable]) -> u32 {
     variables.iter().map(|variable| storage::n_channels(program, variable)).sum()
 }
 
 /// The greatest value that effects need in between, if they need one.
-fn scratch(program: &Program, flows: &[Flow<'_>]) -> Option<i64> {
+pub(crate) fn scratch(program: &Program, flows: &[Flow<'_>]) -> Option<i64> {
     let is_process =
         |index: &usize| matches!(program.proctypes[*index].kind, ProctypeKind::Proctype | ProctypeKind::Init);
     (0..flows.len()).filter(is_process).filter_map(|index| code::scratch_of(&flows[index])).max()

@@ -4,7 +4,8 @@
 //! keeps for ever: its channels, its index into arrays. Code for a process is made for its number and for
 //! these values, so that relations between actions are exact. Which combinations occur is not known
 //! beforehand. A `run` that would start one for which there is no code yet is a fault; its number tells
-//! which ([`Plan::extend`]), code is made for it, and the search starts again. Nothing is ever left out.
+//! which ([`Plan::extend`]), code is made for it, and the search starts again. Nothing is ever left out: also
+//! a search with reduction goes wherever such a fault may be met ([`model::Range::Open`]).
 
 use base::define_id;
 use rustc_hash::{FxHashMap, FxHashSet};

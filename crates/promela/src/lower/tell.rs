@@ -6,74 +6,46 @@
 
 use std::sync::Arc;
 
-use base::Span;
-use model::{ActionId, ExprId, Stmt, reference};
+use base::{SourceMap, Span};
+use language::Story;
+use language::story::{Item, Message, Position, Statement, Way};
+use model::{ActionId, ExprId, StepError, Stmt, VarId, reference};
 
 use super::Code;
 use super::storage::{At, element_name, parts};
 use super::world::{Channel, Process};
-use crate::flow::Flow;
-use crate::program::{MtypeId, Program, Type};
+use crate::flow::{Flow, Location, LocationId};
+use crate::program::{MtypeId, ProctypeId, Program, Type};
 
-/// A statement that was executed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Statement {
-    /// The process, like `P(1)`.
-    pub process: String,
-    /// Where it stands.
-    pub span: Span,
-    /// How it reads.
-    pub text: Arc<str>,
-    /// What it prints.
-    pub output: Option<String>,
-    /// What it sends or receives.
-    pub message: Option<Message>,
+/// Tells the runs of a system in the words of its text.
+pub(crate) struct Teller {
+    pub(crate) code: Code,
+    pub(crate) sources: SourceMap,
+    /// The file of the model.
+    pub(crate) file: String,
 }
 
-/// A message.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Message {
-    /// The name of the channel.
-    pub channel: String,
-    /// The values.
-    pub values: Vec<String>,
-    /// What becomes of it.
-    pub way: Way,
-}
+/// Longer statements are cut where a process waits.
+const MAX_LETTERS: usize = 60;
 
-/// What becomes of a message.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Way {
-    /// It goes into the channel.
-    Sent,
-    /// It comes from the channel.
-    Received,
-    /// A process takes it at once.
-    Handed(String),
-}
-
-/// A part of a state.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Item {
-    /// The name of a variable or channel.
-    pub name: String,
-    /// Its value, as it is shown.
-    pub value: String,
-    /// Whether it is a channel; its value is then a list of messages.
-    pub is_channel: bool,
-}
-
-/// Where a process is.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Position {
-    /// The process.
-    pub process: String,
+/// What a location is in words.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Stop {
     /// The statement that is next.
-    pub span: Span,
-    /// Whether it may stay there for ever.
-    pub may_stay: bool,
-    /// Whether it is at its end.
-    pub is_over: bool,
+    span: Span,
+    may_stay: bool,
+    is_over: bool,
+}
+
+/// What the locations of a graph are in words.
+pub(crate) fn stops(flow: &Flow<'_>) -> Vec<Stop> {
+    let end = flow.end.map(LocationId::index);
+    let stop = |(index, location): (usize, &Location<'_>)| Stop {
+        span: location.span,
+        may_stay: location.is_end,
+        is_over: end == Some(index),
+    };
+    flow.locations.iter().enumerate().map(stop).collect()
 }
 
 /// What an action is in words.
@@ -127,15 +99,86 @@ pub(crate) struct Inner {
 /// Of a longer d_step the rest is not told.
 const MAX_STATEMENTS: usize = 1000;
 
-impl Code {
-    /// The statements of an action, which is no chain, from a state on. If it goes wrong, the last one is the
-    /// one that does.
-    pub fn tell(&self, action: ActionId, before: &[i64]) -> Vec<Statement> {
+impl Story for Teller {
+    fn fault(&self, error: &StepError) -> Option<String> {
+        Some(self.code.describe(error))
+    }
+
+    fn statements(&self, action: ActionId, before: &[i64]) -> Vec<Statement> {
         let mut statements = Vec::new();
-        for words in self.words.get(action.index()).into_iter().flatten() {
+        for words in self.code.made.words.get(action.index()).into_iter().flatten() {
             self.tell_words(words, before, &mut statements);
         }
         statements
+    }
+
+    fn items(&self, state: &[i64]) -> Vec<Item> {
+        let (program, world) = (&self.code.made.program, &self.code.made.world);
+        let mut items = Vec::new();
+        for (variable, storage) in program.globals.iter().zip(&world.globals) {
+            self.add_items(&variable.name, variable, storage, state, &mut items);
+        }
+        for channel in &world.channels {
+            if let Some(len) = channel.len {
+                let len = state[len.index()].clamp(0, i64::from(channel.capacity())) as usize;
+                let messages: Vec<String> =
+                    (0..len).map(|message| self.contents(channel, message, state).join(",")).collect();
+                let value = format!("[{}]", messages.join(if channel.cells.len() > 1 { "; " } else { "," }));
+                items.push(Item { name: channel.name.clone(), value, is_channel: true });
+            }
+        }
+        for process in self.living(state) {
+            let proctype = &program.proctypes[process.instance.proctype.index()];
+            for (local, storage) in proctype.locals.iter().zip(&process.locals) {
+                let name = format!("{}:{}", self.name_of(process), local.name);
+                self.add_items(&name, local, storage, state, &mut items);
+            }
+        }
+        items
+    }
+
+    /// The trace is the last.
+    fn places(&self, state: &[i64]) -> Vec<Position> {
+        let world = &self.code.made.world;
+        let mut living: Vec<&Process> = self.living(state).collect();
+        living.sort_by_key(|process| process.instance.slot);
+        let mut positions: Vec<Position> = Vec::new();
+        for process in living {
+            let at = state[world.slots[process.instance.slot as usize].index()];
+            let index = (at - process.first_location) as usize;
+            positions.extend(self.position(self.name_of(process), process.instance.proctype, index));
+        }
+        positions.extend(world.trace.and_then(|trace| {
+            let name = self.code.made.program.proctypes[trace.proctype.index()].name.to_string();
+            self.position(name, trace.proctype, state[trace.at.index()] as usize)
+        }));
+        positions
+    }
+
+    fn location(&self, process: &str) -> Option<VarId> {
+        let slot: usize = process.rsplit_once('(')?.1.strip_suffix(')')?.parse().ok()?;
+        self.code.made.world.slots.get(slot).copied()
+    }
+}
+
+impl Teller {
+    /// The file, if it is not the model's own, and the line.
+    fn place(&self, span: Span) -> (Option<String>, usize) {
+        let source = self.sources.get(span.source);
+        let file = (source.name != self.file).then(|| source.name.clone());
+        (file, source.position(span.start).0)
+    }
+
+    /// A location of a proctype, if there is one.
+    fn position(&self, process: String, proctype: ProctypeId, index: usize) -> Option<Position> {
+        let Stop { span, may_stay, is_over } = *self.code.made.stops[proctype.index()].get(index)?;
+        let (file, line) = self.place(span);
+        let words = self.sources.slice(span).split_whitespace().collect::<Vec<_>>().join(" ");
+        let mut text: String = words.chars().take(MAX_LETTERS).collect();
+        if text.len() < words.len() {
+            text.push('…');
+        }
+        Some(Position { process, file, line, text, may_stay, is_over })
     }
 
     /// Returns whether nothing goes wrong that it knows of.
@@ -147,7 +190,7 @@ impl Code {
         let mut values = before.to_vec();
         if let Some(first) = &inside.first {
             out.push(self.statement(words, before));
-            if reference::execute(&self.system, first, &mut values).is_err() {
+            if reference::execute(&self.code.system, first, &mut values).is_err() {
                 return false;
             }
         }
@@ -160,7 +203,7 @@ impl Code {
                 return false;
             };
             if !self.tell_words(&inner.words, &values, out)
-                || reference::execute(&self.system, &inner.effect, &mut values).is_err()
+                || reference::execute(&self.code.system, &inner.effect, &mut values).is_err()
             {
                 return false;
             }
@@ -170,81 +213,26 @@ impl Code {
     }
 
     fn statement(&self, words: &Words, before: &[i64]) -> Statement {
+        let (file, line) = self.place(words.span);
         Statement {
-            process: self.name_of(&self.world.processes[words.process]),
-            span: words.span,
-            text: words.text.clone(),
+            process: self.name_of(&self.code.made.world.processes[words.process]),
+            file,
+            line,
+            text: words.text.to_string(),
             output: words.print.as_ref().map(|print| self.printed(print, before)),
             message: words.sends.as_ref().and_then(|sends| self.message(sends, before)),
         }
     }
 
-    /// The parts of a state that can be seen.
-    pub fn items(&self, state: &[i64]) -> Vec<Item> {
-        let mut items = Vec::new();
-        for (variable, storage) in self.program.globals.iter().zip(&self.world.globals) {
-            self.add_items(&variable.name, variable, storage, state, &mut items);
-        }
-        for channel in &self.world.channels {
-            if let Some(len) = channel.len {
-                let len = state[len.index()].clamp(0, i64::from(channel.capacity())) as usize;
-                let messages: Vec<String> =
-                    (0..len).map(|message| self.contents(channel, message, state).join(",")).collect();
-                let value = format!("[{}]", messages.join(if channel.cells.len() > 1 { "; " } else { "," }));
-                items.push(Item { name: channel.name.clone(), value, is_channel: true });
-            }
-        }
-        for process in self.living(state) {
-            let proctype = &self.program.proctypes[process.instance.proctype.index()];
-            for (local, storage) in proctype.locals.iter().zip(&process.locals) {
-                let name = format!("{}:{}", self.name_of(process), local.name);
-                self.add_items(&name, local, storage, state, &mut items);
-            }
-        }
-        items
-    }
-
-    /// Where the processes are, and the trace.
-    pub fn positions(&self, state: &[i64]) -> Vec<Position> {
-        let Ok(flows) = super::flows(&self.program) else { return Vec::new() };
-        let position = |process: &Process| {
-            let flow: &Flow<'_> = &flows[process.instance.proctype.index()];
-            let at = state[self.world.slots[process.instance.slot as usize].index()];
-            let index = (at - process.first_location) as usize;
-            let location = &flow.locations[index];
-            Position {
-                process: self.name_of(process),
-                span: location.span,
-                may_stay: location.is_end,
-                is_over: flow.end.is_some_and(|end| end.index() == index),
-            }
-        };
-        let mut living: Vec<&Process> = self.living(state).collect();
-        living.sort_by_key(|process| process.instance.slot);
-        let mut positions: Vec<Position> = living.into_iter().map(position).collect();
-        positions.extend(self.world.trace.and_then(|trace| {
-            let flow = &flows[trace.proctype.index()];
-            let index = state[trace.at.index()] as usize;
-            let location = flow.locations.get(index)?;
-            Some(Position {
-                process: self.program.proctypes[trace.proctype.index()].name.to_string(),
-                span: location.span,
-                may_stay: location.is_end,
-                is_over: flow.end.is_some_and(|end| end.index() == index),
-            })
-        }));
-        positions
-    }
-
     fn living<'s>(&'s self, state: &'s [i64]) -> impl Iterator<Item = &'s Process> {
-        self.world.processes.iter().filter(|process| {
-            let at = state[self.world.slots[process.instance.slot as usize].index()];
+        self.code.made.world.processes.iter().filter(|process| {
+            let at = state[self.code.made.world.slots[process.instance.slot as usize].index()];
             (process.first_location..process.first_location + process.n_locations).contains(&at)
         })
     }
 
     fn name_of(&self, process: &Process) -> String {
-        let proctype = &self.program.proctypes[process.instance.proctype.index()];
+        let proctype = &self.code.made.program.proctypes[process.instance.proctype.index()];
         format!("{}({})", proctype.name, process.instance.slot)
     }
 
@@ -256,7 +244,7 @@ impl Code {
         state: &[i64],
         items: &mut Vec<Item>,
     ) {
-        for (part, row) in parts(&self.program, variable).iter().zip(&storage.rows) {
+        for (part, row) in parts(&self.code.made.program, variable).iter().zip(&storage.rows) {
             let At::Vars(first) = row.at else { continue };
             for index in 0..row.len() {
                 let name = format!("{name}{}", element_name(&part.name, &part.lengths, index));
@@ -268,9 +256,10 @@ impl Code {
 
     /// A value of a type, as it is shown.
     fn shown(&self, ty: Type, value: i64) -> String {
-        let channel = usize::try_from(value - 1).ok().and_then(|index| self.world.channels.get(index));
+        let channel =
+            usize::try_from(value - 1).ok().and_then(|index| self.code.made.world.channels.get(index));
         match (ty, channel) {
-            (Type::Mtype(id), _) => symbol(&self.program, id, value),
+            (Type::Mtype(id), _) => symbol(&self.code.made.program, id, value),
             (Type::Chan, Some(channel)) => channel.name.clone(),
             _ => value.to_string(),
         }
@@ -282,7 +271,7 @@ impl Code {
     }
 
     fn value(&self, expr: ExprId, values: &[i64]) -> Option<i64> {
-        reference::value(&self.system, expr, values).ok()
+        reference::value(&self.code.system, expr, values).ok()
     }
 
     fn message(&self, sends: &Sends, before: &[i64]) -> Option<Message> {
@@ -292,16 +281,16 @@ impl Code {
         };
         let (channel, values, way) = match sends {
             Sends::Send { channel, values } => {
-                let channel = &self.world.channels[*channel];
+                let channel = &self.code.made.world.channels[*channel];
                 (channel, given(channel, values), Way::Sent)
             }
             Sends::Hand { channel, values, to } => {
-                let channel = &self.world.channels[*channel];
-                let to = self.name_of(&self.world.processes[*to]);
+                let channel = &self.code.made.world.channels[*channel];
+                let to = self.name_of(&self.code.made.world.processes[*to]);
                 (channel, given(channel, values), Way::Handed(to))
             }
             Sends::Receive { channel, wanted } => {
-                let channel = &self.world.channels[*channel];
+                let channel = &self.code.made.world.channels[*channel];
                 let fits = |message: &usize| {
                     wanted.iter().zip(&channel.cells).all(|(wanted, first)| {
                         let cell = before[first.index() + message];
@@ -337,7 +326,7 @@ impl Code {
                     let Some((value, set)) = values.next() else { continue };
                     match kind {
                         Some('c') => text.push(char::from(value as u8)),
-                        Some('e') => text.push_str(&symbol(&self.program, set, value)),
+                        Some('e') => text.push_str(&symbol(&self.code.made.program, set, value)),
                         Some('o') => text.push_str(&format!("{:o}", value as i32)),
                         Some('u') => text.push_str(&format!("{}", value as u32)),
                         Some('x') => text.push_str(&format!("{:x}", value as i32)),

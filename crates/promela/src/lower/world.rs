@@ -1,12 +1,17 @@
 //! Everything that has a place in the state: variables, processes, channels.
 
+use std::sync::Arc;
+
+use base::Limit;
 use model::{Builder, Queue, VarId, Variable};
 
 use super::facts::Facts;
 use super::plan::{Instance, Plan};
 use super::ranges::{Interval, Ranges};
+use super::scratch;
 use super::storage::{At, Part, Row, Storage, element_name, n_channels, parts};
 use super::trace::{self, Trace};
+use crate::cost::Cost;
 use crate::flow::Flow;
 use crate::program::{self, ExprKind, Init, Program, Type};
 
@@ -14,7 +19,7 @@ use crate::program::{self, ExprKind, Init, Program, Type};
 pub(crate) const UNNAMED: &str = "";
 
 /// Where everything is.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct World {
     pub(crate) globals: Vec<Storage>,
     /// The processes of the plan, in its order.
@@ -41,7 +46,7 @@ pub(crate) struct World {
 }
 
 /// The priorities of processes.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum Priorities {
     /// All are 1, or they are ignored.
     None,
@@ -52,7 +57,7 @@ pub(crate) enum Priorities {
 }
 
 /// A process for which there is code.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Process {
     pub(crate) instance: Instance,
     pub(crate) owner: model::ProcessId,
@@ -67,7 +72,7 @@ pub(crate) struct Process {
 }
 
 /// A channel: how many messages it holds, and the messages.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Channel {
     /// Its number among the channels that exist with it, from 1 on.
     pub(crate) position: u32,
@@ -105,11 +110,10 @@ pub(crate) struct WorldBuilder<'b> {
     pub(crate) initial: Vec<i64>,
     ranges: Vec<(i64, i64)>,
     channels: Vec<Channel>,
+    /// What the values of each set of symbolic names are called.
+    symbols: Vec<Option<Arc<[String]>>>,
+    cost: &'b dyn Cost,
 }
-
-/// A value that is known: of an initial value that is an expression over what is known.
-pub(crate) type Known<'k> =
-    &'k dyn Fn(&[Storage], Option<(&Instance, &[Storage])>, &program::Expr) -> Option<i32>;
 
 impl<'b> WorldBuilder<'b> {
     pub(crate) fn new(
@@ -117,134 +121,84 @@ impl<'b> WorldBuilder<'b> {
         facts: &'b Facts,
         values: &'b Ranges,
         builder: &'b mut Builder,
+        cost: &'b dyn Cost,
     ) -> WorldBuilder<'b> {
         WorldBuilder {
             program,
             facts,
             values,
             builder,
+            cost,
             initial: Vec::new(),
             ranges: Vec::new(),
             channels: Vec::new(),
+            symbols: vec![None; program.mtypes.len()],
         }
     }
 
-    fn variable(&mut self, variable: Variable, initial: i64) -> VarId {
+    /// Adds a variable with its initial value.
+    fn variable(&mut self, variable: Variable, initial: i64) -> Result<VarId, Limit> {
+        self.cost.keep(VARIABLE_BYTES + variable.name.len())?;
         self.ranges.push((variable.lo, variable.hi));
         self.initial.push(initial);
-        self.builder.variable(variable)
+        Ok(self.builder.variable(variable))
     }
 
     /// All of it.
-    pub(crate) fn build(
-        mut self,
-        plan: &Plan,
-        flows: &[Flow<'_>],
-        scratch: Option<i64>,
-        known: Known<'_>,
-    ) -> (World, Vec<i64>) {
+    pub(crate) fn build(mut self, plan: &Plan, flows: &[Flow<'_>]) -> Result<(World, Vec<i64>), Limit> {
         let program = self.program;
         let most = plan.instances().iter().map(|instance| i64::from(instance.slot) + 1).max().unwrap_or(0);
         let n_initial = program.initial.len() as i64;
-        let n_processes = self.variable(Variable::new("_nr_pr", 0, most.max(n_initial)), n_initial);
-        let mut globals = Vec::new();
-        let mut n_own = 0;
-        for (index, variable) in program.globals.iter().enumerate() {
-            let changes = self.facts.changes_global(index);
-            let own = self.add_channels(&mut n_own, &variable.name, variable);
-            let values = |expr: &program::Expr| known(&globals, None, expr);
-            let storage = match self.facts.drops_global(program, index) {
-                true => Storage { rows: vec![Row { ty: variable.ty, lengths: Vec::new(), at: At::Nowhere }] },
-                false => {
-                    let ranges = |part| self.values.global(index, part);
-                    self.storage(&variable.name, variable, changes, None, &own, &values, &ranges)
-                }
-            };
-            globals.push(storage);
-        }
+        let n_processes = self.variable(Variable::new("_nr_pr", 0, most.max(n_initial)), n_initial)?;
+        let (globals, n_global) = self.globals()?;
+        let last = match self.facts.uses_last {
+            true => Some(self.variable(Variable::new("_last", 0, 255), 0)?),
+            false => None,
+        };
+        let trace = match trace::find(program) {
+            Some((proctype, forbids)) => {
+                let flow = &flows[proctype.index()];
+                let variable = Variable::new("_event", 0, flow.locations.len() as i64);
+                Some(Trace { proctype, at: self.variable(variable, flow.initial.index() as i64)?, forbids })
+            }
+            None => None,
+        };
+        let scratch = match scratch(program, flows) {
+            Some(most) => Some(self.variable(Variable::new(UNNAMED, 0, most), 0)?),
+            None => None,
+        };
+        let nothing = self.variable(Variable::new(UNNAMED, 0, 0), 0)?;
         let has_own = |instance: &Instance| {
             let locals = &program.proctypes[instance.proctype.index()].locals;
             locals.iter().any(|local| n_channels(program, local) > 0)
         };
-        let n_global = n_own;
-        let last = self.facts.uses_last.then(|| self.variable(Variable::new("_last", 0, 255), 0));
-        let trace = trace::find(program).map(|(proctype, forbids)| {
-            let flow = &flows[proctype.index()];
-            let variable = Variable::new("_event", 0, flow.locations.len() as i64);
-            Trace { proctype, at: self.variable(variable, flow.initial.index() as i64), forbids }
-        });
-        let scratch = scratch.map(|most| self.variable(Variable::new(UNNAMED, 0, most), 0));
-        let nothing = self.variable(Variable::new(UNNAMED, 0, 0), 0);
-        let n_channels = plan
-            .instances()
-            .iter()
-            .any(has_own)
-            .then(|| self.variable(Variable::new("_nr_qs", 0, 255), i64::from(n_global)));
-        let mut slots: Vec<(VarId, i64)> = Vec::new();
-        let n_slots = most as usize;
-        let mut n_locations = vec![0i64; n_slots];
-        let mut names: Vec<Vec<String>> = vec![vec!["-".to_owned()]; n_slots];
-        for instance in plan.instances() {
-            let flow = &flows[instance.proctype.index()];
-            let name = &program.proctypes[instance.proctype.index()].name;
-            n_locations[instance.slot as usize] += flow.locations.len() as i64;
-            names[instance.slot as usize]
-                .extend(flow.locations.iter().map(|location| format!("{name}:{}", location.number)));
-        }
-        for (slot, names) in names.into_iter().enumerate() {
-            let mut variable = Variable::named(format!("_pc[{slot}]"), names.into());
-            variable.hi = n_locations[slot];
-            let var = self.variable(variable, 0);
-            slots.push((var, 1));
-        }
+        let n_channels = match plan.instances().iter().any(has_own) {
+            true => Some(self.variable(Variable::new("_nr_qs", 0, 255), i64::from(n_global))?),
+            false => None,
+        };
+        let slots = self.slots(plan, flows, most as usize)?;
         let priorities = match program.heeds_priorities() {
             false => Priorities::None,
             true if self.facts.sets_priority => {
-                let name = |slot| Variable::new(format!("_priority[{slot}]"), 0, 255);
-                Priorities::Vars((0..n_slots).map(|slot| self.variable(name(slot), 0)).collect())
+                let vars: Result<_, Limit> = (0..slots.len())
+                    .map(|slot| self.variable(Variable::new(format!("_priority[{slot}]"), 0, 255), 0))
+                    .collect();
+                Priorities::Vars(vars?)
             }
             true => Priorities::Fixed,
         };
         let mut processes = Vec::new();
+        let mut next_location = vec![1; slots.len()];
         for instance in plan.instances() {
-            let proctype = &program.proctypes[instance.proctype.index()];
-            let owner = self.builder.process(format!("{}({})", proctype.name, instance.slot));
-            let start = self.initial.len();
-            let mut locals: Vec<Storage> = Vec::new();
-            let mut n_own = instance.n_channels;
-            let mut own_channels = Vec::new();
-            for (index, local) in proctype.locals.iter().enumerate() {
-                let name = format!("{}({}):{}", proctype.name, instance.slot, local.name);
-                let own = self.add_channels(&mut n_own, &name, local);
-                own_channels.extend(own.iter().flatten().map(|&number| number as usize - 1));
-                let changes = self.facts.changes_local(instance.proctype, index);
-                let argument = instance.arguments.get(index).copied().flatten();
-                let is_variable = changes || index < proctype.n_parameters && argument.is_none();
-                let values = |expr: &program::Expr| known(&globals, Some((instance, &locals)), expr);
-                let ranges = |part| self.values.local(instance.proctype, index, part);
-                let storage = self.storage(&name, local, is_variable, argument, &own, &values, &ranges);
-                locals.push(storage);
-            }
-            let (_, next) = &mut slots[instance.slot as usize];
-            let first_location = *next;
             let n_locations = flows[instance.proctype.index()].locations.len() as i64;
-            *next += n_locations;
-            let frame = (start, self.initial.len());
-            self.initial[start..].fill(0);
-            processes.push(Process {
-                instance: instance.clone(),
-                owner,
-                locals,
-                first_location,
-                n_locations,
-                own_channels,
-                frame,
-            });
+            let first_location = next_location[instance.slot as usize];
+            next_location[instance.slot as usize] += n_locations;
+            processes.push(self.process(instance, &globals, first_location, n_locations)?);
         }
         let world = World {
             globals,
             processes,
-            slots: slots.into_iter().map(|(var, _)| var).collect(),
+            slots,
             n_processes,
             n_channels,
             priorities,
@@ -255,7 +209,83 @@ impl<'b> WorldBuilder<'b> {
             channels: self.channels,
             ranges: self.ranges,
         };
-        (world, self.initial)
+        Ok((world, self.initial))
+    }
+
+    /// The global variables, and how many channels they make.
+    fn globals(&mut self) -> Result<(Vec<Storage>, u32), Limit> {
+        let program = self.program;
+        let (mut globals, mut n_own) = (Vec::new(), 0);
+        for (index, variable) in program.globals.iter().enumerate() {
+            let own = self.add_channels(&mut n_own, &variable.name, variable)?;
+            if self.facts.drops_global(program, index) {
+                let nowhere = Row { ty: variable.ty, lengths: Vec::new(), at: At::Nowhere };
+                globals.push(Storage { rows: vec![nowhere] });
+                continue;
+            }
+            let ranges = self.values;
+            let subject = Subject {
+                name: variable.name.to_string(),
+                variable,
+                changes: self.facts.changes_global(index),
+                argument: None,
+                own,
+            };
+            let known = |expr: &program::Expr| known(&globals, None, expr);
+            let storage = self.storage(&subject, &known, &|part| ranges.global(index, part))?;
+            globals.push(storage);
+        }
+        Ok((globals, n_own))
+    }
+
+    /// Per process number, where that process is.
+    fn slots(&mut self, plan: &Plan, flows: &[Flow<'_>], n_slots: usize) -> Result<Vec<VarId>, Limit> {
+        let mut names: Vec<Vec<String>> = vec![vec!["-".to_owned()]; n_slots];
+        for instance in plan.instances() {
+            let flow = &flows[instance.proctype.index()];
+            let name = &self.program.proctypes[instance.proctype.index()].name;
+            self.cost.keep(flow.locations.len() * (size_of::<String>() + name.len() + 16))?;
+            names[instance.slot as usize]
+                .extend(flow.locations.iter().map(|location| format!("{name}:{}", location.number)));
+        }
+        let mut slots = Vec::new();
+        for (slot, names) in names.into_iter().enumerate() {
+            slots.push(self.variable(Variable::named(format!("_pc[{slot}]"), names.into()), 0)?);
+        }
+        Ok(slots)
+    }
+
+    /// A process of the plan, and its frame.
+    fn process(
+        &mut self,
+        instance: &Instance,
+        globals: &[Storage],
+        first_location: i64,
+        n_locations: i64,
+    ) -> Result<Process, Limit> {
+        let proctype = &self.program.proctypes[instance.proctype.index()];
+        let owner = self.builder.process(format!("{}({})", proctype.name, instance.slot));
+        let start = self.initial.len();
+        let (mut locals, mut own_channels) = (Vec::new(), Vec::new());
+        let mut n_own = instance.n_channels;
+        for (index, variable) in proctype.locals.iter().enumerate() {
+            let name = format!("{}({}):{}", proctype.name, instance.slot, variable.name);
+            let own = self.add_channels(&mut n_own, &name, variable)?;
+            own_channels.extend(own.iter().flatten().map(|&number| number as usize - 1));
+            let argument = instance.arguments.get(index).copied().flatten();
+            let is_open = index < proctype.n_parameters && argument.is_none();
+            let changes = is_open || self.facts.changes_local(instance.proctype, index);
+            let ranges = self.values;
+            let subject = Subject { name, variable, changes, argument, own };
+            let known = |expr: &program::Expr| known(globals, Some((instance, &locals)), expr);
+            let ranges = |part| ranges.local(instance.proctype, index, part);
+            let storage = self.storage(&subject, &known, &ranges)?;
+            locals.push(storage);
+        }
+        let frame = (start, self.initial.len());
+        self.initial[start..].fill(0);
+        let instance = instance.clone();
+        Ok(Process { instance, owner, locals, first_location, n_locations, own_channels, frame })
     }
 
     /// The channels that a declaration makes, by their numbers: for each part of the variable, its own.
@@ -264,7 +294,7 @@ impl<'b> WorldBuilder<'b> {
         n_before: &mut u32,
         name: &str,
         variable: &program::Variable,
-    ) -> Vec<Vec<i32>> {
+    ) -> Result<Vec<Vec<i32>>, Limit> {
         let mut numbers = Vec::new();
         for part in parts(self.program, variable) {
             let mut own = Vec::new();
@@ -272,34 +302,36 @@ impl<'b> WorldBuilder<'b> {
                 for index in 0..part.len() {
                     *n_before += 1;
                     let name = format!("{name}{}", element_name(&part.name, &part.lengths, index));
-                    own.push(self.channel(*n_before, name, shape));
+                    own.push(self.channel(*n_before, name, shape)?);
                 }
             }
             numbers.push(own);
         }
-        numbers
+        Ok(numbers)
     }
 
     /// The channel of this shape at this position; the same for all who can only have it one after another.
-    fn channel(&mut self, position: u32, name: String, shape: &program::Channel) -> i32 {
+    fn channel(&mut self, position: u32, name: String, shape: &program::Channel) -> Result<i32, Limit> {
         let same = |known: &Channel| {
             known.position == position
                 && known.shape.capacity == shape.capacity
                 && known.shape.fields == shape.fields
         };
         if let Some(known) = self.channels.iter().position(same) {
-            return known as i32 + 1;
+            return Ok(known as i32 + 1);
         }
         let capacity = shape.capacity;
-        let len = (capacity > 0)
-            .then(|| self.variable(Variable::new(format!("len({name})"), 0, i64::from(capacity)), 0));
+        let len = match capacity {
+            0 => None,
+            _ => Some(self.variable(Variable::new(format!("len({name})"), 0, i64::from(capacity)), 0)?),
+        };
         let mut cells = Vec::new();
         for (field, ty) in shape.fields.iter().enumerate() {
             let (lo, hi) = within(self.values.field(shape, field), *ty);
             let first = VarId::new(self.initial.len());
             for message in 0..capacity {
                 let name = format!("{name}[{message}].{field}");
-                self.variable(Variable::new(name, lo, hi), 0);
+                self.variable(Variable::new(name, lo, hi), 0)?;
             }
             cells.push(first);
         }
@@ -309,25 +341,22 @@ impl<'b> WorldBuilder<'b> {
             self.builder.queue(Queue { len, front, cells })
         });
         self.channels.push(Channel { position, name, shape: shape.clone(), len, cells, queue });
-        self.channels.len() as i32
+        Ok(self.channels.len() as i32)
     }
 
     /// The rows of a variable. If it never changes and its values are known, they are constants.
-    #[allow(clippy::too_many_arguments)]
     fn storage(
         &mut self,
-        name: &str,
-        variable: &program::Variable,
-        changes: bool,
-        argument: Option<i32>,
-        own: &[Vec<i32>],
+        subject: &Subject<'_>,
         known: &dyn Fn(&program::Expr) -> Option<i32>,
         ranges: &dyn Fn(usize) -> Interval,
-    ) -> Storage {
+    ) -> Result<Storage, Limit> {
+        let Subject { name, variable, changes, argument, own } = subject;
         let mut rows = Vec::new();
         for (at, (part, own)) in parts(self.program, variable).into_iter().zip(own).enumerate() {
             let (ty, n) = (part.declared.ty, part.len() as usize);
-            let values = match argument {
+            self.cost.keep(n * size_of::<i32>())?;
+            let values = match *argument {
                 Some(argument) => Some(vec![argument; n]),
                 None => initial_values(&part, own, known),
             };
@@ -338,32 +367,51 @@ impl<'b> WorldBuilder<'b> {
                     let first = VarId::new(self.initial.len());
                     for index in 0..n {
                         let name = format!("{name}{}", element_name(&part.name, &part.lengths, index as u32));
-                        let variable = self.shown(Variable::new(name, lo, hi), ty);
+                        let mut variable = Variable::new(name, lo, hi);
+                        variable.value_names = self.symbols(ty);
                         let value = values.as_ref().map_or(0, |values| values[index]);
-                        self.variable(variable, i64::from(value));
+                        self.variable(variable, i64::from(value))?;
                     }
                     At::Vars(first)
                 }
             };
             rows.push(Row { ty, lengths: part.lengths, at });
         }
-        Storage { rows }
+        Ok(Storage { rows })
     }
 
-    /// Symbolic names are shown as such.
-    fn shown(&self, mut variable: Variable, ty: Type) -> Variable {
-        if let Type::Mtype(id) = ty {
-            let names = &self.program.mtypes[id.index()].names;
-            if !names.is_empty() {
-                let mut shown: Vec<String> = vec!["0".to_owned()];
-                shown.extend(names.iter().map(ToString::to_string));
-                shown.extend((shown.len()..256).map(|value| value.to_string()));
-                variable.value_names = Some(shown.into());
-            }
+    /// What the values of a type are called, if they have names.
+    fn symbols(&mut self, ty: Type) -> Option<Arc<[String]>> {
+        let Type::Mtype(id) = ty else { return None };
+        let names = &self.program.mtypes[id.index()].names;
+        if names.is_empty() {
+            return None;
         }
-        variable
+        let shown = self.symbols[id.index()].get_or_insert_with(|| {
+            let mut shown: Vec<String> = vec!["0".to_owned()];
+            shown.extend(names.iter().map(ToString::to_string));
+            shown.extend((shown.len()..256).map(|value| value.to_string()));
+            shown.into()
+        });
+        Some(shown.clone())
     }
 }
+
+/// A variable for which places are made.
+struct Subject<'p> {
+    name: String,
+    variable: &'p program::Variable,
+    /// Whether it may change.
+    changes: bool,
+    /// Its value, if it is a parameter whose value is known.
+    argument: Option<i32>,
+    /// Its own channels, part by part.
+    own: Vec<Vec<i32>>,
+}
+
+/// What a variable takes, but for its name: its range and initial value, its field in a state, and its part in
+/// an index.
+const VARIABLE_BYTES: usize = size_of::<Variable>() + 160;
 
 /// An interval, as far as a type has these values.
 fn within(interval: Interval, ty: Type) -> Interval {

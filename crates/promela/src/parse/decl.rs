@@ -15,7 +15,7 @@ impl Parser<'_> {
     pub(super) fn at_declaration(&self) -> bool {
         match self.peek() {
             Kind::Keyword(word) => word.begins_declaration(),
-            Kind::Name => self.typedefs.contains(&self.token().text) && self.peek_at(1) == Kind::Name,
+            Kind::Name => self.kinds.typedefs.contains(&self.token().text) && self.peek_at(1) == Kind::Name,
             _ => false,
         }
     }

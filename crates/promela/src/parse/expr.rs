@@ -306,7 +306,7 @@ impl Parser<'_> {
 
     /// Whether a reference to another process begins here.
     pub(super) fn at_remote(&self) -> bool {
-        let is_proctype = self.proctypes.contains(&self.token().text);
+        let is_proctype = self.kinds.proctypes.contains(&self.token().text);
         self.peek_at(1) == Kind::At
             || is_proctype && matches!(self.peek_at(1), Kind::OpenBracket | Kind::Colon)
     }

@@ -13,6 +13,7 @@ use rustc_hash::FxHashMap;
 use crate::ast::{Stmt, StmtKind};
 use crate::errors::{count, fail, fail_with_help};
 use crate::lexer::{Kind, Origin, Token};
+use crate::preprocess::TOKEN_BYTES;
 use crate::words::Word;
 
 use super::{Parsed, Parser};
@@ -189,6 +190,7 @@ impl Parser<'_> {
         }
         let end = Token { kind: Kind::End, text: "".into(), span, first: true, origin };
         tokens.push(end);
+        self.pay(tokens.len() * TOKEN_BYTES);
         Ok(tokens)
     }
 

@@ -7,7 +7,7 @@
 use base::{Diagnostic, Span};
 
 use crate::ast::{Expr, ExprKind};
-use crate::errors::fail_with_help;
+use crate::errors::{fail, fail_with_help};
 use crate::lexer::Kind;
 use crate::program::{BinaryOp, TemporalOp, UnaryOp};
 
@@ -21,6 +21,25 @@ impl Parser<'_> {
         let formula = self.expr();
         self.in_formula = false;
         formula
+    }
+
+    /// A text that is one formula, or one expression without temporal operators.
+    pub(super) fn question(&mut self, may_be_temporal: bool) -> Parsed<Expr> {
+        let formula = self.formula()?;
+        if may_be_temporal {
+            self.eat(Kind::Semicolon);
+        }
+        if self.peek() != Kind::End {
+            return Err(self.unexpected("an operator or the end of the text"));
+        }
+        let formula = self.checked_formula(formula)?;
+        match first_temporal(&formula).filter(|_| !may_be_temporal) {
+            None => Ok(formula),
+            Some(span) => {
+                let message = "a temporal operator stands where an expression about one state is needed";
+                Err(fail("misplaced-temporal", message, span, ""))
+            }
+        }
     }
 
     /// Reads a temporal prefix operator, if one comes next.
@@ -142,4 +161,17 @@ fn misplaced_temporal(formula: &Expr) -> Option<Span> {
         }
     }
     None
+}
+
+/// A temporal operator in a formula; what both logics have is none.
+fn first_temporal(formula: &Expr) -> Option<Span> {
+    match &formula.kind {
+        ExprKind::Temporal(TemporalOp::Implies | TemporalOp::Equivalent, operands) => {
+            operands.iter().find_map(first_temporal)
+        }
+        ExprKind::Temporal(..) => Some(formula.span),
+        ExprKind::Unary(_, operand) => first_temporal(operand),
+        ExprKind::Binary(_, operands) => first_temporal(&operands.0).or_else(|| first_temporal(&operands.1)),
+        _ => None,
+    }
 }

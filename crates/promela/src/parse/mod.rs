@@ -20,7 +20,8 @@ use std::sync::Arc;
 use base::{Diagnostic, SourceMap, Span};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::ast::{Model, Name};
+use crate::ast::{Expr, Model, Name};
+use crate::cost::Cost;
 use crate::errors::{Fail, Sink, fail, fail_with_help};
 use crate::lexer::{Kind, Origin, Token};
 use crate::options::Limits;
@@ -41,22 +42,52 @@ const MAX_HEIGHT: u32 = 300;
 const MAX_NAME_BYTES: usize = 500;
 
 /// Reads a model. Broken parts are left out of the tree, each with an error.
-pub(crate) fn model(input: Preprocessed, sources: &SourceMap, limits: &Limits, sink: &mut Sink) -> Model {
-    let mut parser = Parser::new(input, sources, limits, sink);
+pub(crate) fn model(
+    input: Preprocessed,
+    sources: &SourceMap,
+    limits: &Limits,
+    sink: &mut Sink,
+    cost: &dyn Cost,
+) -> (Model, Kinds) {
+    let mut parser = Parser::new(input, sources, limits, sink, cost);
     parser.read_inlines();
     parser.read_names();
-    parser.model()
+    (parser.model(), parser.kinds)
+}
+
+/// Reads a text that is one formula, or one expression, and nothing else.
+pub(crate) fn question(
+    input: Preprocessed,
+    kinds: &mut Kinds,
+    limits: &Limits,
+    sink: &mut Sink,
+    cost: &dyn Cost,
+    may_be_temporal: bool,
+) -> Result<Expr, Fail> {
+    let sources = SourceMap::new();
+    let mut parser = Parser::new(input, &sources, limits, sink, cost);
+    parser.kinds = std::mem::take(kinds);
+    let read = parser.question(may_be_temporal);
+    *kinds = parser.kinds;
+    read
+}
+
+/// What names are, as far as that decides how they are read.
+#[derive(Debug, Default)]
+pub(crate) struct Kinds {
+    typedefs: FxHashSet<Arc<str>>,
+    proctypes: FxHashSet<Arc<str>>,
 }
 
 struct Parser<'a> {
     sources: &'a SourceMap,
     sink: &'a mut Sink,
+    cost: &'a dyn Cost,
     tokens: Arc<[Token]>,
     at: usize,
     origins: Vec<Origin>,
     inlines: FxHashMap<Arc<str>, Arc<Inline>>,
-    typedefs: FxHashSet<Arc<str>>,
-    proctypes: FxHashSet<Arc<str>>,
+    kinds: Kinds,
     /// The inlines that are being expanded, outermost first.
     expanding: Vec<Arc<str>>,
     /// How many calls for nested statements and expressions are open.
@@ -72,18 +103,24 @@ struct Parser<'a> {
 }
 
 impl<'a> Parser<'a> {
-    fn new(input: Preprocessed, sources: &'a SourceMap, limits: &Limits, sink: &'a mut Sink) -> Parser<'a> {
+    fn new(
+        input: Preprocessed,
+        sources: &'a SourceMap,
+        limits: &Limits,
+        sink: &'a mut Sink,
+        cost: &'a dyn Cost,
+    ) -> Parser<'a> {
         Parser {
             sources,
             sink,
+            cost,
             budget: limits.tokens.saturating_sub(input.tokens.len()),
             max_nesting: limits.nesting,
             tokens: input.tokens.into(),
             at: 0,
             origins: input.origins,
             inlines: FxHashMap::default(),
-            typedefs: FxHashSet::default(),
-            proctypes: FxHashSet::default(),
+            kinds: Kinds::default(),
             expanding: Vec::new(),
             depth: 0,
             parens: 0,
@@ -96,8 +133,8 @@ impl<'a> Parser<'a> {
     fn read_names(&mut self) {
         for pair in self.tokens.windows(2) {
             let names = match pair[0].kind {
-                Kind::Keyword(Word::Typedef) => &mut self.typedefs,
-                Kind::Keyword(Word::Proctype | Word::DProctype) => &mut self.proctypes,
+                Kind::Keyword(Word::Typedef) => &mut self.kinds.typedefs,
+                Kind::Keyword(Word::Proctype | Word::DProctype) => &mut self.kinds.proctypes,
                 _ => continue,
             };
             if pair[1].is(Kind::Name) {
@@ -111,9 +148,7 @@ impl<'a> Parser<'a> {
     fn complain(&mut self, error: Fail) {
         self.broken = true;
         self.sink.push(*error);
-        if self.sink.is_full() {
-            self.at = self.tokens.len() - 1;
-        }
+        self.pay(0);
     }
 
     fn warn(&mut self, warning: Diagnostic) {
@@ -155,7 +190,16 @@ impl<'a> Parser<'a> {
         if token.kind != Kind::End {
             self.at += 1;
         }
+        self.pay(0);
         token
+    }
+
+    /// A piece of work that keeps so many bytes; if there is no more budget, the text is over.
+    fn pay(&mut self, bytes: usize) {
+        self.sink.pay(self.cost.keep(bytes));
+        if self.sink.is_full() {
+            self.at = self.tokens.len() - 1;
+        }
     }
 
     fn eat(&mut self, kind: Kind) -> bool {

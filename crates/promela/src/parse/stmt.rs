@@ -102,7 +102,7 @@ impl Parser<'_> {
         let mut labels: Vec<Name> = Vec::new();
         while self.peek() == Kind::Name
             && self.peek_at(1) == Kind::Colon
-            && !self.proctypes.contains(&self.token().text)
+            && !self.kinds.proctypes.contains(&self.token().text)
         {
             labels.push(self.name("a label")?);
             self.bump();

@@ -77,7 +77,7 @@ impl Parser<'_> {
                 if matches!(&*token.text, "float" | "double" | "long" | "char" | "string") {
                     return Err(Box::new(error.with_help("the widest type of Promela is `int`")));
                 }
-                let mut known: Vec<&str> = self.typedefs.iter().map(|name| &**name).collect();
+                let mut known: Vec<&str> = self.kinds.typedefs.iter().map(|name| &**name).collect();
                 known.sort_unstable();
                 known.extend(["bit", "bool", "byte", "short", "int", "unsigned", "chan", "mtype", "pid"]);
                 known.extend(["proctype", "active", "typedef", "init", "never"]);

@@ -5,15 +5,15 @@ use base::Span;
 use crate::errors::{Fail, fail};
 use crate::lexer::{Kind, Token};
 
-use super::Preprocessor;
+use super::Macros;
 
 /// Deeper conditions are refused.
 const MAX_DEPTH: u32 = 100;
 
-impl Preprocessor<'_> {
+impl Macros {
     /// Whether the condition of a directive holds.
     pub(super) fn condition(&mut self, directive: &Token, rest: &[Token]) -> Result<bool, Fail> {
-        let is_defined = |this: &Self, name: &Token| this.macros.contains_key(&name.text);
+        let is_defined = |this: &Self, name: &Token| this.named.contains_key(&name.text);
         if matches!(&*directive.text, "ifdef" | "ifndef") {
             return match rest {
                 [name, ..] if name.is(Kind::Name) => {

@@ -9,7 +9,7 @@ use base::Span;
 use crate::errors::{Fail, count, fail};
 use crate::lexer::{Kind, Origin, Token, tokens};
 
-use super::{Macro, Preprocessor};
+use super::{Macro, Macros};
 
 /// The macros that a token came out of, innermost first.
 type Hidden = Option<Arc<Hide>>;
@@ -35,7 +35,7 @@ fn is_hidden(hidden: &Hidden, name: &str) -> bool {
 /// What is left to be read, the next token last.
 type Pending = Vec<(Token, Hidden)>;
 
-impl Preprocessor<'_> {
+impl Macros {
     /// Expands all macros in a list of tokens.
     pub(super) fn expand(&mut self, list: Vec<Token>) -> Result<Vec<Token>, Fail> {
         self.expand_nested(list.into_iter().map(|token| (token, None)).collect(), 0)
@@ -49,7 +49,7 @@ impl Preprocessor<'_> {
         let mut output = Vec::new();
         while let Some((token, hidden)) = pending.pop() {
             self.spend(token.span)?;
-            let found = self.macros.get(&token.text).filter(|_| token.is(Kind::Name)).cloned();
+            let found = self.named.get(&token.text).filter(|_| token.is(Kind::Name)).cloned();
             let Some(found) = found.filter(|_| !is_hidden(&hidden, &token.text)) else {
                 output.push((token, hidden));
                 continue;
@@ -105,9 +105,9 @@ impl Preprocessor<'_> {
     }
 
     fn spend(&mut self, span: Span) -> Result<(), Fail> {
-        match self.budget.checked_sub(1) {
+        match self.left.checked_sub(1) {
             Some(left) => {
-                self.budget = left;
+                self.left = left;
                 Ok(())
             }
             None => {
@@ -125,6 +125,10 @@ impl Preprocessor<'_> {
 
     fn new_origin(&mut self, token: &Token, found: &Macro) -> u32 {
         let parent = token.origin;
+        if self.origins.is_empty() {
+            let nothing = Origin { name: "".into(), place: token.span, is_inline: false, parent: 0 };
+            self.origins.push(nothing);
+        }
         self.origins.push(Origin { name: token.text.clone(), place: found.span, is_inline: false, parent });
         (self.origins.len() - 1) as u32
     }
@@ -251,6 +255,7 @@ mod tests {
     use base::SourceMap;
 
     use super::super::preprocess;
+    use crate::cost::{Cost, paid};
     use crate::errors::Sink;
     use crate::options::Options;
 
@@ -260,7 +265,9 @@ mod tests {
         let source = sources.add("test.pml", text.into()).expect("the text is short");
         let mut sink = Sink::default();
         let mut loader = |_: &str| Err(String::from("no such file"));
-        let made = preprocess(&mut sources, source, &Options::default(), &mut loader, &mut sink);
+        let (options, loader) = (Options::default(), &mut loader);
+        let made = |cost: &dyn Cost| preprocess(&mut sources, source, &options, loader, &mut sink, cost).0;
+        let made = paid(made);
         let mut lines: Vec<String> = Vec::new();
         for token in made.tokens.iter().filter(|token| !token.text.is_empty()) {
             match lines.last_mut() {

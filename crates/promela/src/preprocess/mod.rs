@@ -16,14 +16,18 @@ use std::sync::Arc;
 use base::{Diagnostic, SourceId, SourceMap, Span};
 use rustc_hash::FxHashMap;
 
+use crate::cost::Cost;
 use crate::errors::{Fail, Sink, fail, fail_with_help, suggest};
-use crate::lexer::{Kind, Origin, Token, tokens};
-use crate::options::Options;
+use crate::lexer::{Kind, Origin, Token, tokens, tokens_within};
+use crate::options::{Limits, Options};
 use crate::words::Word;
 
 /// Reads a file named by `#include "file"`, relative to the model's folder; the error is the end
 /// of a sentence, like `no such file`.
 pub type Loader<'a> = dyn FnMut(&str) -> Result<Vec<u8>, String> + 'a;
+
+/// What a token, its text and what is made of it take while a model is read.
+pub(crate) const TOKEN_BYTES: usize = 400;
 
 /// The tokens of a model, all macros expanded, and what they were expanded from.
 #[derive(Debug)]
@@ -34,44 +38,25 @@ pub(crate) struct Preprocessed {
     pub(crate) origins: Vec<Origin>,
 }
 
-/// Preprocesses a text. Errors go to the sink; what could be read is returned.
+/// Preprocesses a text. Errors go to the sink; what could be read is returned, with the macros at the end.
 pub(crate) fn preprocess(
     sources: &mut SourceMap,
     source: SourceId,
     options: &Options,
     loader: &mut Loader<'_>,
     sink: &mut Sink,
-) -> Preprocessed {
-    let start = Span::new(source, 0, 0);
-    let nothing = Origin { name: "".into(), place: start, is_inline: false, parent: 0 };
-    let mut preprocessor = Preprocessor {
-        sources,
-        loader,
-        sink,
-        macros: FxHashMap::default(),
-        output: Vec::new(),
-        origins: vec![nothing],
-        open: Vec::new(),
-        budget: options.limits.tokens,
-        max_steps: options.limits.tokens,
-        max_nesting: options.limits.nesting,
-    };
+    cost: &dyn Cost,
+) -> (Preprocessed, Macros) {
+    let macros = Macros::new(&options.limits);
+    let mut preprocessor =
+        Preprocessor { sources, loader, sink, cost, macros, output: Vec::new(), open: Vec::new() };
     for (name, text) in &options.defines {
         preprocessor.define_from_outside(name, text);
     }
     preprocessor.file(source, "");
-    let Preprocessor { mut output, origins, .. } = preprocessor;
-    for token in &mut output {
-        if token.is(Kind::Name)
-            && let Some(word) = Word::of(&token.text)
-        {
-            token.kind = Kind::Keyword(word);
-        }
-    }
+    let Preprocessor { output, mut macros, .. } = preprocessor;
     let length = sources.get(source).text.len();
-    let span = Span::new(source, length, length);
-    output.push(Token { kind: Kind::End, text: "".into(), span, first: true, origin: 0 });
-    Preprocessed { tokens: output, origins }
+    (macros.finish(output, Span::new(source, length, length)), macros)
 }
 
 #[derive(Clone, Debug)]
@@ -99,15 +84,67 @@ struct Preprocessor<'a> {
     sources: &'a mut SourceMap,
     loader: &'a mut Loader<'a>,
     sink: &'a mut Sink,
-    macros: FxHashMap<Arc<str>, Macro>,
+    cost: &'a dyn Cost,
+    macros: Macros,
     output: Vec<Token>,
-    origins: Vec<Origin>,
     /// The files that are being read, outermost first: how each is called.
     open: Vec<Arc<str>>,
+}
+
+/// The macros that are defined, and what was made of them.
+#[derive(Debug)]
+pub(crate) struct Macros {
+    named: FxHashMap<Arc<str>, Macro>,
+    /// What tokens were expanded from; the first one is a dummy.
+    origins: Vec<Origin>,
     /// Steps of expansion that are left.
-    budget: usize,
+    left: usize,
     max_steps: usize,
     max_nesting: usize,
+}
+
+impl Macros {
+    fn new(limits: &Limits) -> Macros {
+        Macros {
+            named: FxHashMap::default(),
+            origins: Vec::new(),
+            left: limits.tokens,
+            max_steps: limits.tokens,
+            max_nesting: limits.nesting,
+        }
+    }
+
+    /// The tokens of a text that has no directives, all macros expanded; its first byte is at `offset`.
+    pub(crate) fn question(
+        &mut self,
+        text: &str,
+        source: SourceId,
+        offset: usize,
+    ) -> Result<Preprocessed, Fail> {
+        let mut list = tokens(text, source);
+        for token in &mut list {
+            let (start, end) = (token.span.start as usize, token.span.end as usize);
+            token.span = Span::new(source, start + offset, end + offset);
+        }
+        let end = list.last().map_or(Span::new(source, offset, offset), |last| last.span);
+        list.retain(|token| !matches!(token.kind, Kind::Newline | Kind::End));
+        self.left = self.max_steps;
+        let expanded = self.expand(list)?;
+        Ok(self.finish(expanded, end))
+    }
+
+    /// Tokens that were expanded: words are known, and the end is marked.
+    fn finish(&mut self, mut tokens: Vec<Token>, end: Span) -> Preprocessed {
+        for token in &mut tokens {
+            if token.is(Kind::Name)
+                && let Some(word) = Word::of(&token.text)
+            {
+                token.kind = Kind::Keyword(word);
+            }
+        }
+        tokens.push(Token { kind: Kind::End, text: "".into(), span: end, first: true, origin: 0 });
+        Preprocessed { tokens, origins: std::mem::take(&mut self.origins) }
+    }
 }
 
 const DIRECTIVES: [&str; 13] = [
@@ -121,13 +158,22 @@ impl Preprocessor<'_> {
         let mut body = tokens(text, source);
         body.retain(|token| !matches!(token.kind, Kind::Newline | Kind::End));
         let span = Span::new(source, 0, text.len());
-        self.macros.insert(name.into(), Macro { parameters: None, body: body.into(), span });
+        self.macros.named.insert(name.into(), Macro { parameters: None, body: body.into(), span });
+    }
+
+    /// The tokens of a file, if they can be paid for.
+    fn lexed(&mut self, text: &str, source: SourceId) -> Option<Vec<Token>> {
+        // The text was read before it could be asked what it costs; a copy is looked at.
+        self.sink.pay(self.cost.hold(text.len()));
+        let tokens = tokens_within(text, source, &mut || self.cost.keep(TOKEN_BYTES));
+        self.sink.pay(tokens.as_ref().map_or_else(|limit| Err(*limit), |_| Ok(())));
+        tokens.ok().filter(|_| !self.sink.is_full())
     }
 
     fn file(&mut self, source: SourceId, name: &str) {
         self.open.push(name.into());
         let text = self.sources.get(source).text.clone();
-        let tokens = tokens(&text, source);
+        let Some(tokens) = self.lexed(&text, source) else { return };
         let mut open: Vec<Conditional> = Vec::new();
         let mut at = 0;
         while at < tokens.len() && !tokens[at].is(Kind::End) && !self.sink.is_full() {
@@ -147,8 +193,11 @@ impl Preprocessor<'_> {
             at += chunk.len();
             if is_active {
                 let chunk = chunk.iter().filter(|token| !token.is(Kind::Newline)).cloned().collect();
-                match self.expand(chunk) {
-                    Ok(expanded) => self.output.extend(expanded),
+                match self.macros.expand(chunk) {
+                    Ok(expanded) => {
+                        self.sink.pay(self.cost.hold(expanded.len() * TOKEN_BYTES));
+                        self.output.extend(expanded);
+                    }
                     Err(error) => self.sink.push(*error),
                 }
             }
@@ -169,7 +218,7 @@ impl Preprocessor<'_> {
             "if" | "ifdef" | "ifndef" => {
                 let mut conditional =
                     Conditional { span, outer: active, active: false, taken: false, has_else: false };
-                let holds = if active { self.condition(name, rest) } else { Ok(false) };
+                let holds = if active { self.macros.condition(name, rest) } else { Ok(false) };
                 conditional.taken = *holds.as_ref().unwrap_or(&true);
                 conditional.active = active && conditional.taken;
                 open.push(conditional);
@@ -186,7 +235,7 @@ impl Preprocessor<'_> {
                 conditional.has_else = &*name.text == "else";
                 let may = conditional.outer && !conditional.taken;
                 conditional.active = false;
-                let holds = may && (&*name.text == "else" || self.condition(name, rest)?);
+                let holds = may && (&*name.text == "else" || self.macros.condition(name, rest)?);
                 if let Some(conditional) = open.last_mut().filter(|_| holds) {
                     (conditional.active, conditional.taken) = (true, true);
                 }
@@ -197,7 +246,7 @@ impl Preprocessor<'_> {
             "define" => self.define(rest, span),
             "undef" => match rest {
                 [name, ..] if name.is(Kind::Name) => {
-                    self.macros.remove(&name.text);
+                    self.macros.named.remove(&name.text);
                     Ok(())
                 }
                 _ => Err(fail("bad-directive", "`#undef` needs the name of a macro", span, "")),
@@ -234,19 +283,19 @@ impl Preprocessor<'_> {
             parameters = Some(names);
         }
         let defined = Macro { parameters, body: body.into(), span: name.span };
-        if let Some(old) = self.macros.get(&name.text)
+        if let Some(old) = self.macros.named.get(&name.text)
             && !same_macro(old, &defined)
         {
             let message = format!("the macro `{}` is defined again, as something else", name.text);
             let warning = Diagnostic::warning("macro-redefined", message).at(name.span, "");
             self.sink.push(warning.with_related(old.span, "it was defined here"));
         }
-        self.macros.insert(name.text.clone(), defined);
+        self.macros.named.insert(name.text.clone(), defined);
         Ok(())
     }
 
     fn include(&mut self, rest: &[Token], span: Span) -> Result<(), Fail> {
-        let expanded = self.expand(rest.to_vec())?;
+        let expanded = self.macros.expand(rest.to_vec())?;
         let Some(name) = expanded.first().filter(|token| token.is(Kind::Text)) else {
             let help = "write the name of the file in quotation marks";
             return Err(fail_with_help("bad-include", "`#include` needs the name of a file", span, help));
@@ -261,13 +310,14 @@ impl Preprocessor<'_> {
                 "is being read already",
             ));
         }
-        if self.open.len() >= self.max_nesting {
-            let message = format!("files are included more than {} levels deep", self.max_nesting);
+        if self.open.len() >= self.macros.max_nesting {
+            let levels = self.macros.max_nesting;
+            let message = format!("files are included more than {levels} levels deep");
             return Err(fail("endless-include", message, span, ""));
         }
         let text = (self.loader)(&file)
             .map_err(|reason| fail("cannot-include", format!("cannot read {file}: {reason}"), span, ""))?;
-        self.budget = self.budget.saturating_sub(1 + text.len() / 16);
+        self.macros.left = self.macros.left.saturating_sub(1 + text.len() / 16);
         let source = self.sources.add(file.as_str(), text).map_err(Box::new)?;
         self.file(source, &file);
         Ok(())

@@ -7,7 +7,7 @@ use base::Span;
 use super::{GlobalId, LabelId, LocalId, MtypeId, ProctypeId, Type};
 
 /// A statement.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Stmt {
     /// What it does.
     pub kind: StmtKind,
@@ -20,7 +20,7 @@ pub struct Stmt {
 }
 
 /// What a statement does.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum StmtKind {
     /// Waits until the expression is not 0. `skip` is the constant 1. If the expression contains
     /// `run`, it has that effect.
@@ -91,7 +91,7 @@ pub enum StmtKind {
 }
 
 /// What becomes of one field of a message that is received.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum RecvArg {
     /// It is stored here.
     Store(Place),
@@ -265,7 +265,7 @@ pub enum ChannelTest {
 }
 
 /// `xr c` or `xs c`.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Exclusive {
     /// The proctype that says so.
     pub proctype: ProctypeId,
@@ -276,7 +276,7 @@ pub struct Exclusive {
 }
 
 /// `ltl name { formula }`.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Property {
     /// Its name; `ltl_0` and so on where there is none, as in Spin.
     pub name: Arc<str>,
@@ -288,7 +288,7 @@ pub struct Property {
 
 /// A formula of linear temporal logic. Its leaves are the largest parts without temporal
 /// operators.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum Formula {
     /// An expression over the state.
     State(Expr),

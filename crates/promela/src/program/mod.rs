@@ -43,7 +43,7 @@ define_id! {
 }
 
 /// A model whose names and types are in order.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Program {
     /// The global variables in the order of the text.
     pub globals: Vec<Variable>,
@@ -65,6 +65,8 @@ pub struct Program {
     pub max_processes: u32,
     /// What is probably not meant.
     pub warnings: Diagnostics,
+    /// Expressions that are not in the text, but that were asked for.
+    pub questions: Vec<Expr>,
 }
 
 impl Program {
@@ -79,7 +81,7 @@ impl Program {
 }
 
 /// A typedef.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Struct {
     /// Its name.
     pub name: Arc<str>,
@@ -90,7 +92,7 @@ pub struct Struct {
 }
 
 /// A set of symbolic names.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Mtype {
     /// Empty for the unnamed set.
     pub name: Arc<str>,
@@ -166,7 +168,7 @@ pub enum Visibility {
 }
 
 /// A variable: a global, a local, a parameter or a field of a typedef.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Variable {
     /// Its name.
     pub name: Arc<str>,
@@ -185,7 +187,7 @@ pub struct Variable {
 }
 
 /// The value of a variable at the start.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum Init {
     /// All zero.
     Zero,
@@ -224,7 +226,7 @@ pub enum ProctypeKind {
 }
 
 /// A proctype, `init`, a never claim or a trace.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Proctype {
     /// Its name; `init`, `never`, `trace` or `notrace` where there is none.
     pub name: Arc<str>,
@@ -253,7 +255,7 @@ pub struct Proctype {
 }
 
 /// A label.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Label {
     /// Its name.
     pub name: Arc<str>,

@@ -45,28 +45,28 @@ impl Resolver<'_> {
     fn mtype_list(&mut self, list: &MtypeList) {
         let set = match &list.set {
             None => MtypeId::new(0),
-            Some(name) => match self.mtype_names.get(&name.text) {
+            Some(name) => match self.names.mtype_names.get(&name.text) {
                 Some(&known) => known,
                 None => {
-                    let id = MtypeId::new(self.mtypes.len());
-                    self.mtypes.push(Mtype { name: name.text.clone(), names: Vec::new() });
-                    self.mtype_names.insert(name.text.clone(), id);
+                    let id = MtypeId::new(self.names.mtypes.len());
+                    self.names.mtypes.push(Mtype { name: name.text.clone(), names: Vec::new() });
+                    self.names.mtype_names.insert(name.text.clone(), id);
                     id
                 }
             },
         };
         // The last name of a list has the least number.
         for name in list.names.iter().rev() {
-            if let Some(&(_, _, old)) = self.symbols.get(&name.text) {
+            if let Some(&(_, _, old)) = self.names.symbols.get(&name.text) {
                 self.complain(redeclared("the symbolic constant", name, old));
                 continue;
             }
-            if let Some(&old) = self.global_names.get(&name.text) {
-                let old = self.globals[old.index()].span;
+            if let Some(&old) = self.names.global_names.get(&name.text) {
+                let old = self.names.globals[old.index()].span;
                 self.complain(redeclared("the name", name, old));
                 continue;
             }
-            let names = &mut self.mtypes[set.index()].names;
+            let names = &mut self.names.mtypes[set.index()].names;
             names.push(name.text.clone());
             let value = names.len();
             if value > MAX_SYMBOLS {
@@ -74,13 +74,13 @@ impl Resolver<'_> {
                 self.complain(fail("too-many", message, name.span, ""));
                 return;
             }
-            self.symbols.insert(name.text.clone(), (set, value as i32, name.span));
+            self.names.symbols.insert(name.text.clone(), (set, value as i32, name.span));
         }
     }
 
     fn typedef(&mut self, typedef: &Typedef) {
-        if let Some(&old) = self.struct_names.get(&typedef.name.text) {
-            let old = self.structs[old.index()].span;
+        if let Some(&old) = self.names.struct_names.get(&typedef.name.text) {
+            let old = self.names.structs[old.index()].span;
             self.complain(redeclared("the typedef", &typedef.name, old));
             return;
         }
@@ -97,7 +97,7 @@ impl Resolver<'_> {
                 let Some(field) = self.take(field) else { continue };
                 size = size.saturating_add(self.n_scalars_of(&field));
                 if let Type::Struct(inner) = field.ty {
-                    depth = depth.max(self.struct_sizes[inner.index()].1 + 1);
+                    depth = depth.max(self.names.struct_sizes[inner.index()].1 + 1);
                 }
                 fields.push(field);
             }
@@ -111,38 +111,38 @@ impl Resolver<'_> {
             self.complain(fail_with_help("too-large", message, typedef.name.span, help));
             return;
         }
-        let id = StructId::new(self.structs.len());
-        self.struct_names.insert(typedef.name.text.clone(), id);
-        self.struct_sizes.push((size, depth));
-        self.structs.push(Struct { name: typedef.name.text.clone(), fields, span: typedef.name.span });
+        let id = StructId::new(self.names.structs.len());
+        self.names.struct_names.insert(typedef.name.text.clone(), id);
+        self.names.struct_sizes.push((size, depth));
+        self.names.structs.push(Struct { name: typedef.name.text.clone(), fields, span: typedef.name.span });
     }
 
     fn global(&mut self, declaration: &Declaration) {
         for declarator in &declaration.variables {
             let name = &declarator.name;
-            if let Some(&old) = self.global_names.get(&name.text) {
-                let old = self.globals[old.index()].span;
+            if let Some(&old) = self.names.global_names.get(&name.text) {
+                let old = self.names.globals[old.index()].span;
                 self.complain(redeclared("the variable", name, old));
                 continue;
             }
             let variable = self.variable(declaration, declarator, true);
             let Some(variable) = self.take(variable) else {
-                self.broken = true;
+                self.names.broken = true;
                 continue;
             };
             if let Err(error) = self.count_scalars(&variable) {
                 self.complain(error);
                 continue;
             }
-            self.global_names.insert(name.text.clone(), GlobalId::new(self.globals.len()));
-            self.globals.push(variable);
+            self.names.global_names.insert(name.text.clone(), GlobalId::new(self.names.globals.len()));
+            self.names.globals.push(variable);
         }
     }
 
     /// Counts the scalars of a variable.
     pub(super) fn count_scalars(&mut self, variable: &Variable) -> Resolved<()> {
-        self.n_scalars = self.n_scalars.saturating_add(self.n_scalars_of(variable));
-        if self.n_scalars > self.limits.variables {
+        self.names.n_scalars = self.names.n_scalars.saturating_add(self.n_scalars_of(variable));
+        if self.names.n_scalars > self.limits.variables {
             let limit = self.limits.variables;
             let message = format!("the variables of this model are more than {limit} scalars");
             return Err(fail("too-large", message, variable.span, "the limit is reached here"));
@@ -152,7 +152,7 @@ impl Resolver<'_> {
 
     fn n_scalars_of(&self, variable: &Variable) -> usize {
         let of_one = match variable.ty {
-            Type::Struct(id) => self.struct_sizes[id.index()].0,
+            Type::Struct(id) => self.names.struct_sizes[id.index()].0,
             _ => 1,
         };
         of_one.saturating_mul(variable.length.unwrap_or(1) as usize)
@@ -166,7 +166,7 @@ impl Resolver<'_> {
         with_init: bool,
     ) -> Resolved<Variable> {
         let name = &declarator.name;
-        if let Some(&(_, _, old)) = self.symbols.get(&name.text) {
+        if let Some(&(_, _, old)) = self.names.symbols.get(&name.text) {
             return Err(redeclared("the name", name, old));
         }
         if is_predefined(&name.text) {
@@ -214,21 +214,21 @@ impl Resolver<'_> {
             TypeKind::Unsigned => Type::Unsigned(1),
             TypeKind::Chan => Type::Chan,
             TypeKind::Mtype(None) => Type::Mtype(MtypeId::new(0)),
-            TypeKind::Mtype(Some(name)) => match self.mtype_names.get(&name.text) {
+            TypeKind::Mtype(Some(name)) => match self.names.mtype_names.get(&name.text) {
                 Some(&set) => Type::Mtype(set),
                 None => {
                     let message = format!("there is no set of symbolic names `{}`", name.text);
                     let error = fail("unknown-type", message, name.span, "");
-                    let known = self.mtypes.iter().map(|set| &*set.name);
+                    let known = self.names.mtypes.iter().map(|set| &*set.name);
                     return Err(suggest(error, &name.text, known));
                 }
             },
-            TypeKind::Named(name) => match self.struct_names.get(&name.text) {
+            TypeKind::Named(name) => match self.names.struct_names.get(&name.text) {
                 Some(&id) => Type::Struct(id),
                 None => {
                     let message = format!("there is no type `{}`", name.text);
                     let error = fail("unknown-type", message, name.span, "");
-                    let known = self.structs.iter().map(|known| &*known.name);
+                    let known = self.names.structs.iter().map(|known| &*known.name);
                     return Err(suggest(error, &name.text, known));
                 }
             },
@@ -252,7 +252,7 @@ impl Resolver<'_> {
         let value = self.constant(length)?;
         let limit = self.limits.array;
         let of_one = match ty {
-            Type::Struct(id) => self.struct_sizes[id.index()].0,
+            Type::Struct(id) => self.names.struct_sizes[id.index()].0,
             _ => 1,
         };
         match u32::try_from(value) {
@@ -270,16 +270,16 @@ impl Resolver<'_> {
     }
 
     fn signature(&mut self, ast: &AstProctype) {
-        let id = ProctypeId::new(self.signatures.len());
+        let id = ProctypeId::new(self.names.signatures.len());
         let kind = kind_of(ast.kind);
         let name: Arc<str> = ast.name.text.clone();
-        let old = self.signatures.iter().find(|old| old.name == name).map(|old| old.span);
+        let old = self.names.signatures.iter().find(|old| old.name == name).map(|old| old.span);
         match old {
             Some(old) => {
                 let what = if kind == ProctypeKind::Proctype { "the proctype" } else { "the part" };
                 self.complain(redeclared(what, &ast.name, old));
             }
-            None if kind == ProctypeKind::Proctype => _ = self.proctype_names.insert(name.clone(), id),
+            None if kind == ProctypeKind::Proctype => _ = self.names.proctype_names.insert(name.clone(), id),
             None => {}
         }
         let mut parameters = Vec::new();
@@ -305,19 +305,19 @@ impl Resolver<'_> {
             }
             (None, _) => 0,
         };
-        if n_active > 0 && self.initial.len() + n_active > self.limits.processes {
+        if n_active > 0 && self.names.initial.len() + n_active > self.limits.processes {
             let message = format!("more than {} processes are active at the start", self.limits.processes);
             self.complain(fail("too-many", message, ast.name.span, ""));
         } else {
-            self.initial.extend((0..n_active).map(|_| id));
+            self.names.initial.extend((0..n_active).map(|_| id));
         }
-        self.signatures.push(Signature { name, kind, parameters, span: ast.name.span });
+        self.names.signatures.push(Signature { name, kind, parameters, span: ast.name.span });
     }
 
     /// Whether a typedef has an array in it. Typedefs are not nested too deeply for recursion.
     fn contains_array(&self, ty: Type) -> bool {
         let Type::Struct(id) = ty else { return false };
-        self.structs[id.index()]
+        self.names.structs[id.index()]
             .fields
             .iter()
             .any(|field| field.length.is_some() || self.contains_array(field.ty))

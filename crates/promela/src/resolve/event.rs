@@ -14,14 +14,14 @@ use super::{Resolved, Resolver};
 impl Resolver<'_> {
     /// Whether the statements of a trace are being resolved.
     pub(super) fn is_in_trace(&self) -> bool {
-        let kind = self.current.as_ref().map(|current| self.signatures[current.index].kind);
+        let kind = self.current.as_ref().map(|current| self.names.signatures[current.index].kind);
         matches!(kind, Some(ProctypeKind::Trace | ProctypeKind::NoTrace))
     }
 
     /// There is one trace at most.
     pub(super) fn check_traces(&mut self) {
         let is_trace = |kind| matches!(kind, ProctypeKind::Trace | ProctypeKind::NoTrace);
-        let mut traces = self.signatures.iter().filter(|its| is_trace(its.kind)).map(|its| its.span);
+        let mut traces = self.names.signatures.iter().filter(|its| is_trace(its.kind)).map(|its| its.span);
         if let (Some(one), Some(other)) = (traces.next(), traces.next()) {
             let error = fail("two-traces", "there is more than one trace", other, "");
             self.complain(Box::new(error.with_related(one, "this is the first one")));
@@ -69,9 +69,9 @@ impl Resolver<'_> {
 
     fn event(&mut self, channel: &VarRef, is_send: bool, fields: Vec<Option<i32>>) -> Resolved<StmtKind> {
         // It is no use of the channel.
-        let uses = self.channel_uses.clone();
+        let uses = self.names.channel_uses.clone();
         let place = self.channel_place(channel, is_send);
-        self.channel_uses = uses;
+        self.names.channel_uses = uses;
         let place = place?;
         let is_constant = |step: &Step| match step {
             Step::Index(index) => crate::eval::constant(index).is_some(),
@@ -105,7 +105,7 @@ impl Resolver<'_> {
     fn event_name(&mut self, variable: &VarRef) -> Resolved<Option<i32>> {
         match &variable.parts[..] {
             [(name, None)] if &*name.text == "_" => Ok(None),
-            [(name, None)] => match self.symbols.get(&name.text) {
+            [(name, None)] => match self.names.symbols.get(&name.text) {
                 Some(&(_, value, _)) => Ok(Some(value)),
                 None => Err(no_constant(variable)),
             },

@@ -73,7 +73,7 @@ impl Resolver<'_> {
     /// The value of a name: a variable, a symbolic constant, or something predefined.
     fn load(&mut self, variable: &VarRef) -> Resolved<ExprKind> {
         if let [(name, None)] = &variable.parts[..] {
-            if let Some(&(set, value, _)) = self.symbols.get(&name.text) {
+            if let Some(&(set, value, _)) = self.names.symbols.get(&name.text) {
                 return Ok(ExprKind::Symbol(set, value));
             }
             match &*name.text {
@@ -97,17 +97,17 @@ impl Resolver<'_> {
     fn tested_channel(&mut self, channel: &VarRef) -> Resolved<Place> {
         let place = self.channel_place(channel, true)?;
         if let VarId::Global(global) = place.root {
-            let uses = self.channel_uses.entry(global).or_default();
+            let uses = self.names.channel_uses.entry(global).or_default();
             uses.sends = uses.sends.saturating_sub(1);
         }
         Ok(place)
     }
 
     pub(super) fn proctype_named(&self, name: &Name) -> Resolved<ProctypeId> {
-        self.proctype_names.get(&name.text).copied().ok_or_else(|| {
+        self.names.proctype_names.get(&name.text).copied().ok_or_else(|| {
             let error =
                 fail("unknown-proctype", format!("there is no proctype `{}`", name.text), name.span, "");
-            let known = self.signatures.iter().filter(|known| known.kind == ProctypeKind::Proctype);
+            let known = self.names.signatures.iter().filter(|known| known.kind == ProctypeKind::Proctype);
             suggest(error, &name.text, known.map(|known| &*known.name))
         })
     }
@@ -117,7 +117,7 @@ impl Resolver<'_> {
             return Err(fail("syntax", "a name is missing", variable.span, ""));
         };
         let local = self.remote_local(proctype.index(), name)?;
-        let declared = &self.frames[proctype.index()].locals[local.index()];
+        let declared = &self.names.frames[proctype.index()].locals[local.index()];
         let (ty, length) = (declared.ty, declared.length);
         let found = self.follow(variable, VarId::Local(local), ty, length)?;
         if found.length.is_some() || matches!(found.place.ty, Type::Struct(_)) {
@@ -143,7 +143,7 @@ impl Resolver<'_> {
             let help = "use `atomic` instead";
             return Err(fail_with_help("bad-d_step", "`run` cannot be used inside `d_step`", span, help));
         }
-        let signature = &self.signatures[proctype.index()];
+        let signature = &self.names.signatures[proctype.index()];
         let (parameters, declared) = (signature.parameters.clone(), signature.span);
         if args.len() != parameters.len() {
             let (wanted, given) = (count(parameters.len(), "parameter"), args.len());
@@ -170,7 +170,7 @@ impl Resolver<'_> {
     ) -> Resolved<()> {
         if let AstKind::Var(variable) = &arg.kind
             && let [(first, _), ..] = &variable.parts[..]
-            && !self.symbols.contains_key(&first.text)
+            && !self.names.symbols.contains_key(&first.text)
             && !super::declare::is_predefined(&first.text)
         {
             let found = self.found(variable)?;
@@ -178,8 +178,10 @@ impl Resolver<'_> {
                 && let Type::Struct(id) = found.place.ty
             {
                 if wanted.is_some_and(|wanted| wanted != Type::Struct(id)) {
-                    let message =
-                        format!("a value of the typedef `{}` does not fit", self.structs[id.index()].name);
+                    let message = format!(
+                        "a value of the typedef `{}` does not fit",
+                        self.names.structs[id.index()].name
+                    );
                     return Err(fail("wrong-arguments", message, arg.span, ""));
                 }
                 let mut places = Vec::new();
@@ -193,7 +195,8 @@ impl Resolver<'_> {
         let value = self.expr(arg)?;
         match wanted {
             Some(Type::Struct(id)) => {
-                let message = format!("a value of the typedef `{}` is needed", self.structs[id.index()].name);
+                let message =
+                    format!("a value of the typedef `{}` is needed", self.names.structs[id.index()].name);
                 return Err(fail("wrong-arguments", message, arg.span, ""));
             }
             Some(Type::Chan) if eval::constant(&value).is_some_and(|value| value != 0) => {
@@ -223,7 +226,7 @@ impl Resolver<'_> {
 
     fn recv_variable(&mut self, variable: &VarRef, list: &mut Vec<RecvArg>) -> Resolved<()> {
         if let [(name, None)] = &variable.parts[..] {
-            if let Some(&(set, value, _)) = self.symbols.get(&name.text) {
+            if let Some(&(set, value, _)) = self.names.symbols.get(&name.text) {
                 list.push(RecvArg::Match(Expr { kind: ExprKind::Symbol(set, value), span: name.span }));
                 return Ok(());
             }
@@ -253,7 +256,7 @@ impl Resolver<'_> {
     /// Warns about a message with too many or too few fields, where the channel is known.
     pub(super) fn check_arity(&mut self, channel: &Place, given: usize, span: Span) {
         let Some(global) = self.known_channel(channel) else { return };
-        let declared = &self.globals[global.index()];
+        let declared = &self.names.globals[global.index()];
         let Init::Channel(messages) = &declared.init else { return };
         if !channel.steps.iter().all(|step| matches!(step, crate::program::Step::Index(_))) {
             return;
@@ -273,7 +276,7 @@ impl Resolver<'_> {
     /// A constant. As in Spin, the name of an initialized global stands for its initial value.
     pub(super) fn constant(&mut self, expr: &AstExpr) -> Resolved<i32> {
         let value = self.expr(expr)?;
-        let globals = &self.globals;
+        let globals = &self.names.globals;
         let mut used = None;
         let constant = eval::constant_given(&value, &mut |place| {
             let VarId::Global(global) = place.root else { return None };
@@ -303,7 +306,7 @@ impl Resolver<'_> {
                 "",
             ));
         } else if value > 1 {
-            self.priorities.get_or_insert(expr.span);
+            self.names.priorities.get_or_insert(expr.span);
         }
         u32::try_from(value).ok()
     }

@@ -22,20 +22,21 @@ impl Resolver<'_> {
                     format!("ltl_{}", n_unnamed - 1).into()
                 }
             };
-            if let (Some(name), Some(old)) = (&ltl.name, self.properties.iter().find(|old| old.name == name))
+            if let (Some(name), Some(old)) =
+                (&ltl.name, self.names.properties.iter().find(|old| old.name == name))
             {
                 let error = redeclared("the formula", name, old.span);
                 self.complain(error);
             }
             let formula = self.formula(&ltl.formula);
             if let Some(formula) = self.take(formula) {
-                self.properties.push(Property { name, formula, span: ltl.span });
+                self.names.properties.push(Property { name, formula, span: ltl.span });
             }
         }
     }
 
     /// Recursion is as deep as the formula, which the parser limits.
-    fn formula(&mut self, formula: &AstExpr) -> Resolved<Formula> {
+    pub(super) fn formula(&mut self, formula: &AstExpr) -> Resolved<Formula> {
         let (op, operands): (TemporalOp, Vec<&AstExpr>) = match &formula.kind {
             AstKind::Unary(UnaryOp::Not, operand) => (TemporalOp::Not, vec![operand]),
             AstKind::Binary(BinaryOp::And, operands) => (TemporalOp::And, vec![&operands.0, &operands.1]),

@@ -41,8 +41,8 @@ impl Resolver<'_> {
             self.frame_variables(declaration, &mut walk);
         }
         self.frame_sequence(&ast.body, &mut walk);
-        debug_assert_eq!(index, self.frames.len());
-        self.frames.push(walk.frame);
+        debug_assert_eq!(index, self.names.frames.len());
+        self.names.frames.push(walk.frame);
     }
 
     fn frame_variables(&mut self, declaration: &Declaration, walk: &mut Walk) {
@@ -146,7 +146,7 @@ impl Resolver<'_> {
         let index = current.index;
         let old = current.scopes.last_mut()?.insert(name.text.clone(), id);
         if let Some(old) = old {
-            let old = self.frames[index].locals[old.index()].span;
+            let old = self.names.frames[index].locals[old.index()].span;
             self.complain(redeclared("the variable", name, old));
         }
         Some(id)
@@ -172,7 +172,7 @@ impl Resolver<'_> {
         let Some(current) = &self.current else {
             return Err(fail("unknown-label", format!("there is no label `{}`", name.text), name.span, ""));
         };
-        let frame = &self.frames[current.index];
+        let frame = &self.names.frames[current.index];
         let here = current.open.last().copied().unwrap_or(0);
         let named = frame.by_name.get(&name.text).map_or(&[][..], |named| named);
         let scope = |index: &&usize| frame.labels[**index].scope;
@@ -191,10 +191,10 @@ impl Resolver<'_> {
 
     /// The label of a proctype that `P@label` means: the outermost one.
     pub(super) fn remote_label(&mut self, proctype: usize, name: &Name) -> Resolved<LabelId> {
-        let labels = &mut self.frames[proctype].labels;
+        let labels = &mut self.names.frames[proctype].labels;
         let named = labels.iter().enumerate().filter(|(_, found)| found.label.name == name.text);
         let Some(index) = named.min_by_key(|(_, found)| found.scope).map(|(index, _)| index) else {
-            let owner = self.signatures[proctype].name.clone();
+            let owner = self.names.signatures[proctype].name.clone();
             let message = format!("the proctype `{owner}` has no label `{}`", name.text);
             let error = fail("unknown-label", message, name.span, "");
             return Err(suggest(error, &name.text, labels.iter().map(|found| &*found.label.name)));
@@ -205,11 +205,11 @@ impl Resolver<'_> {
 
     /// A variable of a proctype by its name, whatever its scope: the first one.
     pub(super) fn remote_local(&self, proctype: usize, name: &Name) -> Resolved<LocalId> {
-        let locals = &self.frames[proctype].locals;
+        let locals = &self.names.frames[proctype].locals;
         match locals.iter().position(|local| local.name == name.text) {
             Some(index) => Ok(LocalId::new(index)),
             None => {
-                let owner = &self.signatures[proctype].name;
+                let owner = &self.names.signatures[proctype].name;
                 let message = format!("the proctype `{owner}` has no variable `{}`", name.text);
                 let error = fail("unknown-variable", message, name.span, "");
                 Err(suggest(error, &name.text, locals.iter().map(|local| &*local.name)))
@@ -222,7 +222,7 @@ impl Resolver<'_> {
         let current = self.current.as_mut()?;
         current.n_counters += 1;
         let name: Arc<str> = format!("_counter{}", current.n_counters).into();
-        let locals = &mut self.frames[current.index].locals;
+        let locals = &mut self.names.frames[current.index].locals;
         let id = LocalId::new(locals.len());
         let visibility = Visibility::Plain;
         locals.push(Variable { name, ty: Type::Byte, length: None, init: Init::Zero, visibility, span });

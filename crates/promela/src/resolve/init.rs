@@ -88,7 +88,7 @@ impl Resolver<'_> {
     pub(super) fn flat_types(&self, ty: Type, types: &mut Vec<Type>) {
         match ty {
             Type::Struct(id) => {
-                for field in &self.structs[id.index()].fields {
+                for field in &self.names.structs[id.index()].fields {
                     for _ in 0..field.length.unwrap_or(1) {
                         if types.len() <= self.limits.array {
                             self.flat_types(field.ty, types);

@@ -26,10 +26,10 @@ impl Resolver<'_> {
             };
             let Some(index) = self.current.as_ref().map(|current| current.index) else { continue };
             if !started {
-                self.frames[index].locals[id.index()].init = value;
+                self.names.frames[index].locals[id.index()].init = value;
                 continue;
             }
-            let variable = &self.frames[index].locals[id.index()];
+            let variable = &self.names.frames[index].locals[id.index()];
             let (name, ty, length) = (variable.name.clone(), variable.ty, variable.length);
             let (span, root) = (declarator.span, VarId::Local(id));
             // As in Spin, only the first element of an array is set then.
@@ -65,7 +65,7 @@ impl Resolver<'_> {
             return Err(fail("misplaced", "this cannot be declared here", span, ""));
         };
         let (index, next) = (current.index, current.n_declared);
-        let declared = &self.frames[index].locals[next];
+        let declared = &self.names.frames[index].locals[next];
         let variable = Variable {
             name: declared.name.clone(),
             ty: declared.ty,
@@ -87,7 +87,7 @@ impl Resolver<'_> {
             }
             if let Some(current) = &self.current {
                 let proctype = ProctypeId::new(current.index);
-                self.exclusives.push(Exclusive { proctype, is_send, channel: place });
+                self.names.exclusives.push(Exclusive { proctype, is_send, channel: place });
             }
         }
         Ok(Vec::new())

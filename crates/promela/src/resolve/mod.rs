@@ -29,12 +29,13 @@ use std::sync::Arc;
 use base::{Diagnostic, Span};
 use rustc_hash::FxHashMap;
 
-use crate::ast::{BodyKind, Model, Proctype as AstProctype, Unit};
+use crate::ast::{BodyKind, Expr as AstExpr, Model, Proctype as AstProctype, Unit};
+use crate::cost::Cost;
 use crate::errors::{Fail, Sink};
 use crate::options::Limits;
 use crate::program::{
-    Exclusive, GlobalId, LocalId, Mtype, MtypeId, Proctype, ProctypeId, ProctypeKind, Program, Property,
-    Struct, StructId, Type, Variable,
+    Exclusive, Formula, GlobalId, LocalId, Mtype, MtypeId, Proctype, ProctypeId, ProctypeKind, Program,
+    Property, Struct, StructId, Type, Variable,
 };
 
 use frame::Frame;
@@ -42,8 +43,14 @@ use frame::Frame;
 type Resolved<T> = Result<T, Fail>;
 
 /// Resolves a model. Errors go to the sink; there is no program then.
-pub(crate) fn resolve(model: &Model, limits: &Limits, sink: &mut Sink) -> Option<Program> {
-    let mut resolver = Resolver::new(limits, sink, model.broken);
+pub(crate) fn resolve(
+    model: &Model,
+    limits: &Limits,
+    sink: &mut Sink,
+    cost: &dyn Cost,
+) -> Option<(Program, Names)> {
+    let names = Names { broken: model.broken, ..Names::default() };
+    let mut resolver = Resolver::new(names, limits, sink, cost);
     resolver.declare_globals(model);
     resolver.check_traces();
     let bodies: Vec<&AstProctype> = model.units.iter().filter_map(proctype_of).collect();
@@ -58,29 +65,46 @@ pub(crate) fn resolve(model: &Model, limits: &Limits, sink: &mut Sink) -> Option
         proctypes.push(resolver.proctype(index, body));
     }
     resolver.formulas(model);
-    if resolver.initial.is_empty() && !model.broken {
+    if resolver.names.initial.is_empty() && !model.broken {
         resolver.complain_about_no_process(model, &bodies);
     }
-    for (frame, proctype) in resolver.frames.iter_mut().zip(&mut proctypes) {
-        proctype.labels = std::mem::take(&mut frame.labels).into_iter().map(|label| label.label).collect();
-        proctype.locals = std::mem::take(&mut frame.locals);
-    }
     resolver.suspect();
-    if resolver.sink.has_errors() {
+    if resolver.sink.has_errors() || resolver.sink.is_full() {
         return None;
     }
-    Some(Program {
-        globals: resolver.globals,
-        structs: resolver.structs,
-        mtypes: resolver.mtypes,
+    let mut names = resolver.names;
+    for (frame, proctype) in names.frames.iter().zip(&mut proctypes) {
+        proctype.labels = frame.labels.iter().map(|found| found.label.clone()).collect();
+        proctype.locals.clone_from(&frame.locals);
+    }
+    let program = Program {
+        globals: names.globals.clone(),
+        structs: names.structs.clone(),
+        mtypes: names.mtypes.clone(),
         proctypes,
-        initial: resolver.initial,
-        formulas: resolver.properties,
-        exclusives: resolver.exclusives,
-        priorities: resolver.priorities,
-        max_processes: resolver.limits.processes as u32,
+        initial: std::mem::take(&mut names.initial),
+        formulas: std::mem::take(&mut names.properties),
+        exclusives: std::mem::take(&mut names.exclusives),
+        priorities: names.priorities,
+        max_processes: limits.processes as u32,
         warnings: base::Diagnostics::new(),
-    })
+        questions: Vec::new(),
+    };
+    Some((program, names))
+}
+
+/// Resolves a formula that stands behind a model.
+pub(crate) fn question(
+    formula: &AstExpr,
+    names: &mut Names,
+    limits: &Limits,
+    sink: &mut Sink,
+    cost: &dyn Cost,
+) -> Result<Formula, Fail> {
+    let mut resolver = Resolver::new(std::mem::take(names), limits, sink, cost);
+    let resolved = resolver.formula(formula);
+    *names = resolver.names;
+    resolved
 }
 
 fn proctype_of(unit: &Unit) -> Option<&AstProctype> {
@@ -107,9 +131,9 @@ struct ChannelUse {
     others: u32,
 }
 
-struct Resolver<'a> {
-    limits: &'a Limits,
-    sink: &'a mut Sink,
+/// What names mean at the end of a model.
+#[derive(Debug)]
+pub(crate) struct Names {
     /// Whether declarations may be missing, so that unknown names are not worth a word.
     broken: bool,
     globals: Vec<Variable>,
@@ -133,6 +157,38 @@ struct Resolver<'a> {
     priorities: Option<Span>,
     /// Scalars in all variables so far.
     n_scalars: usize,
+}
+
+impl Default for Names {
+    fn default() -> Names {
+        Names {
+            broken: false,
+            globals: Vec::new(),
+            global_names: FxHashMap::default(),
+            channel_uses: FxHashMap::default(),
+            structs: Vec::new(),
+            struct_names: FxHashMap::default(),
+            struct_sizes: Vec::new(),
+            mtypes: vec![Mtype { name: "".into(), names: Vec::new() }],
+            mtype_names: FxHashMap::default(),
+            symbols: FxHashMap::default(),
+            signatures: Vec::new(),
+            proctype_names: FxHashMap::default(),
+            frames: Vec::new(),
+            initial: Vec::new(),
+            properties: Vec::new(),
+            exclusives: Vec::new(),
+            priorities: None,
+            n_scalars: 0,
+        }
+    }
+}
+
+struct Resolver<'a> {
+    names: Names,
+    limits: &'a Limits,
+    sink: &'a mut Sink,
+    cost: &'a dyn Cost,
     /// The proctype whose body is being resolved.
     current: Option<Current>,
     /// The calls of inlines around the current statement, outermost first.
@@ -162,38 +218,15 @@ struct Current {
 }
 
 impl<'a> Resolver<'a> {
-    fn new(limits: &'a Limits, sink: &'a mut Sink, broken: bool) -> Resolver<'a> {
-        Resolver {
-            limits,
-            sink,
-            broken,
-            globals: Vec::new(),
-            global_names: FxHashMap::default(),
-            channel_uses: FxHashMap::default(),
-            structs: Vec::new(),
-            struct_names: FxHashMap::default(),
-            struct_sizes: Vec::new(),
-            mtypes: vec![Mtype { name: "".into(), names: Vec::new() }],
-            mtype_names: FxHashMap::default(),
-            symbols: FxHashMap::default(),
-            signatures: Vec::new(),
-            proctype_names: FxHashMap::default(),
-            frames: Vec::new(),
-            initial: Vec::new(),
-            properties: Vec::new(),
-            exclusives: Vec::new(),
-            priorities: None,
-            n_scalars: 0,
-            current: None,
-            calls: Vec::new(),
-        }
+    fn new(names: Names, limits: &'a Limits, sink: &'a mut Sink, cost: &'a dyn Cost) -> Resolver<'a> {
+        Resolver { names, limits, sink, cost, current: None, calls: Vec::new() }
     }
 
     /// Keeps an error, with the calls of inlines that lead to it. If a part of the model could not be
     /// read, a name may be declared there.
     #[expect(clippy::boxed_local, reason = "errors travel boxed")]
     fn complain(&mut self, error: Fail) {
-        if self.broken && error.code.starts_with("unknown-") {
+        if self.names.broken && error.code.starts_with("unknown-") {
             return;
         }
         let error = self.with_calls(*error);
@@ -219,7 +252,7 @@ impl<'a> Resolver<'a> {
     }
 
     fn proctype(&mut self, index: usize, ast: &AstProctype) -> Proctype {
-        let signature = &self.signatures[index];
+        let signature = &self.names.signatures[index];
         let (kind, name, span) = (signature.kind, signature.name.clone(), signature.span);
         let n_parameters = signature.parameters.len();
         self.current = Some(Current::new(index));
@@ -234,7 +267,7 @@ impl<'a> Resolver<'a> {
         self.leave_scope();
         self.current = None;
         let id = ProctypeId::new(index);
-        let active = self.initial.iter().filter(|&&initial| initial == id).count() as u32;
+        let active = self.names.initial.iter().filter(|&&initial| initial == id).count() as u32;
         let end = Span { start: ast.span.end.saturating_sub(1), ..ast.span };
         Proctype {
             name,

@@ -22,14 +22,14 @@ impl Resolver<'_> {
         if let Some(local) = self.local(&name.text) {
             return Ok(VarId::Local(local));
         }
-        if let Some(&global) = self.global_names.get(&name.text) {
+        if let Some(&global) = self.names.global_names.get(&name.text) {
             return Ok(VarId::Global(global));
         }
         Err(self.unknown(name))
     }
 
     fn unknown(&self, name: &Name) -> Fail {
-        if self.symbols.contains_key(&name.text) {
+        if self.names.symbols.contains_key(&name.text) {
             let message = format!("`{}` is a symbolic constant, not a variable", name.text);
             return fail("not-a-variable", message, name.span, "");
         }
@@ -37,7 +37,7 @@ impl Resolver<'_> {
             let message = format!("`{}` cannot be used like this", name.text);
             return fail("not-a-variable", message, name.span, "it is predefined");
         }
-        if self.proctype_names.contains_key(&name.text) {
+        if self.names.proctype_names.contains_key(&name.text) {
             let message = format!("`{}` is a proctype, not a variable", name.text);
             let help = format!("a process is started by `run {}(…)`", name.text);
             return fail_with_help("not-a-variable", message, name.span, help);
@@ -53,7 +53,7 @@ impl Resolver<'_> {
     fn names_in_sight(&self) -> Vec<&str> {
         let mut names: Vec<&str> = Vec::new();
         if let Some(current) = &self.current {
-            let locals = &self.frames[current.index].locals;
+            let locals = &self.names.frames[current.index].locals;
             let mut seen: Vec<LocalId> = Vec::new();
             for scope in current.scopes.iter().rev() {
                 #[allow(clippy::iter_over_hash_type)] // Sorted at once.
@@ -64,16 +64,16 @@ impl Resolver<'_> {
             seen.sort_unstable();
             names.extend(seen.iter().rev().filter_map(|id| Some(&*locals.get(id.index())?.name)));
         }
-        names.extend(self.globals.iter().map(|global| &*global.name));
-        names.extend(self.mtypes.iter().flat_map(|set| set.names.iter().map(|name| &**name)));
+        names.extend(self.names.globals.iter().map(|global| &*global.name));
+        names.extend(self.names.mtypes.iter().flat_map(|set| set.names.iter().map(|name| &**name)));
         names
     }
 
     pub(super) fn declared(&self, id: VarId) -> &Variable {
         match (id, &self.current) {
-            (VarId::Local(local), Some(current)) => &self.frames[current.index].locals[local.index()],
-            (VarId::Local(local), None) => &self.frames[0].locals[local.index()],
-            (VarId::Global(global), _) => &self.globals[global.index()],
+            (VarId::Local(local), Some(current)) => &self.names.frames[current.index].locals[local.index()],
+            (VarId::Local(local), None) => &self.names.frames[0].locals[local.index()],
+            (VarId::Global(global), _) => &self.names.globals[global.index()],
         }
     }
 
@@ -131,7 +131,7 @@ impl Resolver<'_> {
             let message = format!("there is no field `{}`: its owner is not a typedef", name.text);
             return Err(fail("unknown-field", message, name.span, ""));
         };
-        let owner = &self.structs[id.index()];
+        let owner = &self.names.structs[id.index()];
         match owner.fields.iter().position(|field| field.name == name.text) {
             Some(position) => {
                 let field = &owner.fields[position];
@@ -170,7 +170,7 @@ impl Resolver<'_> {
             return Err(fail_with_help("missing-index", message, span, "write `[0]` and the like after it"));
         }
         if let Type::Struct(id) = found.place.ty {
-            let owner = &self.structs[id.index()];
+            let owner = &self.names.structs[id.index()];
             let message = format!("`{name}` is of the typedef `{}`: a field is missing", owner.name);
             let help = owner.fields.first().map_or(String::new(), |field| format!("write `.{}`", field.name));
             return Err(fail_with_help("missing-field", message, span, help));
@@ -188,7 +188,7 @@ impl Resolver<'_> {
             return Err(Box::new(error.with_related(declared, "it is declared here")));
         }
         if let VarId::Global(global) = place.root {
-            let uses = self.channel_uses.entry(global).or_default();
+            let uses = self.names.channel_uses.entry(global).or_default();
             if sends {
                 uses.sends += 1;
             } else {
@@ -201,7 +201,7 @@ impl Resolver<'_> {
     /// Notes that a channel may become known elsewhere.
     pub(super) fn note_load(&mut self, place: &Place) {
         if let (Type::Chan, VarId::Global(global)) = (place.ty, place.root) {
-            self.channel_uses.entry(global).or_default().others += 1;
+            self.names.channel_uses.entry(global).or_default().others += 1;
         }
     }
 
@@ -220,7 +220,7 @@ impl Resolver<'_> {
             places.push(found.place.clone());
             return;
         };
-        for (position, field) in self.structs[id.index()].fields.iter().enumerate() {
+        for (position, field) in self.names.structs[id.index()].fields.iter().enumerate() {
             if places.len() > self.limits.array {
                 return;
             }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use base::Span;
 
-use crate::ast::{Stmt as AstStmt, StmtKind as AstKind, VarRef};
+use crate::ast::{Expr as AstExpr, Stmt as AstStmt, StmtKind as AstKind, VarRef};
 use crate::errors::{fail, fail_with_help};
 use crate::program::{BinaryOp, Expr, ExprKind, Init, LabelId, Place, Stmt, StmtKind, Type};
 
@@ -52,6 +52,10 @@ impl Resolver<'_> {
 
     /// A statement; some become several, of which the last one has the labels.
     fn statement(&mut self, statement: &AstStmt, may_be_else: bool) -> Resolved<Vec<Stmt>> {
+        self.sink.pay(self.cost.tick());
+        if self.sink.is_full() {
+            return Ok(Vec::new());
+        }
         let labels = self.take_labels(statement);
         if !matches!(statement.kind, AstKind::Declaration(_) | AstKind::Exclusive { .. })
             && let Some(current) = &mut self.current
@@ -123,48 +127,9 @@ impl Resolver<'_> {
                 }
                 StmtKind::Expr(expr)
             }
-            AstKind::Assign(target, value) if is_name(target, "_") => {
-                let value = self.expr(value)?;
-                match value.kind {
-                    ExprKind::Run { .. } => StmtKind::Expr(value),
-                    // The value goes nowhere: a step that changes nothing.
-                    _ => StmtKind::Print("".into(), Vec::new()),
-                }
-            }
-            AstKind::Assign(target, value) if is_name(target, "_priority") => {
-                self.priorities.get_or_insert(span);
-                let own = Expr { kind: ExprKind::Pid, span: target.span };
-                StmtKind::SetPriority(own, self.expr(value)?)
-            }
-            AstKind::Assign(target, value) => {
-                let place = self.target(target)?;
-                let value = self.expr(value)?;
-                if place.ty == Type::Chan && crate::eval::constant(&value).is_some_and(|value| value != 0) {
-                    return Err(fail(
-                        "channel-arithmetic",
-                        "a number cannot be assigned to a channel",
-                        span,
-                        "",
-                    ));
-                }
-                self.check_truncation(place.ty, &value);
-                StmtKind::Assign(place, value)
-            }
+            AstKind::Assign(target, value) => self.assignment(target, value, span)?,
             AstKind::Step(target, by) => self.step(target, *by)?,
-            AstKind::Send { channel, sorted, args } => {
-                let channel = self.channel_place(channel, true)?;
-                let types = self.message_types(&channel);
-                let mut values = Vec::new();
-                for arg in args {
-                    let position = values.len();
-                    self.argument(arg, None, &mut values)?;
-                    if let ([value], Some(&ty)) = (&values[position..], types.get(position)) {
-                        self.check_truncation(ty, value);
-                    }
-                }
-                self.check_arity(&channel, values.len(), span);
-                StmtKind::Send { channel, sorted: *sorted, args: values }
-            }
+            AstKind::Send { channel, sorted, args } => self.sending(channel, *sorted, args, span)?,
             AstKind::Receive { channel, random, keep, args } => {
                 let channel = self.channel_place(channel, false)?;
                 let args = self.recv_args(args)?;
@@ -181,16 +146,11 @@ impl Resolver<'_> {
             }
             AstKind::PrintM(expr) => StmtKind::PrintM(self.expr(expr)?),
             AstKind::SetPriority(pid, priority) => {
-                self.priorities.get_or_insert(span);
+                self.names.priorities.get_or_insert(span);
                 StmtKind::SetPriority(self.expr(pid)?, self.expr(priority)?)
             }
             AstKind::Else => {
-                if !may_be_else {
-                    let message = "this `else` has no alternative: it is always possible";
-                    let warning = base::Diagnostic::warning("misplaced-else", message).at(span, "");
-                    let help = "`else` is the first statement of an option: `:: else -> …`";
-                    self.warn(warning.with_help(help));
-                }
+                self.suspect_else(may_be_else, span);
                 StmtKind::Else
             }
             AstKind::Break => self.break_statement(span)?,
@@ -219,9 +179,62 @@ impl Resolver<'_> {
         })
     }
 
+    fn assignment(&mut self, target: &VarRef, value: &AstExpr, span: Span) -> Resolved<StmtKind> {
+        if is_name(target, "_") {
+            let value = self.expr(value)?;
+            return Ok(match value.kind {
+                ExprKind::Run { .. } => StmtKind::Expr(value),
+                // The value goes nowhere: a step that changes nothing.
+                _ => StmtKind::Print("".into(), Vec::new()),
+            });
+        }
+        if is_name(target, "_priority") {
+            self.names.priorities.get_or_insert(span);
+            let own = Expr { kind: ExprKind::Pid, span: target.span };
+            return Ok(StmtKind::SetPriority(own, self.expr(value)?));
+        }
+        let place = self.target(target)?;
+        let value = self.expr(value)?;
+        if place.ty == Type::Chan && crate::eval::constant(&value).is_some_and(|value| value != 0) {
+            return Err(fail("channel-arithmetic", "a number cannot be assigned to a channel", span, ""));
+        }
+        self.check_truncation(place.ty, &value);
+        Ok(StmtKind::Assign(place, value))
+    }
+
+    fn sending(
+        &mut self,
+        channel: &VarRef,
+        sorted: bool,
+        args: &[AstExpr],
+        span: Span,
+    ) -> Resolved<StmtKind> {
+        let channel = self.channel_place(channel, true)?;
+        let types = self.message_types(&channel);
+        let mut values = Vec::new();
+        for arg in args {
+            let position = values.len();
+            self.argument(arg, None, &mut values)?;
+            if let ([value], Some(&ty)) = (&values[position..], types.get(position)) {
+                self.check_truncation(ty, value);
+            }
+        }
+        self.check_arity(&channel, values.len(), span);
+        Ok(StmtKind::Send { channel, sorted, args: values })
+    }
+
+    fn suspect_else(&mut self, may_be_else: bool, span: Span) {
+        if !may_be_else {
+            let message = "this `else` has no alternative: it is always possible";
+            let warning = base::Diagnostic::warning("misplaced-else", message).at(span, "");
+            let help = "`else` is the first statement of an option: `:: else -> …`";
+            self.warn(warning.with_help(help));
+        }
+    }
+
     /// The types of a message's fields, where the channel is known.
     pub(super) fn message_types(&self, channel: &Place) -> Vec<Type> {
-        let known = self.known_channel(channel).map(|global| &self.globals[global.index()].init);
+        let known = self.known_channel(channel).map(|global| &self.names.globals[global.index()].init);
         match known {
             Some(Init::Channel(messages)) => messages.fields.clone(),
             _ => Vec::new(),
@@ -231,7 +244,7 @@ impl Resolver<'_> {
     /// Something that can be assigned to.
     pub(super) fn target(&mut self, target: &VarRef) -> Resolved<Place> {
         if let [(name, None)] = &target.parts[..] {
-            if let Some(&(_, _, declared)) = self.symbols.get(&name.text) {
+            if let Some(&(_, _, declared)) = self.names.symbols.get(&name.text) {
                 let message = format!("`{}` is a symbolic constant and cannot be assigned to", name.text);
                 let error = fail("not-assignable", message, name.span, "");
                 return Err(Box::new(error.with_related(declared, "it is declared here")));
@@ -271,7 +284,7 @@ impl Resolver<'_> {
     /// A jump must not cross the border of a d_step.
     pub(super) fn check_jump(&self, label: usize, span: Span) -> Resolved<()> {
         let Some(current) = &self.current else { return Ok(()) };
-        let found = &self.frames[current.index].labels[label];
+        let found = &self.names.frames[current.index].labels[label];
         if found.d_step == current.d_step {
             return Ok(());
         }

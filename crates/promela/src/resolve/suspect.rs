@@ -9,8 +9,8 @@ use super::Resolver;
 impl Resolver<'_> {
     /// Looks at the whole program.
     pub(super) fn suspect(&mut self) {
-        for (index, global) in self.globals.iter().enumerate() {
-            let uses = self.channel_uses.get(&GlobalId::new(index)).copied().unwrap_or_default();
+        for (index, global) in self.names.globals.iter().enumerate() {
+            let uses = self.names.channel_uses.get(&GlobalId::new(index)).copied().unwrap_or_default();
             if let Init::Channel(_) = global.init
                 && uses.sends > 0
                 && uses.others == 0

@@ -6,8 +6,9 @@ pub(crate) mod run;
 
 use std::path::PathBuf;
 
-use base::{Diagnostics, SourceMap};
-use stubborn_promela::{Options, Program, read};
+use base::{Budget, Diagnostics, SourceMap};
+use language::Trouble;
+use stubborn_promela::{Model, Options, Program, Questions, read};
 
 const CORPUS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/promela");
 
@@ -37,10 +38,33 @@ pub(crate) fn read_text(text: &str) -> (Result<Program, Diagnostics>, SourceMap)
 
 /// Reads a model that includes nothing.
 pub(crate) fn read_with(text: &str, options: &Options) -> (Result<Program, Diagnostics>, SourceMap) {
+    let (read, sources) = read_all(text, options);
+    (read.map(|(program, _)| program), sources)
+}
+
+fn read_all(text: &str, options: &Options) -> (Result<(Program, Questions), Diagnostics>, SourceMap) {
     let mut sources = SourceMap::new();
     let source = sources.add("model.pml", text.into()).unwrap();
-    let program = read(&mut sources, source, options, &mut |_| Err("there is none".into()));
-    (program, sources)
+    let mut loader = |_: &str| Err("there is none".into());
+    let read = read(&mut sources, source, options, &mut loader, &mut Budget::unlimited());
+    (read.map_err(wrong), sources)
+}
+
+/// What is wrong: there is always enough time here.
+pub(crate) fn wrong(trouble: Trouble) -> Diagnostics {
+    match trouble {
+        Trouble::Wrong(errors) => errors,
+        Trouble::Limit(limit) => panic!("{limit}"),
+    }
+}
+
+/// A model that includes nothing, and its text.
+pub(crate) fn model_of(text: &str) -> (Model, SourceMap) {
+    let (read, sources) = read_all(text, &Options::default());
+    let (program, questions) = read.unwrap_or_else(|errors| panic!("{}", shown(&errors, &sources)));
+    let file = "model.pml".to_owned();
+    let model = Model::new(program, questions, file, sources.clone(), &mut Budget::unlimited());
+    (model.map_err(wrong).unwrap_or_else(|errors| panic!("{}", shown(&errors, &sources))), sources)
 }
 
 /// The messages, one a line: where, what, and what to do.

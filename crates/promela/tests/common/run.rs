@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use base::Diagnostics;
+use base::{Budget, Diagnostics};
 use model::{StepError, Steps, System as _};
 use rustc_hash::FxHashSet;
 use stubborn_promela::lower::{Code, Purpose};
 
-use super::read_text;
+use super::{read_text, wrong};
 
 /// What is found out about a model.
 #[derive(Debug, PartialEq, Eq)]
@@ -32,11 +32,11 @@ pub(crate) fn run(text: &str) -> Result<Found, String> {
 }
 
 fn search(program: &Arc<stubborn_promela::Program>, purpose: Purpose) -> Result<Found, Diagnostics> {
-    let mut code = Code::new(program.clone(), purpose)?;
+    let mut code = Code::new(program.clone(), purpose, &mut Budget::unlimited()).map_err(wrong)?;
     loop {
         let (found, error) = search_once(&code);
         match error {
-            Some(error) => match code.extend(&error)? {
+            Some(error) => match code.extend(&error, &[], &mut Budget::unlimited()).map_err(wrong)? {
                 Some(more) => code = more,
                 None => return Ok(found),
             },
@@ -46,7 +46,7 @@ fn search(program: &Arc<stubborn_promela::Program>, purpose: Purpose) -> Result<
 }
 
 fn search_once(code: &Code) -> (Found, Option<StepError>) {
-    let system = &code.system;
+    let system = &*code.system;
     let (mut scratch, mut steps) = (system.new_scratch(), Steps::new(system.width()));
     let mut queue: Vec<Box<[u32]>> = system.initial().map(Into::into).collect();
     let mut known: FxHashSet<Box<[u32]>> = queue.iter().cloned().collect();

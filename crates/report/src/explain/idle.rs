@@ -63,13 +63,9 @@ impl Idle<'_> {
         system.action_owners(action).iter().any(|&owner| self.owns(system, owner))
     }
 
-    /// Whether fairness to it is about an action. Where statements are told, a handshake belongs to its
-    /// sender alone.
+    /// Whether fairness to it is about an action.
     fn is_responsible(&self, system: &ActionSystem, action: ActionId) -> bool {
-        match self.position {
-            Some(_) => system.action_owners(action).first().is_some_and(|&owner| self.owns(system, owner)),
-            None => self.takes_part(system, action),
-        }
+        system.movers(action).iter().any(|&owner| self.owns(system, owner))
     }
 }
 
@@ -150,15 +146,13 @@ pub(super) fn of_system(
         sentences.push(format!("In the cycle, {} never {verb}.", count(n_untold, noun)));
     }
     sentences.extend(positions.as_deref().and_then(statements::over));
-    match hint {
-        Could::Always => {
-            sentences.push("Under weak fairness (`--fair weak`), this run would not count.".to_owned());
-        }
-        Could::Sometimes => {
-            sentences.push("Under strong fairness (`--fair strong`), this run would not count.".to_owned());
-        }
-        Could::Never => {}
-    }
+    let (kind, spelling) = match hint {
+        Could::Always => ("weak", known.spelling.weak_fairness),
+        Could::Sometimes => ("strong", known.spelling.strong_fairness),
+        Could::Never => return,
+    };
+    let spelling = spelling.map_or(String::new(), |spelling| format!(" (`{spelling}`)"));
+    sentences.push(format!("Under {kind} fairness{spelling}, this run would not count."));
 }
 
 /// The states of a run, and what is enabled in each.
@@ -178,7 +172,7 @@ impl Scene<'_> {
         let its = self.enabled[at].iter().filter(|&&action| who.takes_part(system, action));
         its.map(move |&action| {
             let part = story.and_then(|story| statements::part(story, action, &self.states[at], who.name));
-            part.unwrap_or_else(|| quoted(&system.action_label(action)))
+            part.unwrap_or_else(|| quoted(system.action_label(action)))
         })
     }
 
@@ -225,7 +219,7 @@ impl Scene<'_> {
         let wait = waiting::wait(system, self.locations, state, process);
         let mut labels: Vec<String> = Vec::new();
         for (action, _) in &wait.actions {
-            let label = quoted(&system.action_label(*action));
+            let label = quoted(system.action_label(*action));
             if !labels.contains(&label) {
                 labels.push(label);
             }

@@ -10,7 +10,7 @@ use std::ops::Range;
 use model::ActionSystem;
 use serde_json::{Map, Value};
 
-use crate::outcome::Counterexample;
+use crate::outcome::{Counterexample, Kind};
 use crate::story;
 use crate::trace::Trace;
 
@@ -103,7 +103,7 @@ const PIECE: usize = 256;
 
 impl Record {
     /// The record of a run, of at most so many steps; of fewer if there are very many variables.
-    pub fn of_run(run: &Counterexample<'_>, max_steps: usize) -> Record {
+    pub fn of_run(run: &Counterexample, max_steps: usize) -> Record {
         let n_steps = run.trace.len();
         let mut record = Record::new(ending(run.kind, run.cycle_start, n_steps), n_steps);
         record.tell(&run.trace, 0..1);
@@ -121,7 +121,9 @@ impl Record {
         let (prefix, cycle) = (list("prefix")?, list("cycle")?);
         let (before, n_steps) = (prefix.len().checked_sub(1)?, prefix.len() - 1 + cycle.len());
         let kind = counterexample.get("kind")?.as_str()?;
-        let cycle_start = (kind == "lasso").then_some(before);
+        let kind = [Kind::Lasso, Kind::Deadlock, Kind::Error].into_iter().find(|known| known.name() == kind);
+        let kind = kind.unwrap_or(Kind::Prefix);
+        let cycle_start = (kind == Kind::Lasso).then_some(before);
         let mut record = Record::new(ending(kind, cycle_start, n_steps), n_steps);
         for (number, step) in prefix.iter().chain(cycle).enumerate() {
             record.push(number, step);
@@ -145,7 +147,7 @@ impl Record {
         }
     }
 
-    fn tell(&mut self, trace: &Trace<'_>, steps: Range<usize>) {
+    fn tell(&mut self, trace: &Trace, steps: Range<usize>) {
         for start in steps.clone().step_by(PIECE) {
             let end = steps.end.min(start + PIECE);
             let piece = serde_json::to_value(trace.steps(start..=end - 1)).unwrap_or_default();
@@ -292,11 +294,11 @@ impl Record {
     }
 }
 
-fn ending(kind: &str, cycle_start: Option<usize>, n_steps: usize) -> Ending {
+fn ending(kind: Kind, cycle_start: Option<usize>, n_steps: usize) -> Ending {
     match (kind, cycle_start) {
         (_, Some(start)) if start < n_steps => Ending::Cycle(start),
-        (_, Some(_)) | ("deadlock", None) => Ending::Deadlock,
-        ("error", None) => Ending::Error,
+        (_, Some(_)) | (Kind::Deadlock, None) => Ending::Deadlock,
+        (Kind::Error, None) => Ending::Error,
         _ => Ending::Prefix,
     }
 }

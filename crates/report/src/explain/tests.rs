@@ -1,10 +1,14 @@
 //! What is said of small runs, word for word.
 
+use std::sync::Arc;
+
 use model::{Action, ActionId, Builder, Guard, Run, Stmt, VarId, Variable};
+use replay::{Reason, Subject};
 use serde_json::json;
 
 use super::*;
-use crate::outcome::{Counterexample, FairTo, Method, Statistics};
+use crate::method::{Fairness, Method, Observer, Reduction, Search, Store};
+use crate::outcome::{Counterexample, FairTo, Kind, Statistics, Target};
 use crate::story::{Item, Position, Statement, Story};
 use crate::trace::Trace;
 
@@ -19,7 +23,7 @@ fn initial(x: i64, p: bool) -> Value {
 fn told(kind: &str, prefix: &[Value], cycle: &[Value]) -> Vec<String> {
     let run = json!({ "kind": kind, "prefix": prefix, "cycle": cycle });
     let result = json!({ "property": "q", "verdict": "violated", "reason": null, "counterexample": run });
-    Explanation::of_json(&result, None).unwrap().explanation
+    Explanation::of_json(&result, None, &Spelling::default()).unwrap().explanation
 }
 
 #[test]
@@ -73,10 +77,10 @@ fn what_is_no_result_is_refused() {
     for bad in
         [json!(null), json!({}), json!({ "property": "p", "verdict": "violated", "counterexample": 3 })]
     {
-        assert!(Explanation::of_json(&bad, None).is_none(), "{bad}");
+        assert!(Explanation::of_json(&bad, None, &Spelling::default()).is_none(), "{bad}");
     }
     let holds = json!({ "property": "p", "verdict": "holds", "reason": null, "counterexample": null });
-    assert_eq!(Explanation::of_json(&holds, None).unwrap().to_text(), "p: holds\n");
+    assert_eq!(Explanation::of_json(&holds, None, &Spelling::default()).unwrap().to_text(), "p: holds\n");
 }
 
 /// A turns round; B needs x = 1, which is so in every other state; C could always move; D never can.
@@ -100,17 +104,22 @@ fn who_never_moves_is_told_with_the_reason() {
     builder.initial(&[0, 0]);
     let system = builder.finish().unwrap();
     let run = Run { initial: 0, actions: vec![up, down] };
-    let replayed = replay::repeat(&system, &run).unwrap();
-    let fair = FairTo { constraint: "A".to_owned(), kind: "weak", because: "taken", step: Some(1) };
+    let fair =
+        FairTo { constraint: Subject::Process("A".to_owned()), strong: false, reason: Reason::Taken(1) };
     let run = Counterexample {
-        kind: "lasso",
-        target: "",
-        trace: Trace::new(&system, run, replayed),
+        kind: Kind::Lasso,
+        target: Target::Violation,
+        trace: Trace::replayed(system.clone(), &run),
         cycle_start: Some(0),
         fairness: vec![fair],
     };
-    let method =
-        Method { observer: "ba", search: "scc", reduction: "none", fairness: "none", store: "exact" };
+    let method = Method {
+        observer: Observer::Ba,
+        search: Search::Scc,
+        reduction: Reduction::None,
+        fairness: Fairness::None,
+        store: Store::Exact,
+    };
     let result = PropertyResult {
         property: "q".to_owned(),
         verdict: Verdict::Violated,
@@ -121,8 +130,12 @@ fn who_never_moves_is_told_with_the_reason() {
         stats: Statistics::default(),
         counterexample: Some(run),
         reduction_check: None,
+        refusal: None,
+        fault: None,
+        watcher: None,
     };
-    let explanation = Explanation::of_result(&result);
+    let spelling = Spelling { weak_fairness: Some("--fair weak"), ..Spelling::default() };
+    let explanation = Explanation::of_result(&result, &spelling);
     assert_eq!(
         explanation.explanation,
         [
@@ -137,7 +150,7 @@ fn who_never_moves_is_told_with_the_reason() {
     );
     // The JSON document tells the same, with the same system.
     let json = serde_json::to_value(&result).unwrap();
-    let again = Explanation::of_json(&json, Some(&system)).unwrap();
+    let again = Explanation::of_json(&json, Some(&system), &spelling).unwrap();
     assert_eq!(again.explanation, explanation.explanation);
     assert!(explanation.to_text().lines().all(|line| line.chars().count() <= 100));
 }
@@ -168,7 +181,7 @@ fn at_a_deadlock_everybody_says_what_is_missing() {
     });
     let result = json!({ "property": "q", "verdict": "violated", "counterexample": run });
     assert_eq!(
-        Explanation::of_json(&result, Some(&system)).unwrap().explanation,
+        Explanation::of_json(&result, Some(&system), &Spelling::default()).unwrap().explanation,
         [
             "In the initial state, nothing can happen any more.",
             "A is in `one` and waits for `meet`, for which B would have to be in `two` (it is in `one`).",
@@ -242,12 +255,11 @@ fn statements_are_waited_for() {
     let system = builder.finish().unwrap();
     let told = |initial: usize, actions: Vec<ActionId>| {
         let run = Run { initial, actions };
-        let states = replay::repeat(&system, &run).unwrap();
-        let mut trace = Trace::new(&system, run, states);
-        trace.tell(&Meeting);
-        let fairness = Vec::new();
-        let run = Counterexample { kind: "deadlock", target: "", trace, cycle_start: None, fairness };
-        explain(&Record::of_run(&run, 10), Some(&Known::of_trace(&run.trace)), &Value::Null)
+        let mut trace = Trace::replayed(system.clone(), &run);
+        trace.tell(Arc::new(Meeting));
+        let run = Counterexample::finite(Kind::Deadlock, Target::Deadlock, trace);
+        let spelling = Spelling::default();
+        explain(&Record::of_run(&run, 10), Some(&Known::of_trace(&run.trace, &spelling)), &Value::Null)
     };
     let waits = "B(1) waits for `d?x` (line 7), for which `d` would have to hold a message (it is empty).";
     assert_eq!(

@@ -19,7 +19,7 @@ const MAX_ACTIONS: usize = 3;
 pub(super) fn enabled(system: &ActionSystem, state: &[i64]) -> Vec<String> {
     let mut labels: Vec<String> = Vec::new();
     for action in reference::enabled(system, state).unwrap_or_default() {
-        let label = quoted(&system.action_label(action));
+        let label = quoted(system.action_label(action));
         if !labels.contains(&label) {
             labels.push(label);
         }
@@ -157,17 +157,15 @@ fn obstacle(system: &ActionSystem, locations: &Locations, state: &[i64], guard: 
 
 /// The values that a variable would have to have.
 pub(super) fn wanted(set: &ValueSet, variable: &model::Variable, named: bool) -> String {
+    let (least, greatest) = variable.certain();
     match set {
         ValueSet::Range(lo, hi) if lo == hi => value(&variable.show(*lo)),
-        set if set.count_within(variable.lo, variable.hi) == 0 => "something that it never is".to_owned(),
-        ValueSet::Range(lo, hi) if !named && *hi >= variable.hi => format!("at least {lo}"),
-        ValueSet::Range(lo, hi) if !named && *lo <= variable.lo => format!("at most {hi}"),
+        set if set.count_within(least, greatest) == 0 => "something that it never is".to_owned(),
+        ValueSet::Range(lo, hi) if !named && *hi >= greatest => format!("at least {lo}"),
+        ValueSet::Range(lo, hi) if !named && *lo <= least => format!("at most {hi}"),
         set => {
-            let values: Vec<String> = set
-                .values_within(variable.lo, variable.hi)
-                .take(20)
-                .map(|one| value(&variable.show(one)))
-                .collect();
+            let values: Vec<String> =
+                set.values_within(least, greatest).take(20).map(|one| value(&variable.show(one))).collect();
             either(&some_of(&values, 4, "value"))
         }
     }
@@ -216,7 +214,7 @@ fn sentence(system: &ActionSystem, locations: &Locations, state: &[i64], wait: &
         .actions
         .iter()
         .map(|(action, obstacles)| {
-            let label = quoted(&system.action_label(*action));
+            let label = quoted(system.action_label(*action));
             let obstacles: Vec<String> = obstacles.iter().map(|obstacle| obstacle.text.clone()).collect();
             match obstacles.as_slice() {
                 [] => label,
@@ -246,7 +244,7 @@ fn explain_net(system: &ActionSystem, locations: &Locations, state: &[i64], sent
     let n_nearest = transitions.len().min(MAX_WAITING / 2);
     for (action, obstacles) in &transitions[..n_nearest] {
         let texts: Vec<String> = obstacles.iter().map(|obstacle| obstacle.text.clone()).collect();
-        let label = quoted(&system.action_label(*action));
+        let label = quoted(system.action_label(*action));
         sentences.push(format!("For {label}, {}.", and(&some_of(&texts, 3, "place"))));
     }
     if transitions.len() > n_nearest {

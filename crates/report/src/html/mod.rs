@@ -16,10 +16,10 @@ use std::fmt::Write as _;
 
 use self::markup::{escape, escape_quoted};
 use self::picture::Picture;
-pub use self::picture::Watcher;
 use self::run::RunView;
 use crate::explain::Explanation;
 use crate::explain::record::Record;
+use crate::outcome::Watcher;
 use crate::outcome::{CheckReport, Counterexample, PropertyResult, Verdict};
 use crate::{count, grouped};
 
@@ -30,18 +30,16 @@ const SCRIPT: &str = include_str!("script.js");
 const MAX_SOURCE: usize = 200_000;
 
 /// What a page shows.
-pub struct Page<'p, 'a> {
+pub struct Page<'p> {
     /// The answers.
-    pub report: &'p CheckReport<'a>,
+    pub report: &'p CheckReport,
     /// The text of the model, if it is text.
     pub source: Option<&'p str>,
-    /// For each answer, what watched the runs.
-    pub watchers: &'p [Option<Watcher<'p>>],
     /// For each answer, the run in words.
     pub explanations: &'p [Explanation],
 }
 
-impl Page<'_, '_> {
+impl Page<'_> {
     /// The page.
     pub fn to_html(&self) -> String {
         let model = &self.report.model;
@@ -89,7 +87,7 @@ impl Page<'_, '_> {
                     grouped(stats.depth),
                     format!("{:.2}", stats.seconds),
                     crate::human_bytes(stats.peak_bytes),
-                    method.to_text(),
+                    method.to_string(),
                 ],
                 None => Default::default(),
             };
@@ -101,7 +99,7 @@ impl Page<'_, '_> {
         page.push_str("</tbody>\n</table>\n</div>\n</section>\n");
     }
 
-    fn write_result(&self, page: &mut String, index: usize, result: &PropertyResult<'_>) {
+    fn write_result(&self, page: &mut String, index: usize, result: &PropertyResult) {
         let number = index + 1;
         _ = writeln!(
             page,
@@ -113,7 +111,7 @@ impl Page<'_, '_> {
         if let Some(reason) = &result.reason {
             _ = writeln!(page, "<p>{}</p>", escape_quoted(&sentence(reason)));
         }
-        let watcher = self.watchers.get(index).copied().flatten();
+        let watcher = result.watcher.as_ref();
         if let Some(run) = &result.counterexample {
             self.write_run(page, index, run, watcher, &result.property);
         } else if let Some(picture) =
@@ -126,10 +124,8 @@ impl Page<'_, '_> {
                 picture.svg.trim_end()
             );
         }
-        let method = result
-            .method
-            .as_ref()
-            .map(|method| format!("Found with {}: {}.", method.to_text(), result.stats.to_text()));
+        let method =
+            result.method.as_ref().map(|method| format!("Found with {method}: {}.", result.stats.to_text()));
         let checked = result.reduction_check.as_ref().map(|check| sentence(&check.to_text()));
         let fairness =
             result.counterexample.iter().flat_map(|run| &run.fairness).map(|fair| sentence(&fair.to_text()));
@@ -149,8 +145,8 @@ impl Page<'_, '_> {
         &self,
         page: &mut String,
         index: usize,
-        run: &Counterexample<'_>,
-        watcher: Option<Watcher<'_>>,
+        run: &Counterexample,
+        watcher: Option<&Watcher>,
         property: &str,
     ) {
         let number = index + 1;
@@ -165,7 +161,7 @@ impl Page<'_, '_> {
         _ = writeln!(page, "<h3>Step by step</h3>");
         let record = Record::of_run(run, run::MAX_STEPS);
         let picture = watcher.and_then(|watcher| Picture::new(watcher, property, Some(&record)));
-        let has_messages = self.report.model.language == "promela";
+        let has_messages = run.trace.story().is_some();
         RunView { number, record: &record, picture: picture.as_ref(), has_messages }.write(page);
     }
 

@@ -5,6 +5,7 @@
 //! the product of automaton and word, the shortest way into a component that has all marks, and then on
 //! inside of it. Like [`automata::membership`], but with the way.
 
+use base::Budget;
 use std::collections::VecDeque;
 
 use automata::scc::components;
@@ -33,7 +34,7 @@ pub(super) fn accepting_path(tgba: &Tgba, word: &Lasso) -> Option<Vec<State>> {
     }
     let successors: Vec<Vec<usize>> =
         steps.iter().map(|steps| steps.iter().map(|(_, target)| *target).collect()).collect();
-    let found = components(&successors);
+    let found = components(&successors, |_, &next| Some(next), &mut Budget::unlimited()).ok()?;
     let mut marks: Vec<Option<Marks>> = vec![None; found.n];
     for (node, steps) in steps.iter().enumerate() {
         for (seen, _) in steps.iter().filter(|(_, target)| found.of[*target] == found.of[node]) {
@@ -82,7 +83,7 @@ fn way_to(successors: &[Vec<usize>], start: usize, is_wanted: impl Fn(usize) -> 
 mod tests {
     use automata::Effort;
     use base::SourceMap;
-    use ltl::random;
+    use generators::random;
 
     use super::*;
 
@@ -96,11 +97,16 @@ mod tests {
             let mut sources = SourceMap::new();
             let source = sources.add("test", text.as_bytes().to_vec()).unwrap();
             let formula = ltl::parse(&mut formulas, text, source, 0).unwrap().formula;
-            let tgba = automata::translate(&mut formulas, formula, Effort::High).unwrap();
+            let tgba =
+                automata::translate(&mut formulas, formula, Effort::High, &mut Budget::unlimited()).unwrap();
             for _ in 0..200 {
                 let word = random::lasso(tgba.propositions(), 4, 3, &mut |n| random_number.u32(0..n));
                 let path = accepting_path(&tgba, &word);
-                assert_eq!(path.is_some(), automata::accepts(&tgba, &word), "{text}");
+                assert_eq!(
+                    path.is_some(),
+                    automata::accepts(&tgba, &word, &mut Budget::unlimited()).unwrap(),
+                    "{text}"
+                );
                 let Some(path) = path else { continue };
                 n_accepted += 1;
                 assert_eq!((path.len(), path[0]), (word.n_positions() + 1, tgba.initial()));

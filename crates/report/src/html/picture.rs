@@ -6,17 +6,9 @@ use automata::{AnyAutomaton, State, Tester, Tgba};
 use ltl::{Formulas, Lasso, Prop, Valuation};
 
 use super::path::accepting_path;
-use crate::drawing::{Drawing, Edge, Fill, Node, NodeId, Shape, automaton};
 use crate::explain::record::{Ending, Record};
-
-/// What watched a run.
-#[derive(Clone, Copy)]
-pub enum Watcher<'a> {
-    /// An automaton that accepts what must not happen.
-    Claim(&'a Tgba, &'a Formulas),
-    /// A tester.
-    Tester(&'a Tester),
-}
+use crate::outcome::Watcher;
+use drawing::{Drawing, Edge, Fill, Node, NodeId, Shape, automaton};
 
 /// A drawing, and the way through it.
 pub(super) struct Picture {
@@ -29,7 +21,7 @@ pub(super) struct Picture {
 
 impl Picture {
     /// Draws a watcher, if that can be looked at.
-    pub(super) fn new(watcher: Watcher<'_>, property: &str, record: Option<&Record>) -> Option<Picture> {
+    pub(super) fn new(watcher: &Watcher, property: &str, record: Option<&Record>) -> Option<Picture> {
         let n_states = match watcher {
             Watcher::Claim(tgba, _) => tgba.n_states(),
             Watcher::Tester(tester) => tester.states.len(),
@@ -39,7 +31,7 @@ impl Picture {
         }
         let (drawing, way, caption) = match watcher {
             Watcher::Claim(tgba, formulas) => {
-                let drawing = automaton::draw(&AnyAutomaton::Tgba(tgba.clone()), formulas, property);
+                let drawing = automaton::draw(&AnyAutomaton::Tgba((**tgba).clone()), formulas, property);
                 let way = record.and_then(|record| claim_way(tgba, formulas, record)).unwrap_or_default();
                 (drawing, way, "The automaton of what must not happen")
             }

@@ -2,13 +2,16 @@
 
 use automata::tester::{Edge, State};
 use automata::{Effort, Tester};
+use base::Budget;
 use base::SourceMap;
 use model::{Action, ActionSystem, Builder, ExprId, Guard, Run, Stmt, VarId, Variable};
 use quick_xml::Reader;
 use quick_xml::events::Event;
 
 use super::*;
-use crate::outcome::{Method, ModelInfo, SCHEMA, Statistics};
+use crate::Spelling;
+use crate::method::{Fairness, Method, Observer, Reduction, Search, Store};
+use crate::outcome::{Kind, ModelInfo, SCHEMA, Statistics, Target};
 use crate::trace::Trace;
 
 /// Letters that must not get through.
@@ -40,32 +43,34 @@ fn counter(hi: i64) -> (ActionSystem, ExprId) {
 }
 
 /// The run that goes round once, after so many steps.
-fn round_trip(system: &ActionSystem, is_one: ExprId, hi: usize) -> Counterexample<'_> {
+fn round_trip(system: &ActionSystem, is_one: ExprId, hi: usize) -> Counterexample {
     let mut actions = vec![model::ActionId::new(0); hi];
     actions.push(model::ActionId::new(1));
     let run = Run { initial: 0, actions };
-    let replayed = replay::repeat(system, &run).unwrap();
-    let trace = Trace::new(system, run, replayed).with_propositions(vec![(format!("p{EVIL}"), is_one)]);
-    Counterexample { kind: "lasso", target: "", trace, cycle_start: Some(0), fairness: Vec::new() }
+    let trace = Trace::replayed(system.clone(), &run).with_propositions(vec![(format!("p{EVIL}"), is_one)]);
+    Counterexample { cycle_start: Some(0), ..Counterexample::finite(Kind::Lasso, Target::Violation, trace) }
 }
 
-fn report(counterexample: Option<Counterexample<'_>>) -> CheckReport<'_> {
+fn report(counterexample: Option<Counterexample>) -> CheckReport {
     let result = PropertyResult {
         property: format!("property{EVIL}"),
         verdict: Verdict::Violated,
         reason: Some(format!("a reason in `{EVIL}`")),
         method: Some(Method {
-            observer: "tgba",
-            search: "scc",
-            reduction: "none",
-            fairness: "none",
-            store: "exact",
+            observer: Observer::Tgba,
+            search: Search::Scc,
+            reduction: Reduction::None,
+            fairness: Fairness::None,
+            store: Store::Exact,
         }),
         chosen: None,
         choice: vec![EVIL.to_owned()],
         stats: Statistics { states: 59_048, ..Statistics::default() },
         counterexample,
         reduction_check: None,
+        refusal: None,
+        fault: None,
+        watcher: None,
     };
     let model = ModelInfo {
         file: format!("{EVIL}.proc"),
@@ -77,10 +82,12 @@ fn report(counterexample: Option<Counterexample<'_>>) -> CheckReport<'_> {
     CheckReport { schema: SCHEMA, model, results: vec![result] }
 }
 
-fn page(report: &CheckReport<'_>, watcher: Option<Watcher<'_>>) -> String {
-    let explanations: Vec<Explanation> = report.results.iter().map(Explanation::of_result).collect();
+fn page(report: &mut CheckReport, watcher: Option<Watcher>) -> String {
+    report.results[0].watcher = watcher;
+    let explanations: Vec<Explanation> =
+        report.results.iter().map(|result| Explanation::of_result(result, &Spelling::default())).collect();
     let source = format!("const N = 3; // {EVIL}\n");
-    Page { report, source: Some(&source), watchers: &[watcher], explanations: &explanations }.to_html()
+    Page { report, source: Some(&source), explanations: &explanations }.to_html()
 }
 
 /// The page as XML: the number of elements of each name, and all text outside of scripts and styles.
@@ -114,16 +121,19 @@ fn parse(page: &str) -> (std::collections::BTreeMap<String, usize>, String) {
 #[test]
 fn a_page_is_xml_and_nothing_gets_through() {
     let (system, is_one) = counter(3);
-    let report = report(Some(round_trip(&system, is_one, 3)));
+    let mut report = report(Some(round_trip(&system, is_one, 3)));
     let mut formulas = ltl::Formulas::new();
     let name = format!("p{EVIL}");
     let text = format!("<> \"{}\"", name.replace('"', "\\\""));
     let mut sources = SourceMap::new();
     let source = sources.add("test", text.clone().into_bytes()).unwrap();
     let tgba = ltl::parse(&mut formulas, &text, source, 0)
-        .map(|parsed| automata::translate(&mut formulas, parsed.formula, Effort::High).unwrap())
+        .map(|parsed| {
+            automata::translate(&mut formulas, parsed.formula, Effort::High, &mut Budget::unlimited())
+                .unwrap()
+        })
         .unwrap();
-    let page = page(&report, Some(Watcher::Claim(&tgba, &formulas)));
+    let page = page(&mut report, Some(Watcher::Claim(tgba.into(), formulas.into())));
     let (names, text) = parse(&page);
     assert_eq!(names["script"], 2, "the data of the run, and what steps through it");
     assert!(!page.contains("<script>alert") && !page.contains("http"), "{page}");
@@ -157,8 +167,8 @@ fn data(page: &str) -> serde_json::Value {
 fn a_long_run_makes_no_large_page() {
     let n = 100_000;
     let (system, is_one) = counter(n);
-    let report = report(Some(round_trip(&system, is_one, n as usize)));
-    let page = page(&report, None);
+    let mut report = report(Some(round_trip(&system, is_one, n as usize)));
+    let page = page(&mut report, None);
     assert!(page.len() < 3_000_000, "{} bytes", page.len());
     assert_eq!(page.matches("<tr id=\"p1-s").count(), run::MAX_STEPS);
     assert!(page.contains("… 98 002 steps left out"), "the gap is told");
@@ -174,7 +184,7 @@ fn a_long_run_makes_no_large_page() {
 fn a_tester_is_drawn_with_the_states_that_the_run_names() {
     let (system, is_one) = counter(1);
     let mut run = round_trip(&system, is_one, 1);
-    run.trace = run.trace.with_observer(["calm", "bad", "bad"].map(str::to_owned).to_vec());
+    run.trace = run.trace.with_observer(vec![0, 1, 1], ["calm", "bad"].map(str::to_owned).to_vec());
     let state = |name: &str, reject| State { name: name.to_owned(), reject, ..State::default() };
     let tester = Tester {
         letters: vec![EVIL.to_owned()],
@@ -182,8 +192,8 @@ fn a_tester_is_drawn_with_the_states_that_the_run_names() {
         initial: 0,
         edges: vec![Edge { from: 0, letter: Some(0), to: 1 }, Edge { from: 0, letter: None, to: 1 }],
     };
-    let report = report(Some(run));
-    let page = page(&report, Some(Watcher::Tester(&tester)));
+    let mut report = report(Some(run));
+    let page = page(&mut report, Some(Watcher::Tester(tester.into())));
     parse(&page);
     assert_eq!(data(&page)["way"], serde_json::json!([0, 1, 1]));
     assert!(page.contains("(reject)") && page.contains(">tau<") && page.contains("<td>bad</td>"));
@@ -193,7 +203,7 @@ fn a_tester_is_drawn_with_the_states_that_the_run_names() {
 
 #[test]
 fn without_a_run_there_are_only_answers() {
-    let page = page(&report(None), None);
+    let page = page(&mut report(None), None);
     let (names, text) = parse(&page);
     assert_eq!((names["table"], names["script"]), (1, 1));
     assert!(!names.contains_key("svg") && text.contains("59 048"));

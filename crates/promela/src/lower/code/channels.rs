@@ -4,53 +4,75 @@ use model::{BinaryOp, Expr, ExprId, QueueUse, Stmt, VarId};
 
 use super::super::expr::{Lowered, Receiver, Scope, receivers};
 use super::super::tell::Sends;
-use super::{Coder, Head};
+use super::{Coder, Step};
 use crate::flow::{Action, Edge};
 use crate::program::{self, ExprKind, Place, RecvArg, StmtKind, Type};
 
 impl<'a> Coder<'a> {
-    #[allow(clippy::too_many_arguments)]
+    /// Sends to each channel that may be meant.
     pub(super) fn send(
         &mut self,
-        process: usize,
-        edge: &'a Edge<'a>,
+        step: &Step<'a>,
         place: &Place,
         sorted: bool,
         args: &[program::Expr],
-        conditions: &[ExprId],
-        head: impl Fn(Vec<ExprId>) -> Head,
     ) -> Lowered<()> {
-        let scope = Scope::Process(process);
+        let scope = Scope::Process(step.process);
         for (condition, channel) in self.lowering().channels(scope, place)? {
             let values = self.values(scope, channel, args)?;
-            let mut conditions = conditions.to_vec();
-            conditions.push(condition);
-            let misfit = self.misfit(channel, args.len(), edge);
-            match self.world.channels[channel].len {
-                Some(len) => {
-                    let other_conditions = conditions.clone();
-                    let capacity = i64::from(self.world.channels[channel].capacity());
-                    let mut lowering = self.lowering();
-                    let (len, capacity) = (lowering.exprs.var(len), lowering.int(capacity));
-                    conditions.push(lowering.binary(BinaryOp::Lt, len, capacity));
-                    let effect = match misfit {
-                        Some(error) => vec![error],
-                        None => {
-                            let event = self.event(channel, true, &values, edge)?;
-                            [event, self.append(channel, &values, sorted)].concat()
-                        }
-                    };
-                    let queue = self.puts(channel, sorted, &values, &other_conditions);
-                    let mut head = head(conditions);
-                    head.queue = queue;
-                    head.words[0].sends = Some(Sends::Send { channel, values });
-                    self.emit(head, effect);
+            let misfit = self.misfit(channel, args.len(), step.edge);
+            let Some(len) = self.world.channels[channel].len else {
+                match misfit {
+                    Some(error) => self.emit(step.head(&[condition]), vec![error])?,
+                    None => self.meet(step, channel, &values, condition)?,
                 }
-                None => match misfit {
-                    Some(error) => self.emit(head(conditions), vec![error]),
-                    None => self.meet(process, edge, channel, &values, &conditions, &head)?,
-                },
+                continue;
+            };
+            let capacity = i64::from(self.world.channels[channel].capacity());
+            let mut lowering = self.lowering();
+            let (len, capacity) = (lowering.exprs.var(len), lowering.int(capacity));
+            let has_room = lowering.binary(BinaryOp::Lt, len, capacity);
+            let effect = match misfit {
+                Some(error) => vec![error],
+                None => {
+                    let event = self.event(channel, true, &values, step.edge)?;
+                    [event, self.append(channel, &values, sorted)].concat()
+                }
+            };
+            let queue = self.puts(channel, sorted, &values, &[&step.conditions[..], &[condition]].concat());
+            let mut head = step.head(&[condition, has_room]);
+            head.queue = queue;
+            head.words[0].sends = Some(Sends::Send { channel, values });
+            self.emit(head, effect)?;
+        }
+        Ok(())
+    }
+
+    /// Receives from each channel that may be meant and holds messages.
+    pub(super) fn take_out(
+        &mut self,
+        step: &Step<'a>,
+        place: &Place,
+        random: bool,
+        args: &[RecvArg],
+    ) -> Lowered<()> {
+        let scope = Scope::Process(step.process);
+        for (condition, channel) in self.lowering().channels(scope, place)? {
+            if self.world.channels[channel].len.is_none() {
+                continue; // The sender's business.
             }
+            let mut lowering = self.lowering();
+            let wanted = lowering.wanted(scope, args)?;
+            let has = lowering.has_message(channel, &wanted, random)?;
+            let effect = match self.misfit(channel, args.len(), step.edge) {
+                Some(error) => vec![error],
+                None => self.receive(step.process, channel, step.edge, &wanted)?,
+            };
+            let queue = self.takes(scope, channel, args, &wanted, &step.conditions)?;
+            let mut head = step.head(&[condition, has]);
+            head.queue = queue;
+            head.words[0].sends = Some(Sends::Receive { channel, wanted });
+            self.emit(head, effect)?;
         }
         Ok(())
     }
@@ -111,13 +133,8 @@ impl<'a> Coder<'a> {
 
     /// If assertions are looked at, it is a fault to send to or receive from no channel, to send to a channel
     /// of a process that is no more, and to ask for messages in a rendezvous channel.
-    pub(super) fn mistakes(
-        &mut self,
-        process: usize,
-        edge: &Edge<'a>,
-        conditions: &[ExprId],
-        head: &impl Fn(Vec<ExprId>) -> Head,
-    ) -> Lowered<()> {
+    pub(super) fn mistakes(&mut self, step: &Step<'a>) -> Lowered<()> {
+        let (process, edge) = (step.process, step.edge);
         let (true, Action::Stmt(stmt)) = (self.asserts, &edge.action) else { return Ok(()) };
         let scope = Scope::Process(process);
         let mut mistakes = Vec::new();
@@ -151,7 +168,7 @@ impl<'a> Coder<'a> {
         for (condition, what) in mistakes {
             if !matches!(self.builder.exprs.get(condition), Expr::Int(0)) {
                 let failure = self.failure(edge, what);
-                self.emit(head([conditions, &[condition]].concat()), vec![failure]);
+                self.emit(step.head(&[condition]), vec![failure])?;
             }
         }
         Ok(())
@@ -297,32 +314,8 @@ impl<'a> Coder<'a> {
         }
         if !keep {
             match at {
-                None => {
-                    for &first in &world.channels[channel].cells {
-                        for message in 1..capacity as usize {
-                            let next = self.builder.exprs.var(VarId::new(first.index() + message));
-                            effect.push(Stmt::Assign(VarId::new(first.index() + message - 1), next));
-                        }
-                        effect.push(Stmt::Set(VarId::new(first.index() + capacity as usize - 1), 0));
-                    }
-                }
-                Some(at) => {
-                    let mut lowering = self.lowering();
-                    let (index, one) = (lowering.exprs.var(at), lowering.int(1));
-                    let next = lowering.binary(BinaryOp::Add, index, one);
-                    let last = lowering.int(i64::from(capacity) - 1);
-                    let goes_on = lowering.binary(BinaryOp::Lt, index, last);
-                    let mut body = Vec::new();
-                    for &first in &world.channels[channel].cells {
-                        let value = lowering.exprs.element(first, capacity, next);
-                        body.push(Stmt::AssignElement { first, len: capacity, index, value });
-                    }
-                    body.push(Stmt::Add(at, 1));
-                    effect.push(Stmt::While(goes_on, body));
-                    for &first in &world.channels[channel].cells {
-                        effect.push(Stmt::Set(VarId::new(first.index() + capacity as usize - 1), 0));
-                    }
-                }
+                None => self.drop_first(channel, &mut effect),
+                Some(at) => self.drop_at(channel, at, &mut effect),
             }
             effect.push(Stmt::Add(len, -1));
         }
@@ -332,20 +325,53 @@ impl<'a> Coder<'a> {
         Ok(effect)
     }
 
-    /// All meetings at a rendezvous channel.
+    /// The oldest message goes, and all others move down.
+    fn drop_first(&mut self, channel: usize, effect: &mut Vec<Stmt>) {
+        let channel = &self.world.channels[channel];
+        let capacity = channel.capacity() as usize;
+        for &first in &channel.cells {
+            for message in 1..capacity {
+                let next = self.builder.exprs.var(VarId::new(first.index() + message));
+                effect.push(Stmt::Assign(VarId::new(first.index() + message - 1), next));
+            }
+            effect.push(Stmt::Set(VarId::new(first.index() + capacity - 1), 0));
+        }
+    }
+
+    /// The message with the number that a variable has goes, and those behind it move down.
+    fn drop_at(&mut self, channel: usize, at: VarId, effect: &mut Vec<Stmt>) {
+        let channel = &self.world.channels[channel];
+        let capacity = channel.capacity();
+        let mut lowering = self.lowering();
+        let (index, one) = (lowering.exprs.var(at), lowering.int(1));
+        let next = lowering.binary(BinaryOp::Add, index, one);
+        let last = lowering.int(i64::from(capacity) - 1);
+        let goes_on = lowering.binary(BinaryOp::Lt, index, last);
+        let mut body = Vec::new();
+        for &first in &channel.cells {
+            let value = lowering.exprs.element(first, capacity, next);
+            body.push(Stmt::AssignElement { first, len: capacity, index, value });
+        }
+        body.push(Stmt::Add(at, 1));
+        effect.push(Stmt::While(goes_on, body));
+        for &first in &channel.cells {
+            effect.push(Stmt::Set(VarId::new(first.index() + capacity as usize - 1), 0));
+        }
+    }
+
+    /// All meetings at a rendezvous channel, where a condition says that this channel is meant.
     pub(super) fn meet(
         &mut self,
-        process: usize,
-        edge: &'a Edge<'a>,
+        step: &Step<'a>,
         channel: usize,
         values: &[ExprId],
-        conditions: &[ExprId],
-        head: &impl Fn(Vec<ExprId>) -> Head,
+        meant: ExprId,
     ) -> Lowered<()> {
-        for receiver in receivers(self.world, self.flows, process) {
+        let edge = step.edge;
+        for receiver in receivers(self.world, self.flows, step.process, self.cost)? {
             let Receiver { process: other, location, edge: its_edge, place, args, rest } = receiver;
-            let meant = self.lowering().channels(Scope::Process(other), place)?;
-            for (condition, its_channel) in meant.into_iter().filter(|(_, its)| *its == channel) {
+            let its = self.lowering().channels(Scope::Process(other), place)?;
+            for (condition, its_channel) in its.into_iter().filter(|(_, its)| *its == channel) {
                 let proctype = self.world.processes[other].instance.proctype;
                 let flows = self.flows;
                 let edges = &flows[proctype.index()].locations[location.index()].edges;
@@ -364,7 +390,7 @@ impl<'a> Coder<'a> {
                     words.inside = Some(self.inside(other, flow, *start, Some(effect.clone()))?);
                     effect.extend(self.d_step(other, flow, *start, true)?);
                 }
-                let mut head = head([conditions, &allowed[..], &[condition, agrees]].concat());
+                let mut head = step.head(&[&[meant], &allowed[..], &[condition, agrees]].concat());
                 head.moves.push((other, from, to));
                 // The receiver goes on, if it is inside an atomic sequence.
                 head.next = its_edge.atomic.then_some(other);
@@ -372,7 +398,7 @@ impl<'a> Coder<'a> {
                 let values = values.to_vec();
                 head.words[0].sends = Some(Sends::Hand { channel, values, to: other });
                 head.words.push(words);
-                self.emit(head, effect);
+                self.emit(head, effect)?;
             }
         }
         Ok(())

@@ -1,10 +1,11 @@
 //! A d_step is one effect.
 
-use model::{BinaryOp, Expr, ExprId, Stmt};
+use model::{BinaryOp, Expr, ExprId, Stmt, VarId};
 
 use super::super::expr::{Lowered, Scope, not_supported};
 use super::Coder;
-use crate::flow::{Action, Edge, Flow, LocationId};
+use super::guards::size;
+use crate::flow::{Action, Edge, Flow, Location, LocationId};
 use crate::program::{self, ExprKind, StmtKind};
 
 impl<'a> Coder<'a> {
@@ -29,35 +30,59 @@ impl<'a> Coder<'a> {
             let end = self.builder.exprs.int(end);
             self.builder.exprs.binary(BinaryOp::Ne, now, end)
         };
-        let number = |location: LocationId| location.index() as i64 + 1;
-        let mut body: Vec<Stmt> = Vec::new();
-        // Built from the last location to the first: each is looked for in the `else` of the one before.
-        for (index, location) in flow.locations.iter().enumerate().rev() {
-            let here = self.lowering().equals(at, index as i64 + 1);
-            let mut choice: Vec<Stmt> = match (location.edges.is_empty(), location.edges.first()) {
-                (true, _) | (_, None) => vec![Stmt::set(at, end)],
-                (false, Some(edge)) => {
-                    let never = self.builder.exprs.int(0);
-                    let edge = edge.clone();
-                    vec![self.promise(never, &edge, "a d_step blocks")]
-                }
-            };
-            for edge in location.edges.iter().rev() {
-                let possible = match edge.action {
-                    Action::Else => self.builder.exprs.int(1),
-                    _ => self.lowering().can_execute(process, edge)?,
-                };
-                let mut effect = self.d_step_edge(process, edge, false)?;
-                effect.push(Stmt::set(at, number(edge.target)));
-                choice = match self.builder.exprs.get(possible) {
-                    Expr::Int(0) => choice,
-                    Expr::Int(_) => effect,
-                    _ => vec![Stmt::If(possible, effect, choice)],
-                };
-            }
-            body = vec![Stmt::If(here, choice, body)];
+        let mut choices = Vec::new();
+        for location in &flow.locations {
+            choices.push(self.d_step_location(process, location, at, end)?);
         }
+        let body = self.where_it_is(at, 1, choices);
         Ok(vec![Stmt::set(at, number(start)), Stmt::While(goes_on, body), Stmt::set(at, 0)])
+    }
+
+    /// What happens at a location of a d_step.
+    fn d_step_location(
+        &mut self,
+        process: usize,
+        location: &Location<'a>,
+        at: VarId,
+        end: i64,
+    ) -> Lowered<Vec<Stmt>> {
+        let mut choice: Vec<Stmt> = match location.edges.first() {
+            None => vec![Stmt::set(at, end)],
+            Some(edge) => {
+                let never = self.builder.exprs.int(0);
+                vec![self.promise(never, edge, "a d_step blocks")]
+            }
+        };
+        for edge in location.edges.iter().rev() {
+            let possible = match edge.action {
+                Action::Else => self.builder.exprs.int(1),
+                _ => self.lowering().can_execute(process, edge)?,
+            };
+            let mut effect = self.d_step_edge(process, edge, false)?;
+            effect.push(Stmt::set(at, number(edge.target)));
+            choice = match self.builder.exprs.get(possible) {
+                Expr::Int(0) => choice,
+                Expr::Int(_) => effect,
+                _ => vec![Stmt::If(possible, effect, choice)],
+            };
+        }
+        Ok(choice)
+    }
+
+    /// The effect at the location that a variable tells, of which the first has the number `first`: found by
+    /// halves, since there may be very many.
+    pub(super) fn where_it_is(&mut self, at: VarId, first: i64, mut choices: Vec<Vec<Stmt>>) -> Vec<Stmt> {
+        if choices.len() <= 1 {
+            return choices.pop().unwrap_or_default();
+        }
+        let right = choices.split_off(choices.len() / 2);
+        let middle = first + choices.len() as i64;
+        let is_left = {
+            let (now, middle) = (self.builder.exprs.var(at), self.builder.exprs.int(middle));
+            self.builder.exprs.binary(BinaryOp::Lt, now, middle)
+        };
+        let (left, right) = (self.where_it_is(at, first, choices), self.where_it_is(at, middle, right));
+        if left == right { left } else { vec![Stmt::If(is_left, left, right)] }
     }
 
     /// One step of a d_step. It must be possible.
@@ -67,6 +92,7 @@ impl<'a> Coder<'a> {
         edge: &Edge<'a>,
         checks: bool,
     ) -> Lowered<Vec<Stmt>> {
+        self.cost.tick()?;
         let scope = Scope::Process(process);
         let mut effect = Vec::new();
         if checks {
@@ -112,12 +138,18 @@ impl<'a> Coder<'a> {
             Action::DStep(flow) => effect.extend(self.d_step(process, flow, flow.initial, false)?),
             Action::Jump | Action::Else | Action::End => {}
         }
+        self.cost.hold(effect.iter().map(size).sum::<usize>() * size_of::<Stmt>())?;
         Ok(effect)
     }
 
     pub(super) fn only_if(&self, condition: ExprId, effect: Vec<Stmt>) -> Stmt {
         Stmt::If(condition, effect, Vec::new())
     }
+}
+
+/// What a location of a d_step is called while it happens.
+fn number(location: LocationId) -> i64 {
+    location.index() as i64 + 1
 }
 
 /// The edges of a graph from some location on, if there is no choice, in order.

@@ -22,10 +22,9 @@ impl<'a> Coder<'a> {
             return Ok(Vec::new());
         }
         let flow: &'a Flow<'a> = &self.flows[trace.proctype.index()];
-        // Built from the last location to the first: each is looked for in the `else` of the one before.
-        let mut effect = self.no_event(trace, flow, None, edge);
-        for (index, _) in flow.locations.iter().enumerate().rev() {
-            let here = self.lowering().equals(trace.at, index as i64);
+        let mut choices = Vec::new();
+        for (index, _) in flow.locations.iter().enumerate() {
+            self.cost.tick()?;
             let mut choice = self.no_event(trace, flow, Some(index), edge);
             let its: Vec<&Waiting> = waiting.iter().filter(|event| event.location.index() == index).collect();
             for (number, event) in its.iter().enumerate().rev() {
@@ -33,9 +32,10 @@ impl<'a> Coder<'a> {
                 let moves = self.moves(trace, flow, event, &its[number + 1..], values, edge);
                 choice = vec![Stmt::If(met, moves, choice)];
             }
-            effect = if choice == effect { effect } else { vec![Stmt::If(here, choice, effect)] };
+            choices.push(choice);
         }
-        Ok(effect)
+        choices.push(self.no_event(trace, flow, None, edge));
+        Ok(self.where_it_is(trace.at, 0, choices))
     }
 
     /// The trace moves on by an event.

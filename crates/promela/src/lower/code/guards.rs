@@ -1,11 +1,14 @@
 //! From conditions to guards, and from both with an effect to an action.
 
+use base::Limit;
 use model::{Action as ModelAction, BinaryOp, Expr, ExprId, Guard, GuardId, Stmt, ValueSet, VarId};
 
+use super::super::tell::Words;
 use super::{Coder, Head};
 
 impl<'a> Coder<'a> {
-    pub(super) fn emit(&mut self, head: Head, mut effect: Vec<Stmt>) {
+    /// Makes an action, unless it is never possible.
+    pub(super) fn emit(&mut self, head: Head, mut effect: Vec<Stmt>) -> Result<(), Limit> {
         let Head { moves, conditions, quiet, queue, next, label, words } = head;
         let mut guards: Vec<GuardId> = Vec::new();
         for &(process, from, _) in &moves {
@@ -15,7 +18,7 @@ impl<'a> Coder<'a> {
         let mut before = Vec::new();
         for condition in conditions {
             if !self.add_guards(condition, &mut guards, &mut before) {
-                return; // Never true.
+                return Ok(()); // Never true.
             }
         }
         if quiet {
@@ -32,9 +35,15 @@ impl<'a> Coder<'a> {
             let slot = self.world.processes[moves[0].0].instance.slot;
             effect.push(Stmt::set(last, i64::from(slot)));
         }
+        // The effect is kept as it is and as code, and so are guards, mostly.
+        let n_stmts: usize = effect.iter().map(size).sum();
+        let bytes = ACTION_BYTES + 4 * size_of::<Stmt>() * n_stmts + 64 * guards.len();
+        self.cost.keep(bytes)?;
         let owners = moves.iter().map(|&(process, ..)| self.world.processes[process].owner).collect();
         let label = self.builder.label(label);
         let action = self.builder.action(ModelAction { label, guards, effect, owners });
+        // A handshake is a step of its sender, as in Spin.
+        self.builder.is_step_of_first(action);
         self.words.push(words);
         if let Some(queue) = queue {
             self.builder.uses_queue(action, queue);
@@ -42,6 +51,7 @@ impl<'a> Coder<'a> {
         if let Some(next) = next {
             self.builder.goes_on(action, self.world.processes[next].owner);
         }
+        Ok(())
     }
 
     /// Adds a condition as guards, on single variables where possible; returns whether it may be true.
@@ -112,6 +122,18 @@ impl<'a> Coder<'a> {
             _ => return None,
         };
         Some((var, set))
+    }
+}
+
+/// What an action takes besides its guards and its effect: it has words, and an index.
+const ACTION_BYTES: usize = size_of::<ModelAction>() + 2 * size_of::<Words>() + 256;
+
+/// How many statements a statement is.
+pub(super) fn size(stmt: &Stmt) -> usize {
+    match stmt {
+        Stmt::If(_, first, second) => 1 + first.iter().chain(second).map(size).sum::<usize>(),
+        Stmt::While(_, body) => 1 + body.iter().map(size).sum::<usize>(),
+        _ => 1,
     }
 }
 

@@ -8,19 +8,23 @@ mod handover;
 mod processes;
 mod words;
 
-use base::Diagnostic;
+use base::{Diagnostic, Limit};
+use language::Trouble;
 use model::{Action as ModelAction, Builder, ExprId, Guard, QueueUse, Stmt, VarId};
 use rustc_hash::FxHashMap;
 
 pub(crate) use self::d_step::scratch_of;
 pub(crate) use self::guards::evaluate;
+use self::processes::Start;
+pub(crate) use self::processes::n_starts;
 use super::expr::{Lowered, Lowering, Scope};
 use super::facts::own_step;
 use super::plan::{Plan, Ticket};
 use super::storage::At;
-use super::tell::{Sends, Words};
+use super::tell::Words;
 use super::world::World;
 use super::{Probe, Promise};
+use crate::cost::Cost;
 use crate::flow::{Action, Edge, Flow, LocationId};
 use crate::program::{self, ExprKind, Place, Program, StmtKind};
 
@@ -34,6 +38,8 @@ pub(crate) struct Coder<'a> {
     pub(crate) builder: &'a mut Builder,
     /// Whether assertions are looked at.
     pub(crate) asserts: bool,
+    /// The variable of the first probe; the others follow.
+    pub(crate) first_probe: usize,
     pub(crate) probes: &'a mut Vec<Probe>,
     /// Variables for values that are on their way, which are 0 between steps: field and type.
     pub(crate) carriers: Vec<(usize, program::Type, VarId)>,
@@ -43,6 +49,7 @@ pub(crate) struct Coder<'a> {
     /// Per process, and whether `timeout` is true: what must be true by the priorities.
     pub(crate) precedence: FxHashMap<(usize, bool), Vec<ExprId>>,
     pub(crate) errors: &'a mut Vec<Diagnostic>,
+    pub(crate) cost: &'a dyn Cost,
 }
 
 /// What an action has besides its effect.
@@ -61,37 +68,82 @@ struct Head {
     words: Vec<Words>,
 }
 
+/// An edge of a process, of which actions are made.
+struct Step<'a> {
+    process: usize,
+    edge: &'a Edge<'a>,
+    from: i64,
+    to: i64,
+    words: Words,
+    /// What must be true besides, but for priorities.
+    allowed: Vec<ExprId>,
+    /// What must be true besides.
+    conditions: Vec<ExprId>,
+}
+
+impl Step<'_> {
+    /// An action with these conditions, too.
+    fn head(&self, more: &[ExprId]) -> Head {
+        Head {
+            moves: vec![(self.process, self.from, self.to)],
+            conditions: [&self.conditions, more].concat(),
+            quiet: false,
+            queue: None,
+            next: self.edge.atomic.then_some(self.process),
+            label: self.edge.text.to_string(),
+            words: vec![self.words.clone()],
+        }
+    }
+}
+
 impl<'a> Coder<'a> {
     fn lowering(&mut self) -> Lowering<'_> {
         self.lowering_with(false)
     }
 
     fn lowering_with(&mut self, timeout: bool) -> Lowering<'_> {
-        let Coder { program, flows, world, builder, .. } = self;
-        Lowering { program, flows, world, exprs: &mut builder.exprs, timeout }
+        let Coder { program, flows, world, builder, cost, .. } = self;
+        Lowering { program, flows, world, exprs: &mut builder.exprs, cost: *cost, timeout }
     }
 
     /// All actions of all processes.
-    pub(crate) fn run(&mut self) {
+    ///
+    /// # Errors
+    /// The budget is spent. What is not supported is kept.
+    pub(crate) fn run(&mut self) -> Result<(), Limit> {
         for process in 0..self.world.processes.len() {
             let proctype = self.world.processes[process].instance.proctype;
             let flow: &'a Flow<'a> = &self.flows[proctype.index()];
             for (index, location) in flow.locations.iter().enumerate() {
                 for edge in &location.edges {
-                    if let Err(error) = self.edge(process, LocationId::new(index), &location.edges, edge) {
-                        // The same statement is met once for each process.
-                        if !self.errors.iter().any(|known| known.message == error.message) {
-                            self.errors.push(error);
-                        }
+                    let made = self.edge(process, LocationId::new(index), &location.edges, edge);
+                    self.take(made)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Keeps what is not supported.
+    pub(crate) fn take(&mut self, made: Lowered<()>) -> Result<(), Limit> {
+        match made {
+            Ok(()) => Ok(()),
+            Err(Trouble::Limit(limit)) => Err(limit),
+            Err(Trouble::Wrong(errors)) => {
+                for error in &errors {
+                    // The same statement is met once for each process.
+                    if !self.errors.iter().any(|known| known.message == error.message) {
+                        self.errors.push(error.clone());
                     }
                 }
+                Ok(())
             }
         }
     }
 
     /// Where all processes may stay for ever, they do.
-    pub(crate) fn rest(&mut self) {
-        let condition = self.lowering().is_valid_end();
+    pub(crate) fn rest(&mut self) -> Lowered<()> {
+        let condition = self.lowering().is_valid_end()?;
         let mut guards = Vec::new();
         if self.add_guards(condition, &mut guards, &mut Vec::new()) {
             guards.push(self.builder.guard(Guard::Quiet));
@@ -100,8 +152,10 @@ impl<'a> Coder<'a> {
             self.builder.action(ModelAction { label, guards, effect: Vec::new(), owners: vec![owner] });
             self.words.push(Vec::new());
         }
+        Ok(())
     }
 
+    /// All actions of an edge of a process.
     fn edge(
         &mut self,
         process: usize,
@@ -109,113 +163,77 @@ impl<'a> Coder<'a> {
         edges: &'a [Edge<'a>],
         edge: &'a Edge<'a>,
     ) -> Lowered<()> {
-        let scope = Scope::Process(process);
         let words = self.words_of(process, edge)?;
         let mut lowering = self.lowering();
         let (from, to) = (lowering.location(process, at), lowering.location(process, edge.target));
         let allowed = lowering.allowed(process, edges, edge)?;
         let conditions = [allowed.clone(), self.precedence(process, false)?].concat();
-        let head = |conditions: Vec<ExprId>| Head {
-            moves: vec![(process, from, to)],
-            conditions,
-            quiet: false,
-            queue: None,
-            next: edge.atomic.then_some(process),
-            label: edge.text.to_string(),
-            words: vec![words.clone()],
-        };
-        self.mistakes(process, edge, &conditions, &head)?;
-        let mut lowering = self.lowering();
+        let step = Step { process, edge, from, to, words, allowed, conditions };
+        self.mistakes(&step)?;
         match &edge.action {
-            Action::Jump => self.emit(head(conditions), Vec::new()),
+            Action::Jump => self.emit(step.head(&[]), Vec::new())?,
             Action::Else => {
                 let before = edges.iter().position(|other| std::ptr::eq(other, edge)).unwrap_or(edges.len());
+                let mut lowering = self.lowering();
                 let other = lowering.others_possible(process, &edges[..before])?;
                 let condition = lowering.not(other);
-                self.emit(head([conditions, vec![condition]].concat()), Vec::new());
+                self.emit(step.head(&[condition]), Vec::new())?;
             }
             Action::End => {
-                let condition = lowering.can_execute(process, edge)?;
-                let mut head = head([conditions, vec![condition]].concat());
+                let condition = self.lowering().can_execute(process, edge)?;
+                let mut head = step.head(&[condition]);
                 head.moves[0].2 = 0;
                 head.next = None;
                 head.label = "-end-".to_owned();
                 head.words[0].text = "ends".into();
                 let effect = self.end(process);
-                self.emit(head, effect);
+                self.emit(head, effect)?;
             }
             Action::DStep(flow) => {
-                let condition = lowering.can_execute(process, edge)?;
+                let condition = self.lowering().can_execute(process, edge)?;
                 let effect = self.d_step(process, flow, flow.initial, false)?;
-                self.emit(head([conditions, vec![condition]].concat()), effect);
+                self.emit(step.head(&[condition]), effect)?;
             }
-            Action::Stmt(stmt) => match &stmt.kind {
-                StmtKind::Expr(program::Expr {
-                    kind: ExprKind::Run { proctype, args, priority }, ..
-                }) => {
-                    self.start_all(
-                        process,
-                        edge,
-                        (*proctype, priority.unwrap_or(1)),
-                        args,
-                        None,
-                        &|conditions| head(conditions),
-                        &conditions,
-                    )?;
-                }
-                StmtKind::Assign(
-                    place,
-                    program::Expr { kind: ExprKind::Run { proctype, args, priority }, .. },
-                ) => {
-                    self.start_all(
-                        process,
-                        edge,
-                        (*proctype, priority.unwrap_or(1)),
-                        args,
-                        Some(place),
-                        &|conditions| head(conditions),
-                        &conditions,
-                    )?;
-                }
-                StmtKind::Expr(expr) if mentions_timeout(expr) => {
-                    for timeout in [false, true] {
-                        let condition = self.lowering_with(timeout).expr(scope, expr)?;
-                        let precedence = self.precedence(process, timeout)?;
-                        let mut head = head([allowed.clone(), precedence, vec![condition]].concat());
-                        head.quiet = timeout;
-                        self.emit(head, Vec::new());
-                    }
-                }
-                StmtKind::Send { channel, sorted, args } => {
-                    self.send(process, edge, channel, *sorted, args, &conditions, head)?;
-                }
-                StmtKind::Receive { channel, random, args, .. } => {
-                    for (condition, channel) in self.lowering().channels(scope, channel)? {
-                        if self.world.channels[channel].len.is_none() {
-                            continue; // The sender's business.
-                        }
-                        let mut lowering = self.lowering();
-                        let wanted = lowering.wanted(scope, args)?;
-                        let has = lowering.has_message(channel, &wanted, *random);
-                        let effect = match self.misfit(channel, args.len(), edge) {
-                            Some(error) => vec![error],
-                            None => self.receive(process, channel, edge, &wanted)?,
-                        };
-                        let queue = self.takes(scope, channel, args, &wanted, &conditions)?;
-                        let mut head = head([conditions.clone(), vec![condition, has]].concat());
-                        head.queue = queue;
-                        head.words[0].sends = Some(Sends::Receive { channel, wanted });
-                        self.emit(head, effect);
-                    }
-                }
-                _ => {
-                    let condition = self.lowering().can_execute(process, edge)?;
-                    let effect = self.simple(process, edge)?;
-                    self.emit(head([conditions, vec![condition]].concat()), effect);
-                }
-            },
+            Action::Stmt(stmt) => self.statement(&step, stmt)?,
         }
         Ok(())
+    }
+
+    /// All actions of a basic statement.
+    fn statement(&mut self, step: &Step<'a>, stmt: &'a program::Stmt) -> Lowered<()> {
+        let (process, edge) = (step.process, step.edge);
+        match &stmt.kind {
+            StmtKind::Expr(program::Expr { kind: ExprKind::Run { proctype, args, priority }, .. }) => {
+                let (proctype, priority) = (*proctype, priority.unwrap_or(1));
+                self.start_all(step, Start { proctype, priority, args, result: None })
+            }
+            StmtKind::Assign(
+                place,
+                program::Expr { kind: ExprKind::Run { proctype, args, priority }, .. },
+            ) => {
+                let (proctype, priority) = (*proctype, priority.unwrap_or(1));
+                self.start_all(step, Start { proctype, priority, args, result: Some(place) })
+            }
+            StmtKind::Expr(expr) if mentions_timeout(expr) => {
+                for timeout in [false, true] {
+                    let condition = self.lowering_with(timeout).expr(Scope::Process(process), expr)?;
+                    let precedence = self.precedence(process, timeout)?;
+                    let mut head = step.head(&[]);
+                    head.conditions = [&step.allowed[..], &precedence, &[condition]].concat();
+                    head.quiet = timeout;
+                    self.emit(head, Vec::new())?;
+                }
+                Ok(())
+            }
+            StmtKind::Send { channel, sorted, args } => self.send(step, channel, *sorted, args),
+            StmtKind::Receive { channel, random, args, .. } => self.take_out(step, channel, *random, args),
+            _ => {
+                let condition = self.lowering().can_execute(process, edge)?;
+                let effect = self.simple(process, edge)?;
+                self.emit(step.head(&[condition]), effect)?;
+                Ok(())
+            }
+        }
     }
 
     /// What must be true by the priorities for a process to do something.
@@ -256,7 +274,7 @@ impl<'a> Coder<'a> {
 
     /// A fault of its own unless a condition is true.
     fn promise(&mut self, condition: ExprId, edge: &Edge<'a>, what: &str) -> Stmt {
-        self.promises.push(Promise { span: edge.span, message: format!("{what}: {}", edge.text) });
+        self.promises.push(Promise { message: format!("{what}: {}", edge.text) });
         Stmt::Assert(condition, self.promises.len() as u32 - 1)
     }
 

@@ -6,10 +6,19 @@ use super::super::Probe;
 use super::super::expr::{Lowered, Lowering, Scope};
 use super::super::plan::{InstanceId, Site, Ticket};
 use super::super::storage::{At, Part, n_channels, parts};
-use super::super::world::{Priorities, UNNAMED, initial_values};
-use super::{Coder, Head};
-use crate::flow::Edge;
-use crate::program::{self, Init, Place};
+use super::super::world::{Priorities, initial_values};
+use super::{Coder, Step};
+use crate::flow::{Action, Edge, Flow};
+use crate::program::{self, ExprKind, Init, Place, StmtKind};
+
+/// What a `run` starts, and where the number of the process goes.
+#[derive(Clone, Copy)]
+pub(super) struct Start<'a> {
+    pub(super) proctype: program::ProctypeId,
+    pub(super) priority: u32,
+    pub(super) args: &'a [program::Expr],
+    pub(super) result: Option<&'a Place>,
+}
 
 impl<'a> Coder<'a> {
     /// A process that was the youngest is gone, and so are its channels.
@@ -107,18 +116,9 @@ impl<'a> Coder<'a> {
     }
 
     /// All that a `run` may start, and a probe for what it was not seen to start yet.
-    #[allow(clippy::too_many_arguments)]
-    pub(super) fn start_all(
-        &mut self,
-        process: usize,
-        edge: &'a Edge<'a>,
-        (proctype, priority): (program::ProctypeId, u32),
-        args: &[program::Expr],
-        result: Option<&Place>,
-        head: &dyn Fn(Vec<ExprId>) -> Head,
-        conditions: &[ExprId],
-    ) -> Lowered<()> {
-        let scope = Scope::Process(process);
+    pub(super) fn start_all(&mut self, step: &Step<'a>, run: Start<'a>) -> Lowered<()> {
+        let Start { proctype, priority, args, result } = run;
+        let scope = Scope::Process(step.process);
         let parameters = &self.program.proctypes[proctype.index()].locals;
         let mut lowering = self.lowering();
         let mut values = Vec::new();
@@ -126,7 +126,7 @@ impl<'a> Coder<'a> {
             let value = lowering.expr(scope, arg)?;
             values.push(lowering.cut(value, parameter.ty));
         }
-        let site = Site { caller: InstanceId::new(process), statement: edge.statement };
+        let site = Site { caller: InstanceId::new(step.process), statement: step.edge.statement };
         let known = self.plan.started_by(site).to_vec();
         let mut slots: Vec<u32> = known.iter().map(|id| self.plan.instances()[id.index()].slot).collect();
         slots.sort_unstable();
@@ -148,17 +148,17 @@ impl<'a> Coder<'a> {
                     _ => vec![Stmt::If(meant, start, effect)],
                 };
             }
-            self.emit(head([conditions, &[here]].concat()), effect);
+            self.emit(step.head(&[here]), effect)?;
         }
         let mut lowering = self.lowering();
-        let mut others = conditions.to_vec();
+        let mut others = Vec::new();
         for slot in slots {
             let here = lowering.equals(lowering.world.n_processes, i64::from(slot));
             others.push(lowering.not(here));
         }
         let (count, most) = (lowering.exprs.var(lowering.world.n_processes), lowering.most_processes());
         others.push(lowering.binary(BinaryOp::Lt, count, most));
-        self.emit(head(others), vec![probe]);
+        self.emit(step.head(&others), vec![probe])?;
         Ok(())
     }
 
@@ -207,13 +207,25 @@ impl<'a> Coder<'a> {
                 number = add_shifted(&mut lowering, number, value, shift);
             }
         }
-        // A variable with one value only: whatever is assigned is out of its range.
+        // A variable with one value only: whatever is assigned is out of its range, and says what is to be made.
         let one = lowering.int(1);
         let number = lowering.binary(BinaryOp::Add, number, one);
-        let var = self.builder.variable(model::Variable::new(UNNAMED, 0, 0));
+        let var = VarId::new(self.first_probe + self.probes.len());
         self.probes.push(Probe { var, site, proctype, priority });
         Stmt::Assign(var, number)
     }
+}
+
+/// How many edges of a graph start a process.
+pub(crate) fn n_starts(flow: &Flow<'_>) -> usize {
+    let starts = |edge: &&Edge<'_>| match &edge.action {
+        Action::Stmt(stmt) => match &stmt.kind {
+            StmtKind::Expr(expr) | StmtKind::Assign(_, expr) => matches!(expr.kind, ExprKind::Run { .. }),
+            _ => false,
+        },
+        _ => false,
+    };
+    flow.locations.iter().flat_map(|location| &location.edges).filter(starts).count()
 }
 
 fn add_shifted(lowering: &mut Lowering<'_>, sum: ExprId, value: ExprId, shift: u32) -> ExprId {

@@ -26,6 +26,7 @@ impl<'a> Lowering<'a> {
             At::Vars(_) | At::Nowhere => {
                 let value = self.load(scope, place)?;
                 for channel in 0..self.world.channels.len() {
+                    self.pay()?;
                     let number = self.int(channel as i64 + 1);
                     meant.push((self.binary(BinaryOp::Eq, value, number), channel));
                 }
@@ -95,11 +96,20 @@ impl<'a> Lowering<'a> {
     }
 
     /// Whether the oldest message, or any, is as wanted. A rendezvous channel has none.
-    pub(crate) fn has_message(&mut self, channel: usize, wanted: &[Option<ExprId>], random: bool) -> ExprId {
+    pub(crate) fn has_message(
+        &mut self,
+        channel: usize,
+        wanted: &[Option<ExprId>],
+        random: bool,
+    ) -> Lowered<ExprId> {
         let capacity = self.channel(channel).capacity();
         let looked_at = if random { capacity } else { capacity.min(1) };
-        let parts: Vec<ExprId> = (0..looked_at).map(|message| self.fits(channel, message, wanted)).collect();
-        self.any(&parts)
+        let mut parts = Vec::new();
+        for message in 0..looked_at {
+            self.pay()?;
+            parts.push(self.fits(channel, message, wanted));
+        }
+        Ok(self.any(&parts))
     }
 
     /// What a receive statement wants of the fields.

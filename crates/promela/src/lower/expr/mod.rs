@@ -9,11 +9,14 @@ mod priorities;
 mod processes;
 mod variables;
 
-use base::{Diagnostic, Span};
+use base::{Diagnostic, Limit, Span};
+use language::Trouble;
 use model::{BinaryOp, Expr, ExprId, Exprs, UnaryOp, VarId};
 
 pub(crate) use self::possible::{Receiver, receivers};
+use super::facts::is_passed;
 use super::world::World;
+use crate::cost::Cost;
 use crate::flow::{Flow, LocationId};
 use crate::program::{self, ExprKind, Program, Type};
 
@@ -32,18 +35,27 @@ pub(crate) struct Lowering<'a> {
     pub(crate) flows: &'a [Flow<'a>],
     pub(crate) world: &'a World,
     pub(crate) exprs: &'a mut Exprs,
+    pub(crate) cost: &'a dyn Cost,
     /// What `timeout` is.
     pub(crate) timeout: bool,
 }
 
-pub(crate) type Lowered<T> = Result<T, Diagnostic>;
+/// What an expression takes in its pool.
+pub(crate) const EXPR_BYTES: usize = 3 * size_of::<Expr>();
+
+pub(crate) type Lowered<T> = Result<T, Trouble>;
 
 /// An error about something that is legal, but not supported.
-pub(crate) fn not_supported(span: Span, what: &str) -> Diagnostic {
-    Diagnostic::error("not-supported", format!("{what} is not supported")).at(span, "here")
+pub(crate) fn not_supported(span: Span, what: &str) -> Trouble {
+    Diagnostic::error("not-supported", format!("{what} is not supported")).at(span, "here").into()
 }
 
 impl<'a> Lowering<'a> {
+    /// A small piece of work that makes an expression or two.
+    pub(crate) fn pay(&self) -> Result<(), Limit> {
+        self.cost.keep(2 * EXPR_BYTES)
+    }
+
     pub(crate) fn int(&mut self, value: i64) -> ExprId {
         self.exprs.int(value)
     }
@@ -174,6 +186,7 @@ impl<'a> Lowering<'a> {
 
     /// An expression.
     pub(crate) fn expr(&mut self, scope: Scope, expr: &program::Expr) -> Lowered<ExprId> {
+        self.pay()?;
         Ok(match &expr.kind {
             ExprKind::Int(value) | ExprKind::Symbol(_, value) => self.int(i64::from(*value)),
             ExprKind::Load(place) => self.load(scope, place)?,
@@ -187,16 +200,14 @@ impl<'a> Lowering<'a> {
             ExprKind::NrPr => self.exprs.var(self.world.n_processes),
             ExprKind::Last => match self.world.last {
                 Some(last) => self.exprs.var(last),
-                None => {
-                    return Err(not_supported(expr.span, "`_last` in a formula given on the command line"));
-                }
+                None => self.missing(),
             },
             ExprKind::Priority => match scope {
                 Scope::Process(process) => self.priority(process),
                 Scope::Global => return Err(not_supported(expr.span, "`_priority` outside of a process")),
             },
             ExprKind::GetPriority(pid) => self.priority_of(scope, pid)?,
-            ExprKind::NonProgress => self.non_progress(),
+            ExprKind::NonProgress => self.non_progress()?,
             ExprKind::Timeout => self.int(i64::from(self.timeout)),
             ExprKind::Unary(op, x) => {
                 let x = self.expr(scope, x)?;
@@ -232,7 +243,7 @@ impl<'a> Lowering<'a> {
                     .map(|arg| arg.as_ref().map(|arg| self.expr(scope, arg)).transpose())
                     .collect::<Lowered<Vec<_>>>()?;
                 self.over_channels(scope, channel, |this, channel| {
-                    Ok(this.has_message(channel, &tests, *random))
+                    this.has_message(channel, &tests, *random)
                 })?
             }
             ExprKind::Run { .. } => {
@@ -241,19 +252,24 @@ impl<'a> Lowering<'a> {
             ExprKind::Enabled(pid) => self.enabled(scope, pid)?,
             ExprKind::PcValue(pid) => {
                 let pid = self.expr(scope, pid)?;
-                let mut value = self.int(0);
+                // One of these at most is true, so that the others add nothing.
+                let (none, mut values) = (self.int(0), Vec::new());
                 for process in 0..self.world.processes.len() {
                     for (index, location) in self.flow_of(process).locations.iter().enumerate() {
+                        self.pay()?;
                         let here = self.is_at(process, LocationId::new(index));
                         let meant = self.is_process(pid, process);
                         let here = self.all(&[meant, here]);
                         let number = self.int(i64::from(location.number));
-                        value = self.exprs.cond(here, number, value);
+                        values.push(self.exprs.cond(here, number, none));
                     }
                 }
-                value
+                self.exprs.fold(BinaryOp::Add, 0, &values)
             }
             ExprKind::RemoteLabel { proctype, pid, label } => {
+                if is_passed(self.program, *proctype, *label) {
+                    return Ok(self.missing());
+                }
                 let Some(location) = self.flows[proctype.index()].labels[label.index()] else {
                     return Ok(self.int(0));
                 };

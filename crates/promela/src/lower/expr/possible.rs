@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
+use base::Limit;
 use model::{BinaryOp, ExprId};
 
 use super::super::world::World;
 use super::{Lowered, Lowering, Scope};
+use crate::cost::Cost;
 use crate::flow::{Action, Edge, Flow, LocationId};
 use crate::program::{self, ChannelTest, ExprKind, Place, RecvArg, StmtKind};
 
@@ -89,7 +91,7 @@ impl<'a> Lowering<'a> {
                 StmtKind::Receive { channel, random, args, .. } => {
                     let wanted = self.wanted(scope, args)?;
                     self.over_channels(scope, channel, |this, channel| {
-                        Ok(this.has_message(channel, &wanted, *random))
+                        this.has_message(channel, &wanted, *random)
                     })
                 }
                 _ => Ok(self.int(1)),
@@ -106,7 +108,7 @@ impl<'a> Lowering<'a> {
     ) -> Lowered<ExprId> {
         let mut parts = Vec::new();
         for Receiver { process: other, location, place, args, .. } in
-            receivers(self.world, self.flows, process)
+            receivers(self.world, self.flows, process, self.cost)?
         {
             for (condition, its_channel) in self.channels(Scope::Process(other), place)? {
                 if its_channel == channel {
@@ -153,11 +155,17 @@ pub(crate) struct Receiver<'a> {
 }
 
 /// All edges at which processes with other numbers than this one receive.
-pub(crate) fn receivers<'a>(world: &'a World, flows: &'a [Flow<'a>], process: usize) -> Vec<Receiver<'a>> {
+pub(crate) fn receivers<'a>(
+    world: &'a World,
+    flows: &'a [Flow<'a>],
+    process: usize,
+    cost: &dyn Cost,
+) -> Result<Vec<Receiver<'a>>, Limit> {
     let slot = world.processes[process].instance.slot;
     let mut found = Vec::new();
     for (other, its) in world.processes.iter().enumerate().filter(|(_, its)| its.instance.slot != slot) {
         for (index, location) in flows[its.instance.proctype.index()].locations.iter().enumerate() {
+            cost.tick()?;
             for edge in &location.edges {
                 let receiver = |first: &Action<'a>, rest| match first {
                     Action::Stmt(stmt) => match &stmt.kind {
@@ -184,5 +192,5 @@ pub(crate) fn receivers<'a>(world: &'a World, flows: &'a [Flow<'a>], process: us
             }
         }
     }
-    found
+    Ok(found)
 }

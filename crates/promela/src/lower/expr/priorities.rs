@@ -53,6 +53,7 @@ impl<'a> Lowering<'a> {
             // Where it can do something whatever the rest of the state is.
             let mut always = Vec::new();
             for (index, location) in self.flow_of(other).locations.iter().enumerate() {
+                self.pay()?;
                 let here = self.is_at(other, LocationId::new(index));
                 let possible = self.some_possible(other, &location.edges)?;
                 let possible = self.all(&[provided, possible]);

@@ -71,37 +71,43 @@ impl<'a> Lowering<'a> {
     }
 
     /// Whether a process is at one of the locations that satisfy a condition.
-    pub(crate) fn is_at_some(&mut self, process: usize, condition: impl Fn(&Location<'_>) -> bool) -> ExprId {
+    pub(crate) fn is_at_some(
+        &mut self,
+        process: usize,
+        condition: impl Fn(&Location<'_>) -> bool,
+    ) -> Lowered<ExprId> {
         let flow = self.flow_of(process);
-        let locations = flow.locations.iter().enumerate().filter(|(_, location)| condition(location));
-        let parts: Vec<ExprId> =
-            locations.map(|(index, _)| self.is_at(process, LocationId::new(index))).collect();
-        self.any(&parts)
+        let mut parts = Vec::new();
+        for (index, _) in flow.locations.iter().enumerate().filter(|(_, location)| condition(location)) {
+            self.pay()?;
+            parts.push(self.is_at(process, LocationId::new(index)));
+        }
+        Ok(self.any(&parts))
     }
 
     /// No process is at a progress label.
-    pub(crate) fn non_progress(&mut self) -> ExprId {
-        let progress = self.somebody_is_at(|location| location.is_progress);
-        self.not(progress)
+    pub(crate) fn non_progress(&mut self) -> Lowered<ExprId> {
+        let progress = self.somebody_is_at(|location| location.is_progress)?;
+        Ok(self.not(progress))
     }
 
     /// Some process is at an accept label.
-    pub(crate) fn accepts(&mut self) -> ExprId {
+    pub(crate) fn accepts(&mut self) -> Lowered<ExprId> {
         self.somebody_is_at(|location| location.is_accept)
     }
 
-    fn somebody_is_at(&mut self, condition: impl Fn(&Location<'_>) -> bool + Copy) -> ExprId {
-        let parts: Vec<ExprId> =
-            (0..self.world.processes.len()).map(|process| self.is_at_some(process, condition)).collect();
-        self.any(&parts)
+    fn somebody_is_at(&mut self, condition: impl Fn(&Location<'_>) -> bool + Copy) -> Lowered<ExprId> {
+        let all = 0..self.world.processes.len();
+        let parts: Lowered<Vec<ExprId>> = all.map(|process| self.is_at_some(process, condition)).collect();
+        Ok(self.any(&parts?))
     }
 
     /// Every process is where it may stay for ever, and so is the trace, unless there is no process.
-    pub(crate) fn is_valid_end(&mut self) -> ExprId {
+    pub(crate) fn is_valid_end(&mut self) -> Lowered<ExprId> {
         let mut parts = Vec::new();
         for process in 0..self.world.processes.len() {
             let lives = self.lives(process);
-            let ends = self.is_at_some(process, |location| location.is_end);
+            let ends = self.is_at_some(process, |location| location.is_end)?;
             let is_dead = self.not(lives);
             parts.push(self.any(&[is_dead, ends]));
         }
@@ -109,7 +115,7 @@ impl<'a> Lowering<'a> {
             let nobody = self.equals(self.world.n_processes, 0);
             parts.push(self.any(&[nobody, ends]));
         }
-        self.all(&parts)
+        Ok(self.all(&parts))
     }
 
     /// `enabled(pid)`: whether a process can do something. As in Spin, `provided` and priorities do not matter.
@@ -119,6 +125,7 @@ impl<'a> Lowering<'a> {
         for process in 0..self.world.processes.len() {
             let meant = self.is_process(pid, process);
             for (index, location) in self.flow_of(process).locations.iter().enumerate() {
+                self.pay()?;
                 let here = self.is_at(process, LocationId::new(index));
                 let possible = self.some_possible(process, &location.edges)?;
                 parts.push(self.all(&[meant, here, possible]));

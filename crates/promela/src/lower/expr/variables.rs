@@ -79,27 +79,45 @@ impl<'a> Lowering<'a> {
                 Some((_, Some(index))) if usize::try_from(index).is_ok_and(|at| at < values.len()) => {
                     self.int(values[index as usize].into())
                 }
-                Some((index, _)) => self.constant_element(values, index),
+                Some((index, _)) => self.constant_element(values, index)?,
             },
-            At::Nowhere => {
-                return Err(not_supported(place.span, "a hidden variable that the model never reads"));
-            }
+            At::Nowhere => self.missing(),
         })
     }
 
     /// An element of an array of constants. Outside, there is a fault.
-    pub(super) fn constant_element(&mut self, values: &[i32], index: ExprId) -> ExprId {
+    pub(super) fn constant_element(&mut self, values: &[i32], index: ExprId) -> Lowered<ExprId> {
+        let value = self.looked_up(values, index, 0)?;
         let (lo, hi) = self.range(index);
-        let mut value = if lo >= 0 && hi < values.len() as i64 {
-            self.int(0)
-        } else {
-            self.exprs.element(self.world.nothing, 1, index)
-        };
-        for (at, &constant) in values.iter().enumerate().rev() {
-            let (at, constant) = (self.int(at as i64), self.int(constant.into()));
-            let here = self.binary(BinaryOp::Eq, index, at);
-            value = self.exprs.cond(here, constant, value);
+        if lo >= 0 && hi < values.len() as i64 {
+            return Ok(value);
         }
-        value
+        let outside = self.exprs.element(self.world.nothing, 1, index);
+        let (first, end) = (self.int(0), self.int(values.len() as i64));
+        let above = self.binary(BinaryOp::Ge, index, first);
+        let below = self.binary(BinaryOp::Lt, index, end);
+        let is_in = self.all(&[above, below]);
+        Ok(self.exprs.cond(is_in, value, outside))
+    }
+
+    /// One of these constants, of which the first has the number `at`: found by halves, since there may be
+    /// very many.
+    fn looked_up(&mut self, values: &[i32], index: ExprId, at: usize) -> Lowered<ExprId> {
+        self.pay()?;
+        if values.windows(2).all(|pair| pair[0] == pair[1]) {
+            return Ok(self.int(values.first().copied().unwrap_or(0).into()));
+        }
+        let (left, right) = values.split_at(values.len() / 2);
+        let middle = self.int((at + left.len()) as i64);
+        let is_left = self.binary(BinaryOp::Lt, index, middle);
+        let (left, right) =
+            (self.looked_up(left, index, at)?, self.looked_up(right, index, at + left.len())?);
+        Ok(self.exprs.cond(is_left, left, right))
+    }
+
+    /// Something that only questions need, and that was not made: whoever looks at it learns that.
+    pub(super) fn missing(&mut self) -> ExprId {
+        let index = self.int(super::super::MISSING);
+        self.exprs.element(self.world.nothing, 1, index)
     }
 }

@@ -6,18 +6,22 @@
 //! the conditions that it has passed counts until it assigns to them or comes to a label; so the counter of a
 //! loop ends where the loop does.
 //!
-//! If an interval were too small, a step would be a fault and no verdict be given; it would never be
-//! wrong in silence.
+//! What is found is certain, so reductions may conclude from it ([`model::Range::Certain`]): the intervals are closed
+//! under all statements, whichever processes there are. If by mistake one were too small, a step would be a fault
+//! and no verdict be given.
 
 mod interval;
 
 use std::collections::BTreeSet;
 
+use base::Limit;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 pub(crate) use self::interval::Interval;
 use self::interval::{BIT, BYTE, INT, as_int, binary, grow, join, kept, mirrored};
+use super::facts::inside;
 use super::storage::{n_parts, parts};
+use crate::cost::Cost;
 use crate::eval;
 use crate::program::{
     BinaryOp, Channel, ChannelTest, Expr, ExprKind, Init, LocalId, Place, ProctypeId, Program, RecvArg, Step,
@@ -47,10 +51,13 @@ struct Runner<'p> {
     /// The variables that somebody changes; locals of any proctype.
     assigned: FxHashSet<VarId>,
     grows: bool,
+    cost: &'p dyn Cost,
+    /// Whether all work so far could be paid for; if not, no more is done.
+    paid: Result<(), Limit>,
 }
 
 impl Ranges {
-    pub(crate) fn new(program: &Program) -> Ranges {
+    pub(crate) fn new(program: &Program, cost: &dyn Cost) -> Result<Ranges, Limit> {
         let zeros = |variable: &Variable| vec![(0, 0); n_parts(program, variable)];
         let ranges = Ranges {
             globals: program.globals.iter().map(zeros).collect(),
@@ -58,12 +65,14 @@ impl Ranges {
             shapes: Vec::new(),
         };
         let assigned = changed(program.proctypes.iter().flat_map(|proctype| &proctype.body));
-        let mut runner = Runner { program, ranges, stops: stops(program), assigned, grows: true };
+        let (stops, paid) = (stops(program), Ok(()));
+        let mut runner = Runner { program, ranges, stops, assigned, grows: true, cost, paid };
         runner.find_shapes();
         while std::mem::take(&mut runner.grows) {
             runner.round();
+            runner.paid?;
         }
-        runner.ranges
+        Ok(runner.ranges)
     }
 
     /// A scalar part of a global variable.
@@ -108,18 +117,6 @@ fn stops(program: &Program) -> BTreeSet<i64> {
     stops.retain(|stop| (INT.0..=INT.1).contains(stop));
     stops.extend([INT.0, INT.1]);
     stops
-}
-
-/// The statements that a compound statement is made of.
-fn inside(stmt: &Stmt) -> Vec<&Stmt> {
-    match &stmt.kind {
-        StmtKind::If(options) | StmtKind::Do(options) | StmtKind::For(options) => {
-            options.iter().flatten().collect()
-        }
-        StmtKind::Atomic(body) | StmtKind::DStep(body) | StmtKind::Block(body) => body.iter().collect(),
-        StmtKind::Unless(both) => vec![&both.0, &both.1],
-        _ => Vec::new(),
-    }
 }
 
 /// The variables that statements or parts of them may change.
@@ -217,6 +214,10 @@ impl<'p> Runner<'p> {
     }
 
     fn stmt(&mut self, proctype: ProctypeId, stmt: &'p Stmt, facts: &mut Facts) {
+        self.paid = self.paid.and_then(|()| self.cost.tick());
+        if self.paid.is_err() {
+            return;
+        }
         let id = Some(proctype);
         if !stmt.labels.is_empty() {
             facts.clear();

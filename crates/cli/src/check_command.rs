@@ -1,0 +1,129 @@
+//! `stubborn check`: decides the properties of a model.
+
+use std::path::Path;
+
+use stubborn::report::chart;
+use stubborn::report::html::Page;
+use stubborn::report::{CheckReport, PropertyResult, Verdict};
+use stubborn::{Question, unread};
+
+use crate::args::CheckArguments;
+use crate::exit::{Exit, Failure};
+use crate::spelling::{self, SPELLING};
+use crate::terminal::{self, Display};
+use crate::{explain_command, model, output};
+
+/// What is printed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Telling {
+    /// The answers and the runs.
+    Answers,
+    /// The runs in words.
+    Words,
+}
+
+pub(crate) fn run(arguments: &CheckArguments, telling: Telling) -> Result<Exit, Failure> {
+    let options = arguments.options()?;
+    let display = Display::new(arguments.limits.quiet);
+    let clock = model::clock(&arguments.limits, &display);
+    let questions = questions(arguments);
+    let (mut report, text) = match model::open(&arguments.model, &clock)? {
+        Ok(mut session) => {
+            let n_warnings = session.warnings().len();
+            let report = session.check_within(&questions, &options, &clock)?;
+            display.clear();
+            model::print_warnings(&session, n_warnings);
+            (report, session.text().map(str::to_owned))
+        }
+        Err(limit) => (unread(&arguments.model.file, &questions, limit), None),
+    };
+    report.results.iter_mut().for_each(|result| spell(result, arguments));
+    let json = arguments.limits.json;
+    match (telling, json) {
+        (Telling::Words, _) => explain_command::print(&report, json),
+        (Telling::Answers, true) => {
+            let document = serde_json::to_string_pretty(&report).unwrap_or_default();
+            terminal::print_stdout(&(document + "\n"));
+        }
+        (Telling::Answers, false) => terminal::print_stdout(&report.to_text(&SPELLING)),
+    }
+    if let Some(prefix) = &arguments.chart {
+        write_charts(prefix, &report)?;
+    }
+    if let Some(path) = &arguments.report {
+        write_page(path, &report, text.as_deref())?;
+    }
+    Ok(exit_code(&report))
+}
+
+/// What is asked; without anything, what the file wants checked.
+fn questions(arguments: &CheckArguments) -> Vec<Question> {
+    let mut questions = Vec::new();
+    if arguments.deadlock_free {
+        questions.push(Question::DeadlockFree);
+    }
+    if !arguments.property.is_empty() {
+        questions.push(Question::Properties(arguments.property.clone()));
+    }
+    questions.extend(arguments.ltl.iter().map(|text| spelling::formula(text)));
+    if arguments.nonprogress {
+        questions.push(Question::Progress);
+    }
+    if arguments.acceptance {
+        questions.push(Question::Acceptance);
+    }
+    questions.extend(arguments.claim.iter().cloned().map(Question::ClaimFile));
+    if let Some(path) = arguments.mcc.clone() {
+        questions.push(Question::ContestFile { path, only: arguments.only.clone() });
+    }
+    if questions.is_empty() {
+        questions.push(Question::Declared);
+    }
+    questions
+}
+
+/// Says as much as was asked for, in the words of the command line.
+fn spell(result: &mut PropertyResult, arguments: &CheckArguments) {
+    match arguments.explain_choice {
+        true => result.chosen = None,
+        false => result.choice.clear(),
+    }
+    if let (Some(reason), Some(refusal)) = (&mut result.reason, result.refusal) {
+        reason.push_str(&spelling::hint(&refusal));
+    }
+}
+
+/// Runs as message sequence charts.
+fn write_charts(prefix: &str, report: &CheckReport) -> Result<(), Failure> {
+    let runs = report.results.iter().filter_map(|result| Some((result, result.counterexample.as_ref()?)));
+    for (number, (result, counterexample)) in runs.enumerate() {
+        if prefix == "-" {
+            let chart = chart::to_text(&counterexample.trace);
+            terminal::print_stdout(&format!("\n{}:\n{chart}", result.property));
+            continue;
+        }
+        let path = format!("{prefix}-{}.svg", number + 1);
+        output::write_text(Path::new(&path), &chart::to_svg(&counterexample.trace))?;
+    }
+    Ok(())
+}
+
+/// Writes the page of a check.
+fn write_page(path: &Path, report: &CheckReport, source: Option<&str>) -> Result<(), Failure> {
+    let explanations = explain_command::explanations(report);
+    let page = Page { report, source, explanations: &explanations }.to_html();
+    output::write_text(path, &page)
+}
+
+fn exit_code(report: &CheckReport) -> Exit {
+    let some = |verdict| report.results.iter().any(|result| result.verdict == verdict);
+    if some(Verdict::Violated) {
+        Exit::Violated
+    } else if report.results.iter().any(|result| result.fault.is_some()) {
+        Exit::BadInput
+    } else if some(Verdict::Unknown) {
+        Exit::Undecided
+    } else {
+        Exit::Success
+    }
+}

@@ -1,0 +1,74 @@
+//! `stubborn mcc`: answers the questions of the Model Checking Contest, in its own words. Every answer is
+//! printed as soon as it is known.
+
+use stubborn::petri::mcc::Examination;
+use stubborn::{ContestAnswer, ModelOptions, Session, Technique};
+
+use crate::args::MccArguments;
+use crate::exit::{Exit, Failure};
+use crate::model;
+use crate::terminal::{self, Display};
+
+pub(crate) fn run(arguments: &MccArguments) -> Result<Exit, Failure> {
+    let examination: Examination = arguments.examination.parse()?;
+    let limits = arguments.limits();
+    let display = Display::new(arguments.quiet);
+    let clock = model::clock(&limits, &display);
+    let path = arguments.folder.join("model.pnml");
+    let mut session = match Session::open_within(&path, &ModelOptions::default(), &clock) {
+        Ok(session) => session,
+        Err(error) if error.diagnostics().iter().any(|error| error.code == "colored-net") => {
+            return Ok(do_not_compete());
+        }
+        Err(error) if error.limit().is_some() => {
+            terminal::print_stdout("CANNOT_COMPUTE\n");
+            return Ok(Exit::Undecided);
+        }
+        Err(error) => return Err(error.into()),
+    };
+    model::print_warnings(&session, 0);
+    if matches!(examination, Examination::CtlCardinality | Examination::CtlFireability) {
+        return Ok(do_not_compete());
+    }
+    let mut all_answered = true;
+    let folder = &arguments.folder;
+    session.contest(examination, folder, &arguments.structural, &clock, &mut |id, answer, technique| {
+        display.clear();
+        all_answered &= *answer != ContestAnswer::Unknown;
+        terminal::print_stdout(&lines(examination, id, answer, technique));
+    })?;
+    Ok(if all_answered { Exit::Success } else { Exit::Undecided })
+}
+
+fn do_not_compete() -> Exit {
+    terminal::print_stdout("DO_NOT_COMPETE\n");
+    Exit::Undecided
+}
+
+/// An answer in the contest's words.
+fn lines(examination: Examination, id: &str, answer: &ContestAnswer, technique: Technique) -> String {
+    let how = match technique {
+        Technique::Explicit => "EXPLICIT STATE_COMPRESSION",
+        Technique::Reduced => "EXPLICIT STATE_COMPRESSION STUBBORN_SETS",
+        Technique::Simplified => "EXPLICIT STATE_COMPRESSION STUBBORN_SETS STRUCTURAL_REDUCTION",
+        Technique::Facts => "TOPOLOGICAL",
+    };
+    match answer {
+        ContestAnswer::Truth(true) => format!("FORMULA {id} TRUE TECHNIQUES {how}\n"),
+        ContestAnswer::Truth(false) => format!("FORMULA {id} FALSE TECHNIQUES {how}\n"),
+        ContestAnswer::Number(number) => format!("FORMULA {id} {number} TECHNIQUES {how}\n"),
+        ContestAnswer::Unknown if examination == Examination::StateSpace => "CANNOT_COMPUTE\n".to_owned(),
+        ContestAnswer::Unknown => format!("FORMULA {id} CANNOT_COMPUTE\n"),
+        ContestAnswer::Space { states, transitions, in_marking, in_place } => {
+            let figures: [(&str, i128); 4] = [
+                ("STATES", (*states).into()),
+                ("TRANSITIONS", (*transitions).into()),
+                ("MAX_TOKEN_PER_MARKING", *in_marking),
+                ("MAX_TOKEN_IN_PLACE", (*in_place).into()),
+            ];
+            let line =
+                |(what, figure): (&str, i128)| format!("STATE_SPACE {what} {figure} TECHNIQUES {how}\n");
+            figures.map(line).concat()
+        }
+    }
+}

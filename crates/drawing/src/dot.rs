@@ -1,0 +1,110 @@
+//! Drawings in the language of Graphviz.
+
+use std::fmt::Write as _;
+
+use crate::figure::MAX_DOTS;
+use crate::text::escape_dot;
+use crate::{Direction, Drawing, Fill, GroupId, Heads, Node, Shape};
+
+pub(super) fn write(drawing: &Drawing) -> String {
+    let mut text = format!("digraph \"{}\" {{\n", escape_dot(&drawing.title));
+    // Writing to a string cannot fail.
+    if drawing.direction == Direction::Right {
+        text += "  rankdir=LR;\n";
+    }
+    text += "  node [fontname=\"sans-serif\"];\n  edge [fontname=\"sans-serif\"];\n";
+    write_groups(drawing, &mut text);
+    for (index, node) in drawing.nodes.iter().enumerate() {
+        if node.group.is_none() {
+            write_node(index, node, &mut text);
+        }
+    }
+    for edge in &drawing.edges {
+        let mut attributes = Vec::new();
+        if !edge.label.is_empty() {
+            attributes.push(format!("label=\"{}\"", escape_dot(&edge.label)));
+        }
+        if edge.heads == Heads::Both {
+            attributes.push("dir=both".to_owned());
+        }
+        let attributes =
+            if attributes.is_empty() { String::new() } else { format!(" [{}]", attributes.join(", ")) };
+        _ = writeln!(text, "  n{} -> n{}{attributes};", edge.from.index(), edge.to.index());
+    }
+    text + "}\n"
+}
+
+/// Groups as clusters, each with its nodes and with the groups in it.
+fn write_groups(drawing: &Drawing, text: &mut String) {
+    enum Task {
+        Open(usize),
+        Close,
+    }
+    let mut parts: Vec<Vec<usize>> = vec![Vec::new(); drawing.groups.len()];
+    let mut members: Vec<Vec<usize>> = vec![Vec::new(); drawing.groups.len()];
+    let mut tasks = Vec::new();
+    for (index, group) in drawing.groups.iter().enumerate().rev() {
+        match group.parent {
+            // Parents come first, so nothing is part of itself.
+            Some(parent) if parent.index() < index => parts[parent.index()].push(index),
+            _ => tasks.push(Task::Open(index)),
+        }
+    }
+    for (index, node) in drawing.nodes.iter().enumerate() {
+        if let Some(members) = node.group.and_then(|group| members.get_mut(GroupId::index(group))) {
+            members.push(index);
+        }
+    }
+    while let Some(task) = tasks.pop() {
+        match task {
+            Task::Open(group) => {
+                let name = escape_dot(&drawing.groups[group].name);
+                _ = writeln!(text, "  subgraph cluster{group} {{\n  label=\"{name}\"; color=gray;");
+                members[group].iter().for_each(|&node| write_node(node, &drawing.nodes[node], text));
+                tasks.push(Task::Close);
+                tasks.extend(parts[group].iter().map(|&part| Task::Open(part)));
+            }
+            Task::Close => text.push_str("  }\n"),
+        }
+    }
+}
+
+fn write_node(index: usize, node: &Node, text: &mut String) {
+    let label = escape_dot(&node.label);
+    let mut attributes = match node.shape {
+        Shape::Place(tokens) => {
+            let tokens = match tokens {
+                0 => String::new(),
+                1..=MAX_DOTS => "●".repeat(tokens as usize),
+                _ => tokens.to_string(),
+            };
+            format!("shape=circle, label=\"{tokens}\", xlabel=\"{label}\"")
+        }
+        Shape::Transition => format!("shape=box, height=0.3, label=\"{label}\""),
+        Shape::State => format!("shape=box, label=\"{label}\""),
+        Shape::Accepting => format!("shape=box, peripheries=2, label=\"{label}\""),
+        Shape::Point => "shape=point".to_owned(),
+    };
+    let mut styles = Vec::new();
+    if matches!(node.shape, Shape::State | Shape::Accepting) {
+        styles.push("rounded");
+    }
+    if node.dashed {
+        styles.push("dashed");
+    }
+    let color = match node.fill {
+        Fill::Plain => "",
+        Fill::Initial => ", fillcolor=\"#dbeafe\"",
+        Fill::Final => ", fillcolor=\"#dcfce7\"",
+    };
+    if !color.is_empty() {
+        styles.push("filled");
+    }
+    if !styles.is_empty() {
+        _ = write!(attributes, ", style=\"{}\"{color}", styles.join(","));
+    }
+    if !node.note.is_empty() {
+        _ = write!(attributes, ", tooltip=\"{}\"", escape_dot(&node.note));
+    }
+    _ = writeln!(text, "  n{index} [{attributes}];");
+}

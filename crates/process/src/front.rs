@@ -1,0 +1,83 @@
+//! What [`language`] asks of a front end, for process networks.
+
+use std::sync::Arc;
+
+use base::{Budget, Diagnostic, Diagnostics, Limit, SourceId, SourceMap};
+use language::{Asked, Fairness, File, Language, Loader, Property, PropertyKind, Purpose, Trouble, View};
+use ltl::Formulas;
+use model::{ActionSystem, ExprId};
+
+use crate::{Model, Options, load};
+
+/// Process networks.
+pub static LANGUAGE: Language = Language {
+    name: "process",
+    a_model: "a process network",
+    extensions: &["proc"],
+    recognizes: |_| false,
+    read,
+};
+
+fn read(
+    file: File,
+    options: &language::Options,
+    sources: &mut SourceMap,
+    loader: &mut Loader<'_>,
+    budget: &mut Budget<'_>,
+) -> Result<Box<dyn language::Model>, Trouble> {
+    budget.hold(2 * file.bytes.len() as u64)?;
+    let source = sources.add(file.name, file.bytes)?;
+    let mut constants = Vec::new();
+    for (name, value) in &options.definitions {
+        let number = match value {
+            Some(value) => value.parse().map_err(|_| format!("`{value}` is not a 64-bit integer")),
+            None => Err("expected NAME=VALUE, like N=13".to_owned()),
+        };
+        let number = number.map_err(|message| Diagnostic::error("usage", format!("-D {name}: {message}")))?;
+        constants.push((name.clone(), number));
+    }
+    let options = Options { constants, ..Options::default() };
+    Ok(Box::new(load(sources, source, &options, loader, budget)?))
+}
+
+impl language::Model for Model {
+    fn language(&self) -> &'static str {
+        LANGUAGE.name
+    }
+
+    fn warnings(&self) -> &Diagnostics {
+        &self.warnings
+    }
+
+    fn system(&self) -> &ActionSystem {
+        &self.system
+    }
+
+    fn parts(&mut self) -> (&mut ActionSystem, &mut Formulas) {
+        (Arc::make_mut(&mut self.system), &mut self.formulas)
+    }
+
+    /// One system serves all purposes.
+    fn view(&self, _purpose: Purpose, _budget: &mut Budget<'_>) -> Result<View, Limit> {
+        Ok(View { system: self.system.clone(), story: None })
+    }
+
+    fn resolve(&mut self, text: &str, source: SourceId, offset: usize) -> Result<ExprId, Diagnostics> {
+        self.expression(text, source, offset)
+    }
+
+    fn properties(&mut self) -> Result<Vec<Property>, Diagnostics> {
+        let by_default = self.deadlock_free.is_some() || self.properties.is_empty();
+        let deadlock_free = Property {
+            name: "deadlock-free".to_owned(),
+            span: self.deadlock_free,
+            asked: if by_default { Asked::ByDefault } else { Asked::ByName },
+            kind: PropertyKind::DeadlockFree,
+        };
+        Ok(std::iter::once(deadlock_free).chain(self.properties.iter().cloned()).collect())
+    }
+
+    fn fairness(&self) -> &[Fairness] {
+        &self.fairness
+    }
+}

@@ -1,0 +1,198 @@
+//! Limits, and the clock that keeps them: the only place in the libraries that knows what time it is.
+//!
+//! A [`Clock`] runs from the moment when work begins, reading the model included. All budgets of that work
+//! are made by it; a [part](Clock::part) of it has a share of the time that is left.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use base::budget::Watch;
+use base::{Budget, Limit, Progress};
+
+/// How far to go. What is not said has no limit, but memory: four fifths of what is free are enough.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Limits {
+    /// At most so many states in one search.
+    pub states: Option<u64>,
+    /// At most so many bytes.
+    pub memory: Option<u64>,
+    /// At most this long.
+    pub time: Option<Duration>,
+}
+
+impl Limits {
+    /// At most this long.
+    #[must_use]
+    pub fn time(self, time: Duration) -> Limits {
+        Limits { time: Some(time), ..self }
+    }
+
+    /// At most so many bytes.
+    #[must_use]
+    pub fn memory(self, bytes: u64) -> Limits {
+        Limits { memory: Some(bytes), ..self }
+    }
+
+    /// At most so many states in one search.
+    #[must_use]
+    pub fn states(self, states: u64) -> Limits {
+        Limits { states: Some(states), ..self }
+    }
+
+    fn max_bytes(&self) -> u64 {
+        self.memory.or_else(|| available_memory().map(|bytes| bytes / 5 * 4)).unwrap_or(u64::MAX)
+    }
+}
+
+/// Somebody who is told about progress, every few milliseconds, and may have had enough.
+pub trait Watcher: Sync {
+    /// Says whether to go on.
+    fn look(&self, elapsed: Duration, progress: &Progress) -> bool;
+}
+
+/// A clock that runs.
+#[derive(Clone)]
+pub struct Clock<'w> {
+    start: Instant,
+    deadline: Option<Instant>,
+    max_states: u64,
+    max_bytes: u64,
+    /// Bytes that are held by the model, as long as there is one.
+    held: Arc<AtomicU64>,
+    watcher: Option<&'w dyn Watcher>,
+}
+
+impl<'w> Clock<'w> {
+    /// Starts the clock.
+    pub fn start(limits: &Limits) -> Clock<'w> {
+        let start = Instant::now();
+        let deadline = limits.time.and_then(|time| start.checked_add(time));
+        let (max_states, max_bytes) = (limits.states.unwrap_or(u64::MAX), limits.max_bytes());
+        Clock { start, deadline, max_states, max_bytes, held: Arc::default(), watcher: None }
+    }
+
+    /// The same, with somebody who watches.
+    #[must_use]
+    pub fn watched_by(self, watcher: &'w dyn Watcher) -> Clock<'w> {
+        Clock { watcher: Some(watcher), ..self }
+    }
+
+    /// A clock for a share of the time that is left.
+    #[must_use]
+    pub fn part(&self, share: f64) -> Clock<'w> {
+        let now = Instant::now();
+        let time = |deadline: Instant| now + deadline.saturating_duration_since(now).mul_f64(share.min(1.0));
+        Clock { deadline: self.deadline.map(time), ..self.clone() }
+    }
+
+    /// A clock for at most so long from now.
+    #[must_use]
+    pub fn for_at_most(&self, time: Duration) -> Clock<'w> {
+        let end = Instant::now().checked_add(time);
+        let deadline = match (self.deadline, end) {
+            (Some(deadline), Some(end)) => Some(deadline.min(end)),
+            (deadline, end) => deadline.or(end),
+        };
+        Clock { deadline, ..self.clone() }
+    }
+
+    /// The same, for a search of at most so many states.
+    #[must_use]
+    pub fn at_most(&self, states: u64) -> Clock<'w> {
+        Clock { max_states: self.max_states.min(states), ..self.clone() }
+    }
+
+    /// The same for questions about a model that holds so many bytes.
+    pub(crate) fn holding(&self, bytes: u64) -> Clock<'w> {
+        Clock { held: Arc::new(AtomicU64::new(bytes)), ..self.clone() }
+    }
+
+    /// Bytes that are held by the model.
+    pub(crate) fn held(&self) -> u64 {
+        self.held.load(Ordering::Relaxed)
+    }
+
+    /// Remembers how much a model holds that was just made larger with this budget.
+    pub(crate) fn hold_what_is_missing(&self, budget: &Budget<'_>) {
+        self.held.store(self.max_bytes.saturating_sub(budget.max_bytes), Ordering::Relaxed);
+    }
+
+    /// Seconds since the start.
+    pub fn seconds(&self) -> f64 {
+        self.start.elapsed().as_secs_f64()
+    }
+
+    /// Whether there is no time left.
+    pub fn is_over(&self) -> bool {
+        self.remaining() == Some(Duration::ZERO)
+    }
+
+    /// The time that is left, if there is a limit.
+    pub fn remaining(&self) -> Option<Duration> {
+        self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()))
+    }
+
+    /// At most so many bytes may be used.
+    pub fn max_bytes(&self) -> u64 {
+        self.max_bytes
+    }
+
+    /// A budget that this clock watches over.
+    pub fn budget(&self) -> Budget<'_> {
+        let mut budget = Budget::new(self.max_states, self.max_bytes, self);
+        if budget.hold(self.held()).is_err() {
+            budget.max_bytes = 0;
+        }
+        budget
+    }
+}
+
+impl Watch for Clock<'_> {
+    fn look(&self, progress: &Progress) -> Result<(), Limit> {
+        if self.watcher.is_some_and(|watcher| !watcher.look(self.start.elapsed(), progress)) {
+            return Err(Limit::Interrupt);
+        }
+        match self.deadline {
+            Some(deadline) if Instant::now() >= deadline => Err(Limit::Time),
+            _ => Ok(()),
+        }
+    }
+
+    fn nanoseconds(&self) -> u64 {
+        u64::try_from(self.start.elapsed().as_nanos()).unwrap_or(u64::MAX)
+    }
+}
+
+/// Bytes of memory that are free, if that can be found out.
+fn available_memory() -> Option<u64> {
+    let meminfo = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = meminfo.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    let kilobytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    kilobytes.checked_mul(1024)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Never;
+
+    impl Watcher for Never {
+        fn look(&self, _: Duration, _: &Progress) -> bool {
+            false
+        }
+    }
+
+    #[test]
+    fn time_and_users_run_out_and_shares_are_parts() {
+        let clock = Clock::start(&Limits::default().time(Duration::ZERO));
+        assert_eq!(clock.budget().tick(), Err(Limit::Time));
+        assert_eq!(clock.watched_by(&Never).budget().tick(), Err(Limit::Interrupt));
+        let clock = Clock::start(&Limits::default().time(Duration::from_secs(1000)).states(7));
+        assert_eq!(clock.budget().tick(), Ok(()));
+        assert!(clock.part(0.1).remaining() <= Some(Duration::from_secs(100)));
+        assert!(clock.part(2.0).remaining() > Some(Duration::from_secs(100)));
+        assert_eq!((clock.at_most(3).budget().max_states, clock.at_most(9).budget().max_states), (3, 7));
+    }
+}

@@ -1,0 +1,97 @@
+//! Formulas of linear temporal logic.
+
+use check::choice::Wish;
+use check::decide::Settings;
+use check::search::{Evidence, ProductStop};
+use language::{Ltl, Purpose};
+use replay::{Ending, Question};
+
+use super::{Contest, ROUNDS, Technique};
+use crate::clock::Clock;
+use crate::decide::runs::Watched;
+
+/// A question about all runs.
+pub(super) struct Asked {
+    id: String,
+    /// As it was written.
+    written: Ltl,
+    /// Without propositions that never change.
+    simple: Ltl,
+    /// With its automaton, once there is one; about a simpler net, if there is one.
+    watched: Option<Watched>,
+}
+
+impl Asked {
+    pub(super) fn new(id: String, written: Ltl, simple: Ltl) -> Asked {
+        Asked { id, written, simple, watched: None }
+    }
+}
+
+impl Contest<'_> {
+    /// Decides the formulas one after another, in rounds: the easy ones first.
+    pub(super) fn decide_runs(&mut self, mut asked: Vec<Asked>) {
+        for (round, max_states) in ROUNDS.into_iter().enumerate() {
+            let rest = (ROUNDS.len() - round) as f64;
+            let mut n_left = asked.len();
+            for mut question in std::mem::take(&mut asked) {
+                let clock = self.clock.part(1.0 / (rest * n_left as f64)).at_most(max_states);
+                n_left -= 1;
+                match self.holds(&mut question, &clock) {
+                    Some((truth, technique)) => self.truth(&question.id, truth, technique),
+                    None => asked.push(question),
+                }
+            }
+        }
+        asked.iter().for_each(|asked| self.cannot_compute(&asked.id));
+    }
+
+    /// Makes the automaton of a formula, and the net simpler if the formula does not see it.
+    fn prepare(&mut self, asked: &Asked, clock: &Clock<'_>) -> Option<Watched> {
+        let Ltl { formula, propositions } = &asked.simple;
+        let mut watched = Watched::formula(&mut **self.model, *formula, propositions, clock).ok()?;
+        if watched.claim.proof().is_some() {
+            watched.simplify(&mut **self.model, &self.options, clock);
+        }
+        Some(watched)
+    }
+
+    /// Whether all runs satisfy a formula, if that could be found out; and how.
+    fn holds(&mut self, asked: &mut Asked, clock: &Clock<'_>) -> Option<(bool, Technique)> {
+        if asked.watched.is_none() {
+            asked.watched = self.prepare(asked, clock);
+        }
+        let watched = asked.watched.as_mut()?;
+        let method = Wish::default().complete(&mut watched.claim, &mut clock.budget()).ok()?.method;
+        let technique = match (watched.is_simplified(), method.reduction) {
+            (true, _) => Technique::Simplified,
+            (false, Some(_)) => Technique::Reduced,
+            (false, None) => Technique::Explicit,
+        };
+        let decision = watched.search(self.model, method, &Settings::default(), clock).ok()?.ok()?;
+        match decision.outcome.stop {
+            None => Some((true, technique)),
+            Some(ProductStop::Found(evidence)) => {
+                self.accepts(&asked.written, &evidence, clock).then_some((false, technique))
+            }
+            Some(_) => None,
+        }
+    }
+
+    /// Whether a run that was found stands up to replay.
+    fn accepts(&mut self, written: &Ltl, evidence: &Evidence, clock: &Clock<'_>) -> bool {
+        let Ok(view) = self.model.view(Purpose::Replay, &mut clock.budget()) else { return false };
+        let (run, ending) = match evidence.cycle_start {
+            Some(start) => (evidence.run.clone(), Ending::Cycle(start)),
+            None => match check::walk::to_lasso(&*view.system, &evidence.run) {
+                Some((run, start)) => (run, Ending::Cycle(start)),
+                // All continuations violate the formula, and each of them goes on for very long.
+                None => (evidence.run.clone(), Ending::Open),
+            },
+        };
+        let Ltl { formula, propositions } = written;
+        let formulas = &*self.model.parts().1;
+        let question = Question::Formula { formulas, formula: *formula, propositions };
+        let evidence = replay::Evidence::new(&run, ending);
+        replay::judge(&view.system, &question, &evidence, &mut clock.budget()).is_ok()
+    }
+}

@@ -1,0 +1,169 @@
+//! Answers the questions of the Model Checking Contest: many at once, in a time that is shared out.
+//!
+//! What is known of the net without a search is answered at once. Then time is shared out in rounds: first
+//! every question gets a little, so that easy ones are answered at once; what is left is divided among the
+//! rest. For each question the net is made simpler. A run that answers a question is replayed, on the original
+//! net, before it counts. See `formulas`, `markings` and `liveness`.
+
+mod formulas;
+mod liveness;
+mod markings;
+
+use language::{Facts, Known, Model, Property, PropertyKind, Rules};
+use model::ExprId;
+use petri::mcc::Examination;
+
+use crate::Error;
+use crate::clock::Clock;
+use crate::error::Trouble;
+use crate::files;
+use crate::options::Options;
+use crate::session::Session;
+
+/// An answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ContestAnswer {
+    /// Whether it is so.
+    Truth(bool),
+    /// A greatest value.
+    Number(i64),
+    /// How large the state space is.
+    Space {
+        /// Markings.
+        states: u64,
+        /// Edges.
+        transitions: u64,
+        /// Tokens in a marking, at most.
+        in_marking: i128,
+        /// Tokens in a place, at most.
+        in_place: i64,
+    },
+    /// It could not be found out in time.
+    Unknown,
+}
+
+/// How an answer was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Technique {
+    /// All states were looked at.
+    Explicit,
+    /// A part of the states was, by stubborn sets.
+    Reduced,
+    /// The same in a simpler net.
+    Simplified,
+    /// By the structure of the net.
+    Facts,
+}
+
+/// Who hears the answers as they are found: the id of the question, the answer, and how it was found.
+pub type Hears<'h> = dyn FnMut(&str, &ContestAnswer, Technique) + 'h;
+
+/// In later rounds, questions may take more states.
+const ROUNDS: [u64; 3] = [20_000, 1_000_000, u64::MAX];
+
+impl Session {
+    /// Answers an examination about a net, whose questions are in a folder if they are in a file.
+    /// What is not known when the clock has run down is [`ContestAnswer::Unknown`].
+    ///
+    /// # Errors
+    /// There is no such file, or what is wrong with it; or the model is no net.
+    pub fn contest(
+        &mut self,
+        examination: Examination,
+        folder: &std::path::Path,
+        rules: &Rules,
+        clock: &Clock<'_>,
+        hears: &mut Hears<'_>,
+    ) -> Result<(), Error> {
+        let clock = self.clock(clock);
+        self.examine(examination, folder, rules, clock, hears).map_err(|trouble| self.error(trouble))
+    }
+
+    fn examine(
+        &mut self,
+        examination: Examination,
+        folder: &std::path::Path,
+        rules: &Rules,
+        clock: Clock<'_>,
+        hears: &mut Hears<'_>,
+    ) -> Result<(), Trouble> {
+        let questions = if examination.has_file() {
+            let file = files::file(&folder.join(format!("{examination}.xml")))?;
+            self.model.contest_file(file, &mut self.sources, &mut clock.budget())?
+        } else {
+            self.model.examination(examination.name(), &mut clock.budget())?.into_iter().collect()
+        };
+        let facts = self.model.facts(&mut clock.part(0.1).budget()).ok().flatten();
+        let options = Options { structural: rules.clone(), ..Options::default() };
+        let mut contest = Contest { model: &mut self.model, facts, options, clock, hears };
+        match examination {
+            Examination::StateSpace => contest.state_space(examination.name()),
+            Examination::ReachabilityDeadlock => contest.deadlock(examination.name()),
+            _ => contest.answer_all(questions),
+        }
+        Ok(())
+    }
+}
+
+struct Contest<'c> {
+    model: &'c mut Box<dyn Model>,
+    facts: Option<Box<dyn Facts>>,
+    options: Options,
+    clock: Clock<'c>,
+    hears: &'c mut Hears<'c>,
+}
+
+impl Contest<'_> {
+    /// Answers the questions, those of a kind together.
+    fn answer_all(&mut self, questions: Vec<Property>) {
+        let (mut about_markings, mut about_runs) = (Vec::new(), Vec::new());
+        let mut maxima: Vec<(String, ExprId)> = Vec::new();
+        for Property { name: id, kind, .. } in questions {
+            let (system, formulas) = self.model.parts();
+            let mut budget = self.clock.budget();
+            let known = self
+                .facts
+                .as_ref()
+                .and_then(|facts| facts.answer(&system.exprs, formulas, &kind, &mut budget).ok().flatten());
+            match known {
+                Some(Known::Truth(truth)) => {
+                    (self.hears)(&id, &ContestAnswer::Truth(truth), Technique::Facts);
+                    continue;
+                }
+                Some(Known::Number(number)) => {
+                    (self.hears)(&id, &ContestAnswer::Number(number), Technique::Facts);
+                    continue;
+                }
+                None => {}
+            }
+            match kind {
+                PropertyKind::Invariant(_) | PropertyKind::Possible(_) => {
+                    about_markings.extend(markings::Asked::new(system, id, &kind));
+                }
+                PropertyKind::Ltl(ltl) => {
+                    let simple = self.facts.as_ref().and_then(|facts| {
+                        facts.simplify_ltl(&system.exprs, formulas, &ltl, &mut budget).ok()
+                    });
+                    let simple = simple.unwrap_or_else(|| ltl.clone());
+                    about_runs.push(formulas::Asked::new(id, ltl, simple));
+                }
+                PropertyKind::Maximum(expr) => maxima.push((id, expr)),
+                PropertyKind::SomeInvariant(exprs) => self.one_of_all(&id, &exprs, false),
+                PropertyKind::AllPossible(exprs) => self.one_of_all(&id, &exprs, true),
+                PropertyKind::AllLive(_) => self.liveness(&id),
+                _ => self.cannot_compute(&id),
+            }
+        }
+        self.decide_markings(about_markings);
+        self.decide_runs(about_runs);
+        self.decide_maxima(maxima);
+    }
+
+    fn truth(&mut self, id: &str, truth: bool, technique: Technique) {
+        (self.hears)(id, &ContestAnswer::Truth(truth), technique);
+    }
+
+    fn cannot_compute(&mut self, id: &str) {
+        (self.hears)(id, &ContestAnswer::Unknown, Technique::Explicit);
+    }
+}

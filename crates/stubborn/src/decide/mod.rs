@@ -1,0 +1,221 @@
+//! Decides questions: which of them share a search, and what each of them needs.
+//!
+//! | module | decides |
+//! |---|---|
+//! | `states` | deadlocks, invariants, what is possible |
+//! | `promises` | assertions and end states |
+//! | `maxima` | greatest values |
+//! | `runs` | formulas and claims, with `vacuity` for those that hold |
+//! | `testers` | testers and specifications |
+//! | `watching` | nothing: it searches, and leaves the rest to who compares methods |
+
+pub(crate) mod maxima;
+mod promises;
+pub(crate) mod runs;
+pub(crate) mod states;
+mod testers;
+mod vacuity;
+mod watching;
+
+pub use self::watching::Watching;
+
+use std::path::Path;
+
+use base::Limit;
+use language::{Model, PropertyKind, Refined};
+use model::StepError;
+use report::outcome::SCHEMA;
+use report::{CheckReport, ModelInfo, PropertyResult, Verdict};
+
+use self::states::Aim;
+use crate::Error;
+use crate::answer::{Answer, Figures, limit_reason};
+use crate::clock::Clock;
+use crate::error::Trouble;
+use crate::options::Options;
+use crate::question::{Question, Task};
+use crate::session::{Refine, Session, refining};
+
+/// Questions that were resolved, and the model that they are about.
+pub(crate) struct Asked<'s> {
+    pub(crate) session: &'s mut Session,
+    questions: &'s [Question],
+    options: &'s Options,
+    pub(crate) tasks: Vec<Task>,
+    /// How often they were resolved.
+    pub(crate) generation: u32,
+}
+
+impl<'s> Asked<'s> {
+    pub(crate) fn new(
+        session: &'s mut Session,
+        questions: &'s [Question],
+        options: &'s Options,
+        clock: &Clock<'_>,
+    ) -> Result<Asked<'s>, Error> {
+        match session.ask(questions, &options.structural, clock) {
+            Ok(tasks) => Ok(Asked { session, questions, options, tasks, generation: 0 }),
+            Err(trouble) => Err(session.error(trouble)),
+        }
+    }
+
+    pub(crate) fn model(&mut self) -> &mut dyn Model {
+        &mut *self.session.model
+    }
+
+    fn name(&self, index: usize) -> &str {
+        &self.tasks[index].name
+    }
+
+    pub(crate) fn property(&self, index: usize) -> &PropertyKind {
+        &self.tasks[index].kind
+    }
+
+    /// The name of a question about states, what is looked for, and whether finding it means that it is true.
+    fn aim(&mut self, index: usize) -> Option<(String, Aim, bool)> {
+        let Task { name, kind, .. } = &self.tasks[index];
+        let (aim, is_possible) = Aim::of(kind, self.session.model.parts().0)?;
+        Some((name.clone(), aim, is_possible))
+    }
+}
+
+impl Refine for Asked<'_> {
+    fn refine(&mut self, error: &StepError, clock: &Clock<'_>) -> Result<Refined, Trouble> {
+        let refined = self.session.model.refine(error, clock)?;
+        self.session.held = clock.held();
+        if refined == Refined::Parts {
+            self.tasks = self.session.ask(self.questions, &self.options.structural, clock)?;
+            self.generation += 1;
+        }
+        Ok(refined)
+    }
+}
+
+/// Questions that are decided together, by their numbers.
+enum Job {
+    States(Vec<usize>),
+    Promises(Vec<usize>),
+    Maxima(Vec<usize>),
+    Runs(usize),
+    Tester(usize),
+    /// There is nothing to search.
+    Nothing(usize),
+}
+
+impl Job {
+    fn tasks(&self) -> &[usize] {
+        match self {
+            Job::States(tasks) | Job::Promises(tasks) | Job::Maxima(tasks) => tasks,
+            Job::Runs(task) | Job::Tester(task) | Job::Nothing(task) => std::slice::from_ref(task),
+        }
+    }
+}
+
+/// Which tasks are decided together: those about states, those that the model promises, greatest values; all
+/// others one by one.
+fn jobs(tasks: &[Task]) -> Vec<Job> {
+    let (mut states, mut promises, mut maxima, mut others) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    for (index, task) in tasks.iter().enumerate() {
+        use PropertyKind as Kind;
+        match task.kind {
+            _ if task.known.is_some() => others.push(Job::Nothing(index)),
+            Kind::DeadlockFree | Kind::Invariant(_) | Kind::Possible(_) => states.push(index),
+            Kind::Assertions | Kind::EndStates => promises.push(index),
+            Kind::Maximum(_) => maxima.push(index),
+            Kind::Ltl(_) | Kind::Progress(_) | Kind::Acceptance(_) | Kind::Claim(_) => {
+                others.push(Job::Runs(index));
+            }
+            Kind::Tester(_) | Kind::Spec(_) => others.push(Job::Tester(index)),
+            Kind::AllPossible(_) | Kind::SomeInvariant(_) | Kind::AllLive(_) | Kind::Unsupported(_) => {
+                others.push(Job::Nothing(index));
+            }
+        }
+    }
+    let shared = [Job::States(states), Job::Promises(promises), Job::Maxima(maxima)];
+    shared.into_iter().filter(|job| !job.tasks().is_empty()).chain(others).collect()
+}
+
+impl Session {
+    /// Answers questions. What is not known after the limits of the options were reached is *unknown*.
+    ///
+    /// # Errors
+    /// A question is wrong, each mistake with its place; or what was asked for does not fit together.
+    pub fn check(&mut self, questions: &[Question], options: &Options) -> Result<CheckReport, Error> {
+        self.check_within(questions, options, &Clock::start(&options.limits))
+    }
+
+    /// The same, as long as a clock allows.
+    ///
+    /// # Errors
+    /// A question is wrong, each mistake with its place; or what was asked for does not fit together.
+    pub fn check_within(
+        &mut self,
+        questions: &[Question],
+        options: &Options,
+        clock: &Clock<'_>,
+    ) -> Result<CheckReport, Error> {
+        let clock = &self.clock(clock);
+        let mut asked = Asked::new(self, questions, options, clock)?;
+        let mut results: Vec<Option<PropertyResult>> = asked.tasks.iter().map(|_| None).collect();
+        for job in jobs(&asked.tasks) {
+            let decided = match &job {
+                Job::States(tasks) => {
+                    refining(&mut asked, clock, |asked| states::decide(asked, tasks, options, clock))
+                }
+                Job::Promises(tasks) => {
+                    refining(&mut asked, clock, |asked| promises::decide(asked, tasks, options, clock))
+                }
+                Job::Maxima(tasks) => {
+                    refining(&mut asked, clock, |asked| maxima::decide(asked, tasks, clock))
+                }
+                Job::Runs(task) => {
+                    let mut runs = runs::Runs::new(*task, options, clock);
+                    refining(&mut asked, clock, |asked| runs.decide(asked))
+                }
+                Job::Tester(task) => {
+                    refining(&mut asked, clock, |asked| testers::decide(asked, *task, options, clock))
+                }
+                Job::Nothing(task) => Ok(vec![without_search(&asked.tasks[*task])]),
+            };
+            let decided = match decided {
+                Ok(decided) => decided,
+                Err(Trouble::Limit(limit)) => {
+                    let unknown =
+                        |&task: &usize| Answer::limit(limit).result(asked.name(task), &Figures::none());
+                    job.tasks().iter().map(unknown).collect()
+                }
+                Err(trouble) => return Err(asked.session.error(trouble)),
+            };
+            for (&task, result) in job.tasks().iter().zip(decided) {
+                results[task] = Some(result);
+            }
+        }
+        let results = results.into_iter().flatten().collect();
+        Ok(CheckReport { schema: SCHEMA, model: self.info(), results })
+    }
+}
+
+/// The report about a model that could not be read within the limits: every question is open.
+pub fn unread(file: &Path, questions: &[Question], limit: Limit) -> CheckReport {
+    let answer = |question: &Question| {
+        let reason = format!("{} while the model was read", limit_reason(limit));
+        Answer::unknown(reason).result(&question.to_string(), &Figures::none())
+    };
+    let model = ModelInfo::unread(file.display().to_string());
+    CheckReport { schema: SCHEMA, model, results: questions.iter().map(answer).collect() }
+}
+
+/// What can be said without a search.
+fn without_search(task: &Task) -> PropertyResult {
+    let answer = match (&task.kind, task.known) {
+        (_, Some(truth)) => {
+            let reason = "by the structure of the net and its first marking, without a search";
+            let verdict = if truth { Verdict::Holds } else { Verdict::Violated };
+            Answer { verdict, ..Answer::unknown(reason) }
+        }
+        (PropertyKind::Unsupported(why), None) => Answer::unknown(why),
+        // No file asks these.
+        (_, None) => Answer::unknown("this question is not supported in files"),
+    };
+    answer.result(&task.name, &Figures::none())
+}

@@ -1,0 +1,625 @@
+//! Formulas of linear temporal logic, and claims.
+//!
+//! The negated formula becomes an automaton that watches the run; a run that it accepts violates the
+//! formula. A claim is such an automaton, written by the user. Which kind of automaton, search and
+//! reduction are used is chosen by `check::choice`, where the user does not say.
+
+use std::sync::Arc;
+
+use automata::complement::complement;
+use automata::stutter::{self, Proof};
+use automata::translate::polish;
+use automata::{AnyAutomaton, Config, Effort, GaveUp, Tgba, TooLarge};
+use base::Limit;
+use check::choice::{Choice, Reason, Wish};
+use check::decide::{Claim, Decision, Refusal, Settings};
+use check::method::{Method, ReductionWish};
+use check::product::AtDeadlock;
+use check::search::{Evidence, ProductStop, Violation, bfs};
+use check::{Exact, Goal};
+use language::{Model, Preserve, PropertyKind, Purpose, Simpler, View};
+use ltl::{Formula, Formulas, Prop};
+use model::{ActionSystem, ExprId, Run, StepError, System as _};
+use replay::{Ending, Question};
+use report::outcome::{Counterexample, FairTo, Kind, ReductionCheck, Target, Watcher};
+use report::{PropertyResult, Trace, Verdict};
+
+use super::{Asked, vacuity};
+use crate::answer::{Answer, Figures, coverage_reason, judge, limit_reason};
+use crate::clock::Clock;
+use crate::error::Trouble;
+use crate::fairness::Constraints;
+use crate::options::Options;
+use crate::session::{Attempt, refining};
+
+/// To find out whether a property sees stuttering, automata may have this many states.
+const MAX_STUTTERING: usize = 2_000;
+
+/// So may the complement of a claim. Each of its states can take long to find.
+const MAX_COMPLEMENT: usize = 300;
+
+/// The stutter closure of an automaton may have this many states.
+const MAX_CLOSURE_STATES: usize = 100_000;
+
+/// Work that may be spent to make the automaton of a formula small, in the steps of
+/// [`automata::Config::fuel`]: about a tenth of a second.
+const FUEL: u64 = 3_000_000;
+
+/// A formula about a system with the automaton of its negation; or such an automaton alone.
+pub(crate) struct Watched {
+    pub(crate) formula: Option<Formula>,
+    /// The propositions, each with its expression.
+    pub(crate) propositions: Vec<(Prop, ExprId)>,
+    pub(crate) claim: Claim,
+    /// Whether only infinite runs count, whatever the user says about runs that end.
+    ignores_ends: bool,
+    /// The same claim about a simpler model, if there is one: then that is searched.
+    simplified: Option<Simplified>,
+}
+
+/// A claim about a simpler model.
+pub(crate) struct Simplified {
+    pub(crate) simpler: Simpler,
+    pub(crate) claim: Claim,
+}
+
+impl Watched {
+    /// Translates the negation of a formula, and makes its propositions observable. The error says why there
+    /// is no automaton.
+    pub(crate) fn formula(
+        model: &mut dyn Model,
+        formula: Formula,
+        propositions: &[(Prop, ExprId)],
+        clock: &Clock<'_>,
+    ) -> Result<Watched, String> {
+        let (system, formulas) = model.parts();
+        let translate = |formulas: &mut Formulas, formula: Formula| {
+            translate(formulas, formula, clock).map_err(|reason| match reason {
+                GaveUp::TooLarge(reason) => reason.to_string(),
+                GaveUp::Limit(limit) => untranslated(limit),
+            })
+        };
+        let negation = formulas.not(formula);
+        let negated = translate(formulas, negation)?;
+        let mut proof = Proof::of_next_free(formulas, formula);
+        if proof.is_none() && negated.n_states() <= MAX_STUTTERING {
+            let translated = translate(formulas, formula)?;
+            let found = stutter::stuttering(&translated, &negated, MAX_STUTTERING, &mut clock.budget());
+            proof = found.ok().and_then(|found| found.proof());
+        }
+        let numbered = observe(system, formulas, propositions);
+        Ok(Watched {
+            formula: Some(formula),
+            propositions: propositions.to_vec(),
+            claim: Claim::new(negated, numbered, proof),
+            ignores_ends: false,
+            simplified: None,
+        })
+    }
+
+    /// Makes the propositions of an automaton observable.
+    pub(crate) fn automaton(
+        model: &mut dyn Model,
+        written: AnyAutomaton,
+        propositions: &[(Prop, ExprId)],
+        clock: &Clock<'_>,
+    ) -> Result<Watched, String> {
+        let (system, formulas) = model.parts();
+        let numbered = observe(system, formulas, propositions);
+        let budget = &mut clock.budget();
+        let claim = Claim::of_written(written, numbered, |tgba| stutter_proof(tgba, clock), budget);
+        let claim = claim.map_err(untranslated)?;
+        let propositions = propositions.to_vec();
+        Ok(Watched { formula: None, propositions, claim, ignores_ends: false, simplified: None })
+    }
+
+    /// What is watched for a property; the error says why there is no automaton.
+    pub(crate) fn of(
+        model: &mut dyn Model,
+        kind: &PropertyKind,
+        clock: &Clock<'_>,
+    ) -> Result<Watched, String> {
+        match kind {
+            PropertyKind::Ltl(ltl) | PropertyKind::Acceptance(ltl) => {
+                Watched::formula(model, ltl.formula, &ltl.propositions, clock)
+            }
+            PropertyKind::Progress(ltl) => {
+                // A run that ends is no cycle without progress, as in Spin; but it may be accepted.
+                let watched = Watched::formula(model, ltl.formula, &ltl.propositions, clock)?;
+                Ok(Watched { ignores_ends: true, ..watched })
+            }
+            PropertyKind::Claim(claim) => {
+                Watched::automaton(model, claim.automaton.clone(), &claim.propositions, clock)
+            }
+            _ => Err("this is no question about runs".to_owned()),
+        }
+    }
+
+    /// The closure of the claim under stuttering.
+    pub(super) fn closure(&self, clock: &Clock<'_>) -> Result<Claim, GaveUp> {
+        self.claim.closure(MAX_CLOSURE_STATES, &mut clock.budget())
+    }
+
+    /// Looks for a simpler model, for a claim that sees no difference.
+    pub(crate) fn simplify(&mut self, model: &mut dyn Model, options: &Options, clock: &Clock<'_>) {
+        let about: Vec<ExprId> = self.propositions.iter().map(|(_, expr)| *expr).collect();
+        let mut budget = clock.budget();
+        let simpler = model.simplify(Preserve::Stuttering, &about, &options.structural, &mut budget);
+        self.simplified = simpler.map(|mut simpler| {
+            let system = simpler.model.parts().0;
+            let props = self.propositions.iter().map(|(prop, _)| *prop);
+            let numbered =
+                props.zip(&simpler.exprs).map(|(prop, &expr)| (prop, system.add_proposition("", expr)));
+            let claim = self.claim.about(numbered.collect());
+            Simplified { simpler, claim }
+        });
+    }
+}
+
+impl Watched {
+    /// Whether a simpler model is searched.
+    pub(crate) fn is_simplified(&self) -> bool {
+        self.simplified.is_some()
+    }
+
+    /// Searches the simpler model for a run that the claim accepts; it becomes a run of the original.
+    fn search_simpler(
+        &mut self,
+        method: Method,
+        settings: &Settings<'_>,
+        clock: &Clock<'_>,
+    ) -> Result<Result<Decision, Refusal>, Trouble> {
+        let Some(Simplified { simpler, claim }) = &mut self.simplified else {
+            return Ok(Err(Refusal::NoMemory(0)));
+        };
+        let found = search(&mut simpler.model, claim, method, settings, clock)?;
+        Ok(found.map(|decision| on_original(simpler, decision)))
+    }
+
+    /// Searches a model, or the simpler one, for a run that the claim accepts.
+    pub(crate) fn search(
+        &mut self,
+        model: &mut Box<dyn Model>,
+        method: Method,
+        settings: &Settings<'_>,
+        clock: &Clock<'_>,
+    ) -> Result<Result<Decision, Refusal>, Trouble> {
+        match self.simplified {
+            Some(_) => self.search_simpler(method, settings, clock),
+            None => search(model, &mut self.claim, method, settings, clock),
+        }
+    }
+}
+
+/// Searches a model for a run that a claim accepts, and makes the model larger where it is too small.
+fn search(
+    model: &mut Box<dyn Model>,
+    claim: &mut Claim,
+    method: Method,
+    settings: &Settings<'_>,
+    clock: &Clock<'_>,
+) -> Result<Result<Decision, Refusal>, Trouble> {
+    refining(model, clock, |model| {
+        let view = model.view(Purpose::Runs, &mut clock.budget())?;
+        let found = claim.search(&view.system, method, settings, &mut clock.budget());
+        let error = found.as_ref().ok().and_then(fault).filter(|error| model.can_refine(error));
+        Ok(error.map_or(Attempt::Done(found), Attempt::TooSmall))
+    })
+}
+
+/// Why there is no automaton.
+fn untranslated(limit: Limit) -> String {
+    format!("{} while it was translated", limit_reason(limit))
+}
+
+/// Propositions with their numbers in the system.
+fn observe(
+    system: &mut ActionSystem,
+    formulas: &Formulas,
+    propositions: &[(Prop, ExprId)],
+) -> Vec<(Prop, usize)> {
+    let number = |&(prop, expr): &(Prop, ExprId)| (prop, system.add_proposition(formulas.text(prop), expr));
+    propositions.iter().map(number).collect()
+}
+
+/// A small automaton if that is not too hard to find, else any.
+pub(crate) fn translate(
+    formulas: &mut Formulas,
+    formula: Formula,
+    clock: &Clock<'_>,
+) -> Result<Tgba, GaveUp> {
+    let config = Config { fuel: FUEL, ..Config::from(Effort::High) };
+    match automata::translate(formulas, formula, config, &mut clock.budget()) {
+        Err(GaveUp::TooLarge(TooLarge::Work)) => {
+            automata::translate(formulas, formula, Effort::Low, &mut clock.budget())
+        }
+        translated => translated,
+    }
+}
+
+/// That an automaton does not see stuttering, if that can be found out.
+fn stutter_proof(tgba: &Tgba, clock: &Clock<'_>) -> Option<Proof> {
+    let mut budget = clock.budget();
+    let tgba = polish(tgba.clone(), Effort::High, &mut budget).ok()?;
+    let complement = complement(&tgba, MAX_COMPLEMENT, &mut budget).ok()?;
+    stutter::stuttering(&tgba, &complement, MAX_STUTTERING, &mut budget).ok()?.proof()
+}
+
+/// A question about runs, through all attempts to answer it.
+pub(super) struct Runs<'q> {
+    task: usize,
+    options: &'q Options,
+    clock: &'q Clock<'q>,
+    /// What is watched, as the questions were resolved for the n-th time.
+    watched: Option<(u32, Watched)>,
+}
+
+impl<'q> Runs<'q> {
+    pub(super) fn new(task: usize, options: &'q Options, clock: &'q Clock<'q>) -> Runs<'q> {
+        Runs { task, options, clock, watched: None }
+    }
+
+    /// One attempt.
+    pub(super) fn decide(&mut self, asked: &mut Asked<'_>) -> Result<Attempt<Vec<PropertyResult>>, Trouble> {
+        let (options, clock) = (self.options, self.clock);
+        let name = asked.name(self.task).to_owned();
+        let start = clock.seconds();
+        let constraints = Constraints::new(asked.model(), &options.fair)?;
+        let generation = asked.generation;
+        let watched = match self.watched.take().filter(|(made_for, _)| *made_for == generation) {
+            Some((_, watched)) => watched,
+            None => {
+                let kind = asked.property(self.task).clone();
+                let mut watched = match Watched::of(asked.model(), &kind, clock) {
+                    Ok(watched) => watched,
+                    Err(why) => {
+                        return Ok(Attempt::Done(vec![Answer::unknown(why).result(&name, &Figures::none())]));
+                    }
+                };
+                if sees_no_difference(&watched, &constraints, options) {
+                    watched.simplify(asked.model(), options, clock);
+                }
+                watched
+            }
+        };
+        let watched = &mut self.watched.insert((generation, watched)).1;
+        let purpose = if watched.simplified.is_some() { Purpose::Replay } else { Purpose::Runs };
+        let view = asked.model().view(purpose, &mut clock.budget())?;
+        let formulas = asked.session.model.parts().1;
+        let mut question = Deciding {
+            name: &name,
+            view: &view,
+            formulas,
+            watched,
+            constraints: &constraints,
+            options,
+            clock,
+        };
+        let (result, fault) = question.decide(start)?;
+        Ok(match fault.filter(|error| asked.model().can_refine(error)) {
+            Some(error) => Attempt::TooSmall(error),
+            None => Attempt::Done(vec![result]),
+        })
+    }
+}
+
+/// Whether a formula does not see what a simpler model changes.
+fn sees_no_difference(watched: &Watched, constraints: &Constraints, options: &Options) -> bool {
+    watched.claim.proof().is_some()
+        && !watched.claim.owns_deadlocks()
+        && !watched.ignores_ends
+        && constraints.is_empty()
+        && options.at_deadlock == AtDeadlock::Stutter
+        && !options.shortest
+}
+
+/// One attempt to decide a question.
+pub(super) struct Deciding<'d> {
+    pub(super) name: &'d str,
+    /// The system that runs are shown on; if there is no simpler one, also searched.
+    pub(super) view: &'d View,
+    pub(super) formulas: &'d mut Formulas,
+    pub(super) watched: &'d mut Watched,
+    /// Which infinite runs count.
+    pub(super) constraints: &'d Constraints,
+    pub(super) options: &'d Options,
+    pub(super) clock: &'d Clock<'d>,
+}
+
+impl<'d> Deciding<'d> {
+    /// The answer, and how the model goes wrong, if it does.
+    fn decide(&mut self, start: f64) -> Result<(PropertyResult, Option<StepError>), Trouble> {
+        let wish = self.wish();
+        let mut notes = Vec::new();
+        let mut found = None;
+        if wish.reduction == ReductionWish::Closure && self.watched.claim.proof().is_none() {
+            found = self.search_closure(&wish, &mut notes)?;
+        }
+        let (choice, decision) = match found {
+            Some(found) => found,
+            None => {
+                let mut choice = self.choose(&wish)?;
+                if let Some(simplified) = &self.watched.simplified {
+                    choice.reasons.push(Reason::Net(simplified.simpler.what.clone()));
+                }
+                let decision = self.search(choice.method)?;
+                (choice, self.shorten(decision))
+            }
+        };
+        let mut answer = self.judge(&decision);
+        if answer.verdict == Verdict::Holds && answer.reason.is_none() {
+            answer.reason = vacuity::of_decision(self, &decision, self.clock.seconds() - start);
+        }
+        notes.extend(answer.reason.take());
+        if self.options.shortest && answer.verdict == Verdict::Violated && !self.constraints.is_empty() {
+            notes.push("not shortened: the shortest run need not be fair".to_owned());
+        }
+        answer.reason = (!notes.is_empty()).then(|| notes.join("; "));
+        let mut fault = fault(&decision);
+        let seconds = self.clock.seconds() - start;
+        let figures = Figures::of_product(&choice.method, self.constraints.kind(), &decision, seconds);
+        let mut result = answer.result(self.name, &figures);
+        if self.options.verify_reduction && choice.method.reduction.is_some() {
+            let full = self.search_in_full(&choice, &wish)?;
+            fault = fault.or(self::fault(&full));
+            result.reduction_check = Some(ReductionCheck {
+                full_states: full.outcome.stats.states,
+                reduced_states: decision.outcome.stats.states,
+                agrees: full.outcome.evidence().is_some() == decision.outcome.evidence().is_some(),
+            });
+        }
+        let tgba = Arc::new(self.watched.claim.tgba().clone());
+        result.watcher = Some(Watcher::Claim(tgba, Arc::new(self.formulas.clone())));
+        result.chosen = choice.summary(&wish);
+        result.choice = choice.reasons.iter().map(ToString::to_string).collect();
+        Ok((result, fault))
+    }
+
+    /// What the user asked for.
+    pub(super) fn wish(&self) -> Wish {
+        Wish {
+            observer: self.options.observer,
+            search: self.options.search,
+            reduction: self.options.reduce,
+            store: self.options.store,
+            fair: !self.constraints.is_empty(),
+            fairness_by: self.options.fairness_by,
+            ignores_ends: self.at_deadlock() == AtDeadlock::Ignore,
+        }
+    }
+
+    /// What happens to runs that end.
+    pub(super) fn at_deadlock(&self) -> AtDeadlock {
+        if self.watched.ignores_ends { AtDeadlock::Ignore } else { self.options.at_deadlock }
+    }
+
+    /// How to search, besides the method.
+    fn settings(&self) -> Settings<'d> {
+        Settings {
+            at_deadlock: self.at_deadlock(),
+            orders: self.options.orders,
+            work_set: self.options.order.work_set(),
+            fairness: &self.constraints.unnamed,
+            ..Settings::default()
+        }
+    }
+
+    fn refuse(&self, why: Refusal) -> Trouble {
+        Trouble::refused(self.name, why)
+    }
+
+    /// Completes what the user asked for.
+    pub(super) fn choose(&mut self, wish: &Wish) -> Result<Choice, Trouble> {
+        let choice = wish.complete(&mut self.watched.claim, &mut self.clock.budget());
+        choice.map_err(|why| self.refuse(why))
+    }
+
+    /// Searches for a run that the claim accepts.
+    pub(super) fn search(&mut self, method: Method) -> Result<Decision, Trouble> {
+        let settings = self.settings();
+        let found = match &self.watched.simplified {
+            Some(_) => self.watched.search_simpler(method, &settings, self.clock)?,
+            None => self.watched.claim.search(&self.view.system, method, &settings, &mut self.clock.budget()),
+        };
+        found.map_err(|why| self.refuse(why))
+    }
+
+    /// With a shorter run, if that was asked for and there is one.
+    fn shorten(&self, mut decision: Decision) -> Decision {
+        let Some(found) = decision.outcome.evidence().filter(|_| self.options.shortest) else {
+            return decision;
+        };
+        let system = &*self.view.system;
+        let mut budget = self.clock.budget();
+        if found.violation == Violation::Deadlock && self.options.at_deadlock == AtDeadlock::Error {
+            let mut store = Exact::new(system.width(), budget.max_bytes);
+            let explored = bfs::search(system, &mut store, &[Goal::Deadlock], &mut budget);
+            if let Some(run) = explored.violations.into_iter().flatten().next() {
+                let shorter = Evidence { run, observer_states: Vec::new(), ..found.clone() };
+                decision.outcome.stop = Some(ProductStop::Found(shorter));
+            }
+            return decision;
+        }
+        // A shortest run by value may be one that ends, of which only the automaton as it was written
+        // knows whether it is accepted.
+        if found.violation == Violation::Deadlock || self.watched.claim.owns_deadlocks() {
+            return decision;
+        }
+        let length = match found.violation {
+            Violation::AtOnce => check::walk::to_lasso(system, &found.run).map(|(run, _)| run),
+            _ => Some(found.run.clone()),
+        };
+        let length = length.map_or(usize::MAX, |run| run.actions.len());
+        if let Some(shorter) = self.watched.claim.shortest(system, &self.settings(), &mut budget)
+            && shorter.run.actions.len() < length
+        {
+            // The observer's states would be those of another automaton.
+            let shorter = Evidence { observer_states: Vec::new(), ..shorter };
+            decision.outcome.stop = Some(ProductStop::Found(shorter));
+        }
+        decision
+    }
+
+    /// Checks the closure under stuttering with reduction [holzmann.96.closure]. Nothing if that does not
+    /// decide the matter.
+    fn search_closure(
+        &mut self,
+        wish: &Wish,
+        notes: &mut Vec<String>,
+    ) -> Result<Option<(Choice, Decision)>, Trouble> {
+        if self.watched.claim.owns_deadlocks() {
+            notes.push("its deadlock states have no closure: checked without reduction".to_owned());
+            return Ok(None);
+        }
+        let mut closed = match self.watched.closure(self.clock) {
+            Ok(closed) => closed,
+            Err(GaveUp::Limit(limit)) => return Err(limit.into()),
+            Err(GaveUp::TooLarge(_)) => {
+                notes.push("its stutter closure is too large: checked without reduction".to_owned());
+                return Ok(None);
+            }
+        };
+        let (choice, decision) = self.search_closed(&mut closed, wish)?;
+        if let Some(evidence) = decision.outcome.evidence()
+            && self.show(evidence).is_err()
+        {
+            notes.push("it is not closed under stuttering: checked again without reduction".to_owned());
+            return Ok(None);
+        }
+        let decision = self.shorten(decision);
+        Ok(Some((choice, decision)))
+    }
+
+    /// Searches for a run that the closure accepts.
+    pub(super) fn search_closed(
+        &self,
+        closed: &mut Claim,
+        wish: &Wish,
+    ) -> Result<(Choice, Decision), Trouble> {
+        let choice = wish.complete(closed, &mut self.clock.budget()).map_err(|why| self.refuse(why))?;
+        let system = &self.view.system;
+        let found = closed.search(system, choice.method, &self.settings(), &mut self.clock.budget());
+        Ok((choice, found.map_err(|why| self.refuse(why))?))
+    }
+
+    /// The same check without reduction.
+    fn search_in_full(&mut self, choice: &Choice, wish: &Wish) -> Result<Decision, Trouble> {
+        let mut method = Method { reduction: None, ..choice.method };
+        if self.watched.claim.proof().is_none() {
+            // The closure was checked, maybe by an observer that the claim itself cannot have.
+            method = self.choose(&wish.unreduced())?.method;
+        }
+        self.watched.simplified = None;
+        self.search(method)
+    }
+
+    /// A violation is reported only if the judge of evidence agrees.
+    fn judge(&self, decision: &Decision) -> Answer {
+        let outcome = &decision.outcome;
+        match &outcome.stop {
+            None => match outcome.coverage {
+                Some(coverage) => Answer::unknown(coverage_reason(coverage)),
+                None => Answer::holds(None),
+            },
+            Some(ProductStop::Limit(limit)) => Answer::limit(*limit),
+            Some(ProductStop::NoRun) => Answer::lost(),
+            Some(ProductStop::Fault(error, run)) => Answer::faulty(self.view, error, run, self.clock),
+            Some(ProductStop::Found(evidence)) => self.show(evidence).unwrap_or_else(Answer::unknown),
+        }
+    }
+
+    /// What a run is said to show: by the formula's own semantics, or by the automaton as it was written.
+    fn claimed(&self) -> Option<Question<'_>> {
+        let Watched { formula, propositions, claim, .. } = &*self.watched;
+        match *formula {
+            Some(formula) => Some(Question::Formula { formulas: self.formulas, formula, propositions }),
+            None => claim.written().map(|automaton| Question::Claim { automaton, propositions }),
+        }
+    }
+
+    /// Judges evidence, and shows it.
+    pub(super) fn show(&self, evidence: &Evidence) -> Result<Answer, String> {
+        let Evidence { violation, run, cycle_start, .. } = evidence;
+        let deadlock_is_error = self.options.at_deadlock == AtDeadlock::Error;
+        let mut question = self.claimed().ok_or("internal error, please report it: nothing is claimed")?;
+        let (run, ending) = match (violation, cycle_start) {
+            (Violation::AtOnce, _) => match check::walk::to_lasso(&*self.view.system, run) {
+                Some((run, start)) => (run, Ending::Cycle(start)),
+                // It goes on for very long, maybe without ever coming back: in an unbounded net.
+                None => (run.clone(), Ending::Open),
+            },
+            (_, Some(start)) => (run.clone(), Ending::Cycle(*start)),
+            (_, None) => {
+                if deadlock_is_error || !self.watched.claim.owns_deadlocks() {
+                    question = Question::Deadlock;
+                }
+                (run.clone(), Ending::Deadlock)
+            }
+        };
+        let fair = &self.constraints.named;
+        let claimed = replay::Evidence { fair_to: fair, ..replay::Evidence::new(&run, ending) };
+        let judged = judge(self.view, &question, &claimed, self.clock)?;
+        let (kind, target, reason) = match ending {
+            Ending::Cycle(_) => (Kind::Lasso, Target::Deadlock, None),
+            Ending::Open => (Kind::Prefix, Target::Violation, Some("whatever follows")),
+            Ending::Deadlock if deadlock_is_error => {
+                (Kind::Deadlock, Target::Deadlock, Some("the system comes to a deadlock"))
+            }
+            Ending::Deadlock => (Kind::Deadlock, Target::Deadlock, Some("it accepts that the run ends")),
+        };
+        let text = |&(prop, expr): &(Prop, ExprId)| (self.formulas.text(prop).to_owned(), expr);
+        let propositions = self.watched.propositions.iter().map(text).collect();
+        let trace = Trace::new(self.view.clone(), judged.replayed)
+            .with_propositions(propositions)
+            .with_observer(evidence.observer_states.clone(), Vec::new());
+        let cycle_start = match ending {
+            Ending::Cycle(start) => Some(start),
+            Ending::Open | Ending::Deadlock => None,
+        };
+        let fairness = FairTo::each(fair, &judged.fairness);
+        let found = Counterexample { cycle_start, fairness, ..Counterexample::finite(kind, target, trace) };
+        Ok(Answer::shown(found, reason.map(str::to_owned)))
+    }
+}
+
+/// With the run on the original model.
+pub(crate) fn on_original(simpler: &Simpler, mut decision: Decision) -> Decision {
+    if let Some(ProductStop::Found(evidence)) = &decision.outcome.stop {
+        decision.outcome.stop = match original_evidence(simpler, evidence) {
+            Some(evidence) => Some(ProductStop::Found(evidence)),
+            None => Some(ProductStop::NoRun),
+        };
+    }
+    decision
+}
+
+/// A run of a simpler model as one of the original. What the observer did is not known there.
+fn original_evidence(simpler: &Simpler, evidence: &Evidence) -> Option<Evidence> {
+    let Evidence { run, cycle_start, .. } = evidence;
+    let (run, cycle_start) = match *cycle_start {
+        Some(start) if start < run.actions.len() => {
+            let (prefix, cycle) = run.actions.split_at(start);
+            let prefix = Run { initial: run.initial, actions: prefix.to_vec() };
+            let mut whole = simpler.back.run(&prefix, false)?;
+            let start = whole.actions.len();
+            whole.actions.extend(simpler.back.part(cycle));
+            (whole, Some(start))
+        }
+        // The last state repeats for ever: it is a deadlock.
+        Some(_) => {
+            let whole = simpler.back.run(run, true)?;
+            let start = whole.actions.len();
+            (whole, Some(start))
+        }
+        None => (simpler.back.run(run, false)?, None),
+    };
+    Some(Evidence { run, cycle_start, observer_states: Vec::new(), ..evidence.clone() })
+}
+
+/// How the model goes wrong, if it does.
+pub(super) fn fault(decision: &Decision) -> Option<StepError> {
+    match &decision.outcome.stop {
+        Some(ProductStop::Fault(error, _)) => Some(*error),
+        _ => None,
+    }
+}

@@ -1,0 +1,336 @@
+//! Questions about states: deadlocks, invariants, what is possible, assertions and end states.
+//!
+//! Without reduction, one exploration answers all questions about one system; with it, each has its own, on
+//! a simpler model if there is one. Assertions and end states share an exploration, too; if an assertion fails
+//! there, end states are looked for in another one, in which assertions are not looked at.
+
+use base::{Budget, Diagnostic};
+use check::method::StoreKind;
+use check::reduced::Reduced;
+use check::{Bitstate, Exact, Exploration, Goal, Space, Stop, search, store};
+use language::{Model, Preserve, PropertyKind, Purpose, Simpler, View};
+use model::{ActionSystem, Expr, ExprId, StepError, System as _, UnaryOp};
+use report::outcome::{Kind, ReductionCheck, Target};
+use report::{PropertyResult, Verdict};
+
+use super::Asked;
+use crate::answer::{Answer, Figures, coverage_reason};
+use crate::clock::Clock;
+use crate::error::Trouble;
+use crate::options::{Options, Order};
+use crate::session::{Attempt, refining};
+
+/// What is looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Aim {
+    /// A state in which nothing can happen.
+    Deadlock,
+    /// A state in which this is false.
+    False(ExprId),
+}
+
+impl Aim {
+    /// The aim that answers a question, and whether the answer is the other way round: what is possible is
+    /// what is not always false.
+    pub(crate) fn of(kind: &PropertyKind, system: &mut ActionSystem) -> Option<(Aim, bool)> {
+        match *kind {
+            PropertyKind::DeadlockFree => Some((Aim::Deadlock, false)),
+            PropertyKind::Invariant(expr) => Some((Aim::False(expr), false)),
+            PropertyKind::Possible(expr) => Some((Aim::False(system.exprs.unary(UnaryOp::Not, expr)), true)),
+            _ => None,
+        }
+    }
+
+    /// The same for a search.
+    pub(crate) fn goal(self, name: &str, system: &mut ActionSystem) -> Goal {
+        match self {
+            Aim::Deadlock => Goal::Deadlock,
+            Aim::False(expr) => Goal::Invariant(system.add_proposition(name, expr)),
+        }
+    }
+
+    /// What a run to it is said to show.
+    pub(crate) fn claim(self) -> replay::Question<'static> {
+        match self {
+            Aim::Deadlock => replay::Question::Deadlock,
+            Aim::False(expr) => replay::Question::Violates(expr),
+        }
+    }
+}
+
+/// An exploration that answers questions, and the system on which its runs are judged.
+struct Explored {
+    exploration: Exploration,
+    view: View,
+    figures: Figures,
+}
+
+/// Decides questions about states, in one exploration or in one each.
+pub(super) fn decide(
+    asked: &mut Asked<'_>,
+    job: &[usize],
+    options: &Options,
+    clock: &Clock<'_>,
+) -> Result<Attempt<Vec<PropertyResult>>, Trouble> {
+    let aims: Vec<(String, Aim, bool)> = job.iter().filter_map(|&index| asked.aim(index)).collect();
+    if options.reduces_states() {
+        let mut results = Vec::new();
+        for (name, aim, is_possible) in &aims {
+            let explored = match explore_reduced(asked.model(), name, *aim, options, clock)? {
+                Attempt::Done(explored) => explored,
+                Attempt::TooSmall(error) => return Ok(Attempt::TooSmall(error)),
+            };
+            let mut result = explored.result(name, *aim, 0, *is_possible, clock);
+            if options.verify_reduction {
+                let full = match explore_all(asked.model(), &[(name, *aim)], options, clock)? {
+                    Attempt::Done(full) => full,
+                    Attempt::TooSmall(error) => return Ok(Attempt::TooSmall(error)),
+                };
+                result.reduction_check = Some(explored.compare(&full, *aim));
+            }
+            results.push(result);
+        }
+        return Ok(Attempt::Done(results));
+    }
+    let goals: Vec<(&str, Aim)> = aims.iter().map(|(name, aim, _)| (name.as_str(), *aim)).collect();
+    let explored = match explore_all(asked.model(), &goals, options, clock)? {
+        Attempt::Done(explored) => explored,
+        Attempt::TooSmall(error) => return Ok(Attempt::TooSmall(error)),
+    };
+    let answer = |(number, (name, aim, is_possible)): (usize, &(String, Aim, bool))| {
+        explored.result(name, *aim, number, *is_possible, clock)
+    };
+    Ok(Attempt::Done(aims.iter().enumerate().map(answer).collect()))
+}
+
+/// Explores everything, looking for all aims at once.
+fn explore_all(
+    model: &mut dyn Model,
+    aims: &[(&str, Aim)],
+    options: &Options,
+    clock: &Clock<'_>,
+) -> Result<Attempt<Explored>, Trouble> {
+    let start = clock.seconds();
+    let system = model.parts().0;
+    let goals: Vec<Goal> = aims.iter().map(|(name, aim)| aim.goal(name, system)).collect();
+    let view = model.view(Purpose::Runs, &mut clock.budget())?;
+    let exploration = explore(&*view.system, &goals, options, &mut clock.budget())?;
+    if let Some(error) = fault(&exploration).filter(|error| model.can_refine(error)) {
+        return Ok(Attempt::TooSmall(error));
+    }
+    let figures = Figures::of_states(&exploration.stats, false, options, clock.seconds() - start);
+    Ok(Attempt::Done(Explored { exploration, view, figures }))
+}
+
+/// Looks for one aim with reduction, in a simpler model if there is one.
+fn explore_reduced(
+    model: &mut dyn Model,
+    name: &str,
+    aim: Aim,
+    options: &Options,
+    clock: &Clock<'_>,
+) -> Result<Attempt<Explored>, Trouble> {
+    let start = clock.seconds();
+    let simplified = Simplified::new(model, aim, options, clock);
+    let (exploration, purpose) = match simplified {
+        Some(mut simplified) => (simplified.find(options, clock)?, Purpose::Replay),
+        None => {
+            let goal = aim.goal(name, model.parts().0);
+            let view = model.view(Purpose::Runs, &mut clock.budget())?;
+            let exploration = find(&view.system, goal, options, clock)?;
+            if let Some(error) = fault(&exploration).filter(|error| model.can_refine(error)) {
+                return Ok(Attempt::TooSmall(error));
+            }
+            (exploration, Purpose::Runs)
+        }
+    };
+    let view = model.view(purpose, &mut clock.budget())?;
+    let figures = Figures::of_states(&exploration.stats, true, options, clock.seconds() - start);
+    Ok(Attempt::Done(Explored { exploration, view, figures }))
+}
+
+/// An aim in a simpler model.
+pub(crate) struct Simplified {
+    simpler: Simpler,
+    aim: Aim,
+}
+
+impl Simplified {
+    /// Nothing if no model is simpler.
+    pub(crate) fn new(
+        model: &mut dyn Model,
+        aim: Aim,
+        options: &Options,
+        clock: &Clock<'_>,
+    ) -> Option<Simplified> {
+        let (preserve, about) = match aim {
+            Aim::Deadlock => (Preserve::Deadlocks, Vec::new()),
+            Aim::False(expr) => (Preserve::Reachability, vec![expr]),
+        };
+        let simpler = model.simplify(preserve, &about, &options.structural, &mut clock.budget())?;
+        let aim = simpler.exprs.first().map_or(Aim::Deadlock, |&expr| Aim::False(expr));
+        Some(Simplified { simpler, aim })
+    }
+
+    /// Looks for it with reduction; runs are those of the original model.
+    pub(crate) fn find(&mut self, options: &Options, clock: &Clock<'_>) -> Result<Exploration, Trouble> {
+        let aim = self.aim;
+        let mut exploration = refining(&mut self.simpler.model, clock, |model| {
+            let goal = aim.goal("", model.parts().0);
+            let view = model.view(Purpose::Runs, &mut clock.budget())?;
+            let exploration = find(&view.system, goal, options, clock)?;
+            Ok(match fault(&exploration).filter(|error| model.can_refine(error)) {
+                Some(error) => Attempt::TooSmall(error),
+                None => Attempt::Done(exploration),
+            })
+        })?;
+        for run in exploration.violations.iter_mut().flatten() {
+            // A run that cannot be brought back does not stand up to replay.
+            *run = self.simpler.back.run(run, aim == Aim::Deadlock).unwrap_or_default();
+        }
+        Ok(exploration)
+    }
+}
+
+/// Looks for a goal with reduction.
+pub(crate) fn find(
+    system: &ActionSystem,
+    goal: Goal,
+    options: &Options,
+    clock: &Clock<'_>,
+) -> Result<Exploration, Trouble> {
+    let mut budget = clock.budget();
+    let reduced = match goal {
+        Goal::Deadlock => Reduced::for_deadlocks(system, &mut budget),
+        Goal::Invariant(number) => Reduced::for_invariant(system, number, &mut budget),
+    };
+    match reduced {
+        Ok(reduced) => explore(&reduced, &[goal], options, &mut budget),
+        Err(limit) => Ok(Exploration::limited(1, limit)),
+    }
+}
+
+/// Explores with the search and the store that were asked for.
+pub(crate) fn explore<S: Space>(
+    space: &S,
+    goals: &[Goal],
+    options: &Options,
+    budget: &mut Budget<'_>,
+) -> Result<Exploration, Trouble> {
+    let width = space.whole().width();
+    Ok(match options.store {
+        StoreKind::Exact => {
+            let mut store = Exact::new(width, budget.max_bytes);
+            match options.order {
+                Order::Bfs => search::bfs::search(space, &mut store, goals, budget),
+                Order::Dfs => search::dfs::search(space, &mut store, goals, budget),
+            }
+        }
+        StoreKind::Bitstate { bytes, n_hashes } => {
+            let bits = if bytes > budget.max_bytes { None } else { Bitstate::new(bytes, n_hashes) };
+            let mut bits = bits.ok_or_else(|| no_bits(bytes, budget.max_bytes))?;
+            match options.order {
+                Order::Bfs => {
+                    let mut queue = store::Queue::new(bits, width);
+                    search::bfs::search(space, &mut queue, goals, budget)
+                }
+                Order::Dfs => search::dfs::search(space, &mut bits, goals, budget),
+            }
+        }
+    })
+}
+
+/// Why there is no array of bits.
+pub(crate) fn no_bits(bytes: u64, max_bytes: u64) -> Diagnostic {
+    let size = report::human_bytes(bytes);
+    let error = |message: String| Diagnostic::error("bitstate-size", message);
+    match bytes > max_bytes {
+        true => error(format!("a bit array of {size} does not fit the memory limit"))
+            .with_help("choose a smaller one"),
+        false => error(format!("a bit array of {size} cannot be allocated")),
+    }
+}
+
+/// How the model goes wrong, if it does.
+pub(crate) fn fault(exploration: &Exploration) -> Option<StepError> {
+    match &exploration.stop {
+        Some(Stop::Fault(error, _)) => Some(*error),
+        _ => exploration.faults.iter().flatten().map(|(error, _)| *error).next(),
+    }
+}
+
+impl Explored {
+    fn result(
+        &self,
+        name: &str,
+        aim: Aim,
+        number: usize,
+        is_possible: bool,
+        clock: &Clock<'_>,
+    ) -> PropertyResult {
+        let answer = self.answer(aim, number, clock);
+        let answer = if is_possible { witness(answer) } else { answer };
+        answer.result(name, &self.figures)
+    }
+
+    /// A violation is reported only if the judge of evidence agrees.
+    fn answer(&self, aim: Aim, number: usize, clock: &Clock<'_>) -> Answer {
+        let Exploration { violations, faults, stop, coverage, .. } = &self.exploration;
+        match (&violations[number], &faults[number], stop) {
+            (Some(run), _, _) => {
+                let (kind, target) = match aim {
+                    Aim::Deadlock => (Kind::Deadlock, Target::Deadlock),
+                    Aim::False(_) => (Kind::Prefix, Target::Violation),
+                };
+                Answer::violated(&self.view, run, aim.claim(), kind, target, clock)
+            }
+            (None, Some((error, run)), _) | (None, None, Some(Stop::Fault(error, run))) => {
+                Answer::faulty(&self.view, error, run, clock)
+            }
+            (None, None, Some(Stop::Limit(limit))) => Answer::limit(*limit),
+            (None, None, Some(Stop::AllViolated) | None) => match coverage {
+                Some(coverage) => Answer::unknown(coverage_reason(*coverage)),
+                None => Answer::holds(self.vacuous(aim)),
+            },
+        }
+    }
+
+    /// An invariant that does not look at the state says nothing.
+    fn vacuous(&self, aim: Aim) -> Option<String> {
+        let Aim::False(expr) = aim else { return None };
+        let is_constant = matches!(self.view.system.exprs.get(expr), Expr::Int(_));
+        is_constant.then(|| "vacuous: the invariant is constant".to_owned())
+    }
+
+    /// Compares an exploration that was reduced with one that was not.
+    fn compare(&self, full: &Explored, aim: Aim) -> ReductionCheck {
+        let (ours, theirs) = (&self.exploration, &full.exploration);
+        let found = |exploration: &Exploration| exploration.violations[0].is_some();
+        // Where both have seen everything, a search for deadlocks has counted them.
+        let comparable = aim == Aim::Deadlock && ours.stop.is_none() && theirs.stop.is_none();
+        ReductionCheck {
+            full_states: theirs.stats.states,
+            reduced_states: ours.stats.states,
+            agrees: found(ours) == found(theirs)
+                && (!comparable || ours.stats.deadlocks == theirs.stats.deadlocks),
+        }
+    }
+}
+
+/// The answer about what is possible, from that about its being impossible.
+fn witness(mut answer: Answer) -> Answer {
+    match answer.verdict {
+        Verdict::Violated => {
+            answer.verdict = Verdict::Holds;
+            if let Some(run) = &mut answer.counterexample {
+                run.target = Target::Truth;
+            }
+        }
+        Verdict::Holds => {
+            answer.verdict = Verdict::Violated;
+            answer.reason = Some("it is true nowhere".to_owned());
+        }
+        Verdict::Unknown => {}
+    }
+    answer
+}

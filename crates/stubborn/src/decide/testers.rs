@@ -1,0 +1,185 @@
+//! Testers and specifications.
+
+use std::sync::Arc;
+
+use base::Diagnostic;
+use check::choice::Wish;
+use check::decide::{Decision, Settings, TesterClaim};
+use check::rules::Rule;
+use check::search::{Evidence, ProductStop, Violation};
+use language::{Observed, PropertyKind, Purpose, View};
+use replay::{Ending, Question, TesterClaim as Illegal};
+use report::method::Fairness;
+use report::outcome::{Counterexample, FairTo, Kind, ReductionCheck, Target, Watcher};
+use report::{PropertyResult, Trace};
+
+use super::Asked;
+use crate::answer::{Answer, Figures, coverage_reason, judge};
+use crate::clock::Clock;
+use crate::error::Trouble;
+use crate::fairness::Constraints;
+use crate::options::Options;
+use crate::session::Attempt;
+
+/// The tester of a specification may have this many states and transitions.
+const MAX_TESTER_SIZE: usize = 2_000_000;
+
+/// Decides whether the system does what a tester calls illegal.
+pub(super) fn decide(
+    asked: &mut Asked<'_>,
+    task: usize,
+    options: &Options,
+    clock: &Clock<'_>,
+) -> Result<Attempt<Vec<PropertyResult>>, Trouble> {
+    let name = asked.name(task).to_owned();
+    let observed = match asked.property(task) {
+        PropertyKind::Tester(observed) => observed.clone(),
+        PropertyKind::Spec(observed) => {
+            let Ok(process) = observed.process.to_tester(MAX_TESTER_SIZE, &mut clock.budget()) else {
+                let message = format!("the tester of spec `{name}` would be too large");
+                return Err(Diagnostic::error("too-large", message).into());
+            };
+            Observed { process, labels: observed.labels.clone() }
+        }
+        _ => return Ok(Attempt::Done(Vec::new())),
+    };
+    let constraints = Constraints::new(asked.model(), &options.fair)?;
+    let view = asked.model().view(Purpose::Runs, &mut clock.budget())?;
+    let Observed { process: tester, labels } = &observed;
+    let claim = TesterClaim::new(tester, labels);
+    let wish = Wish {
+        reduction: options.reduce,
+        store: options.store,
+        fair: !constraints.is_empty(),
+        fairness_by: options.fairness_by,
+        ..Wish::default()
+    };
+    let choice = match wish.complete_for_tester(&claim) {
+        Ok(choice) => choice,
+        Err(refusal) if refusal == Rule::TesterReduction.into() => {
+            let result = Answer::unknown(refusal.to_string()).result(&name, &Figures::none());
+            return Ok(Attempt::Done(vec![PropertyResult { refusal: Some(refusal), ..result }]));
+        }
+        Err(refusal) => return Err(Trouble::refused(&name, refusal)),
+    };
+    let start = clock.seconds();
+    let settings = Settings {
+        work_set: options.order.work_set(),
+        fairness: &constraints.unnamed,
+        ..Settings::default()
+    };
+    let search = |method| {
+        let found = claim.search(&view.system, method, &settings, &mut clock.budget());
+        found.map_err(|refusal| Trouble::refused(&name, refusal))
+    };
+    let decision = search(choice.method)?;
+    if let Some(ProductStop::Fault(error, _)) = &decision.outcome.stop
+        && asked.model().can_refine(error)
+    {
+        return Ok(Attempt::TooSmall(*error));
+    }
+    let is_fair = !constraints.is_empty() && claim.is_about_infinite_runs();
+    let kind = if is_fair { constraints.kind() } else { Fairness::None };
+    let figures = Figures::of_product(&choice.method, kind, &decision, clock.seconds() - start);
+    let testing = Testing { view: &view, observed: &observed, constraints: &constraints, is_fair, clock };
+    let mut result = testing.judge(&decision).result(&name, &figures);
+    result.watcher = Some(Watcher::Tester(Arc::new(tester.clone())));
+    if choice.method.reduction.is_some() && options.verify_reduction {
+        let full = search(check::method::Method { reduction: None, ..choice.method })?;
+        result.reduction_check = Some(ReductionCheck {
+            full_states: full.outcome.stats.states,
+            reduced_states: decision.outcome.stats.states,
+            agrees: full.outcome.evidence().is_some() == decision.outcome.evidence().is_some(),
+        });
+    }
+    Ok(Attempt::Done(vec![result]))
+}
+
+/// A tester, and what its runs are judged by.
+struct Testing<'t> {
+    view: &'t View,
+    observed: &'t Observed<automata::Tester>,
+    constraints: &'t Constraints,
+    is_fair: bool,
+    clock: &'t Clock<'t>,
+}
+
+impl Testing<'_> {
+    fn judge(&self, decision: &Decision) -> Answer {
+        match &decision.outcome.stop {
+            Some(ProductStop::Found(evidence)) => self.violated(evidence),
+            Some(ProductStop::Limit(limit)) => Answer::limit(*limit),
+            Some(ProductStop::Fault(error, run)) => Answer::faulty(self.view, error, run, self.clock),
+            Some(ProductStop::NoRun) => Answer::lost(),
+            None => match decision.outcome.coverage {
+                Some(coverage) => Answer::unknown(coverage_reason(coverage)),
+                None => Answer::holds(self.vacuous()),
+            },
+        }
+    }
+
+    /// A tester without special states calls nothing illegal.
+    fn vacuous(&self) -> Option<String> {
+        let is_special = |state: &automata::tester::State| {
+            state.reject || state.deadlock || state.livelock || state.infinite
+        };
+        let special = self.observed.process.states.iter().any(is_special);
+        (!special)
+            .then(|| "vacuous: the tester has no reject, deadlock, livelock or infinite state".to_owned())
+    }
+
+    /// A violation is reported only if the judge of evidence agrees.
+    fn violated(&self, evidence: &Evidence) -> Answer {
+        let Observed { process: tester, labels } = self.observed;
+        let Evidence { violation, run, cycle_start, observer_states } = evidence;
+        let name = |state: u32| tester.states[state as usize].name.clone();
+        let state = name(evidence.observer_state());
+        let (claim, kind, target, reason) = match violation {
+            Violation::AtOnce => (
+                Illegal::IllegalTrace,
+                Kind::Prefix,
+                Target::Violation,
+                format!("illegal trace: the tester reaches `{state}`"),
+            ),
+            Violation::Deadlock => (
+                Illegal::StableFailure,
+                Kind::Deadlock,
+                Target::Refusal,
+                format!("illegal stable failure: the system refuses what the tester needs in `{state}`"),
+            ),
+            Violation::Livelock => (
+                Illegal::Divergence,
+                Kind::Lasso,
+                Target::Violation,
+                format!("illegal divergence: the tester waits for ever in `{state}`"),
+            ),
+            Violation::Cycle => (
+                Illegal::InfiniteTrace,
+                Kind::Lasso,
+                Target::Violation,
+                "illegal infinite trace: the tester leaves infinite states infinitely often".to_owned(),
+            ),
+        };
+        let ending = match (violation, *cycle_start) {
+            (_, Some(start)) => Ending::Cycle(start),
+            (Violation::Deadlock, None) => Ending::Deadlock,
+            (_, None) => Ending::Open,
+        };
+        let fair = if self.is_fair { &self.constraints.named[..] } else { &[] };
+        let evidence = replay::Evidence { fair_to: fair, ..replay::Evidence::new(run, ending) };
+        match judge(self.view, &Question::Tester { tester, labels, claim }, &evidence, self.clock) {
+            Ok(judged) => {
+                let names = tester.states.iter().map(|state| state.name.clone()).collect();
+                let trace = Trace::new(self.view.clone(), judged.replayed)
+                    .with_observer(observer_states.clone(), names);
+                let counterexample = Counterexample {
+                    cycle_start: *cycle_start,
+                    fairness: FairTo::each(fair, &judged.fairness),
+                    ..Counterexample::finite(kind, target, trace)
+                };
+                Answer::shown(counterexample, Some(reason))
+            }
+            Err(why) => Answer::unknown(why),
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! Passes that say nothing.
+//!
+//! A formula may hold because of what never happens: there is no infinite run, an antecedent is never
+//! true, or a proposition never changes and it would hold if that had the other value, too. What the
+//! search has met rules most of that out; the rest is asked of the system, as a formula of its own. All of
+//! that together may take as long and store as much as the search did, and a little more.
+
+use std::time::Duration;
+
+use automata::stutter::Proof;
+use check::choice::Wish;
+use check::decide::{Claim, Decision, Refusal, Settings};
+use check::product::AtDeadlock;
+use ltl::{Formula, Formulas, Node, Prop, Spelling};
+
+use super::runs::{Deciding, translate};
+use crate::clock::Clock;
+
+/// Larger formulas are not looked into.
+const MAX_DEPTH: u32 = 100;
+
+/// What may be spent at least.
+const MIN_STATES: u64 = 10_000;
+const MIN_SECONDS: f64 = 0.1;
+
+/// Why it says nothing that a property holds, if so. It was decided in so many seconds.
+pub(super) fn of_decision(question: &mut Deciding<'_>, decision: &Decision, seconds: f64) -> Option<String> {
+    let claim = &question.watched.claim;
+    let tgba = claim.tgba();
+    let accepts_nothing = tgba.states().all(|state| tgba.edges(state).is_empty());
+    if accepts_nothing && !claim.owns_deadlocks() {
+        return Some("vacuous: no word violates it".to_owned());
+    }
+    let formula = question.watched.formula;
+    let at_deadlock = question.at_deadlock();
+    let clock = question.clock.for_at_most(Duration::from_secs_f64(seconds.max(MIN_SECONDS)));
+    let states_left = decision.outcome.stats.states + MIN_STATES;
+    let mut doubt = Doubt { question, decision, at_deadlock, clock: &clock, states_left };
+    if at_deadlock == AtDeadlock::Ignore && doubt.has_no_run() {
+        return Some("vacuous: there is no infinite run".to_owned());
+    }
+    let formula = formula?;
+    if doubt.question.formulas.depth(formula) > MAX_DEPTH || decision.outcome.coverage.is_some() {
+        return None;
+    }
+    doubt.antecedent(formula).or_else(|| doubt.constant(formula))
+}
+
+struct Doubt<'d, 'q> {
+    question: &'d mut Deciding<'q>,
+    decision: &'d Decision,
+    at_deadlock: AtDeadlock,
+    clock: &'d Clock<'d>,
+    /// States that may still be stored.
+    states_left: u64,
+}
+
+impl Doubt<'_, '_> {
+    /// Whether it is known that all runs end.
+    fn has_no_run(&mut self) -> bool {
+        let never = self.question.formulas.constant(false);
+        self.holds(never)
+    }
+
+    /// Of `G (a -> …)`, an `a` that is never true.
+    fn antecedent(&mut self, formula: Formula) -> Option<String> {
+        let formulas = &self.question.formulas;
+        let conjuncts = match formulas.node(formula) {
+            Node::And(operands) => operands.to_vec(),
+            _ => vec![formula],
+        };
+        let antecedent = |conjunct: &Formula| {
+            let Node::Globally(inside) = formulas.node(*conjunct) else { return None };
+            let Node::Implies(antecedent, _) = formulas.node(inside) else { return None };
+            formulas.classes(antecedent).is_propositional().then_some(antecedent)
+        };
+        let antecedents: Vec<Formula> = conjuncts.iter().filter_map(antecedent).collect();
+        for antecedent in antecedents {
+            let met = self.decision.valuations.iter().any(|values| self.is_true(antecedent, values));
+            let negation = self.question.formulas.not(antecedent);
+            let never = self.question.formulas.globally(negation);
+            if !met && self.holds(never) {
+                let text = self.question.formulas.display(antecedent, Spelling::Spin).to_string();
+                return Some(format!("vacuous: `{text}` is never true"));
+            }
+        }
+        None
+    }
+
+    /// A proposition that never changes, where the formula would hold with its other value, too. That comes
+    /// first: mostly it would not, and that is found out soon.
+    fn constant(&mut self, formula: Formula) -> Option<String> {
+        let propositions: Vec<Prop> =
+            self.question.watched.claim.propositions().iter().map(|(prop, _)| *prop).collect();
+        for (index, prop) in propositions.into_iter().enumerate() {
+            let values = &self.decision.valuations;
+            let value = values.first()?[index];
+            if values.iter().any(|values| values[index] != value) {
+                continue;
+            }
+            let formulas = &mut *self.question.formulas;
+            let literal = formulas.prop(prop);
+            let literal = if value { literal } else { formulas.not(literal) };
+            let always = formulas.globally(literal);
+            let otherwise = substitute(formulas, formula, prop, !value);
+            if self.holds(otherwise) && (always == formula || self.holds(always)) {
+                let text = self.question.formulas.text(prop);
+                return Some(format!("vacuous: `{text}` is always {value}, and it does not matter"));
+            }
+        }
+        None
+    }
+
+    fn is_true(&self, formula: Formula, values: &[bool]) -> bool {
+        let formulas = &self.question.formulas;
+        let holds = |formula: &Formula| self.is_true(*formula, values);
+        match formulas.node(formula) {
+            Node::True => true,
+            Node::Prop(prop) => {
+                let position =
+                    self.question.watched.claim.propositions().iter().position(|(known, _)| *known == prop);
+                // A proposition that the automaton does not look at may be anything.
+                position.is_none_or(|index| values[index])
+            }
+            Node::Not(inside) => !holds(&inside),
+            Node::And(operands) => operands.iter().all(holds),
+            Node::Or(operands) => operands.iter().any(holds),
+            Node::Implies(left, right) => !holds(&left) || holds(&right),
+            Node::Equivalent(left, right) => holds(&left) == holds(&right),
+            Node::Xor(left, right) => holds(&left) != holds(&right),
+            _ => false,
+        }
+    }
+
+    /// Whether a formula is known to hold.
+    fn holds(&mut self, formula: Formula) -> bool {
+        let formulas = &mut *self.question.formulas;
+        let negation = formulas.not(formula);
+        let Ok(tgba) = translate(formulas, negation, self.clock) else { return false };
+        let proof = Proof::of_next_free(formulas, formula);
+        let propositions = self.question.watched.claim.propositions().to_vec();
+        let mut claim = Claim::new(tgba, propositions, proof);
+        let wish = Wish { reduction: self.question.options.reduce, ..Wish::default() };
+        let mut budget = self.clock.budget();
+        let choice = match wish.complete(&mut claim, &mut budget) {
+            Err(Refusal::Rule(_)) => Wish::default().complete(&mut claim, &mut budget),
+            choice => choice,
+        };
+        let Ok(choice) = choice else { return false };
+        let settings = Settings { at_deadlock: self.at_deadlock, ..Settings::default() };
+        budget.max_states = budget.max_states.min(self.states_left);
+        let system = &self.question.view.system;
+        let Ok(decision) = claim.search(system, choice.method, &settings, &mut budget) else { return false };
+        self.states_left = self.states_left.saturating_sub(decision.outcome.stats.states);
+        decision.outcome.stop.is_none()
+    }
+}
+
+/// The formula with a value for a proposition.
+fn substitute(formulas: &mut Formulas, formula: Formula, prop: Prop, value: bool) -> Formula {
+    let operands = formulas.operands(formula).to_vec();
+    let op = formulas.op(formula);
+    if op == ltl::Op::Prop(prop) {
+        return formulas.constant(value);
+    }
+    let operands: Vec<Formula> =
+        operands.into_iter().map(|operand| substitute(formulas, operand, prop, value)).collect();
+    formulas.apply(op, &operands)
+}

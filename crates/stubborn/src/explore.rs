@@ -1,0 +1,206 @@
+//! Counts the states of a model, or of its product with an automaton.
+
+use std::path::Path;
+
+use base::{Diagnostic, Limit};
+use check::choice::Wish;
+use check::decide::{Decision, Settings};
+use check::method::ReductionWish;
+use check::search::ProductStop;
+use check::{Exact, Stats, Stop, search};
+use language::{Purpose, View};
+use model::{Run, StepError, System as _};
+use report::outcome::ProductInfo;
+use report::{ExploreReport, ModelInfo};
+
+use crate::Error;
+use crate::answer::limit_reason;
+use crate::clock::Clock;
+use crate::decide::Asked;
+use crate::decide::runs::Watched;
+use crate::decide::states::{explore, fault};
+use crate::error::Trouble;
+use crate::options::Options;
+use crate::question::Question;
+use crate::session::{Attempt, Session, refining};
+
+/// What was explored.
+pub struct Explored {
+    /// The figures.
+    pub report: ExploreReport,
+    /// The model went wrong at the end of this run.
+    pub fault: Option<(StepError, Run)>,
+    /// The share of states that was found, as estimated, if some may be missing.
+    pub coverage: Option<f64>,
+    /// All states, if they are wanted and all were found.
+    pub space: Option<Space>,
+}
+
+impl Explored {
+    /// Adds what is remarkable.
+    pub fn note(&mut self, note: &str) {
+        self.report.reason = Some(match self.report.reason.take() {
+            Some(reason) => format!("{reason}; {note}"),
+            None => note.to_owned(),
+        });
+    }
+}
+
+/// All states of a system.
+pub struct Space {
+    /// The system.
+    pub view: View,
+    /// Its states.
+    pub store: Exact,
+    /// Number of transitions.
+    pub n_transitions: u64,
+}
+
+impl Space {
+    /// For writing it.
+    pub fn to_report(&self) -> report::space::Space<'_> {
+        report::space::Space {
+            system: &self.view.system,
+            store: &self.store,
+            n_transitions: self.n_transitions,
+        }
+    }
+}
+
+/// The report about a model that could not be read within the limits.
+pub fn unread(file: &Path, limit: Limit) -> ExploreReport {
+    let reason = Some(format!("{} while the model was read", limit_reason(limit)));
+    ExploreReport { reason, ..ExploreReport::new(ModelInfo::unread(file.display().to_string())) }
+}
+
+/// What was counted.
+#[derive(Default)]
+struct Counted {
+    stats: Stats,
+    complete: bool,
+    fault: Option<(StepError, Run)>,
+    coverage: Option<f64>,
+    product: Option<ProductInfo>,
+    /// What was left out, or is remarkable.
+    notes: Vec<String>,
+    space: Option<Space>,
+}
+
+impl Session {
+    /// Counts the states; with a question about runs, those of the product with what watches them, all of it,
+    /// whether or not it holds. The states themselves are kept if they are wanted.
+    ///
+    /// # Errors
+    /// The question is wrong, or cannot be watched as was asked for.
+    pub fn explore(
+        &mut self,
+        question: Option<&Question>,
+        options: &Options,
+        keeps: bool,
+        clock: &Clock<'_>,
+    ) -> Result<Explored, Error> {
+        let clock = &self.clock(clock);
+        let questions: Vec<Question> = question.cloned().into_iter().collect();
+        let mut asked = Asked::new(self, &questions, options, clock)?;
+        let counted = match asked.tasks.len() {
+            0 => refining(&mut asked, clock, |asked| count_states(asked, options, keeps, clock)),
+            1 => refining(&mut asked, clock, |asked| count_product(asked, options, clock)),
+            n => {
+                let message = format!("there are {n} automata: give one");
+                Err(Diagnostic::error("usage", message).into())
+            }
+        };
+        let Counted { stats, complete, fault, coverage, product, notes, space } =
+            counted.map_err(|trouble| self.error(trouble))?;
+        let report = ExploreReport {
+            complete,
+            reason: (!notes.is_empty()).then(|| notes.join("; ")),
+            states: stats.states,
+            transitions: stats.transitions,
+            deadlocks: stats.deadlocks,
+            depth: stats.depth,
+            seconds: clock.seconds(),
+            peak_bytes: stats.peak_bytes,
+            product,
+            ..ExploreReport::new(self.info())
+        };
+        Ok(Explored { report, fault, coverage, space })
+    }
+}
+
+fn count_states(
+    asked: &mut Asked<'_>,
+    options: &Options,
+    keeps: bool,
+    clock: &Clock<'_>,
+) -> Result<Attempt<Counted>, Trouble> {
+    let model = &mut asked.session.model;
+    let mut budget = clock.budget();
+    let view = model.view(Purpose::Runs, &mut budget)?;
+    let (exploration, store) = if keeps {
+        let mut store = Exact::new(view.system.width(), budget.max_bytes);
+        (search::bfs::search(&*view.system, &mut store, &[], &mut budget), Some(store))
+    } else {
+        (explore(&*view.system, &[], options, &mut budget)?, None)
+    };
+    if let Some(error) = fault(&exploration).filter(|error| model.can_refine(error)) {
+        // With more room, from the beginning: counts are never wrong.
+        return Ok(Attempt::TooSmall(error));
+    }
+    let stats = exploration.stats;
+    let complete = exploration.stop.is_none() && exploration.coverage.is_none();
+    let n_transitions = stats.transitions;
+    let space = store.filter(|_| complete).map(|store| Space { view, store, n_transitions });
+    let coverage = exploration.coverage;
+    let mut counted = Counted { stats, complete, coverage, space, ..Counted::default() };
+    match exploration.stop {
+        Some(Stop::Limit(limit)) => counted.notes.push(limit_reason(limit)),
+        Some(Stop::Fault(error, run)) => counted.fault = Some((error, run)),
+        Some(Stop::AllViolated) | None => {}
+    }
+    if let Some(coverage) = coverage {
+        let percent = (coverage * 1e4).floor() / 100.0;
+        counted.notes.push(format!("bitstate may miss states: estimated coverage {percent} %"));
+    }
+    Ok(Attempt::Done(counted))
+}
+
+fn count_product(
+    asked: &mut Asked<'_>,
+    options: &Options,
+    clock: &Clock<'_>,
+) -> Result<Attempt<Counted>, Trouble> {
+    let name = asked.tasks[0].name.clone();
+    let kind = asked.property(0).clone();
+    let mut watched = match Watched::of(asked.model(), &kind, clock) {
+        Ok(watched) => watched,
+        Err(reason) => return Ok(Attempt::Done(Counted { notes: vec![reason], ..Counted::default() })),
+    };
+    let refuse = |why| Trouble::refused(&name, why);
+    let wish = Wish { observer: options.observer, reduction: ReductionWish::None, ..Wish::default() };
+    let observer = wish.complete(&mut watched.claim, &mut clock.budget()).map_err(refuse)?.method.observer;
+    let view = asked.model().view(Purpose::Runs, &mut clock.budget())?;
+    let counted = watched.claim.count(&view.system, observer, &Settings::default(), &mut clock.budget());
+    let Decision { outcome, observer_states, .. } = counted.map_err(refuse)?;
+    let mut counted = Counted {
+        stats: outcome.stats,
+        complete: outcome.stop.is_none(),
+        product: Some(ProductInfo {
+            observer: observer.into(),
+            system_states: outcome.system_states.unwrap_or(0),
+            observer_states,
+        }),
+        ..Counted::default()
+    };
+    match outcome.stop {
+        Some(ProductStop::Limit(limit)) => counted.notes.push(limit_reason(limit)),
+        Some(ProductStop::Fault(error, run)) => {
+            if asked.model().can_refine(&error) {
+                return Ok(Attempt::TooSmall(error));
+            }
+            counted.fault = Some((error, run));
+        }
+        Some(ProductStop::Found(_) | ProductStop::NoRun) | None => {}
+    }
+    Ok(Attempt::Done(counted))
+}

@@ -1,0 +1,103 @@
+//! Reads files: models, and everything that is asked in files.
+
+use std::fs;
+use std::io::Read as _;
+use std::path::Path;
+
+use automata::{AnyAutomaton, Unread, hoa, never};
+use base::{Budget, Diagnostic, SourceMap, suggest};
+use language::{File, Trouble};
+use ltl::Formulas;
+
+/// Reads a file of bounded size.
+///
+/// # Errors
+/// Why it cannot be read, with the name of a file beside it that may be meant.
+pub fn read(path: &Path) -> Result<Vec<u8>, Diagnostic> {
+    read_bytes(path).map_err(|reason| {
+        let message = format!("cannot read `{}`: {reason}", path.display());
+        let diagnostic = Diagnostic::error("cannot-read", message);
+        match neighbor(path) {
+            Some(name) => diagnostic.with_help(format!("did you mean `{name}`?")),
+            None => diagnostic,
+        }
+    })
+}
+
+/// Reads a file that a model in `folder` names; the error is the reason alone.
+pub(crate) fn read_beside(folder: &Path, name: &str) -> Result<Vec<u8>, String> {
+    let path = folder.join(name);
+    read_bytes(&path).map_err(|reason| match neighbor(&path) {
+        Some(near) => format!("{reason} (did you mean `{near}`?)"),
+        None => reason,
+    })
+}
+
+fn read_bytes(path: &Path) -> Result<Vec<u8>, String> {
+    let file = fs::File::open(path).map_err(|error| error.to_string())?;
+    if file.metadata().is_ok_and(|metadata| metadata.is_dir()) {
+        return Err("it is a folder".to_owned());
+    }
+    let mut bytes = Vec::new();
+    // One byte more than allowed is enough to know that there are too many.
+    let limit = SourceMap::MAX_BYTES as u64 + 1;
+    file.take(limit).read_to_end(&mut bytes).map_err(|error| error.to_string())?;
+    Ok(bytes)
+}
+
+/// A file beside a missing one with nearly the same name.
+fn neighbor(path: &Path) -> Option<String> {
+    if path.exists() {
+        return None;
+    }
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let mut names: Vec<String> = fs::read_dir(folder.unwrap_or(Path::new(".")))
+        .ok()?
+        .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+        .collect();
+    names.sort();
+    let nearest = suggest::nearest(path.file_name()?.to_str()?, names.iter().map(String::as_str))?;
+    Some(folder.map_or(nearest.into(), |folder| folder.join(nearest)).display().to_string())
+}
+
+/// A file with its name.
+pub(crate) fn file(path: &Path) -> Result<File, Diagnostic> {
+    Ok(File { name: path.display().to_string(), bytes: read(path)? })
+}
+
+/// The automata of a file with their names: several of any kind in the HOA format, or one never claim.
+///
+/// # Errors
+/// The file cannot be read, what is wrong with it, or the budget is spent.
+pub fn read_automata(
+    path: &Path,
+    formulas: &mut Formulas,
+    sources: &mut SourceMap,
+    budget: &mut Budget<'_>,
+) -> Result<Vec<(String, AnyAutomaton)>, Trouble> {
+    let name = path.display().to_string();
+    let source = sources.add(name.clone(), read(path)?)?;
+    let text = &sources.get(source).text;
+    let start = text.trim_start();
+    if start.starts_with("never") || start.starts_with("/*") {
+        return Ok(vec![(
+            name,
+            AnyAutomaton::Tgba(never::read(formulas, text, source, budget).map_err(unread)?),
+        )]);
+    }
+    let named =
+        |found: hoa::Named<AnyAutomaton>| (found.name.unwrap_or_else(|| name.clone()), found.automaton);
+    let found = hoa::read_any(formulas, text, source, budget).map_err(unread)?;
+    let found: Vec<(String, AnyAutomaton)> = found.into_iter().map(named).collect();
+    if found.is_empty() {
+        return Err(Diagnostic::error("no-automaton", format!("`{name}` contains no automaton")).into());
+    }
+    Ok(found)
+}
+
+fn unread(why: Unread) -> Trouble {
+    match why {
+        Unread::Wrong(diagnostic) => diagnostic.into(),
+        Unread::Limit(limit) => limit.into(),
+    }
+}

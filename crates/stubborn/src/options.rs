@@ -1,0 +1,169 @@
+//! How questions are answered: methods, fairness, limits. What is not said is chosen.
+
+use std::str::FromStr;
+
+use check::method::{FairnessBy, ObserverKind, ReductionWish, SearchKind, StoreKind};
+use check::product::{AtDeadlock, Orders};
+use check::search::one_pass::WorkSet;
+use language::Rules;
+
+use crate::clock::Limits;
+
+/// How questions are answered. The default is what suits the question best.
+///
+/// ```
+/// use stubborn::{Limits, Options};
+///
+/// let options = Options { fair: vec!["weak:P[*]".parse()?], ..Options::default() };
+/// let limited = Options { limits: Limits::default().memory(500_000_000), ..options };
+/// # Ok::<(), String>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// How far to go.
+    pub limits: Limits,
+    /// Which infinite runs count. If nothing is said, those that the file says.
+    pub fair: Vec<Fair>,
+    /// How fairness is decided.
+    pub fairness_by: FairnessBy,
+    /// What formulas say of a run that comes to a deadlock.
+    pub at_deadlock: AtDeadlock,
+    /// The automaton that watches a run, for formulas and claims.
+    pub observer: Option<ObserverKind>,
+    /// How accepted runs are looked for, for formulas and claims.
+    pub search: Option<SearchKind>,
+    /// Which interleavings are left out.
+    pub reduce: ReductionWish,
+    /// Which rules may make a model simpler before it is searched.
+    pub structural: Rules,
+    /// How states are kept.
+    pub store: StoreKind,
+    /// Breadth first, or depth first.
+    pub order: Order,
+    /// In which order the steps of a product are searched.
+    pub orders: Orders,
+    /// Whether the shortest run is looked for, for formulas and claims.
+    pub shortest: bool,
+    /// Whether everything is checked with and without reduction, and compared.
+    pub verify_reduction: bool,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            limits: Limits::default(),
+            fair: Vec::new(),
+            fairness_by: FairnessBy::Search,
+            at_deadlock: AtDeadlock::Stutter,
+            observer: None,
+            search: None,
+            reduce: ReductionWish::Auto,
+            structural: Rules::all(),
+            store: StoreKind::Exact,
+            order: Order::Bfs,
+            orders: Orders::default(),
+            shortest: false,
+            verify_reduction: false,
+        }
+    }
+}
+
+impl Options {
+    /// Whether deadlocks and invariants are looked for with reduction. By default not: runs are then
+    /// shortest, and all of them are found in one exploration.
+    pub(crate) fn reduces_states(&self) -> bool {
+        !matches!(self.reduce, ReductionWish::Auto | ReductionWish::None) || self.verify_reduction
+    }
+}
+
+/// Which states are looked at first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// Those that are nearest: runs are shortest.
+    Bfs,
+    /// Those that were met last.
+    Dfs,
+}
+
+impl Order {
+    /// The same for a search that keeps a set of work.
+    pub(crate) fn work_set(self) -> WorkSet {
+        match self {
+            Order::Bfs => WorkSet::Queue,
+            Order::Dfs => WorkSet::Stack,
+        }
+    }
+}
+
+/// A fairness assumption: `weak`, `strong`, `weak:P,Q[*]`, `strong-action:send`, or `none`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fair {
+    /// Strong, or weak.
+    pub strong: bool,
+    /// Who is treated fairly.
+    pub to: FairTo,
+}
+
+/// Who is treated fairly.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FairTo {
+    /// Nobody.
+    Nobody,
+    /// Each process.
+    AllProcesses,
+    /// Each of these processes.
+    Processes(Vec<String>),
+    /// Each of these actions.
+    Actions(Vec<String>),
+}
+
+impl FromStr for Fair {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Fair, String> {
+        let (kind, names) = match text.split_once(':') {
+            Some((kind, names)) => (kind, Some(split_names(names)?)),
+            None => (text, None),
+        };
+        let fair = |strong, to| Ok(Fair { strong, to });
+        match (kind, names) {
+            ("none", None) => fair(false, FairTo::Nobody),
+            ("weak" | "strong", None) => fair(kind == "strong", FairTo::AllProcesses),
+            ("weak" | "strong", Some(names)) => fair(kind == "strong", FairTo::Processes(names)),
+            ("weak-action" | "strong-action", Some(names)) => {
+                fair(kind == "strong-action", FairTo::Actions(names))
+            }
+            ("weak-action" | "strong-action", None) => Err(format!("say which actions, as in {kind}:send")),
+            _ => Err("expected weak, strong, weak:P,Q, strong-action:send, or none".to_owned()),
+        }
+    }
+}
+
+/// Names between commas. Commas in brackets separate indices, and those in quotation marks are part of
+/// the name. `P[0][1]` is `P[0,1]`.
+fn split_names(text: &str) -> Result<Vec<String>, String> {
+    let mut names = vec![String::new()];
+    let (mut depth, mut is_quoted) = (0_usize, false);
+    for letter in text.chars() {
+        match letter {
+            '"' => {
+                is_quoted = !is_quoted;
+                continue;
+            }
+            _ if is_quoted => {}
+            '[' => depth += 1,
+            ']' => depth = depth.saturating_sub(1),
+            ',' if depth == 0 => {
+                names.push(String::new());
+                continue;
+            }
+            _ if letter.is_whitespace() && depth > 0 => continue,
+            _ => {}
+        }
+        if let Some(name) = names.last_mut() {
+            name.push(letter);
+        }
+    }
+    let names: Vec<String> = names.iter().map(|name| name.trim().replace("][", ",")).collect();
+    if names.iter().any(String::is_empty) { Err("a name is missing".to_owned()) } else { Ok(names) }
+}

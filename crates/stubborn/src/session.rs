@@ -1,0 +1,242 @@
+//! A model that questions can be asked about: read, and made larger where a search finds it too small.
+//!
+//! The languages are listed here, and nowhere else.
+
+use std::path::Path;
+
+use base::{Diagnostic, Diagnostics, SourceMap};
+use language::{File, Language, Loader, Model, Options, Purpose, Refined, View};
+use model::{StepError, System as _};
+use report::ModelInfo;
+
+use crate::clock::{Clock, Limits};
+use crate::error::Trouble;
+use crate::{Error, files};
+
+/// The languages that models are written in.
+pub static LANGUAGES: [&Language; 3] = [&process::LANGUAGE, &petri::LANGUAGE, &promela::LANGUAGE];
+
+/// A model, and the texts that it and the questions about it were read from.
+///
+/// ```
+/// use stubborn::{Question, Session, Verdict};
+///
+/// let mut session = Session::of_text("process", "process P { work: go -> rest; rest: ; }")?;
+/// let report = session.check(&[Question::DeadlockFree], &Default::default())?;
+/// assert_eq!(report.results[0].verdict, Verdict::Violated);
+/// println!("{}", report.results[0]);
+/// # Ok::<(), stubborn::Error>(())
+/// ```
+pub struct Session {
+    pub(crate) sources: SourceMap,
+    pub(crate) model: Box<dyn Model>,
+    /// The file, as the user named it.
+    file: String,
+    /// Bytes that the model takes.
+    pub(crate) held: u64,
+}
+
+/// What became of an attempt to ask something.
+pub(crate) enum Attempt<T> {
+    /// An answer.
+    Done(T),
+    /// The model is too small, as this fault says.
+    TooSmall(StepError),
+}
+
+impl Session {
+    /// Opens the model in a file, whose language is known by its name or by how it begins.
+    ///
+    /// # Errors
+    /// The file cannot be read, or what is wrong with it, each mistake with its place.
+    pub fn open(path: impl AsRef<Path>) -> Result<Session, Error> {
+        Session::open_within(path.as_ref(), &Options::default(), &Clock::start(&Limits::default()))
+    }
+
+    /// The same with constants or macros, as long as a clock allows.
+    ///
+    /// # Errors
+    /// The file cannot be read, what is wrong with it, or a limit was reached.
+    pub fn open_within(path: &Path, options: &Options, clock: &Clock<'_>) -> Result<Session, Error> {
+        let (language, bytes) = known_language(path)?;
+        let file = File { name: path.display().to_string(), bytes };
+        let folder = path.parent().unwrap_or(Path::new(""));
+        Session::read(language, file, options, &mut |name| files::read_beside(folder, name), clock)
+    }
+
+    /// The model in a text of a language, by the language's name: `process`, `petri`, `promela`.
+    ///
+    /// # Errors
+    /// There is no such language, or what is wrong with the text, each mistake with its place.
+    pub fn of_text(language: &str, text: &str) -> Result<Session, Error> {
+        let known = LANGUAGES.into_iter().find(|known| known.name == language);
+        let language = known.ok_or_else(|| {
+            let names = LANGUAGES.map(|known| known.name);
+            Diagnostic::error("unknown-language", format!("there is no language `{language}`"))
+                .with_help(format!("there are {}", names.join(", ")))
+                .suggesting(language, names)
+        })?;
+        let file = File { name: format!("model.{}", language.extensions[0]), bytes: text.into() };
+        let mut no_files = |name: &str| Err(format!("`{name}` cannot be read from here"));
+        let clock = Clock::start(&Limits::default());
+        Session::read(language, file, &Options::default(), &mut no_files, &clock)
+    }
+
+    /// Reads a model in a language, wherever its text comes from.
+    ///
+    /// # Errors
+    /// What is wrong with the text, or a limit was reached.
+    pub fn read(
+        language: &Language,
+        file: File,
+        options: &Options,
+        loader: &mut Loader<'_>,
+        clock: &Clock<'_>,
+    ) -> Result<Session, Error> {
+        let mut sources = SourceMap::new();
+        let mut budget = clock.budget();
+        let name = file.name.clone();
+        match (language.read)(file, options, &mut sources, loader, &mut budget) {
+            Ok(model) => {
+                let held = clock.holding(0);
+                held.hold_what_is_missing(&budget);
+                Ok(Session { sources, model, file: name, held: held.held() })
+            }
+            Err(trouble) => Err(Error::new(&sources, trouble)),
+        }
+    }
+
+    /// What reports say about the model.
+    pub fn info(&self) -> ModelInfo {
+        let system = self.model.system();
+        ModelInfo {
+            file: self.file.clone(),
+            language: self.model.language(),
+            processes: system.processes().len(),
+            actions: system.actions().len(),
+            state_bytes: 4 * system.width(),
+        }
+    }
+
+    /// What should be said about the model's text, though it can be used.
+    pub fn warnings(&self) -> Warnings<'_> {
+        Warnings { sources: &self.sources, diagnostics: self.model.warnings() }
+    }
+
+    /// The model, as its front end gives it.
+    pub fn model(&self) -> &dyn Model {
+        &*self.model
+    }
+
+    /// The text of the model's file.
+    pub fn text(&self) -> Option<&str> {
+        let first = self.sources.get(base::SourceId::new(0));
+        (first.name == self.file).then_some(first.text.as_str())
+    }
+
+    /// A clock with what the model leaves of the memory.
+    pub(crate) fn clock<'w>(&self, clock: &Clock<'w>) -> Clock<'w> {
+        clock.holding(self.held)
+    }
+
+    /// An error about this model or about what is asked.
+    pub(crate) fn error(&self, trouble: impl Into<Trouble>) -> Error {
+        Error::new(&self.sources, trouble)
+    }
+
+    /// Makes the model larger, where a walk through a [`view`](Session::view) found it too small
+    /// ([`Model::can_refine`]). Views must be asked for again.
+    ///
+    /// # Errors
+    /// What is missing is not supported, or a limit was reached.
+    pub fn refine(&mut self, error: &StepError, clock: &Clock<'_>) -> Result<(), Error> {
+        let clock = self.clock(clock);
+        let refined = Refine::refine(&mut self.model, error, &clock);
+        self.held = clock.held();
+        refined.map(drop).map_err(|trouble| self.error(trouble))
+    }
+
+    /// The system for a purpose.
+    ///
+    /// # Errors
+    /// A limit was reached.
+    pub fn view(&self, purpose: Purpose, clock: &Clock<'_>) -> Result<View, Error> {
+        self.model.view(purpose, &mut clock.budget()).map_err(|limit| self.error(limit))
+    }
+}
+
+/// Something that is made larger where a search finds it too small.
+pub(crate) trait Refine {
+    /// Makes it larger, as a fault says.
+    fn refine(&mut self, error: &StepError, clock: &Clock<'_>) -> Result<Refined, Trouble>;
+}
+
+impl Refine for Box<dyn Model> {
+    fn refine(&mut self, error: &StepError, clock: &Clock<'_>) -> Result<Refined, Trouble> {
+        let mut budget = clock.budget();
+        let refined = Model::refine(&mut **self, error, &mut budget)?;
+        clock.hold_what_is_missing(&budget);
+        Ok(refined)
+    }
+}
+
+/// Asks something again and again, while the model turns out to be too small and is made larger.
+pub(crate) fn refining<R: Refine, T>(
+    subject: &mut R,
+    clock: &Clock<'_>,
+    mut ask: impl FnMut(&mut R) -> Result<Attempt<T>, Trouble>,
+) -> Result<T, Trouble> {
+    loop {
+        match ask(subject)? {
+            Attempt::Done(answer) => return Ok(answer),
+            Attempt::TooSmall(error) => _ = subject.refine(&error, clock)?,
+        }
+    }
+}
+
+/// Messages about a text, and the text.
+pub struct Warnings<'s> {
+    sources: &'s SourceMap,
+    diagnostics: &'s Diagnostics,
+}
+
+impl Warnings<'_> {
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.diagnostics.iter().len()
+    }
+
+    /// Whether there is nothing to say.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// As people read them, without the first ones; empty if there are no others. Questions may add some.
+    pub fn to_text(&self, n_known: usize, color: bool) -> String {
+        let mut others = Diagnostics::new();
+        self.diagnostics.iter().skip(n_known).for_each(|known| others.push(known.clone()));
+        report::diagnostic::to_text(self.sources, &others, color)
+    }
+}
+
+/// The language of a file, by the end of its name or by how it begins; and what is in it.
+fn known_language(path: &Path) -> Result<(&'static Language, Vec<u8>), Diagnostic> {
+    let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or("");
+    if let Some(language) = LANGUAGES.into_iter().find(|known| known.extensions.contains(&extension)) {
+        return Ok((language, files::read(path)?));
+    }
+    if path.exists() {
+        let bytes = files::read(path)?;
+        if let Some(language) = LANGUAGES.into_iter().find(|known| (known.recognizes)(&bytes)) {
+            return Ok((language, bytes));
+        }
+    }
+    let message = format!("cannot tell the language of `{}` by its extension", path.display());
+    let ending = |language: &&Language| format!("in `.{}`", language.extensions[0]);
+    let [process, petri, promela] = LANGUAGES.map(|language| (language.a_model, ending(&language)));
+    let help = format!(
+        "{} must be in a file whose name ends {}, {} {}, and {} {}",
+        promela.0, promela.1, petri.0, petri.1, process.0, process.1
+    );
+    Err(Diagnostic::error("unknown-language", message).with_help(help))
+}

@@ -1,0 +1,41 @@
+//! A look at whether a pass says something does not prove the property a second time.
+
+use std::sync::Mutex;
+use std::time::Duration;
+
+use stubborn::base::Progress;
+use stubborn::check::method::ReductionWish;
+use stubborn::{Clock, Limits, Options, Question, Session, Verdict, Watcher};
+
+/// Counts the searches that have come as far as so many states.
+struct Large {
+    states: u64,
+    /// How many there were, and how far the last one was when it was seen last.
+    seen: Mutex<(u32, u64)>,
+}
+
+impl Watcher for Large {
+    fn look(&self, _: Duration, progress: &Progress) -> bool {
+        let mut seen = self.seen.lock().unwrap();
+        let is_new = seen.1 < self.states || progress.states < seen.1;
+        seen.0 += u32::from(progress.states >= self.states && is_new);
+        seen.1 = progress.states;
+        true
+    }
+}
+
+#[test]
+fn what_holds_is_proved_once() {
+    // Sixteen processes that do as they like: 65 536 states without reduction.
+    let text = "process P[i in 0..16] { s: a[i] -> t; t: b[i] -> s; }";
+    let mut session = Session::of_text("process", text).unwrap();
+    let large = Large { states: 40_000, seen: Mutex::default() };
+    let clock = Clock::start(&Limits::default()).watched_by(&large);
+    let options = Options { reduce: ReductionWish::None, ..Options::default() };
+    let always = [Question::ltl("[] (P[0]@s || P[0]@t)")];
+    let report = session.check_within(&always, &options, &clock).unwrap();
+    let answer = &report.results[0];
+    assert_eq!((answer.verdict, answer.reason.as_deref()), (Verdict::Holds, None));
+    assert_eq!(answer.stats.states, 65_536);
+    assert_eq!(large.seen.lock().unwrap().0, 1, "one search of that size");
+}
