@@ -8,7 +8,7 @@ use replay::{Ending, Question};
 
 use super::{Contest, ROUNDS, Technique};
 use crate::clock::Clock;
-use crate::decide::runs::Watched;
+use crate::decide::watched::Watched;
 
 /// A question about all runs.
 pub(super) struct Asked {

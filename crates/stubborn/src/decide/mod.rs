@@ -5,7 +5,7 @@
 //! | `states` | deadlocks, invariants, what is possible |
 //! | `promises` | assertions and end states |
 //! | `maxima` | greatest values |
-//! | `runs` | formulas and claims, with `vacuity` for those that hold |
+//! | `runs` | formulas and claims, by what `watched` makes of them, with `vacuity` for those that hold |
 //! | `testers` | testers and specifications |
 //! | `watching` | nothing: it searches, and leaves the rest to who compares methods |
 
@@ -15,6 +15,7 @@ pub(crate) mod runs;
 pub(crate) mod states;
 mod testers;
 mod vacuity;
+pub(crate) mod watched;
 mod watching;
 
 pub use self::watching::Watching;

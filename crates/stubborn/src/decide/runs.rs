@@ -1,249 +1,32 @@
 //! Formulas of linear temporal logic, and claims.
 //!
-//! The negated formula becomes an automaton that watches the run; a run that it accepts violates the
-//! formula. A claim is such an automaton, written by the user. Which kind of automaton, search and
-//! reduction are used is chosen by `check::choice`, where the user does not say.
+//! An automaton watches the run ([`watched`](super::watched)); a run that it accepts violates the formula. Which
+//! kind of automaton, search and reduction are used is chosen by `check::choice`, where the user does not say.
 
 use std::sync::Arc;
 
-use automata::complement::complement;
-use automata::stutter::{self, Proof};
-use automata::translate::polish;
-use automata::{AnyAutomaton, Config, Effort, GaveUp, Tgba, TooLarge};
-use base::Limit;
+use automata::GaveUp;
 use check::choice::{Choice, Reason, Wish};
 use check::decide::{Claim, Decision, Refusal, Settings};
 use check::method::{Method, ReductionWish};
 use check::product::AtDeadlock;
 use check::search::{Evidence, ProductStop, Violation, bfs};
 use check::{Exact, Goal};
-use language::{Model, Preserve, PropertyKind, Purpose, Simpler, View};
-use ltl::{Formula, Formulas, Prop};
-use model::{ActionSystem, ExprId, Run, StepError, System as _};
+use language::{Purpose, View};
+use ltl::{Formulas, Prop};
+use model::{ExprId, StepError, System as _};
 use replay::{Ending, Question};
 use report::outcome::{Counterexample, FairTo, Kind, ReductionCheck, Target, Watcher};
 use report::{PropertyResult, Trace, Verdict};
 
+use super::watched::{Watched, fault};
 use super::{Asked, vacuity};
-use crate::answer::{Answer, Figures, coverage_reason, judge, limit_reason};
+use crate::answer::{Answer, Figures, coverage_reason, judge};
 use crate::clock::Clock;
 use crate::error::Trouble;
 use crate::fairness::Constraints;
 use crate::options::Options;
-use crate::session::{Attempt, refining};
-
-/// To find out whether a property sees stuttering, automata may have this many states.
-const MAX_STUTTERING: usize = 2_000;
-
-/// So may the complement of a claim. Each of its states can take long to find.
-const MAX_COMPLEMENT: usize = 300;
-
-/// The stutter closure of an automaton may have this many states.
-const MAX_CLOSURE_STATES: usize = 100_000;
-
-/// Work that may be spent to make the automaton of a formula small, in the steps of
-/// [`automata::Config::fuel`]: about a tenth of a second.
-const FUEL: u64 = 3_000_000;
-
-/// A formula about a system with the automaton of its negation; or such an automaton alone.
-pub(crate) struct Watched {
-    pub(crate) formula: Option<Formula>,
-    /// The propositions, each with its expression.
-    pub(crate) propositions: Vec<(Prop, ExprId)>,
-    pub(crate) claim: Claim,
-    /// Whether only infinite runs count, whatever the user says about runs that end.
-    ignores_ends: bool,
-    /// The same claim about a simpler model, if there is one: then that is searched.
-    simplified: Option<Simplified>,
-}
-
-/// A claim about a simpler model.
-pub(crate) struct Simplified {
-    pub(crate) simpler: Simpler,
-    pub(crate) claim: Claim,
-}
-
-impl Watched {
-    /// Translates the negation of a formula, and makes its propositions observable. The error says why there
-    /// is no automaton.
-    pub(crate) fn formula(
-        model: &mut dyn Model,
-        formula: Formula,
-        propositions: &[(Prop, ExprId)],
-        clock: &Clock<'_>,
-    ) -> Result<Watched, String> {
-        let (system, formulas) = model.parts();
-        let translate = |formulas: &mut Formulas, formula: Formula| {
-            translate(formulas, formula, clock).map_err(|reason| match reason {
-                GaveUp::TooLarge(reason) => reason.to_string(),
-                GaveUp::Limit(limit) => untranslated(limit),
-            })
-        };
-        let negation = formulas.not(formula);
-        let negated = translate(formulas, negation)?;
-        let mut proof = Proof::of_next_free(formulas, formula);
-        if proof.is_none() && negated.n_states() <= MAX_STUTTERING {
-            let translated = translate(formulas, formula)?;
-            let found = stutter::stuttering(&translated, &negated, MAX_STUTTERING, &mut clock.budget());
-            proof = found.ok().and_then(|found| found.proof());
-        }
-        let numbered = observe(system, formulas, propositions);
-        Ok(Watched {
-            formula: Some(formula),
-            propositions: propositions.to_vec(),
-            claim: Claim::new(negated, numbered, proof),
-            ignores_ends: false,
-            simplified: None,
-        })
-    }
-
-    /// Makes the propositions of an automaton observable.
-    pub(crate) fn automaton(
-        model: &mut dyn Model,
-        written: AnyAutomaton,
-        propositions: &[(Prop, ExprId)],
-        clock: &Clock<'_>,
-    ) -> Result<Watched, String> {
-        let (system, formulas) = model.parts();
-        let numbered = observe(system, formulas, propositions);
-        let budget = &mut clock.budget();
-        let claim = Claim::of_written(written, numbered, |tgba| stutter_proof(tgba, clock), budget);
-        let claim = claim.map_err(untranslated)?;
-        let propositions = propositions.to_vec();
-        Ok(Watched { formula: None, propositions, claim, ignores_ends: false, simplified: None })
-    }
-
-    /// What is watched for a property; the error says why there is no automaton.
-    pub(crate) fn of(
-        model: &mut dyn Model,
-        kind: &PropertyKind,
-        clock: &Clock<'_>,
-    ) -> Result<Watched, String> {
-        match kind {
-            PropertyKind::Ltl(ltl) | PropertyKind::Acceptance(ltl) => {
-                Watched::formula(model, ltl.formula, &ltl.propositions, clock)
-            }
-            PropertyKind::Progress(ltl) => {
-                // A run that ends is no cycle without progress, as in Spin; but it may be accepted.
-                let watched = Watched::formula(model, ltl.formula, &ltl.propositions, clock)?;
-                Ok(Watched { ignores_ends: true, ..watched })
-            }
-            PropertyKind::Claim(claim) => {
-                Watched::automaton(model, claim.automaton.clone(), &claim.propositions, clock)
-            }
-            _ => Err("this is no question about runs".to_owned()),
-        }
-    }
-
-    /// The closure of the claim under stuttering.
-    pub(super) fn closure(&self, clock: &Clock<'_>) -> Result<Claim, GaveUp> {
-        self.claim.closure(MAX_CLOSURE_STATES, &mut clock.budget())
-    }
-
-    /// Looks for a simpler model, for a claim that sees no difference.
-    pub(crate) fn simplify(&mut self, model: &mut dyn Model, options: &Options, clock: &Clock<'_>) {
-        let about: Vec<ExprId> = self.propositions.iter().map(|(_, expr)| *expr).collect();
-        let mut budget = clock.budget();
-        let simpler = model.simplify(Preserve::Stuttering, &about, &options.structural, &mut budget);
-        self.simplified = simpler.map(|mut simpler| {
-            let system = simpler.model.parts().0;
-            let props = self.propositions.iter().map(|(prop, _)| *prop);
-            let numbered =
-                props.zip(&simpler.exprs).map(|(prop, &expr)| (prop, system.add_proposition("", expr)));
-            let claim = self.claim.about(numbered.collect());
-            Simplified { simpler, claim }
-        });
-    }
-}
-
-impl Watched {
-    /// Whether a simpler model is searched.
-    pub(crate) fn is_simplified(&self) -> bool {
-        self.simplified.is_some()
-    }
-
-    /// Searches the simpler model for a run that the claim accepts; it becomes a run of the original.
-    fn search_simpler(
-        &mut self,
-        method: Method,
-        settings: &Settings<'_>,
-        clock: &Clock<'_>,
-    ) -> Result<Result<Decision, Refusal>, Trouble> {
-        let Some(Simplified { simpler, claim }) = &mut self.simplified else {
-            return Ok(Err(Refusal::NoMemory(0)));
-        };
-        let found = search(&mut simpler.model, claim, method, settings, clock)?;
-        Ok(found.map(|decision| on_original(simpler, decision)))
-    }
-
-    /// Searches a model, or the simpler one, for a run that the claim accepts.
-    pub(crate) fn search(
-        &mut self,
-        model: &mut Box<dyn Model>,
-        method: Method,
-        settings: &Settings<'_>,
-        clock: &Clock<'_>,
-    ) -> Result<Result<Decision, Refusal>, Trouble> {
-        match self.simplified {
-            Some(_) => self.search_simpler(method, settings, clock),
-            None => search(model, &mut self.claim, method, settings, clock),
-        }
-    }
-}
-
-/// Searches a model for a run that a claim accepts, and makes the model larger where it is too small.
-fn search(
-    model: &mut Box<dyn Model>,
-    claim: &mut Claim,
-    method: Method,
-    settings: &Settings<'_>,
-    clock: &Clock<'_>,
-) -> Result<Result<Decision, Refusal>, Trouble> {
-    refining(model, clock, |model| {
-        let view = model.view(Purpose::Runs, &mut clock.budget())?;
-        let found = claim.search(&view.system, method, settings, &mut clock.budget());
-        let error = found.as_ref().ok().and_then(fault).filter(|error| model.can_refine(error));
-        Ok(error.map_or(Attempt::Done(found), Attempt::TooSmall))
-    })
-}
-
-/// Why there is no automaton.
-fn untranslated(limit: Limit) -> String {
-    format!("{} while it was translated", limit_reason(limit))
-}
-
-/// Propositions with their numbers in the system.
-fn observe(
-    system: &mut ActionSystem,
-    formulas: &Formulas,
-    propositions: &[(Prop, ExprId)],
-) -> Vec<(Prop, usize)> {
-    let number = |&(prop, expr): &(Prop, ExprId)| (prop, system.add_proposition(formulas.text(prop), expr));
-    propositions.iter().map(number).collect()
-}
-
-/// A small automaton if that is not too hard to find, else any.
-pub(crate) fn translate(
-    formulas: &mut Formulas,
-    formula: Formula,
-    clock: &Clock<'_>,
-) -> Result<Tgba, GaveUp> {
-    let config = Config { fuel: FUEL, ..Config::from(Effort::High) };
-    match automata::translate(formulas, formula, config, &mut clock.budget()) {
-        Err(GaveUp::TooLarge(TooLarge::Work)) => {
-            automata::translate(formulas, formula, Effort::Low, &mut clock.budget())
-        }
-        translated => translated,
-    }
-}
-
-/// That an automaton does not see stuttering, if that can be found out.
-fn stutter_proof(tgba: &Tgba, clock: &Clock<'_>) -> Option<Proof> {
-    let mut budget = clock.budget();
-    let tgba = polish(tgba.clone(), Effort::High, &mut budget).ok()?;
-    let complement = complement(&tgba, MAX_COMPLEMENT, &mut budget).ok()?;
-    stutter::stuttering(&tgba, &complement, MAX_STUTTERING, &mut budget).ok()?.proof()
-}
+use crate::session::Attempt;
 
 /// A question about runs, through all attempts to answer it.
 pub(super) struct Runs<'q> {
@@ -579,47 +362,5 @@ impl<'d> Deciding<'d> {
         let fairness = FairTo::each(fair, &judged.fairness);
         let found = Counterexample { cycle_start, fairness, ..Counterexample::finite(kind, target, trace) };
         Ok(Answer::shown(found, reason.map(str::to_owned)))
-    }
-}
-
-/// With the run on the original model.
-pub(crate) fn on_original(simpler: &Simpler, mut decision: Decision) -> Decision {
-    if let Some(ProductStop::Found(evidence)) = &decision.outcome.stop {
-        decision.outcome.stop = match original_evidence(simpler, evidence) {
-            Some(evidence) => Some(ProductStop::Found(evidence)),
-            None => Some(ProductStop::NoRun),
-        };
-    }
-    decision
-}
-
-/// A run of a simpler model as one of the original. What the observer did is not known there.
-fn original_evidence(simpler: &Simpler, evidence: &Evidence) -> Option<Evidence> {
-    let Evidence { run, cycle_start, .. } = evidence;
-    let (run, cycle_start) = match *cycle_start {
-        Some(start) if start < run.actions.len() => {
-            let (prefix, cycle) = run.actions.split_at(start);
-            let prefix = Run { initial: run.initial, actions: prefix.to_vec() };
-            let mut whole = simpler.back.run(&prefix, false)?;
-            let start = whole.actions.len();
-            whole.actions.extend(simpler.back.part(cycle));
-            (whole, Some(start))
-        }
-        // The last state repeats for ever: it is a deadlock.
-        Some(_) => {
-            let whole = simpler.back.run(run, true)?;
-            let start = whole.actions.len();
-            (whole, Some(start))
-        }
-        None => (simpler.back.run(run, false)?, None),
-    };
-    Some(Evidence { run, cycle_start, observer_states: Vec::new(), ..evidence.clone() })
-}
-
-/// How the model goes wrong, if it does.
-pub(super) fn fault(decision: &Decision) -> Option<StepError> {
-    match &decision.outcome.stop {
-        Some(ProductStop::Fault(error, _)) => Some(*error),
-        _ => None,
     }
 }

@@ -13,7 +13,8 @@ use check::decide::{Claim, Decision, Refusal, Settings};
 use check::product::AtDeadlock;
 use ltl::{Formula, Formulas, Node, Prop, Spelling};
 
-use super::runs::{Deciding, translate};
+use super::runs::Deciding;
+use super::watched::translate;
 use crate::clock::Clock;
 
 /// Larger formulas are not looked into.

@@ -8,7 +8,8 @@ use check::search::Evidence;
 use language::{Purpose, Refined, Rules};
 use model::StepError;
 
-use super::runs::{Deciding, Watched, fault};
+use super::runs::Deciding;
+use super::watched::{Watched, fault};
 use crate::Error;
 use crate::clock::Clock;
 use crate::error::Trouble;
