@@ -96,7 +96,8 @@ fn large_state_vectors_and_many_statements() {
     let scratch = Scratch::new();
     let vector = scratch.file(
         "vector.pml",
-        "byte a[200000]; active proctype P() { int i; do :: i < 200000 -> a[i] = 1; i++ :: else -> break od }",
+        "byte a[60000]; byte b[60000]; byte c[60000];
+         active proctype P() { int i; do :: i < 60000 -> a[i] = 1; b[i] = a[i]; i++ :: else -> break od }",
     );
     let statements = "x = x + 1; g = g + x; ".repeat(200);
     let processes: String =
