@@ -11,8 +11,8 @@ use crate::index::Index;
 use crate::queue::{Queue, QueueUse, Queues};
 use crate::system::{Describe, Fault, StepError, Steps, System};
 use crate::{
-    Action, ActionId, ExprId, Exprs, Guard, GuardId, Label, Layout, Process, ProcessId, Proposition, VarId,
-    Variable,
+    Action, ActionId, ExprId, Exprs, Guard, GuardId, Label, Layout, Process, ProcessId, Proposition, Range,
+    VarId, Variable,
 };
 
 /// A system of guarded actions, ready to run.
@@ -49,6 +49,13 @@ impl ActionSystem {
             self.propositions.push(Proposition { name: name.into(), expr });
             self.propositions.len() - 1
         })
+    }
+
+    /// Says that nothing is missing: no variable ever gets a value outside of a range that was open.
+    pub fn close(&mut self) {
+        for variable in self.variables.iter_mut().filter(|variable| variable.range == Range::Open) {
+            variable.range = Range::Certain;
+        }
     }
 
     /// The variables.

@@ -1,14 +1,14 @@
 //! Runs a model for a while, to meet the processes that it starts: code for them is made before anybody
 //! searches it (see `lower::plan`). What is not met here, a search will meet, and begin again; so this may stop
-//! whenever it likes, and may take states for equal that are not.
+//! whenever it likes. Where it has seen everything, nothing is missing, and reductions may know that.
 
 use std::collections::VecDeque;
-use std::hash::BuildHasher as _;
+use std::sync::Arc;
 
 use base::{Budget, Limit, Progress};
 use language::Trouble;
 use model::{StepError, Steps, System as _};
-use rustc_hash::{FxBuildHasher, FxHashSet};
+use rustc_hash::FxHashSet;
 
 use crate::lower::Code;
 
@@ -21,50 +21,100 @@ const SHARE: u64 = 8;
 
 /// Makes the code of the processes that are met soon.
 pub(crate) fn discover(mut code: Code, budget: &mut Budget<'_>) -> Result<Code, Trouble> {
-    while let Some(error) = missing(&code, budget)? {
-        let Some(more) = code.extend(&error, &[], budget)? else { break };
-        budget.release(code.bytes());
-        code = more;
+    loop {
+        match look(&code, budget)? {
+            Seen::Missing(error) => {
+                let Some(more) = code.extend(&error, &[], budget)? else { return Ok(code) };
+                budget.release(code.bytes());
+                code = more;
+            }
+            Seen::Everything => return Ok(code.complete()),
+            Seen::Something => return Ok(code),
+        }
     }
-    Ok(code)
 }
 
-/// A fault that says that code is missing, if one is met soon.
-fn missing(code: &Code, budget: &mut Budget<'_>) -> Result<Option<StepError>, Limit> {
+/// What was seen of a model.
+enum Seen {
+    /// A fault that says that code is missing.
+    Missing(StepError),
+    /// All states, and no fault in any.
+    Everything,
+    /// Not so much.
+    Something,
+}
+
+fn look(code: &Code, budget: &mut Budget<'_>) -> Result<Seen, Limit> {
     let system = &code.system;
     if !code.may_grow() {
-        return Ok(None);
+        return Ok(Seen::Something);
     }
     let (width, max_bytes) = (system.width(), MAX_BYTES.min(budget.max_bytes / SHARE));
     // Each process may have a few steps, and each step is a state.
     if (16 * width * system.processes().len()) as u64 > max_bytes {
-        return Ok(None);
+        return Ok(Seen::Something);
     }
     let mut scratch = system.new_scratch();
     let mut steps = Steps::new(width);
-    let mut pending: VecDeque<u32> = system.initial().flatten().copied().collect();
-    let hash = |state: &[u32]| FxBuildHasher.hash_one(state);
-    let mut known: FxHashSet<u64> = system.initial().map(hash).collect();
-    let mut state = Vec::new();
-    while !pending.is_empty() && known.len() < MAX_STATES {
-        let bytes = (4 * pending.capacity() + 16 * known.capacity()) as u64;
-        if bytes > max_bytes {
-            return Ok(None);
+    let mut known: FxHashSet<Arc<[u32]>> = system.initial().map(Arc::from).collect();
+    let mut pending: VecDeque<Arc<[u32]>> = system.initial().map(Arc::from).collect();
+    let mut fails = false;
+    while let Some(state) = pending.pop_front() {
+        // A state with its counts, and its places in the set and in the queue.
+        let bytes = (known.len() * (4 * width + 64)) as u64;
+        if known.len() >= MAX_STATES || bytes > max_bytes {
+            return Ok(Seen::Something);
         }
         budget.poll(&Progress { bytes, ..Progress::default() })?;
-        state.clear();
-        state.extend(pending.drain(..width));
         steps.clear();
-        if let Err(error) = system.successors(&state, &mut scratch, &mut steps)
-            && code.can_extend(&error)
-        {
-            return Ok(Some(error));
+        if let Err(error) = system.successors(&state, &mut scratch, &mut steps) {
+            if code.can_extend(&error) {
+                return Ok(Seen::Missing(error));
+            }
+            fails = true;
         }
         for (_, target) in steps.iter() {
-            if known.insert(hash(target)) {
-                pending.extend(target);
+            if !known.contains(target) {
+                let target: Arc<[u32]> = target.into();
+                known.insert(target.clone());
+                pending.push_back(target);
             }
         }
     }
-    Ok(None)
+    Ok(if fails { Seen::Something } else { Seen::Everything })
+}
+
+#[cfg(test)]
+mod tests {
+    use base::SourceMap;
+    use language::{File, Model as _, Options, Purpose};
+    use model::Range;
+
+    use super::*;
+
+    /// Whether code may be missing in any of the systems of a model.
+    fn is_open(text: &str) -> bool {
+        let budget = &mut Budget::unlimited();
+        let file = File { name: "m.pml".to_owned(), bytes: text.into() };
+        let no_files = &mut |_: &str| Err(String::new());
+        let model = crate::Model::read(file, &Options::default(), &mut SourceMap::new(), no_files, budget);
+        let model = model.expect("a good model");
+        let purposes = [Purpose::Runs, Purpose::Assertions, Purpose::EndStates, Purpose::Walk];
+        let is_open = purposes.map(|purpose| {
+            let view = model.view(purpose, budget).expect("no limit");
+            view.system.variables().iter().any(|variable| variable.range == Range::Open)
+        });
+        assert!(is_open.iter().all(|it| *it == is_open[0]), "{is_open:?}");
+        is_open[0]
+    }
+
+    #[test]
+    fn who_has_seen_everything_knows_that_nothing_is_missing() {
+        assert!(!is_open("byte x; proctype Q() { x = 1 } init { run Q(); run Q() }"));
+        let late = "int n; byte x; proctype Q() { x = 1 }
+            init { do :: n < 30000 -> n++ :: else -> break od; run Q() }";
+        assert!(is_open(late), "it stops before the process is started");
+        let faulty = "byte x; proctype Q() { x = 1 } init { run Q(); x = 1 / x }";
+        assert!(is_open(faulty), "nobody knows what happens where something goes wrong");
+    }
 }

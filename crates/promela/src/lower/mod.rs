@@ -85,6 +85,8 @@ pub struct Code {
     /// The system.
     pub system: Arc<ActionSystem>,
     made: Arc<Made>,
+    /// Whether it is known that no process is missing.
+    is_complete: bool,
 }
 
 /// What a system was made of, and what it means.
@@ -138,7 +140,15 @@ impl Code {
     /// # Errors
     /// The budget is spent.
     pub fn with_purpose(&self, purpose: Purpose, budget: &mut Budget<'_>) -> Result<Code, Trouble> {
-        Code::of_plan(self.made.program.clone(), purpose, self.made.plan.clone(), budget)
+        let code = Code::of_plan(self.made.program.clone(), purpose, self.made.plan.clone(), budget)?;
+        Ok(if self.is_complete { code.complete() } else { code })
+    }
+
+    /// The same code, of which it is known that no process is missing, for whatever purpose: without
+    /// assertions nothing more can happen than with them, and who rests does nothing new.
+    pub(crate) fn complete(mut self) -> Code {
+        Arc::make_mut(&mut self.system).close();
+        Code { is_complete: true, ..self }
     }
 
     fn of_plan(
@@ -158,7 +168,7 @@ impl Code {
             let bytes = left - cost.left();
             let Parts { plan, tickets, probes, promises, words, world } = parts;
             let made = Made { program, purpose, plan, tickets, probes, promises, words, stops, world, bytes };
-            Ok(Code { system: Arc::new(system), made: Arc::new(made) })
+            Ok(Code { system: Arc::new(system), made: Arc::new(made), is_complete: false })
         })
     }
 
