@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 use automata::Tester;
-use base::{Budget, Diagnostic, Diagnostics, Limit};
+use base::{Budget, Diagnostic, Diagnostics, Limit, Span};
 use language::{Asked, Claim, Facts, Known, Model, Observed, Property, PropertyKind, Rules};
 use model::{ActionSystem, LabelId};
 
@@ -101,6 +101,8 @@ impl fmt::Display for Question {
 /// A question that was resolved.
 pub(crate) struct Task {
     pub(crate) name: String,
+    /// Where its name stands, if it was written.
+    pub(crate) span: Option<Span>,
     pub(crate) kind: PropertyKind,
     /// Whether it is so, if what is known without a search decides it.
     pub(crate) known: Option<bool>,
@@ -195,13 +197,13 @@ impl Session {
 
 impl Task {
     fn new(name: impl Into<String>, kind: PropertyKind) -> Task {
-        Task { name: name.into(), kind, known: None }
+        Task { name: name.into(), span: None, kind, known: None }
     }
 }
 
 impl From<Property> for Task {
     fn from(property: Property) -> Task {
-        Task::new(property.name, property.kind)
+        Task { span: property.span, ..Task::new(property.name, property.kind) }
     }
 }
 

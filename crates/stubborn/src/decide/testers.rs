@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use automata::GaveUp;
 use base::Diagnostic;
 use check::choice::Wish;
 use check::decide::{Decision, Settings, TesterClaim};
@@ -35,9 +36,17 @@ pub(super) fn decide(
     let observed = match asked.property(task) {
         PropertyKind::Tester(observed) => observed.clone(),
         PropertyKind::Spec(observed) => {
-            let Ok(process) = observed.process.to_tester(MAX_TESTER_SIZE, &mut clock.budget()) else {
-                let message = format!("the tester of spec `{name}` would be too large");
-                return Err(Diagnostic::error("too-large", message).into());
+            let process = match observed.process.to_tester(MAX_TESTER_SIZE, &mut clock.budget()) {
+                Ok(process) => process,
+                Err(GaveUp::Limit(limit)) => return Err(limit.into()),
+                Err(GaveUp::TooLarge(_)) => {
+                    let message = format!("the tester of spec `{name}` would be too large");
+                    let error = Diagnostic::error("too-large", message);
+                    return Err(asked.tasks[task]
+                        .span
+                        .map_or(error.clone(), |span| error.at(span, ""))
+                        .into());
+                }
             };
             Observed { process, labels: observed.labels.clone() }
         }
