@@ -55,11 +55,24 @@ pub enum Flaw {
     TauLoop(u32),
     /// A deadlock state has a τ-transition.
     TauFromDeadlock(u32),
+    /// The initial state, or a transition with this number, names a state or a letter that there is not.
+    Dangling(Option<usize>),
 }
 
 impl Tester {
     /// The first violation of Definition 3.1, if there is one.
     pub fn flaw(&self) -> Option<Flaw> {
+        let is_state = |state: u32| (state as usize) < self.states.len();
+        let is_letter = |letter: u32| (letter as usize) < self.letters.len();
+        let dangles = |edge: &Edge| {
+            !is_state(edge.from) || !is_state(edge.to) || edge.letter.is_some_and(|letter| !is_letter(letter))
+        };
+        if !is_state(self.initial) {
+            return Some(Flaw::Dangling(None));
+        }
+        if let Some(number) = self.edges.iter().position(dangles) {
+            return Some(Flaw::Dangling(Some(number)));
+        }
         let tau: Vec<Edge> = self.edges.iter().copied().filter(|edge| edge.letter.is_none()).collect();
         if let Some(edge) = tau.iter().find(|edge| self.states[edge.from as usize].deadlock) {
             return Some(Flaw::TauFromDeadlock(edge.from));
@@ -117,5 +130,10 @@ mod tests {
         let mut from_deadlock = tester(2, &[(0, 1)]);
         from_deadlock.states[0].deadlock = true;
         assert_eq!(from_deadlock.flaw(), Some(Flaw::TauFromDeadlock(0)));
+        assert_eq!(tester(2, &[(0, 1), (1, 2)]).flaw(), Some(Flaw::Dangling(Some(1))));
+        assert_eq!(tester(0, &[]).flaw(), Some(Flaw::Dangling(None)));
+        let mut no_letter = tester(1, &[]);
+        no_letter.edges = vec![Edge { from: 0, letter: Some(0), to: 0 }];
+        assert_eq!(no_letter.flaw(), Some(Flaw::Dangling(Some(0))));
     }
 }

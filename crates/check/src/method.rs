@@ -140,6 +140,19 @@ impl SearchKind {
     }
 }
 
+impl ReductionWish {
+    /// What people call it.
+    pub fn name(self) -> &'static str {
+        match self {
+            ReductionWish::Auto => "auto",
+            ReductionWish::None => "none",
+            ReductionWish::Best => "stubborn",
+            ReductionWish::Closure => "closure",
+            ReductionWish::Fixed(method) => method.name(),
+        }
+    }
+}
+
 impl reduction::Method {
     /// What people call it.
     pub fn name(self) -> &'static str {

@@ -78,6 +78,34 @@ pub enum Change {
     FairnessBy(FairnessBy),
 }
 
+impl fmt::Display for Remedy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let way = |way: &&[Change]| way.iter().map(ToString::to_string).collect::<Vec<_>>().join(" and ");
+        f.write_str(&self.ways.iter().map(way).collect::<Vec<_>>().join(", or "))
+    }
+}
+
+impl fmt::Display for Change {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let one_of = |names: Vec<&str>| names.join(" or ");
+        match self {
+            Change::Observer(kinds) => {
+                write!(f, "observer {}", one_of(kinds.iter().map(|kind| kind.name()).collect()))
+            }
+            Change::Search(kinds) => {
+                write!(f, "search {}", one_of(kinds.iter().map(|kind| kind.name()).collect()))
+            }
+            Change::Reduction(wishes) => {
+                write!(f, "reduction {}", one_of(wishes.iter().map(|wish| wish.name()).collect()))
+            }
+            Change::Store(StoreKind::Exact) => f.write_str("an exact store"),
+            Change::Store(StoreKind::Bitstate { .. }) => f.write_str("a bitstate store"),
+            Change::FairnessBy(FairnessBy::Search) => f.write_str("fairness by the search"),
+            Change::FairnessBy(FairnessBy::Monitors) => f.write_str("fairness by monitors"),
+        }
+    }
+}
+
 impl Method {
     /// The rule that forbids this method for a property with these features, if one does.
     pub fn refusal(self, features: Features) -> Option<Rule> {

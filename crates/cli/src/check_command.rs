@@ -4,7 +4,7 @@ use std::path::Path;
 
 use stubborn::report::chart;
 use stubborn::report::html::Page;
-use stubborn::report::{CheckReport, PropertyResult, Verdict};
+use stubborn::report::{CheckReport, PropertyResult};
 use stubborn::{Question, unread};
 
 use crate::args::CheckArguments;
@@ -37,13 +37,12 @@ pub(crate) fn run(arguments: &CheckArguments, telling: Telling) -> Result<Exit, 
         }
         Err(limit) => (unread(&arguments.model.file, &questions, limit), None),
     };
-    report.results.iter_mut().for_each(|result| spell(result, arguments));
+    report.results.iter_mut().for_each(spell);
     let json = arguments.limits.json;
     match (telling, json) {
         (Telling::Words, _) => explain_command::print(&report, json),
         (Telling::Answers, true) => {
-            let document = serde_json::to_string_pretty(&report).unwrap_or_default();
-            terminal::print_stdout(&(document + "\n"));
+            terminal::print_stdout(&(report.to_json() + "\n"));
         }
         (Telling::Answers, false) => terminal::print_stdout(&report.to_text(&SPELLING)),
     }
@@ -53,7 +52,12 @@ pub(crate) fn run(arguments: &CheckArguments, telling: Telling) -> Result<Exit, 
     if let Some(path) = &arguments.report {
         write_page(path, &report, text.as_deref())?;
     }
-    Ok(exit_code(&report))
+    Ok(match report.exit_code() {
+        0 => Exit::Success,
+        1 => Exit::Violated,
+        2 => Exit::BadInput,
+        _ => Exit::Undecided,
+    })
 }
 
 /// What is asked; without anything, what the file wants checked.
@@ -82,12 +86,8 @@ fn questions(arguments: &CheckArguments) -> Vec<Question> {
     questions
 }
 
-/// Says as much as was asked for, in the words of the command line.
-fn spell(result: &mut PropertyResult, arguments: &CheckArguments) {
-    match arguments.explain_choice {
-        true => result.chosen = None,
-        false => result.choice.clear(),
-    }
+/// Says what was refused in the words of the command line.
+fn spell(result: &mut PropertyResult) {
     if let (Some(reason), Some(refusal)) = (&mut result.reason, result.refusal) {
         reason.push_str(&spelling::hint(&refusal));
     }
@@ -113,17 +113,4 @@ fn write_page(path: &Path, report: &CheckReport, source: Option<&str>) -> Result
     let explanations = explain_command::explanations(report);
     let page = Page { report, source, explanations: &explanations }.to_html();
     output::write_text(path, &page)
-}
-
-fn exit_code(report: &CheckReport) -> Exit {
-    let some = |verdict| report.results.iter().any(|result| result.verdict == verdict);
-    if some(Verdict::Violated) {
-        Exit::Violated
-    } else if report.results.iter().any(|result| result.fault.is_some()) {
-        Exit::BadInput
-    } else if some(Verdict::Unknown) {
-        Exit::Undecided
-    } else {
-        Exit::Success
-    }
 }

@@ -2,8 +2,7 @@
 
 use stubborn::base::{Diagnostic, Diagnostics};
 use stubborn::check::decide::Refusal;
-use stubborn::check::method::{FairnessBy, ObserverKind, ReductionWish, SearchKind, StoreKind};
-use stubborn::check::reduction;
+use stubborn::check::method::{FairnessBy, ObserverKind, SearchKind, StoreKind};
 use stubborn::check::rules::{Change, Remedy};
 use stubborn::report::Spelling;
 use stubborn::{Error, Question, Text};
@@ -29,6 +28,7 @@ pub(crate) fn errors(error: &Error) -> Diagnostics {
         let mut diagnostic: Diagnostic = diagnostic.clone();
         if let Some(refusal) = error.refusal() {
             diagnostic.message += &hint(&refusal);
+            diagnostic.help = None;
         }
         match diagnostic.code {
             "unknown-fairness" => diagnostic.message = format!("--fair: {}", diagnostic.message),
@@ -98,23 +98,13 @@ fn option(change: &Change) -> (&'static str, String) {
             ("--observer", kinds.iter().map(|kind| ObserverKind::name(*kind)).collect())
         }
         Change::Search(kinds) => ("--search", kinds.iter().map(|kind| SearchKind::name(*kind)).collect()),
-        Change::Reduction(wishes) => ("--reduce", wishes.iter().map(|wish| reduce(*wish)).collect()),
+        Change::Reduction(wishes) => ("--reduce", wishes.iter().map(|wish| wish.name()).collect()),
         Change::Store(StoreKind::Exact) => ("--store", vec!["exact"]),
         Change::Store(StoreKind::Bitstate { .. }) => ("--store", vec!["bitstate"]),
         Change::FairnessBy(FairnessBy::Search) => ("--fairness-by", vec!["search"]),
         Change::FairnessBy(FairnessBy::Monitors) => ("--fairness-by", vec!["monitor"]),
     };
     (option, values.join(" or "))
-}
-
-fn reduce(wish: ReductionWish) -> &'static str {
-    match wish {
-        ReductionWish::Auto => "auto",
-        ReductionWish::None => "none",
-        ReductionWish::Best => "stubborn",
-        ReductionWish::Closure => "closure",
-        ReductionWish::Fixed(method) => reduction::Method::name(method),
-    }
 }
 
 #[cfg(test)]

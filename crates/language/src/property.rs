@@ -66,6 +66,14 @@ pub enum PropertyKind {
     Unsupported(String),
 }
 
+impl PropertyKind {
+    /// Whether an automaton watches the runs.
+    pub fn is_about_runs(&self) -> bool {
+        use PropertyKind::{Acceptance, Claim, Ltl, Progress};
+        matches!(self, Ltl(_) | Progress(_) | Acceptance(_) | Claim(_))
+    }
+}
+
 /// A formula about a model.
 #[derive(Clone, Debug)]
 pub struct Ltl {

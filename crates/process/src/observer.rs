@@ -156,8 +156,15 @@ fn illegal(flaw: Flaw, tester: &Tester, observation: &Observation<'_>) -> Diagno
             "is a `deadlock` state with a `tau`",
             "while the tester can move by itself, nothing is a deadlock",
         ),
+        // What was expanded has a state for every name.
+        Flaw::Dangling(_) => {
+            (tester.initial, "is not complete", "this is a mistake of ours: please report it")
+        }
     };
-    let message = format!("not a legal tester: the state `{}` {what}", tester.states[state as usize].name);
+    let message = format!(
+        "not a legal tester: the state `{}` {what}",
+        tester.states.get(state as usize).map_or("", |state| &state.name)
+    );
     let span = observation.list.span(state, observation.body);
     Diagnostic::error("illegal-tester", message).at(span, "this state").with_help(why)
 }

@@ -411,6 +411,22 @@ impl ReductionCheck {
 }
 
 impl CheckReport {
+    /// As programs read it, in lines.
+    pub fn to_json(&self) -> String {
+        serde_json::to_string_pretty(self).unwrap_or_default()
+    }
+
+    /// How a program that checks should end: 1 if something is violated, else 2 if the model goes wrong, else 3
+    /// if something is not known, else 0.
+    pub fn exit_code(&self) -> u8 {
+        let some = |verdict| self.results.iter().any(|result| result.verdict == verdict);
+        match some(Verdict::Violated) {
+            true => 1,
+            false if self.results.iter().any(|result| result.fault.is_some()) => 2,
+            false => 3 * u8::from(some(Verdict::Unknown)),
+        }
+    }
+
     /// The results, with the figures of a search after the last result it gave.
     pub fn to_text(&self, spelling: &Spelling) -> String {
         let mut text = self.model.to_text() + "\n";

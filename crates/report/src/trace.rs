@@ -222,7 +222,8 @@ impl Trace {
 
     /// Some of the steps, for a program to read. Step 0 is the initial state.
     pub fn steps(&self, range: RangeInclusive<usize>) -> StepsJson<'_> {
-        StepsJson { trace: self, range }
+        let last = (*range.end()).min(self.len());
+        StepsJson { trace: self, range: *range.start()..=last }
     }
 
     /// The run as text: per step the processes, the action, and only what changed. The steps after

@@ -82,7 +82,8 @@ impl<'w> Clock<'w> {
     #[must_use]
     pub fn part(&self, share: f64) -> Clock<'w> {
         let now = Instant::now();
-        let time = |deadline: Instant| now + deadline.saturating_duration_since(now).mul_f64(share.min(1.0));
+        let time =
+            |deadline: Instant| now + deadline.saturating_duration_since(now).mul_f64(share.clamp(0.0, 1.0));
         Clock { deadline: self.deadline.map(time), ..self.clone() }
     }
 
@@ -95,6 +96,14 @@ impl<'w> Clock<'w> {
             (deadline, end) => deadline.or(end),
         };
         Clock { deadline, ..self.clone() }
+    }
+
+    /// The same within further limits, the time counted from now.
+    #[must_use]
+    pub fn within(&self, limits: &Limits) -> Clock<'w> {
+        let clock = limits.time.map_or_else(|| self.clone(), |time| self.for_at_most(time));
+        let max_bytes = limits.memory.map_or(clock.max_bytes, |bytes| clock.max_bytes.min(bytes));
+        Clock { max_bytes, ..clock.at_most(limits.states.unwrap_or(u64::MAX)) }
     }
 
     /// The same, for a search of at most so many states.
@@ -193,6 +202,9 @@ mod tests {
         assert_eq!(clock.budget().tick(), Ok(()));
         assert!(clock.part(0.1).remaining() <= Some(Duration::from_secs(100)));
         assert!(clock.part(2.0).remaining() > Some(Duration::from_secs(100)));
+        assert!(clock.part(-1.0).is_over());
+        let within = clock.within(&Limits::default().states(3).memory(5).time(Duration::ZERO));
+        assert_eq!((within.budget().max_states, within.max_bytes(), within.is_over()), (3, 5, true));
         assert_eq!((clock.at_most(3).budget().max_states, clock.at_most(9).budget().max_states), (3, 7));
     }
 }

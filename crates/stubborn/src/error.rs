@@ -40,7 +40,7 @@ impl<T: Into<language::Trouble>> From<T> for Trouble {
 
 /// Why nothing was computed: the input is wrong, what was asked for does not fit together, or a limit was
 /// reached before there was anything to say.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Error {
     sources: SourceMap,
     trouble: Trouble,
@@ -73,9 +73,21 @@ impl Error {
             Trouble::Wrong(diagnostics) => diagnostics.clone(),
             Trouble::Limit(limit) => Diagnostic::error("limit", limit_reason(*limit)).into(),
             Trouble::Refused(name, why) => {
-                Diagnostic::error("method", format!("`{name}` cannot be checked this way: {why}")).into()
+                let error =
+                    Diagnostic::error("method", format!("`{name}` cannot be checked this way: {why}"));
+                let remedy = why.remedy();
+                match remedy.ways.is_empty() {
+                    true => error.into(),
+                    false => error.with_help(format!("what would fit: {remedy}")).into(),
+                }
             }
         }
+    }
+
+    /// As programs read it: what the command line prints with `--json`.
+    pub fn to_json(&self) -> serde_json::Value {
+        let errors = diagnostic::to_json(&self.sources, &self.diagnostics());
+        serde_json::json!({ "schema": report::outcome::SCHEMA, "errors": errors })
     }
 
     /// The texts that messages refer to.
@@ -87,6 +99,13 @@ impl Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(diagnostic::to_text(&self.sources, &self.diagnostics(), false).trim_end())
+    }
+}
+
+impl fmt::Debug for Error {
+    /// As people read it: the texts of whole models help nobody.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
 

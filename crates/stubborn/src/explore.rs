@@ -88,10 +88,12 @@ struct Counted {
 
 impl Session {
     /// Counts the states; with a question about runs, those of the product with what watches them, all of it,
-    /// whether or not it holds. The states themselves are kept if they are wanted.
+    /// whether or not it holds. The states themselves are kept if they are wanted, and all of them were found;
+    /// those of a product are not. Of the options, the limits count, the observer of a product, and for the
+    /// model alone the store and the order; nothing is left out, and every run counts.
     ///
     /// # Errors
-    /// The question is wrong, or cannot be watched as was asked for.
+    /// The question is wrong or not about runs, or cannot be watched as was asked for.
     pub fn explore(
         &mut self,
         question: Option<&Question>,
@@ -99,7 +101,7 @@ impl Session {
         keeps: bool,
         clock: &Clock<'_>,
     ) -> Result<Explored, Error> {
-        let clock = &self.clock(clock);
+        let clock = &self.clock(clock).within(&options.limits);
         let questions: Vec<Question> = question.cloned().into_iter().collect();
         let mut asked = Asked::new(self, &questions, options, clock)?;
         let counted = match asked.tasks.len() {
@@ -172,6 +174,9 @@ fn count_product(
 ) -> Result<Attempt<Counted>, Trouble> {
     let name = asked.tasks[0].name.clone();
     let kind = asked.property(0).clone();
+    if !kind.is_about_runs() {
+        return Err(Diagnostic::error("usage", format!("`{name}` is no question about runs")).into());
+    }
     let mut watched = match Watched::of(asked.model(), &kind, clock) {
         Ok(watched) => watched,
         Err(reason) => return Ok(Attempt::Done(Counted { notes: vec![reason], ..Counted::default() })),

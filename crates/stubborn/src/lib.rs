@@ -53,7 +53,10 @@ pub use options::{Fair, FairTo, Options, Order};
 pub use question::{Question, Text};
 pub use session::{LANGUAGES, Session, Warnings};
 
-pub use check::choice::Reason;
+pub use automata::Tester;
+pub use base::Progress;
+pub use check::method::{FairnessBy, ObserverKind, ReductionWish, SearchKind, StoreKind};
+pub use check::product::AtDeadlock;
 pub use language::{Options as ModelOptions, Rules};
 pub use report::{CheckReport, ExploreReport, PropertyResult, Verdict};
 

@@ -2,11 +2,13 @@
 
 use std::str::FromStr;
 
+use base::Diagnostic;
 use check::method::{FairnessBy, ObserverKind, ReductionWish, SearchKind, StoreKind};
 use check::product::{AtDeadlock, Orders};
 use check::search::one_pass::WorkSet;
 use language::Rules;
 
+use crate::Error;
 use crate::clock::Limits;
 
 /// How questions are answered. The default is what suits the question best.
@@ -16,7 +18,7 @@ use crate::clock::Limits;
 ///
 /// let options = Options { fair: vec!["weak:P[*]".parse()?], ..Options::default() };
 /// let limited = Options { limits: Limits::default().memory(500_000_000), ..options };
-/// # Ok::<(), String>(())
+/// # Ok::<(), stubborn::Error>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct Options {
@@ -46,6 +48,8 @@ pub struct Options {
     pub shortest: bool,
     /// Whether everything is checked with and without reduction, and compared.
     pub verify_reduction: bool,
+    /// Whether answers say why observer, search and reduction were chosen.
+    pub explain_choice: bool,
 }
 
 impl Default for Options {
@@ -64,6 +68,7 @@ impl Default for Options {
             orders: Orders::default(),
             shortest: false,
             verify_reduction: false,
+            explain_choice: false,
         }
     }
 }
@@ -118,11 +123,15 @@ pub enum FairTo {
 }
 
 impl FromStr for Fair {
-    type Err = String;
+    type Err = Error;
 
-    fn from_str(text: &str) -> Result<Fair, String> {
+    fn from_str(text: &str) -> Result<Fair, Error> {
+        let wrong = |message: String| Err(Diagnostic::error("usage", message).into());
         let (kind, names) = match text.split_once(':') {
-            Some((kind, names)) => (kind, Some(split_names(names)?)),
+            Some((kind, names)) => match split_names(names) {
+                Ok(names) => (kind, Some(names)),
+                Err(why) => return wrong(why),
+            },
             None => (text, None),
         };
         let fair = |strong, to| Ok(Fair { strong, to });
@@ -133,8 +142,8 @@ impl FromStr for Fair {
             ("weak-action" | "strong-action", Some(names)) => {
                 fair(kind == "strong-action", FairTo::Actions(names))
             }
-            ("weak-action" | "strong-action", None) => Err(format!("say which actions, as in {kind}:send")),
-            _ => Err("expected weak, strong, weak:P,Q, strong-action:send, or none".to_owned()),
+            ("weak-action" | "strong-action", None) => wrong(format!("say which actions, as in {kind}:send")),
+            _ => wrong("expected weak, strong, weak:P,Q, strong-action:send, or none".to_owned()),
         }
     }
 }

@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 use automata::Tester;
+use automata::tester::Flaw;
 use base::{Budget, Diagnostic, Diagnostics, Limit, Span};
 use language::{Asked, Claim, Facts, Known, Model, Observed, Property, PropertyKind, Rules};
 use model::{ActionSystem, LabelId};
@@ -32,14 +33,12 @@ pub enum Question {
     Ltl(Text),
     /// That no run is accepted by an automaton in this file: HOA, or a never claim.
     ClaimFile(PathBuf),
-    /// That the system does nothing that a tester calls illegal, whose letters are actions of these names.
+    /// That the system does nothing that a tester calls illegal, whose letters are actions of the model.
     Tester {
         /// What it is called.
         name: String,
         /// The tester.
         tester: Tester,
-        /// The names of its letters.
-        letters: Vec<String>,
     },
     /// What is asked in a file of the Model Checking Contest; only under these ids or numbers, if there are some.
     ContestFile {
@@ -164,9 +163,12 @@ impl Session {
                         tasks.push(Task::new(name, PropertyKind::Claim(Claim { automaton, propositions })));
                     }
                 }
-                Question::Tester { name, tester, letters } => {
+                Question::Tester { name, tester } => {
+                    if let Some(flaw) = tester.flaw() {
+                        return Err(illegal(name, tester, flaw).into());
+                    }
                     let process = tester.clone();
-                    let labels = labels(self.model.system(), letters)?;
+                    let labels = labels(self.model.system(), &tester.letters)?;
                     tasks.push(Task::new(name, PropertyKind::Tester(Observed { process, labels })));
                 }
                 Question::ContestFile { path, only } => {
@@ -256,6 +258,20 @@ fn labels(system: &ActionSystem, names: &[String]) -> Result<Vec<LabelId>, Diagn
         })
     };
     Ok(names.iter().map(label).collect::<Result<Vec<LabelId>, Diagnostic>>()?)
+}
+
+/// What is wrong with a tester.
+fn illegal(name: &str, tester: &Tester, flaw: Flaw) -> Diagnostic {
+    let state = |state: u32| &tester.states[state as usize].name;
+    let what = match flaw {
+        Flaw::TauLoop(at) => format!("it can go round by tau for ever at `{}`", state(at)),
+        Flaw::TauFromDeadlock(at) => format!("its deadlock state `{}` can be left by tau", state(at)),
+        Flaw::Dangling(None) => "it has no initial state".to_owned(),
+        Flaw::Dangling(Some(number)) => {
+            format!("its transition {number} names a state or a letter that it does not have")
+        }
+    };
+    Diagnostic::error("illegal-tester", format!("the tester `{name}` cannot be used: {what}"))
 }
 
 /// A property of the contest; if what is known decides it, and no run has to be shown, with its answer.

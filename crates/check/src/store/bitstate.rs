@@ -16,6 +16,9 @@ use base::Limit;
 
 use super::{Visited, hash};
 
+/// More bits per state only make it slower, and fill the array.
+const MAX_HASHES: u32 = 64;
+
 /// States remembered by a few bits each.
 #[derive(Clone, Debug)]
 pub struct Bitstate {
@@ -37,7 +40,7 @@ impl Bitstate {
         let mut words = Vec::new();
         words.try_reserve_exact(n_words).ok()?;
         words.resize(n_words, 0);
-        let n_hashes = n_hashes.max(1);
+        let n_hashes = n_hashes.clamp(1, MAX_HASHES);
         Some(Bitstate { words, log_bits, n_hashes, n_set: 0, n_states: 0, expected_drops: 0.0 })
     }
 }

@@ -189,6 +189,7 @@ impl CheckArguments {
             orders: self.orders.orders(),
             shortest: self.shortest,
             verify_reduction: self.verify_reduction,
+            explain_choice: self.explain_choice,
         })
     }
 }

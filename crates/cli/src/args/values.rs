@@ -65,7 +65,9 @@ pub(super) fn parse_rules(text: &str) -> Result<Rules, String> {
 
 /// A fairness assumption.
 pub(super) fn parse_fairness(text: &str) -> Result<Fair, String> {
-    text.parse()
+    text.parse().map_err(|error: stubborn::Error| {
+        error.diagnostics().iter().map(|wrong| wrong.message.clone()).collect()
+    })
 }
 
 #[cfg(test)]

@@ -137,7 +137,9 @@ fn jobs(tasks: &[Task]) -> Vec<Job> {
 }
 
 impl Session {
-    /// Answers questions. What is not known after the limits of the options were reached is *unknown*.
+    /// Answers questions: one answer for each property that they ask about, in their order. A question may ask
+    /// about several, and a deadlock that is asked about twice is told once. What is not known after the limits
+    /// of the options were reached is *unknown*.
     ///
     /// # Errors
     /// A question is wrong, each mistake with its place; or what was asked for does not fit together.
@@ -145,7 +147,7 @@ impl Session {
         self.check_within(questions, options, &Clock::start(&options.limits))
     }
 
-    /// The same, as long as a clock allows.
+    /// The same, as long as a clock allows, and within the limits of the options.
     ///
     /// # Errors
     /// A question is wrong, each mistake with its place; or what was asked for does not fit together.
@@ -155,7 +157,7 @@ impl Session {
         options: &Options,
         clock: &Clock<'_>,
     ) -> Result<CheckReport, Error> {
-        let clock = &self.clock(clock);
+        let clock = &self.clock(clock).within(&options.limits);
         let mut asked = Asked::new(self, questions, options, clock)?;
         let mut results: Vec<Option<PropertyResult>> = asked.tasks.iter().map(|_| None).collect();
         for job in jobs(&asked.tasks) {

@@ -153,8 +153,10 @@ impl<'d> Deciding<'d> {
         }
         let tgba = Arc::new(self.watched.claim.tgba().clone());
         result.watcher = Some(Watcher::Claim(tgba, Arc::new(self.formulas.clone())));
-        result.chosen = choice.summary(&wish);
-        result.choice = choice.reasons.iter().map(ToString::to_string).collect();
+        match self.options.explain_choice {
+            true => result.choice = choice.reasons.iter().map(ToString::to_string).collect(),
+            false => result.chosen = choice.summary(&wish),
+        }
         Ok((result, fault))
     }
 
