@@ -1,5 +1,6 @@
 //! A single run, extended and taken back step by step: what a simulator does.
 
+use base::{Budget, Progress};
 use model::{ActionId, Run, StepError, System};
 use rustc_hash::FxHashMap;
 
@@ -96,20 +97,35 @@ impl<'a, S: System> Walk<'a, S> {
 }
 
 /// A run that is continued in some way until it comes back to a state that it was in, or ends: with the
-/// number of steps before the cycle. None if that takes very long, or the model goes wrong.
-pub fn to_lasso<S: System>(system: &S, run: &Run) -> Option<(Run, usize)> {
-    const MAX_STEPS: usize = 1 << 22;
-    let mut walk = Walk::new(system, run.initial)?;
-    run.actions.iter().try_for_each(|&action| walk.step(action)).ok()?;
+/// number of steps before the cycle. None if that takes long, or the budget is spent first.
+///
+/// # Errors
+/// The model goes wrong.
+pub fn to_lasso<S: System>(
+    system: &S,
+    run: &Run,
+    budget: &mut Budget<'_>,
+) -> Result<Option<(Run, usize)>, StepError> {
+    const MAX_STEPS: usize = 1 << 16;
+    let Some(mut walk) = Walk::new(system, run.initial) else { return Ok(None) };
     let mut seen: FxHashMap<Vec<u32>, usize> = FxHashMap::default();
-    while walk.position() < run.actions.len() + MAX_STEPS {
-        if let Some(before) = seen.insert(walk.state().to_vec(), walk.position()) {
-            return Some((walk.run(), before));
+    let mut given = run.actions.iter();
+    loop {
+        // States are kept twice, and with something around them.
+        let progress = Progress { bytes: 3 * walk.bytes(), ..Progress::default() };
+        if budget.poll(&progress).is_err() || walk.position() > run.actions.len() + MAX_STEPS {
+            return Ok(None);
         }
-        match walk.choices().ok()?.first() {
-            Some(&action) => walk.step(action).ok()?,
-            None => return Some((walk.run(), walk.position())),
+        if let Some(&action) = given.next() {
+            walk.step(action)?;
+            continue;
+        }
+        if let Some(before) = seen.insert(walk.state().to_vec(), walk.position()) {
+            return Ok(Some((walk.run(), before)));
+        }
+        match walk.choices()?.first() {
+            Some(&action) => walk.step(action)?,
+            None => return Ok(Some((walk.run(), walk.position()))),
         }
     }
-    None
 }

@@ -144,8 +144,8 @@ pub trait Model: Send {
     /// runs or for replay.
     ///
     /// # Errors
-    /// The budget is spent.
-    fn view(&self, purpose: Purpose, budget: &mut Budget<'_>) -> Result<View, Limit>;
+    /// Something is legal, but not supported for this purpose; or the budget is spent.
+    fn view(&self, purpose: Purpose, budget: &mut Budget<'_>) -> Result<View, Trouble>;
 
     /// The expression that the text of a proposition stands for; its first byte is at `offset` in its source.
     ///

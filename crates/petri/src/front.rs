@@ -75,7 +75,7 @@ impl language::Model for Model {
     }
 
     /// To replay runs and to walk about, there is room for all tokens that there can be.
-    fn view(&self, purpose: Purpose, budget: &mut Budget<'_>) -> Result<View, Limit> {
+    fn view(&self, purpose: Purpose, budget: &mut Budget<'_>) -> Result<View, Trouble> {
         let system = match purpose {
             Purpose::Replay | Purpose::Walk => {
                 Arc::new(self.lowered(&Bounds::all(self.net(), i64::MAX), budget)?)

@@ -125,7 +125,11 @@ fn lowering_ends() {
     });
     assert!(n_stopped.iter().all(|n| *n > 8), "{n_stopped:?}");
     let model = lower(&net);
-    let n_stopped = try_all(|budget| Ok(model.view(Purpose::Replay, budget)?.system.variables().to_vec()));
+    let n_stopped = try_all(|budget| match model.view(Purpose::Replay, budget) {
+        Ok(view) => Ok(view.system.variables().to_vec()),
+        Err(Trouble::Limit(limit)) => Err(limit),
+        Err(Trouble::Wrong(errors)) => panic!("{errors:?}"),
+    });
     assert!(n_stopped.iter().all(|n| *n > 8), "{n_stopped:?}");
     let error = StepError { fault: Fault::OutOfRange { var: VarId::new(5), value: 1 << 40 }, action: None };
     let n_stopped = try_all(|budget| {

@@ -306,7 +306,9 @@ fn all_runs(model: &mut Model, question: &PropertyKind) -> Vec<bool> {
                 };
                 let (run, cycle_start) = match evidence.cycle_start {
                     Some(cycle_start) => (evidence.run, cycle_start),
-                    None => check::walk::to_lasso(&*model.system, &evidence.run).unwrap(),
+                    None => check::walk::to_lasso(&*model.system, &evidence.run, &mut Budget::unlimited())
+                        .unwrap()
+                        .unwrap(),
                 };
                 let run = replay::Evidence::new(&run, replay::Ending::Cycle(cycle_start));
                 replay::judge(&model.system, &question, &run, &mut Budget::unlimited()).unwrap();

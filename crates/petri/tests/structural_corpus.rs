@@ -171,7 +171,9 @@ fn all_runs(reducer: &Reducer, model: &mut Model, ltl: &Ltl) -> Option<bool> {
         };
         let (run, start) = match evidence.cycle_start {
             Some(start) => (evidence.run, start),
-            None => check::walk::to_lasso(&*small.system, &evidence.run).unwrap(),
+            None => check::walk::to_lasso(&*small.system, &evidence.run, &mut Budget::unlimited())
+                .unwrap()
+                .unwrap(),
         };
         let run = transitions(&run);
         let (whole, start) = if start == run.len() {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use base::{Budget, Diagnostic, Diagnostics, Limit, SourceId, SourceMap};
+use base::{Budget, Diagnostic, Diagnostics, SourceId, SourceMap};
 use language::{Asked, Fairness, File, Language, Loader, Property, PropertyKind, Purpose, Trouble, View};
 use ltl::Formulas;
 use model::{ActionSystem, ExprId};
@@ -58,7 +58,7 @@ impl language::Model for Model {
     }
 
     /// One system serves all purposes.
-    fn view(&self, _purpose: Purpose, _budget: &mut Budget<'_>) -> Result<View, Limit> {
+    fn view(&self, _purpose: Purpose, _budget: &mut Budget<'_>) -> Result<View, Trouble> {
         Ok(View { system: self.system.clone(), story: None })
     }
 

@@ -3,7 +3,7 @@
 use std::cell::OnceCell;
 use std::sync::Arc;
 
-use base::{Budget, Diagnostics, Limit, SourceId, SourceMap};
+use base::{Budget, Diagnostics, SourceId, SourceMap};
 use language::story::Story;
 use language::{Asked, File, Language, Ltl, Property, PropertyKind, Purpose, Refined, Trouble, View};
 use ltl::Formulas;
@@ -98,7 +98,7 @@ impl Model {
     }
 
     /// The code for a purpose.
-    fn code_for(&self, purpose: Purpose, budget: &mut Budget<'_>) -> Result<&Code, Limit> {
+    fn code_for(&self, purpose: Purpose, budget: &mut Budget<'_>) -> Result<&Code, Trouble> {
         let (at, purpose) = match purpose {
             Purpose::Runs | Purpose::Replay => return Ok(&self.code),
             Purpose::Assertions => (0, lower::Purpose::Assertions),
@@ -108,12 +108,8 @@ impl Model {
         if let Some(code) = self.others[at].get() {
             return Ok(code);
         }
-        match self.code.with_purpose(purpose, budget) {
-            Ok(code) => Ok(self.others[at].get_or_init(|| code)),
-            Err(Trouble::Limit(limit)) => Err(limit),
-            // What could be made for one purpose can be made for all.
-            Err(Trouble::Wrong(_)) => Ok(&self.code),
-        }
+        let code = self.code.with_purpose(purpose, budget)?;
+        Ok(self.others[at].get_or_init(|| code))
     }
 
     /// The expressions of the system that these are.
@@ -167,7 +163,7 @@ impl language::Model for Model {
         (Arc::make_mut(&mut self.code.system), &mut self.formulas)
     }
 
-    fn view(&self, purpose: Purpose, budget: &mut Budget<'_>) -> Result<View, Limit> {
+    fn view(&self, purpose: Purpose, budget: &mut Budget<'_>) -> Result<View, Trouble> {
         let code = self.code_for(purpose, budget)?.clone();
         let system = code.system.clone();
         let teller = Teller { code, sources: self.sources.clone(), file: self.file.clone() };

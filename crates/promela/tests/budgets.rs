@@ -19,7 +19,11 @@ fn make(text: &str, budget: &mut Budget<'_>) -> Result<usize, Limit> {
     };
     let mut n_actions = model.system().actions().len();
     for purpose in [Purpose::Assertions, Purpose::EndStates, Purpose::Walk] {
-        n_actions += model.view(purpose, budget)?.system.actions().len();
+        n_actions += match model.view(purpose, budget) {
+            Ok(view) => view.system.actions().len(),
+            Err(Trouble::Limit(limit)) => return Err(limit),
+            Err(Trouble::Wrong(errors)) => panic!("{errors:?}"),
+        };
     }
     assert!(model.properties().is_ok());
     Ok(n_actions)

@@ -193,13 +193,15 @@ pub(crate) fn judge(
     evidence: &Evidence<'_>,
     clock: &Clock<'_>,
 ) -> Result<Judged, String> {
-    replay::judge(&view.system, question, evidence, &mut clock.budget()).map_err(|doubt| match doubt {
-        Doubt::Rejected(rejection) => {
-            format!(
-                "internal error, please report it: the run found does not stand up to replay: {rejection}"
-            )
+    replay::judge(&view.system, question, evidence, &mut clock.with_grace().budget()).map_err(|doubt| {
+        match doubt {
+            Doubt::Rejected(rejection) => {
+                format!(
+                    "internal error, please report it: the run found does not stand up to replay: {rejection}"
+                )
+            }
+            Doubt::Limit(limit) => format!("{} while the run was replayed", limit_reason(limit)),
         }
-        Doubt::Limit(limit) => format!("{} while the run was replayed", limit_reason(limit)),
     })
 }
 

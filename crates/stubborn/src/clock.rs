@@ -132,6 +132,13 @@ impl<'w> Clock<'w> {
         self.start.elapsed().as_secs_f64()
     }
 
+    /// The same, with at least half a second from now: to look at what was found in time.
+    pub(crate) fn with_grace(&self) -> Clock<'w> {
+        const GRACE: Duration = Duration::from_millis(500);
+        let least = Instant::now() + GRACE;
+        Clock { deadline: self.deadline.map(|deadline| deadline.max(least)), ..self.clone() }
+    }
+
     /// Whether there is no time left.
     pub fn is_over(&self) -> bool {
         self.remaining() == Some(Duration::ZERO)

@@ -186,7 +186,7 @@ impl Session {
         // What is asked twice is answered once.
         let mut known: Vec<String> = Vec::new();
         tasks.retain(|task| match task.kind {
-            PropertyKind::DeadlockFree | PropertyKind::EndStates => {
+            PropertyKind::DeadlockFree | PropertyKind::EndStates | PropertyKind::Assertions => {
                 let is_new = !known.contains(&task.name);
                 known.push(task.name.clone());
                 is_new

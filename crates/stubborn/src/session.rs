@@ -161,7 +161,7 @@ impl Session {
     /// # Errors
     /// A limit was reached.
     pub fn view(&self, purpose: Purpose, clock: &Clock<'_>) -> Result<View, Error> {
-        self.model.view(purpose, &mut clock.budget()).map_err(|limit| self.error(limit))
+        self.model.view(purpose, &mut clock.budget()).map_err(|trouble| self.error(trouble))
     }
 }
 

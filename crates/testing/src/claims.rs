@@ -198,7 +198,10 @@ impl Case {
                     Question::Formula { formulas: &self.formulas, formula, propositions: &self.propositions };
                 let (question, run, ending) = match (evidence.violation, evidence.cycle_start) {
                     (Violation::AtOnce, _) => {
-                        let continued = check::walk::to_lasso(&self.system, &evidence.run);
+                        let continued =
+                            check::walk::to_lasso(&self.system, &evidence.run, &mut Budget::unlimited())
+                                .ok()
+                                .flatten();
                         let (run, start) = continued.ok_or_else(|| TestCaseError::fail("no continuation"))?;
                         (question, run, Ending::Cycle(start))
                     }

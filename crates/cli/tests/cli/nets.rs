@@ -112,6 +112,23 @@ fn places_grow_as_they_need_to() {
     }
 }
 
+/// Where every continuation is bad and none comes back, the run is shown as far as it is bad; where the net is
+/// bounded, it is continued, however little room there was at first.
+#[test]
+fn bad_prefixes_are_continued_where_they_can_be() {
+    let scratch = Scratch::new();
+    let arcs = [("p", "t", 1), ("t", "p", 1), ("t", "q", 1), ("q", "u", 70), ("u", "q", 3)];
+    let endless = scratch.file("endless.pnml", pnml(&[("p", 1), ("q", 0)], &["t", "u"], &arcs));
+    let finished = run_ltl("check", &endless, "[] (q < 3)", "--timeout 20s --max-memory 50M --json");
+    let result = finished.json()["results"][0].clone();
+    assert_eq!((finished.code, &result["counterexample"]["kind"]), (1, &"prefix".into()), "{result}");
+    let bounded =
+        scratch.file("bounded.pnml", pnml(&[("p", 300), ("q", 0)], &["t"], &[("p", "t", 1), ("t", "q", 1)]));
+    let finished = run_ltl("check", &bounded, "[] (q < 2)", "--structural none --json");
+    let result = finished.json()["results"][0].clone();
+    assert_eq!((finished.code, &result["counterexample"]["kind"]), (1, &"lasso".into()), "{result}");
+}
+
 #[test]
 fn formula_files_of_the_contest_are_checked() {
     let scratch = Scratch::new();

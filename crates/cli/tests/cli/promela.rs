@@ -53,6 +53,24 @@ fn a_process_that_starts_late_is_not_left_out() {
 }
 
 #[test]
+fn what_only_assertions_need_is_refused_and_not_left_out() {
+    let scratch = Scratch::new();
+    let program = "byte x; proctype P() { x = 1 }
+        init { x = 2; assert(false); assert((run P()) > 0) }";
+    let file = scratch.file("needs.pml", program);
+    let finished = run(&format!("check {file}"));
+    assert!(finished.code == 2 && finished.stderr.contains("not-supported"), "{}", finished.stdout);
+}
+
+#[test]
+fn what_an_automaton_can_do_without_is_there_for_the_judge() {
+    // The formula is about `_last`, which is made only where somebody looks at it; its automaton does not.
+    let finished =
+        run_ltl("check", "models/peterson.pml", "[] <> ((_last == 0) U <> (turn == 0))", "--quiet");
+    assert_eq!(finished.code, 1, "{}", finished.stdout);
+}
+
+#[test]
 fn a_run_ends_at_the_assertion_that_spin_names() {
     for (name, line) in FAILING_LINES {
         let model = format!("{CORPUS}/{name}/model.pml");

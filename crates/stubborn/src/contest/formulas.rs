@@ -4,6 +4,7 @@ use check::choice::Wish;
 use check::decide::Settings;
 use check::search::{Evidence, ProductStop};
 use language::{Ltl, Purpose};
+use model::Run;
 use replay::{Ending, Question};
 
 use super::{Contest, ROUNDS, Technique};
@@ -80,18 +81,22 @@ impl Contest<'_> {
     /// Whether a run that was found stands up to replay.
     fn accepts(&mut self, written: &Ltl, evidence: &Evidence, clock: &Clock<'_>) -> bool {
         let Ok(view) = self.model.view(Purpose::Replay, &mut clock.budget()) else { return false };
-        let (run, ending) = match evidence.cycle_start {
-            Some(start) => (evidence.run.clone(), Ending::Cycle(start)),
-            None => match check::walk::to_lasso(&*view.system, &evidence.run) {
-                Some((run, start)) => (run, Ending::Cycle(start)),
-                // All continuations violate the formula, and each of them goes on for very long.
-                None => (evidence.run.clone(), Ending::Open),
-            },
-        };
         let Ltl { formula, propositions } = written;
         let formulas = &*self.model.parts().1;
         let question = Question::Formula { formulas, formula: *formula, propositions };
-        let evidence = replay::Evidence::new(&run, ending);
-        replay::judge(&view.system, &question, &evidence, &mut clock.budget()).is_ok()
+        let clock = clock.with_grace();
+        let shows = |run: &Run, ending: Ending| {
+            let evidence = replay::Evidence::new(run, ending);
+            replay::judge(&view.system, &question, &evidence, &mut clock.budget()).is_ok()
+        };
+        if let Some(start) = evidence.cycle_start {
+            return shows(&evidence.run, Ending::Cycle(start));
+        }
+        // All continuations violate the formula; to see that, one of them may do.
+        shows(&evidence.run, Ending::Open)
+            || match check::walk::to_lasso(&*view.system, &evidence.run, &mut clock.budget()) {
+                Ok(Some((run, start))) => shows(&run, Ending::Cycle(start)),
+                _ => false,
+            }
     }
 }

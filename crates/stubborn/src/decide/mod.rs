@@ -45,6 +45,8 @@ pub(crate) struct Asked<'s> {
     pub(crate) tasks: Vec<Task>,
     /// How often they were resolved.
     pub(crate) generation: u32,
+    /// The limit that was reached before they could be resolved again: they mean nothing any more.
+    lost: Option<Limit>,
 }
 
 impl<'s> Asked<'s> {
@@ -55,7 +57,7 @@ impl<'s> Asked<'s> {
         clock: &Clock<'_>,
     ) -> Result<Asked<'s>, Error> {
         match session.ask(questions, &options.structural, clock) {
-            Ok(tasks) => Ok(Asked { session, questions, options, tasks, generation: 0 }),
+            Ok(tasks) => Ok(Asked { session, questions, options, tasks, generation: 0, lost: None }),
             Err(trouble) => Err(session.error(trouble)),
         }
     }
@@ -85,8 +87,16 @@ impl Refine for Asked<'_> {
         let refined = self.session.model.refine(error, clock)?;
         self.session.held = clock.held();
         if refined == Refined::Parts {
-            self.tasks = self.session.ask(self.questions, &self.options.structural, clock)?;
             self.generation += 1;
+            match self.session.ask(self.questions, &self.options.structural, clock) {
+                Ok(tasks) => self.tasks = tasks,
+                Err(trouble) => {
+                    if let Trouble::Limit(limit) = trouble {
+                        self.lost = Some(limit);
+                    }
+                    return Err(trouble);
+                }
+            }
         }
         Ok(refined)
     }
@@ -162,6 +172,7 @@ impl Session {
         let mut results: Vec<Option<PropertyResult>> = asked.tasks.iter().map(|_| None).collect();
         for job in jobs(&asked.tasks) {
             let decided = match &job {
+                _ if asked.lost.is_some() => Err(Trouble::Limit(asked.lost.unwrap_or(Limit::Time))),
                 Job::States(tasks) => {
                     refining(&mut asked, clock, |asked| states::decide(asked, tasks, options, clock))
                 }

@@ -3,6 +3,7 @@
 //! An automaton watches the run ([`watched`](super::watched)); a run that it accepts violates the formula. Which
 //! kind of automaton, search and reduction are used is chosen by `check::choice`, where the user does not say.
 
+use std::cell::Cell;
 use std::sync::Arc;
 
 use automata::GaveUp;
@@ -12,9 +13,9 @@ use check::method::{Method, ReductionWish};
 use check::product::AtDeadlock;
 use check::search::{Evidence, ProductStop, Violation, bfs};
 use check::{Exact, Goal};
-use language::{Purpose, View};
+use language::{Model, Purpose, View};
 use ltl::{Formulas, Prop};
-use model::{ExprId, StepError, System as _};
+use model::{ExprId, Run, StepError, System as _, reference};
 use replay::{Ending, Question};
 use report::outcome::{Counterexample, FairTo, Kind, ReductionCheck, Target, Watcher};
 use report::{PropertyResult, Trace, Verdict};
@@ -35,11 +36,14 @@ pub(super) struct Runs<'q> {
     clock: &'q Clock<'q>,
     /// What is watched, as the questions were resolved for the n-th time.
     watched: Option<(u32, Watched)>,
+    /// How often everything is done again only to show or to doubt an answer in a better way: where there is no
+    /// bound, that would never end.
+    patience: u32,
 }
 
 impl<'q> Runs<'q> {
     pub(super) fn new(task: usize, options: &'q Options, clock: &'q Clock<'q>) -> Runs<'q> {
-        Runs { task, options, clock, watched: None }
+        Runs { task, options, clock, watched: None, patience: 4 }
     }
 
     /// One attempt.
@@ -66,6 +70,10 @@ impl<'q> Runs<'q> {
             }
         };
         let watched = &mut self.watched.insert((generation, watched)).1;
+        // What a question looks at may not be there yet, even if the automaton can do without it.
+        if let Some(error) = missing(asked.model(), &watched.propositions) {
+            return Ok(Attempt::TooSmall(error));
+        }
         let purpose = if watched.simplified.is_some() { Purpose::Replay } else { Purpose::Runs };
         let view = asked.model().view(purpose, &mut clock.budget())?;
         let formulas = asked.session.model.parts().1;
@@ -77,13 +85,28 @@ impl<'q> Runs<'q> {
             constraints: &constraints,
             options,
             clock,
+            fault: Cell::default(),
         };
-        let (result, fault) = question.decide(start)?;
+        let (result, mut fault) = question.decide(start)?;
+        if let (None, Some(beside), Some(left)) = (fault, question.fault.get(), self.patience.checked_sub(1))
+        {
+            (fault, self.patience) = (Some(beside), left);
+        }
         Ok(match fault.filter(|error| asked.model().can_refine(error)) {
             Some(error) => Attempt::TooSmall(error),
             None => Attempt::Done(vec![result]),
         })
     }
+}
+
+/// A fault of a proposition in the first state that says that something is not there yet.
+fn missing(model: &dyn Model, propositions: &[(Prop, ExprId)]) -> Option<StepError> {
+    let system = model.system();
+    let first = reference::initial(system).into_iter().next()?;
+    propositions.iter().find_map(|&(_, expr)| {
+        let error = StepError { fault: reference::value(system, expr, &first).err()?, action: None };
+        model.can_refine(&error).then_some(error)
+    })
 }
 
 /// Whether a formula does not see what a simpler model changes.
@@ -107,6 +130,8 @@ pub(super) struct Deciding<'d> {
     pub(super) constraints: &'d Constraints,
     pub(super) options: &'d Options,
     pub(super) clock: &'d Clock<'d>,
+    /// How the model goes wrong beside the search: where a run is continued, or another question is asked.
+    pub(super) fault: Cell<Option<StepError>>,
 }
 
 impl<'d> Deciding<'d> {
@@ -231,7 +256,7 @@ impl<'d> Deciding<'d> {
             return decision;
         }
         let length = match found.violation {
-            Violation::AtOnce => check::walk::to_lasso(system, &found.run).map(|(run, _)| run),
+            Violation::AtOnce => self.to_lasso(&found.run).map(|(run, _)| run),
             _ => Some(found.run.clone()),
         };
         let length = length.map_or(usize::MAX, |run| run.actions.len());
@@ -322,19 +347,31 @@ impl<'d> Deciding<'d> {
         }
     }
 
+    /// A run with a cycle, if it can be continued to one soon.
+    fn to_lasso(&self, run: &Run) -> Option<(Run, usize)> {
+        let clock = self.clock.with_grace();
+        check::walk::to_lasso(&*self.view.system, run, &mut clock.budget()).unwrap_or_else(|error| {
+            self.fault.set(Some(error));
+            None
+        })
+    }
+
     /// Judges evidence, and shows it.
     pub(super) fn show(&self, evidence: &Evidence) -> Result<Answer, String> {
         let Evidence { violation, run, cycle_start, .. } = evidence;
         let deadlock_is_error = self.options.at_deadlock == AtDeadlock::Error;
         let mut question = self.claimed().ok_or("internal error, please report it: nothing is claimed")?;
         let (run, ending) = match (violation, cycle_start) {
-            (Violation::AtOnce, _) => match check::walk::to_lasso(&*self.view.system, run) {
+            (Violation::AtOnce, _) => match self.to_lasso(run) {
                 Some((run, start)) => (run, Ending::Cycle(start)),
                 // It goes on for very long, maybe without ever coming back: in an unbounded net.
                 None => (run.clone(), Ending::Open),
             },
             (_, Some(start)) => (run.clone(), Ending::Cycle(*start)),
-            (_, None) => {
+            (Violation::Cycle | Violation::Livelock, None) => {
+                return Err("internal error, please report it: an infinite run without a cycle".to_owned());
+            }
+            (Violation::Deadlock, None) => {
                 if deadlock_is_error || !self.watched.claim.owns_deadlocks() {
                     question = Question::Deadlock;
                 }

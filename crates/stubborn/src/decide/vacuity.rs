@@ -11,6 +11,7 @@ use automata::stutter::Proof;
 use check::choice::Wish;
 use check::decide::{Claim, Decision, Refusal, Settings};
 use check::product::AtDeadlock;
+use check::search::ProductStop;
 use ltl::{Formula, Formulas, Node, Prop, Spelling};
 
 use super::runs::Deciding;
@@ -153,6 +154,9 @@ impl Doubt<'_, '_> {
         let system = &self.question.view.system;
         let Ok(decision) = claim.search(system, choice.method, &settings, &mut budget) else { return false };
         self.states_left = self.states_left.saturating_sub(decision.outcome.stats.states);
+        if let Some(ProductStop::Fault(error, _)) = &decision.outcome.stop {
+            self.question.fault.set(Some(*error));
+        }
         decision.outcome.stop.is_none()
     }
 }

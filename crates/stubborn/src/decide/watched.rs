@@ -72,7 +72,7 @@ impl Watched {
         if proof.is_none() && negated.n_states() <= MAX_STUTTERING {
             let translated = translate(formulas, formula)?;
             let found = stutter::stuttering(&translated, &negated, MAX_STUTTERING, &mut clock.budget());
-            proof = found.ok().and_then(|found| found.proof());
+            proof = in_time(found).map_err(untranslated)?.and_then(|found| found.proof());
         }
         let numbered = observe(system, formulas, propositions);
         Ok(Watched {
@@ -94,8 +94,17 @@ impl Watched {
         let (system, formulas) = model.parts();
         let numbered = observe(system, formulas, propositions);
         let budget = &mut clock.budget();
-        let claim = Claim::of_written(written, numbered, |tgba| stutter_proof(tgba, clock), budget);
-        let claim = claim.map_err(untranslated)?;
+        let mut limit = None;
+        let find_proof = |tgba: &Tgba| {
+            stutter_proof(tgba, clock).unwrap_or_else(|reached| {
+                limit = Some(reached);
+                None
+            })
+        };
+        let claim = Claim::of_written(written, numbered, find_proof, budget).map_err(untranslated)?;
+        if let Some(limit) = limit {
+            return Err(untranslated(limit));
+        }
         let propositions = propositions.to_vec();
         Ok(Watched { formula: None, propositions, claim, ignores_ends: false, simplified: None })
     }
@@ -224,12 +233,26 @@ pub(crate) fn translate(
     }
 }
 
+/// What was made, if it was not too large. Without the memory for it one can go on, but not without time.
+fn in_time<T>(made: Result<T, GaveUp>) -> Result<Option<T>, Limit> {
+    match made {
+        Ok(made) => Ok(Some(made)),
+        Err(GaveUp::Limit(limit @ (Limit::Time | Limit::Interrupt))) => Err(limit),
+        Err(_) => Ok(None),
+    }
+}
+
 /// That an automaton does not see stuttering, if that can be found out.
-fn stutter_proof(tgba: &Tgba, clock: &Clock<'_>) -> Option<Proof> {
+fn stutter_proof(tgba: &Tgba, clock: &Clock<'_>) -> Result<Option<Proof>, Limit> {
     let mut budget = clock.budget();
-    let tgba = polish(tgba.clone(), Effort::High, &mut budget).ok()?;
-    let complement = complement(&tgba, MAX_COMPLEMENT, &mut budget).ok()?;
-    stutter::stuttering(&tgba, &complement, MAX_STUTTERING, &mut budget).ok()?.proof()
+    let Some(tgba) = in_time(polish(tgba.clone(), Effort::High, &mut budget).map_err(GaveUp::from))? else {
+        return Ok(None);
+    };
+    let Some(complement) = in_time(complement(&tgba, MAX_COMPLEMENT, &mut budget))? else {
+        return Ok(None);
+    };
+    let found = in_time(stutter::stuttering(&tgba, &complement, MAX_STUTTERING, &mut budget))?;
+    Ok(found.and_then(|found| found.proof()))
 }
 
 /// With the run on the original model.

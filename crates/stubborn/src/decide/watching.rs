@@ -1,6 +1,8 @@
 //! Searches alone, for whoever compares methods: [`Session::check`] also makes models simpler, shortens runs,
 //! judges them and explains what holds, all of which takes time and hides what a method does.
 
+use std::cell::Cell;
+
 use automata::GaveUp;
 use base::Diagnostic;
 use check::decide::{Claim, Decision};
@@ -134,6 +136,7 @@ impl Watching<'_> {
             constraints: &constraints,
             options,
             clock,
+            fault: Cell::default(),
         };
         work(&mut deciding, self.closed.as_mut())
     }
