@@ -26,9 +26,10 @@ fn tester(spoil: impl FnOnce(&mut Tester)) -> Question {
 
 #[test]
 fn testers_that_make_no_sense_are_errors() {
+    type Spoil = fn(&mut Tester);
     let ask = |question: Question| session().check(&[question], &Options::default());
     assert_eq!(ask(tester(|_| {})).unwrap().results[0].verdict, Verdict::Violated);
-    let spoils: [(fn(&mut Tester), &str); 7] = [
+    let spoils: [(Spoil, &str); 7] = [
         (|tester| tester.letters.clear(), "does not have"),
         (|tester| tester.letters[0] = "flicks".to_owned(), "no action `flicks`"),
         (|tester| tester.edges[0].to = 17, "does not have"),
