@@ -28,22 +28,42 @@ pub fn search<S: Space, St: Sequence>(
     goals: &[Goal],
     budget: &mut Budget<'_>,
 ) -> Exploration {
-    let mut search = Search {
-        space,
-        system: space.whole(),
-        store,
-        scratch: space.whole().new_scratch(),
-        choice: space.new_choice(),
-        steps: Steps::new(space.whole().width()),
-        new: Vec::new(),
-        tree: Tree::new(St::RETAINS),
-        goals: OpenGoals::new(goals),
-        closing: vec![None; goals.len()],
-        stats: Stats::default(),
-        progress: Progress::default(),
-    };
+    let mut search = Search::new(space, store, goals);
     let stop = search.run(budget).err();
     search.finish(stop)
+}
+
+/// What a search without runs has found.
+pub struct Reached {
+    /// Per goal: that it is violated, or why it could not be evaluated somewhere.
+    pub goals: Vec<Option<Result<(), StepError>>>,
+    /// Whether all states were seen, or nothing was left to look for.
+    pub is_complete: bool,
+    /// How the model went wrong, if it did.
+    pub fault: Option<StepError>,
+}
+
+/// The same without runs, which may take longer to read off the tree than the search, if there are many goals.
+pub fn reach<S: Space, St: Sequence>(
+    space: &S,
+    store: &mut St,
+    goals: &[Goal],
+    budget: &mut Budget<'_>,
+) -> Reached {
+    let mut search = Search::new(space, store, goals);
+    let end = search.run(budget).err();
+    let fault = match end {
+        Some(End::Fault(error, _)) => Some(error),
+        _ => None,
+    };
+    let reached = |closing: &Option<(StateId, Option<StepError>)>| {
+        closing.as_ref().map(|(_, error)| error.map_or(Ok(()), Err))
+    };
+    Reached {
+        goals: search.closing.iter().map(reached).collect(),
+        is_complete: matches!(end, None | Some(End::AllViolated)),
+        fault,
+    }
 }
 
 /// States of more words than this are expanded in parts.
@@ -79,7 +99,24 @@ struct Search<'a, S: Space, St: Sequence> {
     progress: Progress,
 }
 
-impl<S: Space, St: Sequence> Search<'_, S, St> {
+impl<'a, S: Space, St: Sequence> Search<'a, S, St> {
+    fn new(space: &'a S, store: &'a mut St, goals: &'a [Goal]) -> Search<'a, S, St> {
+        Search {
+            space,
+            system: space.whole(),
+            store,
+            scratch: space.whole().new_scratch(),
+            choice: space.new_choice(),
+            steps: Steps::new(space.whole().width()),
+            new: Vec::new(),
+            tree: Tree::new(St::RETAINS),
+            goals: OpenGoals::new(goals),
+            closing: vec![None; goals.len()],
+            stats: Stats::default(),
+            progress: Progress::default(),
+        }
+    }
+
     fn run(&mut self, budget: &mut Budget<'_>) -> Result<(), End> {
         let width = self.system.width();
         let mut state = vec![0; width];
@@ -377,6 +414,26 @@ mod tests {
             let found = search(&reduced, &mut store, &[Goal::Deadlock], &mut Budget::unlimited());
             let run = found.violations[0].as_ref().unwrap();
             assert_eq!(run.actions.len() as i64, 602 + n_more);
+        }
+    }
+
+    #[test]
+    fn without_runs_the_same_is_reached() {
+        let mut system = counter(3);
+        let (always, never) = (system.exprs.int(1), system.exprs.int(0));
+        let always = Goal::Invariant(system.add_proposition("always", always));
+        let never = Goal::Invariant(system.add_proposition("never", never));
+        for max_states in [1, 100, 602, u64::MAX] {
+            for goals in [vec![], vec![always], vec![never, never], vec![never, Goal::Deadlock, always]] {
+                let mut stores = [(); 2].map(|()| Exact::new(system.width(), u64::MAX));
+                let mut budgets = [(); 2].map(|()| Budget::unlimited());
+                budgets.iter_mut().for_each(|budget| budget.max_states = max_states);
+                let ran = search(&system, &mut stores[0], &goals, &mut budgets[0]);
+                let reached = reach(&system, &mut stores[1], &goals, &mut budgets[1]);
+                let found: Vec<_> = ran.violations.iter().map(|run| run.as_ref().map(|_| Ok(()))).collect();
+                assert_eq!(found, reached.goals);
+                assert_eq!(matches!(ran.stop, None | Some(Stop::AllViolated)), reached.is_complete);
+            }
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Questions about markings: what is reachable, and what is not.
 
+use check::search::bfs::Reached;
 use check::{Exact, Exploration, Goal, search};
 use language::{Preserve, PropertyKind, Purpose, View};
 use model::{ActionSystem, BinaryOp, ExprId, System as _};
@@ -120,6 +121,24 @@ impl Contest<'_> {
         })
     }
 
+    /// The same without runs: no single one answers a question about all aims, and to read and replay all of
+    /// them may take longer than the search.
+    fn reach(&mut self, aims: &[Aim], clock: &Clock<'_>) -> Result<Reached, Trouble> {
+        refining(self.model, clock, |model| {
+            let goals: Vec<Goal> = aims.iter().map(|aim| aim.goal("", model.parts().0)).collect();
+            let mut budget = clock.budget();
+            let view = model.view(Purpose::Runs, &mut budget)?;
+            let mut store = Exact::new(view.system.width(), budget.max_bytes);
+            let reached = search::bfs::reach(&*view.system, &mut store, &goals, &mut budget);
+            let in_goals = reached.goals.iter().flatten().filter_map(|goal| goal.err());
+            let fault = reached.fault.into_iter().chain(in_goals).find(|error| model.can_refine(error));
+            Ok(match fault {
+                Some(error) => Attempt::TooSmall(error),
+                None => Attempt::Done(reached),
+            })
+        })
+    }
+
     /// Explores everything, and keeps it.
     pub(super) fn explore(&mut self) -> Option<Space> {
         let clock = self.clock.clone();
@@ -163,11 +182,10 @@ impl Contest<'_> {
         }
         let aims: Vec<Aim> = asked.iter().map(|asked| asked.aim).collect();
         let clock = self.clock.clone();
-        let Ok((_, explored)) = self.explore_for(&aims, &clock) else { return self.cannot_compute(id) };
-        // No single run answers this, and to replay all of them may take longer than the search.
-        let all_found = match explored.stop {
-            _ if explored.violations.iter().all(Option::is_some) => Some(true),
-            None if explored.faults.iter().all(Option::is_none) => Some(false),
+        let Ok(reached) = self.reach(&aims, &clock) else { return self.cannot_compute(id) };
+        let all_found = match reached.is_complete {
+            _ if reached.goals.iter().all(|goal| *goal == Some(Ok(()))) => Some(true),
+            true if reached.goals.iter().all(|goal| !matches!(goal, Some(Err(_)))) => Some(false),
             _ => None,
         };
         match all_found {
