@@ -52,35 +52,49 @@ fn nobody_listens_at_all() {
 #[cfg(target_os = "linux")]
 #[test]
 fn an_interrupt_gives_a_partial_result() {
-    use std::fs;
-    use std::process::Command;
+    use std::time::Duration;
 
     for arguments in ["explore models/dining.proc -D N=16 --json", "check models/dining.proc -D N=16 --json"]
     {
-        let child =
-            stubborn().args(arguments.split(' ')).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
-        let mut child = child.expect("the command can be run");
-        // Wait until it catches the signal; before, the signal would end it.
-        let status = format!("/proc/{}/status", child.id());
-        let catches_interrupts = || {
-            let status = fs::read_to_string(&status).expect("the command is running");
-            let mask = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).expect("it is listed");
-            u64::from_str_radix(mask.trim(), 16).expect("it is a number") & 0b10 != 0
-        };
-        while !catches_interrupts() {
-            assert!(child.try_wait().expect("it can be asked").is_none(), "43 million states take longer");
-            std::thread::yield_now();
-        }
-        let sent = Command::new("sh").arg("-c").arg(format!("kill -INT {}", child.id())).status();
-        assert!(sent.expect("there is a shell").success());
-        let finished = crate::Finished::from(child.wait_with_output().expect("it ends"));
-        assert_eq!(finished.code, 3, "{}", finished.stderr);
-        let document = finished.json();
-        let result = if arguments.starts_with("check") { &document["results"][0] } else { &document };
-        assert_eq!(result["reason"], "interrupted");
-        let stats = if arguments.starts_with("check") { &result["stats"] } else { &document };
-        assert!(stats["states"].as_u64() >= Some(1));
+        // It may come before the search begins, which is told as well; then wait longer.
+        let mut pauses = (0..12).map(|exponent| Duration::from_millis(1 << exponent));
+        let result = pauses.find_map(|pause| {
+            let document = interrupted_after(pause, arguments);
+            let result = if arguments.starts_with("check") { &document["results"][0] } else { &document };
+            let reason = result["reason"].as_str().expect("there is a reason");
+            assert!(reason == "interrupted" || reason.starts_with("interrupted while "), "{reason}");
+            let stats = if arguments.starts_with("check") { &result["stats"] } else { result };
+            (reason == "interrupted").then(|| stats["states"].as_u64())
+        });
+        assert!(result.expect("the search begins within seconds") >= Some(1));
     }
+}
+
+/// What a command tells that is interrupted so long after it has begun to catch the signal, which would end it
+/// before.
+#[cfg(target_os = "linux")]
+fn interrupted_after(pause: std::time::Duration, arguments: &str) -> serde_json::Value {
+    use std::fs;
+    use std::process::Command;
+
+    let child = stubborn().args(arguments.split(' ')).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+    let mut child = child.expect("the command can be run");
+    let status = format!("/proc/{}/status", child.id());
+    let catches_interrupts = || {
+        let status = fs::read_to_string(&status).expect("the command is running");
+        let mask = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).expect("it is listed");
+        u64::from_str_radix(mask.trim(), 16).expect("it is a number") & 0b10 != 0
+    };
+    while !catches_interrupts() {
+        assert!(child.try_wait().expect("it can be asked").is_none(), "43 million states take longer");
+        std::thread::yield_now();
+    }
+    std::thread::sleep(pause);
+    let sent = Command::new("sh").arg("-c").arg(format!("kill -INT {}", child.id())).status();
+    assert!(sent.expect("there is a shell").success());
+    let finished = crate::Finished::from(child.wait_with_output().expect("it ends"));
+    assert_eq!(finished.code, 3, "{}", finished.stderr);
+    finished.json()
 }
 
 #[test]
