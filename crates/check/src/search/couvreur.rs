@@ -142,7 +142,7 @@ pub(super) struct Search<'p, 'a, S: System, O, P> {
     via: Packed,
     /// The partial components on the path.
     roots: Roots,
-    edge_marks: EdgeMarks,
+    pub(super) edge_marks: EdgeMarks,
     /// Per state on the path: for testing automata, what `livelock_since` was below it, if it is not the
     /// same; and the marks of its edges to states that were new.
     frames: Varints,
@@ -239,7 +239,7 @@ impl<'p, 'a, S: System, O: Observer, P: Products> Search<'p, 'a, S, O, P> {
         self.enter(state, None, budget)?;
         while let Some(top) = self.path.top() {
             match top {
-                Top::State(state) => self.leave(state)?,
+                Top::State(state) => self.leave(state, budget)?,
                 Top::Waiting(state) => {
                     let via = Via::decode(self.via.get(state.index()));
                     self.enter(state, Some(via), budget)?;
@@ -323,15 +323,9 @@ impl<'p, 'a, S: System, O: Observer, P: Products> Search<'p, 'a, S, O, P> {
 
     /// The number of the marks of an edge.
     #[inline]
-    fn marks_of(&mut self, edge: &Edge) -> u32 {
+    pub(super) fn marks_of(&mut self, edge: &Edge) -> u32 {
         let marks = if self.scope == Scope::All { edge.marks } else { 0 };
         self.edge_marks.number(self.graph.fairness(), marks, edge.action)
-    }
-
-    /// The marks of a number.
-    pub(super) fn marks(&mut self, edge: &Edge) -> &[u32] {
-        let number = self.marks_of(edge);
-        self.edge_marks.get(number)
     }
 
     /// Looks at the edges of the state that was just entered. Those to new states wait.
@@ -370,7 +364,7 @@ impl<'p, 'a, S: System, O: Observer, P: Products> Search<'p, 'a, S, O, P> {
         if accepted { Err(End::Accepting(self.roots.order())) } else { Ok(()) }
     }
 
-    fn poll(&mut self, budget: &mut Budget<'_>) -> Result<(), End> {
+    pub(super) fn poll(&mut self, budget: &mut Budget<'_>) -> Result<(), End> {
         self.progress.states = self.graph.states.n_states();
         self.progress.pending = self.path.n_waiting();
         self.progress.bytes = self.graph.states.bytes()
@@ -390,7 +384,7 @@ impl<'p, 'a, S: System, O: Observer, P: Products> Search<'p, 'a, S, O, P> {
     }
 
     /// Leaves the state on top of the path; if it is the root of its component, that is finished.
-    fn leave(&mut self, state: StateId) -> Result<(), End> {
+    fn leave(&mut self, state: StateId, budget: &mut Budget<'_>) -> Result<(), End> {
         let order = self.order_of(state);
         pop_marks(&mut self.frames, &mut self.waiting_marks);
         if self.looks_for_livelocks {
@@ -406,7 +400,7 @@ impl<'p, 'a, S: System, O: Observer, P: Products> Search<'p, 'a, S, O, P> {
             if self.graph.fairness().has_strong() && self.acceptance.may_hold(self.roots.marks()) {
                 let mut members: Vec<StateId> = self.path.left_since(order).collect();
                 members.sort_unstable_by_key(|&state| self.order_of(state));
-                if let Some(part) = fair_part(self, &members)? {
+                if let Some(part) = fair_part(self, &members, budget)? {
                     return Err(End::FairPart(part));
                 }
             }

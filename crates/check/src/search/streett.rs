@@ -11,7 +11,7 @@
 //! [`couvreur`](super::couvreur) does, on finished components that lack nothing but strong fairness.
 //!
 //! # Requirements and limits
-//! Memory for the edges of one component.
+//! Memory for the edges of one component, eight bytes each.
 //!
 //! # Differences from the paper
 //! - The recursion is a work list.
@@ -19,59 +19,89 @@
 //!   passed over.
 //! - Acceptance is generalized, and weak constraints are part of it.
 
-use automata::scc::components;
-use base::Budget;
+use automata::scc::{Components, components_by};
+use base::{Budget, Limit};
 use model::System;
 use rustc_hash::FxHashSet;
 
 use super::couvreur::{End, Search};
+use super::roots::EdgeMarks;
 use crate::fairness::add;
 use crate::observer::Observer;
 use crate::store::{Products, StateId};
+
+/// Finds a part of a component, given by its states in the order in which they were entered, that is accepted and fair.
+pub(super) fn fair_part<S: System, O: Observer, P: Products>(
+    search: &mut Search<'_, '_, S, O, P>,
+    members: &[StateId],
+    budget: &mut Budget<'_>,
+) -> Result<Option<FxHashSet<u32>>, End> {
+    let bytes_before = budget.max_bytes;
+    let mut component = Component::new(search, members, budget)?;
+    let mut found = None;
+    let mut work: Vec<Vec<u32>> = vec![(0..members.len() as u32).collect()];
+    while let Some(part) = work.pop()
+        && found.is_none()
+    {
+        component.place(&part);
+        let inner = component.components(&part, budget)?;
+        let mut insides = vec![Vec::new(); inner.n];
+        part.iter().zip(&inner.of).for_each(|(&state, &of)| insides[of].push(state));
+        for inside in insides {
+            let Some(marks) = component.marks(&inside, &inner, &search.edge_marks, budget)? else { continue };
+            if search.acceptance.holds(&marks) {
+                found = Some(inside.iter().map(|&state| members[state as usize].index() as u32).collect());
+                break;
+            }
+            if search.acceptance.may_hold(&marks) {
+                let is_good = |&state: &u32| !search.acceptance.is_bad(component.state(state), &marks);
+                work.push(inside.into_iter().filter(is_good).collect());
+            }
+        }
+        component.displace(&part);
+    }
+    budget.max_bytes = bytes_before;
+    Ok(found)
+}
 
 /// A component, with its edges inside.
 struct Component {
     n_words: usize,
     /// Per state, its marks.
     states: Vec<u32>,
-    /// Per state, targets and marks of its edges.
-    edges: Vec<Vec<(u32, Vec<u32>)>>,
+    /// Per state, where its edges end; those of the next one begin there.
+    ends: Vec<usize>,
+    /// Targets, and numbers of marks.
+    edges: Vec<(u32, u32)>,
+    /// Per state, where it is in the part that is looked at.
+    places: Vec<u32>,
 }
 
-/// Finds a part of a component, given by its states in the order in which they were entered, that is accepted and fair.
-pub(super) fn fair_part<S: System, O: Observer, P: Products>(
-    search: &mut Search<'_, '_, S, O, P>,
-    members: &[StateId],
-) -> Result<Option<FxHashSet<u32>>, End> {
-    let component = Component::new(search, members)?;
-    let mut work: Vec<Vec<usize>> = vec![(0..members.len()).collect()];
-    while let Some(part) = work.pop() {
-        for inside in component.parts(&part) {
-            let Some(marks) = component.marks(&inside) else { continue };
-            if search.acceptance.holds(&marks) {
-                return Ok(Some(inside.iter().map(|&state| members[state].index() as u32).collect()));
-            }
-            if search.acceptance.may_hold(&marks) {
-                let is_good = |&state: &usize| !search.acceptance.is_bad(component.state(state), &marks);
-                work.push(inside.into_iter().filter(is_good).collect());
-            }
-        }
-    }
-    Ok(None)
-}
+const ELSEWHERE: u32 = u32::MAX;
 
 impl Component {
+    /// What parts take per state: the list of the part, that of a part of it, its number, and room for a vector.
+    const PART_BYTES: usize = 2 * size_of::<u32>() + size_of::<usize>() + size_of::<Vec<u32>>();
+
     fn new<S: System, O: Observer, P: Products>(
         search: &mut Search<'_, '_, S, O, P>,
         members: &[StateId],
+        budget: &mut Budget<'_>,
     ) -> Result<Component, End> {
+        let n_words = search.graph.fairness().n_words();
+        let state_bytes = (n_words + 1) * size_of::<u32>() + size_of::<usize>() + Component::PART_BYTES;
         let first = search.order_of(members[0]);
-        let mut component = Component { n_words: 0, states: Vec::new(), edges: Vec::new() };
+        let mut component = Component {
+            n_words,
+            states: Vec::with_capacity(n_words * members.len()),
+            ends: Vec::with_capacity(members.len()),
+            edges: Vec::new(),
+            places: vec![ELSEWHERE; members.len()],
+        };
         for &member in members {
             search.expand(member)?;
-            component.n_words = search.graph.state_marks().len();
             component.states.extend_from_slice(search.graph.state_marks());
-            let mut row = Vec::new();
+            let n_before = component.edges.len();
             for index in 0..search.edges.len() {
                 let edge = search.edges[index];
                 let order = search.order_of(edge.target);
@@ -79,46 +109,66 @@ impl Component {
                 if let Some(local) = order.checked_sub(first)
                     && (local as usize) < members.len()
                 {
-                    row.push((local, search.marks(&edge).to_vec()));
+                    component.edges.push((local, search.marks_of(&edge)));
                 }
             }
-            component.edges.push(row);
+            component.ends.push(component.edges.len());
+            let edge_bytes = size_of::<(u32, u32)>() * (component.edges.len() - n_before);
+            budget.hold((state_bytes + edge_bytes) as u64)?;
+            search.poll(budget)?;
         }
         Ok(component)
     }
 
-    fn state(&self, state: usize) -> &[u32] {
-        &self.states[state * self.n_words..(state + 1) * self.n_words]
+    fn state(&self, state: u32) -> &[u32] {
+        &self.states[state as usize * self.n_words..][..self.n_words]
     }
 
-    /// The strong components of a part.
-    fn parts(&self, part: &[usize]) -> Vec<Vec<usize>> {
-        let mut local = vec![usize::MAX; self.edges.len()];
-        part.iter().enumerate().for_each(|(index, &state)| local[state] = index);
-        let successors = |&state: &usize| -> Vec<usize> {
-            let targets = self.edges[state].iter().map(|edge| local[edge.0 as usize]);
-            targets.filter(|&target| target != usize::MAX).collect()
+    fn edges(&self, state: u32) -> &[(u32, u32)] {
+        let begin = state.checked_sub(1).map_or(0, |before| self.ends[before as usize]);
+        &self.edges[begin..self.ends[state as usize]]
+    }
+
+    /// Looks at a part.
+    fn place(&mut self, part: &[u32]) {
+        part.iter().zip(0..).for_each(|(&state, place)| self.places[state as usize] = place);
+    }
+
+    /// Looks away from it.
+    fn displace(&mut self, part: &[u32]) {
+        part.iter().for_each(|&state| self.places[state as usize] = ELSEWHERE);
+    }
+
+    /// The strong components of the part that is looked at.
+    fn components(&self, part: &[u32], budget: &mut Budget<'_>) -> Result<Components, Limit> {
+        let target = |place: usize, number: usize| {
+            let target = self.places[self.edges(part[place]).get(number)?.0 as usize];
+            Some((target != ELSEWHERE).then_some(target as usize))
         };
-        let successors: Vec<Vec<usize>> = part.iter().map(successors).collect();
-        let found = components(&successors, |_, &next| Some(next), &mut Budget::unlimited());
-        let found = found.expect("a budget without limits is never spent");
-        let mut parts = vec![Vec::new(); found.n];
-        part.iter().enumerate().for_each(|(index, &state)| parts[found.of[index]].push(state));
-        parts
+        components_by(part.len(), target, budget)
     }
 
-    /// The marks of a part, if there is an edge inside.
-    fn marks(&self, part: &[usize]) -> Option<Vec<u32>> {
-        let inside: FxHashSet<usize> = part.iter().copied().collect();
+    /// The marks of one of these components, if there is an edge inside.
+    fn marks(
+        &self,
+        inside: &[u32],
+        found: &Components,
+        edge_marks: &EdgeMarks,
+        budget: &mut Budget<'_>,
+    ) -> Result<Option<Vec<u32>>, Limit> {
+        let component_of = |state: u32| found.of.get(self.places[state as usize] as usize);
         let mut marks = vec![0; self.n_words];
         let mut has_edge = false;
-        for &state in part {
+        for &state in inside {
+            budget.tick()?;
             add(&mut marks, self.state(state));
-            for (_, edge) in self.edges[state].iter().filter(|edge| inside.contains(&(edge.0 as usize))) {
-                add(&mut marks, edge);
-                has_edge = true;
+            for &(target, number) in self.edges(state) {
+                if component_of(target) == component_of(state) {
+                    add(&mut marks, edge_marks.get(number));
+                    has_edge = true;
+                }
             }
         }
-        has_edge.then_some(marks)
+        Ok(has_edge.then_some(marks))
     }
 }
