@@ -74,10 +74,12 @@ impl Diagnostic {
         self
     }
 
-    /// Suggests the nearest of the known names, if one is near.
+    /// Suggests the nearest of the known names, if one is near. Of very many only the first are compared: a slip
+    /// is not worth minutes.
     #[must_use]
     pub fn suggesting<'a>(self, given: &str, known: impl IntoIterator<Item = &'a str>) -> Diagnostic {
-        match crate::suggest::nearest(given, known) {
+        const MAX_COMPARED: usize = 1000;
+        match crate::suggest::nearest(given, known.into_iter().take(MAX_COMPARED)) {
             Some(name) => self.with_help(format!("did you mean `{name}`?")),
             None => self,
         }

@@ -1,5 +1,5 @@
 //! What every crate of Stubborn needs and nothing more: places in source texts, diagnostics,
-//! near names, numbers as text, typed ids, and the budget that long computations poll.
+//! near names, numbers as text, typed ids, words for values, and the budget that long computations poll.
 //!
 //! This crate knows nothing of models or properties, and does no input or output: whoever reads
 //! files hands in their bytes ([`SourceMap::add`]), whoever has a clock hands in a
@@ -8,10 +8,13 @@
 pub mod budget;
 pub mod diagnostic;
 pub mod id;
+pub mod sink;
 pub mod source;
 pub mod suggest;
 pub mod text;
+pub mod words;
 
 pub use budget::{Budget, Limit, Progress};
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};
+pub use sink::{Fail, Sink, fail};
 pub use source::{Source, SourceId, SourceMap, Span};

@@ -1,14 +1,7 @@
 //! Errors on their way to whoever collects them.
 
-use base::{Diagnostic, Span};
-
-/// An error. Boxed: most results are good, and are passed around millions of times.
-pub(crate) type Fail = Box<Diagnostic>;
-
-/// An error at a place.
-pub(crate) fn fail(code: &'static str, message: impl Into<String>, span: Span, label: &str) -> Fail {
-    Box::new(Diagnostic::error(code, message).at(span, label))
-}
+use base::Diagnostic;
+pub(crate) use base::{Fail, fail};
 
 /// Suggests a name that is near the given one. Of very many known names only some are compared, those
 /// that begin or end alike: a slip is not worth minutes.
@@ -18,7 +11,6 @@ pub(crate) fn suggest<'n>(
     known: impl IntoIterator<Item = &'n str>,
 ) -> Diagnostic {
     const MAX_LOOKED_AT: usize = 200_000;
-    const MAX_COMPARED: usize = 1_000;
     let ends = |name: &str| {
         let lower = |c: char| c.to_lowercase().next();
         (name.chars().next().and_then(lower), name.chars().next_back().and_then(lower), name.len())
@@ -29,7 +21,7 @@ pub(crate) fn suggest<'n>(
         (its_first == first || its_last == last)
             && its_length.abs_diff(length) <= length.max(its_length) / 3 + 1
     };
-    error.suggesting(given, known.into_iter().take(MAX_LOOKED_AT).filter(is_alike).take(MAX_COMPARED))
+    error.suggesting(given, known.into_iter().take(MAX_LOOKED_AT).filter(is_alike))
 }
 
 /// A text from a file as it is shown in messages: not too long, and on one line.

@@ -1,82 +1,47 @@
 //! Tokens of expressions about markings.
 
-use std::fmt;
-
 use base::{SourceId, Span};
 use logos::Logos;
 
-/// The kinds of tokens.
-#[derive(Logos, Clone, Copy, Debug, PartialEq, Eq)]
-#[logos(skip r"[ \t\r\n\f]+")]
-pub(crate) enum Kind {
-    /// The id or name of a node, or a word like `fireable`.
-    #[regex(r"[\p{L}_][\p{L}\p{N}_.]*")]
-    Name,
-    /// An id or name that could not be written otherwise.
-    #[regex(r#"'([^'\\]|\\[^\n])*'"#)]
-    #[regex(r#""([^"\\]|\\[^\n])*""#)]
-    Quoted,
-    #[regex("[0-9]+")]
-    Number,
-    #[token("true")]
-    True,
-    #[token("false")]
-    False,
-    #[token("(")]
-    Open,
-    #[token(")")]
-    Close,
-    #[token(",")]
-    Comma,
-    #[token("<->")]
-    Equivalent,
-    #[token("->")]
-    Implies,
-    #[token("||")]
-    Or,
-    #[token("&&")]
-    And,
-    #[token("!")]
-    Not,
-    #[token("==")]
-    Equal,
-    #[token("!=")]
-    NotEqual,
-    #[token("<")]
-    Less,
-    #[token("<=")]
-    LessEqual,
-    #[token(">")]
-    Greater,
-    #[token(">=")]
-    GreaterEqual,
-    #[token("+")]
-    Plus,
-    #[token("-")]
-    Minus,
-    #[token("*")]
-    Times,
-    /// What belongs to no token.
-    Unknown,
-    /// The end of the text.
-    End,
-}
-
-impl fmt::Display for Kind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Kind::Name | Kind::Quoted => "a name",
-            Kind::Number => "a number",
-            Kind::True => "`true`",
-            Kind::False => "`false`",
-            Kind::Open => "`(`",
-            Kind::Close => "`)`",
-            Kind::Comma => "`,`",
-            Kind::Not => "`!`",
-            Kind::Unknown => "an unknown character",
-            Kind::End => "the end of the text",
-            _ => "an operator",
-        })
+base::define_tokens! {
+    /// The kinds of tokens.
+    #[derive(Logos, Clone, Copy, Debug, PartialEq, Eq)]
+    #[logos(skip r"[ \t\r\n\f]+")]
+    pub(crate) enum Kind {
+        /// The id or name of a node, or a word like `fireable`.
+        #[regex(r"[\p{L}_][\p{L}\p{N}_.]*")]
+        Name = "a name",
+        /// An id or name that could not be written otherwise.
+        #[regex(r#"'([^'\\]|\\[^\n])*'"#)]
+        #[regex(r#""([^"\\]|\\[^\n])*""#)]
+        Quoted = "a name",
+        #[regex("[0-9]+")]
+        Number = "a number",
+        /// What belongs to no token.
+        Unknown = "an unknown character",
+        /// The end of the text.
+        End = "the end of the text",
+    }
+    signs {
+        True = "true",
+        False = "false",
+        Open = "(",
+        Close = ")",
+        Comma = ",",
+        Equivalent = "<->",
+        Implies = "->",
+        Or = "||",
+        And = "&&",
+        Not = "!",
+        Equal = "==",
+        NotEqual = "!=",
+        Less = "<",
+        LessEqual = "<=",
+        Greater = ">",
+        GreaterEqual = ">=",
+        Plus = "+",
+        Minus = "-",
+        Times = "*",
     }
 }
 

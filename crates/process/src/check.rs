@@ -1,11 +1,10 @@
 //! Checks of names before anything is expanded: every name in the text is looked up once, also
 //! in alternatives that no index ever brings to life.
 
-use base::{Diagnostic, Span};
+use base::{Diagnostic, Fail, Sink, Span, fail};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::ast::{Action, Binder, Body, Constant, Copies, Expr, ExprKind, Name, Place, State, StateIndex};
-use crate::errors::{Fail, Sink, fail, suggest};
 use crate::eval::{Constants, not_constant};
 use crate::names::{Names, check_arity, n_indices, unknown_state};
 
@@ -242,7 +241,7 @@ impl<'a, 's> Checker<'a, 's> {
             error.with_help(format!("whether a process is in a state is written `{}@state`", name.text))
         } else {
             let known = self.locals.iter().rev().map(|local| local.text).chain(self.constants.names());
-            suggest(*error, name.text, known)
+            error.suggesting(name.text, known)
         });
     }
 }

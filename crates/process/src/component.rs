@@ -2,13 +2,12 @@
 
 use std::sync::Arc;
 
-use base::SourceMap;
+use base::{Fail, SourceMap, fail};
 use language::Loader;
 use model::aut::{self, Lts};
 use rustc_hash::FxHashMap;
 
 use crate::ast::Name;
-use crate::errors::{Fail, fail};
 use crate::expand::{Expanded, Move, Quotas};
 use crate::labels::{Labels, TAU, canonical};
 use crate::meter::Meter;

@@ -5,10 +5,9 @@
 
 use rustc_hash::FxHashMap;
 
-use base::{Diagnostic, Span};
+use base::{Diagnostic, Fail, Sink, Span, fail};
 
 use crate::ast::{BinaryOp, Binder, Constant, Expr, ExprKind, Range, UnaryOp};
-use crate::errors::{Fail, Sink, fail, suggest};
 use crate::meter::Quota;
 
 /// The constants of a file.
@@ -49,7 +48,7 @@ impl Constants {
             if !constants.values.contains_key(name) {
                 let message = format!("the model has no constant `{name}` that `-D {name}=…` could set");
                 let error = Diagnostic::error("unknown-constant", message);
-                sink.push(suggest(error, name, constants.names()));
+                sink.push(error.suggesting(name, constants.names()));
             }
         }
         constants
@@ -114,7 +113,7 @@ pub(crate) fn eval(expr: &Expr<'_>, scope: &Scope<'_, '_>) -> Result<i64, Fail> 
         ExprKind::Name(name) => scope.get(name).ok_or_else(|| {
             let known = scope.locals.iter().map(|(name, _)| *name).chain(scope.constants.names());
             let error = fail("unknown-name", format!("unknown name `{name}`"), expr.span, "not declared");
-            Box::new(suggest(*error, name, known))
+            Box::new(error.suggesting(name, known))
         }),
         ExprKind::Unary(UnaryOp::Not, operand) => Ok(i64::from(eval(operand, scope)? == 0)),
         ExprKind::Unary(UnaryOp::Neg, operand) => {

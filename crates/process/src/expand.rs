@@ -2,12 +2,11 @@
 
 use std::sync::Arc;
 
-use base::{Diagnostic, Span};
+use base::{Diagnostic, Fail, Sink, Span};
 use rustc_hash::FxHashMap;
 
 use crate::ast::{Action, Alternative, Binder, Body, Copies, Entry, Place, StateIndex};
 use crate::check::duplicate_state;
-use crate::errors::{Fail, Sink};
 use crate::eval::{Scope, eval, for_each, mentions};
 use crate::labels::{TAU, canonical};
 use crate::meter::Quota;

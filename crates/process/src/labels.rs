@@ -5,7 +5,6 @@ use std::borrow::Cow;
 use base::Diagnostic;
 use rustc_hash::FxHashMap;
 
-use crate::errors::suggest;
 use crate::names::indexed;
 
 /// The label of `tau`, which is private to each process.
@@ -74,7 +73,7 @@ impl Labels {
                 // The same name many times in a row: indices change fastest.
                 let mut names: Vec<&str> = offered().map(base_name).collect();
                 names.dedup();
-                suggest(error, name, names)
+                error.suggesting(name, names)
             }
             [one] => error.with_help(format!("did you mean {one}?")),
             [three @ .., _] if same_name.len() == 4 => {

@@ -4,114 +4,77 @@
 //! quotation mark and a comment without its end become tokens of their own, and the parser
 //! complains when it meets one: formulas have characters that nothing else has.
 
-use std::fmt;
-
 use base::{SourceId, Span};
 use logos::{Filter, Lexer, Logos};
 
 use crate::meter::Meter;
 
-/// The kinds of tokens.
-#[derive(Logos, Clone, Copy, Debug, PartialEq, Eq)]
-#[logos(skip r"[ \t\r\n\f\u{feff}]+")]
-#[logos(skip(r"//[^\n]*", allow_greedy = true))]
-pub(crate) enum Kind {
-    /// A name, or a word that is special only in its place, like `process`.
-    #[regex("[A-Za-z_][A-Za-z0-9_]*")]
-    Name,
-    #[regex("[0-9]+")]
-    Number,
-    /// `"any text"`.
-    #[regex(r#""[^"\n]*""#)]
-    Text,
-    /// A text that is never closed, up to where it probably should have been.
-    #[regex(r#""[^"\s;{}|]*"#)]
-    OpenText,
-    /// A comment that is never closed; those that are closed are skipped.
-    #[token("/*", skip_comment)]
-    OpenComment,
-    #[token("for")]
-    For,
-    #[token("when")]
-    When,
-    #[token("in")]
-    In,
-    #[token("tau")]
-    Tau,
-    #[token("true")]
-    True,
-    #[token("false")]
-    False,
-    #[token("forall")]
-    Forall,
-    #[token("exists")]
-    Exists,
-    #[token("count")]
-    Count,
-    #[token("{")]
-    OpenBrace,
-    #[token("}")]
-    CloseBrace,
-    #[token("[")]
-    OpenBracket,
-    #[token("]")]
-    CloseBracket,
-    #[token("(")]
-    OpenParen,
-    #[token(")")]
-    CloseParen,
-    #[token(";")]
-    Semicolon,
-    #[token(":")]
-    Colon,
-    #[token(",")]
-    Comma,
-    #[token("|")]
-    Bar,
-    #[token("@")]
-    At,
-    #[token("=")]
-    Assign,
-    #[token("->")]
-    Arrow,
-    #[token("<->")]
-    Equivalent,
-    #[token("..")]
-    DotDot,
-    #[token("..=")]
-    DotDotEqual,
-    #[token("+")]
-    Plus,
-    #[token("-")]
-    Minus,
-    #[token("*")]
-    Star,
-    #[token("/")]
-    Slash,
-    #[token("%")]
-    Percent,
-    #[token("==")]
-    Equal,
-    #[token("!=")]
-    NotEqual,
-    #[token("<")]
-    Less,
-    #[token("<=")]
-    LessEqual,
-    #[token(">")]
-    Greater,
-    #[token(">=")]
-    GreaterEqual,
-    #[token("&&")]
-    And,
-    #[token("||")]
-    Or,
-    #[token("!")]
-    Not,
-    /// Characters that belong to no token, as many as stand together.
-    Unknown,
-    /// The end of the text.
-    End,
+base::define_tokens! {
+    /// The kinds of tokens.
+    #[derive(Logos, Clone, Copy, Debug, PartialEq, Eq)]
+    #[logos(skip r"[ \t\r\n\f\u{feff}]+")]
+    #[logos(skip(r"//[^\n]*", allow_greedy = true))]
+    pub(crate) enum Kind {
+        /// A name, or a word that is special only in its place, like `process`.
+        #[regex("[A-Za-z_][A-Za-z0-9_]*")]
+        Name = "a name",
+        #[regex("[0-9]+")]
+        Number = "a number",
+        /// `"any text"`.
+        #[regex(r#""[^"\n]*""#)]
+        Text = "a quoted text",
+        /// A text that is never closed, up to where it probably should have been.
+        #[regex(r#""[^"\s;{}|]*"#)]
+        OpenText = "a quoted text",
+        /// A comment that is never closed; those that are closed are skipped.
+        #[token("/*", skip_comment)]
+        OpenComment = "a comment",
+        /// Characters that belong to no token, as many as stand together.
+        Unknown = "an unknown character",
+        /// The end of the text.
+        End = "the end of the text",
+    }
+    signs {
+        For = "for",
+        When = "when",
+        In = "in",
+        Tau = "tau",
+        True = "true",
+        False = "false",
+        Forall = "forall",
+        Exists = "exists",
+        Count = "count",
+        OpenBrace = "{",
+        CloseBrace = "}",
+        OpenBracket = "[",
+        CloseBracket = "]",
+        OpenParen = "(",
+        CloseParen = ")",
+        Semicolon = ";",
+        Colon = ":",
+        Comma = ",",
+        Bar = "|",
+        At = "@",
+        Assign = "=",
+        Arrow = "->",
+        Equivalent = "<->",
+        DotDot = "..",
+        DotDotEqual = "..=",
+        Plus = "+",
+        Minus = "-",
+        Star = "*",
+        Slash = "/",
+        Percent = "%",
+        Equal = "==",
+        NotEqual = "!=",
+        Less = "<",
+        LessEqual = "<=",
+        Greater = ">",
+        GreaterEqual = ">=",
+        And = "&&",
+        Or = "||",
+        Not = "!",
+    }
 }
 
 /// Skips to the end of a comment that has just begun.
@@ -129,75 +92,9 @@ fn skip_comment(lexer: &mut Lexer<'_, Kind>) -> Filter<()> {
 }
 
 impl Kind {
-    /// The spelling of a token that has only one.
-    fn spelling(self) -> Option<&'static str> {
-        Some(match self {
-            Kind::For => "for",
-            Kind::When => "when",
-            Kind::In => "in",
-            Kind::Tau => "tau",
-            Kind::True => "true",
-            Kind::False => "false",
-            Kind::Forall => "forall",
-            Kind::Exists => "exists",
-            Kind::Count => "count",
-            Kind::OpenBrace => "{",
-            Kind::CloseBrace => "}",
-            Kind::OpenBracket => "[",
-            Kind::CloseBracket => "]",
-            Kind::OpenParen => "(",
-            Kind::CloseParen => ")",
-            Kind::Semicolon => ";",
-            Kind::Colon => ":",
-            Kind::Comma => ",",
-            Kind::Bar => "|",
-            Kind::At => "@",
-            Kind::Assign => "=",
-            Kind::Arrow => "->",
-            Kind::Equivalent => "<->",
-            Kind::DotDot => "..",
-            Kind::DotDotEqual => "..=",
-            Kind::Plus => "+",
-            Kind::Minus => "-",
-            Kind::Star => "*",
-            Kind::Slash => "/",
-            Kind::Percent => "%",
-            Kind::Equal => "==",
-            Kind::NotEqual => "!=",
-            Kind::Less => "<",
-            Kind::LessEqual => "<=",
-            Kind::Greater => ">",
-            Kind::GreaterEqual => ">=",
-            Kind::And => "&&",
-            Kind::Or => "||",
-            Kind::Not => "!",
-            Kind::Name
-            | Kind::Number
-            | Kind::Text
-            | Kind::OpenText
-            | Kind::OpenComment
-            | Kind::Unknown
-            | Kind::End => return None,
-        })
-    }
-
     /// Whether the token is a word that is never a name.
     pub(crate) fn is_reserved(self) -> bool {
-        self.spelling().is_some_and(|spelling| spelling.as_bytes()[0].is_ascii_alphabetic())
-    }
-}
-
-impl fmt::Display for Kind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match (self.spelling(), self) {
-            (Some(spelling), _) => write!(f, "`{spelling}`"),
-            (None, Kind::Name) => write!(f, "a name"),
-            (None, Kind::Number) => write!(f, "a number"),
-            (None, Kind::Text | Kind::OpenText) => write!(f, "a quoted text"),
-            (None, Kind::OpenComment) => write!(f, "a comment"),
-            (None, Kind::End) => write!(f, "the end of the text"),
-            (None, _) => write!(f, "an unknown character"),
-        }
+        self.sign().is_some_and(|sign| sign.as_bytes()[0].is_ascii_alphabetic())
     }
 }
 
@@ -265,13 +162,13 @@ mod tests {
     }
 
     #[test]
-    fn every_spelling_is_read_as_its_token() {
+    fn every_sign_is_read_as_its_token() {
         for word in "for when in tau true false forall exists count".split(' ') {
-            assert_eq!(kinds(word)[0].spelling(), Some(word));
+            assert_eq!(kinds(word)[0].sign(), Some(word));
             assert!(kinds(word)[0].is_reserved());
         }
         for sign in "{ } [ ] ( ) ; : , | @ = -> <-> .. ..= + - * / % == != < <= > >= && || !".split(' ') {
-            assert_eq!(kinds(sign)[0].spelling(), Some(sign));
+            assert_eq!(kinds(sign)[0].sign(), Some(sign));
             assert!(!kinds(sign)[0].is_reserved());
         }
     }

@@ -217,7 +217,6 @@
 mod ast;
 mod check;
 mod component;
-mod errors;
 mod eval;
 mod expand;
 mod front;

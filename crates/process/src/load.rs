@@ -10,7 +10,7 @@
 
 use std::sync::Arc;
 
-use base::{Budget, Diagnostic, Diagnostics, SourceId, SourceMap, Span};
+use base::{Budget, Diagnostic, Diagnostics, Sink, SourceId, SourceMap, Span};
 use language::{Fairness, Loader, Property, Trouble};
 use ltl::Formulas;
 use model::{ActionSystem, ExprId};
@@ -18,7 +18,6 @@ use rustc_hash::FxHashSet;
 
 use crate::ast::{File, Process, ProcessKind, PropertyKind};
 use crate::check::Checker;
-use crate::errors::Sink;
 use crate::eval::Constants;
 use crate::meter::{Meter, Quota};
 use crate::names::Names;

@@ -11,10 +11,9 @@
 //! A table of moves has a cell for each state up to the last source. Where that would be a waste
 //! (few moves in a process with very many states), each move gets a version of its own.
 
-use base::{Diagnostic, Span};
+use base::{Diagnostic, Fail, Span};
 use model::{Action, ActionSystem, Builder, Guard, GuardId, LabelId, ProcessId, Stmt, VarId, Variable};
 
-use crate::errors::Fail;
 use crate::expand::Move;
 use crate::labels::TAU;
 use crate::meter::{Meter, Quota};

@@ -6,9 +6,7 @@
 
 use std::cell::{Cell, RefCell};
 
-use base::{Budget, Diagnostic, Limit, Span};
-
-use crate::errors::{Fail, fail};
+use base::{Budget, Diagnostic, Fail, Limit, Span, fail};
 
 /// A budget that everybody who builds something looks at.
 pub(crate) struct Meter<'w> {

@@ -3,11 +3,10 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use base::Span;
+use base::{Fail, Span, fail};
 use rustc_hash::FxHashMap;
 
 use crate::ast::{Expr, ExprKind, Place};
-use crate::errors::{Fail, fail, suggest};
 use crate::eval::{Constants, Scope, eval};
 
 /// `name`, or `name[1,2]`: how indexed names are written everywhere, labels included.
@@ -189,7 +188,7 @@ pub(crate) fn unknown_state<'n>(
     let name = place.name.text;
     let message = format!("`{owner}` has no state `{name}`");
     let error = fail("unknown-state", message, place.name.span, "unknown state");
-    let error = suggest(*error, name, known.clone());
+    let error = error.suggesting(name, known.clone());
     let mut listed: Vec<String> = known.take(MAX_LISTED + 1).map(|name| format!("`{name}`")).collect();
     listed.dedup();
     Box::new(match listed.len() {
@@ -250,7 +249,7 @@ impl Names {
         self.get(name).ok_or_else(|| {
             let error =
                 fail("unknown-process", format!("unknown process `{name}`"), place.name.span, "not declared");
-            Box::new(suggest(*error, name, self.groups.iter().map(|group| group.name.as_str())))
+            Box::new(error.suggesting(name, self.groups.iter().map(|group| group.name.as_str())))
         })
     }
 }

@@ -2,11 +2,10 @@
 
 use std::sync::Arc;
 
-use base::{Diagnostic, Span};
+use base::{Diagnostic, Fail, Sink, Span, fail};
 use rustc_hash::FxHashSet;
 
 use crate::ast::{Binder, Body, File, Name, Process, ProcessKind};
-use crate::errors::{Fail, Sink, fail};
 use crate::eval::{Constants, Scope, for_each};
 use crate::expand::{Expanded, Expander, Move, Quotas};
 use crate::labels::{Labels, TAU};

@@ -2,13 +2,12 @@
 
 use automata::tester::{Edge, Flaw, State};
 use automata::{Spec, Tester};
-use base::{Diagnostic, Span};
+use base::{Diagnostic, Sink, Span, fail};
 use language::{Observed, PropertyKind};
 use model::LabelId;
 use rustc_hash::FxHashMap;
 
 use crate::ast::{Body, Mark};
-use crate::errors::{Sink, fail};
 use crate::eval::Scope;
 use crate::expand::{Expanded, Expander, StateList};
 use crate::labels::{Labels, TAU};

@@ -1,6 +1,6 @@
 //! Properties: what a file wants checked, with its names looked up.
 
-use base::{Diagnostic, SourceId, Span};
+use base::{Diagnostic, Sink, SourceId, Span, fail};
 use language::{Asked, Fairness, Ltl, Property, PropertyKind};
 use ltl::{Formulas, Prop};
 use model::{ExprId, Exprs, ProcessId};
@@ -8,7 +8,6 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::ast::{self, Binder, Body, Expr, Name};
 use crate::check::Checker;
-use crate::errors::{Sink, fail};
 use crate::eval::{Scope, for_each};
 use crate::expand::{Expander, Quotas};
 use crate::labels::Labels;

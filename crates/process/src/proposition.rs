@@ -5,12 +5,11 @@
 //! where the left one decides, so that `i + 1 < N -> P[i + 1]@a` may name a process that does
 //! not exist. Long sums, conjunctions, disjunctions and quantifiers become balanced trees.
 
-use base::Span;
+use base::{Fail, Span};
 use model::{BinaryOp as Op, Expr as Node, ExprId, Exprs, UnaryOp as Unary, VarId};
 use rustc_hash::FxHashMap;
 
 use crate::ast::{BinaryOp, Binder, Expr, ExprKind, Place, Quantifier, UnaryOp};
-use crate::errors::Fail;
 use crate::eval::{Scope, apply, decided, for_each, not_constant};
 use crate::meter::Quota;
 use crate::names::Names;

@@ -4,7 +4,6 @@
 //! and a comment without its end become tokens of their own, and the parser complains when it
 //! meets one. Words are names here, whatever they mean: a macro may be called like a keyword.
 
-use std::fmt;
 use std::sync::Arc;
 
 use base::{Limit, SourceId, Span};
@@ -12,124 +11,85 @@ use logos::{Filter, Lexer, Logos};
 
 use crate::words::Word;
 
-/// The kinds of tokens.
-#[derive(Logos, Clone, Copy, Debug, PartialEq, Eq)]
-#[logos(skip r"[ \t\r\f\u{b}\u{feff}]+")]
-#[logos(skip r"\\\r?\n")]
-#[logos(skip(r"//[^\n]*", allow_greedy = true))]
-pub(crate) enum Kind {
-    #[regex("[A-Za-z_][A-Za-z0-9_]*")]
-    Name,
-    /// A keyword; the preprocessor makes these of names when all macros are expanded.
-    Keyword(Word),
-    #[regex("[0-9][A-Za-z0-9_]*")]
-    Number,
-    /// `"any text"`, possibly over several lines.
-    #[regex(r#""([^"\\]|\\[\s\S])*""#)]
-    Text,
-    /// A text that is never closed: its mark and the first word.
-    #[regex(r#""[^"\s]*"#)]
-    OpenText,
-    /// `'a'` or `'\n'`.
-    #[regex(r"'([^'\\\n]|\\[^\n])'")]
-    Char,
-    /// A comment that is never closed; those that are closed are skipped.
-    #[token("/*", skip_comment)]
-    OpenComment,
-    /// The end of a line; only the preprocessor sees it.
-    #[token("\n")]
-    Newline,
-    #[token("#")]
-    Hash,
-    #[token("##")]
-    HashHash,
-    #[token("{")]
-    OpenBrace,
-    #[token("}")]
-    CloseBrace,
-    #[token("[")]
-    OpenBracket,
-    #[token("]")]
-    CloseBracket,
-    #[token("(")]
-    OpenParen,
-    #[token(")")]
-    CloseParen,
-    #[token(";")]
-    Semicolon,
-    #[token("::")]
-    Option,
-    #[token(":")]
-    Colon,
-    #[token(",")]
-    Comma,
-    #[token("..")]
-    DotDot,
-    #[token(".")]
-    Dot,
-    #[token("@")]
-    At,
-    #[token("=")]
-    Assign,
-    #[token("->")]
-    Arrow,
-    #[token("++")]
-    Increment,
-    #[token("--")]
-    Decrement,
-    #[token("+")]
-    Plus,
-    #[token("-")]
-    Minus,
-    #[token("*")]
-    Star,
-    #[token("/")]
-    Slash,
-    #[token("%")]
-    Percent,
-    #[token("<<")]
-    ShiftLeft,
-    #[token(">>")]
-    ShiftRight,
-    #[token("<=")]
-    LessEqual,
-    #[token(">=")]
-    GreaterEqual,
-    #[token("<")]
-    Less,
-    #[token(">")]
-    Greater,
-    #[token("==")]
-    Equal,
-    #[token("!=")]
-    NotEqual,
-    #[token("&&")]
-    And,
-    #[token("||")]
-    Or,
-    #[token("&")]
-    BitAnd,
-    #[token("|")]
-    BitOr,
-    #[token("^")]
-    BitXor,
-    #[token("~")]
-    Tilde,
-    #[token("!!")]
-    BangBang,
-    #[token("!")]
-    Bang,
-    #[token("??")]
-    QueryQuery,
-    #[token("?")]
-    Query,
-    /// Only in formulas: `/\` and `\/`.
-    #[token("\\")]
-    Backslash,
-    /// A run of characters without a meaning.
-    Unknown,
-    /// The end of the text.
-    End,
+base::define_tokens! {
+    /// The kinds of tokens.
+    #[derive(Logos, Clone, Copy, Debug, PartialEq, Eq)]
+    #[logos(skip r"[ \t\r\f\u{b}\u{feff}]+")]
+    #[logos(skip r"\\\r?\n")]
+    #[logos(skip(r"//[^\n]*", allow_greedy = true))]
+    pub(crate) enum Kind {
+        #[regex("[A-Za-z_][A-Za-z0-9_]*")]
+        Name = "a name",
+        /// A keyword; the preprocessor makes these of names when all macros are expanded.
+        Keyword(word: Word) = format_args!("`{word}`"),
+        #[regex("[0-9][A-Za-z0-9_]*")]
+        Number = "a number",
+        /// `"any text"`, possibly over several lines.
+        #[regex(r#""([^"\\]|\\[\s\S])*""#)]
+        Text = "a text in quotation marks",
+        /// A text that is never closed: its mark and the first word.
+        #[regex(r#""[^"\s]*"#)]
+        OpenText = "a text in quotation marks",
+        /// `'a'` or `'\n'`.
+        #[regex(r"'([^'\\\n]|\\[^\n])'")]
+        Char = "a character",
+        /// A comment that is never closed; those that are closed are skipped.
+        #[token("/*", skip_comment)]
+        OpenComment = "a comment",
+        /// The end of a line; only the preprocessor sees it.
+        #[token("\n")]
+        Newline = "the end of the line",
+        /// A run of characters without a meaning.
+        Unknown = "an unknown character",
+        /// The end of the text.
+        End = "the end of the text",
+    }
+    signs {
+        Hash = "#",
+        HashHash = "##",
+        OpenBrace = "{",
+        CloseBrace = "}",
+        OpenBracket = "[",
+        CloseBracket = "]",
+        OpenParen = "(",
+        CloseParen = ")",
+        Semicolon = ";",
+        Option = "::",
+        Colon = ":",
+        Comma = ",",
+        DotDot = "..",
+        Dot = ".",
+        At = "@",
+        Assign = "=",
+        Arrow = "->",
+        Increment = "++",
+        Decrement = "--",
+        Plus = "+",
+        Minus = "-",
+        Star = "*",
+        Slash = "/",
+        Percent = "%",
+        ShiftLeft = "<<",
+        ShiftRight = ">>",
+        LessEqual = "<=",
+        GreaterEqual = ">=",
+        Less = "<",
+        Greater = ">",
+        Equal = "==",
+        NotEqual = "!=",
+        And = "&&",
+        Or = "||",
+        BitAnd = "&",
+        BitOr = "|",
+        BitXor = "^",
+        Tilde = "~",
+        BangBang = "!!",
+        Bang = "!",
+        QueryQuery = "??",
+        Query = "?",
+        /// Only in formulas: `/\` and `\/`.
+        Backslash = "\\",
+    }
 }
 
 /// Skips a comment; one that is never closed becomes a token that reaches to the end.
@@ -142,76 +102,6 @@ fn skip_comment(lexer: &mut Lexer<'_, Kind>) -> Filter<()> {
         None => {
             lexer.bump(lexer.remainder().len());
             Filter::Emit(())
-        }
-    }
-}
-
-impl Kind {
-    /// How it is written, if there is one way.
-    pub(crate) fn spelling(self) -> Option<&'static str> {
-        use Kind::*;
-        Some(match self {
-            Keyword(word) => word.spelling(),
-            Hash => "#",
-            HashHash => "##",
-            OpenBrace => "{",
-            CloseBrace => "}",
-            OpenBracket => "[",
-            CloseBracket => "]",
-            OpenParen => "(",
-            CloseParen => ")",
-            Semicolon => ";",
-            Option => "::",
-            Colon => ":",
-            Comma => ",",
-            DotDot => "..",
-            Dot => ".",
-            At => "@",
-            Assign => "=",
-            Arrow => "->",
-            Increment => "++",
-            Decrement => "--",
-            Plus => "+",
-            Minus => "-",
-            Star => "*",
-            Slash => "/",
-            Percent => "%",
-            ShiftLeft => "<<",
-            ShiftRight => ">>",
-            LessEqual => "<=",
-            GreaterEqual => ">=",
-            Less => "<",
-            Greater => ">",
-            Equal => "==",
-            NotEqual => "!=",
-            And => "&&",
-            Or => "||",
-            BitAnd => "&",
-            BitOr => "|",
-            BitXor => "^",
-            Tilde => "~",
-            BangBang => "!!",
-            Bang => "!",
-            QueryQuery => "??",
-            Query => "?",
-            Backslash => "\\",
-            Name | Number | Text | OpenText | Char | OpenComment | Newline | Unknown | End => return None,
-        })
-    }
-}
-
-impl fmt::Display for Kind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match (self.spelling(), self) {
-            (Some(spelling), _) => write!(f, "`{spelling}`"),
-            (None, Kind::Name) => write!(f, "a name"),
-            (None, Kind::Number) => write!(f, "a number"),
-            (None, Kind::Text | Kind::OpenText) => write!(f, "a text in quotation marks"),
-            (None, Kind::Char) => write!(f, "a character"),
-            (None, Kind::OpenComment) => write!(f, "a comment"),
-            (None, Kind::Newline) => write!(f, "the end of the line"),
-            (None, Kind::End) => write!(f, "the end of the text"),
-            (None, _) => write!(f, "an unknown character"),
         }
     }
 }

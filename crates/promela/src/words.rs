@@ -1,97 +1,73 @@
 //! The keywords of Promela, in one table.
 
-use std::fmt;
-
-macro_rules! words {
-    ($($Word:ident $spelling:literal,)*) => {
-        /// A keyword.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub(crate) enum Word { $($Word,)* }
-
-        impl Word {
-            /// The keyword that is written so.
-            pub(crate) fn of(text: &str) -> Option<Word> {
-                Some(match text {
-                    $($spelling => Word::$Word,)*
-                    _ => return None,
-                })
-            }
-
-            /// How it is written.
-            pub(crate) fn spelling(self) -> &'static str {
-                match self {
-                    $(Word::$Word => $spelling,)*
-                }
-            }
-        }
-    };
-}
-
-words! {
-    Active "active",
-    Assert "assert",
-    Atomic "atomic",
-    Bit "bit",
-    Bool "bool",
-    Break "break",
-    Byte "byte",
-    CCode "c_code",
-    CDecl "c_decl",
-    CExpr "c_expr",
-    CState "c_state",
-    CTrack "c_track",
-    Chan "chan",
-    DProctype "D_proctype",
-    DStep "d_step",
-    Do "do",
-    Else "else",
-    Empty "empty",
-    Enabled "enabled",
-    Eval "eval",
-    False "false",
-    Fi "fi",
-    For "for",
-    Full "full",
-    GetPriority "get_priority",
-    Goto "goto",
-    Hidden "hidden",
-    If "if",
-    Init "init",
-    Inline "inline",
-    Int "int",
-    Len "len",
-    Local "local",
-    Ltl "ltl",
-    Mtype "mtype",
-    Nempty "nempty",
-    Never "never",
-    Nfull "nfull",
-    Notrace "notrace",
-    Np "np_",
-    Od "od",
-    Of "of",
-    PcValue "pc_value",
-    Pid "pid",
-    Printf "printf",
-    Printm "printm",
-    Priority "priority",
-    Proctype "proctype",
-    Provided "provided",
-    Return "return",
-    Run "run",
-    Select "select",
-    SetPriority "set_priority",
-    Short "short",
-    Show "show",
-    Skip "skip",
-    Timeout "timeout",
-    Trace "trace",
-    True "true",
-    Typedef "typedef",
-    Unless "unless",
-    Unsigned "unsigned",
-    Xr "xr",
-    Xs "xs",
+base::define_words! {
+    /// A keyword.
+    pub(crate) enum Word {
+        Active = "active",
+        Assert = "assert",
+        Atomic = "atomic",
+        Bit = "bit",
+        Bool = "bool",
+        Break = "break",
+        Byte = "byte",
+        CCode = "c_code",
+        CDecl = "c_decl",
+        CExpr = "c_expr",
+        CState = "c_state",
+        CTrack = "c_track",
+        Chan = "chan",
+        DProctype = "D_proctype",
+        DStep = "d_step",
+        Do = "do",
+        Else = "else",
+        Empty = "empty",
+        Enabled = "enabled",
+        Eval = "eval",
+        False = "false",
+        Fi = "fi",
+        For = "for",
+        Full = "full",
+        GetPriority = "get_priority",
+        Goto = "goto",
+        Hidden = "hidden",
+        If = "if",
+        Init = "init",
+        Inline = "inline",
+        Int = "int",
+        Len = "len",
+        Local = "local",
+        Ltl = "ltl",
+        Mtype = "mtype",
+        Nempty = "nempty",
+        Never = "never",
+        Nfull = "nfull",
+        Notrace = "notrace",
+        Np = "np_",
+        Od = "od",
+        Of = "of",
+        PcValue = "pc_value",
+        Pid = "pid",
+        Printf = "printf",
+        Printm = "printm",
+        Priority = "priority",
+        Proctype = "proctype",
+        Provided = "provided",
+        Return = "return",
+        Run = "run",
+        Select = "select",
+        SetPriority = "set_priority",
+        Short = "short",
+        Show = "show",
+        Skip = "skip",
+        Timeout = "timeout",
+        Trace = "trace",
+        True = "true",
+        Typedef = "typedef",
+        Unless = "unless",
+        Unsigned = "unsigned",
+        Xr = "xr",
+        Xs = "xs",
+    }
 }
 
 impl Word {
@@ -109,11 +85,5 @@ impl Word {
     /// Whether it belongs to embedded C, which is refused.
     pub(crate) fn is_embedded_c(self) -> bool {
         matches!(self, Word::CCode | Word::CDecl | Word::CExpr | Word::CState | Word::CTrack)
-    }
-}
-
-impl fmt::Display for Word {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.spelling())
     }
 }

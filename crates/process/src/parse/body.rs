@@ -1,10 +1,10 @@
 //! Bodies: the states and clauses of a process, tester or spec.
 
+use base::fail;
 use base::suggest::nearest;
 
 use super::{Parsed, Parser};
 use crate::ast::{Action, Alternative, Binder, Body, Copies, Entry, Mark, State, StateIndex};
-use crate::errors::fail;
 use crate::lexer::Kind;
 
 /// Whose body it is.

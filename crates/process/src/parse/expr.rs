@@ -1,11 +1,10 @@
 //! Expressions: one function per level would cost a stack frame per level, so that operators are
 //! read by precedence climbing.
 
-use base::Span;
+use base::{Fail, Span, fail};
 
 use super::{Parsed, Parser};
 use crate::ast::{BinaryOp, Expr, ExprKind, Quantifier, UnaryOp};
-use crate::errors::{Fail, fail};
 use crate::lexer::Kind;
 
 /// Expressions nested deeper than this are refused: they are read by recursion.

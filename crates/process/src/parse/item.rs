@@ -1,11 +1,10 @@
 //! Declarations: what stands at the top of a file.
 
-use base::Span;
 use base::suggest::nearest;
+use base::{Span, fail};
 
 use super::{Parsed, Parser};
 use crate::ast::{Constant, Fairness, File, Name, Process, ProcessKind, Property, PropertyKind};
-use crate::errors::fail;
 use crate::lexer::Kind;
 use crate::parse::body::Role;
 

@@ -9,10 +9,9 @@ mod body;
 mod expr;
 mod item;
 
-use base::{SourceId, Span};
+use base::{Fail, SourceId, Span, fail};
 
 use crate::ast::{Binder, Expr, File, Name, Place, Range};
-use crate::errors::{Fail, fail};
 use crate::lexer::{Kind, Token, tokens};
 use crate::meter::Meter;
 

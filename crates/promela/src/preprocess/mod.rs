@@ -137,7 +137,7 @@ impl Macros {
     fn finish(&mut self, mut tokens: Vec<Token>, end: Span) -> Preprocessed {
         for token in &mut tokens {
             if token.is(Kind::Name)
-                && let Some(word) = Word::of(&token.text)
+                && let Some(word) = Word::named(&token.text)
             {
                 token.kind = Kind::Keyword(word);
             }

@@ -1,39 +1,31 @@
-//! Where errors are collected while a file is read.
+//! Where errors and warnings are collected while a text is read.
 
-use base::{Diagnostic, Diagnostics, Severity, Span};
-use rustc_hash::FxHashSet;
+use std::collections::HashSet;
 
-/// An error on its way to whoever collects errors. Boxed: most results are good, and are passed
-/// around millions of times.
-pub(crate) type Fail = Box<Diagnostic>;
+use crate::{Diagnostic, Diagnostics, Limit, Severity, Span};
+
+/// An error on its way to whoever collects errors. Boxed: most results are good, and are passed around millions
+/// of times.
+pub type Fail = Box<Diagnostic>;
 
 /// An error at a place.
-pub(crate) fn fail(code: &'static str, message: impl Into<String>, span: Span, label: &str) -> Fail {
+pub fn fail(code: &'static str, message: impl Into<String>, span: Span, label: &str) -> Fail {
     Box::new(Diagnostic::error(code, message).at(span, label))
 }
 
-/// Suggests a name that is near the given one. Of very many known names only the first are
-/// compared: a slip is not worth minutes.
-pub(crate) fn suggest<'n>(
-    error: Diagnostic,
-    given: &str,
-    known: impl IntoIterator<Item = &'n str>,
-) -> Diagnostic {
-    const MAX_COMPARED: usize = 1000;
-    error.suggesting(given, known.into_iter().take(MAX_COMPARED))
-}
-
-/// Collects errors and warnings. The same complaint about the same place is kept once: one line
-/// of a file may stand for a million transitions.
+/// Collects errors and warnings. The same complaint about the same place is kept once: one line of a file may
+/// stand for a million transitions.
 #[derive(Debug, Default)]
-pub(crate) struct Sink {
+pub struct Sink {
     errors: Vec<Diagnostic>,
     warnings: Vec<Diagnostic>,
-    seen: FxHashSet<(Option<Span>, &'static str)>,
+    seen: HashSet<(Option<Span>, &'static str)>,
     /// How often an error was added, known or not.
     n_errors: usize,
     /// Errors that are new, but too many to be listed.
     n_unlisted: usize,
+    /// Why the work was given up.
+    limit: Option<Limit>,
 }
 
 impl Sink {
@@ -41,7 +33,7 @@ impl Sink {
     const MAX_LISTED: usize = 2 * Diagnostics::MAX_KEPT;
 
     /// Adds a message, unless it is known.
-    pub(crate) fn push(&mut self, diagnostic: Diagnostic) {
+    pub fn push(&mut self, diagnostic: Diagnostic) {
         let is_error = diagnostic.severity == Severity::Error;
         self.n_errors += usize::from(is_error);
         if diagnostic.span.is_some() && !self.seen.insert((diagnostic.span, diagnostic.code)) {
@@ -56,7 +48,7 @@ impl Sink {
     }
 
     /// Adds the error of a result, if it has one; returns the value, if it has one.
-    pub(crate) fn take<T>(&mut self, result: Result<T, Fail>) -> Option<T> {
+    pub fn take<T>(&mut self, result: Result<T, Fail>) -> Option<T> {
         match result {
             Ok(value) => Some(value),
             Err(error) => {
@@ -66,22 +58,38 @@ impl Sink {
         }
     }
 
-    /// Whether errors are only counted by now.
-    pub(crate) fn is_full(&self) -> bool {
+    /// Notes that a piece of work could not be paid for.
+    pub fn pay(&mut self, paid: Result<(), Limit>) {
+        self.limit = self.limit.or(paid.err());
+    }
+
+    /// That the work was not given up.
+    ///
+    /// # Errors
+    /// Why it was.
+    pub fn limit(&self) -> Result<(), Limit> {
+        self.limit.map_or(Ok(()), Err)
+    }
+
+    /// Whether it is no use to go on: more errors would not be listed, or the budget is spent.
+    pub fn is_full(&self) -> bool {
         self.errors.len() >= Sink::MAX_LISTED
+            || self.n_errors >= 10 * Sink::MAX_LISTED
+            || self.limit.is_some()
     }
 
     /// How often an error was added, known or not.
-    pub(crate) fn n_errors(&self) -> usize {
+    pub fn n_errors(&self) -> usize {
         self.n_errors
     }
 
-    pub(crate) fn has_errors(&self) -> bool {
+    /// Whether an error was added.
+    pub fn has_errors(&self) -> bool {
         self.n_errors > 0
     }
 
     /// The errors, or else the warnings, in the order of their places.
-    pub(crate) fn finish(self) -> Diagnostics {
+    pub fn finish(self) -> Diagnostics {
         let mut list = if self.has_errors() { self.errors } else { self.warnings };
         list.sort_by_key(|diagnostic| diagnostic.span.map(|span| (span.source, span.start)));
         let mut diagnostics = Diagnostics::new();
@@ -94,7 +102,7 @@ impl Sink {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use base::SourceId;
+    use crate::SourceId;
 
     #[test]
     fn errors_are_sorted_and_counted_and_warnings_do_not_crowd_them_out() {
