@@ -74,8 +74,8 @@ impl Diagnostic {
         self
     }
 
-    /// Suggests the nearest of the known names, if one is near. Of very many only the first are compared: a slip
-    /// is not worth minutes.
+    /// Suggests the nearest of the known names, if one is near. Of very many only the first are compared: a
+    /// slip is not worth minutes.
     #[must_use]
     pub fn suggesting<'a>(self, given: &str, known: impl IntoIterator<Item = &'a str>) -> Diagnostic {
         const MAX_COMPARED: usize = 1000;

@@ -1,4 +1,4 @@
-//! Numbers as people read them.
+//! Texts as people read them: numbers with their units, and what must be protected in a page or a picture.
 
 /// A number of bytes as people read it: `1.5 MB`.
 pub fn human_bytes(bytes: u64) -> String {
@@ -39,6 +39,28 @@ pub fn grouped(n: u64) -> String {
     text
 }
 
+/// A text as it stands between the tags or quotation marks of XML and HTML. What XML cannot say becomes a
+/// replacement character.
+pub fn escape_xml(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            '\'' => escaped.push_str("&#39;"),
+            '\n' | '\t' => escaped.push(letter),
+            '\r' => {}
+            c if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') => escaped.push('\u{fffd}'),
+            // Signs that turn the direction of what follows could make a text look like another one.
+            '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => escaped.push('\u{fffd}'),
+            c => escaped.push(c),
+        }
+    }
+    escaped
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -53,5 +75,12 @@ mod tests {
         assert_eq!(count(59_048, "state"), "59 048 states");
         assert_eq!(count(2, "process"), "2 processes");
         assert_eq!(grouped(1_000_000), "1 000 000");
+    }
+    #[test]
+    fn nothing_gets_through() {
+        assert_eq!(
+            escape_xml("<a href='x'>\"&\u{0}\u{202e}"),
+            "&lt;a href=&#39;x&#39;&gt;&quot;&amp;\u{fffd}\u{fffd}"
+        );
     }
 }

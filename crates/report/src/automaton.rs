@@ -15,6 +15,8 @@ use drawing::automaton::{literal, literals};
 use ltl::{Formulas, Prop};
 use serde_json::{Value, json};
 
+use crate::space::escape_dot as escape;
+
 /// The figures of `--format stats`.
 pub fn tgba_stats(tgba: &Tgba) -> Value {
     let stats = Stats::of(tgba, &mut Budget::unlimited()).expect("a budget without limits is never spent");
@@ -252,8 +254,4 @@ fn picture(
         }
     }
     text + "}\n"
-}
-
-fn escape(text: &str) -> String {
-    text.replace('\\', "\\\\").replace('"', "\\\"")
 }

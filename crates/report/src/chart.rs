@@ -5,6 +5,8 @@
 
 use std::fmt::Write as _;
 
+use base::text::escape_xml;
+
 use crate::story::{Message, Statement, Way};
 use crate::trace::Trace;
 
@@ -184,7 +186,7 @@ pub fn to_svg(trace: &Trace) -> String {
     for (lane, name) in chart.lanes.iter().enumerate() {
         let x = x(lane);
         // Writing to a string cannot fail.
-        _ = writeln!(svg, "<text x=\"{x}\" y=\"18\" text-anchor=\"middle\">{}</text>", escaped(name));
+        _ = writeln!(svg, "<text x=\"{x}\" y=\"18\" text-anchor=\"middle\">{}</text>", escape_xml(name));
         _ = writeln!(
             svg,
             "<line x1=\"{x}\" y1=\"26\" x2=\"{x}\" y2=\"{bottom}\" stroke=\"gray\" stroke-dasharray=\"3,3\"/>"
@@ -192,7 +194,7 @@ pub fn to_svg(trace: &Trace) -> String {
     }
     for (index, row) in chart.rows.iter().enumerate() {
         let y = 50 + index * ROW;
-        let (from, label) = (x(row.lane), escaped(&row.label));
+        let (from, label) = (x(row.lane), escape_xml(&row.label));
         _ = writeln!(svg, "<text x=\"4\" y=\"{}\" fill=\"gray\">{}</text>", y + 4, row.step);
         _ = match row.to.map(x) {
             Some(to) => writeln!(
@@ -212,18 +214,6 @@ pub fn to_svg(trace: &Trace) -> String {
     }
     svg.push_str("</svg>\n");
     svg
-}
-
-fn escaped(text: &str) -> String {
-    let escape = |letter: char| match letter {
-        '<' => "&lt;".to_owned(),
-        '>' => "&gt;".to_owned(),
-        '&' => "&amp;".to_owned(),
-        '"' => "&quot;".to_owned(),
-        letter if letter.is_control() => ' '.to_string(),
-        letter => letter.to_string(),
-    };
-    text.chars().map(escape).collect()
 }
 
 #[cfg(test)]

@@ -61,9 +61,7 @@ impl Explanation {
         spelling: &Spelling,
     ) -> Option<Explanation> {
         let text = |name: &str| Some(result.get(name)?.as_str()?.to_owned());
-        let verdict = text("verdict")?;
-        let mut verdicts = [Verdict::Holds, Verdict::Violated, Verdict::Unknown].into_iter();
-        let verdict = verdicts.find(|known| known.name() == verdict)?;
+        let verdict = Verdict::named(&text("verdict")?)?;
         let run = result.get("counterexample").filter(|run| !run.is_null() && verdict != Verdict::Holds);
         let explanation = match run {
             Some(run) => {

@@ -110,7 +110,7 @@ impl Space<'_> {
             let lines: Vec<String> = names
                 .iter()
                 .zip(values)
-                .map(|(name, value)| format!("{} = {}", escape(name), escape(&value)))
+                .map(|(name, value)| format!("{} = {}", escape_dot(name), escape_dot(&value)))
                 .collect();
             writeln!(out, "  s{} [label=\"{}\"];", id.index(), lines.join("\\n"))?;
         }
@@ -118,13 +118,14 @@ impl Space<'_> {
             writeln!(out, "  init{0} [shape=point]; init{0} -> s{0};", id.index())?;
         }
         graph::for_each_transition(self.system, self.store, |from, action, to| -> Result<(), ExportError> {
-            let label = escape(&self.step_label(from, action));
+            let label = escape_dot(&self.step_label(from, action));
             Ok(writeln!(out, "  s{} -> s{} [label=\"{label}\"];", from.index(), to.index())?)
         })?;
         Ok(writeln!(out, "}}")?)
     }
 }
 
-fn escape(text: &str) -> String {
+/// A text between the quotation marks of DOT.
+pub(crate) fn escape_dot(text: &str) -> String {
     text.replace('\\', "\\\\").replace('"', "\\\"")
 }

@@ -1,30 +1,14 @@
-//! Enumerations that have one word for each of their values: what people and programs read.
+//! Enumerations that have one word for each of their values, which is what programs read.
 
 /// Defines such an enumeration.
 macro_rules! words {
-    ($(#[$about:meta])* $name:ident { $($(#[$what:meta])* $value:ident = $word:literal,)* }) => {
-        $(#[$about])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub enum $name {
-            $($(#[$what])* $value,)*
+    ($(#[$about:meta])* $Name:ident { $($values:tt)* }) => {
+        base::define_words! {
+            $(#[$about])*
+            pub enum $Name { $($values)* }
         }
 
-        impl $name {
-            /// The word for it.
-            pub fn name(self) -> &'static str {
-                match self {
-                    $($name::$value => $word,)*
-                }
-            }
-        }
-
-        impl std::fmt::Display for $name {
-            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.pad(self.name())
-            }
-        }
-
-        impl serde::Serialize for $name {
+        impl serde::Serialize for $Name {
             fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 serializer.serialize_str(self.name())
             }

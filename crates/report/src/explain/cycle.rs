@@ -7,7 +7,7 @@ use super::idle;
 use super::known::Known;
 use super::record::Record;
 use super::waiting;
-use super::words::{and, quoted, some_of, statement};
+use super::words::{and, distinct, quoted, some_of, statement};
 use crate::count;
 
 /// More processes than this are not told about.
@@ -48,13 +48,8 @@ pub(super) fn explain(
 fn repeated(record: &Record, start: usize, is_net: bool, sentences: &mut Vec<String>) {
     const MAX_ACTIONS: usize = 8;
     if is_net {
-        let mut labels: Vec<String> = Vec::new();
-        for index in start + 1..=record.n_steps {
-            let label = quoted(record.action(index).unwrap_or_default());
-            if !labels.contains(&label) {
-                labels.push(label);
-            }
-        }
+        let fired = start + 1..=record.n_steps;
+        let labels = distinct(fired.map(|index| quoted(record.action(index).unwrap_or_default())));
         let verb = if labels.len() == 1 { "fires" } else { "fire" };
         sentences.push(format!("{} {verb} again and again.", and(&some_of(&labels, 12, "transition"))));
         return;

@@ -6,7 +6,7 @@ use super::known::Known;
 use super::record::Record;
 use super::statements;
 use super::waiting::{self, Locations};
-use super::words::{either, quoted, some_of};
+use super::words::{distinct, either, quoted, some_of};
 use crate::count;
 use crate::story::Position;
 
@@ -180,12 +180,7 @@ impl Scene<'_> {
         let never = never_moves(who.name, who.last_move);
         let never = if is_net { never.replace("never moves", "never fires") } else { never };
         let cycle = || self.start..self.states.len();
-        let mut labels: Vec<String> = Vec::new();
-        for label in cycle().flat_map(|at| self.labels(who, at)) {
-            if !labels.contains(&label) {
-                labels.push(label);
-            }
-        }
+        let labels = distinct(cycle().flat_map(|at| self.labels(who, at)));
         let labels =
             if is_net { String::new() } else { format!(": by {}", either(&some_of(&labels, 4, "action"))) };
         let can = |at: &usize| self.labels(who, *at).next().is_some();
@@ -217,13 +212,7 @@ impl Scene<'_> {
         }
         let Some(process) = who.number else { return "it has nothing to do".to_owned() };
         let wait = waiting::wait(system, self.locations, state, process);
-        let mut labels: Vec<String> = Vec::new();
-        for (action, _) in &wait.actions {
-            let label = quoted(system.action_label(*action));
-            if !labels.contains(&label) {
-                labels.push(label);
-            }
-        }
+        let labels = distinct(wait.actions.iter().map(|(action, _)| quoted(system.action_label(*action))));
         let place = waiting::place(system, self.locations, state, process);
         let place = place.map_or(String::new(), |place| format!("in {place}, "));
         match labels.as_slice() {

@@ -120,9 +120,7 @@ impl Record {
         let list = |name: &str| counterexample.get(name)?.as_array();
         let (prefix, cycle) = (list("prefix")?, list("cycle")?);
         let (before, n_steps) = (prefix.len().checked_sub(1)?, prefix.len() - 1 + cycle.len());
-        let kind = counterexample.get("kind")?.as_str()?;
-        let kind = [Kind::Lasso, Kind::Deadlock, Kind::Error].into_iter().find(|known| known.name() == kind);
-        let kind = kind.unwrap_or(Kind::Prefix);
+        let kind = Kind::named(counterexample.get("kind")?.as_str()?).unwrap_or(Kind::Prefix);
         let cycle_start = (kind == Kind::Lasso).then_some(before);
         let mut record = Record::new(ending(kind, cycle_start, n_steps), n_steps);
         for (number, step) in prefix.iter().chain(cycle).enumerate() {

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, VecDeque};
 use model::{ActionId, ActionSystem, Describe as _, Guard, ProcessId, ValueSet, VarId, reference};
 
 use super::record::Record;
-use super::words::{and, either, quoted, some_of, value};
+use super::words::{and, distinct, either, quoted, some_of, value};
 use crate::count;
 
 /// More processes or transitions than this are not told about.
@@ -17,14 +17,8 @@ const MAX_ACTIONS: usize = 3;
 
 /// The labels of the actions that are enabled, each once.
 pub(super) fn enabled(system: &ActionSystem, state: &[i64]) -> Vec<String> {
-    let mut labels: Vec<String> = Vec::new();
-    for action in reference::enabled(system, state).unwrap_or_default() {
-        let label = quoted(system.action_label(action));
-        if !labels.contains(&label) {
-            labels.push(label);
-        }
-    }
-    labels
+    let enabled = reference::enabled(system, state).unwrap_or_default();
+    distinct(enabled.into_iter().map(|action| quoted(system.action_label(action))))
 }
 
 /// Whether this is a net: each transition is a process of its own, and nobody else.

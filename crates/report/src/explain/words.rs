@@ -31,6 +31,17 @@ fn joined(items: &[String], word: &str) -> String {
     }
 }
 
+/// The items, each once.
+pub(super) fn distinct(items: impl IntoIterator<Item = String>) -> Vec<String> {
+    let mut met = Vec::new();
+    for item in items {
+        if !met.contains(&item) {
+            met.push(item);
+        }
+    }
+    met
+}
+
 /// The first items, and how many more there are.
 pub(super) fn some_of(items: &[String], max: usize, noun: &str) -> Vec<String> {
     if items.len() <= max {
