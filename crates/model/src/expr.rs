@@ -89,6 +89,19 @@ pub enum Expr {
     Cond(ExprId, ExprId, ExprId),
 }
 
+impl Expr {
+    /// Its operands, in order.
+    pub fn operands(self) -> impl Iterator<Item = ExprId> {
+        let operands = match self {
+            Expr::Int(_) | Expr::Var(_) => [None; 3],
+            Expr::Element { index: x, .. } | Expr::Unary(_, x) => [Some(x), None, None],
+            Expr::Binary(_, x, y) => [Some(x), Some(y), None],
+            Expr::Cond(condition, x, y) => [Some(condition), Some(x), Some(y)],
+        };
+        operands.into_iter().flatten()
+    }
+}
+
 impl UnaryOp {
     /// Applies the operator.
     #[inline]
@@ -238,17 +251,15 @@ impl Exprs {
             while work.peek() == Some(&expr) {
                 work.pop();
             }
-            match self.get(expr) {
-                Expr::Int(_) => {}
+            let node = self.get(expr);
+            match node {
                 Expr::Var(var) => out.push(var),
-                Expr::Element { first, len, index } => {
+                Expr::Element { first, len, .. } => {
                     out.extend((0..len as usize).map(|i| VarId::new(first.index() + i)));
-                    work.push(index);
                 }
-                Expr::Unary(_, x) => work.push(x),
-                Expr::Binary(_, x, y) => work.extend([x, y]),
-                Expr::Cond(c, x, y) => work.extend([c, x, y]),
+                _ => {}
             }
+            work.extend(node.operands());
         }
     }
 }

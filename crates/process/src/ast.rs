@@ -1,6 +1,7 @@
 //! The syntax tree of a `.proc` file, as it was written: names are not looked up yet.
 
 use base::Span;
+use model::{BinaryOp, UnaryOp};
 
 /// A name and its place.
 #[derive(Clone, Copy, Debug)]
@@ -204,33 +205,16 @@ pub(crate) enum ExprKind<'a> {
     Unary(UnaryOp, Box<Expr<'a>>),
     /// A first operand and what is done to it, from left to right. The operators are of one
     /// level; keeping them in a row means that a long sum is not a deep tree.
-    Chain(Box<Expr<'a>>, Vec<(BinaryOp, Expr<'a>)>),
+    Chain(Box<Expr<'a>>, Vec<(Operator, Expr<'a>)>),
     Quantified(Quantifier, Vec<Binder<'a>>, Box<Expr<'a>>),
 }
 
+/// An operator: one of the action system's, or one that stands for several of these.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum UnaryOp {
-    Neg,
-    Not,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum BinaryOp {
+pub(crate) enum Operator {
     Equivalent,
     Implies,
-    Or,
-    And,
-    Eq,
-    Ne,
-    Lt,
-    Le,
-    Gt,
-    Ge,
-    Add,
-    Sub,
-    Mul,
-    Div,
-    Rem,
+    Plain(BinaryOp),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

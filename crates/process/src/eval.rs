@@ -7,7 +7,9 @@ use rustc_hash::FxHashMap;
 
 use base::{Diagnostic, Fail, Sink, Span, fail};
 
-use crate::ast::{BinaryOp, Binder, Constant, Expr, ExprKind, Range, UnaryOp};
+use model::BinaryOp;
+
+use crate::ast::{Binder, Constant, Expr, ExprKind, Operator, Range};
 use crate::meter::Quota;
 
 /// The constants of a file.
@@ -115,10 +117,7 @@ pub(crate) fn eval(expr: &Expr<'_>, scope: &Scope<'_, '_>) -> Result<i64, Fail> 
             let error = fail("unknown-name", format!("unknown name `{name}`"), expr.span, "not declared");
             Box::new(error.suggesting(name, known))
         }),
-        ExprKind::Unary(UnaryOp::Not, operand) => Ok(i64::from(eval(operand, scope)? == 0)),
-        ExprKind::Unary(UnaryOp::Neg, operand) => {
-            eval(operand, scope)?.checked_neg().ok_or_else(|| overflow(expr.span))
-        }
+        ExprKind::Unary(op, operand) => op.apply(eval(operand, scope)?).map_err(|_| overflow(expr.span)),
         ExprKind::Chain(first, rest) => {
             let mut value = eval(first, scope)?;
             for (op, right) in rest {
@@ -146,37 +145,26 @@ pub(crate) fn not_constant(expr: &Expr<'_>) -> Fail {
 }
 
 /// The value of `value op …`, where the left operand decides it.
-pub(crate) fn decided(op: BinaryOp, value: i64) -> Option<i64> {
+pub(crate) fn decided(op: Operator, value: i64) -> Option<i64> {
     match op {
-        BinaryOp::And if value == 0 => Some(0),
-        BinaryOp::Or if value != 0 => Some(1),
-        BinaryOp::Implies if value == 0 => Some(1),
+        Operator::Plain(BinaryOp::And) if value == 0 => Some(0),
+        Operator::Plain(BinaryOp::Or) if value != 0 => Some(1),
+        Operator::Implies if value == 0 => Some(1),
         _ => None,
     }
 }
 
 /// Applies an operator.
-pub(crate) fn apply(op: BinaryOp, x: i64, y: i64, span: Span) -> Result<i64, Fail> {
-    let exact = |value: Option<i64>| value.ok_or_else(|| overflow(span));
+pub(crate) fn apply(op: Operator, x: i64, y: i64, span: Span) -> Result<i64, Fail> {
     match op {
-        BinaryOp::Div | BinaryOp::Rem if y == 0 => {
+        Operator::Equivalent => Ok(i64::from((x != 0) == (y != 0))),
+        Operator::Implies => Ok(i64::from(x == 0 || y != 0)),
+        Operator::Plain(BinaryOp::Div | BinaryOp::Rem) if y == 0 => {
             Err(fail("division-by-zero", "division by zero", span, "the divisor is 0"))
         }
-        BinaryOp::Add => exact(x.checked_add(y)),
-        BinaryOp::Sub => exact(x.checked_sub(y)),
-        BinaryOp::Mul => exact(x.checked_mul(y)),
-        BinaryOp::Div => exact(x.checked_div_euclid(y)),
-        BinaryOp::Rem => Ok(x.wrapping_rem_euclid(y)),
-        BinaryOp::Equivalent => Ok(i64::from((x != 0) == (y != 0))),
-        BinaryOp::Implies => Ok(i64::from(x == 0 || y != 0)),
-        BinaryOp::Or => Ok(i64::from(x != 0 || y != 0)),
-        BinaryOp::And => Ok(i64::from(x != 0 && y != 0)),
-        BinaryOp::Eq => Ok(i64::from(x == y)),
-        BinaryOp::Ne => Ok(i64::from(x != y)),
-        BinaryOp::Lt => Ok(i64::from(x < y)),
-        BinaryOp::Le => Ok(i64::from(x <= y)),
-        BinaryOp::Gt => Ok(i64::from(x > y)),
-        BinaryOp::Ge => Ok(i64::from(x >= y)),
+        Operator::Plain(BinaryOp::Div) => x.checked_div_euclid(y).ok_or_else(|| overflow(span)),
+        Operator::Plain(BinaryOp::Rem) => Ok(x.wrapping_rem_euclid(y)),
+        Operator::Plain(op) => op.apply(x, y).map_err(|_| overflow(span)),
     }
 }
 

@@ -9,7 +9,7 @@ use base::{Fail, Span};
 use model::{BinaryOp as Op, Expr as Node, ExprId, Exprs, UnaryOp as Unary, VarId};
 use rustc_hash::FxHashMap;
 
-use crate::ast::{BinaryOp, Binder, Expr, ExprKind, Place, Quantifier, UnaryOp};
+use crate::ast::{Binder, Expr, ExprKind, Operator, Place, Quantifier};
 use crate::eval::{Scope, apply, decided, for_each, not_constant};
 use crate::meter::Quota;
 use crate::names::Names;
@@ -45,12 +45,11 @@ impl<'n> Lowering<'n, '_, '_> {
             ExprKind::Unary(op, operand) => {
                 let x = self.expr(operand, scope)?;
                 match (op, self.constant(x)) {
-                    (UnaryOp::Not, _) => Ok(self.exprs.unary(Unary::Not, x)),
-                    (UnaryOp::Neg, None) => Ok(self.exprs.unary(Unary::Neg, x)),
-                    (UnaryOp::Neg, Some(value)) => {
-                        let negated = apply(BinaryOp::Sub, 0, value, expr.span)?;
+                    (Unary::Neg, Some(value)) => {
+                        let negated = apply(Operator::Plain(Op::Sub), 0, value, expr.span)?;
                         Ok(self.exprs.int(negated))
                     }
+                    _ => Ok(self.exprs.unary(*op, x)),
                 }
             }
             ExprKind::Chain(first, rest) => self.chain(first, rest, scope),
@@ -101,12 +100,12 @@ impl<'n> Lowering<'n, '_, '_> {
     fn chain<'a>(
         &mut self,
         first: &'a Expr<'a>,
-        rest: &'a [(BinaryOp, Expr<'a>)],
+        rest: &'a [(Operator, Expr<'a>)],
         scope: &mut Scope<'a, 'n>,
     ) -> Result<ExprId, Fail> {
         match rest.first() {
-            Some((op @ (BinaryOp::And | BinaryOp::Or), _)) => self.junction(*op, first, rest, scope),
-            Some((BinaryOp::Add | BinaryOp::Sub, _)) if rest.len() > 1 => self.sum(first, rest, scope),
+            Some((Operator::Plain(op @ (Op::And | Op::Or)), _)) => self.junction(*op, first, rest, scope),
+            Some((Operator::Plain(Op::Add | Op::Sub), _)) if rest.len() > 1 => self.sum(first, rest, scope),
             _ => {
                 let mut left = self.expr(first, scope)?;
                 for (op, right) in rest {
@@ -127,16 +126,16 @@ impl<'n> Lowering<'n, '_, '_> {
     /// `a && b && …`, up to the first operand that decides.
     fn junction<'a>(
         &mut self,
-        op: BinaryOp,
+        op: Op,
         first: &'a Expr<'a>,
-        rest: &'a [(BinaryOp, Expr<'a>)],
+        rest: &'a [(Operator, Expr<'a>)],
         scope: &mut Scope<'a, 'n>,
     ) -> Result<ExprId, Fail> {
         let mut operands = Vec::new();
         for operand in std::iter::once(first).chain(rest.iter().map(|(_, operand)| operand)) {
             let operand = self.expr(operand, scope)?;
             match self.constant(operand) {
-                Some(value) if decided(op, value).is_some() => {
+                Some(value) if decided(Operator::Plain(op), value).is_some() => {
                     // Nothing after it is ever evaluated; what stands before it still is.
                     operands.push(operand);
                     break;
@@ -149,11 +148,10 @@ impl<'n> Lowering<'n, '_, '_> {
     }
 
     /// A conjunction or disjunction; its value is 0 or 1.
-    fn fold(&mut self, op: BinaryOp, operands: &[ExprId]) -> ExprId {
-        let (op, unit) = if op == BinaryOp::And { (Op::And, 1) } else { (Op::Or, 0) };
+    fn fold(&mut self, op: Op, operands: &[ExprId]) -> ExprId {
         match operands {
             [one] => self.truth(*one),
-            _ => self.exprs.fold(op, unit, operands),
+            _ => self.exprs.fold(op, i64::from(op == Op::And), operands),
         }
     }
 
@@ -178,17 +176,18 @@ impl<'n> Lowering<'n, '_, '_> {
     fn sum<'a>(
         &mut self,
         first: &'a Expr<'a>,
-        rest: &'a [(BinaryOp, Expr<'a>)],
+        rest: &'a [(Operator, Expr<'a>)],
         scope: &mut Scope<'a, 'n>,
     ) -> Result<ExprId, Fail> {
         let mut constant = 0;
         let (mut plus, mut minus) = (Vec::new(), Vec::new());
-        let terms = std::iter::once((BinaryOp::Add, first)).chain(rest.iter().map(|(op, term)| (*op, term)));
+        let terms = std::iter::once((Operator::Plain(Op::Add), first))
+            .chain(rest.iter().map(|(op, term)| (*op, term)));
         for (op, term) in terms {
             let value = self.expr(term, scope)?;
             match self.constant(value) {
                 Some(value) => constant = apply(op, constant, value, first.span.to(term.span))?,
-                None if op == BinaryOp::Sub => minus.push(value),
+                None if op == Operator::Plain(Op::Sub) => minus.push(value),
                 None => plus.push(value),
             }
         }
@@ -203,46 +202,29 @@ impl<'n> Lowering<'n, '_, '_> {
         Ok(self.exprs.binary(Op::Sub, plus, minus))
     }
 
-    fn binary(&mut self, op: BinaryOp, x: ExprId, y: ExprId, span: Span) -> Result<ExprId, Fail> {
+    fn binary(&mut self, op: Operator, x: ExprId, y: ExprId, span: Span) -> Result<ExprId, Fail> {
         if let (Some(x), Some(y)) = (self.constant(x), self.constant(y)) {
             let value = apply(op, x, y, span)?;
             return Ok(self.exprs.int(value));
         }
-        let exprs = &mut *self.exprs;
         Ok(match op {
-            BinaryOp::Equivalent => {
+            Operator::Equivalent => {
                 let (x, y) = (self.truth(x), self.truth(y));
                 self.exprs.binary(Op::Eq, x, y)
             }
-            BinaryOp::Implies => {
-                let not_x = exprs.unary(Unary::Not, x);
-                exprs.binary(Op::Or, not_x, y)
+            Operator::Implies => {
+                let not_x = self.exprs.unary(Unary::Not, x);
+                self.exprs.binary(Op::Or, not_x, y)
             }
             // These mention their operands several times, and those who run expressions do not
             // share: nested, that could be more than there is memory for.
-            BinaryOp::Div => {
-                let quotient = self.quotient(x, y);
-                let weight = self.weight(quotient);
+            Operator::Plain(op @ (Op::Div | Op::Rem)) => {
+                let result = if op == Op::Div { self.quotient(x, y) } else { self.remainder(x, y) };
+                let weight = self.weight(result);
                 self.quota.take(weight, span)?;
-                quotient
+                result
             }
-            BinaryOp::Rem => {
-                let remainder = self.remainder(x, y);
-                let weight = self.weight(remainder);
-                self.quota.take(weight, span)?;
-                remainder
-            }
-            BinaryOp::Or => exprs.binary(Op::Or, x, y),
-            BinaryOp::And => exprs.binary(Op::And, x, y),
-            BinaryOp::Eq => exprs.binary(Op::Eq, x, y),
-            BinaryOp::Ne => exprs.binary(Op::Ne, x, y),
-            BinaryOp::Lt => exprs.binary(Op::Lt, x, y),
-            BinaryOp::Le => exprs.binary(Op::Le, x, y),
-            BinaryOp::Gt => exprs.binary(Op::Gt, x, y),
-            BinaryOp::Ge => exprs.binary(Op::Ge, x, y),
-            BinaryOp::Add => exprs.binary(Op::Add, x, y),
-            BinaryOp::Sub => exprs.binary(Op::Sub, x, y),
-            BinaryOp::Mul => exprs.binary(Op::Mul, x, y),
+            Operator::Plain(op) => self.exprs.binary(op, x, y),
         })
     }
 
@@ -251,15 +233,8 @@ impl<'n> Lowering<'n, '_, '_> {
         if let Some(&weight) = self.weights.get(&expr) {
             return weight;
         }
-        let operands = match self.exprs.get(expr) {
-            Node::Int(_) | Node::Var(_) => 0,
-            Node::Unary(_, x) | Node::Element { index: x, .. } => self.weight(x),
-            Node::Binary(_, x, y) => self.weight(x).saturating_add(self.weight(y)),
-            Node::Cond(c, x, y) => {
-                self.weight(c).saturating_add(self.weight(x)).saturating_add(self.weight(y))
-            }
-        };
-        let weight = operands.saturating_add(1);
+        let operands = self.exprs.get(expr).operands();
+        let weight = operands.map(|operand| self.weight(operand)).fold(1, u64::saturating_add);
         self.weights.insert(expr, weight);
         weight
     }
@@ -304,8 +279,8 @@ impl<'n> Lowering<'n, '_, '_> {
             Ok::<(), Fail>(())
         })?;
         Ok(match quantifier {
-            Quantifier::Forall => self.fold(BinaryOp::And, &instances),
-            Quantifier::Exists => self.fold(BinaryOp::Or, &instances),
+            Quantifier::Forall => self.fold(Op::And, &instances),
+            Quantifier::Exists => self.fold(Op::Or, &instances),
             Quantifier::Count => {
                 let truths: Vec<ExprId> = instances.iter().map(|&instance| self.truth(instance)).collect();
                 self.exprs.fold(Op::Add, 0, &truths)

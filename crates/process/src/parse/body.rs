@@ -163,30 +163,22 @@ impl<'a, 'm> Parser<'a, 'm> {
 
     /// `[k in 0..N, 0]`, or nothing.
     fn state_indices(&mut self) -> Parsed<Vec<StateIndex<'a>>> {
-        let mut indices = Vec::new();
-        while self.eat(Kind::OpenBracket) {
-            loop {
-                indices.push(if self.peek() == Kind::Name && self.peek_second() == Kind::In {
-                    let name = self.name("the name of a variable")?;
-                    self.bump();
-                    StateIndex::Binder(Binder { name, range: self.range()? })
-                } else {
-                    StateIndex::Value(self.expr()?)
-                });
-                if indices.len() > super::MAX_BINDERS {
-                    let message = format!("a state can have at most {} indices", super::MAX_BINDERS);
-                    return Err(fail("too-many-variables", message, self.end_of_last(), "one too many"));
-                }
-                if !self.eat(Kind::Comma) {
-                    break;
-                }
+        let mut n_indices = 0;
+        self.bracketed(|parser| {
+            let index = if parser.peek() == Kind::Name && parser.peek_second() == Kind::In {
+                let name = parser.name("the name of a variable")?;
+                parser.bump();
+                StateIndex::Binder(Binder { name, range: parser.range()? })
+            } else {
+                StateIndex::Value(parser.expr()?)
+            };
+            n_indices += 1;
+            if n_indices > super::MAX_BINDERS {
+                let message = format!("a state can have at most {} indices", super::MAX_BINDERS);
+                return Err(fail("too-many-variables", message, parser.end_of_last(), "one too many"));
             }
-            if self.peek() != Kind::CloseBracket {
-                return Err(self.unexpected("an operator, `,` or `]`"));
-            }
-            self.bump();
-        }
-        Ok(indices)
+            Ok(index)
+        })
     }
 
     fn alternative(&mut self) -> Parsed<Alternative<'a>> {

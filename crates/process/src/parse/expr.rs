@@ -3,8 +3,10 @@
 
 use base::{Fail, Span, fail};
 
+use model::{BinaryOp, UnaryOp};
+
 use super::{Parsed, Parser};
-use crate::ast::{BinaryOp, Expr, ExprKind, Quantifier, UnaryOp};
+use crate::ast::{Expr, ExprKind, Operator, Quantifier};
 use crate::lexer::Kind;
 
 /// Expressions nested deeper than this are refused: they are read by recursion.
@@ -18,10 +20,10 @@ const COMPARE: u8 = 4;
 const TIGHTEST: u8 = 7;
 
 /// The operator that a token stands for, and how tightly it binds.
-fn operator(kind: Kind) -> Option<(BinaryOp, u8)> {
-    Some(match kind {
-        Kind::Equivalent => (BinaryOp::Equivalent, 0),
-        Kind::Arrow => (BinaryOp::Implies, 1),
+fn operator(kind: Kind) -> Option<(Operator, u8)> {
+    let (op, level) = match kind {
+        Kind::Equivalent => return Some((Operator::Equivalent, 0)),
+        Kind::Arrow => return Some((Operator::Implies, 1)),
         Kind::Or => (BinaryOp::Or, 2),
         Kind::And => (BinaryOp::And, 3),
         Kind::Equal => (BinaryOp::Eq, COMPARE),
@@ -36,7 +38,8 @@ fn operator(kind: Kind) -> Option<(BinaryOp, u8)> {
         Kind::Slash => (BinaryOp::Div, 6),
         Kind::Percent => (BinaryOp::Rem, 6),
         _ => return None,
-    })
+    };
+    Some((Operator::Plain(op), level))
 }
 
 impl<'a> Parser<'a, '_> {
@@ -77,7 +80,7 @@ impl<'a> Parser<'a, '_> {
     }
 
     /// Operators of one level with their right operands, as many as there are.
-    fn operands(&mut self, level: u8) -> Parsed<Vec<(BinaryOp, Expr<'a>)>> {
+    fn operands(&mut self, level: u8) -> Parsed<Vec<(Operator, Expr<'a>)>> {
         let mut operands = Vec::new();
         while let Some((op, _)) = operator(self.peek()).filter(|&(_, its)| its == level) {
             if level == COMPARE && !operands.is_empty() {
@@ -86,7 +89,7 @@ impl<'a> Parser<'a, '_> {
             }
             self.bump();
             // `a -> b -> c` is `a -> (b -> c)`; all others group from the left.
-            let right = self.binary(if op == BinaryOp::Implies { level } else { level + 1 })?;
+            let right = self.binary(if op == Operator::Implies { level } else { level + 1 })?;
             operands.push((op, right));
         }
         Ok(operands)
@@ -96,23 +99,22 @@ impl<'a> Parser<'a, '_> {
     /// comparisons: `!x == 1` is `!(x == 1)`. Beside arithmetic that would be a trap, and needs
     /// parentheses.
     fn unary(&mut self, min: u8) -> Parsed<Expr<'a>> {
-        let op = match self.peek() {
-            Kind::Not => UnaryOp::Not,
-            Kind::Minus => UnaryOp::Neg,
+        let is_not = match self.peek() {
+            Kind::Not => true,
+            Kind::Minus => false,
             _ => return self.atom(),
         };
         let start = self.bump().span;
         self.enter()?;
-        let operand = match op {
-            UnaryOp::Neg => self.unary(TIGHTEST)?,
-            UnaryOp::Not => {
-                let first = self.unary(COMPARE)?;
-                let next = operator(self.peek()).map_or(0, |(_, level)| level);
-                if next > COMPARE || (next == COMPARE && min > COMPARE) {
-                    return Err(unclear_not(start));
-                }
-                self.climb(first, COMPARE)?
+        let (op, operand) = if is_not {
+            let first = self.unary(COMPARE)?;
+            let next = operator(self.peek()).map_or(0, |(_, level)| level);
+            if next > COMPARE || (next == COMPARE && min > COMPARE) {
+                return Err(unclear_not(start));
             }
+            (UnaryOp::Not, self.climb(first, COMPARE)?)
+        } else {
+            (UnaryOp::Neg, self.unary(TIGHTEST)?)
         };
         self.depth -= 1;
         let span = start.to(operand.span);
@@ -222,13 +224,15 @@ fn checked(expr: Expr<'_>) -> Parsed<Expr<'_>> {
 }
 
 /// A first operand and what is done to it.
-fn chain<'a>(first: Expr<'a>, rest: Vec<(BinaryOp, Expr<'a>)>) -> Parsed<Expr<'a>> {
+fn chain<'a>(first: Expr<'a>, rest: Vec<(Operator, Expr<'a>)>) -> Parsed<Expr<'a>> {
     let span = rest.last().map_or(first.span, |(_, last)| first.span.to(last.span));
     let highest = rest.iter().map(|(_, operand)| operand.height).fold(first.height, u32::max);
     // Long sums, conjunctions and disjunctions become balanced trees; the others lean to the left.
     let n = u32::try_from(rest.len()).unwrap_or(u32::MAX);
-    let balanced =
-        rest.iter().all(|(op, _)| matches!(op, BinaryOp::Add | BinaryOp::Sub | BinaryOp::And | BinaryOp::Or));
+    let is_balanced = |(op, _): &(Operator, Expr<'_>)| {
+        matches!(op, Operator::Plain(BinaryOp::Add | BinaryOp::Sub | BinaryOp::And | BinaryOp::Or))
+    };
+    let balanced = rest.iter().all(is_balanced);
     let own = if balanced { n.ilog2() + 1 } else { n };
     let height = highest.saturating_add(own);
     checked(Expr { kind: ExprKind::Chain(Box::new(first), rest), span, height })

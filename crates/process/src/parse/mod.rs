@@ -236,20 +236,23 @@ impl<'a, 'm> Parser<'a, 'm> {
 
     /// `[e1, e2]`, `[e1][e2]`, or nothing.
     fn indices(&mut self) -> Parsed<Vec<Expr<'a>>> {
-        let mut indices = Vec::new();
+        self.bracketed(Parser::index)
+    }
+
+    /// What stands in brackets, separated by commas or in brackets of its own.
+    fn bracketed<T>(&mut self, mut read: impl FnMut(&mut Self) -> Parsed<T>) -> Parsed<Vec<T>> {
+        let mut all = Vec::new();
         while self.eat(Kind::OpenBracket) {
-            loop {
-                indices.push(self.index()?);
-                if !self.eat(Kind::Comma) {
-                    break;
-                }
+            all.push(read(self)?);
+            while self.eat(Kind::Comma) {
+                all.push(read(self)?);
             }
             if self.peek() != Kind::CloseBracket {
                 return Err(self.unexpected("an operator, `,` or `]`"));
             }
             self.bump();
         }
-        Ok(indices)
+        Ok(all)
     }
 
     /// `i in 0..N`, as often as it is repeated with commas.
