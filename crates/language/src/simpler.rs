@@ -96,6 +96,7 @@ pub enum Known {
 pub struct Rules {
     /// Whether a rule that is not named is allowed.
     others: bool,
+    /// The exceptions.
     named: Vec<String>,
 }
 
@@ -120,35 +121,40 @@ impl Rules {
         self.others != self.named.iter().any(|known| known == name)
     }
 
+    /// The same, where one rule is allowed, or is not.
+    #[must_use]
+    pub fn with(mut self, name: &str, is_allowed: bool) -> Rules {
+        if self.allows(name) != is_allowed {
+            match self.named.iter().position(|known| known == name) {
+                Some(at) => _ = self.named.remove(at),
+                None => self.named.push(name.to_owned()),
+            }
+        }
+        self
+    }
+
     /// `all`, `none`, names of rules, or `all` without some: `all,-pre-agglomeration`. The names must be among
     /// those that are known.
     ///
     /// # Errors
     /// A name that is not known.
     pub fn parse(text: &str, known: &[&'static str]) -> Result<Rules, Diagnostic> {
-        let mut allowed: Vec<&str> = Vec::new();
+        let mut rules = Rules::none();
         for (index, part) in text.split(',').map(str::trim).enumerate() {
-            match part {
-                "all" if index == 0 => allowed = known.to_vec(),
-                "none" if index == 0 => {}
+            let name = part.strip_prefix('-').unwrap_or(part);
+            rules = match part {
+                "all" if index == 0 => Rules::all(),
+                "none" if index == 0 => Rules::none(),
+                _ if known.contains(&name) => rules.with(name, !part.starts_with('-')),
                 _ => {
-                    let name = part.strip_prefix('-').unwrap_or(part);
-                    let Some(rule) = known.iter().find(|known| **known == name) else {
-                        let message = format!("there is no rule `{name}`");
-                        return Err(Diagnostic::error("unknown-rule", message)
-                            .with_help(format!("there are {}", known.join(", ")))
-                            .suggesting(name, known.iter().copied()));
-                    };
-                    allowed.retain(|allowed| allowed != rule);
-                    if !part.starts_with('-') {
-                        allowed.push(rule);
-                    }
+                    let message = format!("there is no rule `{name}`");
+                    return Err(Diagnostic::error("unknown-rule", message)
+                        .with_help(format!("there are {}", known.join(", ")))
+                        .suggesting(name, known.iter().copied()));
                 }
-            }
+            };
         }
-        let others = known.len() == allowed.len();
-        let named = if others { Vec::new() } else { allowed.into_iter().map(str::to_owned).collect() };
-        Ok(Rules { others, named })
+        Ok(rules)
     }
 }
 

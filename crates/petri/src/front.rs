@@ -131,7 +131,7 @@ impl language::Model for Model {
         rules: &Rules,
         budget: &mut Budget<'_>,
     ) -> Option<Simpler> {
-        let Smaller { model, exprs, way } = self.smaller(preserve, about, rules.into(), budget)?;
+        let Smaller { model, exprs, way } = self.smaller(preserve, about, rules, budget)?;
         Some(Simpler { model: Box::new(model), exprs, what: way.describe(), back: Box::new(way) })
     }
 }

@@ -18,6 +18,7 @@ use base::{Budget, Limit};
 use rustc_hash::FxHashSet;
 
 use crate::net::{Net, PlaceId};
+use crate::sparse::{Sparse, combine, number_of};
 
 /// Arithmetic operations, roughly, that finding sums may take, each time.
 const WORK: usize = 5_000_000;
@@ -38,7 +39,7 @@ pub(crate) struct TokenSum {
 impl TokenSum {
     /// The weight of a place.
     pub(crate) fn weight(&self, place: u32) -> i64 {
-        self.places.binary_search_by_key(&place, |(its, _)| *its).map_or(0, |at| self.places[at].1)
+        number_of(&self.places, place)
     }
 
     /// The most tokens that each place can hold by these sums.
@@ -90,9 +91,6 @@ impl Net {
     }
 }
 
-/// A sparse vector: indices in order, no zeros.
-pub(crate) type Sparse = Vec<(u32, i64)>;
-
 /// A weighted sum of tokens.
 struct Sum {
     /// The places and their weights, which are positive.
@@ -103,10 +101,7 @@ struct Sum {
 
 impl Sum {
     fn change(&self, transition: u32) -> i64 {
-        match self.changes.binary_search_by_key(&transition, |(index, _)| *index) {
-            Ok(at) => self.changes[at].1,
-            Err(_) => 0,
-        }
+        number_of(&self.changes, transition)
     }
 
     fn size(&self) -> usize {
@@ -123,9 +118,10 @@ impl Sum {
         let (gain, loss) = (gaining.change(transition), losing.change(transition).checked_neg()?);
         let common = gcd(gain, loss);
         let (x, y) = (loss / common, gain / common);
+        let add = |a: i64, b: i64| a.checked_mul(x)?.checked_add(b.checked_mul(y)?);
         let mut sum = Sum {
-            places: add(&gaining.places, x, &losing.places, y)?,
-            changes: add(&gaining.changes, x, &losing.changes, y)?,
+            places: combine(&gaining.places, &losing.places, add)?,
+            changes: combine(&gaining.changes, &losing.changes, add)?,
         };
         let numbers = || sum.places.iter().chain(&sum.changes).map(|(_, number)| *number);
         let common = numbers().fold(0, gcd);
@@ -133,27 +129,6 @@ impl Sum {
             sum.places.iter_mut().chain(&mut sum.changes).for_each(|(_, number)| *number /= common);
         }
         Some(sum)
-    }
-}
-
-/// `x * a + y * b`.
-fn add(a: &Sparse, x: i64, b: &Sparse, y: i64) -> Option<Sparse> {
-    let mut sum = Vec::with_capacity(a.len() + b.len());
-    let (mut a, mut b) = (a.iter().peekable(), b.iter().peekable());
-    loop {
-        let index = match (a.peek(), b.peek()) {
-            (Some(a), Some(b)) => a.0.min(b.0),
-            (Some(only), None) | (None, Some(only)) => only.0,
-            (None, None) => return Some(sum),
-        };
-        let from_a =
-            a.next_if(|(its, _)| *its == index).map_or(Some(0), |(_, number)| number.checked_mul(x))?;
-        let from_b =
-            b.next_if(|(its, _)| *its == index).map_or(Some(0), |(_, number)| number.checked_mul(y))?;
-        let number = from_a.checked_add(from_b)?;
-        if number != 0 {
-            sum.push((index, number));
-        }
     }
 }
 

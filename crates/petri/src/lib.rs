@@ -105,6 +105,7 @@ mod pnml;
 mod predicates;
 mod proposition;
 mod simpler;
+mod sparse;
 pub mod structural;
 mod xml;
 

@@ -3,6 +3,8 @@
 use base::Diagnostics;
 use rustc_hash::FxHashMap;
 
+use crate::sparse::pairs;
+
 base::define_id! {
     /// A place of a net.
     pub struct PlaceId;
@@ -43,19 +45,8 @@ pub struct Transition {
 impl Transition {
     /// The places whose number of tokens it changes, and by how much, sorted.
     pub fn changes(&self) -> impl Iterator<Item = (PlaceId, i64)> {
-        let (mut inputs, mut outputs) = (self.inputs.iter().peekable(), self.outputs.iter().peekable());
-        let merged = std::iter::from_fn(move || {
-            let place = match (inputs.peek(), outputs.peek()) {
-                (Some(input), Some(output)) => input.0.min(output.0),
-                (Some(node), None) | (None, Some(node)) => node.0,
-                (None, None) => return None,
-            };
-            let taken = inputs.next_if(|(its_place, _)| *its_place == place).map_or(0, |(_, weight)| *weight);
-            let given =
-                outputs.next_if(|(its_place, _)| *its_place == place).map_or(0, |(_, weight)| *weight);
-            Some((place, given - taken))
-        });
-        merged.filter(|(_, change)| *change != 0)
+        let changes = pairs(&self.inputs, &self.outputs).map(|(place, taken, given)| (place, given - taken));
+        changes.filter(|(_, change)| *change != 0)
     }
 
     /// Changes the tokens of the places as it does where it is enabled; nothing if some get too many.

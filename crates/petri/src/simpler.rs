@@ -4,12 +4,12 @@
 use std::sync::Arc;
 
 use base::Budget;
-use language::{Preserve, WayBack};
+use language::{Preserve, Rules, WayBack};
 use model::{ActionId, ExprId, Run};
 
 use crate::lower::Model;
 use crate::net::{Net, TransitionId};
-use crate::structural::{Keep, Reduced, Rules};
+use crate::structural::{Keep, Reduced};
 
 /// A net with fewer places and transitions that has the same answer to a question.
 pub struct Smaller {
@@ -34,10 +34,10 @@ impl Model {
         &mut self,
         preserve: Preserve,
         about: &[ExprId],
-        rules: Rules,
+        rules: &Rules,
         budget: &mut Budget<'_>,
     ) -> Option<Smaller> {
-        if rules == Rules::NONE {
+        if rules.is_none() {
             return None;
         }
         let reducer = self.reducer(budget).ok()?;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use base::budget::Patience;
 use base::{Budget, Limit, SourceMap};
-use common::nets::{Plan, net_of_plan};
+use common::nets::{Plan, net_of_plan, pnml};
 use common::{facts, lower, net_of};
 use language::{Facts as _, File, Model as _, Preserve, PropertyKind, Purpose, Refined, Rules, Trouble};
 use model::{Fault, StepError, VarId};
@@ -75,29 +75,9 @@ fn limit(trouble: Trouble) -> Limit {
     }
 }
 
-/// A net as text.
-fn pnml(net: &Net) -> String {
-    let mut text = String::from("<pnml><net id='n'>");
-    for place in &net.places {
-        let (id, tokens) = (&place.id, place.initial);
-        text += &format!("<place id='{id}'><initialMarking><text>{tokens}</text></initialMarking></place>");
-    }
-    for transition in &net.transitions {
-        let id = &transition.id;
-        text += &format!("<transition id='{id}'/>");
-        for (place, _) in &transition.inputs {
-            text += &format!("<arc source='{}' target='{id}'/>", net.place(*place).id);
-        }
-        for (place, _) in &transition.outputs {
-            text += &format!("<arc source='{id}' target='{}'/>", net.place(*place).id);
-        }
-    }
-    text + "</net></pnml>"
-}
-
 #[test]
 fn reading_ends() {
-    let text = pnml(&net());
+    let text = pnml(&plan(250, 700));
     let source = SourceMap::new().add("net.pnml", text.clone().into()).unwrap();
     let n_stopped = try_all(|budget| {
         let net = read(&text, source, budget).map_err(limit)?;
@@ -187,7 +167,7 @@ fn reductions_end_and_are_right_wherever_they_stop() {
     // Small enough for the deadlock to be found by hand: the chain always ends, the resource goes round.
     let net = net_of_plan(&plan(0, 300));
     let reducer = Reducer::new(net.clone(), &mut Budget::unlimited()).unwrap();
-    let all = (&Rules::all()).into();
+    let all = &Rules::all();
     let whole = reducer.reduce(&Keep::deadlocks(), all, &mut Budget::unlimited()).unwrap();
     assert_eq!(whole.stop, None);
     let mut n_stopped = 0;
@@ -218,7 +198,7 @@ fn reductions_end_and_are_right_wherever_they_stop() {
     let watch = Patience::new(u64::MAX);
     let mut little = Budget::new(u64::MAX, 1_000, &watch);
     assert_eq!(reducer.reduce(&Keep::deadlocks(), all, &mut little).err(), Some(Limit::Memory(1_000)));
-    assert!(lower(&net).simplify(Preserve::Deadlocks, &[], &Rules::all(), &mut little).is_none());
+    assert!(lower(&net).simplify(Preserve::Deadlocks, &[], all, &mut little).is_none());
 }
 
 #[test]

@@ -12,7 +12,9 @@ use check::method::{Method, ObserverKind, SearchKind};
 use check::reduction;
 use check::search::ProductStop;
 use check::{Exact, Exploration, Goal, StateId, Store as _, Visited as _};
-use common::{Expected, answer, corpus, expected, explore, lower, mistakes, name, net, properties, text};
+use common::{
+    Expected, answer, corpus, expected, explore, lower, mistakes, name, negated, net, properties, text,
+};
 use language::{Ltl, Model as _, PropertyKind};
 use model::{ExprId, System as _, UnaryOp, reference};
 use stubborn_petri::mcc::Examination;
@@ -274,14 +276,7 @@ fn all_runs(model: &mut Model, question: &PropertyKind) -> Vec<bool> {
         }
         other => panic!("{other:?}"),
     };
-    let negation = model.formulas.not(formula);
-    let tgba = automata::translate(
-        &mut model.formulas,
-        negation,
-        automata::Effort::Medium,
-        &mut Budget::unlimited(),
-    )
-    .unwrap();
+    let tgba = negated(&mut model.formulas, formula);
     let mut number = |(prop, expr): &(ltl::Prop, ExprId)| (*prop, model.parts().0.add_proposition("", *expr));
     let numbered: Vec<_> = propositions.iter().map(&mut number).collect();
     let proof = Proof::of_next_free(&model.formulas, formula);

@@ -2,11 +2,12 @@
 
 mod common;
 
-use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use base::{Budget, SourceMap};
-use common::{explore, net_of};
+use common::explore;
+use common::marking_graph::{self, MarkingGraph};
+use common::nets::net_of_plan;
 use language::Model as _;
 use model::reference;
 use proptest::prelude::*;
@@ -28,64 +29,18 @@ fn shapes() -> impl Strategy<Value = Shape> {
 }
 
 fn net((initial, transitions): &Shape) -> Arc<Net> {
-    let mut text = String::from("<pnml><net id='n'>");
-    let arc = |from: String, to: String, weight: i64| match weight {
-        0 => String::new(),
-        weight => {
-            format!(
-                "<arc source='{from}' target='{to}'><inscription><text>{weight}</text></inscription></arc>"
-            )
-        }
+    let arcs = |weights: &[i64]| {
+        weights.iter().copied().enumerate().filter(|(_, weight)| *weight > 0).collect::<Vec<_>>()
     };
-    for (t, (inputs, outputs)) in transitions.iter().enumerate() {
-        inputs
-            .iter()
-            .enumerate()
-            .for_each(|(p, &weight)| text += &arc(format!("p{p}"), format!("t{t}"), weight));
-        outputs
-            .iter()
-            .enumerate()
-            .for_each(|(p, &weight)| text += &arc(format!("t{t}"), format!("p{p}"), weight));
-        text += &format!("<transition id='t{t}'/>");
-    }
-    for (p, tokens) in initial.iter().enumerate() {
-        text += &format!("<place id='p{p}'><initialMarking><text>{tokens}</text></initialMarking></place>");
-    }
-    net_of(&(text + "</net></pnml>"))
+    let transitions = transitions.iter().map(|(inputs, outputs)| (arcs(inputs), arcs(outputs))).collect();
+    net_of_plan(&(initial.clone(), transitions))
 }
 
-/// The markings after each enabled transition.
-fn successors((_, transitions): &Shape, marking: &[i64]) -> Vec<(usize, Vec<i64>)> {
-    let enabled = |(_, (inputs, _)): &(usize, &(Vec<i64>, Vec<i64>))| {
-        inputs.iter().zip(marking).all(|(weight, tokens)| tokens >= weight)
-    };
-    let fire = |(t, (inputs, outputs)): (usize, &(Vec<i64>, Vec<i64>))| {
-        let after =
-            marking.iter().zip(inputs).zip(outputs).map(|((tokens, taken), given)| tokens - taken + given);
-        (t, after.collect())
-    };
-    transitions.iter().enumerate().filter(enabled).map(fire).collect()
-}
-
-/// All markings, the number of steps between them and the number of deadlocks, unless there are too many.
-fn token_game(shape: &Shape) -> Option<(BTreeSet<Vec<i64>>, u64, u64)> {
-    let mut met = BTreeSet::from([shape.0.clone()]);
-    let mut open = VecDeque::from([shape.0.clone()]);
-    let (mut n_steps, mut n_deadlocks) = (0, 0);
-    while let Some(marking) = open.pop_front() {
-        let successors = successors(shape, &marking);
-        n_steps += successors.len() as u64;
-        n_deadlocks += u64::from(successors.is_empty());
-        for (_, successor) in successors {
-            if met.insert(successor.clone()) {
-                open.push_back(successor);
-            }
-        }
-        if met.len() > MAX_MARKINGS {
-            return None;
-        }
-    }
-    Some((met, n_steps, n_deadlocks))
+/// The net of a shape and its markings by the token game, unless there are too many.
+fn token_game(shape: &Shape) -> Option<(Arc<Net>, MarkingGraph)> {
+    let net = net(shape);
+    let graph = marking_graph::explore(&net, MAX_MARKINGS);
+    graph.is_complete.then_some((net, graph))
 }
 
 fn config() -> Config {
@@ -97,10 +52,18 @@ proptest! {
 
     #[test]
     fn lowered_nets_play_the_token_game(shape in shapes()) {
-        let net = net(&shape);
-        let Some((markings, n_steps, n_deadlocks)) = token_game(&shape) else { return Ok(()) };
+        let Some((net, graph)) = token_game(&shape) else { return Ok(()) };
+        for (transition, (inputs, outputs)) in net.transitions.iter().zip(&shape.1) {
+            prop_assert!(transition.inputs.iter().all(|(place, weight)| inputs[place.index()] == *weight));
+            prop_assert!(transition.outputs.iter().all(|(place, weight)| outputs[place.index()] == *weight));
+            let n_arcs = inputs.iter().chain(outputs).filter(|weight| **weight > 0).count();
+            prop_assert_eq!(transition.inputs.len() + transition.outputs.len(), n_arcs);
+        }
+        let markings = &graph.markings;
+        let n_steps = graph.edges.iter().map(|edges| edges.len() as u64).sum::<u64>();
+        let n_deadlocks = graph.edges.iter().filter(|edges| edges.is_empty()).count() as u64;
         let most = net.place_bounds(&mut Budget::unlimited()).unwrap();
-        for marking in &markings {
+        for marking in markings {
             prop_assert!(marking.iter().zip(&most).all(|(tokens, most)| most.is_none_or(|most| *tokens <= most)));
         }
         let guessed = Bounds::guess(&net, &mut Budget::unlimited()).unwrap();
@@ -121,8 +84,7 @@ proptest! {
 
     #[test]
     fn fireability_and_deadlock_are_those_of_the_token_game(shape in shapes()) {
-        let net = net(&shape);
-        let Some((markings, _, _)) = token_game(&shape) else { return Ok(()) };
+        let Some((net, graph)) = token_game(&shape) else { return Ok(()) };
         let mut model = Model::new(&net, &mut Budget::unlimited()).unwrap();
         let mut expr = |text: String| {
             let source = SourceMap::new().add("--ltl", text.clone().into()).unwrap();
@@ -130,8 +92,8 @@ proptest! {
         };
         let deadlock = expr("deadlock".to_owned());
         let fireable: Vec<_> = (0..net.transitions.len()).map(|t| expr(format!("fireable(t{t})"))).collect();
-        for marking in &markings {
-            let enabled: Vec<usize> = successors(&shape, marking).into_iter().map(|(t, _)| t).collect();
+        for (marking, edges) in graph.markings.iter().zip(&graph.edges) {
+            let enabled: Vec<usize> = edges.iter().map(|(transition, _)| transition.index()).collect();
             let holds = |expr| reference::value(&model.system, expr, marking) == Ok(1);
             prop_assert_eq!(holds(deadlock), enabled.is_empty());
             for (t, &expr) in fireable.iter().enumerate() {

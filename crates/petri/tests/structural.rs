@@ -13,10 +13,10 @@ use std::sync::Arc;
 use common::marking_graph::{Marking, MarkingGraph, explore, fire, initial, is_dead, word_difference};
 use common::nets::{ArcList, Plan, net_of_plan};
 use common::reduce;
-use language::Preserve;
+use language::{Preserve, Rules};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed, TestRunner};
-use stubborn_petri::structural::{Fate, Keep, Reduced, Rule, Rules};
+use stubborn_petri::structural::{Fate, Keep, Reduced, Rule};
 use stubborn_petri::{Net, PlaceId, TransitionId};
 
 /// Nets with more markings than this are probably unbounded.
@@ -112,9 +112,9 @@ fn grow((initial, transitions): &mut Plan, (kind, a, b, weight): (u8, usize, usi
 }
 
 fn all_rule_sets() -> Vec<Rules> {
-    let each = Rule::ALL.into_iter().map(|rule| Rules::NONE.with(rule));
-    let all_but = Rule::ALL.into_iter().map(|rule| Rules::ALL.without(rule));
-    each.chain(all_but).chain([Rules::ALL]).collect()
+    let each = Rule::ALL.into_iter().map(|rule| Rules::none().with(rule.name(), true));
+    let all_but = Rule::ALL.into_iter().map(|rule| Rules::all().with(rule.name(), false));
+    each.chain(all_but).chain([Rules::all()]).collect()
 }
 
 /// A reduction and everything that it is compared with.
@@ -269,7 +269,7 @@ fn check(
     net: &Arc<Net>,
     graph: &MarkingGraph,
     keep: &Keep,
-    rules: Rules,
+    rules: &Rules,
 ) -> Result<Vec<(Rule, usize)>, String> {
     let reduced = reduce(net, keep, rules);
     if !reduced.is_changed() {
@@ -309,13 +309,14 @@ fn reductions_keep_what_they_have_to() {
         max_shrink_iters: 20_000,
         ..Config::default()
     };
+    let rule_sets = all_rule_sets();
     let counts: RefCell<BTreeMap<(String, Rule), usize>> = RefCell::default();
     let strategy = (plans(), any::<u32>(), any::<u32>(), prop::bool::weighted(0.3));
     let result = TestRunner::new(config).run(&strategy, |(plan, mask, other_mask, observes_deadlock)| {
         let net = net_of_plan(&plan);
         let graph = explore(&net, MAX_MARKINGS);
         for keep in keeps(net.places.len(), mask & other_mask, observes_deadlock) {
-            for rules in all_rule_sets() {
+            for rules in &rule_sets {
                 let applied = check(&net, &graph, &keep, rules).map_err(TestCaseError::fail)?;
                 if graph.is_complete {
                     for (rule, _) in applied {

@@ -16,11 +16,11 @@ use check::method::{Method, ObserverKind, SearchKind};
 use check::search::ProductStop;
 use check::{Goal, Stop};
 use common::marking_graph::{fire, initial, is_dead};
-use common::{answer, corpus, expected, explore, net, properties};
-use language::{Facts as _, Known, Ltl, Model as _, Preserve, PropertyKind};
+use common::{answer, corpus, expected, explore, negated, net, properties};
+use language::{Facts as _, Known, Ltl, Model as _, Preserve, PropertyKind, Rules};
 use model::{ActionId, ExprId, Run, UnaryOp, reference};
 use stubborn_petri::mcc::Examination;
-use stubborn_petri::structural::{Keep, Reduced, Reducer, Rules};
+use stubborn_petri::structural::{Keep, Reduced, Reducer};
 use stubborn_petri::{Bounds, Facts, Model, Net, TransitionId};
 
 /// How large the state space of a reduced net may be to be explored here.
@@ -31,7 +31,7 @@ fn max_states() -> u64 {
 /// The net, made smaller, as a model.
 fn reduced(reducer: &Reducer, keep: &Keep) -> (Reduced, Model) {
     let budget = &mut Budget::unlimited();
-    let reduced = reducer.reduce(keep, Rules::ALL, budget).unwrap();
+    let reduced = reducer.reduce(keep, &Rules::all(), budget).unwrap();
     let bounds = reduced.bounds(budget).unwrap();
     let model = Arc::new(reduced.net.clone()).lower(bounds, budget).unwrap();
     (reduced, model)
@@ -141,14 +141,7 @@ fn all_runs(reducer: &Reducer, model: &mut Model, ltl: &Ltl) -> Option<bool> {
     let about: Vec<ExprId> = ltl.propositions.iter().map(|(_, expr)| *expr).collect();
     let keep = Keep::of(&net, &mut model.parts().0.exprs, Preserve::Stuttering, &about);
     let (reduced, mut small) = reduced(reducer, &keep);
-    let negation = model.formulas.not(ltl.formula);
-    let tgba = automata::translate(
-        &mut model.formulas,
-        negation,
-        automata::Effort::Medium,
-        &mut Budget::unlimited(),
-    )
-    .unwrap();
+    let tgba = negated(&mut model.formulas, ltl.formula);
     let mut numbered = Vec::new();
     for &(prop, expr) in &ltl.propositions {
         let carried =

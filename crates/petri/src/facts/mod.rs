@@ -16,7 +16,7 @@ mod linear;
 use std::sync::Arc;
 
 use base::{Budget, Limit};
-use language::Preserve;
+use language::{Preserve, Rules};
 use model::{BinaryOp, Expr, ExprId, Exprs, UnaryOp};
 use rustc_hash::FxHashMap;
 
@@ -24,7 +24,7 @@ use linear::Linear;
 
 use crate::invariants::TokenSum;
 use crate::net::{Net, PlaceId, Transition, TransitionId};
-use crate::structural::{Keep, Reducer, Rule, Rules};
+use crate::structural::{Keep, Reducer, Rule};
 
 /// What holds in every marking of a net.
 #[derive(Clone, Debug)]
@@ -64,9 +64,10 @@ impl Facts {
         let mut is_dead = vec![true; net.transitions.len()];
         let mut numbers: Vec<TransitionId> = (0..net.transitions.len()).map(TransitionId::new).collect();
         let mut reducer = reducer.clone();
+        let rules = Rules::none().with(Rule::DeadTransitions.name(), true);
         // Without dead transitions there are more sums, and with these more dead transitions.
         for _ in 0..MAX_ROUNDS {
-            let reduced = reducer.reduce(&keep, Rules::NONE.with(Rule::DeadTransitions), budget)?;
+            let reduced = reducer.reduce(&keep, &rules, budget)?;
             if !reduced.is_changed() || reduced.stop.is_some() {
                 break;
             }
@@ -272,15 +273,8 @@ fn evaluate<E>(
     let mut next = 0;
     while let Some(&part) = parts.get(next) {
         next += 1;
-        let operands = match exprs.get(part) {
-            Expr::Int(_) | Expr::Var(_) => [None; 3],
-            Expr::Element { index, .. } => [Some(index), None, None],
-            Expr::Unary(_, x) => [Some(x), None, None],
-            Expr::Binary(_, x, y) => [Some(x), Some(y), None],
-            Expr::Cond(condition, x, y) => [Some(condition), Some(x), Some(y)],
-        };
-        parts
-            .extend(operands.into_iter().flatten().filter(|&operand| ranges.insert(operand, None).is_none()));
+        let operands = exprs.get(part).operands();
+        parts.extend(operands.filter(|&operand| ranges.insert(operand, None).is_none()));
     }
     // Operands have smaller ids.
     parts.sort_unstable();

@@ -9,7 +9,6 @@ mod build;
 mod element;
 mod file;
 
-use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
@@ -21,71 +20,30 @@ use crate::lower::Model;
 use crate::net::{PlaceId, TransitionId};
 use crate::predicates;
 
-/// What the contest asks about a net.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[allow(missing_docs)] // The names are the contest's.
-pub enum Examination {
-    StateSpace,
-    OneSafe,
-    StableMarking,
-    QuasiLiveness,
-    Liveness,
-    ReachabilityDeadlock,
-    UpperBounds,
-    ReachabilityCardinality,
-    ReachabilityFireability,
-    CtlCardinality,
-    CtlFireability,
-    LtlCardinality,
-    LtlFireability,
+base::define_words! {
+    /// What the contest asks about a net.
+    #[allow(missing_docs)] // The names are the contest's.
+    pub enum Examination {
+        StateSpace = "StateSpace",
+        OneSafe = "OneSafe",
+        StableMarking = "StableMarking",
+        QuasiLiveness = "QuasiLiveness",
+        Liveness = "Liveness",
+        ReachabilityDeadlock = "ReachabilityDeadlock",
+        UpperBounds = "UpperBounds",
+        ReachabilityCardinality = "ReachabilityCardinality",
+        ReachabilityFireability = "ReachabilityFireability",
+        CtlCardinality = "CTLCardinality",
+        CtlFireability = "CTLFireability",
+        LtlCardinality = "LTLCardinality",
+        LtlFireability = "LTLFireability",
+    }
 }
 
 impl Examination {
-    /// All examinations.
-    pub const ALL: [Examination; 13] = [
-        Examination::StateSpace,
-        Examination::OneSafe,
-        Examination::StableMarking,
-        Examination::QuasiLiveness,
-        Examination::Liveness,
-        Examination::ReachabilityDeadlock,
-        Examination::UpperBounds,
-        Examination::ReachabilityCardinality,
-        Examination::ReachabilityFireability,
-        Examination::CtlCardinality,
-        Examination::CtlFireability,
-        Examination::LtlCardinality,
-        Examination::LtlFireability,
-    ];
-
-    /// What the contest calls it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Examination::StateSpace => "StateSpace",
-            Examination::OneSafe => "OneSafe",
-            Examination::StableMarking => "StableMarking",
-            Examination::QuasiLiveness => "QuasiLiveness",
-            Examination::Liveness => "Liveness",
-            Examination::ReachabilityDeadlock => "ReachabilityDeadlock",
-            Examination::UpperBounds => "UpperBounds",
-            Examination::ReachabilityCardinality => "ReachabilityCardinality",
-            Examination::ReachabilityFireability => "ReachabilityFireability",
-            Examination::CtlCardinality => "CTLCardinality",
-            Examination::CtlFireability => "CTLFireability",
-            Examination::LtlCardinality => "LTLCardinality",
-            Examination::LtlFireability => "LTLFireability",
-        }
-    }
-
     /// Whether its questions are in a file, `<name>.xml`.
     pub fn has_file(self) -> bool {
         self >= Examination::UpperBounds
-    }
-}
-
-impl fmt::Display for Examination {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
     }
 }
 
@@ -93,8 +51,7 @@ impl FromStr for Examination {
     type Err = Diagnostic;
 
     fn from_str(text: &str) -> Result<Examination, Diagnostic> {
-        let found = Examination::ALL.into_iter().find(|examination| examination.name() == text);
-        found.ok_or_else(|| {
+        Examination::named(text).ok_or_else(|| {
             let error = Diagnostic::error("unknown-examination", format!("there is no examination `{text}`"));
             error.suggesting(text, Examination::ALL.map(Examination::name))
         })

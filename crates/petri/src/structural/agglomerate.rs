@@ -54,7 +54,8 @@ use base::{Budget, Limit};
 use language::Preserve;
 
 use super::parts::PartId;
-use super::work::{Leftover, PlaceState, Step, Work, weight_of};
+use super::work::{Leftover, PlaceState, Step, Work};
+use crate::sparse::number_of;
 
 /// Which of the rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -135,12 +136,12 @@ fn post_unit(work: &Work<'_>, place: u32) -> Option<i64> {
     for (_, step) in work.consumers(place) {
         let [(_, weight)] = step.inputs[..] else { return None };
         let is_alike = *unit.get_or_insert(weight) == weight;
-        if !is_alike || work.is_visible(step) || weight_of(&step.outputs, place) != 0 {
+        if !is_alike || work.is_visible(step) || number_of(&step.outputs, place) != 0 {
             return None;
         }
     }
     let unit = unit?;
-    work.producers(place).all(|(_, step)| weight_of(&step.outputs, place) % unit == 0).then_some(unit)
+    work.producers(place).all(|(_, step)| number_of(&step.outputs, place) % unit == 0).then_some(unit)
 }
 
 /// How many tokens everybody gives, if pre-agglomeration or free agglomeration is right.
@@ -149,7 +150,7 @@ fn pre_unit(work: &Work<'_>, place: u32, kind: Kind) -> Option<i64> {
     for (index, step) in work.producers(place) {
         let [(_, weight)] = step.outputs[..] else { return None };
         let is_alike = *unit.get_or_insert(weight) == weight;
-        if !is_alike || work.is_visible(step) || weight_of(&step.inputs, place) != 0 {
+        if !is_alike || work.is_visible(step) || number_of(&step.inputs, place) != 0 {
             return None;
         }
         let is_alone = |&(input, _): &(u32, i64)| work.consumers(input).all(|(other, _)| other == index);
@@ -158,7 +159,7 @@ fn pre_unit(work: &Work<'_>, place: u32, kind: Kind) -> Option<i64> {
         }
     }
     let unit = unit?;
-    work.consumers(place).all(|(_, step)| weight_of(&step.inputs, place) % unit == 0).then_some(unit)
+    work.consumers(place).all(|(_, step)| number_of(&step.inputs, place) % unit == 0).then_some(unit)
 }
 
 /// The new transitions; nothing if there are too many, or numbers get too large.
@@ -168,7 +169,7 @@ fn merge(work: &mut Work<'_>, kind: Kind, place: u32, unit: i64, around: &Around
     let (single, many) = if kind == Kind::Post { (before, after) } else { (after, before) };
     let mut merged: Vec<Step> = Vec::new();
     for (_, one) in single {
-        let weight = weight_of(if kind == Kind::Post { &one.outputs } else { &one.inputs }, place);
+        let weight = number_of(if kind == Kind::Post { &one.outputs } else { &one.inputs }, place);
         for choice in choices(many.len(), weight / unit, max_new.checked_sub(merged.len())?)? {
             let chosen = || many.iter().map(|(_, step)| step).zip(choice.iter().copied());
             let mut repeated = chosen().flat_map(|(step, times)| std::iter::repeat_n(step, times as usize));

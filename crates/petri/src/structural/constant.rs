@@ -13,13 +13,14 @@
 
 use base::{Budget, Limit};
 
-use super::work::{PlaceState, Work, weight_of};
+use super::work::{PlaceState, Work};
+use crate::sparse::number_of;
 
 pub(super) fn apply(work: &mut Work<'_>, budget: &mut Budget<'_>) -> Result<(), Limit> {
     work.tidy_up();
     for place in work.place_list() {
         budget.tick()?;
-        if work.neighbors(place).any(|(_, step)| weight_of(&step.changes, place) != 0)
+        if work.neighbors(place).any(|(_, step)| number_of(&step.changes, place) != 0)
             || (work.is_observed(place) && work.neighbors(place).next().is_none())
         {
             continue;
@@ -27,7 +28,7 @@ pub(super) fn apply(work: &mut Work<'_>, budget: &mut Budget<'_>) -> Result<(), 
         let tokens = work.initial(place);
         let dead: Vec<u32> = work
             .consumers(place)
-            .filter(|(_, step)| weight_of(&step.inputs, place) > tokens)
+            .filter(|(_, step)| number_of(&step.inputs, place) > tokens)
             .map(|(index, _)| index)
             .collect();
         dead.into_iter().for_each(|step| work.remove_step(step));

@@ -21,15 +21,17 @@
 //! 2020), for components. That a transition stays that goes around, and with it words and deadlocks, is
 //! ours.
 
+use automata::scc::components;
 use base::{Budget, Limit};
 use rustc_hash::FxHashMap;
 
 use super::parts::PartId;
-use super::work::{Arcs, PlaceState, Step, Work};
+use super::work::{PlaceState, Step, Work};
+use crate::sparse::Sparse;
 
 pub(super) fn apply(work: &mut Work<'_>, budget: &mut Budget<'_>) -> Result<(), Limit> {
     work.tidy_up();
-    let moves = Moves::new(work);
+    let moves = Moves::new(work, budget)?;
     let mut is_done = vec![false; work.places.len()];
     for place in work.place_list() {
         budget.tick()?;
@@ -51,11 +53,11 @@ struct Moves {
     /// Per place, where it can be moved from.
     to: Vec<Vec<(u32, u32)>>,
     /// The component of each place.
-    components: Vec<u32>,
+    components: Vec<usize>,
 }
 
 impl Moves {
-    fn new(work: &Work<'_>) -> Moves {
+    fn new(work: &Work<'_>, budget: &mut Budget<'_>) -> Result<Moves, Limit> {
         let n_places = work.places.len();
         let mut moves = Moves {
             from: vec![Vec::new(); n_places],
@@ -73,47 +75,8 @@ impl Moves {
                 moves.to[*to as usize].push((*from, index));
             }
         }
-        moves.components = moves.strong_components();
-        moves
-    }
-
-    /// Numbers the strongly connected components, by two searches (Kosaraju and Sharir).
-    fn strong_components(&self) -> Vec<u32> {
-        let n_places = self.from.len();
-        let mut is_met = vec![false; n_places];
-        let mut order = Vec::with_capacity(n_places);
-        for start in 0..n_places {
-            // A place and how many of its successors were looked at.
-            let mut path = Vec::new();
-            if !std::mem::replace(&mut is_met[start], true) {
-                path.push((start, 0));
-            }
-            while let Some((place, next)) = path.last_mut() {
-                match self.from[*place].get(*next) {
-                    Some(&(successor, _)) => {
-                        *next += 1;
-                        if !std::mem::replace(&mut is_met[successor as usize], true) {
-                            path.push((successor as usize, 0));
-                        }
-                    }
-                    None => {
-                        order.push(*place);
-                        path.pop();
-                    }
-                }
-            }
-        }
-        let mut components = vec![u32::MAX; n_places];
-        for root in order.into_iter().rev() {
-            let mut open = if components[root] == u32::MAX { vec![root] } else { Vec::new() };
-            while let Some(place) = open.pop() {
-                if components[place] == u32::MAX {
-                    components[place] = root as u32;
-                    open.extend(self.to[place].iter().map(|(predecessor, _)| *predecessor as usize));
-                }
-            }
-        }
-        components
+        moves.components = components(&moves.from, |_, &(to, _)| Some(to as usize), budget)?.of;
+        Ok(moves)
     }
 
     /// The places of a place's component, nearest first, found by moves.
@@ -182,8 +145,8 @@ fn merge(work: &mut Work<'_>, moves: &Moves, members: &[u32]) -> Option<()> {
             continue;
         }
         let mut sequence: Vec<(PartId, u64)> = Vec::new();
-        let collect = |arcs: &Arcs, ways: &FxHashMap<u32, PartId>, sequence: &mut Vec<(PartId, u64)>| {
-            let mut merged: Arcs = arcs.iter().copied().filter(|(place, _)| !is_member(*place)).collect();
+        let collect = |arcs: &Sparse, ways: &FxHashMap<u32, PartId>, sequence: &mut Vec<(PartId, u64)>| {
+            let mut merged: Sparse = arcs.iter().copied().filter(|(place, _)| !is_member(*place)).collect();
             let mut total = 0i64;
             for &(place, weight) in arcs.iter().filter(|(place, _)| is_member(*place)) {
                 total = total.checked_add(weight)?;

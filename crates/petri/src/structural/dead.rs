@@ -56,7 +56,7 @@ fn may_fire(work: &Work<'_>, budget: &mut Budget<'_>) -> Result<Vec<bool>, Limit
                 continue;
             }
             for (consumer, other) in work.consumers(place) {
-                if super::work::weight_of(&other.inputs, place) > work.initial(place) {
+                if crate::sparse::number_of(&other.inputs, place) > work.initial(place) {
                     missing[consumer as usize] -= 1;
                     if missing[consumer as usize] == 0 {
                         open.push(consumer);
@@ -76,7 +76,7 @@ fn exceeding(work: &Work<'_>, budget: &mut Budget<'_>) -> Result<Vec<u32>, Limit
         budget.tick()?;
         for &(place, weight) in sum.places.iter().filter(|(place, _)| work.is_here(*place)) {
             for (step, it) in work.consumers(place) {
-                let tokens = i128::from(super::work::weight_of(&it.inputs, place));
+                let tokens = i128::from(crate::sparse::number_of(&it.inputs, place));
                 let needed = &mut needed[step as usize];
                 *needed = needed.saturating_add(tokens.saturating_mul(i128::from(weight)));
                 if *needed > sum.total {

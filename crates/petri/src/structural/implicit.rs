@@ -24,7 +24,8 @@
 use base::{Budget, Limit};
 use rustc_hash::FxHashMap;
 
-use super::work::{PlaceState, Work, weight_of};
+use super::work::{PlaceState, Work};
+use crate::sparse::number_of;
 
 /// Why a place is implicit: `times · p ≥ Σ weight · q + c`.
 pub(super) struct Proof {
@@ -66,7 +67,7 @@ fn guess(work: &Work<'_>, place: u32, first: usize) -> Option<Vec<(u32, i64)>> {
     let mut difference: FxHashMap<u32, i64> = FxHashMap::default();
     let mut open: Vec<u32> = Vec::new();
     for (index, step) in work.neighbors(place) {
-        let change = weight_of(&step.changes, place);
+        let change = number_of(&step.changes, place);
         difference.insert(index, change);
         open.extend((change < 0).then_some(index));
     }
@@ -94,7 +95,7 @@ fn guess(work: &Work<'_>, place: u32, first: usize) -> Option<Vec<(u32, i64)>> {
         let weight = lost.checked_add(change)?.checked_add(1)?.checked_div(change)?;
         others.push((other, weight));
         for (neighbor, step) in work.neighbors(other) {
-            let lost = weight_of(&step.changes, other).checked_mul(weight)?;
+            let lost = number_of(&step.changes, other).checked_mul(weight)?;
             let of_neighbor = difference.entry(neighbor).or_insert(0);
             *of_neighbor = of_neighbor.checked_sub(lost)?;
             open.extend((*of_neighbor < 0).then_some(neighbor));
@@ -122,7 +123,7 @@ fn check(work: &Work<'_>, place: u32, proof: &Proof) -> Option<bool> {
     let mut is_determined = true;
     for touched in std::iter::once(place).chain(proof.others.iter().map(|(other, _)| *other)) {
         for (_, step) in work.neighbors(touched) {
-            let change = difference(&|place| weight_of(&step.changes, place))?;
+            let change = difference(&|place| number_of(&step.changes, place))?;
             is_determined &= change == 0;
             if change < 0 {
                 return Some(false);
@@ -130,7 +131,7 @@ fn check(work: &Work<'_>, place: u32, proof: &Proof) -> Option<bool> {
         }
     }
     for (_, step) in work.consumers(place) {
-        let needed = difference(&|place| weight_of(&step.inputs, place))?;
+        let needed = difference(&|place| number_of(&step.inputs, place))?;
         if needed > initial {
             return Some(false);
         }

@@ -48,12 +48,13 @@ mod work;
 use std::sync::Arc;
 
 use base::{Budget, Limit};
+use language::Rules;
 
 use crate::invariants::TokenSum;
 use crate::net::Net;
 use agglomerate::Kind;
 pub use reduced::{Fate, Reduced};
-pub use rule::{Keep, Rule, Rules};
+pub use rule::{Keep, Rule};
 use work::Work;
 
 /// Every round makes the net smaller, but a large net should not be looked at too often.
@@ -84,7 +85,7 @@ impl Reducer {
     ///
     /// # Errors
     /// There is not even room for a copy of the net.
-    pub fn reduce(&self, keep: &Keep, rules: Rules, budget: &mut Budget<'_>) -> Result<Reduced, Limit> {
+    pub fn reduce(&self, keep: &Keep, rules: &Rules, budget: &mut Budget<'_>) -> Result<Reduced, Limit> {
         let mut part = budget.share();
         part.hold(Work::bytes(&self.net))?;
         let mut work = Work::new(&self.net, keep, &self.sums, &self.bounds);
@@ -110,7 +111,7 @@ impl Reducer {
 
 fn fixpoint(
     work: &mut Work<'_>,
-    rules: Rules,
+    rules: &Rules,
     counts: &mut [usize],
     budget: &mut Budget<'_>,
 ) -> Result<(), Limit> {
@@ -118,7 +119,7 @@ fn fixpoint(
     let mut seen = [None; Rule::ALL.len()];
     for _ in 0..MAX_ROUNDS {
         let before = work.n_changes;
-        for (index, rule) in Rule::ALL.into_iter().enumerate().filter(|(_, rule)| rules.has(*rule)) {
+        for (index, rule) in Rule::ALL.into_iter().enumerate().filter(|(_, rule)| rules.allows(rule.name())) {
             if seen[index] != Some(work.n_changes) {
                 let before = work.n_applied;
                 let result = apply(rule, work, budget);

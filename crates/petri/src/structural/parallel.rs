@@ -19,14 +19,15 @@ use base::{Budget, Limit};
 use rustc_hash::FxHashMap;
 
 use super::implicit::{Proof, is_implicit};
-use super::work::{Arcs, PlaceState, Work, weight_of};
+use super::work::{PlaceState, Work};
+use crate::sparse::{Sparse, number_of};
 
 /// Each place is compared with so many of those that change as it does.
 const MAX_COMPARED: usize = 16;
 
 pub(super) fn apply(work: &mut Work<'_>, budget: &mut Budget<'_>) -> Result<(), Limit> {
     work.tidy_up();
-    let mut alike: FxHashMap<Arcs, Vec<(u32, i64)>> = FxHashMap::default();
+    let mut alike: FxHashMap<Sparse, Vec<(u32, i64)>> = FxHashMap::default();
     for place in work.place_list() {
         budget.tick()?;
         let (changes, factor) = normalized(work, place);
@@ -64,9 +65,9 @@ fn is_parallel(work: &Work<'_>, (place, factor): (u32, i64), (other, its_factor)
 }
 
 /// By how much each transition changes a place, divided by the greatest common divisor, and that.
-fn normalized(work: &Work<'_>, place: u32) -> (Arcs, i64) {
-    let change = |(index, step): (u32, &super::work::Step)| (index, weight_of(&step.changes, place));
-    let mut changes: Arcs = work.neighbors(place).map(change).filter(|(_, change)| *change != 0).collect();
+fn normalized(work: &Work<'_>, place: u32) -> (Sparse, i64) {
+    let change = |(index, step): (u32, &super::work::Step)| (index, number_of(&step.changes, place));
+    let mut changes: Sparse = work.neighbors(place).map(change).filter(|(_, change)| *change != 0).collect();
     changes.sort_unstable();
     let divisor = changes.iter().fold(0, |divisor, (_, change)| crate::invariants::gcd(divisor, *change));
     changes.iter_mut().for_each(|(_, change)| *change /= divisor.max(1));

@@ -230,16 +230,8 @@ impl Reduced {
                 continue;
             }
             let node = exprs.get(expr);
-            let operands = match node {
-                Expr::Int(_) | Expr::Var(_) => [None; 3],
-                Expr::Element { .. } => return None,
-                Expr::Unary(_, x) => [Some(x), None, None],
-                Expr::Binary(_, x, y) => [Some(x), Some(y), None],
-                Expr::Cond(condition, x, y) => [Some(condition), Some(x), Some(y)],
-            };
-            let missing = operands.into_iter().flatten().filter(|operand| !carried.contains_key(operand));
             let before = open.len();
-            open.extend(missing);
+            open.extend(node.operands().filter(|operand| !carried.contains_key(operand)));
             if open.len() > before {
                 continue;
             }

@@ -22,7 +22,8 @@
 use base::{Budget, Limit};
 use language::Preserve;
 
-use super::work::{PlaceState, Step, Work, weight_of};
+use super::work::{PlaceState, Step, Work};
+use crate::sparse::number_of;
 
 /// Whether only the markings of observed places count.
 fn is_about_markings(work: &Work<'_>) -> bool {
@@ -52,7 +53,7 @@ pub(super) fn apply_irrelevant(work: &mut Work<'_>, budget: &mut Budget<'_>) -> 
                 continue;
             }
             for (producer, its) in work.producers(place) {
-                if weight_of(&its.changes, place) > 0 && !matters[producer as usize] {
+                if number_of(&its.changes, place) > 0 && !matters[producer as usize] {
                     matters[producer as usize] = true;
                     open.push(producer);
                 }
@@ -120,7 +121,7 @@ fn remove_source(work: &mut Work<'_>, source: u32) -> Option<()> {
         let step = work.get(taker)?.clone();
         // How often the source must fire for one place: rounded up.
         let times =
-            |&(place, given): &(u32, i64)| (weight_of(&step.inputs, place) as u64).div_ceil(given as u64);
+            |&(place, given): &(u32, i64)| (number_of(&step.inputs, place) as u64).div_ceil(given as u64);
         let times = it.outputs.iter().map(times).max().unwrap_or(0);
         let part = work.parts.sequence(&[(it.part, times), (step.part, 1)])?;
         replaced.push((taker, Step { part, ..step }));

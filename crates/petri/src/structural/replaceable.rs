@@ -21,7 +21,8 @@ use base::{Budget, Limit};
 use language::Preserve;
 use rustc_hash::FxHashMap;
 
-use super::work::{Arcs, Step, Work, combine};
+use super::work::{Step, Work};
+use crate::sparse::{Sparse, combine};
 
 /// Each transition is compared with so many of those with the same effect.
 const MAX_COMPARED: usize = 64;
@@ -29,7 +30,7 @@ const MAX_COMPARED: usize = 64;
 const WORK: usize = 3_000_000;
 
 pub(super) fn apply_parallel(work: &mut Work<'_>, budget: &mut Budget<'_>) -> Result<(), Limit> {
-    let mut alike: FxHashMap<Arcs, Vec<u32>> = FxHashMap::default();
+    let mut alike: FxHashMap<Sparse, Vec<u32>> = FxHashMap::default();
     for step in work.step_list() {
         budget.tick()?;
         let Some(it) = work.get(step).cloned() else { continue };
@@ -57,7 +58,7 @@ pub(super) fn apply_parallel(work: &mut Work<'_>, budget: &mut Budget<'_>) -> Re
 pub(super) fn apply_redundant(work: &mut Work<'_>, budget: &mut Budget<'_>) -> Result<(), Limit> {
     work.tidy_up();
     let steps = work.step_list();
-    let mut by_changes: FxHashMap<Arcs, Vec<u32>> = FxHashMap::default();
+    let mut by_changes: FxHashMap<Sparse, Vec<u32>> = FxHashMap::default();
     let mut sources = Vec::new();
     for &step in &steps {
         let Some(it) = work.get(step) else { continue };
@@ -83,7 +84,7 @@ fn is_replaceable(
     work: &Work<'_>,
     index: u32,
     step: &Step,
-    by_changes: &FxHashMap<Arcs, Vec<u32>>,
+    by_changes: &FxHashMap<Sparse, Vec<u32>>,
     sources: &[u32],
     left: &mut usize,
 ) -> bool {

@@ -14,23 +14,21 @@ use super::parts::{PartId, Parts};
 use super::rule::Keep;
 use crate::invariants::TokenSum;
 use crate::net::{Net, PlaceId};
-
-/// Places and numbers of tokens, sorted by place, no zeros.
-pub(super) type Arcs = Vec<(u32, i64)>;
+use crate::sparse::{Sparse, combine, number_of};
 
 /// A transition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Step {
-    pub(super) inputs: Arcs,
-    pub(super) outputs: Arcs,
+    pub(super) inputs: Sparse,
+    pub(super) outputs: Sparse,
     /// The tokens it adds to each place that it changes.
-    pub(super) changes: Arcs,
+    pub(super) changes: Sparse,
     /// What it stands for.
     pub(super) part: PartId,
 }
 
 impl Step {
-    pub(super) fn new(inputs: Arcs, outputs: Arcs, part: PartId) -> Step {
+    pub(super) fn new(inputs: Sparse, outputs: Sparse, part: PartId) -> Step {
         let changes = combine(&inputs, &outputs, |taken, given| Some(given - taken)).unwrap_or_default();
         Step { inputs, outputs, changes, part }
     }
@@ -48,35 +46,7 @@ impl Step {
     /// Whether it needs no place more than `other` does.
     pub(super) fn needs_at_most(&self, other: &Step) -> bool {
         self.inputs.len() <= other.inputs.len()
-            && self.inputs.iter().all(|&(place, weight)| weight <= weight_of(&other.inputs, place))
-    }
-}
-
-/// The number of a place; 0 if it is not there.
-pub(super) fn weight_of(arcs: &[(u32, i64)], place: u32) -> i64 {
-    arcs.binary_search_by_key(&place, |(index, _)| *index).map_or(0, |at| arcs[at].1)
-}
-
-/// Combines numbers place by place; those that become 0 are left out.
-pub(super) fn combine(
-    a: &[(u32, i64)],
-    b: &[(u32, i64)],
-    function: impl Fn(i64, i64) -> Option<i64>,
-) -> Option<Arcs> {
-    let mut result = Arcs::with_capacity(a.len() + b.len());
-    let (mut a, mut b) = (a.iter().peekable(), b.iter().peekable());
-    loop {
-        let place = match (a.peek(), b.peek()) {
-            (Some(a), Some(b)) => a.0.min(b.0),
-            (Some(only), None) | (None, Some(only)) => only.0,
-            (None, None) => return Some(result),
-        };
-        let of_a = a.next_if(|(its, _)| *its == place).map_or(0, |(_, number)| *number);
-        let of_b = b.next_if(|(its, _)| *its == place).map_or(0, |(_, number)| *number);
-        let number = function(of_a, of_b)?;
-        if number != 0 {
-            result.push((place, number));
-        }
+            && self.inputs.iter().all(|&(place, weight)| weight <= number_of(&other.inputs, place))
     }
 }
 
@@ -93,7 +63,7 @@ pub(super) enum PlaceState {
 /// fired then (`pre_agglomeration`).
 #[derive(Clone, Debug)]
 pub(super) struct Leftover {
-    pub(super) inputs: Arcs,
+    pub(super) inputs: Sparse,
     pub(super) part: PartId,
 }
 
@@ -202,7 +172,7 @@ impl<'f> Work<'f> {
 
     /// The transitions next to a place, each once.
     pub(super) fn neighbors(&self, place: u32) -> impl Iterator<Item = (u32, &Step)> {
-        let not_met = move |(_, step): &(u32, &Step)| weight_of(&step.inputs, place) == 0;
+        let not_met = move |(_, step): &(u32, &Step)| number_of(&step.inputs, place) == 0;
         self.consumers(place).chain(self.producers(place).filter(not_met))
     }
 

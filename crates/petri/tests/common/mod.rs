@@ -11,10 +11,10 @@ use std::sync::Arc;
 use base::{Budget, Diagnostics, SourceMap};
 use check::search::bfs;
 use check::{Exact, Exploration, Goal, Stop};
-use language::{Property, Trouble};
+use language::{Property, Rules, Trouble};
 use model::System as _;
 use stubborn_petri::mcc::Examination;
-use stubborn_petri::structural::{Keep, Reduced, Reducer, Rules};
+use stubborn_petri::structural::{Keep, Reduced, Reducer};
 use stubborn_petri::{Facts, Model, Net, read, to_utf8};
 
 const CORPUS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/mcc");
@@ -112,8 +112,14 @@ pub(crate) fn lower(net: &Arc<Net>) -> Model {
     Model::new(net, &mut Budget::unlimited()).unwrap()
 }
 
+/// The automaton of the runs that break a formula.
+pub(crate) fn negated(formulas: &mut ltl::Formulas, formula: ltl::Formula) -> automata::Tgba {
+    let negation = formulas.not(formula);
+    automata::translate(formulas, negation, automata::Effort::Medium, &mut Budget::unlimited()).unwrap()
+}
+
 /// The net made smaller, without limits.
-pub(crate) fn reduce(net: &Arc<Net>, keep: &Keep, rules: Rules) -> Reduced {
+pub(crate) fn reduce(net: &Arc<Net>, keep: &Keep, rules: &Rules) -> Reduced {
     let budget = &mut Budget::unlimited();
     Reducer::new(net.clone(), budget).unwrap().reduce(keep, rules, budget).unwrap()
 }

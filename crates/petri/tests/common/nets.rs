@@ -15,7 +15,12 @@ pub(crate) type ArcList = Vec<(usize, i64)>;
 pub(crate) type Plan = (Vec<i64>, Vec<(ArcList, ArcList)>);
 
 /// The net with places `p0`, `p1`, … and transitions `t0`, `t1`, ….
-pub(crate) fn net_of_plan((initial, transitions): &Plan) -> Arc<Net> {
+pub(crate) fn net_of_plan(plan: &Plan) -> Arc<Net> {
+    net_of(&pnml(plan))
+}
+
+/// The text of that net.
+pub(crate) fn pnml((initial, transitions): &Plan) -> String {
     let mut text = String::from("<pnml><net id='n'>");
     for (place, tokens) in initial.iter().enumerate() {
         text +=
@@ -29,5 +34,5 @@ pub(crate) fn net_of_plan((initial, transitions): &Plan) -> Arc<Net> {
         inputs.iter().for_each(|&(p, weight)| text += &arc(format!("p{p}"), format!("t{index}"), weight));
         outputs.iter().for_each(|&(p, weight)| text += &arc(format!("t{index}"), format!("p{p}"), weight));
     }
-    net_of(&(text + "</net></pnml>"))
+    text + "</net></pnml>"
 }
