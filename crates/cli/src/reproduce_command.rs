@@ -40,8 +40,8 @@ fn tell(outcome: &Outcome, arguments: &ReproduceArguments) -> Exit {
     let mut text = String::new();
     let mut last = "";
     for (paper, finding) in &outcome.findings {
-        if paper.number() != last {
-            last = paper.number();
+        if paper.name() != last {
+            last = paper.name();
             text += &format!("{last}\n");
         }
         text += &format!("  {}: {}\n", finding.judgment.name(), finding.claim);

@@ -1,7 +1,8 @@
 //! What a report is made of: sections with findings, tables and plots, whatever they are written as.
 
-use stubborn::report;
+use stubborn::{base, report};
 
+use crate::lab::Record;
 use crate::plot::Plot;
 
 /// What is said about one paper.
@@ -26,6 +27,30 @@ pub(crate) enum Part {
     },
 }
 
+impl Section {
+    pub(crate) fn new(
+        title: &str,
+        introduction: &[&str],
+        findings: Vec<Finding>,
+        parts: Vec<Part>,
+    ) -> Section {
+        let introduction = introduction.iter().map(|&text| text.to_owned()).collect();
+        Section { title: title.to_owned(), introduction, findings, parts }
+    }
+}
+
+impl Part {
+    /// The commands of some records, each with what it is about.
+    pub(crate) fn commands<'r>(
+        title: impl Into<String>,
+        records: impl IntoIterator<Item = &'r Record>,
+        what: impl Fn(&Record) -> String,
+    ) -> Part {
+        let command = |record: &Record| (what(record), record.text("command").to_owned());
+        Part::Commands { title: title.into(), commands: records.into_iter().map(command).collect() }
+    }
+}
+
 /// A claim of a paper.
 #[derive(Clone, Debug)]
 pub struct Finding {
@@ -39,30 +64,33 @@ pub struct Finding {
     pub evidence: String,
 }
 
-/// What became of a claim.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Judgment {
-    /// Our figures say the same.
-    Confirmed,
-    /// They do so in part; the evidence says which.
-    Partly,
-    /// They do not.
-    NotConfirmed,
-    /// There are not enough of them yet.
-    NoData,
+impl Finding {
+    pub(crate) fn new(
+        claim: &str,
+        published: impl Into<String>,
+        judgment: Judgment,
+        evidence: impl Into<String>,
+    ) -> Finding {
+        let (claim, published, evidence) = (claim.to_owned(), published.into(), evidence.into());
+        Finding { claim, published, judgment, evidence }
+    }
+}
+
+base::define_words! {
+    /// What became of a claim.
+    pub enum Judgment {
+        /// Our figures say the same.
+        Confirmed = "confirmed",
+        /// They do so in part; the evidence says which.
+        Partly = "partly confirmed",
+        /// They do not.
+        NotConfirmed = "not confirmed",
+        /// There are not enough of them yet.
+        NoData = "not enough data",
+    }
 }
 
 impl Judgment {
-    /// How it is called.
-    pub fn name(self) -> &'static str {
-        match self {
-            Judgment::Confirmed => "confirmed",
-            Judgment::Partly => "partly confirmed",
-            Judgment::NotConfirmed => "not confirmed",
-            Judgment::NoData => "not enough data",
-        }
-    }
-
     /// The judgment of a number of cases, of which some agree.
     pub(crate) fn of_cases(agree: usize, all: usize) -> Judgment {
         match (agree, all) {
@@ -93,8 +121,9 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    pub(crate) fn new(caption: impl Into<String>, header: &[&str]) -> Table {
-        let header = header.iter().map(|name| (*name).to_owned()).collect();
+    /// A table without rows; the names of its columns are separated by bars.
+    pub(crate) fn new(caption: impl Into<String>, header: &str) -> Table {
+        let header = header.split(" | ").map(str::to_owned).collect();
         Table { caption: caption.into(), header, rows: Vec::new(), note: None }
     }
 

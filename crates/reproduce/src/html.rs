@@ -3,53 +3,12 @@
 
 use std::fmt::Write as _;
 
-use crate::document::{Finding, Judgment, Part, Section, Table};
-use crate::plot::{self, escape};
+use stubborn::base::text::escape_xml as escape;
 
-const STYLE: &str = "\
-  :root { color-scheme: light dark; --text: #1f2328; --paper: #ffffff; --soft: #f6f8fa; --line: #d1d9e0;
-    --quiet: #57606a; --link: #0b5cad; --good: #116329; --good-back: #dafbe1; --fair: #7a4d05;
-    --fair-back: #fff3cd; --bad: #a40e26; --bad-back: #ffebe9; --none: #424a53; --none-back: #eaeef2 }
-  @media (prefers-color-scheme: dark) { :root { --text: #e6edf3; --paper: #0d1117; --soft: #151b23;
-    --line: #3d444d; --quiet: #9198a1; --link: #6cb6ff; --good: #7ee2a0; --good-back: #0f3d22;
-    --fair: #f2cc60; --fair-back: #3d2e00; --bad: #ffa198; --bad-back: #4c1014; --none: #d1d7e0;
-    --none-back: #2a313c } }
-  * { box-sizing: border-box }
-  body { margin: 0 auto; max-width: 72rem; padding: 1rem; background: var(--paper); color: var(--text);
-    font: 1rem/1.5 system-ui, -apple-system, \"Segoe UI\", \"DejaVu Sans\", sans-serif }
-  h1 { font-size: 1.7rem; line-height: 1.2 }
-  h2 { font-size: 1.3rem; line-height: 1.3; margin-top: 3rem; border-top: 1px solid var(--line);
-    padding-top: 1rem }
-  h3 { font-size: 1.05rem; margin-top: 2rem }
-  a { color: var(--link) } p, li { max-width: 46rem } .quiet { color: var(--quiet) }
-  .scroll { overflow-x: auto; margin: 1.5rem 0 0.5rem } .scroll:focus { outline: 2px solid var(--link) }
-  table { border-collapse: separate; border-spacing: 0; font-size: 0.9rem;
-    font-variant-numeric: tabular-nums }
-  caption { text-align: left; font-weight: 600; padding: 0 0 0.4rem }
-  th, td { padding: 0.25rem 0.6rem; border-bottom: 1px solid var(--line); text-align: right;
-    white-space: nowrap }
-  thead th { background: var(--soft); vertical-align: bottom; white-space: normal; min-width: 4rem }
-  th[scope=row], thead th:first-child, .text { text-align: left } 
-  th[scope=row] { font-weight: 500; position: sticky; left: 0; background: var(--paper) }
-  tbody .long { white-space: normal; min-width: 13rem }
-  dl.findings { margin: 1rem 0 }
-  .findings div { border-left: 4px solid var(--line); padding: 0.2rem 0 0.2rem 0.8rem; margin: 0.8rem 0 }
-  .findings dt { font-weight: 600 } .findings dd { margin: 0.2rem 0 0 }
-  .judgment { display: inline-block; font-size: 0.85rem; font-weight: 600; padding: 0 0.5rem;
-    border-radius: 1rem; white-space: nowrap }
-  .confirmed { color: var(--good); background: var(--good-back) }
-  .partly { color: var(--fair); background: var(--fair-back) }
-  .not { color: var(--bad); background: var(--bad-back) }
-  .nodata { color: var(--none); background: var(--none-back) }
-  figure { display: inline-block; vertical-align: top; max-width: 100%; margin: 1.5rem 1.5rem 0.5rem 0 }
-  svg.plot { max-width: 100%; height: auto }
-  @media (max-width: 32rem) { table { font-size: 0.8rem } th, td { padding: 0.2rem 0.35rem }
-    thead th { min-width: 0 } tbody .long { min-width: 9rem } }
-  details { margin: 0.8rem 0 } summary { cursor: pointer; color: var(--link) }
-  code { font: 0.85rem ui-monospace, \"DejaVu Sans Mono\", monospace; background: var(--soft);
-    padding: 0.1rem 0.25rem; overflow-wrap: anywhere }
-  details ul { padding-left: 1.1rem } details li { margin: 0.4rem 0 }
-";
+use crate::document::{Finding, Judgment, Part, Section, Table};
+use crate::plot;
+
+const STYLE: &str = include_str!("page.css");
 
 /// The page.
 pub(crate) fn page(title: &str, summary: &[String], sections: &[Section]) -> String {
@@ -60,7 +19,7 @@ pub(crate) fn page(title: &str, summary: &[String], sections: &[Section]) -> Str
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n\
          <title>{0}</title>\n<style>\n{STYLE}{1}</style>\n</head>\n<body>\n<main>\n<h1>{0}</h1>\n",
         escape(title),
-        plot::style()
+        plot::STYLE
     );
     for text in summary {
         _ = writeln!(html, "<p>{}</p>", inline(text));
@@ -79,7 +38,7 @@ pub(crate) fn page(title: &str, summary: &[String], sections: &[Section]) -> Str
 
 /// All claims at a glance.
 fn overview(sections: &[Section]) -> Table {
-    let mut table = Table::new("All claims at a glance", &["Claim", "Paper", "Verdict of our figures"]);
+    let mut table = Table::new("All claims at a glance", "Claim | Paper | Verdict of our figures");
     for section in sections {
         let paper = section.title.split(' ').next().unwrap_or_default();
         for finding in &section.findings {

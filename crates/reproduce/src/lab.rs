@@ -5,6 +5,7 @@
 //! a job that gives one or more records. Files and times are those of a [`Host`], whom whoever calls brings;
 //! models are opened, searched and judged by [`stubborn`] alone.
 
+use std::fmt::Display;
 use std::time::Duration;
 
 use stubborn::base::{Limit, Progress};
@@ -70,22 +71,44 @@ pub(crate) struct Cell {
     pub(crate) job: Job,
 }
 
-pub(crate) type Job = Box<dyn Fn(&Lab<'_>, &[Record]) -> Result<Vec<Vec<String>>, Halt>>;
+pub(crate) type Rows = Result<Vec<Vec<String>>, Halt>;
+pub(crate) type Job = Box<dyn Fn(&Lab<'_>, &[Record]) -> Rows>;
+
+impl Cell {
+    pub(crate) fn new(
+        key: &[&dyn Display],
+        seconds: f64,
+        job: impl Fn(&Lab<'_>, &[Record]) -> Rows + 'static,
+    ) -> Cell {
+        Cell { key: key.iter().map(ToString::to_string).collect(), seconds, job: Box::new(job) }
+    }
+}
 
 /// A table of cells.
 pub(crate) struct Experiment {
     /// The name of its file, without `.csv`.
     pub(crate) file: &'static str,
     /// What the parameters are called.
-    pub(crate) key: &'static [&'static str],
+    pub(crate) key: Vec<&'static str>,
     /// What the results are called.
-    pub(crate) results: &'static [&'static str],
+    pub(crate) results: Vec<&'static str>,
     pub(crate) cells: Vec<Cell>,
     /// Whether a cell is needed, after what is there so far.
     pub(crate) is_needed: fn(&Cell, &[Record]) -> bool,
 }
 
 impl Experiment {
+    /// A table all of whose cells are needed. The names of columns are separated by bars.
+    pub(crate) fn new(
+        file: &'static str,
+        key: &'static str,
+        results: &'static str,
+        cells: Vec<Cell>,
+    ) -> Experiment {
+        let (key, results) = (key.split(" | ").collect(), results.split(" | ").collect());
+        Experiment { file, key, results, cells, is_needed: |_, _| true }
+    }
+
     /// The name of its file.
     pub(crate) fn file_name(&self) -> String {
         format!("{}.csv", self.file)
@@ -93,7 +116,7 @@ impl Experiment {
 
     /// All columns.
     pub(crate) fn columns(&self) -> Vec<&'static str> {
-        [self.key, self.results].concat()
+        [&self.key[..], &self.results].concat()
     }
 
     /// A record of this table, if it has as many fields as there are columns.
@@ -101,11 +124,6 @@ impl Experiment {
         let columns = self.columns();
         (fields.len() == columns.len()).then_some(Record { columns, fields })
     }
-}
-
-/// All cells are needed.
-pub(crate) fn always(_: &Cell, _: &[Record]) -> bool {
-    true
 }
 
 /// One line of a table.
@@ -120,6 +138,11 @@ impl Record {
     pub(crate) fn text(&self, column: &str) -> &str {
         let index = self.columns.iter().position(|its| *its == column);
         index.and_then(|index| self.fields.get(index)).map_or("", String::as_str)
+    }
+
+    /// The fields in some columns, separated by blanks.
+    pub(crate) fn joined(&self, columns: &[&str]) -> String {
+        columns.iter().map(|column| self.text(column)).collect::<Vec<_>>().join(" ")
     }
 
     /// The number in a column.

@@ -37,19 +37,20 @@ pub use run::{Outcome, run};
 use document::Section;
 use lab::{Experiment, Record};
 
-/// A paper.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Paper {
-    /// Hansen, Penczek, Valmari: testing automata and the one-pass search.
-    P000,
-    /// Valmari: testers and stubborn sets.
-    P001,
-    /// Malinen, Luukkainen: fairness.
-    P002,
-    /// Ben Salem, Duret-Lutz, Kordon: generalized testing automata.
-    P003,
-    /// Holzmann, Kupferman: closure under stuttering.
-    P004,
+stubborn::base::define_words! {
+    /// A paper, by its number.
+    pub enum Paper {
+        /// Hansen, Penczek, Valmari: testing automata and the one-pass search.
+        P000 = "000",
+        /// Valmari: testers and stubborn sets.
+        P001 = "001",
+        /// Malinen, Luukkainen: fairness.
+        P002 = "002",
+        /// Ben Salem, Duret-Lutz, Kordon: generalized testing automata.
+        P003 = "003",
+        /// Holzmann, Kupferman: closure under stuttering.
+        P004 = "004",
+    }
 }
 
 /// How much is computed.
@@ -66,20 +67,6 @@ pub enum Scale {
 }
 
 impl Paper {
-    /// All of them.
-    pub const ALL: [Paper; 5] = [Paper::P000, Paper::P001, Paper::P002, Paper::P003, Paper::P004];
-
-    /// Its number.
-    pub fn number(self) -> &'static str {
-        match self {
-            Paper::P000 => "000",
-            Paper::P001 => "001",
-            Paper::P002 => "002",
-            Paper::P003 => "003",
-            Paper::P004 => "004",
-        }
-    }
-
     /// Its tables.
     fn experiments(self, scale: Scale) -> Vec<Experiment> {
         match self {

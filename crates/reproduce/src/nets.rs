@@ -17,38 +17,24 @@
 
 use std::fmt::Write as _;
 
-use stubborn::{Session, petri};
+use stubborn::{Session, base, petri};
 
 use crate::lab::Halt;
 use crate::subject::open;
 
-/// A net of the benchmark.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Family {
-    Kanban,
-    Fms,
-    Ring,
-    Peterson,
-    Mapk,
-    Polyorb,
+base::define_words! {
+    /// A net of the benchmark.
+    pub(crate) enum Family {
+        Kanban = "Kanban",
+        Fms = "FMS",
+        Ring = "Ring",
+        Peterson = "Peterson",
+        Mapk = "MAPK",
+        Polyorb = "PolyORB-like",
+    }
 }
 
 impl Family {
-    pub(crate) const ALL: [Family; 6] =
-        [Family::Kanban, Family::Fms, Family::Ring, Family::Peterson, Family::Mapk, Family::Polyorb];
-
-    /// What it is called.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Family::Kanban => "Kanban",
-            Family::Fms => "FMS",
-            Family::Ring => "Ring",
-            Family::Peterson => "Peterson",
-            Family::Mapk => "MAPK",
-            Family::Polyorb => "PolyORB-like",
-        }
-    }
-
     /// The name of its file.
     pub(crate) fn file(self, scale: u32) -> String {
         format!("nets/{}-{scale}.pnml", self.name().to_lowercase())

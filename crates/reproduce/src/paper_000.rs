@@ -7,6 +7,8 @@
 //! Differences from the paper: two of its three models are not printed. Ours have as many states (Fischer),
 //! or nearly (the ring). A run that ends in a deadlock is no infinite run, there as here.
 
+use std::fmt::Display;
+
 use stubborn::check::method::{ObserverKind, SearchKind};
 use stubborn::check::product::{AtDeadlock, ObserverOrder, Orders};
 use stubborn::model::ActionSystem;
@@ -14,7 +16,7 @@ use stubborn::{Options, Order, Question};
 
 use crate::Scale;
 use crate::cvwy::{self, Found};
-use crate::lab::{Cell, Experiment, Halt, Lab, Measured, always, seconds};
+use crate::lab::{Cell, Experiment, Halt, Lab, Measured, Record, Rows, seconds};
 use crate::subject::{by, network, plain, shell};
 
 /// A system of the paper.
@@ -160,48 +162,30 @@ pub(crate) fn experiments(scale: Scale) -> Vec<Experiment> {
     let mut searches = Vec::new();
     for system in &SYSTEMS {
         let size = system.size(scale);
-        spaces.push(Cell {
-            key: vec![system.name.to_owned(), size.to_string()],
-            seconds: 0.1,
-            job: Box::new(move |lab, _| count(lab, system, size)),
-        });
+        spaces.push(Cell::new(&[&system.name, &size], 0.1, move |lab, _| count(lab, system, size)));
         for search in &SEARCHES {
             for process in 0..size {
                 for place in system.places {
                     let place = place.replace('#', &process.to_string());
-                    searches.push(Cell {
-                        key: vec![
-                            system.name.to_owned(),
-                            size.to_string(),
-                            formula(&place),
-                            search.letter.to_owned(),
-                        ],
-                        seconds: 0.05,
-                        job: Box::new(move |lab, _| find(lab, system, size, &place, search)),
-                    });
+                    let key: [&dyn Display; 4] = [&system.name, &size, &formula(&place), &search.letter];
+                    let job = move |lab: &Lab<'_>, _: &[Record]| find(lab, system, size, &place, search);
+                    searches.push(Cell::new(&key, 0.05, job));
                 }
             }
         }
     }
     vec![
-        Experiment {
-            file: "000-spaces",
-            key: &["system", "size"],
-            results: &["states", "transitions", "seconds", "command"],
-            cells: spaces,
-            is_needed: always,
-        },
-        Experiment {
-            file: "000-searches",
-            key: &["system", "size", "formula", "search"],
-            results: &["verdict", "states", "steps", "seconds", "command"],
-            cells: searches,
-            is_needed: always,
-        },
+        Experiment::new("000-spaces", "system | size", "states | transitions | seconds | command", spaces),
+        Experiment::new(
+            "000-searches",
+            "system | size | formula | search",
+            "verdict | states | steps | seconds | command",
+            searches,
+        ),
     ]
 }
 
-fn count(lab: &Lab<'_>, system: &System, size: i64) -> Result<Vec<Vec<String>>, Halt> {
+fn count(lab: &Lab<'_>, system: &System, size: i64) -> Rows {
     let mut session = network(system.file, "N", size)?;
     let (counted, _) = lab.explore(&mut session, None, &plain(), u64::MAX)?;
     let command = format!("stubborn explore models/{} -D N={size}", system.file);
@@ -220,13 +204,7 @@ fn proposition(system: &ActionSystem, name: &str) -> Result<usize, Halt> {
     number.ok_or_else(|| Halt::Trouble(format!("nothing watches {name}")))
 }
 
-fn find(
-    lab: &Lab<'_>,
-    system: &System,
-    size: i64,
-    place: &str,
-    search: &SearchOf,
-) -> Result<Vec<Vec<String>>, Halt> {
+fn find(lab: &Lab<'_>, system: &System, size: i64, place: &str, search: &SearchOf) -> Rows {
     let SearchOf { kind, is_first, reverse, .. } = *search;
     let formula = formula(place);
     let question = Question::ltl(&formula);

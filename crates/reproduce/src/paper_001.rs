@@ -8,7 +8,7 @@ use stubborn::check::method::{ReductionWish, StoreKind};
 use stubborn::{Options, Question};
 
 use crate::Scale;
-use crate::lab::{Cell, Experiment, Halt, Lab, always, seconds};
+use crate::lab::{Cell, Experiment, Lab, Rows, seconds};
 use crate::subject::{network, plain};
 
 /// Systems that scale, with a tester.
@@ -82,16 +82,10 @@ pub(crate) fn experiments(scale: Scale) -> Vec<Experiment> {
         for (index, &size) in sizes.iter().enumerate() {
             for (way, _) in WAYS {
                 let is_large = matches!(way, "all" | "product") && index + 2 >= sizes.len();
-                growth.push(Cell {
-                    key: vec![
-                        family.name.to_owned(),
-                        size.to_string(),
-                        way.to_owned(),
-                        max_states.to_string(),
-                    ],
-                    seconds: if is_large { max_states as f64 / 2e6 } else { 0.02 },
-                    job: Box::new(move |lab, _| explore(lab, family, size, way, max_states)),
-                });
+                let seconds = if is_large { max_states as f64 / 2e6 } else { 0.02 };
+                growth.push(Cell::new(&[&family.name, &size, &way, &max_states], seconds, move |lab, _| {
+                    explore(lab, family, size, way, max_states)
+                }));
             }
         }
     }
@@ -107,39 +101,30 @@ pub(crate) fn experiments(scale: Scale) -> Vec<Experiment> {
         // From an eighth of a bit per state to over a hundred.
         let mut bytes = (all_states / 64).next_power_of_two();
         while bytes <= 16 * all_states {
-            supertrace.push(Cell {
-                key: vec![philosophers.to_string(), bytes.to_string(), hashes.to_string()],
-                seconds: all_states as f64 / 1e6,
-                job: Box::new(move |lab, _| bitstate(lab, philosophers, bytes, hashes)),
-            });
+            let seconds = all_states as f64 / 1e6;
+            supertrace.push(Cell::new(&[&philosophers, &bytes, &hashes], seconds, move |lab, _| {
+                bitstate(lab, philosophers, bytes, hashes)
+            }));
             bytes *= 2;
         }
     }
     vec![
-        Experiment {
-            file: "001-growth",
-            key: &["family", "size", "way", "max states"],
-            results: &["verdict", "states", "transitions", "seconds", "command"],
-            cells: growth,
-            is_needed: always,
-        },
-        Experiment {
-            file: "001-supertrace",
-            key: &["philosophers", "bytes", "hashes"],
-            results: &["states", "share", "estimated share", "deadlocks", "seconds", "command"],
-            cells: supertrace,
-            is_needed: always,
-        },
+        Experiment::new(
+            "001-growth",
+            "family | size | way | max states",
+            "verdict | states | transitions | seconds | command",
+            growth,
+        ),
+        Experiment::new(
+            "001-supertrace",
+            "philosophers | bytes | hashes",
+            "states | share | estimated share | deadlocks | seconds | command",
+            supertrace,
+        ),
     ]
 }
 
-fn explore(
-    lab: &Lab<'_>,
-    family: &Family,
-    size: i64,
-    way: &str,
-    max_states: u64,
-) -> Result<Vec<Vec<String>>, Halt> {
+fn explore(lab: &Lab<'_>, family: &Family, size: i64, way: &str, max_states: u64) -> Rows {
     let mut session = network(family.file, "N", size)?;
     let reduce =
         if matches!(way, "deadlocks" | "tester") { ReductionWish::Best } else { ReductionWish::None };
@@ -160,7 +145,7 @@ fn explore(
     Ok(vec![[measured.fields(), vec![command]].concat()])
 }
 
-fn bitstate(lab: &Lab<'_>, philosophers: i64, bytes: u64, hashes: u32) -> Result<Vec<Vec<String>>, Halt> {
+fn bitstate(lab: &Lab<'_>, philosophers: i64, bytes: u64, hashes: u32) -> Rows {
     let mut session = network("dining.proc", "N", philosophers)?;
     let options = Options { store: StoreKind::Bitstate { bytes, n_hashes: hashes }, ..plain() };
     let (measured, explored) = lab.explore(&mut session, None, &options, u64::MAX)?;

@@ -5,12 +5,14 @@
 //! property is violated, the components of the paper are all looked at; ours stop at the first fair cycle.
 //! The automaton of the components is a TGBA, that of the monitors a BA.
 
+use std::fmt::Display;
+
 use stubborn::check::method::{FairnessBy, ObserverKind, SearchKind};
 use stubborn::{Fair, FairTo, Options, Question};
 
 use crate::Scale;
 use crate::document::{Finding, Judgment, Part, Section, Table, geometric_mean, number, number_or_dash};
-use crate::lab::{Cell, Experiment, Halt, Lab, Record, always};
+use crate::lab::{Cell, Experiment, Lab, Record, Rows};
 use crate::plot::{Axis, Plot, Series};
 use crate::subject::{by, network, shell};
 
@@ -45,6 +47,9 @@ const PROTOCOLS: [Protocol; 2] = [
 const KINDS: [&str; 2] = ["weak", "strong"];
 
 const METHODS: [&str; 2] = ["scc", "monitor"];
+
+/// What a record is about.
+const KEY: [&str; 4] = ["protocol", "size", "fairness", "method"];
 
 fn sizes(protocol: &Protocol, scale: Scale) -> Vec<i64> {
     match (protocol.name, scale) {
@@ -82,38 +87,24 @@ pub(crate) fn experiments(scale: Scale) -> Vec<Experiment> {
                     };
                     let states = states * if doubles { 2f64.powi(size as i32) } else { 1.0 };
                     let steps_per_state = if doubles { 5.0 * size as f64 } else { 4.0 };
-                    cells.push(Cell {
-                        key: vec![
-                            protocol.name.to_owned(),
-                            size.to_string(),
-                            kind.to_owned(),
-                            method.to_owned(),
-                            max_states.to_string(),
-                        ],
-                        seconds: states.min(max_states as f64) * steps_per_state / 1e6,
-                        job: Box::new(move |lab, _| decide(lab, protocol, size, kind, method, max_states)),
-                    });
+                    let seconds = states.min(max_states as f64) * steps_per_state / 1e6;
+                    let key: [&dyn Display; 5] = [&protocol.name, &size, &kind, &method, &max_states];
+                    cells.push(Cell::new(&key, seconds, move |lab, _| {
+                        decide(lab, protocol, size, kind, method, max_states)
+                    }));
                 }
             }
         }
     }
-    vec![Experiment {
-        file: "002-fairness",
-        key: &["protocol", "size", "fairness", "method", "max states"],
-        results: &["verdict", "states", "transitions", "seconds", "system states", "command"],
+    vec![Experiment::new(
+        "002-fairness",
+        "protocol | size | fairness | method | max states",
+        "verdict | states | transitions | seconds | system states | command",
         cells,
-        is_needed: always,
-    }]
+    )]
 }
 
-fn decide(
-    lab: &Lab<'_>,
-    protocol: &Protocol,
-    size: i64,
-    kind: &str,
-    method: &str,
-    max_states: u64,
-) -> Result<Vec<Vec<String>>, Halt> {
+fn decide(lab: &Lab<'_>, protocol: &Protocol, size: i64, kind: &str, method: &str, max_states: u64) -> Rows {
     let processes = format!("{}[*]", protocol.processes);
     let mut spelled = format!("--fair {} --max-states {max_states}", shell(&format!("{kind}:{processes}")));
     let (observer, search, fairness_by) = if method == "scc" {
@@ -149,46 +140,28 @@ pub(crate) fn section(records: &[Vec<Record>]) -> Section {
             parts.push(Part::Plot(plot(protocol, &of_protocol, column, label)));
         }
     }
-    let command = |record: &Record| {
-        let what = ["protocol", "size", "fairness", "method"].map(|column| record.text(column)).join(" ");
-        (what, record.text("command").to_owned())
-    };
-    parts.push(Part::Commands {
-        title: "Commands".to_owned(),
-        commands: records.iter().map(command).collect(),
-    });
-    Section {
-        title: "002 · Malinen, Luukkainen: Fairness in automata theoretic model checking (2003)".to_owned(),
-        introduction: vec![
+    parts.push(Part::commands("Commands", records, |record| record.joined(&KEY)));
+    Section::new(
+        "002 · Malinen, Luukkainen: Fairness in automata theoretic model checking (2003)",
+        &[
             "“Whoever tries gets in” is checked of Peterson's protocol, which needs weak fairness, and of a \
              semaphore, which needs strong fairness. Fairness to all processes is told by strong components \
-             (SCC), or by monitors that are part of the product and a nested depth-first search."
-                .to_owned(),
+             (SCC), or by monitors that are part of the product and a nested depth-first search.",
             "The paper's Figure 1 is a picture; its text says: Peterson's protocol for 4 processes has over \
              10^5 states, and monitors ran out of memory after 2·10^6 states; the semaphore for 12 \
              processes has about 77 000 states, monitors could do 10 processes with weak fairness and 6 \
-             with strong fairness; with components both kinds of fairness take about the same."
-                .to_owned(),
+             with strong fairness; with components both kinds of fairness take about the same.",
         ],
-        findings: findings(records),
+        findings(records),
         parts,
-    }
+    )
 }
 
 fn table(protocol: &Protocol, records: &[&Record]) -> Table {
     let mut table = Table::new(
         format!("Figure 1: {}, which needs {} fairness", protocol.name, protocol.needs),
-        &[
-            "Processes",
-            "Fairness",
-            "Verdict",
-            "States, SCC",
-            "States, monitors",
-            "monitors ÷ SCC",
-            "Seconds, SCC",
-            "Seconds, monitors",
-            "States of the system",
-        ],
+        "Processes | Fairness | Verdict | States, SCC | States, monitors | monitors ÷ SCC | Seconds, SCC | \
+         Seconds, monitors | States of the system",
     );
     let scc = records.iter().filter(|record| record.text("method") == "scc");
     for scc in scc {
@@ -226,8 +199,7 @@ fn table(protocol: &Protocol, records: &[&Record]) -> Table {
 
 /// The record that differs from this one in these columns only.
 fn other<'r>(records: &[&'r Record], record: &Record, differs: &[(&str, &str)]) -> Option<&'r Record> {
-    let key = ["protocol", "size", "fairness", "method"];
-    let wanted = key.map(|column| {
+    let wanted = KEY.map(|column| {
         let changed = differs.iter().find(|(its, _)| *its == column);
         (column, changed.map_or(record.text(column), |(_, field)| *field))
     });
@@ -282,20 +254,18 @@ fn findings(records: &[Record]) -> Vec<Finding> {
     let n_larger = held.iter().filter(|pair| ratio(pair, "states").is_some_and(|ratio| ratio > 1.0)).count();
     let most = held.iter().filter_map(|pair| ratio(pair, "states")).reduce(f64::max);
     let n_gave_up = held.iter().filter(|pair| gave_up(pair)).count();
-    findings.push(Finding {
-        claim: "Strong components beat monitors, which multiply the states.".to_owned(),
-        published:
-            "with monitors, over 2·10^6 states for Peterson 4, and at most 6 processes of the semaphore \
-                    with strong fairness; with components, 12"
-                .to_owned(),
-        judgment: Judgment::of_cases(n_larger, held.len()),
-        evidence: format!(
+    findings.push(Finding::new(
+        "Strong components beat monitors, which multiply the states.",
+        "with monitors, over 2·10^6 states for Peterson 4, and at most 6 processes of the semaphore \
+         with strong fairness; with components, 12",
+        Judgment::of_cases(n_larger, held.len()),
+        format!(
             "Where the property holds: more states with monitors in {n_larger} of {} cases, up to {} times \
              as many; {n_gave_up} of them hit the limit of states.{n_silent}",
             held.len(),
             number_or_dash(most.map(f64::round))
         ),
-    });
+    ));
     let both: Vec<(&Record, &Record)> = all
         .iter()
         .filter(|record| record.is(&[("method", "scc"), ("verdict", "holds"), ("fairness", "weak")]))
@@ -304,17 +274,17 @@ fn findings(records: &[Record]) -> Vec<Finding> {
     let n_same = both.iter().filter(|pair| ratio(pair, "states") == Some(1.0)).count();
     let time = geometric_mean(both.iter().filter_map(|pair| ratio(pair, "seconds")));
     let is_cheap = time.map(|time| time < 2.0 && n_same == both.len());
-    findings.push(Finding {
-        claim: "With components, strong fairness costs hardly more than weak fairness.".to_owned(),
-        published: "about the same (Figure 1, a picture)".to_owned(),
-        judgment: Judgment::of(is_cheap),
-        evidence: format!(
+    findings.push(Finding::new(
+        "With components, strong fairness costs hardly more than weak fairness.",
+        "about the same (Figure 1, a picture)",
+        Judgment::of(is_cheap),
+        format!(
             "Where both hold (Peterson), the states are the same in {n_same} of {} cases, and strong \
              fairness takes {} times as long (geometric mean).",
             both.len(),
             time.map_or("–".to_owned(), |time| format!("{time:.2}"))
         ),
-    });
+    ));
     let verdicts = [
         ("Peterson", "weak", "holds"),
         ("Peterson", "strong", "holds"),
@@ -330,13 +300,12 @@ fn findings(records: &[Record]) -> Vec<Finding> {
     let decided: Vec<&Record> =
         all.iter().copied().filter(|record| record.text("verdict") != "gave up").collect();
     let n_right = decided.iter().filter(wanted).count();
-    findings.push(Finding {
-        claim: "Peterson's protocol is live with weak fairness; the semaphore needs strong fairness."
-            .to_owned(),
-        published: "so they were made".to_owned(),
-        judgment: Judgment::of_cases(n_right, decided.len()),
-        evidence: format!("{n_right} of {} verdicts say so.", decided.len()),
-    });
+    findings.push(Finding::new(
+        "Peterson's protocol is live with weak fairness; the semaphore needs strong fairness.",
+        "so they were made",
+        Judgment::of_cases(n_right, decided.len()),
+        format!("{n_right} of {} verdicts say so.", decided.len()),
+    ));
     let sizes = [("Peterson", 4.0, "over 10^5"), ("semaphore", 12.0, "about 77 000")];
     let mut shown = Vec::new();
     let mut agree = 0;
@@ -353,16 +322,11 @@ fn findings(records: &[Record]) -> Vec<Finding> {
         agree += usize::from(if size == 4.0 { states > 1e5 } else { states == 77_824.0 });
         shown.push(format!("{protocol} with {size} processes: {} ({published})", number(states)));
     }
-    findings.push(Finding {
-        claim: "The systems have over 10^5 states (Peterson, 4) and about 77 000 states (semaphore, 12)."
-            .to_owned(),
-        published: "over 10^5, and about 77 000".to_owned(),
-        judgment: Judgment::of_cases(agree, shown.len()),
-        evidence: if shown.is_empty() {
-            "These sizes were not computed.".to_owned()
-        } else {
-            shown.join("; ")
-        },
-    });
+    findings.push(Finding::new(
+        "The systems have over 10^5 states (Peterson, 4) and about 77 000 states (semaphore, 12).",
+        "over 10^5, and about 77 000",
+        Judgment::of_cases(agree, shown.len()),
+        if shown.is_empty() { "These sizes were not computed.".to_owned() } else { shown.join("; ") },
+    ));
     findings
 }

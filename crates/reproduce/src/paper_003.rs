@@ -10,6 +10,8 @@
 //! Differences from the paper: smaller nets unless everything is asked for; automata are those that Stubborn
 //! makes, which are reduced further.
 
+use std::fmt::Display;
+
 use generators::random::{self, NEXT_FREE};
 use stubborn::automata::{Tgba, stats::Stats};
 use stubborn::base::Budget;
@@ -20,7 +22,7 @@ use stubborn::ltl::{Formulas, Prop, Spelling};
 use stubborn::{Options, Question};
 
 use crate::Scale;
-use crate::lab::{Cell, Experiment, Halt, Lab, Measured, Record, always, seconds};
+use crate::lab::{Cell, Experiment, Halt, Lab, Measured, Record, Rows};
 use crate::nets::Family;
 use crate::subject::{by, shell};
 
@@ -34,6 +36,16 @@ pub(crate) const OBSERVERS: [(&str, ObserverKind, SearchKind, Option<reduction::
     ("ba", ObserverKind::Ba, SearchKind::Scc, None),
     ("ta, reduced", ObserverKind::Ta, SearchKind::TwoPass, Some(reduction::Method::Hybrid)),
     ("tgta, reduced", ObserverKind::Tgta, SearchKind::Scc, Some(reduction::Method::Hybrid)),
+];
+
+/// The observers of the case studies, each with its search.
+const CASE_OBSERVERS: [(ObserverKind, SearchKind); 6] = [
+    (ObserverKind::Tgba, SearchKind::Scc),
+    (ObserverKind::Ba, SearchKind::Scc),
+    (ObserverKind::Ta, SearchKind::TwoPass),
+    (ObserverKind::Tgta, SearchKind::Scc),
+    (ObserverKind::LazyTa, SearchKind::TwoPass),
+    (ObserverKind::LazyTgta, SearchKind::Scc),
 ];
 
 /// So many formulas are one cell.
@@ -112,78 +124,46 @@ pub(crate) fn experiments(scale: Scale) -> Vec<Experiment> {
             for batch in 0..plan.max_batches {
                 // Most time goes into the formulas that are kept, which are among the first.
                 let typical = (plan.max_batches / 4).max(1);
-                let key = [
-                    family.name().to_owned(),
-                    size.to_string(),
-                    class.to_owned(),
-                    plan.wanted.to_string(),
-                    plan.min_states.to_string(),
-                    plan.max_states.to_string(),
-                    recipe.clone(),
-                    batch.to_string(),
-                ];
-                formulas.push(Cell {
-                    key: key.to_vec(),
-                    seconds: if batch < typical { plan.seconds / typical as f64 } else { 0.0 },
-                    job: Box::new(move |lab, so_far| {
-                        let stream = of_stream(so_far, &key);
-                        let missing = ["holds", "violated"].map(|verdict| {
-                            (verdict, plan.wanted.saturating_sub(n_verdicts(&stream, verdict)))
-                        });
-                        try_batch(lab, &Draw { family, size, class, plan }, batch, missing)
-                    }),
-                });
+                let seconds = if batch < typical { plan.seconds / typical as f64 } else { 0.0 };
+                let Plan { wanted, min_states, max_states, .. } = plan;
+                let key: [&dyn Display; 8] =
+                    [&family, &size, &class, &wanted, &min_states, &max_states, &recipe, &batch];
+                let stream = key.map(ToString::to_string);
+                formulas.push(Cell::new(&key, seconds, move |lab, so_far| {
+                    let kept = of_stream(so_far, &stream);
+                    let missing = ["holds", "violated"]
+                        .map(|verdict| (verdict, wanted.saturating_sub(n_verdicts(&kept, verdict))));
+                    try_batch(lab, &Draw { family, size, class, plan }, batch, missing)
+                }));
             }
         }
     }
     let mut cases = Vec::new();
     for (family, name, formula) in CASES {
         let size = case_size(family, scale);
-        for observer in ["tgba", "ba", "ta", "tgta", "lazy-ta", "lazy-tgta"] {
-            cases.push(Cell {
-                key: vec![family.name().to_owned(), size.to_string(), name.to_owned(), observer.to_owned()],
-                seconds: 0.5,
-                job: Box::new(move |lab, _| case(lab, family, size, formula, observer)),
-            });
+        for (observer, search) in CASE_OBSERVERS {
+            cases.push(Cell::new(&[&family, &size, &name, &observer.name()], 0.5, move |lab, _| {
+                case(lab, family, size, formula, observer, search)
+            }));
         }
     }
     vec![
         Experiment {
-            file: "003-formulas",
-            key: &["net", "size", "class", "wanted", "min states", "max states", "recipe", "batch"],
-            results: &[
-                "seed",
-                "status",
-                "formula",
-                "observer",
-                "automaton states",
-                "automaton transitions",
-                "full states",
-                "full transitions",
-                "verdict",
-                "states",
-                "transitions",
-                "seconds",
-                "command",
-            ],
-            cells: formulas,
             is_needed,
+            ..Experiment::new(
+                "003-formulas",
+                "net | size | class | wanted | min states | max states | recipe | batch",
+                "seed | status | formula | observer | automaton states | automaton transitions | full states | \
+                 full transitions | verdict | states | transitions | seconds | command",
+                formulas,
+            )
         },
-        Experiment {
-            file: "003-cases",
-            key: &["net", "size", "formula", "observer"],
-            results: &[
-                "full states",
-                "full transitions",
-                "verdict",
-                "states",
-                "transitions",
-                "seconds",
-                "command",
-            ],
-            cells: cases,
-            is_needed: always,
-        },
+        Experiment::new(
+            "003-cases",
+            "net | size | formula | observer",
+            "full states | full transitions | verdict | states | transitions | seconds | command",
+            cases,
+        ),
     ]
 }
 
@@ -261,7 +241,7 @@ struct Draw {
 type Missing = [(&'static str, usize); 2];
 
 /// Ten formulas, or fewer if no more are wanted.
-fn try_batch(lab: &Lab<'_>, draw: &Draw, batch: u64, mut missing: Missing) -> Result<Vec<Vec<String>>, Halt> {
+fn try_batch(lab: &Lab<'_>, draw: &Draw, batch: u64, mut missing: Missing) -> Rows {
     let mut rows = Vec::new();
     for seed in batch * BATCH..(batch + 1) * BATCH {
         if missing.iter().all(|(_, n)| *n == 0) {
@@ -371,33 +351,23 @@ fn case(
     family: Family,
     size: u32,
     formula: &str,
-    name: &str,
-) -> Result<Vec<Vec<String>>, Halt> {
-    let (observer, search) = match name {
-        "tgba" => (ObserverKind::Tgba, SearchKind::Scc),
-        "ba" => (ObserverKind::Ba, SearchKind::Scc),
-        "ta" => (ObserverKind::Ta, SearchKind::TwoPass),
-        "tgta" => (ObserverKind::Tgta, SearchKind::Scc),
-        "lazy-ta" => (ObserverKind::LazyTa, SearchKind::TwoPass),
-        _ => (ObserverKind::LazyTgta, SearchKind::Scc),
-    };
+    observer: ObserverKind,
+    search: SearchKind,
+) -> Rows {
     let options = by(observer, search);
     let question = Question::ltl(formula);
     let mut session = family.open(size)?;
     let (full, _) = lab.explore(&mut session, Some(&question), &options, u64::MAX)?;
     let mut watching = lab.untimed(|clock| session.watch(&question, clock))?;
     let (found, _) = lab.search(&mut watching, &options, u64::MAX)?;
-    let command =
-        format!("stubborn explore {} --ltl {} --observer {name}", family.file(size), shell(formula));
-    Ok(vec![vec![
-        full.states.to_string(),
-        full.transitions.to_string(),
-        found.verdict.to_owned(),
-        found.states.to_string(),
-        found.transitions.to_string(),
-        seconds(found.seconds),
-        command,
-    ]])
+    let command = format!(
+        "stubborn explore {} --ltl {} --observer {}",
+        family.file(size),
+        shell(formula),
+        observer.name()
+    );
+    let full = [full.states, full.transitions].map(|figure| figure.to_string());
+    Ok(vec![[full.to_vec(), found.fields(), vec![command]].concat()])
 }
 
 #[cfg(test)]

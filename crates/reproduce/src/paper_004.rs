@@ -11,7 +11,7 @@ use stubborn::{Options, Question};
 
 use crate::Scale;
 use crate::document::{Finding, Judgment, Part, Section, Table, geometric_mean, number, number_or_dash};
-use crate::lab::{Cell, Experiment, Halt, Lab, Record, always, seconds};
+use crate::lab::{Cell, Experiment, Lab, Record, Rows, seconds};
 use crate::plot::{Axis, Plot, Series};
 use crate::subject::{by, network, plain, shell};
 
@@ -119,52 +119,28 @@ const SUBJECTS: [Subject; 7] = [
     },
 ];
 
-fn size(subject: &Subject, scale: Scale) -> i64 {
-    match scale {
-        Scale::Tiny => subject.sizes[0],
-        Scale::Quick => subject.sizes[1],
-        Scale::Standard => subject.sizes[2],
-        Scale::Full => subject.sizes[3],
-    }
-}
-
 pub(crate) fn experiments(scale: Scale) -> Vec<Experiment> {
     let mut cells = Vec::new();
     for subject in &SUBJECTS {
-        let size = size(subject, scale);
+        let size = subject.sizes[scale as usize];
         for formula in subject.formulas {
-            cells.push(Cell {
-                key: vec![subject.file.to_owned(), size.to_string(), (*formula).to_owned()],
-                seconds: match scale {
-                    Scale::Tiny | Scale::Quick => 0.1,
-                    Scale::Standard => 2.0,
-                    Scale::Full => 20.0,
-                },
-                job: Box::new(move |lab, _| compare(lab, subject, size, formula)),
-            });
+            let seconds = [0.1, 0.1, 2.0, 20.0][scale as usize];
+            cells.push(Cell::new(&[&subject.file, &size, formula], seconds, move |lab, _| {
+                compare(lab, subject, size, formula)
+            }));
         }
     }
-    vec![Experiment {
-        file: "004-closure",
-        key: &["system", "size", "formula"],
-        results: &[
-            "sees stuttering",
-            "automaton states",
-            "closure states",
-            "verdict",
-            "decided by",
-            "states without reduction",
-            "seconds without reduction",
-            "states with closure",
-            "seconds with closure",
-            "command",
-        ],
+    vec![Experiment::new(
+        "004-closure",
+        "system | size | formula",
+        "sees stuttering | automaton states | closure states | verdict | decided by | \
+         states without reduction | seconds without reduction | states with closure | \
+         seconds with closure | command",
         cells,
-        is_needed: always,
-    }]
+    )]
 }
 
-fn compare(lab: &Lab<'_>, subject: &Subject, size: i64, formula: &str) -> Result<Vec<Vec<String>>, Halt> {
+fn compare(lab: &Lab<'_>, subject: &Subject, size: i64, formula: &str) -> Rows {
     let question = Question::ltl(formula);
     let mut session = network(subject.file, subject.constant, size)?;
     let mut watching = lab.untimed(|clock| session.watch(&question, clock))?;
@@ -204,29 +180,25 @@ fn compare(lab: &Lab<'_>, subject: &Subject, size: i64, formula: &str) -> Result
 
 pub(crate) fn section(records: &[Vec<Record>]) -> Section {
     let records: &[Record] = records.first().map_or(&[], Vec::as_slice);
-    let command = |record: &Record| {
-        (format!("{}, {}", record.text("system"), record.text("formula")), record.text("command").to_owned())
-    };
-    Section {
-        title: "004 · Holzmann, Kupferman: Not checking for closure under stuttering (1996)".to_owned(),
-        introduction: vec![
+    let what = |record: &Record| format!("{}, {}", record.text("system"), record.text("formula"));
+    Section::new(
+        "004 · Holzmann, Kupferman: Not checking for closure under stuttering (1996)",
+        &[
             "Formulas with and without “next” about the models of this project. The automaton of the \
              negated formula is closed under stuttering, and the closure is checked with stubborn sets, \
              whether or not the formula sees stuttering. That decides the matter unless the closure accepts \
-             a run that the automaton itself does not."
-                .to_owned(),
+             a run that the automaton itself does not.",
             "The paper has no experiments: its claims are that this often works, also for formulas that see \
-             stuttering, and that the fallback is rarely needed."
-                .to_owned(),
+             stuttering, and that the fallback is rarely needed.",
         ],
-        findings: findings(records),
-        parts: vec![
+        findings(records),
+        vec![
             Part::Table(summary(records)),
             Part::Plot(plot(records)),
             Part::Table(table(records)),
-            Part::Commands { title: "Commands".to_owned(), commands: records.iter().map(command).collect() },
+            Part::commands("Commands", records, what),
         ],
-    }
+    )
 }
 
 const FALLBACK: &str = "fallback";
@@ -243,14 +215,7 @@ fn saving(record: &Record) -> Option<f64> {
 fn summary(records: &[Record]) -> Table {
     let mut table = Table::new(
         "How often the closure decides, and what reduction saves",
-        &[
-            "Formulas",
-            "number",
-            "decided at once",
-            "fallback",
-            "closure ÷ automaton states",
-            "reduced ÷ full states",
-        ],
+        "Formulas | number | decided at once | fallback | closure ÷ automaton states | reduced ÷ full states",
     );
     for (name, sees, verdict) in [
         ("do not see stuttering, hold", "no", "holds"),
@@ -283,16 +248,7 @@ fn summary(records: &[Record]) -> Table {
 fn table(records: &[Record]) -> Table {
     let mut table = Table::new(
         "All formulas",
-        &[
-            "Formula",
-            "System",
-            "n",
-            "Sees stuttering",
-            "Verdict",
-            "Decided by",
-            "States, full",
-            "States, closure",
-        ],
+        "Formula | System | n | Sees stuttering | Verdict | Decided by | States, full | States, closure",
     );
     for record in records {
         table.rows.push(vec![
@@ -361,36 +317,33 @@ fn findings(records: &[Record]) -> Vec<Finding> {
         records.iter().filter(|record| record.text("verdict") == "holds" && is_decided(record)).collect();
     let saved = geometric_mean(held.iter().filter_map(|record| saving(record)));
     vec![
-        Finding {
-            claim: "A verdict through the closure is right, whether or not the formula sees stuttering."
-                .to_owned(),
-            published: "none: this is proved".to_owned(),
-            judgment: Judgment::of_cases(decided - wrong, decided),
-            evidence: format!("{} of {decided} verdicts are those of a full search.", decided - wrong),
-        },
-        Finding {
-            claim: "Formulas that do not see stuttering never need the fallback.".to_owned(),
-            published: "none: this is proved".to_owned(),
-            judgment: Judgment::of_cases(insensitive_decided, insensitive),
-            evidence: format!("{insensitive_decided} of {insensitive} were decided at once."),
-        },
-        Finding {
-            claim: "Formulas that see stuttering are often decided all the same.".to_owned(),
-            published: "none: “often”".to_owned(),
-            judgment: Judgment::of(
-                (!sensitive.is_empty()).then_some(2 * sensitive_decided >= sensitive.len()),
-            ),
-            evidence: format!(
+        Finding::new(
+            "A verdict through the closure is right, whether or not the formula sees stuttering.",
+            "none: this is proved",
+            Judgment::of_cases(decided - wrong, decided),
+            format!("{} of {decided} verdicts are those of a full search.", decided - wrong),
+        ),
+        Finding::new(
+            "Formulas that do not see stuttering never need the fallback.",
+            "none: this is proved",
+            Judgment::of_cases(insensitive_decided, insensitive),
+            format!("{insensitive_decided} of {insensitive} were decided at once."),
+        ),
+        Finding::new(
+            "Formulas that see stuttering are often decided all the same.",
+            "none: “often”",
+            Judgment::of((!sensitive.is_empty()).then_some(2 * sensitive_decided >= sensitive.len())),
+            format!(
                 "{sensitive_decided} of {} were decided at once; the fallback was needed {} times.",
                 sensitive.len(),
                 sensitive.len() - sensitive_decided
             ),
-        },
-        Finding {
-            claim: "With the closure, reduction can be used for all of them, and saves states.".to_owned(),
-            published: "none".to_owned(),
-            judgment: Judgment::of(saved.map(|saved| saved < 1.0)),
-            evidence: format!(
+        ),
+        Finding::new(
+            "With the closure, reduction can be used for all of them, and saves states.",
+            "none",
+            Judgment::of(saved.map(|saved| saved < 1.0)),
+            format!(
                 "Where formulas hold and the closure shows it, {} of the states on average (geometric mean \
                  of {} cases).",
                 saved.map_or("–".to_owned(), |saved| format!(
@@ -399,6 +352,6 @@ fn findings(records: &[Record]) -> Vec<Finding> {
                 )),
                 held.len()
             ),
-        },
+        ),
     ]
 }

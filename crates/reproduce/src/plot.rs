@@ -3,6 +3,8 @@
 
 use std::fmt::Write as _;
 
+use stubborn::base::text::escape_xml as escape;
+
 /// A plot.
 pub(crate) struct Plot {
     /// The name of its file, without `.svg`.
@@ -61,25 +63,7 @@ const LEGEND_LINE: f64 = 18.0;
 const N_STYLES: usize = 6;
 
 /// Colors for light ground, and for dark where that is preferred: distinct for people who are color-blind.
-const STYLE: &str = "\
-  .plot text { font-family: system-ui, \"Segoe UI\", \"DejaVu Sans\", sans-serif; fill: #1f2328 }
-  .plot .paper { fill: #ffffff }
-  .plot .axis { stroke: #57606a; fill: none }
-  .plot .grid { stroke: #d8dee4; fill: none }
-  .plot .diagonal { stroke: #57606a; stroke-dasharray: 2 3; fill: none }
-  .plot .s0 { --c: #0b5cad } .plot .s1 { --c: #c2410c } .plot .s2 { --c: #15803d }
-  .plot .s3 { --c: #9333ea } .plot .s4 { --c: #a16207 } .plot .s5 { --c: #be185d }
-  .plot .line { fill: none; stroke: var(--c); stroke-width: 2 }
-  .plot .mark { fill: none; stroke: var(--c); stroke-width: 1.6 }
-  @media (prefers-color-scheme: dark) {
-    .plot text { fill: #e6edf3 }
-    .plot .paper { fill: #0d1117 }
-    .plot .axis, .plot .diagonal { stroke: #9198a1 }
-    .plot .grid { stroke: #2a313c }
-    .plot .s0 { --c: #6cb6ff } .plot .s1 { --c: #ff9e64 } .plot .s2 { --c: #57d17a }
-    .plot .s3 { --c: #c297ff } .plot .s4 { --c: #e3b341 } .plot .s5 { --c: #ff7eb6 }
-  }
-";
+pub(crate) const STYLE: &str = include_str!("plot.css");
 
 /// The range of an axis and how it is divided.
 struct Scale {
@@ -240,11 +224,6 @@ impl Plot {
     }
 }
 
-/// The colors of plots that are part of a page.
-pub(crate) fn style() -> &'static str {
-    STYLE
-}
-
 fn write_series(svg: &mut String, index: usize, series: &Series, at: impl Fn(&(f64, f64)) -> (f64, f64)) {
     const DASHES: [&str; N_STYLES] = ["", "7 3", "2 3", "9 3 2 3", "4 2", "1 2"];
     let style = index % N_STYLES;
@@ -272,11 +251,6 @@ fn write_series(svg: &mut String, index: usize, series: &Series, at: impl Fn(&(f
         _ = writeln!(svg, "<path class=\"mark\" d=\"{path}\"/>");
     }
     svg.push_str("</g>\n");
-}
-
-/// A text inside XML or HTML.
-pub(crate) fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
 #[cfg(test)]

@@ -191,7 +191,7 @@ fn write_report(
             continue;
         }
         let section = work.paper.section(&records);
-        host.write(&format!("{}.md", work.paper.number()), &markdown::section(&section))?;
+        host.write(&format!("{}.md", work.paper.name()), &markdown::section(&section))?;
         for part in &section.parts {
             if let Part::Plot(plot) = part {
                 host.write(&format!("{}.svg", plot.file), &plot.to_svg(true))?;

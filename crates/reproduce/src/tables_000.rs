@@ -8,7 +8,10 @@ use crate::paper_000::{
 use crate::plot::{Axis, Plot, Series};
 
 pub(crate) fn section(records: &[Vec<Record>]) -> Section {
-    let [spaces, searches] = records else { return empty() };
+    let (spaces, searches): (&[Record], &[Record]) = match records {
+        [spaces, searches] => (spaces, searches),
+        _ => (&[], &[]),
+    };
     let mut parts = vec![Part::Table(space_table(spaces))];
     for system in &SYSTEMS {
         let of_system: Vec<&Record> =
@@ -16,50 +19,39 @@ pub(crate) fn section(records: &[Vec<Record>]) -> Section {
         parts.push(Part::Table(bucket_table(system, &of_system)));
         parts.push(Part::Plot(plot(system, &of_system)));
     }
-    let command = |record: &Record| {
-        (format!("{}, {}", record.text("search"), record.text("formula")), record.text("command").to_owned())
-    };
     for system in &SYSTEMS {
         let of_system = searches
             .iter()
             .filter(|record| record.text("system") == system.name && !record.text("command").is_empty());
-        parts.push(Part::Commands {
-            title: format!("Commands: {}", system.name),
-            commands: of_system.map(command).collect(),
-        });
+        parts.push(Part::commands(format!("Commands: {}", system.name), of_system, |record| {
+            format!("{}, {}", record.text("search"), record.text("formula"))
+        }));
     }
-    Section { findings: findings(spaces, searches), parts, ..empty() }
-}
-
-fn empty() -> Section {
-    Section {
-        title: "000 · Hansen, Penczek, Valmari: Stuttering-insensitive automata for on-the-fly detection of \
-                livelock properties (2002)"
-            .to_owned(),
-        introduction: vec![
+    Section::new(
+        "000 · Hansen, Penczek, Valmari: Stuttering-insensitive automata for on-the-fly detection of livelock \
+         properties (2002)",
+        &[
             "“Somebody does not stay in this state for ever” is checked about every process of three \
              systems, all of which are wrong, and the states are counted that are stored until a livelock \
              is found. The one-pass search watches with a testing automaton, the nested depth-first search \
              with a Büchi automaton with labels on states. Tables show how many of the experiments took at \
-             least so many states; the paper's figures are in parentheses."
-                .to_owned(),
+             least so many states; the paper's figures are in parentheses.",
             "The nested search of the paper (G to J) is that of Courcoubetis, Vardi, Wolper and Yannakakis \
              (1992). Stubborn has a later one, in which the inner search stops at any state on the path of \
              the outer one, not only where it began (Holzmann, Peled and Yannakakis 1996). Both are shown; \
              there are commands for the later one only. Where the paper's nested searches go far and ours \
              do not, the reason is thus not the algorithm, but the systems and the order of their steps, \
-             which the paper does not print. States of the older one are those of its outer search."
-                .to_owned(),
+             which the paper does not print. States of the older one are those of its outer search.",
         ],
-        findings: Vec::new(),
-        parts: Vec::new(),
-    }
+        findings(spaces, searches),
+        parts,
+    )
 }
 
 fn space_table(spaces: &[Record]) -> Table {
     let mut table = Table::new(
         "Systems",
-        &["System", "Size", "States", "States in the paper", "Transitions", "Seconds", "Remark"],
+        "System | Size | States | States in the paper | Transitions | Seconds | Remark",
     );
     for system in &SYSTEMS {
         let Some(record) = spaces.iter().find(|record| record.text("system") == system.name) else {
@@ -101,16 +93,8 @@ fn bucket_table(system: &System, records: &[&Record]) -> Table {
     let (number_of_table, published) = &system.table;
     let mut table = Table::new(
         format!("{number_of_table}: {}", system.name),
-        &[
-            "Search",
-            "what it is",
-            "≥\u{a0}10 000",
-            "≥\u{a0}1000",
-            "≥\u{a0}100",
-            "experiments",
-            "median states",
-            "most states",
-        ],
+        "Search | what it is | ≥\u{a0}10 000 | ≥\u{a0}1000 | ≥\u{a0}100 | experiments | median states | \
+         most states",
     );
     for search in &SEARCHES {
         let of_search = of_search(records, search.letter);
@@ -195,16 +179,16 @@ fn findings(spaces: &[Record], searches: &[Record]) -> Vec<Finding> {
             shown.push(format!("{} {}", system.name, number(states)));
         }
     }
-    findings.push(Finding {
-        claim: "The systems have 53 856, 59 048 and 49 153 states.".to_owned(),
-        published: "token ring 53 856, philosophers 59 048, Fischer's mutex 49 153".to_owned(),
-        judgment: Judgment::of_cases(n_equal, shown.len()),
-        evidence: format!(
+    findings.push(Finding::new(
+        "The systems have 53 856, 59 048 and 49 153 states.",
+        "token ring 53 856, philosophers 59 048, Fischer's mutex 49 153",
+        Judgment::of_cases(n_equal, shown.len()),
+        format!(
             "{}. Only the philosophers are evidence: the other two models are \
              not printed, and ours were made to come close.",
             shown.join(", ")
         ),
-    });
+    ));
     let mean_of = |system: &System, letters: &[&str]| {
         let wanted = searches.iter().filter(|record| {
             record.text("system") == system.name && letters.contains(&record.text("search"))
@@ -225,16 +209,17 @@ fn findings(spaces: &[Record], searches: &[Record]) -> Vec<Finding> {
                 ));
             }
         }
-        findings.push(Finding {
-            claim: claim.to_owned(),
-            published: match (published_share(fast), published_share(slow)) {
-                (Some(fast), Some(slow)) => {
-                    format!("1000 states or more in {fast} of the experiments, against {slow}")
-                }
-                _ => "none".to_owned(),
-            },
-            judgment: Judgment::of_cases(agree, shown.len()),
-            evidence: format!(
+        let published = match (published_share(fast), published_share(slow)) {
+            (Some(fast), Some(slow)) => {
+                format!("1000 states or more in {fast} of the experiments, against {slow}")
+            }
+            _ => "none".to_owned(),
+        };
+        findings.push(Finding::new(
+            claim,
+            published,
+            Judgment::of_cases(agree, shown.len()),
+            format!(
                 "1000 states or more in {} of the experiments, against {}. Mean states: {}. So in {agree} of \
                  {} systems.",
                 our_share(searches, fast),
@@ -242,7 +227,7 @@ fn findings(spaces: &[Record], searches: &[Record]) -> Vec<Finding> {
                 shown.join("; "),
                 shown.len()
             ),
-        });
+        ));
     };
     compare(
         "One pass (C to F) finds livelocks with fewer states than the nested search (G to J).",
@@ -267,22 +252,21 @@ fn findings(spaces: &[Record], searches: &[Record]) -> Vec<Finding> {
         .iter()
         .map(|(name, share)| format!("{name} {} %", number((share * 1000.0).round() / 10.0)))
         .collect();
-    findings.push(Finding {
-        claim: "One pass, breadth first, finds livelocks early (our measure: within a tenth of the states)."
-            .to_owned(),
-        published: "no experiment with C or D took 10 000 states".to_owned(),
-        judgment: Judgment::of_cases(early.iter().filter(|(_, share)| *share <= 0.1).count(), early.len()),
-        evidence: format!("Share of the states in the worst experiment: {}.", shown.join(", ")),
-    });
+    findings.push(Finding::new(
+        "One pass, breadth first, finds livelocks early (our measure: within a tenth of the states).",
+        "no experiment with C or D took 10 000 states",
+        Judgment::of_cases(early.iter().filter(|(_, share)| *share <= 0.1).count(), early.len()),
+        format!("Share of the states in the worst experiment: {}.", shown.join(", ")),
+    ));
     let most: Vec<&(&System, f64)> = most.iter().filter(|(system, _)| system.name != "token ring").collect();
     let agree = most.iter().filter(|(_, states)| *states < 1000.0).count();
     let shown: Vec<String> =
         most.iter().map(|(system, states)| format!("{}: at most {}", system.name, number(*states))).collect();
-    findings.push(Finding {
-        claim: "C and D never take 1000 states with philosophers and Fischer's mutex.".to_owned(),
-        published: "0 of 22 experiments, with each of C and D".to_owned(),
-        judgment: Judgment::of_cases(agree, most.len()),
-        evidence: format!("{}.", shown.join("; ")),
-    });
+    findings.push(Finding::new(
+        "C and D never take 1000 states with philosophers and Fischer's mutex.",
+        "0 of 22 experiments, with each of C and D",
+        Judgment::of_cases(agree, most.len()),
+        format!("{}.", shown.join("; ")),
+    ));
     findings
 }

@@ -19,39 +19,24 @@ pub(crate) fn section(records: &[Vec<Record>]) -> Section {
     }
     parts.push(Part::Table(supertrace_table(supertrace)));
     parts.push(Part::Plot(supertrace_plot(supertrace)));
-    let growth_command = |record: &Record| {
-        let what = ["family", "size", "way"].map(|column| record.text(column)).join(" ");
-        (what, record.text("command").to_owned())
-    };
-    let supertrace_command = |record: &Record| {
-        (
-            format!("{} bytes, {} hashes", record.text("bytes"), record.text("hashes")),
-            record.text("command").to_owned(),
-        )
-    };
-    parts.push(Part::Commands {
-        title: "Commands: growth".to_owned(),
-        commands: growth.iter().map(growth_command).collect(),
-    });
-    parts.push(Part::Commands {
-        title: "Commands: Supertrace".to_owned(),
-        commands: supertrace.iter().map(supertrace_command).collect(),
-    });
-    Section {
-        title: "001 · Valmari: On-the-fly verification with stubborn sets (1993)".to_owned(),
-        introduction: vec![
+    parts
+        .push(Part::commands("Commands: growth", growth, |record| record.joined(&["family", "size", "way"])));
+    parts.push(Part::commands("Commands: Supertrace", supertrace, |record| {
+        format!("{} bytes, {} hashes", record.text("bytes"), record.text("hashes"))
+    }));
+    Section::new(
+        "001 · Valmari: On-the-fly verification with stubborn sets (1993)",
+        &[
             "Families of systems with a growing number of processes: all states; the states that stubborn \
              sets keep for deadlocks (up to the first one, if there is one); the product with a tester that \
-             watches one or two processes; and that product with the stubborn sets that the tester guides."
-                .to_owned(),
+             watches one or two processes; and that product with the stubborn sets that the tester guides.",
             "The paper has no experiments, but mentions a token ring of n customers that goes from \
              9n·2^(n−2) to 5n states, and says that everything works with Supertrace, which keeps a few \
-             bits per state."
-                .to_owned(),
+             bits per state.",
         ],
-        findings: findings(growth, supertrace),
+        findings(growth, supertrace),
         parts,
-    }
+    )
 }
 
 /// The record of a family's size, explored in a way.
@@ -62,15 +47,7 @@ fn find<'r>(records: &[&'r Record], size: &str, way: &str) -> Option<&'r Record>
 fn growth_table(family: &Family, records: &[&Record]) -> Table {
     let mut table = Table::new(
         format!("{}, watched by the tester {}: states", family.name, family.tester),
-        &[
-            "n",
-            "all",
-            "for deadlocks",
-            "product",
-            "guided by the tester",
-            "product ÷ guided",
-            "verdict of the tester",
-        ],
+        "n | all | for deadlocks | product | guided by the tester | product ÷ guided | verdict of the tester",
     );
     let sizes = records.iter().filter(|record| record.text("way") == "all").map(|record| record.text("size"));
     for size in sizes {
@@ -121,7 +98,7 @@ fn supertrace_table(records: &[Record]) -> Table {
     let philosophers = records.first().map_or("", |record| record.text("philosophers"));
     let mut table = Table::new(
         format!("Supertrace: {philosophers} philosophers in little memory"),
-        &["Bytes", "Hashes", "States found", "Share", "Estimated share", "Deadlock found", "Seconds"],
+        "Bytes | Hashes | States found | Share | Estimated share | Deadlock found | Seconds",
     );
     let percent =
         |share: Option<f64>| share.map_or("–".to_owned(), |share| format!("{:.2} %", share * 100.0));
@@ -180,12 +157,12 @@ fn findings(growth: &[Record], supertrace: &[Record]) -> Vec<Finding> {
     let n_exact = all.iter().filter(|(n, states)| *states == 9.0 * n * 2f64.powf(n - 2.0)).count();
     let largest =
         all.last().map_or("–".to_owned(), |(n, states)| format!("{} for n = {n}", number(*states)));
-    let mut findings = vec![Finding {
-        claim: "The token ring has 9n·2^(n−2) states.".to_owned(),
-        published: "9n·2^(n−2)".to_owned(),
-        judgment: Judgment::of_cases(n_exact, all.len()),
-        evidence: format!("Exactly so for {n_exact} of {} sizes; {largest}.", all.len()),
-    }];
+    let mut findings = vec![Finding::new(
+        "The token ring has 9n·2^(n−2) states.",
+        "9n·2^(n−2)",
+        Judgment::of_cases(n_exact, all.len()),
+        format!("Exactly so for {n_exact} of {} sizes; {largest}.", all.len()),
+    )];
     let reduced = of_way("deadlocks");
     let per_customer: Vec<f64> = reduced.iter().map(|(n, states)| states / n).collect();
     let last = per_customer.last().copied();
@@ -201,17 +178,17 @@ fn findings(growth: &[Record], supertrace: &[Record]) -> Vec<Finding> {
         growth.iter().filter(|record| record.is(&[("family", "ring, livelock"), ("way", "tester")]));
     let livelock =
         livelock.filter_map(|record| Some(record.number("states")? / record.number("size")?)).next_back();
-    findings.push(Finding {
-        claim: "Stubborn sets leave about 5n of them.".to_owned(),
-        published: "5n, with stubborn sets that are not made on the fly".to_owned(),
+    findings.push(Finding::new(
+        "Stubborn sets leave about 5n of them.",
+        "5n, with stubborn sets that are not made on the fly",
         judgment,
-        evidence: format!(
+        format!(
             "Linear, with {} states per customer for the largest ring, and {} where a tester looks for a \
              livelock. The ring behind the figure 5n is not printed; ours has the same number of states.",
             number_or_dash(last),
             number_or_dash(livelock)
         ),
-    });
+    ));
     let pairs: Vec<(f64, f64)> = growth
         .iter()
         .filter(|record| record.text("way") == "tester" && record.text("verdict") == "holds")
@@ -228,27 +205,27 @@ fn findings(growth: &[Record], supertrace: &[Record]) -> Vec<Finding> {
         .collect();
     let agree = pairs.iter().filter(|(guided, product)| guided <= product).count();
     let most = pairs.iter().map(|(guided, product)| product / guided.max(1.0)).reduce(f64::max);
-    findings.push(Finding {
-        claim: "Stubborn sets guided by a tester make the product smaller, and never larger.".to_owned(),
-        published: "none: this is proved, not measured".to_owned(),
-        judgment: Judgment::of_cases(agree, pairs.len()),
-        evidence: format!(
+    findings.push(Finding::new(
+        "Stubborn sets guided by a tester make the product smaller, and never larger.",
+        "none: this is proved, not measured",
+        Judgment::of_cases(agree, pairs.len()),
+        format!(
             "In {agree} of {} cases where the tester finds nothing; at best {} times as small.",
             pairs.len(),
             number_or_dash(most.map(f64::round))
         ),
-    });
+    ));
     let largest = |hashes: &str| supertrace.iter().rfind(|record| record.text("hashes") == hashes);
     let shares: Vec<f64> = ["1", "3"].iter().filter_map(|hashes| largest(hashes)?.number("share")).collect();
     let agree = shares.iter().filter(|share| **share > 0.98).count();
-    findings.push(Finding {
-        claim: "Supertrace finds nearly everything in a few bytes per state, and never too much.".to_owned(),
-        published: "none".to_owned(),
-        judgment: Judgment::of_cases(agree, shares.len()),
-        evidence: format!(
+    findings.push(Finding::new(
+        "Supertrace finds nearly everything in a few bytes per state, and never too much.",
+        "none",
+        Judgment::of_cases(agree, shares.len()),
+        format!(
             "With the largest array: {} of the states.",
             shares.iter().map(|share| format!("{:.2} %", share * 100.0)).collect::<Vec<_>>().join(" and ")
         ),
-    });
+    ));
     findings
 }

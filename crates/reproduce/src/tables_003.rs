@@ -7,7 +7,7 @@ use crate::lab::Record;
 use crate::nets::Family;
 use crate::paper_003::{CLASSES, OBSERVERS};
 use crate::plot::{Axis, Plot, Series};
-use crate::published_003::{AVERAGES, Averages, MAPK_PRODUCTS, Three, find};
+use crate::published_003::{Averages, MAPK_PRODUCTS, Three, averages, find};
 
 const VERDICTS: [(&str, &str); 2] =
     [("holds", "formulas that hold"), ("violated", "formulas that are violated")];
@@ -29,50 +29,35 @@ pub(crate) fn section(records: &[Vec<Record>]) -> Section {
         }
     }
     parts.push(Part::Table(case_table(cases)));
-    parts.push(Part::Plot(scatter(&kept, "tgta", "ta", "003-tgta-ta", "Figure 7, left: TGTA against TA")));
-    parts.push(Part::Plot(scatter(
-        &kept,
-        "tgta",
-        "tgba",
-        "003-tgta-tgba",
-        "Figure 7, right: TGTA against TGBA",
-    )));
-    parts.push(Part::Plot(scatter(
-        &kept,
-        "tgta, reduced",
-        "tgta",
-        "003-reduced",
-        "TGTA with stubborn sets against TGTA",
-    )));
-    let case_command = |record: &Record| {
-        let what = ["net", "size", "formula", "observer"].map(|column| record.text(column)).join(" ");
-        (what, record.text("command").to_owned())
-    };
-    let formula_command = |record: &&Record| {
-        let what = ["net", "size", "class", "observer"].map(|column| record.text(column)).join(" ");
-        (format!("{what}, formula {}", record.text("seed")), record.text("command").to_owned())
-    };
-    parts.push(Part::Commands {
-        title: "Commands: case studies".to_owned(),
-        commands: cases.iter().map(case_command).collect(),
-    });
-    parts.push(Part::Commands {
-        title:
-            "Commands: random formulas (`explore` with the same --ltl and --observer counts the full product)"
-                .to_owned(),
-        commands: kept.iter().map(formula_command).collect(),
-    });
-    Section {
-        title: "003 · Ben Salem, Duret-Lutz, Kordon: Model checking using generalized testing automata \
-         (2012)"
-            .to_owned(),
-        introduction: vec![
+    for (y, x, file, title) in [
+        ("tgta", "ta", "003-tgta-ta", "Figure 7, left: TGTA against TA"),
+        ("tgta", "tgba", "003-tgta-tgba", "Figure 7, right: TGTA against TGBA"),
+        ("tgta, reduced", "tgta", "003-reduced", "TGTA with stubborn sets against TGTA"),
+    ] {
+        parts.push(Part::Plot(scatter(&kept, y, x, file, title)));
+    }
+    parts.push(Part::commands("Commands: case studies", cases, |record| {
+        record.joined(&["net", "size", "formula", "observer"])
+    }));
+    parts.push(Part::commands(
+        "Commands: random formulas (`explore` with the same --ltl and --observer counts the full product)",
+        kept.iter().copied(),
+        |record| {
+            format!(
+                "{}, formula {}",
+                record.joined(&["net", "size", "class", "observer"]),
+                record.text("seed")
+            )
+        },
+    ));
+    Section::new(
+        "003 · Ben Salem, Duret-Lutz, Kordon: Model checking using generalized testing automata (2012)",
+        &[
             "Nets from the literature, with random formulas without “next” (RND) and with random formulas \
              under a hypothesis of weak fairness (WFair). Formulas count for which TGBA, TA and TGTA all \
              explore enough states, until there are enough that hold and enough that are violated. Shown \
-             are the automaton of the negated formula, the full product, and what the search explores."
-                .to_owned(),
-            format!(
+             are the automaton of the negated formula, the full product, and what the search explores.",
+            &format!(
                 "Enough are more than {} states (2000 in the paper), and {} formulas of each kind (100 in \
                  the paper); searches give up after {} states.",
                 limit("min states"),
@@ -81,28 +66,18 @@ pub(crate) fn section(records: &[Vec<Record>]) -> Section {
             ),
             "The paper's nets are larger than ours unless --full was asked for, so ratios to TGBA are \
              compared, with the paper's in parentheses. The rows “reduced” are the same searches with \
-             stubborn sets."
-                .to_owned(),
+             stubborn sets.",
         ],
-        findings: findings(&kept, cases),
+        findings(&kept, cases),
         parts,
-    }
+    )
 }
 
 fn tried_table(all: &[Record]) -> Table {
     let mut table = Table::new(
         "Nets, and how many formulas were tried",
-        &[
-            "Net",
-            "scale",
-            "formulas",
-            "kept, hold",
-            "kept, violated",
-            "too few states",
-            "too many states",
-            "too large",
-            "not needed",
-        ],
+        "Net | scale | formulas | kept, hold | kept, violated | too few states | too many states | too large | \
+         not needed",
     );
     for family in Family::ALL {
         for class in CLASSES {
@@ -154,22 +129,12 @@ fn average(records: &[&Record], column: &str) -> Option<f64> {
 fn averages_table(kept: &[&Record], class: &str, verdict: &str, what: &str) -> Table {
     let mut table = Table::new(
         format!("{class}, {what}: averages per net"),
-        &[
-            "Net",
-            "observer",
-            "formulas",
-            "automaton states",
-            "automaton transitions",
-            "full states",
-            "÷ TGBA (paper)",
-            "explored states",
-            "explored transitions",
-            "÷ TGBA (paper)",
-            "seconds",
-        ],
+        "Net | observer | formulas | automaton states | automaton transitions | full states | ÷ TGBA (paper) | \
+         explored states | explored transitions | ÷ TGBA (paper) | seconds",
     );
     for family in Family::ALL {
         let published = find(family.name(), class, verdict);
+        let published = published.as_ref();
         let base = of_group(kept, family.name(), class, verdict, "tgba");
         for (observer, ..) in OBSERVERS {
             let records = of_group(kept, family.name(), class, verdict, observer);
@@ -213,17 +178,8 @@ fn averages_table(kept: &[&Record], class: &str, verdict: &str, what: &str) -> T
 fn case_table(cases: &[Record]) -> Table {
     let mut table = Table::new(
         "Case studies: Φ2 about MAPK and Φ1 about PolyORB",
-        &[
-            "Net",
-            "scale",
-            "formula",
-            "observer",
-            "verdict",
-            "full states (paper)",
-            "full transitions (paper)",
-            "explored transitions",
-            "seconds",
-        ],
+        "Net | scale | formula | observer | verdict | full states (paper) | full transitions (paper) | \
+         explored transitions | seconds",
     );
     for record in cases {
         let is_mapk = record.is(&[("net", "MAPK"), ("size", "8")]);
@@ -232,17 +188,16 @@ fn case_table(cases: &[Record]) -> Table {
             let ours = number_or_dash(record.number(column));
             theirs.map_or(ours.clone(), |theirs| format!("{ours} ({})", number(theirs as f64)))
         };
-        table.rows.push(vec![
-            record.text("net").to_owned(),
-            record.text("size").to_owned(),
-            record.text("formula").to_owned(),
-            record.text("observer").to_owned(),
-            record.text("verdict").to_owned(),
+        let mut row = ["net", "size", "formula", "observer", "verdict"]
+            .map(|name| record.text(name).to_owned())
+            .to_vec();
+        row.extend([
             shown("full states", published.map(|its| its.1)),
             shown("full transitions", published.map(|its| its.2)),
             number_or_dash(record.number("transitions")),
             record.text("seconds").to_owned(),
         ]);
+        table.rows.push(row);
     }
     table.with_note(
         "The paper's TA and TGTA are made as our lazy ones are; our explicit ones are reduced further. Its \
@@ -317,8 +272,8 @@ fn compare(
 /// The geometric mean, over the groups of formulas that the paper shows, of one of its three averages
 /// divided by another.
 fn published(of: fn(&Averages) -> Three, verdict: &str, one: usize, other: usize) -> Option<f64> {
-    let groups = AVERAGES.iter().filter(|group| group.verdict == verdict);
-    geometric_mean(groups.filter_map(|group| Some(of(group)[one]? / of(group)[other]?)))
+    let groups = averages().filter(|group| group.verdict == verdict);
+    geometric_mean(groups.filter_map(|group| Some(of(&group)[one]? / of(&group)[other]?)))
 }
 
 fn findings(kept: &[&Record], cases: &[Record]) -> Vec<Finding> {
@@ -338,16 +293,16 @@ fn findings(kept: &[&Record], cases: &[Record]) -> Vec<Finding> {
     };
     let (agree, groups, means) = both("full states", "ta", "tgba");
     let (larger, _, automata) = both("automaton states", "tgba", "ta");
-    findings.push(Finding {
-        claim: "TA are larger automata than TGBA, but their products are smaller on average.".to_owned(),
-        published: format!(
-            "products with TA have {} of the states of those with TGBA where formulas hold, {} where they are \
-             violated",
+    findings.push(Finding::new(
+        "TA are larger automata than TGBA, but their products are smaller on average.",
+        format!(
+            "products with TA have {} of the states of those with TGBA where formulas hold, {} where \
+             they are violated",
             ratio(published(|of| of.full_states, "holds", 1, 0)),
             ratio(published(|of| of.full_states, "violated", 1, 0))
         ),
-        judgment: judge(agree, groups, &means),
-        evidence: format!(
+        judge(agree, groups, &means),
+        format!(
             "TGBA have {} of the TA's states where formulas hold and {} where they are violated (smaller on \
              average in {larger} of {groups} groups); the full product with the TA has {} and {} of the \
              states of that with the TGBA, and is at most as large on average in {agree} of {groups} groups.",
@@ -356,47 +311,47 @@ fn findings(kept: &[&Record], cases: &[Record]) -> Vec<Finding> {
             ratio(means[0]),
             ratio(means[1])
         ),
-    });
+    ));
     let (to_tgba, groups, mean_tgba) = compare(kept, "holds", "transitions", "tgta", "tgba");
     let (to_ta, _, mean_ta) = compare(kept, "holds", "transitions", "tgta", "ta");
-    findings.push(Finding {
-        claim: "Where formulas hold, TGTA explore least.".to_owned(),
-        published: format!(
+    findings.push(Finding::new(
+        "Where formulas hold, TGTA explore least.",
+        format!(
             "{} of the transitions of TGBA, {} of those of TA",
             ratio(published(|of| of.transitions, "holds", 2, 0)),
             ratio(published(|of| of.transitions, "holds", 2, 1))
         ),
-        judgment: judge(to_tgba.min(to_ta), groups, &[mean_tgba, mean_ta]),
-        evidence: format!(
+        judge(to_tgba.min(to_ta), groups, &[mean_tgba, mean_ta]),
+        format!(
             "{} of the transitions of TGBA and {} of those of TA (geometric means); on average not more \
              than TGBA in {to_tgba} and not more than TA in {to_ta} of {groups} groups.",
             ratio(mean_tgba),
             ratio(mean_ta)
         ),
-    });
+    ));
     let (agree, groups, mean) = compare(kept, "violated", "transitions", "ta", "tgba");
-    findings.push(Finding {
-        claim: "Where formulas are violated, TA explore less than TGBA on average.".to_owned(),
-        published: format!("{} of the transitions", ratio(published(|of| of.transitions, "violated", 1, 0))),
-        judgment: judge(agree, groups, &[mean]),
-        evidence: format!(
+    findings.push(Finding::new(
+        "Where formulas are violated, TA explore less than TGBA on average.",
+        format!("{} of the transitions", ratio(published(|of| of.transitions, "violated", 1, 0))),
+        judge(agree, groups, &[mean]),
+        format!(
             "{} of the transitions (geometric mean); at most as many on average in {agree} of {groups} \
              groups.",
             ratio(mean)
         ),
-    });
+    ));
     let (agree, groups, means) = both("transitions", "tgba", "ba");
-    findings.push(Finding {
-        claim: "BA are always outperformed by TGBA.".to_owned(),
-        published: "said in the text, without figures".to_owned(),
-        judgment: Judgment::of_cases(agree, groups),
-        evidence: format!(
+    findings.push(Finding::new(
+        "BA are always outperformed by TGBA.",
+        "said in the text, without figures",
+        Judgment::of_cases(agree, groups),
+        format!(
             "TGBA explore at most as many transitions on average in {agree} of {groups} groups: {} of them \
              where formulas hold, {} where they are violated.",
             ratio(means[0]),
             ratio(means[1])
         ),
-    });
+    ));
     let products = MAPK_PRODUCTS.iter().filter_map(|(observer, states, transitions)| {
         let record = cases
             .iter()
@@ -409,34 +364,27 @@ fn findings(kept: &[&Record], cases: &[Record]) -> Vec<Finding> {
     });
     let products: Vec<(bool, String)> = products.collect();
     let shown: Vec<&str> = products.iter().map(|product| product.1.as_str()).collect();
-    findings.push(Finding {
-        claim: "The products of MAPK 8 with ¬Φ2 have 46 494 states and 302 350 transitions (TGBA), 33 376 \
-         and 289 235 (TA and TGTA)."
-            .to_owned(),
-        published: "46 494 / 302 350 (TGBA); 33 376 / 289 235 (TA and TGTA)".to_owned(),
-        judgment: Judgment::of_cases(products.iter().filter(|product| product.0).count(), products.len()),
-        evidence: if shown.is_empty() {
+    findings.push(Finding::new(
+        "The products of MAPK 8 with ¬Φ2 have 46 494 states and 302 350 transitions (TGBA), 33 376 \
+         and 289 235 (TA and TGTA).",
+        "46 494 / 302 350 (TGBA); 33 376 / 289 235 (TA and TGTA)",
+        Judgment::of_cases(products.iter().filter(|product| product.0).count(), products.len()),
+        if shown.is_empty() {
             "Not computed at this scale.".to_owned()
         } else {
-            format!(
-                "{}.",
-                shown.join(
-                    "; \
-         "
-                )
-            )
+            format!("{}.", shown.join("; "))
         },
-    });
+    ));
     let (agree, groups, means) = both("states", "tgta, reduced", "tgta");
-    findings.push(Finding {
-        claim: "Beyond the paper: stubborn sets make TGTA products smaller still.".to_owned(),
-        published: "none".to_owned(),
-        judgment: judge(agree, groups, &means),
-        evidence: format!(
+    findings.push(Finding::new(
+        "Beyond the paper: stubborn sets make TGTA products smaller still.",
+        "none",
+        judge(agree, groups, &means),
+        format!(
             "{} of the states where formulas hold, {} where they are violated (geometric means).",
             ratio(means[0]),
             ratio(means[1])
         ),
-    });
+    ));
     findings
 }
