@@ -5,15 +5,12 @@
 
 #![allow(clippy::print_stdout)] // Printing is what a benchmark is for.
 
-use automata::Effort;
-use automata::stutter::Proof;
 use base::Budget;
 use check::decide::{Claim, Decision, Settings};
 use check::fairness::Constraint;
 use check::method::{Method, ObserverKind, SearchKind};
-use language::Model as _;
 use model::{ActionId, ActionSystem};
-use stubborn_benches::{fastest, model};
+use stubborn_benches::{fastest, for_each_claim};
 
 /// Searches are given up beyond this many states.
 const MAX_STATES: u64 = 2_000_000;
@@ -50,29 +47,18 @@ fn show((seconds, decision): &(f64, Decision)) -> String {
 
 /// What fairness costs where the property holds without it.
 fn cost(file: &str, processes: &str, constants: &[(&str, i64)], formula: &str) {
-    let mut model = model(file, constants);
-    let source = base::SourceId::new(0);
-    let parsed = ltl::parse(&mut model.formulas, formula, source, 0).expect("a good formula");
-    let negation = model.formulas.not(parsed.formula);
-    let tgba = automata::translate(&mut model.formulas, negation, Effort::High, &mut Budget::unlimited())
-        .expect("a small automaton");
-    let mut propositions = Vec::new();
-    for prop in model.formulas.propositions(parsed.formula) {
-        let text = model.formulas.text(prop).to_owned();
-        let expr = model.resolve(&text, source, 0).expect("a good proposition");
-        propositions.push((prop, model.parts().0.add_proposition(text, expr)));
-    }
-    let mut claim = Claim::new(tgba, propositions, Proof::of_next_free(&model.formulas, parsed.formula));
-    let none = decide(&mut claim, &model.system, &Settings::default());
-    let mut line = format!("{file} {constants:?} {formula}: none {}", show(&none));
-    for strong in [false, true] {
-        let constraints = constraints(&model.system, processes, strong);
-        let settings = Settings { fairness: &constraints, ..Settings::default() };
-        let fair = decide(&mut claim, &model.system, &settings);
-        let kind = if strong { "strong" } else { "weak" };
-        line += &format!("; {kind} {:.2} times", fair.0 / none.0);
-    }
-    println!("{line}");
+    for_each_claim(&format!("models/{file}"), constants, [formula].into_iter(), |_, system, new_claim| {
+        let mut claim = new_claim();
+        let none = decide(&mut claim, system, &Settings::default());
+        let mut line = format!("{file} {constants:?} {formula}: none {}", show(&none));
+        for (strong, kind) in [(false, "weak"), (true, "strong")] {
+            let constraints = constraints(system, processes, strong);
+            let settings = Settings { fairness: &constraints, ..Settings::default() };
+            let fair = decide(&mut claim, system, &settings);
+            line += &format!("; {kind} {:.2} times", fair.0 / none.0);
+        }
+        println!("{line}");
+    });
 }
 
 fn main() {

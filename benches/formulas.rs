@@ -14,17 +14,14 @@
 //! it is left out where the best method is named.
 #![allow(clippy::print_stdout)] // Printing is what a benchmark is for.
 
-use automata::stutter::Proof;
-use automata::{Effort, translate};
 use base::Budget;
 use check::decide::{Claim, Settings};
 use check::method::{Method, ObserverKind, SearchKind};
 use check::reduction::Method as Reduction;
 use check::search::ProductStop;
-use language::{Model as _, PropertyKind};
 use model::ActionSystem;
-use stubborn_benches::families::{Class, FAMILIES, Family, Source};
-use stubborn_benches::{fastest, load, text};
+use stubborn_benches::families::{Class, FAMILIES, Family};
+use stubborn_benches::{fastest, for_each_claim};
 
 /// No search stores more states.
 const MAX_STATES: u64 = 2_000_000;
@@ -102,9 +99,9 @@ fn main() {
     let shows_rows = std::env::args().any(|argument| argument == "--rows");
     let mut rows = Vec::new();
     let mut n_different = 0;
-    for family in &FAMILIES {
-        let sizes = if quick { &family.sizes[..1] } else { family.sizes };
-        let larger = if quick { &[] } else { family.larger };
+    for family in &*FAMILIES {
+        let sizes = if quick { &family.sizes[..1] } else { &family.sizes };
+        let larger = if quick { &[] } else { &family.larger[..] };
         let all = sizes.iter().map(|size| (false, size)).chain(larger.iter().map(|size| (true, size)));
         for (is_larger, constants) in all {
             for row in rows_of(family, constants, is_larger) {
@@ -144,38 +141,16 @@ fn main() {
 
 /// All formulas about one system.
 fn rows_of(family: &'static Family, constants: &[(&str, i64)], is_larger: bool) -> Vec<Row> {
-    let mut source = match family.source {
-        Source::File(name) => text(name),
-        Source::Text(text) => text.to_owned(),
-    };
-    for (index, (_, formula)) in family.formulas.iter().enumerate() {
-        source += &format!("\nltl row_{index} = {formula};");
-    }
-    let mut model = load(family.name, source, constants);
     let mut rows = Vec::new();
-    for (index, &(class, formula)) in family.formulas.iter().enumerate() {
-        let name = format!("row_{index}");
-        let property = model.properties.iter().find(|property| property.name == name);
-        let Some(PropertyKind::Ltl(ltl)) = property.map(|property| property.kind.clone()) else {
-            panic!("{} has no formula {formula}", family.name);
-        };
-        let proof = Proof::of_next_free(&model.formulas, ltl.formula);
-        assert!(proof.is_some(), "all methods may be used");
-        let negated = model.formulas.not(ltl.formula);
-        let tgba = translate(&mut model.formulas, negated, Effort::High, &mut Budget::unlimited())
-            .expect("a small automaton");
-        let propositions: Vec<_> = ltl
-            .propositions
-            .iter()
-            .map(|&(prop, expr)| (prop, model.parts().0.add_proposition("p", expr)))
-            .collect();
-        let new_claim = || Claim::new(tgba.clone(), propositions.clone(), proof);
+    let formulas = family.formulas.iter().map(|(_, formula)| *formula);
+    for_each_claim(family.model, constants, formulas, |index, system, new_claim| {
+        let (class, formula) = family.formulas[index];
         let cells: Vec<Option<Cell>> =
-            METHODS.iter().map(|(_, method)| measure(&model.system, new_claim, *method)).collect();
+            METHODS.iter().map(|(_, method)| measure(system, new_claim, *method)).collect();
         let holds = cells.iter().flatten().find_map(|cell| cell.holds).expect("some method ends");
         let name = format!("{} {constants:?} {formula}", family.name);
         rows.push(Row { family, is_larger, class, name, holds, cells });
-    }
+    });
     rows
 }
 
@@ -247,7 +222,7 @@ fn table(title: &str, rows: &[Row], measure: Measure, is_wanted: impl Fn(&Row) -
     print!("{:<18}{:>5}", "", "rows");
     METHODS[1..].iter().for_each(|(name, _)| print!("{name:>14}"));
     println!("  best");
-    for family in &FAMILIES {
+    for family in &*FAMILIES {
         line(family.name, &rows, measure, |row| std::ptr::eq(row.family, family));
     }
     for class in Class::ALL {

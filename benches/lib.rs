@@ -10,7 +10,11 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::Instant;
 
+use automata::stutter::Proof;
+use automata::{Effort, translate};
 use base::{Budget, SourceMap};
+use check::decide::Claim;
+use language::{Model as _, PropertyKind};
 use model::ActionSystem;
 
 /// A model of the `models` folder, with constants replaced.
@@ -18,25 +22,15 @@ use model::ActionSystem;
 /// # Panics
 /// If the model cannot be loaded.
 pub fn model(name: &str, constants: &[(&str, i64)]) -> process::Model {
-    load(name, text(name), constants)
+    load(&format!("models/{name}"), "", constants)
 }
 
-/// The text of a model of the `models` folder.
-///
-/// # Panics
-/// If there is no such model.
-pub fn text(name: &str) -> String {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../models").join(name);
-    std::fs::read_to_string(path).expect("the model exists and is text")
-}
-
-/// The model that a text describes, with constants replaced.
-///
-/// # Panics
-/// If the model cannot be loaded.
-pub fn load(name: &str, text: String, constants: &[(&str, i64)]) -> process::Model {
+/// The model in a file of the project, with something added to its text and constants replaced.
+fn load(file: &str, added: &str, constants: &[(&str, i64)]) -> process::Model {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(file);
+    let text = std::fs::read_to_string(path).expect("the model exists and is text") + added;
     let mut sources = SourceMap::new();
-    let source = sources.add(name, text.into_bytes()).expect("the model is text");
+    let source = sources.add(file, text.into_bytes()).expect("the model is text");
     let constants = constants.iter().map(|&(name, value)| (name.to_owned(), value)).collect();
     let options = process::Options { constants, ..process::Options::default() };
     let no_files = &mut |name: &str| Err(format!("no file `{name}`"));
@@ -47,6 +41,39 @@ pub fn load(name: &str, text: String, constants: &[(&str, i64)]) -> process::Mod
 /// The system of a model.
 pub fn system(name: &str, constants: &[(&str, i64)]) -> ActionSystem {
     Arc::unwrap_or_clone(model(name, constants).system)
+}
+
+/// Goes through formulas about the model in a file: the system, and a claim as often as it is wanted.
+///
+/// # Panics
+/// If the model cannot be loaded, or a formula is not one.
+pub fn for_each_claim<'f>(
+    file: &str,
+    constants: &[(&str, i64)],
+    formulas: impl Iterator<Item = &'f str>,
+    mut visit: impl FnMut(usize, &ActionSystem, &dyn Fn() -> Claim),
+) {
+    let rows: Vec<String> =
+        formulas.enumerate().map(|(index, formula)| format!("\nltl row_{index} = {formula};")).collect();
+    let mut model = load(file, &rows.concat(), constants);
+    for index in 0..rows.len() {
+        let name = format!("row_{index}");
+        let property = model.properties.iter().find(|property| property.name == name);
+        let Some(PropertyKind::Ltl(ltl)) = property.map(|property| property.kind.clone()) else {
+            panic!("{file} has no formula {name}");
+        };
+        let proof = Proof::of_next_free(&model.formulas, ltl.formula);
+        assert!(proof.is_some(), "all methods may be used");
+        let negated = model.formulas.not(ltl.formula);
+        let tgba = translate(&mut model.formulas, negated, Effort::High, &mut Budget::unlimited())
+            .expect("a small automaton");
+        let propositions: Vec<_> = ltl
+            .propositions
+            .iter()
+            .map(|&(prop, expr)| (prop, model.parts().0.add_proposition("p", expr)))
+            .collect();
+        visit(index, &model.system, &|| Claim::new(tgba.clone(), propositions.clone(), proof));
+    }
 }
 
 /// The least number of seconds of some runs, and the result of the last.

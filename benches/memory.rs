@@ -13,17 +13,14 @@
 
 use std::time::Instant;
 
-use automata::stutter::Proof;
-use automata::{Effort, translate};
 use base::Budget;
 use check::decide::{Claim, Settings};
 use check::method::{Method, ObserverKind, SearchKind};
 use check::reduction::Method as Reduction;
-use language::{Model as _, PropertyKind};
 use model::{ActionSystem, System as _};
 use peak_alloc::PeakAlloc;
-use stubborn_benches::families::{FAMILIES, Family, Source};
-use stubborn_benches::{load, text};
+use stubborn_benches::families::FAMILIES;
+use stubborn_benches::for_each_claim;
 
 #[global_allocator]
 static HEAP: PeakAlloc = PeakAlloc;
@@ -61,18 +58,23 @@ fn main() {
     print!("{:<18}", "largest overhead");
     METHODS.iter().for_each(|(name, _)| print!("{name:>14}"));
     println!();
-    for family in &FAMILIES {
-        let sizes = if quick { family.sizes } else { family.larger };
+    for family in &*FAMILIES {
+        let sizes = if quick { &family.sizes } else { &family.larger };
         let mut largest = [0.0f64; METHODS.len()];
         for constants in sizes {
-            for_each_cell(family, constants, |formula, index, cell| {
-                if shows_rows {
-                    print_row(&format!("{} {constants:?} {formula}", family.name), METHODS[index].0, &cell);
-                }
-                if cell.states >= MIN_STATES {
-                    largest[index] = largest[index].max(cell.overhead);
-                    sums[index].0 += cell.overhead;
-                    sums[index].1 += 1;
+            let formulas = family.formulas.iter().map(|(_, formula)| *formula);
+            for_each_claim(family.model, constants, formulas, |row, system, new_claim| {
+                let name = format!("{} {constants:?} {}", family.name, family.formulas[row].1);
+                for (index, (method_name, method)) in METHODS.iter().enumerate() {
+                    let Some(cell) = measure(system, &mut new_claim(), *method) else { continue };
+                    if shows_rows {
+                        print_row(&name, method_name, &cell);
+                    }
+                    if cell.states >= MIN_STATES {
+                        largest[index] = largest[index].max(cell.overhead);
+                        sums[index].0 += cell.overhead;
+                        sums[index].1 += 1;
+                    }
                 }
             });
         }
@@ -81,40 +83,6 @@ fn main() {
     }
     print_line("- largest", &worst);
     print_line("- mean", &sums.map(|(sum, n)| sum / n.max(1) as f64));
-}
-
-/// Runs all methods on all formulas about one system.
-fn for_each_cell(family: &Family, constants: &[(&str, i64)], mut show: impl FnMut(&str, usize, Cell)) {
-    let mut source = match family.source {
-        Source::File(name) => text(name),
-        Source::Text(text) => text.to_owned(),
-    };
-    for (index, (_, formula)) in family.formulas.iter().enumerate() {
-        source += &format!("\nltl row_{index} = {formula};");
-    }
-    let mut model = load(family.name, source, constants);
-    for (index, &(_, formula)) in family.formulas.iter().enumerate() {
-        let name = format!("row_{index}");
-        let property = model.properties.iter().find(|property| property.name == name);
-        let Some(PropertyKind::Ltl(ltl)) = property.map(|property| property.kind.clone()) else {
-            panic!("{} has no formula {formula}", family.name);
-        };
-        let proof = Proof::of_next_free(&model.formulas, ltl.formula);
-        let negated = model.formulas.not(ltl.formula);
-        let tgba = translate(&mut model.formulas, negated, Effort::High, &mut Budget::unlimited())
-            .expect("a small automaton");
-        let propositions: Vec<_> = ltl
-            .propositions
-            .iter()
-            .map(|&(prop, expr)| (prop, model.parts().0.add_proposition("p", expr)))
-            .collect();
-        for (index, (_, method)) in METHODS.iter().enumerate() {
-            let mut claim = Claim::new(tgba.clone(), propositions.clone(), proof);
-            if let Some(cell) = measure(&model.system, &mut claim, *method) {
-                show(formula, index, cell);
-            }
-        }
-    }
 }
 
 /// One search, if it is allowed.
