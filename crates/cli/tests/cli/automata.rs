@@ -2,18 +2,16 @@
 
 use std::fs;
 
-use crate::{Finished, stubborn};
+use crate::{Finished, run_with};
 
 fn translate(formula: &str, options: &[&str]) -> String {
-    let output =
-        stubborn().arg("translate").arg(formula).args(options).output().expect("the command can be run");
-    let finished = Finished::from(output);
+    let finished = run_with(["translate", formula].into_iter().chain(options.iter().copied()));
     assert_eq!(finished.code, 0, "{}", finished.stderr);
     finished.stdout
 }
 
 fn automaton(arguments: &[&str]) -> Finished {
-    Finished::from(stubborn().arg("automaton").args(arguments).output().expect("the command can be run"))
+    run_with(["automaton"].into_iter().chain(arguments.iter().copied()))
 }
 
 #[test]
@@ -34,7 +32,7 @@ fn what_is_translated_can_be_read_and_compared() {
     let answer = automaton(&[&path("tgba"), "--accepts", "a; cycle{!b}"]);
     assert_eq!((answer.code, answer.stdout.as_str()), (1, "accepts: no\n"));
     let answer = automaton(&[&path("tgba"), "--stutter-invariant", "--empty", "--json"]);
-    let document: serde_json::Value = serde_json::from_str(&answer.stdout).expect("one JSON document");
+    let document = answer.json();
     assert_eq!((answer.code, &document["answers"][1]["answer"]), (1, &serde_json::json!(true)));
     let answer =
         automaton(&[&path("tgba"), &path("other"), "--product", "--complement", "--to", "ba", "--stats"]);
@@ -104,11 +102,9 @@ fn claims_give_the_answers_of_formulas() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = folder.path().join("claim").display().to_string();
     let check = |options: &[&str]| {
-        let output =
-            stubborn().args(["check", "models/dining.proc", "-D", "N=3", "--json"]).args(options).output();
-        let finished = Finished::from(output.expect("the command can be run"));
-        let document: serde_json::Value = serde_json::from_str(&finished.stdout).expect("one JSON document");
-        (finished.code, document["results"][0]["verdict"].clone())
+        let fixed = ["check", "models/dining.proc", "-D", "N=3", "--json"].into_iter();
+        let finished = run_with(fixed.chain(options.iter().copied()));
+        (finished.code, finished.result()["verdict"].clone())
     };
     for (formula, code) in
         [("[] (Phil[0]@left -> <> Phil[0]@eat)", 1), ("[] !(Phil[0]@eat && Phil[1]@eat)", 0)]
@@ -122,11 +118,9 @@ fn claims_give_the_answers_of_formulas() {
         }
     }
     fs::write(&path, translate("<> Phil[9]@eat", &[])).unwrap();
-    let output = stubborn().args(["check", "models/dining.proc", "--claim", &path]).output();
-    let finished = Finished::from(output.expect("the command can be run"));
+    let finished = run_with(["check", "models/dining.proc", "--claim", &path]);
     assert!(finished.code == 0 || finished.code == 1, "{}", finished.stderr);
     fs::write(&path, translate("<> Phil[0]@sleep", &[])).unwrap();
-    let output = stubborn().args(["check", "models/dining.proc", "--claim", &path]).output();
-    let finished = Finished::from(output.expect("the command can be run"));
+    let finished = run_with(["check", "models/dining.proc", "--claim", &path]);
     assert!(finished.code == 2 && finished.stderr.contains("sleep"), "{}", finished.stderr);
 }

@@ -2,23 +2,16 @@
 
 use std::fs;
 
-use crate::{Scratch, run};
+use crate::{Scratch, pnml, run};
 
 /// A ring of places and transitions, with one token.
 fn ring(n_places: usize) -> String {
-    let mut net = String::new();
-    for index in 0..n_places {
-        let (tokens, next) = (u8::from(index == 0), (index + 1) % n_places);
-        net += &format!(
-            "<place id='p{index}'><initialMarking><text>{tokens}</text></initialMarking></place>\
-             <transition id='t{index}'/><arc id='a{index}' source='p{index}' target='t{index}'/>\
-             <arc id='b{index}' source='t{index}' target='p{next}'/>"
-        );
-    }
-    format!(
-        "<pnml xmlns='http://www.pnml.org/version-2009/grammar/pnml'><net id='ring' \
-         type='http://www.pnml.org/version-2009/grammar/ptnet'><page id='page'>{net}</page></net></pnml>"
-    )
+    let name = |kind: char, index: usize| format!("{kind}{}", index % n_places);
+    let places: Vec<_> = (0..n_places).map(|index| (name('p', index), u64::from(index == 0))).collect();
+    let transitions: Vec<_> = (0..n_places).map(|index| name('t', index)).collect();
+    let around =
+        |index| [(name('p', index), name('t', index), 1), (name('t', index), name('p', index + 1), 1)];
+    pnml(&places, &transitions, &(0..n_places).flat_map(around).collect::<Vec<_>>())
 }
 
 #[test]

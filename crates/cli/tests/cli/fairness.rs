@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::{Finished, Scratch, run, run_ltl, stubborn};
+use crate::{Scratch, run, run_ltl, run_with};
 
 const SERVED: &str = "check models/semaphore.proc -p served";
 const GETS_IN: &str = "check models/peterson_n.proc -p gets_in";
@@ -14,31 +14,20 @@ const CELLS: &str = "
     ltl left  = [] <> Cell[0, 0]@on;
     ltl right = [] <> Cell[0, 1]@on;";
 
-fn result(finished: &Finished) -> Value {
-    assert!(!finished.stdout.contains("internal error"), "{}", finished.stdout);
-    finished.json()["results"][0].clone()
-}
-
 /// The result of a check, which must not have been refused.
 fn check(arguments: &str) -> Value {
     let finished = run(&format!("{arguments} --json"));
     assert!(finished.code < 2, "{arguments}: {}{}", finished.stdout, finished.stderr);
-    result(&finished)
+    finished.result()
 }
 
 fn holds(arguments: &str) -> bool {
     check(arguments)["verdict"] == "holds"
 }
 
-/// The message of a refusal, which names a rule.
+/// The message of a refusal.
 fn refusal(arguments: &str) -> String {
-    let finished = run(&format!("{arguments} --json"));
-    assert_eq!(finished.code, 2, "{arguments}: {}", finished.stdout);
-    let error = &finished.json()["errors"][0];
-    assert_eq!(error["code"], "method", "{arguments}");
-    let message = error["message"].as_str().unwrap_or("").to_owned();
-    assert!(message.contains("cannot be checked this way: ") && message.contains(": use --"), "{message}");
-    message
+    run(&format!("{arguments} --json")).refusal(arguments)
 }
 
 #[test]
@@ -83,9 +72,7 @@ fn every_index_can_be_left_open() {
     let scratch = Scratch::new();
     let file = scratch.file("cells.proc", CELLS);
     let verdicts = |fair: &[&str]| {
-        let mut command = stubborn();
-        command.args(["check", &file, "--json"]).args(fair);
-        let finished = Finished::from(command.output().expect("the command can be run"));
+        let finished = run_with(["check", &file, "--json"].into_iter().chain(fair.iter().copied()));
         assert!(finished.code < 2, "{fair:?}: {}", finished.stderr);
         let document = finished.json();
         [0, 1].map(|index| document["results"][index]["verdict"] == "holds")
@@ -113,9 +100,7 @@ fn any_action_can_be_named() {
         (r#"strong-action:"to: t, u""#, 0),
         (r#"strong-action: back , "to: t, u""#, 0),
     ] {
-        let mut command = stubborn();
-        command.args(["check", &file, "--ltl", "[] <> P@t", "--fair", fair]);
-        let finished = Finished::from(command.output().expect("the command can be run"));
+        let finished = run_with(["check", &file, "--ltl", "[] <> P@t", "--fair", fair]);
         assert_eq!(finished.code, code, "{fair}: {}{}", finished.stdout, finished.stderr);
     }
 }
@@ -241,7 +226,7 @@ fn fairness_adds_no_state() {
             let arguments = format!("--fair {fair} --observer {observer} --reduce none --json");
             let finished = run_ltl("check", "models/peterson_n.proc", formula, &arguments);
             assert_eq!(finished.code, 0);
-            result(&finished)["stats"]["states"].as_u64()
+            finished.result()["stats"]["states"].as_u64()
         };
         let without = states("none");
         assert!(without > Some(1000));
@@ -281,7 +266,7 @@ fn a_deadlock_is_fair() {
     for how in ["--fair weak", "--fair strong", "--fair strong --fairness-by monitor", "--fair weak:Still"] {
         let finished = run_ltl("check", &file, "[] <> P@t", &format!("{how} --json"));
         assert_eq!(finished.code, 1, "{how}");
-        let run = result(&finished)["counterexample"].clone();
+        let run = finished.result()["counterexample"].clone();
         assert_eq!(
             (&run["kind"], run["cycle"].as_array().map(Vec::len)),
             (&"lasso".into(), Some(0)),

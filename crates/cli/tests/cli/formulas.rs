@@ -2,19 +2,11 @@
 
 use serde_json::Value;
 
-use crate::{Finished, Scratch, run, run_ltl, stubborn};
+use crate::{OBSERVERS, SEARCHES, Scratch, run, run_ltl, run_with};
 
 const SAFE: &str = "[] !(Phil[0]@eat && Phil[1]@eat)";
 const FED: &str = "[] (Phil[0]@left -> <> Phil[0]@eat)";
 const DINING: &str = "models/dining.proc -D N=3";
-
-const OBSERVERS: [&str; 7] = ["tgba", "ba", "ta", "tgta", "lazy-ta", "lazy-tgta", "extended"];
-const SEARCHES: [&str; 4] = ["scc", "nested", "one-pass", "two-pass"];
-
-/// The only result of a document.
-fn result(finished: &Finished) -> Value {
-    finished.json()["results"][0].clone()
-}
 
 fn reason(result: &Value) -> &str {
     result["reason"].as_str().unwrap_or("")
@@ -25,15 +17,6 @@ fn length(result: &Value) -> usize {
     let run = &result["counterexample"];
     let n_steps = |part: &str| run[part].as_array().map_or(0, Vec::len);
     n_steps("prefix") + n_steps("cycle") - 1
-}
-
-fn assert_refused(finished: &Finished, what: &str) {
-    assert_eq!(finished.code, 2, "{what}: {}", finished.stdout);
-    let error = &finished.json()["errors"][0];
-    assert_eq!(error["code"], "method", "{what}");
-    let message = error["message"].as_str().unwrap_or("");
-    // The rule is named, with a way out.
-    assert!(message.contains("cannot be checked this way: ") && message.contains(": use --"), "{message}");
 }
 
 #[test]
@@ -51,11 +34,11 @@ fn every_observer_with_every_search() {
                     _ => observer == "ta" && formula == SAFE,
                 };
                 if !fits {
-                    assert_refused(&finished, &options);
+                    finished.refusal(&options);
                     continue;
                 }
                 assert_eq!(finished.code, code, "{formula} {options}: {}", finished.stderr);
-                let method = &result(&finished)["method"];
+                let method = &finished.result()["method"];
                 assert_eq!((&method["observer"], &method["search"]), (&observer.into(), &search.into()));
             }
         }
@@ -77,11 +60,11 @@ fn every_reduction_agrees_or_is_refused() {
                     _ => observer != "extended",
                 };
                 if !fits {
-                    assert_refused(&finished, &options);
+                    finished.refusal(&options);
                     continue;
                 }
                 assert_eq!(finished.code, code, "{formula} {options}: {}", finished.stderr);
-                let result = result(&finished);
+                let result = finished.result();
                 assert_eq!(result["reduction_check"]["agrees"], true, "{result}");
                 assert_ne!(result["method"]["reduction"], "none", "{result}");
             }
@@ -95,7 +78,7 @@ fn what_sees_stuttering_is_watched_by_value() {
     let formula = "[] (Phil[0]@think -> X (Phil[0]@think || Phil[0]@left)) && X Phil[0]@think";
     for options in ["--observer ta", "--observer lazy-tgta", "--reduce stubborn", "--reduce classical"] {
         let finished = run_ltl("check", DINING, formula, &format!("{options} --json"));
-        assert_refused(&finished, options);
+        finished.refusal(options);
     }
     for options in ["", "--observer ba --search nested", "--observer extended", "--reduce closure"] {
         let finished = run_ltl("check", DINING, formula, &format!("{options} --json"));
@@ -114,7 +97,7 @@ fn a_few_bits_are_enough_for_nested_and_one_pass() {
         [("--search nested", "ba", "nested"), ("--search one-pass", "ta", "one-pass")]
     {
         let finished = run_ltl("check", DINING, SAFE, &format!("{bitstate} {options}"));
-        let safe = result(&finished);
+        let safe = finished.result();
         assert_eq!((finished.code, &safe["verdict"]), (3, &"unknown".into()));
         assert!(reason(&safe).contains("coverage"), "{safe}");
         let method = &safe["method"];
@@ -127,7 +110,7 @@ fn a_few_bits_are_enough_for_nested_and_one_pass() {
         ["--search scc", "--search two-pass", "--observer tgta", "--search nested --reduce stubborn"]
     {
         let finished = run_ltl("check", DINING, SAFE, &format!("{bitstate} {options}"));
-        assert_refused(&finished, options);
+        finished.refusal(options);
     }
     let finished = run_ltl("check", DINING, FED, bitstate);
     assert_eq!(finished.code, 1, "auto finds something that fits: {}", finished.stdout);
@@ -147,7 +130,7 @@ fn the_shortest_run_is_not_longer() {
             let found = run_ltl("check", model, formula, &format!("{options} --json"));
             let shortest = run_ltl("check", model, formula, &format!("{options} --shortest --json"));
             assert_eq!((found.code, shortest.code), (1, 1), "{formula} {options}: {}", found.stderr);
-            let lengths = (length(&result(&shortest)), length(&result(&found)));
+            let lengths = (length(&shortest.result()), length(&found.result()));
             assert!(lengths.0 <= lengths.1, "{formula} {options}: {lengths:?}");
         }
     }
@@ -175,7 +158,7 @@ fn the_choice_is_explained() {
         [(FED, "property: it does not see stuttering"), ("X X Phil[0]@eat", "property: it may see")]
     {
         let finished = run_ltl("check", DINING, formula, "--explain-choice --json");
-        let result = result(&finished);
+        let result = finished.result();
         let choice: Vec<&str> =
             result["choice"].as_array().expect("a list").iter().filter_map(Value::as_str).collect();
         assert_eq!(choice.len(), 4, "{choice:?}");
@@ -197,7 +180,7 @@ fn the_choice_is_explained() {
 fn runs_tell_what_the_property_sees() {
     for observer in OBSERVERS {
         let finished = run_ltl("check", DINING, FED, &format!("--observer {observer} --json"));
-        let result = result(&finished);
+        let result = finished.result();
         let run = &result["counterexample"];
         assert_eq!(run["kind"], "lasso");
         for step in ["prefix", "cycle"].iter().flat_map(|part| run[part].as_array().expect("a list")) {
@@ -209,7 +192,7 @@ fn runs_tell_what_the_property_sees() {
     }
     // Also where the observer has seen enough before the run is shown to go on for ever.
     let finished = run_ltl("check", DINING, "[] !Phil[0]@eat", "--observer ta --json");
-    let run = &result(&finished)["counterexample"];
+    let run = &finished.result()["counterexample"];
     assert!(
         run["cycle"].as_array().expect("a list").iter().all(|step| step["observer"].is_string()),
         "{run}"
@@ -224,7 +207,7 @@ fn deadlocks_stutter_are_ignored_or_are_errors() {
         let check = |deadlock: &str| {
             let options = format!("--observer {observer} --deadlock {deadlock} --json");
             let finished = run_ltl("check", &stops, "[] P@a", &options);
-            (finished.code, result(&finished))
+            (finished.code, finished.result())
         };
         let (code, stutters) = check("stutter");
         assert_eq!((code, &stutters["counterexample"]["kind"]), (1, &"lasso".into()), "{observer}");
@@ -237,7 +220,7 @@ fn deadlocks_stutter_are_ignored_or_are_errors() {
     }
     let all_end = scratch.file("ends.proc", "process P { a: go -> b; b: ; }");
     let finished = run_ltl("check", &all_end, "[] P@a", "--deadlock ignore --json");
-    assert_eq!((finished.code, reason(&result(&finished))), (0, "vacuous: there is no infinite run"));
+    assert_eq!((finished.code, reason(&finished.result())), (0, "vacuous: there is no infinite run"));
 }
 
 #[test]
@@ -256,7 +239,7 @@ fn what_holds_for_no_good_reason_is_told() {
     ] {
         for options in ["", "--observer tgba --reduce none"] {
             let finished = run_ltl("check", &model, formula, &format!("{options} --json"));
-            let result = result(&finished);
+            let result = finished.result();
             assert_eq!((finished.code, reason(&result)), (0, expected), "{formula} {options}");
         }
     }
@@ -290,7 +273,7 @@ fn a_translation_can_run_out_of_time() {
     let large = sides.chain(more).collect::<Vec<String>>().join(" && ");
     let limits = "--timeout 700ms --json";
     let finished = run_ltl("check", "models/dining.proc -D N=5", &large, limits);
-    let result = result(&finished);
+    let result = finished.result();
     assert_eq!((finished.code, &result["verdict"]), (3, &"unknown".into()), "{}", finished.stderr);
     assert_eq!(reason(&result), "time limit reached while it was translated");
     let finished = run_ltl("explore", "models/dining.proc -D N=5", &large, limits);
@@ -354,7 +337,7 @@ fn claims_of_all_kinds() {
     for (kind, sets, body) in own {
         let file = claim(kind, sets, body);
         let finished = run(&format!("check {stops_lit} --claim {file} --json"));
-        let violated = result(&finished);
+        let violated = finished.result();
         assert_eq!(
             (finished.code, &violated["counterexample"]["kind"]),
             (1, &"deadlock".into()),
@@ -362,7 +345,7 @@ fn claims_of_all_kinds() {
         );
         assert_eq!(reason(&violated), "it accepts that the run ends");
         let finished = run(&format!("check {blinks} --claim {file} --json"));
-        assert_eq!((finished.code, reason(&result(&finished))), (0, ""), "{}", finished.stdout);
+        assert_eq!((finished.code, reason(&finished.result())), (0, ""), "{}", finished.stdout);
         for options in ["--observer tgba", "--observer lazy-ta", "--observer ba --search nested"] {
             let finished = run(&format!("check {stops_lit} --claim {file} --json {options}"));
             let message = finished.json()["errors"][0]["message"].to_string();
@@ -380,10 +363,7 @@ fn claims_that_see_stuttering_are_checked_through_their_closure() {
     let lamp = "process Lamp { off: on -> lit; lit: out -> off; }";
     let alone = scratch.file("alone.proc", lamp);
     let both = scratch.file("both.proc", format!("{lamp} {clock}"));
-    let translate = |name: &str, formula: &str| {
-        let output = stubborn().args(["translate", formula]).output().expect("the command can be run");
-        scratch.file(name, output.stdout)
-    };
+    let translate = |name: &str, formula: &str| scratch.file(name, run_with(["translate", formula]).stdout);
     let twice = translate("twice.hoa", "F (\"Lamp@lit\" & X \"Lamp@lit\")");
     let at_first = translate("at_first.hoa", "\"Lamp@lit\" & X \"Lamp@lit\"");
     let not_closed = "it is not closed under stuttering: checked again without reduction";
@@ -395,7 +375,7 @@ fn claims_that_see_stuttering_are_checked_through_their_closure() {
     ] {
         let finished =
             run(&format!("check {model} --claim {claim} --reduce closure --explain-choice --json"));
-        let result = result(&finished);
+        let result = finished.result();
         assert_eq!((finished.code, reason(&result)), (code, told), "{result}");
         assert_eq!(result["method"]["reduction"] != "none", reduces, "{result}");
         let finished = run(&format!("check {model} --claim {claim} --reduce closure --verify-reduction"));
@@ -410,5 +390,5 @@ fn claims_that_see_stuttering_are_checked_through_their_closure() {
         assert_eq!(finished.code, 1, "{options}: {}{}", finished.stdout, finished.stderr);
     }
     let finished = run(&format!("check {both} --claim {twice} --reduce stubborn --json"));
-    assert_refused(&finished, "reduction of a claim that sees stuttering");
+    finished.refusal("reduction of a claim that sees stuttering");
 }

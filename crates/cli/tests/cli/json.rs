@@ -4,6 +4,21 @@ use serde_json::Value;
 
 use crate::{Scratch, run};
 
+/// What `explore` tells.
+pub(crate) const EXPLORED: [&str; 11] = [
+    "schema",
+    "model",
+    "complete",
+    "reason",
+    "states",
+    "transitions",
+    "deadlocks",
+    "depth",
+    "seconds",
+    "peak_bytes",
+    "state_bytes",
+];
+
 /// The names of an object's fields, in order.
 fn fields(value: &Value) -> Vec<&str> {
     value.as_object().unwrap_or_else(|| panic!("not an object: {value}")).keys().map(String::as_str).collect()
@@ -124,20 +139,7 @@ fn explore_counts() {
     let finished = run("explore models/dining.proc -D N=7 --json");
     assert_eq!(finished.code, 0);
     let document = finished.json();
-    let expected = [
-        "schema",
-        "model",
-        "complete",
-        "reason",
-        "states",
-        "transitions",
-        "deadlocks",
-        "depth",
-        "seconds",
-        "peak_bytes",
-        "state_bytes",
-    ];
-    assert_eq!(fields(&document), expected);
+    assert_eq!(fields(&document), EXPLORED);
     assert_model(&document["model"], "models/dining.proc");
     let counts = ["states", "deadlocks"].map(|name| document[name].as_u64());
     assert_eq!(counts, [Some(2186), Some(1)]);

@@ -6,7 +6,7 @@
 
 use std::process::{Command, Stdio};
 
-use crate::{Finished, Scratch};
+use crate::{Finished, Scratch, pnml};
 
 /// Runs a command under limits, its own and the system's.
 fn run_limited(arguments: &[&str]) -> Finished {
@@ -33,25 +33,16 @@ fn check(arguments: &[&str]) {
 }
 
 /// A net of places with these tokens, and transitions that move tokens.
-fn net(places: &[u32], transitions: &[(Vec<usize>, Vec<usize>)]) -> String {
-    let mut text = "<pnml xmlns='http://www.pnml.org/version-2009/grammar/pnml'><net id='n' \
-                    type='http://www.pnml.org/version-2009/grammar/ptnet'><page id='page'>\n"
-        .to_owned();
-    for (place, tokens) in places.iter().enumerate() {
-        text +=
-            &format!("<place id='p{place}'><initialMarking><text>{tokens}</text></initialMarking></place>\n");
-    }
-    let mut n_arcs = 0;
+fn net(places: &[u64], transitions: &[(Vec<usize>, Vec<usize>)]) -> String {
+    let place = |number: usize| format!("p{number}");
+    let transition = |number: usize| format!("t{number}");
+    let mut arcs = Vec::new();
     for (number, (from, to)) in transitions.iter().enumerate() {
-        text += &format!("<transition id='t{number}'/>\n");
-        let arcs = from.iter().map(|place| (format!("p{place}"), format!("t{number}")));
-        for (source, target) in arcs.chain(to.iter().map(|place| (format!("t{number}"), format!("p{place}"))))
-        {
-            text += &format!("<arc id='a{n_arcs}' source='{source}' target='{target}'/>\n");
-            n_arcs += 1;
-        }
+        arcs.extend(from.iter().map(|&source| (place(source), transition(number), 1)));
+        arcs.extend(to.iter().map(|&target| (transition(number), place(target), 1)));
     }
-    text + "</page></net></pnml>"
+    let places: Vec<_> = places.iter().enumerate().map(|(number, &tokens)| (place(number), tokens)).collect();
+    pnml(&places, &(0..transitions.len()).map(transition).collect::<Vec<_>>(), &arcs)
 }
 
 #[test]

@@ -22,7 +22,7 @@ fn a_model_that_goes_wrong_is_bad_input() {
     let file = scratch.file("zero.proc", "process P { s: a -> t; t: ; } invariant x = 1 / P@s == 1;");
     let finished = run(&format!("check {file} --json"));
     assert_eq!(finished.code, 2);
-    let result = finished.json()["results"][0].clone();
+    let result = finished.result();
     assert_eq!((&result["verdict"], &result["counterexample"]["kind"]), (&"unknown".into(), &"error".into()));
     assert!(result["reason"].as_str().is_some_and(|reason| reason.contains("division by zero")));
 }
@@ -44,7 +44,7 @@ fn running_out_is_an_answer() {
         for method in ["--order bfs", "--order dfs", "--order dfs --reduce stubborn"] {
             let finished = run(&format!("check {file} --property x --json {limit} {method}"));
             assert_eq!(finished.code, 3, "{limit} {method}: {}", finished.stdout);
-            let result = &finished.json()["results"][0];
+            let result = finished.result();
             assert_eq!((&result["verdict"], &result["counterexample"]), (&"unknown".into(), &Value::Null));
             assert!(result["reason"].as_str().is_some_and(|reason| reason.contains("limit")), "{result}");
             // Reading the model and preparing a reduction may take all that there is.
@@ -58,7 +58,7 @@ fn running_out_is_an_answer() {
         assert!(document["reason"].as_str().is_some_and(|reason| reason.contains("limit")));
     }
     let finished = run(&format!("check {file} --property T --json --max-states 0"));
-    assert_eq!((finished.code, &finished.json()["results"][0]["verdict"]), (3, &"unknown".into()));
+    assert_eq!((finished.code, &finished.result()["verdict"]), (3, &"unknown".into()));
 }
 
 #[test]

@@ -36,15 +36,18 @@ fn stubborn() -> Command {
 
 /// Runs the command with arguments that are separated by blanks.
 fn run(arguments: &str) -> Finished {
-    Finished::from(stubborn().args(arguments.split_whitespace()).output().expect("the command can be run"))
+    run_with(arguments.split_whitespace())
+}
+
+/// Runs the command with arguments that may have blanks inside.
+fn run_with<'a>(arguments: impl IntoIterator<Item = &'a str>) -> Finished {
+    Finished::from(stubborn().args(arguments).output().expect("the command can be run"))
 }
 
 /// Runs the command on a model with a formula, and further arguments that are separated by blanks.
 fn run_ltl(command: &str, model: &str, formula: &str, arguments: &str) -> Finished {
-    let mut all = stubborn();
-    all.arg(command).args(model.split_whitespace()).args(["--ltl", formula]);
-    let finished =
-        Finished::from(all.args(arguments.split_whitespace()).output().expect("the command can be run"));
+    let model = [command].into_iter().chain(model.split_whitespace()).chain(["--ltl", formula]);
+    let finished = run_with(model.chain(arguments.split_whitespace()));
     assert!(!finished.stdout.contains("internal error"), "{formula} {arguments}: {}", finished.stdout);
     finished
 }
@@ -84,6 +87,49 @@ impl Finished {
     fn json(&self) -> Value {
         serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error} in {}", self.stdout))
     }
+
+    /// The first result of a document.
+    fn result(&self) -> Value {
+        assert!(!self.stdout.contains("internal error"), "{}", self.stdout);
+        self.json()["results"][0].clone()
+    }
+
+    /// The message of a refusal, which names a rule and a way out.
+    fn refusal(&self, what: &str) -> String {
+        assert_eq!(self.code, 2, "{what}: {}", self.stdout);
+        let error = &self.json()["errors"][0];
+        assert_eq!(error["code"], "method", "{what}");
+        let message = error["message"].as_str().unwrap_or("").to_owned();
+        assert!(
+            message.contains("cannot be checked this way: ") && message.contains(": use --"),
+            "{message}"
+        );
+        message
+    }
+}
+
+const OBSERVERS: [&str; 7] = ["tgba", "ba", "ta", "tgta", "lazy-ta", "lazy-tgta", "extended"];
+const SEARCHES: [&str; 4] = ["scc", "nested", "one-pass", "two-pass"];
+
+/// A PNML file: places with their tokens, transitions, and arcs with their weights.
+fn pnml<N: AsRef<str>>(places: &[(N, u64)], transitions: &[N], arcs: &[(N, N, u64)]) -> String {
+    let mut text = "<pnml xmlns=\"http://www.pnml.org/version-2009/grammar/pnml\"><net id=\"net\" \
+                    type=\"http://www.pnml.org/version-2009/grammar/ptnet\"><page id=\"page\">\n"
+        .to_owned();
+    for (id, tokens) in places {
+        let marking = format!("<initialMarking><text>{tokens}</text></initialMarking>");
+        text += &format!("<place id=\"{}\">{marking}</place>\n", id.as_ref());
+    }
+    for id in transitions {
+        text += &format!("<transition id=\"{}\"/>\n", id.as_ref());
+    }
+    for (number, (source, target, weight)) in arcs.iter().enumerate() {
+        let (source, target) = (source.as_ref(), target.as_ref());
+        let inscription = format!("<inscription><text>{weight}</text></inscription>");
+        text +=
+            &format!("<arc id=\"arc{number}\" source=\"{source}\" target=\"{target}\">{inscription}</arc>\n");
+    }
+    text + "</page></net></pnml>\n"
 }
 
 /// A folder for one test.

@@ -3,27 +3,7 @@
 use std::path::Path;
 use std::{env, fs};
 
-use crate::{Finished, Scratch, run, run_ltl};
-
-/// A PNML file: places with their tokens, transitions, and arcs with their weights.
-fn pnml(places: &[(&str, u64)], transitions: &[&str], arcs: &[(&str, &str, u64)]) -> String {
-    let mut text = "<pnml xmlns=\"http://www.pnml.org/version-2009/grammar/pnml\"><net id=\"net\" \
-                    type=\"http://www.pnml.org/version-2009/grammar/ptnet\"><page id=\"page\">\n"
-        .to_owned();
-    for (id, tokens) in places {
-        let marking = format!("<initialMarking><text>{tokens}</text></initialMarking>");
-        text += &format!("<place id=\"{id}\">{marking}</place>\n");
-    }
-    for id in transitions {
-        text += &format!("<transition id=\"{id}\"/>\n");
-    }
-    for (number, (source, target, weight)) in arcs.iter().enumerate() {
-        let inscription = format!("<inscription><text>{weight}</text></inscription>");
-        text +=
-            &format!("<arc id=\"arc{number}\" source=\"{source}\" target=\"{target}\">{inscription}</arc>\n");
-    }
-    text + "</page></net></pnml>\n"
-}
+use crate::{Finished, Scratch, pnml, run, run_ltl};
 
 /// Tokens go to and fro between two places. At random, few of them ever get away: the places have too
 /// little room at first.
@@ -120,12 +100,12 @@ fn bad_prefixes_are_continued_where_they_can_be() {
     let arcs = [("p", "t", 1), ("t", "p", 1), ("t", "q", 1), ("q", "u", 70), ("u", "q", 3)];
     let endless = scratch.file("endless.pnml", pnml(&[("p", 1), ("q", 0)], &["t", "u"], &arcs));
     let finished = run_ltl("check", &endless, "[] (q < 3)", "--timeout 20s --max-memory 50M --json");
-    let result = finished.json()["results"][0].clone();
+    let result = finished.result();
     assert_eq!((finished.code, &result["counterexample"]["kind"]), (1, &"prefix".into()), "{result}");
     let bounded =
         scratch.file("bounded.pnml", pnml(&[("p", 300), ("q", 0)], &["t"], &[("p", "t", 1), ("t", "q", 1)]));
     let finished = run_ltl("check", &bounded, "[] (q < 2)", "--structural none --json");
-    let result = finished.json()["results"][0].clone();
+    let result = finished.result();
     assert_eq!((finished.code, &result["counterexample"]["kind"]), (1, &"lasso".into()), "{result}");
 }
 

@@ -3,7 +3,7 @@
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::process::Stdio;
 
-use crate::stubborn;
+use crate::{run, stubborn};
 
 /// Like `| head -1`: who reads has seen enough after a line.
 #[test]
@@ -99,10 +99,7 @@ fn interrupted_after(pause: std::time::Duration, arguments: &str) -> serde_json:
 
 #[test]
 fn colors_only_where_they_are_wanted() {
-    let stderr = |arguments: &str| {
-        let output = stubborn().args(arguments.split(' ')).output().expect("the command can be run");
-        String::from_utf8(output.stderr).expect("it is text")
-    };
+    let stderr = |arguments: &str| run(arguments).stderr;
     assert!(!stderr("check models/missing.proc").contains('\x1b'));
     assert!(!stderr("check models/missing.proc --color never").contains('\x1b'));
     assert!(stderr("check models/missing.proc --color always").contains('\x1b'));
