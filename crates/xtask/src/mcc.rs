@@ -92,12 +92,9 @@ impl Score {
 }
 
 pub(crate) fn run(arguments: &[&str]) -> ExitCode {
-    let Some(options) = Options::parse(arguments) else {
-        eprintln!("{USAGE}");
-        return ExitCode::from(2);
-    };
-    let Some(program) = build() else {
-        return ExitCode::FAILURE;
+    let (options, program) = match start(Options::parse(arguments), USAGE) {
+        Ok(started) => started,
+        Err(code) => return code,
     };
     let mut nets = nets(&options);
     if nets.is_empty() {
@@ -134,8 +131,17 @@ pub(crate) fn run(arguments: &[&str]) -> ExitCode {
     if is_wrong { ExitCode::FAILURE } else { ExitCode::SUCCESS }
 }
 
+/// The options, and where the command is that was built.
+pub(crate) fn start<T>(options: Option<T>, usage: &str) -> Result<(T, PathBuf), ExitCode> {
+    let options = options.ok_or_else(|| {
+        eprintln!("{usage}");
+        ExitCode::from(2)
+    })?;
+    Ok((options, build().ok_or(ExitCode::FAILURE)?))
+}
+
 /// Builds the command; returns where it is.
-pub(crate) fn build() -> Option<PathBuf> {
+fn build() -> Option<PathBuf> {
     let arguments = ["build", "--release", "--package", "stubborn-cli", "--message-format", "json"];
     let output = Command::new(env!("CARGO")).args(arguments).stderr(Stdio::inherit()).output().ok()?;
     let text = String::from_utf8(output.stdout).ok()?;

@@ -13,7 +13,7 @@ use std::time::Instant;
 
 use serde_json::Value;
 
-use crate::mcc::build;
+use crate::mcc::start;
 
 pub(crate) const USAGE: &str = "\
 usage: cargo xtask spin-bench [OPTION]...
@@ -74,12 +74,9 @@ struct Ratios {
 }
 
 pub(crate) fn run(arguments: &[&str]) -> ExitCode {
-    let Some(options) = Options::parse(arguments) else {
-        eprintln!("{USAGE}");
-        return ExitCode::from(2);
-    };
-    let Some(program) = build() else {
-        return ExitCode::FAILURE;
+    let (options, program) = match start(Options::parse(arguments), USAGE) {
+        Ok(started) => started,
+        Err(code) => return code,
     };
     let models = models(&options);
     if models.is_empty() {
