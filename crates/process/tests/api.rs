@@ -149,9 +149,11 @@ fn remainders_of_remainders_do_not_explode() {
     );
 }
 
+/// A text that needs exactly so much is read within that limit, and refused within one less.
 #[test]
 fn every_limit_is_kept() {
-    let unlimited = Limits::default();
+    /// A limit on something, how much of it is needed, and by what.
+    type Case = (fn(u64) -> Limits, u64, &'static str);
     let tight = |limits: Limits, text: &str| {
         let mut sources = SourceMap::new();
         let source = sources.add("test.proc", text.into()).unwrap();
@@ -160,48 +162,30 @@ fn every_limit_is_kept() {
         let loaded = load(&mut sources, source, &options, file, &mut Budget::unlimited());
         loaded.map(|_| ()).map_err(|trouble| show(&mistakes(trouble), &sources).join("\n"))
     };
-    let cases = [
-        (Limits { processes: 10, ..unlimited }, "process P[i in 0..10] { s: a -> s; }", true),
-        (Limits { processes: 9, ..unlimited }, "process P[i in 0..10] { s: a -> s; }", false),
-        (Limits { processes: 9, ..unlimited }, "process P[i in 0..5, j in 0..2] { s: a -> s; }", false),
-        (Limits { processes: 10, ..unlimited }, "process P[i in 0..5, j in 0..2] { s: a -> s; }", true),
-        (Limits { states: 10, ..unlimited }, "process P { at[k in 0..10]: a -> at[k]; }", true),
-        (Limits { states: 9, ..unlimited }, "process P { at[k in 0..10]: a -> at[k]; }", false),
-        (Limits { states: 10, ..unlimited }, "process P = extern \"x\";", false),
-        (Limits { states: 11, ..unlimited }, "process P = extern \"x\";", true),
-        (Limits { transitions: 10, ..unlimited }, "process P { s: a[i] -> s for i in 0..10; }", true),
-        (Limits { transitions: 9, ..unlimited }, "process P { s: a[i] -> s for i in 0..10; }", false),
-        (
-            Limits { transitions: 9, ..unlimited },
-            "process P { s: a[i] -> s for i in 0..10 when i >= 0; }",
-            false,
-        ),
-        (Limits { copies: 9, ..unlimited }, "process P { s: a[i] -> s for i in 0..10 when i < 2; }", false),
-        (Limits { copies: 10, ..unlimited }, "process P { s: a[i] -> s for i in 0..10 when i < 2; }", true),
-        (Limits { actions: 10, ..unlimited }, "process P { s: a[i] -> s for i in 0..10; }", true),
-        (Limits { actions: 9, ..unlimited }, "process P { s: a[i] -> s for i in 0..10; }", false),
-        (Limits { actions: 15, ..unlimited }, "process P[i in 0..4] { s: a -> s | a -> t; t: ; }", false),
-        (Limits { actions: 16, ..unlimited }, "process P[i in 0..4] { s: a -> s | a -> t; t: ; }", true),
-        (Limits { cells: 63, ..unlimited }, "process P[i in 0..4] { s: a -> s | a -> t; t: ; }", false),
-        (Limits { cells: 64, ..unlimited }, "process P[i in 0..4] { s: a -> s | a -> t; t: ; }", true),
-        (
-            Limits { nodes: 10, ..unlimited },
-            "process P { s: a -> s; } invariant x = forall i in 0..10: true;",
-            false,
-        ),
-        (
-            Limits { nodes: 11, ..unlimited },
-            "process P { s: a -> s; } invariant x = forall i in 0..10: true;",
-            true,
-        ),
+    let processes = |processes| Limits { processes, ..Limits::default() };
+    let states = |states| Limits { states, ..Limits::default() };
+    let transitions = |transitions| Limits { transitions, ..Limits::default() };
+    let copies = |copies| Limits { copies, ..Limits::default() };
+    let actions = |actions| Limits { actions, ..Limits::default() };
+    let cells = |cells| Limits { cells, ..Limits::default() };
+    let nodes = |nodes| Limits { nodes, ..Limits::default() };
+    let choice = "process P[i in 0..4] { s: a -> s | a -> t; t: ; }";
+    let cases: [Case; 11] = [
+        (processes, 10, "process P[i in 0..10] { s: a -> s; }"),
+        (processes, 10, "process P[i in 0..5, j in 0..2] { s: a -> s; }"),
+        (states, 10, "process P { at[k in 0..10]: a -> at[k]; }"),
+        (states, 11, "process P = extern \"x\";"),
+        (transitions, 10, "process P { s: a[i] -> s for i in 0..10; }"),
+        (transitions, 10, "process P { s: a[i] -> s for i in 0..10 when i >= 0; }"),
+        (copies, 10, "process P { s: a[i] -> s for i in 0..10 when i < 2; }"),
+        (actions, 10, "process P { s: a[i] -> s for i in 0..10; }"),
+        (actions, 16, choice),
+        (cells, 64, choice),
+        (nodes, 11, "process P { s: a -> s; } invariant x = forall i in 0..10: true;"),
     ];
-    for (limits, text, fits) in cases {
-        match tight(limits, text) {
-            Ok(()) => assert!(fits, "{limits:?}: {text}"),
-            Err(errors) => {
-                assert!(!fits, "{text}: {errors}");
-                assert!(errors.contains("too-large: the model is too large: it has more than"), "{errors}");
-            }
-        }
+    for (limits, needed, text) in cases {
+        assert_eq!(tight(limits(needed), text), Ok(()), "{text}");
+        let errors = tight(limits(needed - 1), text).unwrap_err();
+        assert!(errors.contains("too-large: the model is too large: it has more than"), "{text}: {errors}");
     }
 }

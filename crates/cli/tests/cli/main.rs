@@ -23,7 +23,7 @@ mod terminal;
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 
 use serde_json::Value;
 
@@ -52,15 +52,17 @@ fn run_ltl(command: &str, model: &str, formula: &str, arguments: &str) -> Finish
     finished
 }
 
+/// Starts the command with arguments that are separated by blanks; all that goes in and out is a pipe.
+fn start(arguments: &str) -> Child {
+    let mut command = stubborn();
+    command.args(arguments.split_whitespace());
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.spawn().expect("the command can be run")
+}
+
 /// Runs the command with something on stdin.
 fn run_with_input(arguments: &str, input: &[u8]) -> Finished {
-    let mut child = stubborn()
-        .args(arguments.split_whitespace())
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("the command can be run");
+    let mut child = start(arguments);
     // It may have stopped reading already; what it says then is what is tested.
     _ = child.stdin.take().expect("stdin is a pipe").write_all(input);
     Finished::from(child.wait_with_output().expect("the command ends"))

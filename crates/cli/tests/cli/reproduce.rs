@@ -2,9 +2,8 @@
 //! what its tables say. The experiments themselves are tested in `reproduce`.
 
 use std::fs;
-use std::process::Stdio;
 
-use super::{Finished, Scratch, run, stubborn};
+use super::{Finished, Scratch, run, start, stubborn};
 
 /// The lines of a table, each as its fields.
 fn table(folder: &std::path::Path, file: &str) -> Vec<Vec<String>> {
@@ -99,13 +98,7 @@ fn commands_repeat_what_the_tables_say() {
 fn an_interruption_leaves_a_report() {
     let scratch = Scratch::new();
     let folder = scratch.path("report");
-    let child = stubborn()
-        .args(["reproduce", "--full", "--paper", "003", "--output"])
-        .arg(&folder)
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("the command can be run");
+    let child = start(&format!("reproduce --full --paper 003 --output {}", folder.display()));
     // It has begun when the table is there, and takes hours.
     while !folder.join("003-formulas.csv").is_file() {
         std::thread::sleep(std::time::Duration::from_millis(10));

@@ -1,9 +1,8 @@
 //! Pipes and signals.
 
 use std::io::{BufRead as _, BufReader, Read as _};
-use std::process::Stdio;
 
-use crate::{run, stubborn};
+use crate::{run, start, stubborn};
 
 /// Like `| head -1`: who reads has seen enough after a line.
 #[test]
@@ -16,12 +15,7 @@ fn a_closed_pipe_is_no_error() {
         ("check models/missing.proc --json", 2),
         ("check --help", 0),
     ] {
-        let mut child = stubborn()
-            .args(arguments.split(' '))
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("the command can be run");
+        let mut child = start(arguments);
         let mut line = String::new();
         let mut reader = BufReader::with_capacity(16, child.stdout.take().expect("stdout is a pipe"));
         reader.read_line(&mut line).expect("it says something");
@@ -39,10 +33,8 @@ fn nobody_listens_at_all() {
     for arguments in
         ["check models/dining.proc", "explore models/dining.proc -D N=3", "simulate models/dining.proc"]
     {
-        let child =
-            stubborn().args(arguments.split(' ')).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
-        let mut child = child.expect("the command can be run");
-        drop((child.stdout.take(), child.stderr.take()));
+        let mut child = start(arguments);
+        drop((child.stdin.take(), child.stdout.take(), child.stderr.take()));
         let code = child.wait().expect("it ends").code();
         assert!(matches!(code, Some(0 | 1)), "{arguments}: {code:?}");
     }
@@ -77,8 +69,7 @@ fn interrupted_after(pause: std::time::Duration, arguments: &str) -> serde_json:
     use std::fs;
     use std::process::Command;
 
-    let child = stubborn().args(arguments.split(' ')).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
-    let mut child = child.expect("the command can be run");
+    let mut child = start(arguments);
     let status = format!("/proc/{}/status", child.id());
     let catches_interrupts = || {
         let status = fs::read_to_string(&status).expect("the command is running");
