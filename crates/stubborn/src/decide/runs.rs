@@ -7,19 +7,21 @@ use std::cell::Cell;
 use std::sync::Arc;
 
 use automata::GaveUp;
+use base::Limit;
 use check::choice::{Choice, Reason, Wish};
 use check::decide::{Claim, Decision, Refusal, Settings};
 use check::method::{Method, ReductionWish};
 use check::product::AtDeadlock;
 use check::search::{Evidence, ProductStop, Violation, bfs};
 use check::{Exact, Goal};
-use language::{Model, Purpose, View};
+use language::{Model, Preserve, Purpose, Rules, View};
 use ltl::{Formulas, Prop};
 use model::{ExprId, Run, StepError, System as _, reference};
 use replay::{Ending, Question};
 use report::outcome::{Counterexample, FairTo, Kind, ReductionCheck, Target, Watcher};
 use report::{PropertyResult, Trace, Verdict};
 
+use super::searched::Searched;
 use super::watched::{Watched, fault};
 use super::{Asked, vacuity};
 use crate::answer::{Answer, Figures, coverage_reason, judge};
@@ -76,8 +78,11 @@ impl<'q> Runs<'q> {
         }
         let purpose = if watched.simplified.is_some() { Purpose::Replay } else { Purpose::Runs };
         let view = asked.model().view(purpose, &mut clock.budget())?;
+        let rules = options.static_rules();
+        let searched = searched(&view, watched, &constraints, options, &rules, clock)?;
         let formulas = asked.session.model.parts().1;
         let mut question = Deciding {
+            searched,
             name: &name,
             view: &view,
             formulas,
@@ -96,6 +101,22 @@ impl<'q> Runs<'q> {
             Some(error) => Attempt::TooSmall(error),
             None => Attempt::Done(vec![result]),
         })
+    }
+}
+
+/// What is searched, if there is no simpler model.
+fn searched<'v>(
+    view: &'v View,
+    watched: &Watched,
+    constraints: &Constraints,
+    options: &Options,
+    rules: &Rules,
+    clock: &Clock<'_>,
+) -> Result<Searched<'v>, Limit> {
+    let preserve = sees_no_difference(watched, constraints, options).then_some(Preserve::Stuttering);
+    match watched.simplified {
+        Some(_) => Ok(Searched::as_written(view)),
+        None => Searched::new(view, preserve, &watched.about(), rules, clock),
     }
 }
 
@@ -122,8 +143,10 @@ fn sees_no_difference(watched: &Watched, constraints: &Constraints, options: &Op
 /// One attempt to decide a question.
 pub(super) struct Deciding<'d> {
     pub(super) name: &'d str,
-    /// The system that runs are shown on; if there is no simpler one, also searched.
+    /// The system that runs are shown on.
     pub(super) view: &'d View,
+    /// The one that is searched, if there is no simpler model.
+    pub(super) searched: Searched<'d>,
     pub(super) formulas: &'d mut Formulas,
     pub(super) watched: &'d mut Watched,
     /// Which infinite runs count.
@@ -150,6 +173,7 @@ impl<'d> Deciding<'d> {
                 if let Some(simplified) = &self.watched.simplified {
                     choice.reasons.push(Reason::Net(simplified.simpler.what.clone()));
                 }
+                choice.reasons.extend(self.searched.what().map(Reason::Static));
                 let decision = self.search(choice.method)?;
                 (choice, self.shorten(decision))
             }
@@ -227,11 +251,29 @@ impl<'d> Deciding<'d> {
     /// Searches for a run that the claim accepts.
     pub(super) fn search(&mut self, method: Method) -> Result<Decision, Trouble> {
         let settings = self.settings();
-        let found = match &self.watched.simplified {
-            Some(_) => self.watched.search_simpler(method, &settings, self.clock)?,
-            None => self.watched.claim.search(&self.view.system, method, &settings, &mut self.clock.budget()),
-        };
-        found.map_err(|why| self.refuse(why))
+        if self.watched.simplified.is_some() {
+            let found = self.watched.search_simpler(method, &settings, self.clock)?;
+            return found.map_err(|why| self.refuse(why));
+        }
+        loop {
+            let claim = &mut self.watched.claim;
+            let found = claim.search(self.searched.system(), method, &settings, &mut self.clock.budget());
+            let found = found.map_err(|why| self.refuse(why))?;
+            match self.searched.decision(found, self.clock) {
+                Some(found) => return Ok(found),
+                // Counters that nobody reads keep a cycle from closing.
+                None => self.searched = self.with_less()?,
+            }
+        }
+    }
+
+    /// What is searched after a cycle was found that does not close in the system of the model.
+    fn with_less(&self) -> Result<Searched<'d>, Trouble> {
+        if !self.searched.may_not_close() {
+            return Ok(Searched::as_written(self.view));
+        }
+        let rules = self.options.static_rules().without(statics::Rule::UnreadVariables.name());
+        Ok(searched(self.view, self.watched, self.constraints, self.options, &rules, self.clock)?)
     }
 
     /// With a shorter run, if that was asked for and there is one.
@@ -320,6 +362,7 @@ impl<'d> Deciding<'d> {
             method = self.choose(&wish.unreduced())?.method;
         }
         self.watched.simplified = None;
+        self.searched = Searched::as_written(self.view);
         self.search(method)
     }
 

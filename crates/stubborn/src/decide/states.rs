@@ -14,6 +14,7 @@ use report::outcome::{Kind, ReductionCheck, Target};
 use report::{PropertyResult, Verdict};
 
 use super::Asked;
+use super::searched::Searched;
 use crate::answer::{Answer, Figures, coverage_reason};
 use crate::clock::Clock;
 use crate::error::Trouble;
@@ -38,6 +39,14 @@ impl Aim {
             PropertyKind::Invariant(expr) => Some((Aim::False(expr), false)),
             PropertyKind::Possible(expr) => Some((Aim::False(system.exprs.unary(UnaryOp::Not, expr)), true)),
             _ => None,
+        }
+    }
+
+    /// The expression that is in question.
+    fn expr(self) -> Option<ExprId> {
+        match self {
+            Aim::Deadlock => None,
+            Aim::False(expr) => Some(expr),
         }
     }
 
@@ -114,7 +123,13 @@ fn explore_all(
     let system = model.parts().0;
     let goals: Vec<Goal> = aims.iter().map(|(name, aim)| aim.goal(name, system)).collect();
     let view = model.view(Purpose::Runs, &mut clock.budget())?;
-    let exploration = explore(&*view.system, &goals, options, &mut clock.budget())?;
+    let about: Vec<ExprId> = aims.iter().filter_map(|(_, aim)| aim.expr()).collect();
+    let preserve = if about.len() < aims.len() { Preserve::Stuttering } else { Preserve::Reachability };
+    let exploration = {
+        let searched = Searched::new(&view, Some(preserve), &about, &options.static_rules(), clock)?;
+        let found = explore(searched.system(), &goals, options, &mut clock.budget())?;
+        searched.exploration(found, clock)
+    };
     if let Some(error) = fault(&exploration).filter(|error| model.can_refine(error)) {
         return Ok(Attempt::TooSmall(error));
     }
@@ -137,7 +152,11 @@ fn explore_reduced(
         None => {
             let goal = aim.goal(name, model.parts().0);
             let view = model.view(Purpose::Runs, &mut clock.budget())?;
-            let exploration = find(&view.system, goal, options, clock)?;
+            let preserve = if aim == Aim::Deadlock { Preserve::Deadlocks } else { Preserve::Reachability };
+            let about: Vec<ExprId> = aim.expr().into_iter().collect();
+            let searched = Searched::new(&view, Some(preserve), &about, &options.static_rules(), clock)?;
+            let found = find(searched.system(), goal, options, clock)?;
+            let exploration = searched.exploration(found, clock);
             if let Some(error) = fault(&exploration).filter(|error| model.can_refine(error)) {
                 return Ok(Attempt::TooSmall(error));
             }
