@@ -10,6 +10,9 @@ use crate::Smaller;
 const MAX_ROUNDS: usize = 300;
 const MAX_STEPS: usize = 1_000_000;
 
+/// The beginning of longer cycles is not looked for.
+const MAX_TURNED: usize = 1000;
+
 impl Smaller {
     /// A run as one of the original. Nothing if there is none, which is a mistake of ours.
     ///
@@ -51,12 +54,34 @@ impl Smaller {
             }
             if let Some((_, start)) = met.iter().find(|(values, _)| *values == walk.original) {
                 let start = *start;
-                return Ok(Some((Run { initial: run.initial, actions: walk.steps }, start)));
+                return Ok(Some(turned_back(original, run.initial, walk.steps, start)));
             }
             met.push((walk.original.clone(), walk.steps.len()));
         }
         Ok(None)
     }
+}
+
+/// A run with a cycle, which begins as early as it can: where steps were merged, it was found a little late.
+fn turned_back(
+    system: &ActionSystem,
+    initial: usize,
+    mut steps: Vec<ActionId>,
+    mut start: usize,
+) -> (Run, usize) {
+    let first = system.initial().nth(initial).map(|state| system.layout().decode(state));
+    let mut states: Vec<Values> = first.into_iter().collect();
+    for &step in steps.iter().take(MAX_TURNED) {
+        let next = states.last().and_then(|values| reference::parts(system, step, values).ok()?);
+        states.extend(next.map(|(_, target)| target));
+    }
+    if states.len() == steps.len() + 1 {
+        while start > 0 && states[start - 1] == states[steps.len() - 1] {
+            steps.pop();
+            start -= 1;
+        }
+    }
+    (Run { initial, actions: steps }, start)
 }
 
 /// Both systems, going the same way.

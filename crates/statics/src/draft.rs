@@ -16,8 +16,10 @@ const MAX_VALUES: u64 = 1 << 14;
 pub(crate) struct Draft<'s> {
     pub(crate) exprs: &'s Exprs,
     pub(crate) parts: Parts,
-    /// Variables whose values are in question, or mean something to somebody else: they are not touched.
+    /// Variables whose values are in question, or may be out of range: they are not touched.
     pub(crate) fixed: FixedBitSet,
+    /// Variables that belong to queues: nobody may write them who did not.
+    pub(crate) queued: FixedBitSet,
     /// Per action, what it stands for, if that is not just itself.
     pub(crate) stands_for: Vec<Vec<ActionId>>,
     applied: Vec<(Rule, usize)>,
@@ -39,14 +41,17 @@ impl<'s> Draft<'s> {
         about.iter().for_each(|&expr| system.exprs.reads(expr, &mut observed));
         fixed.extend(observed.into_iter().map(VarId::index));
         for (index, variable) in system.variables().iter().enumerate() {
-            if !variable.range.is_certain() || system.queue_of(VarId::new(index)).is_some() {
+            if !variable.range.is_certain() {
                 fixed.insert(index);
             }
         }
+        let is_queued = |&index: &usize| system.queue_of(VarId::new(index)).is_some();
+        let queued = (0..system.variables().len()).filter(is_queued).collect();
         Draft {
             exprs: &system.exprs,
             parts: system.to_parts(),
             fixed,
+            queued,
             stands_for: vec![Vec::new(); system.actions().len()],
             applied: Vec::new(),
         }

@@ -137,7 +137,8 @@ impl<'d, 's> Liveness<'d, 's> {
         let mut controlled = vec![Vec::new(); n_variables];
         let (mut control, mut live) = (Vec::with_capacity(n_variables), Vec::with_capacity(n_variables));
         for var in (0..n_variables).map(VarId::new) {
-            let its = if draft.fixed.contains(var.index()) { None } else { find_control(uses, var) };
+            let has_none = draft.fixed.contains(var.index()) || draft.queued.contains(var.index());
+            let its = if has_none { None } else { find_control(uses, var) };
             let mut values = FixedBitSet::with_capacity(1);
             if let Some(its) = its {
                 controlled[its.index()].push(var);

@@ -152,9 +152,9 @@ fn is_silent(
         let var = *var;
         users(&var).filter(move |&user| uses.writes[user as usize].binary_search(&var).is_ok())
     };
-    let concerns_nobody =
-        uses.writes[action].iter().all(|var| !draft.fixed.contains(var.index()) && users(var).all(is_apart))
-            && reads.iter().all(|var| writers(var).all(is_apart));
+    let is_free = |var: &VarId| !draft.fixed.contains(var.index()) && !draft.queued.contains(var.index());
+    let concerns_nobody = uses.writes[action].iter().all(|var| is_free(var) && users(var).all(is_apart))
+        && reads.iter().all(|var| writers(var).all(is_apart));
     // Nothing else is possible for the process there.
     let is_alone = owned[process.index()].iter().all(|&action| uses.tests(action as usize, var));
     (concerns_nobody && is_alone).then_some(Silent { action, process: *process, to })

@@ -16,14 +16,14 @@ use proptest::test_runner::TestCaseError;
 use statics::{Rule, Smaller, reduce};
 use stubborn_testing::{naive, run_cases, systems};
 
-const MAX_STATES: usize = 400;
+const MAX_STATES: usize = 600;
 
 /// A process has this many places, and this many variables of its own.
 const N_PLACES: i64 = 5;
 const N_LOCALS: usize = 2;
 const N_GLOBALS: usize = 2;
 /// The values of data.
-const MOST: i64 = 2;
+const MOST: i64 = 1;
 
 /// Who is meant: a variable of the process, or one of all; taken modulo what there is.
 #[derive(Clone, Copy, Debug)]
@@ -54,13 +54,15 @@ enum Deed {
 #[derive(Clone, Debug)]
 struct Step {
     from: i64,
+    /// Another place that it may start from.
+    or_from: Option<i64>,
     to: i64,
     guard: Option<(Who, i64)>,
     deeds: Vec<Deed>,
     /// Whether the process goes on.
     goes_on: bool,
-    /// Another process that takes part, with its places.
-    with: Option<(usize, i64, i64)>,
+    /// Another process that takes part, with its places; it may be moved from anywhere.
+    with: Option<(usize, Option<i64>, i64)>,
 }
 
 /// Processes with places and variables of their own, like those of programs.
@@ -96,15 +98,24 @@ fn deed() -> impl Strategy<Value = Deed> {
 }
 
 fn step() -> impl Strategy<Value = Step> {
+    let place = || 0..N_PLACES;
     let guard = proptest::option::weighted(0.3, (who(), 0..=MOST));
-    let with = proptest::option::weighted(0.1, (0..3usize, 0..N_PLACES, 0..N_PLACES));
-    (0..N_PLACES, 0..N_PLACES, guard, vec(deed(), 0..3), any::<bool>(), with)
-        .prop_map(|(from, to, guard, deeds, goes_on, with)| Step { from, to, guard, deeds, goes_on, with })
+    let with = (0..3usize, proptest::option::weighted(0.7, place()), place());
+    let with = proptest::option::weighted(0.1, with);
+    let or_from = proptest::option::weighted(0.1, place());
+    // Mostly one after the other, so that places with one step are common.
+    let is_next = proptest::bool::weighted(0.7);
+    ((place(), place(), is_next), or_from, guard, vec(deed(), 0..3), any::<bool>(), with).prop_map(
+        |((from, to, is_next), or_from, guard, deeds, goes_on, with)| {
+            let to = if is_next { (from + 1) % N_PLACES } else { to };
+            Step { from, or_from, to, guard, deeds, goes_on, with }
+        },
+    )
 }
 
 fn program() -> impl Strategy<Value = Program> {
     (
-        vec(vec(step(), 1..7), 1..4),
+        vec(vec(step(), 2..8), 1..4),
         vec((0..3usize, who(), 0..=MOST), 0..3),
         vec(0..=MOST, 12),
         any::<bool>(),
@@ -142,7 +153,8 @@ impl Program {
         for (process, steps) in self.processes.iter().enumerate() {
             for step in steps {
                 let at = VarId::new(process);
-                let mut guards = vec![builder.guard(Guard::equals(at, step.from))];
+                let places = [step.from].into_iter().chain(step.or_from);
+                let mut guards = vec![builder.guard(Guard::one_of(at, places))];
                 if let Some((who, value)) = step.guard {
                     guards.push(builder.guard(Guard::equals(self.var(process, who), value)));
                 }
@@ -154,7 +166,7 @@ impl Program {
                     && other < n
                     && other != process
                 {
-                    guards.push(builder.guard(Guard::equals(VarId::new(other), from)));
+                    guards.extend(from.map(|from| builder.guard(Guard::equals(VarId::new(other), from))));
                     effect.push(Stmt::Set(VarId::new(other), to));
                     taking_part.push(owners[other]);
                 }
@@ -331,6 +343,7 @@ fn ways_out(steps: &[Vec<(ActionId, usize)>], blocks: &[usize], state: usize) ->
 #[derive(Default)]
 struct Seen {
     rules: Cell<[u32; 5]>,
+    compared: Cell<u32>,
     /// In all, before and after; and how often there were more.
     states: Cell<[usize; 2]>,
     larger: Cell<u32>,
@@ -445,6 +458,7 @@ fn check(system: &ActionSystem, about: &[ExprId], seen: &Seen) -> Result<(), Tes
                 }
                 _ => prop_assert!(are_equivalent(original, &small, kind), "{}", what),
             }
+            seen.compared.set(seen.compared.get() + 1);
             let [before, after] = seen.states.get();
             seen.states.set([before + original.steps.len(), after + small.steps.len()]);
             seen.larger.set(seen.larger.get() + u32::from(small.steps.len() > original.steps.len()));
@@ -463,6 +477,7 @@ fn programs_keep_what_is_in_question() {
         check(&system, &about, &seen)
     });
     assert!(seen.rules.get().iter().all(|count| *count > 1000), "{:?}", seen.rules.get());
+    assert!(seen.compared.get() > 50_000, "{:?}", seen.compared);
     let [before, after] = seen.states.get();
     assert!(after < before - before / 8, "{before} states, {after} afterwards");
     // What is not written any more keeps what it was, unless it is also reset.

@@ -15,7 +15,7 @@ use check::product::AtDeadlock;
 use check::search::{Evidence, ProductStop, Violation, bfs};
 use check::{Exact, Goal};
 use language::{Model, Preserve, Purpose, Rules, View};
-use ltl::{Formulas, Prop};
+use ltl::{Formulas, Prop, Valuation};
 use model::{ExprId, Run, StepError, System as _, reference};
 use replay::{Ending, Question};
 use report::outcome::{Counterexample, FairTo, Kind, ReductionCheck, Target, Watcher};
@@ -30,6 +30,12 @@ use crate::error::Trouble;
 use crate::fairness::Constraints;
 use crate::options::Options;
 use crate::session::Attempt;
+
+/// A run with a cycle that has more steps is long.
+const LONG: usize = 12;
+
+/// A product with more states is not small.
+const MAX_SMALL: u64 = 50_000;
 
 /// A question about runs, through all attempts to answer it.
 pub(super) struct Runs<'q> {
@@ -276,13 +282,16 @@ impl<'d> Deciding<'d> {
         Ok(searched(self.view, self.watched, self.constraints, self.options, &rules, self.clock)?)
     }
 
-    /// With a shorter run, if that was asked for and there is one.
+    /// With a shorter run, if there is one; unless that was asked for, it is looked for only where the run is long and
+    /// the product small.
     fn shorten(&self, mut decision: Decision) -> Decision {
-        let Some(found) = decision.outcome.evidence().filter(|_| self.options.shortest) else {
-            return decision;
+        let is_wanted = |found: &&Evidence| {
+            self.options.shortest || found.cycle_start.is_some() && found.run.actions.len() > LONG
         };
+        let Some(found) = decision.outcome.evidence().filter(is_wanted) else { return decision };
         let system = &*self.view.system;
-        let mut budget = self.clock.budget();
+        let clock = if self.options.shortest { self.clock.clone() } else { self.clock.at_most(MAX_SMALL) };
+        let mut budget = clock.budget();
         if found.violation == Violation::Deadlock && self.options.at_deadlock == AtDeadlock::Error {
             let mut store = Exact::new(system.width(), budget.max_bytes);
             let explored = bfs::search(system, &mut store, &[Goal::Deadlock], &mut budget);
@@ -390,6 +399,37 @@ impl<'d> Deciding<'d> {
         }
     }
 
+    /// The beginning of a run that is enough: after it, the automaton accepts whatever follows.
+    fn bad_prefix(&self, run: &Run) -> Option<Run> {
+        let tgba = self.watched.claim.tgba();
+        let is_enough = |&state: &automata::State| tgba.accepts_everything(state);
+        if !tgba.states().any(|state| is_enough(&state)) {
+            return None;
+        }
+        let system = &*self.view.system;
+        let (mut state, mut scratch) = (system.initial().nth(run.initial)?.to_vec(), system.new_scratch());
+        let mut here = vec![tgba.initial()];
+        let mut budget = self.clock.budget();
+        for n_steps in 0..=run.actions.len() {
+            budget.tick().ok()?;
+            let values = system.layout().decode(&state);
+            let mut letter = Valuation::new();
+            for &(prop, expr) in &self.watched.propositions {
+                letter.set(prop, reference::value(system, expr, &values).ok()? != 0);
+            }
+            let reads = |edge: &&automata::Edge| tgba.labels().holds(edge.label, &letter);
+            let edges = here.iter().flat_map(|&from| tgba.edges(from)).filter(reads);
+            here = edges.map(|edge| edge.target).collect();
+            here.sort_unstable();
+            here.dedup();
+            if here.iter().any(is_enough) {
+                return Some(Run { initial: run.initial, actions: run.actions[..n_steps].to_vec() });
+            }
+            system.fire(&mut state, *run.actions.get(n_steps)?, &mut scratch).ok()?;
+        }
+        None
+    }
+
     /// A run with a cycle, if it can be continued to one soon.
     fn to_lasso(&self, run: &Run) -> Option<(Run, usize)> {
         let clock = self.clock.with_grace();
@@ -404,7 +444,13 @@ impl<'d> Deciding<'d> {
         let Evidence { violation, run, cycle_start, .. } = evidence;
         let deadlock_is_error = self.options.at_deadlock == AtDeadlock::Error;
         let mut question = self.claimed().ok_or("internal error, please report it: nothing is claimed")?;
+        let is_fair = !self.constraints.is_empty();
+        let bad_prefix = match violation {
+            Violation::AtOnce | Violation::Livelock | Violation::Cycle if !is_fair => self.bad_prefix(run),
+            _ => None,
+        };
         let (run, ending) = match (violation, cycle_start) {
+            _ if bad_prefix.is_some() => (bad_prefix.unwrap_or_default(), Ending::Open),
             (Violation::AtOnce, _) => match self.to_lasso(run) {
                 Some((run, start)) => (run, Ending::Cycle(start)),
                 // It goes on for very long, maybe without ever coming back: in an unbounded net.
@@ -434,9 +480,11 @@ impl<'d> Deciding<'d> {
         };
         let text = |&(prop, expr): &(Prop, ExprId)| (self.formulas.text(prop).to_owned(), expr);
         let propositions = self.watched.propositions.iter().map(text).collect();
+        let mut observer_states = evidence.observer_states.clone();
+        observer_states.truncate(run.actions.len() + 1);
         let trace = Trace::new(self.view.clone(), judged.replayed)
             .with_propositions(propositions)
-            .with_observer(evidence.observer_states.clone(), Vec::new());
+            .with_observer(observer_states, Vec::new());
         let cycle_start = match ending {
             Ending::Cycle(start) => Some(start),
             Ending::Open | Ending::Deadlock => None,

@@ -8,7 +8,7 @@ use base::{Budget, Diagnostic};
 use check::method::StoreKind;
 use check::reduced::Reduced;
 use check::{Bitstate, Exact, Exploration, Goal, Space, Stop, search, store};
-use language::{Model, Preserve, PropertyKind, Purpose, Simpler, View};
+use language::{Model, Preserve, PropertyKind, Purpose, Rules, Simpler, View};
 use model::{ActionSystem, Expr, ExprId, StepError, System as _, UnaryOp};
 use report::outcome::{Kind, ReductionCheck, Target};
 use report::{PropertyResult, Verdict};
@@ -91,7 +91,8 @@ pub(super) fn decide(
             };
             let mut result = explored.result(name, *aim, 0, *is_possible, clock);
             if options.verify_reduction {
-                let full = match explore_all(asked.model(), &[(name, *aim)], options, clock)? {
+                let as_written = Options { statics: Some(Rules::none()), ..options.clone() };
+                let full = match explore_all(asked.model(), &[(name, *aim)], &as_written, clock)? {
                     Attempt::Done(full) => full,
                     Attempt::TooSmall(error) => return Ok(Attempt::TooSmall(error)),
                 };
