@@ -225,6 +225,13 @@ impl Tgba {
         self.edges.len()
     }
 
+    /// Whether a state obviously accepts every word: it can stay for ever, and sees all marks.
+    pub fn accepts_everything(&self, state: State) -> bool {
+        let stays =
+            |edge: &Edge| edge.target == state && edge.label == Label::TRUE && edge.marks == self.all_marks();
+        self.edges(state).iter().any(stays)
+    }
+
     /// The states.
     pub fn states(&self) -> impl Iterator<Item = State> + use<> {
         (0..self.edges.len()).map(State::new)

@@ -54,6 +54,8 @@ pub enum Reason {
     Reduction(Option<reduction::Method>, Why),
     /// What was done to the model before, in the words of who did it.
     Net(String),
+    /// What was done to the action system before, in the words of who did it.
+    Static(String),
 }
 
 /// Why something was chosen.
@@ -338,6 +340,7 @@ impl fmt::Display for Reason {
                 write!(f, "reduction: {}, {why}", reduction.map_or("none", reduction::Method::name))
             }
             Reason::Net(what) => write!(f, "net: {what}"),
+            Reason::Static(what) => write!(f, "fewer states: {what}"),
         }
     }
 }

@@ -23,6 +23,8 @@ pub(crate) fn open(arguments: &ModelArguments, clock: &Clock<'_>) -> Result<Resu
     let options = ModelOptions {
         definitions: arguments.definitions.clone(),
         max_processes: arguments.max_processes as usize,
+        language: arguments.language.clone(),
+        folders: arguments.folders.clone(),
     };
     match Session::open_within(&arguments.file, &options, clock) {
         Ok(session) => {

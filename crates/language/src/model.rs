@@ -51,11 +51,15 @@ pub struct Options {
     pub definitions: Vec<(String, Option<String>)>,
     /// How many processes may run at once, where processes start others.
     pub max_processes: usize,
+    /// Its language, if neither the name of the file nor how it begins tells.
+    pub language: Option<String>,
+    /// Where else files are looked for that the model names, after its own folder.
+    pub folders: Vec<String>,
 }
 
 impl Default for Options {
     fn default() -> Options {
-        Options { definitions: Vec::new(), max_processes: 255 }
+        Options { definitions: Vec::new(), max_processes: 255, language: None, folders: Vec::new() }
     }
 }
 

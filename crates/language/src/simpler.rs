@@ -111,6 +111,16 @@ impl Rules {
         Rules { others: false, named: Vec::new() }
     }
 
+    /// The same without one rule.
+    #[must_use]
+    pub fn without(mut self, name: &str) -> Rules {
+        self.named.retain(|known| known != name);
+        if self.others {
+            self.named.push(name.to_owned());
+        }
+        self
+    }
+
     /// Whether no rule is allowed.
     pub fn is_none(&self) -> bool {
         !self.others && self.named.is_empty()

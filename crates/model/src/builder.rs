@@ -43,6 +43,60 @@ impl fmt::Display for BuildError {
 
 impl std::error::Error for BuildError {}
 
+/// What a system does, for whoever makes another one of it: the numbers of variables, actions and guards stay.
+#[derive(Clone, Debug)]
+pub struct Parts {
+    /// The variables.
+    pub variables: Vec<Variable>,
+    /// The guards; more may be added.
+    pub guards: Vec<Guard>,
+    /// The actions.
+    pub actions: Vec<Action>,
+    /// Per action: who goes on after it in the same step.
+    pub goes_on: Vec<Option<ProcessId>>,
+    /// The initial states, one value per variable.
+    pub initial: Vec<Vec<i64>>,
+}
+
+impl ActionSystem {
+    /// Its parts.
+    pub fn to_parts(&self) -> Parts {
+        Parts {
+            variables: self.variables.clone(),
+            guards: self.guards.clone(),
+            actions: self.actions.clone(),
+            goes_on: (0..self.actions.len()).map(|action| self.next_process(ActionId::new(action))).collect(),
+            initial: self.initial().map(|state| self.layout.decode(state)).collect(),
+        }
+    }
+
+    /// The system that has these parts instead, and the expressions, propositions and queues of this one.
+    ///
+    /// # Errors
+    /// The parts do not fit together.
+    pub fn with_parts(&self, parts: Parts) -> Result<ActionSystem, BuildError> {
+        let goes_on = parts.goes_on.iter().enumerate();
+        let builder = Builder {
+            exprs: self.exprs.clone(),
+            variables: parts.variables,
+            processes: self.processes.clone(),
+            labels: self.labels.clone(),
+            guards: parts.guards,
+            goes_on: goes_on.filter_map(|(at, &process)| Some((ActionId::new(at), process?))).collect(),
+            actions: parts.actions,
+            queues: self.queues.clone(),
+            by_first: self.by_first.clone(),
+            initial: parts.initial,
+            ..Builder::default()
+        };
+        let mut system = builder.finish()?;
+        for proposition in &self.propositions {
+            system.add_proposition(proposition.name.as_str(), proposition.expr);
+        }
+        Ok(system)
+    }
+}
+
 /// Collects the parts of an [`ActionSystem`].
 #[derive(Debug, Default)]
 pub struct Builder {

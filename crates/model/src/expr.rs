@@ -166,6 +166,11 @@ impl Exprs {
         self.nodes[id.index()]
     }
 
+    /// All nodes, by their ids: operands come first.
+    pub fn nodes(&self) -> &[Expr] {
+        &self.nodes
+    }
+
     fn intern(&mut self, node: Expr) -> ExprId {
         *self.ids.entry(node).or_insert_with(|| {
             self.nodes.push(node);

@@ -23,8 +23,10 @@ base::define_id! {
 /// Where the range of a variable comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Range {
-    /// It is declared or proved: a step to another value is a mistake in the model.
+    /// It is declared: a step to another value is a mistake in the model.
     Certain,
+    /// It is proved: there is no step to another value.
+    Proved,
     /// It is a guess: a step to another value asks for more room. For sure is only this, which may be more.
     Guessed {
         /// No value is less.
@@ -35,6 +37,13 @@ pub enum Range {
     /// A step to another value leads to a part of the system that is not made yet: the front end makes it, and
     /// everything starts again. Until then nobody knows what could happen after such a step.
     Open,
+}
+
+impl Range {
+    /// Whether no variable with this range has a value outside of it, in any state.
+    pub fn is_certain(self) -> bool {
+        matches!(self, Range::Certain | Range::Proved)
+    }
 }
 
 /// An integer variable with a range.
@@ -73,7 +82,7 @@ impl Variable {
     /// The least and the greatest value that the variable may ever have, as far as that is known for sure.
     pub fn certain(&self) -> (i64, i64) {
         match self.range {
-            Range::Certain => (self.lo, self.hi),
+            Range::Certain | Range::Proved => (self.lo, self.hi),
             Range::Guessed { lo, hi } => (lo, hi),
             Range::Open => (i64::MIN, i64::MAX),
         }

@@ -59,7 +59,7 @@ pub use action::{
     Action, ActionId, Guard, GuardId, Label, LabelId, Process, ProcessId, Proposition, Stmt, ValueSet,
 };
 pub use action_system::ActionSystem;
-pub use builder::{BuildError, Builder};
+pub use builder::{BuildError, Builder, Parts};
 pub use code::Scratch;
 pub use expr::{BinaryOp, Expr, ExprId, Exprs, UnaryOp};
 pub use layout::{Layout, Range, VarId, Variable};

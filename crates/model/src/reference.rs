@@ -99,6 +99,31 @@ pub fn parts(
     Ok(found)
 }
 
+/// The step that consists of these actions or, where several ways meet, leads to where they lead; and that state.
+pub fn step(
+    system: &ActionSystem,
+    parts: &[ActionId],
+    values: &[i64],
+) -> Result<Option<(ActionId, Values)>, Fault> {
+    let Some(&first) = parts.first() else { return Ok(None) };
+    let mut target = values.to_vec();
+    for &part in parts {
+        if !is_enabled(system, system.action(part), &target)? {
+            return Ok(None);
+        }
+        target = act(system, part, &target)?;
+    }
+    let mut found = None;
+    for_each_step(system, values, first, |number, _, end| {
+        if end == target {
+            found = Some(number);
+            return ControlFlow::Break(());
+        }
+        ControlFlow::Continue(())
+    })?;
+    Ok(found.map(|number| (number, target)))
+}
+
 /// What a step is called: the labels of its actions.
 pub fn label(system: &ActionSystem, step: ActionId, values: &[i64]) -> String {
     let parts = match system.next_process(system.first(step)) {

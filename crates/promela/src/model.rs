@@ -19,21 +19,21 @@ use crate::{Limits, Loader, Options, Questions, read};
 pub const LANGUAGE: Language = Language {
     name: "promela",
     a_model: "a Promela model",
-    extensions: &["pml", "prom", "promela", "spin"],
+    extensions: &["pml", "prom", "promela", "spin", "prm", "pr"],
     recognizes,
     read: |file, options, sources, loader, budget| {
         Ok(Box::new(Model::read(file, options, sources, loader, budget)?))
     },
 };
 
-/// Whether a line begins with `proctype` or `active`, as in no other language; only the beginning counts.
+/// Whether a line begins with `proctype`, `active` or `init`, as in no other language; only the beginning counts.
 fn recognizes(bytes: &[u8]) -> bool {
     const MAX_BYTES: usize = 1 << 16;
     let text = String::from_utf8_lossy(&bytes[..bytes.len().min(MAX_BYTES)]);
     let begins = |line: &str| {
         let mut words = line.split([' ', '\t', '(', '[']).filter(|word| !word.is_empty());
         match words.next() {
-            Some("proctype") => true,
+            Some("proctype" | "init") => true,
             Some("active") => words.any(|word| word == "proctype"),
             _ => false,
         }

@@ -241,8 +241,11 @@ fn find(lab: &Lab<'_>, system: &System, size: i64, place: &str, search: &SearchO
         spelled += " --successors reverse";
     }
     let (measured, _) = lab.search(&mut watching, &options, u64::MAX)?;
-    let command =
-        format!("stubborn check models/{} -D N={size} --ltl {} {spelled}", system.file, shell(&formula));
+    let command = format!(
+        "stubborn check models/{} -D N={size} --ltl {} {spelled} --static none",
+        system.file,
+        shell(&formula)
+    );
     Ok(vec![[measured.fields(), vec![command]].concat()])
 }
 

@@ -122,7 +122,7 @@ fn decide(lab: &Lab<'_>, protocol: &Protocol, size: i64, kind: &str, method: &st
     let (measured, decision) = lab.search(&mut watching, &options, max_states)?;
     let system_states = decision.outcome.system_states.map_or(String::new(), |states| states.to_string());
     let command = format!(
-        "stubborn check models/{} -D N={size} --ltl {} {spelled}",
+        "stubborn check models/{} -D N={size} --ltl {} {spelled} --static none",
         protocol.file,
         shell(protocol.formula)
     );

@@ -315,7 +315,7 @@ fn try_formula(
         row.extend(made.fields());
         let reduce = reduction.map_or("none", reduction::Method::name);
         row.push(format!(
-            "stubborn check {} --ltl {} --observer {} --search {} --reduce {reduce} --structural none",
+            "stubborn check {} --ltl {} --observer {} --search {} --reduce {reduce} --structural none --static none",
             family.file(size),
             shell(&text),
             observer.name(),

@@ -159,7 +159,7 @@ fn compare(lab: &Lab<'_>, subject: &Subject, size: i64, formula: &str) -> Rows {
         Some(_) => FALLBACK,
     };
     let command = format!(
-        "stubborn check models/{} -D {}={size} --ltl {} --reduce closure --fair none",
+        "stubborn check models/{} -D {}={size} --ltl {} --reduce closure --fair none --static none",
         subject.file,
         subject.constant,
         shell(formula)

@@ -8,7 +8,7 @@ use check::decide::{Decision, Settings};
 use check::method::ReductionWish;
 use check::search::ProductStop;
 use check::{Exact, Stats, Stop, search};
-use language::{Purpose, View};
+use language::{Preserve, Purpose, Rules, View};
 use model::{Run, StepError, System as _};
 use report::outcome::ProductInfo;
 use report::{ExploreReport, ModelInfo};
@@ -17,6 +17,7 @@ use crate::Error;
 use crate::answer::limit_reason;
 use crate::clock::Clock;
 use crate::decide::Asked;
+use crate::decide::searched::Searched;
 use crate::decide::states::{explore, fault};
 use crate::decide::watched::Watched;
 use crate::error::Trouble;
@@ -143,7 +144,10 @@ fn count_states(
         let mut store = Exact::new(view.system.width(), budget.max_bytes);
         (search::bfs::search(&*view.system, &mut store, &[], &mut budget), Some(store))
     } else {
-        (explore(&*view.system, &[], options, &mut budget)?, None)
+        let rules = options.statics.clone().unwrap_or_else(Rules::none);
+        let searched = Searched::new(&view, Some(Preserve::Deadlocks), &[], &rules, clock)?;
+        let found = explore(searched.system(), &[], options, &mut budget)?;
+        (searched.exploration(found, clock), None)
     };
     if let Some(error) = fault(&exploration).filter(|error| model.can_refine(error)) {
         // With more room, from the beginning: counts are never wrong.
@@ -185,7 +189,11 @@ fn count_product(
     let wish = Wish { observer: options.observer, reduction: ReductionWish::None, ..Wish::default() };
     let observer = wish.complete(&mut watched.claim, &mut clock.budget()).map_err(refuse)?.method.observer;
     let view = asked.model().view(Purpose::Runs, &mut clock.budget())?;
-    let counted = watched.claim.count(&view.system, observer, &Settings::default(), &mut clock.budget());
+    let rules = options.statics.clone().unwrap_or_else(Rules::none);
+    let preserve = watched.claim.proof().map(|_| Preserve::Stuttering);
+    let searched = Searched::new(&view, preserve, &watched.about(), &rules, clock)?;
+    let settings = Settings::default();
+    let counted = watched.claim.count(searched.system(), observer, &settings, &mut clock.budget());
     let Decision { outcome, observer_states, .. } = counted.map_err(refuse)?;
     let mut counted = Counted {
         stats: outcome.stats,

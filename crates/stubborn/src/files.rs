@@ -1,7 +1,7 @@
 //! Reads files: models, and everything that is asked in files.
 
 use std::fs;
-use std::io::Read as _;
+use std::io::Read;
 use std::path::Path;
 
 use automata::{AnyAutomaton, Unread, hoa, never};
@@ -9,7 +9,7 @@ use base::{Budget, Diagnostic, SourceMap, suggest};
 use language::{File, Trouble};
 use ltl::Formulas;
 
-/// Reads a file of bounded size.
+/// Reads a file of bounded size; `-` is the standard input.
 ///
 /// # Errors
 /// Why it cannot be read, with the name of a file beside it that may be meant.
@@ -33,11 +33,23 @@ pub(crate) fn read_beside(folder: &Path, name: &str) -> Result<Vec<u8>, String> 
     })
 }
 
+/// Whether a name stands for the standard input.
+pub(crate) fn is_input(path: &Path) -> bool {
+    path == Path::new("-")
+}
+
 fn read_bytes(path: &Path) -> Result<Vec<u8>, String> {
+    if is_input(path) {
+        return read_all(std::io::stdin().lock());
+    }
     let file = fs::File::open(path).map_err(|error| error.to_string())?;
     if file.metadata().is_ok_and(|metadata| metadata.is_dir()) {
         return Err("it is a folder".to_owned());
     }
+    read_all(file)
+}
+
+fn read_all(file: impl Read) -> Result<Vec<u8>, String> {
     let mut bytes = Vec::new();
     // One byte more than allowed is enough to know that there are too many.
     let limit = SourceMap::MAX_BYTES as u64 + 1;

@@ -60,7 +60,9 @@ pub use check::product::AtDeadlock;
 pub use language::{Options as ModelOptions, Rules};
 pub use report::{CheckReport, ExploreReport, PropertyResult, Verdict};
 
-pub use {automata, base, check, drawing, language, ltl, model, petri, process, promela, replay, report};
+pub use {
+    automata, base, check, drawing, language, ltl, model, petri, process, promela, replay, report, statics,
+};
 
 /// The guide's chapter on the library, so that its examples are compiled and run.
 #[cfg(doctest)]

@@ -38,6 +38,9 @@ pub struct Options {
     pub reduce: ReductionWish,
     /// Which rules may make a model simpler before it is searched.
     pub structural: Rules,
+    /// Which rules of [`statics`] may give a system fewer states before it is searched. If nothing is said, all of
+    /// them for questions, and none where states are counted.
+    pub statics: Option<Rules>,
     /// How states are kept.
     pub store: StoreKind,
     /// Breadth first, or depth first.
@@ -63,6 +66,7 @@ impl Default for Options {
             search: None,
             reduce: ReductionWish::Auto,
             structural: Rules::all(),
+            statics: None,
             store: StoreKind::Exact,
             order: Order::Bfs,
             orders: Orders::default(),
@@ -74,6 +78,11 @@ impl Default for Options {
 }
 
 impl Options {
+    /// The rules of [`statics`] for a question.
+    pub(crate) fn static_rules(&self) -> Rules {
+        self.statics.clone().unwrap_or_else(Rules::all)
+    }
+
     /// Whether deadlocks and invariants are looked for with reduction. By default not: runs are then
     /// shortest, and all of them are found in one exploration.
     pub(crate) fn reduces_states(&self) -> bool {

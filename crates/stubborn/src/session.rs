@@ -45,7 +45,7 @@ pub(crate) enum Attempt<T> {
 }
 
 impl Session {
-    /// Opens the model in a file, whose language is known by its name or by how it begins.
+    /// Opens the model in a file, whose language is known by its name or by how it begins; `-` is the standard input.
     ///
     /// # Errors
     /// The file cannot be read, or what is wrong with it, each mistake with its place.
@@ -58,10 +58,19 @@ impl Session {
     /// # Errors
     /// The file cannot be read, what is wrong with it, or a limit was reached.
     pub fn open_within(path: &Path, options: &Options, clock: &Clock<'_>) -> Result<Session, Error> {
-        let (language, bytes) = known_language(path)?;
+        let (language, bytes) = match &options.language {
+            Some(name) => (language_named(name)?, files::read(path)?),
+            None => known_language(path)?,
+        };
         let file = File { name: path.display().to_string(), bytes };
-        let folder = path.parent().unwrap_or(Path::new(""));
-        Session::read(language, file, options, &mut |name| files::read_beside(folder, name), clock)
+        let own = path.parent().unwrap_or(Path::new(""));
+        let mut load = |name: &str| {
+            let others = options.folders.iter().map(Path::new);
+            let holds_it = |folder: &Path| folder.join(name).exists();
+            let folder = std::iter::once(own).chain(others).find(|&folder| holds_it(folder));
+            files::read_beside(folder.unwrap_or(own), name)
+        };
+        Session::read(language, file, options, &mut load, clock)
     }
 
     /// The model in a text of a language, by the language's name: `process`, `petri`, `promela`.
@@ -69,13 +78,7 @@ impl Session {
     /// # Errors
     /// There is no such language, or what is wrong with the text, each mistake with its place.
     pub fn of_text(language: &str, text: &str) -> Result<Session, Error> {
-        let known = LANGUAGES.into_iter().find(|known| known.name == language);
-        let language = known.ok_or_else(|| {
-            let names = LANGUAGES.map(|known| known.name);
-            Diagnostic::error("unknown-language", format!("there is no language `{language}`"))
-                .with_help(format!("there are {}", names.join(", ")))
-                .suggesting(language, names)
-        })?;
+        let language = language_named(language)?;
         let file = File { name: format!("model.{}", language.extensions[0]), bytes: text.into() };
         let mut no_files = |name: &str| Err(format!("`{name}` cannot be read from here"));
         let clock = Clock::start(&Limits::default());
@@ -219,13 +222,23 @@ impl Warnings<'_> {
     }
 }
 
+/// The language of that name.
+fn language_named(name: &str) -> Result<&'static Language, Diagnostic> {
+    LANGUAGES.into_iter().find(|known| known.name == name).ok_or_else(|| {
+        let names = LANGUAGES.map(|known| known.name);
+        Diagnostic::error("unknown-language", format!("there is no language `{name}`"))
+            .with_help(format!("there are {}", names.join(", ")))
+            .suggesting(name, names)
+    })
+}
+
 /// The language of a file, by the end of its name or by how it begins; and what is in it.
 fn known_language(path: &Path) -> Result<(&'static Language, Vec<u8>), Diagnostic> {
     let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or("");
     if let Some(language) = LANGUAGES.into_iter().find(|known| known.extensions.contains(&extension)) {
         return Ok((language, files::read(path)?));
     }
-    if path.exists() {
+    if path.exists() || files::is_input(path) {
         let bytes = files::read(path)?;
         if let Some(language) = LANGUAGES.into_iter().find(|known| (known.recognizes)(&bytes)) {
             return Ok((language, bytes));
@@ -235,7 +248,7 @@ fn known_language(path: &Path) -> Result<(&'static Language, Vec<u8>), Diagnosti
     let ending = |language: &&Language| format!("in `.{}`", language.extensions[0]);
     let [process, petri, promela] = LANGUAGES.map(|language| (language.a_model, ending(&language)));
     let help = format!(
-        "{} must be in a file whose name ends {}, {} {}, and {} {}",
+        "{} must be in a file whose name ends {}, {} {}, and {} {}; or name the language",
         promela.0, promela.1, petri.0, petri.1, process.0, process.1
     );
     Err(Diagnostic::error("unknown-language", message).with_help(help))

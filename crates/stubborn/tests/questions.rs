@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use stubborn::automata::tester::{Edge, State, Tester};
-use stubborn::{Clock, Limits, ObserverKind, Options, Question, ReductionWish, SearchKind, Session, Verdict};
+use stubborn::{
+    Clock, Limits, ObserverKind, Options, Question, ReductionWish, Rules, SearchKind, Session, Verdict,
+};
 
 const LAMP: &str = "process Lamp { off: press -> on; on: press -> off | flicker -> on; }";
 
@@ -66,7 +68,7 @@ fn the_limits_of_the_options_count_beside_the_clock() {
     let mut session = Session::of_text("process", text).unwrap();
     let clock = Clock::start(&Limits::default());
     for limits in [Limits::default().states(10), Limits::default().time(Duration::ZERO)] {
-        let options = Options { limits, ..Options::default() };
+        let options = Options { limits, statics: Some(Rules::none()), ..Options::default() };
         let report = session.check_within(&[Question::DeadlockFree], &options, &clock).unwrap();
         assert_eq!((report.results[0].verdict, report.exit_code()), (Verdict::Unknown, 3));
         assert!(!session.explore(None, &options, false, &clock).unwrap().report.complete);

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use stubborn::base::Progress;
 use stubborn::check::method::ReductionWish;
-use stubborn::{Clock, Limits, Options, Question, Session, Verdict, Watcher};
+use stubborn::{Clock, Limits, Options, Question, Rules, Session, Verdict, Watcher};
 
 /// Counts the searches that have come as far as so many states.
 struct Large {
@@ -31,7 +31,7 @@ fn what_holds_is_proved_once() {
     let mut session = Session::of_text("process", text).unwrap();
     let large = Large { states: 40_000, seen: Mutex::default() };
     let clock = Clock::start(&Limits::default()).watched_by(&large);
-    let options = Options { reduce: ReductionWish::None, ..Options::default() };
+    let options = Options { reduce: ReductionWish::None, statics: Some(Rules::none()), ..Options::default() };
     let always = [Question::ltl("[] (P[0]@s || P[0]@t)")];
     let report = session.check_within(&always, &options, &clock).unwrap();
     let answer = &report.results[0];

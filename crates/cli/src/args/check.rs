@@ -8,7 +8,7 @@ use stubborn::check::product::{AtDeadlock, ObserverOrder, Orders};
 use stubborn::check::reduction;
 use stubborn::{Fair, Options, Rules};
 
-use super::values::{parse_fairness, parse_rules};
+use super::values::{parse_fairness, parse_rules, parse_static_rules};
 use super::{EXIT_CODES, LimitArguments, ModelArguments, ObserverArgument, SearchArguments};
 use crate::exit::Failure;
 use crate::model;
@@ -87,6 +87,14 @@ pub(crate) struct CheckArguments {
     /// redundant-transitions.
     #[arg(long, value_name = "RULES", default_value = "all", value_parser = parse_rules, hide_short_help = true)]
     pub(crate) structural: Rules,
+
+    /// Give the model fewer states first by these rules: all, none, names, or all,-NAME
+    ///
+    /// They look at guards and effects, whatever the language. Runs are shown on the model as it was. The rules
+    /// are irrelevant-actions, dead-variables, unread-variables, constant-variables and merged-steps.
+    #[arg(long = "static", value_name = "RULES", default_value = "all", value_parser = parse_static_rules,
+        hide_short_help = true)]
+    pub(crate) statics: Rules,
 
     /// The automaton that watches a run, for LTL and claims
     #[arg(long, value_enum, default_value_t = ObserverArgument::Auto, value_name = "KIND")]
@@ -184,6 +192,7 @@ impl CheckArguments {
             search: self.algorithm.kind(),
             reduce: self.reduce.into(),
             structural: self.structural.clone(),
+            statics: Some(self.statics.clone()),
             store: self.search.store(),
             order: self.search.order(),
             orders: self.orders.orders(),

@@ -4,8 +4,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use stubborn::Options;
+use stubborn::{Options, Rules};
 
+use super::values::parse_static_rules;
 use super::{EXIT_CODES, LimitArguments, ModelArguments, ObserverArgument, SearchArguments};
 
 /// Count states, transitions and deadlocks; export the state space
@@ -40,6 +41,11 @@ pub(crate) struct ExploreArguments {
     #[arg(long, value_name = "FILE", conflicts_with_all = ["aut", "dot", "svg"])]
     pub(crate) claim: Option<PathBuf>,
 
+    /// Count what is left by these rules, as `check` uses them: all, none, names, or all,-NAME
+    #[arg(long = "static", value_name = "RULES", default_value = "none", value_parser = parse_static_rules,
+        hide_short_help = true)]
+    pub(crate) statics: Rules,
+
     /// The automaton in the product
     #[arg(long, value_enum, default_value_t = ObserverArgument::Auto, value_name = "KIND")]
     pub(crate) observer: ObserverArgument,
@@ -54,7 +60,8 @@ pub(crate) struct ExploreArguments {
 impl ExploreArguments {
     pub(crate) fn options(&self) -> Options {
         let (order, store) = (self.search.order(), self.search.store());
-        Options { observer: self.observer.kind(), order, store, ..Options::default() }
+        let statics = Some(self.statics.clone());
+        Options { observer: self.observer.kind(), order, store, statics, ..Options::default() }
     }
 
     /// The options that name files to be written, with these files.

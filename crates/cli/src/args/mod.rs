@@ -79,12 +79,20 @@ impl Command {
 /// The model.
 #[derive(Debug, Args)]
 pub(crate) struct ModelArguments {
-    /// The model: processes (.proc), a Petri net (.pnml) or Promela (.pml)
+    /// The model: processes (.proc), a Petri net (.pnml) or Promela (.pml); - for the standard input
     pub(crate) file: PathBuf,
 
     /// Give a constant or macro a value (repeatable)
     #[arg(short = 'D', long = "define", value_name = "NAME=VALUE", value_parser = parse_definition)]
     pub(crate) definitions: Vec<(String, Option<String>)>,
+
+    /// The language, if neither the name of the file nor how it begins tells: process, petri, promela
+    #[arg(long, value_name = "NAME", hide_short_help = true)]
+    pub(crate) language: Option<String>,
+
+    /// Where else to look for files that the model includes, after its own folder (repeatable)
+    #[arg(short = 'I', long = "include", value_name = "DIR", hide_short_help = true)]
+    pub(crate) folders: Vec<String>,
 
     /// How many processes of Promela may exist at the same time; `run` waits for room
     #[arg(long, value_name = "N", default_value_t = 255, hide_short_help = true,

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use stubborn::petri::structural::Rule;
-use stubborn::{Fair, Rules};
+use stubborn::petri::structural;
+use stubborn::{Fair, Rules, statics};
 
 /// `NAME=VALUE`, or a name alone, which some languages know.
 pub(super) fn parse_definition(text: &str) -> Result<(String, Option<String>), String> {
@@ -57,7 +57,16 @@ pub(super) fn parse_duration(text: &str) -> Result<Duration, String> {
 
 /// Rules that make nets simpler.
 pub(super) fn parse_rules(text: &str) -> Result<Rules, String> {
-    Rules::parse(text, &Rule::ALL.map(Rule::name)).map_err(|error| {
+    parse_rules_among(text, &structural::Rule::ALL.map(structural::Rule::name))
+}
+
+/// Rules that give a system fewer states.
+pub(super) fn parse_static_rules(text: &str) -> Result<Rules, String> {
+    parse_rules_among(text, &statics::Rule::ALL.map(statics::Rule::name))
+}
+
+fn parse_rules_among(text: &str, known: &[&'static str]) -> Result<Rules, String> {
+    Rules::parse(text, known).map_err(|error| {
         let help = error.help.unwrap_or_default();
         format!("{}; {help}", error.message)
     })

@@ -4,7 +4,7 @@ use base::{Budget, Limit};
 use rustc_hash::FxHashMap;
 
 use super::{Change, union};
-use crate::{Action, ActionId, ActionSystem, ExprId, Guard, ProcessId, Stmt, ValueSet, VarId};
+use crate::{Action, ActionId, ActionSystem, Exprs, Guard, ProcessId, Stmt, ValueSet, VarId};
 
 /// What an effect reads and writes, in order. A variable that is only set to a constant is not read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -15,43 +15,42 @@ pub(super) struct Footprint {
 
 impl Footprint {
     pub(super) fn of(system: &ActionSystem, action: &Action) -> Footprint {
-        let mut footprint = Footprint::default();
-        footprint.add_block(system, &action.effect);
-        Footprint { reads: union(footprint.reads.iter()), writes: union(footprint.writes.iter()) }
+        let (mut reads, mut writes) = (Vec::new(), Vec::new());
+        uses(&system.exprs, &action.effect, &mut reads, &mut writes);
+        Footprint { reads: union(reads.iter()), writes: union(writes.iter()) }
     }
+}
 
-    fn add_block(&mut self, system: &ActionSystem, block: &[Stmt]) {
-        block.iter().for_each(|stmt| self.add(system, stmt));
-    }
-
-    fn add(&mut self, system: &ActionSystem, stmt: &Stmt) {
-        let reads = |expr: ExprId, out: &mut Vec<VarId>| system.exprs.reads(expr, out);
+/// Adds what statements read and write, unsorted and possibly more than once. A variable that is only set to a
+/// constant is not read.
+pub fn uses(exprs: &Exprs, block: &[Stmt], reads: &mut Vec<VarId>, writes: &mut Vec<VarId>) {
+    for stmt in block {
         match stmt {
             Stmt::Assign(var, value) => {
-                reads(*value, &mut self.reads);
-                self.writes.push(*var);
+                exprs.reads(*value, reads);
+                writes.push(*var);
             }
             Stmt::AssignElement { first, len, index, value } => {
-                reads(*index, &mut self.reads);
-                reads(*value, &mut self.reads);
+                exprs.reads(*index, reads);
+                exprs.reads(*value, reads);
                 // Which element is written depends on the index: the others keep their values.
-                self.writes.extend((0..*len as usize).map(|i| VarId::new(first.index() + i)));
+                writes.extend((0..*len as usize).map(|i| VarId::new(first.index() + i)));
             }
-            Stmt::Set(var, _) => self.writes.push(*var),
+            Stmt::Set(var, _) => writes.push(*var),
             Stmt::Map(var, _) | Stmt::Add(var, _) => {
-                self.reads.push(*var);
-                self.writes.push(*var);
+                reads.push(*var);
+                writes.push(*var);
             }
             Stmt::If(condition, yes, no) => {
-                reads(*condition, &mut self.reads);
-                self.add_block(system, yes);
-                self.add_block(system, no);
+                exprs.reads(*condition, reads);
+                uses(exprs, yes, reads, writes);
+                uses(exprs, no, reads, writes);
             }
             Stmt::While(condition, body) => {
-                reads(*condition, &mut self.reads);
-                self.add_block(system, body);
+                exprs.reads(*condition, reads);
+                uses(exprs, body, reads, writes);
             }
-            Stmt::Assert(condition, _) => reads(*condition, &mut self.reads),
+            Stmt::Assert(condition, _) => exprs.reads(*condition, reads),
         }
     }
 }

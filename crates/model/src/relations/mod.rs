@@ -26,6 +26,7 @@ use base::{Budget, Limit};
 
 use self::flippers::Flip;
 pub use self::flippers::Flippers;
+pub use self::footprint::uses;
 use self::footprint::{Footprint, Rest, change, rests};
 use crate::{Action, ActionId, ActionSystem, Guard, GuardId, QueueUse, Range, ValueSet, VarId};
 

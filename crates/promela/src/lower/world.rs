@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use base::Limit;
-use model::{Builder, Queue, VarId, Variable};
+use model::{Builder, Queue, Range, VarId, Variable};
 
 use super::facts::Facts;
 use super::plan::{Instance, Plan};
@@ -369,6 +369,7 @@ impl<'b> WorldBuilder<'b> {
                         let name = format!("{name}{}", element_name(&part.name, &part.lengths, index as u32));
                         let mut variable = Variable::new(name, lo, hi);
                         variable.value_names = self.symbols(ty);
+                        variable.range = Range::Proved;
                         let value = values.as_ref().map_or(0, |values| values[index]);
                         self.variable(variable, i64::from(value))?;
                     }

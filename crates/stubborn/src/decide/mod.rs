@@ -7,11 +7,13 @@
 //! | `maxima` | greatest values |
 //! | `runs` | formulas and claims, by what `watched` makes of them, with `vacuity` for those that hold |
 //! | `testers` | testers and specifications |
+//! | `searched` | nothing: it says which system is searched, and brings runs back |
 //! | `watching` | nothing: it searches, and leaves the rest to who compares methods |
 
 pub(crate) mod maxima;
 mod promises;
 pub(crate) mod runs;
+pub(crate) mod searched;
 pub(crate) mod states;
 mod testers;
 mod vacuity;

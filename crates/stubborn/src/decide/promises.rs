@@ -5,11 +5,12 @@
 
 use check::reduced::Reduced;
 use check::{Exploration, Goal, Stop};
-use language::{PropertyKind, Purpose, View};
+use language::{Preserve, PropertyKind, Purpose, View};
 use report::outcome::{Kind, Target};
 use report::{PropertyResult, Verdict};
 
 use super::Asked;
+use super::searched::Searched;
 use super::states::{explore, fault};
 use crate::answer::{Answer, Figures, coverage_reason};
 use crate::clock::Clock;
@@ -84,13 +85,16 @@ fn look(
     let never = Goal::Invariant(system.add_proposition("true", truth));
     let goals = if looks_for_ends { vec![Goal::Deadlock, never] } else { vec![never] };
     let mut budget = clock.budget();
-    let exploration = match reduces {
-        true => match Reduced::for_deadlocks(&view.system, &mut budget) {
+    let preserve = if looks_for_ends { Preserve::Deadlocks } else { Preserve::Reachability };
+    let searched = Searched::new(&view, Some(preserve), &[], &options.static_rules(), clock)?;
+    let found = match reduces {
+        true => match Reduced::for_deadlocks(searched.system(), &mut budget) {
             Ok(reduced) => explore(&reduced, &goals, options, &mut budget)?,
             Err(limit) => Exploration::limited(goals.len(), limit),
         },
-        false => explore(&*view.system, &goals, options, &mut budget)?,
+        false => explore(searched.system(), &goals, options, &mut budget)?,
     };
+    let exploration = searched.exploration(found, clock);
     if let Some(error) = fault(&exploration).filter(|error| asked.model().can_refine(error)) {
         return Ok(Attempt::TooSmall(error));
     }

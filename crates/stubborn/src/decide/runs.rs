@@ -7,19 +7,21 @@ use std::cell::Cell;
 use std::sync::Arc;
 
 use automata::GaveUp;
+use base::Limit;
 use check::choice::{Choice, Reason, Wish};
 use check::decide::{Claim, Decision, Refusal, Settings};
 use check::method::{Method, ReductionWish};
 use check::product::AtDeadlock;
 use check::search::{Evidence, ProductStop, Violation, bfs};
 use check::{Exact, Goal};
-use language::{Model, Purpose, View};
-use ltl::{Formulas, Prop};
+use language::{Model, Preserve, Purpose, Rules, View};
+use ltl::{Formulas, Prop, Valuation};
 use model::{ExprId, Run, StepError, System as _, reference};
 use replay::{Ending, Question};
 use report::outcome::{Counterexample, FairTo, Kind, ReductionCheck, Target, Watcher};
 use report::{PropertyResult, Trace, Verdict};
 
+use super::searched::Searched;
 use super::watched::{Watched, fault};
 use super::{Asked, vacuity};
 use crate::answer::{Answer, Figures, coverage_reason, judge};
@@ -28,6 +30,12 @@ use crate::error::Trouble;
 use crate::fairness::Constraints;
 use crate::options::Options;
 use crate::session::Attempt;
+
+/// A run with a cycle that has more steps is long.
+const LONG: usize = 12;
+
+/// A product with more states is not small.
+const MAX_SMALL: u64 = 50_000;
 
 /// A question about runs, through all attempts to answer it.
 pub(super) struct Runs<'q> {
@@ -76,8 +84,11 @@ impl<'q> Runs<'q> {
         }
         let purpose = if watched.simplified.is_some() { Purpose::Replay } else { Purpose::Runs };
         let view = asked.model().view(purpose, &mut clock.budget())?;
+        let rules = options.static_rules();
+        let searched = searched(&view, watched, &constraints, options, &rules, clock)?;
         let formulas = asked.session.model.parts().1;
         let mut question = Deciding {
+            searched,
             name: &name,
             view: &view,
             formulas,
@@ -96,6 +107,22 @@ impl<'q> Runs<'q> {
             Some(error) => Attempt::TooSmall(error),
             None => Attempt::Done(vec![result]),
         })
+    }
+}
+
+/// What is searched, if there is no simpler model.
+fn searched<'v>(
+    view: &'v View,
+    watched: &Watched,
+    constraints: &Constraints,
+    options: &Options,
+    rules: &Rules,
+    clock: &Clock<'_>,
+) -> Result<Searched<'v>, Limit> {
+    let preserve = sees_no_difference(watched, constraints, options).then_some(Preserve::Stuttering);
+    match watched.simplified {
+        Some(_) => Ok(Searched::as_written(view)),
+        None => Searched::new(view, preserve, &watched.about(), rules, clock),
     }
 }
 
@@ -122,8 +149,10 @@ fn sees_no_difference(watched: &Watched, constraints: &Constraints, options: &Op
 /// One attempt to decide a question.
 pub(super) struct Deciding<'d> {
     pub(super) name: &'d str,
-    /// The system that runs are shown on; if there is no simpler one, also searched.
+    /// The system that runs are shown on.
     pub(super) view: &'d View,
+    /// The one that is searched, if there is no simpler model.
+    pub(super) searched: Searched<'d>,
     pub(super) formulas: &'d mut Formulas,
     pub(super) watched: &'d mut Watched,
     /// Which infinite runs count.
@@ -150,6 +179,7 @@ impl<'d> Deciding<'d> {
                 if let Some(simplified) = &self.watched.simplified {
                     choice.reasons.push(Reason::Net(simplified.simpler.what.clone()));
                 }
+                choice.reasons.extend(self.searched.what().map(Reason::Static));
                 let decision = self.search(choice.method)?;
                 (choice, self.shorten(decision))
             }
@@ -227,20 +257,41 @@ impl<'d> Deciding<'d> {
     /// Searches for a run that the claim accepts.
     pub(super) fn search(&mut self, method: Method) -> Result<Decision, Trouble> {
         let settings = self.settings();
-        let found = match &self.watched.simplified {
-            Some(_) => self.watched.search_simpler(method, &settings, self.clock)?,
-            None => self.watched.claim.search(&self.view.system, method, &settings, &mut self.clock.budget()),
-        };
-        found.map_err(|why| self.refuse(why))
+        if self.watched.simplified.is_some() {
+            let found = self.watched.search_simpler(method, &settings, self.clock)?;
+            return found.map_err(|why| self.refuse(why));
+        }
+        loop {
+            let claim = &mut self.watched.claim;
+            let found = claim.search(self.searched.system(), method, &settings, &mut self.clock.budget());
+            let found = found.map_err(|why| self.refuse(why))?;
+            match self.searched.decision(found, self.clock) {
+                Some(found) => return Ok(found),
+                // Counters that nobody reads keep a cycle from closing.
+                None => self.searched = self.with_less()?,
+            }
+        }
     }
 
-    /// With a shorter run, if that was asked for and there is one.
+    /// What is searched after a cycle was found that does not close in the system of the model.
+    fn with_less(&self) -> Result<Searched<'d>, Trouble> {
+        if !self.searched.may_not_close() {
+            return Ok(Searched::as_written(self.view));
+        }
+        let rules = self.options.static_rules().without(statics::Rule::UnreadVariables.name());
+        Ok(searched(self.view, self.watched, self.constraints, self.options, &rules, self.clock)?)
+    }
+
+    /// With a shorter run, if there is one; unless that was asked for, it is looked for only where the run is long and
+    /// the product small.
     fn shorten(&self, mut decision: Decision) -> Decision {
-        let Some(found) = decision.outcome.evidence().filter(|_| self.options.shortest) else {
-            return decision;
+        let is_wanted = |found: &&Evidence| {
+            self.options.shortest || found.cycle_start.is_some() && found.run.actions.len() > LONG
         };
+        let Some(found) = decision.outcome.evidence().filter(is_wanted) else { return decision };
         let system = &*self.view.system;
-        let mut budget = self.clock.budget();
+        let clock = if self.options.shortest { self.clock.clone() } else { self.clock.at_most(MAX_SMALL) };
+        let mut budget = clock.budget();
         if found.violation == Violation::Deadlock && self.options.at_deadlock == AtDeadlock::Error {
             let mut store = Exact::new(system.width(), budget.max_bytes);
             let explored = bfs::search(system, &mut store, &[Goal::Deadlock], &mut budget);
@@ -320,6 +371,7 @@ impl<'d> Deciding<'d> {
             method = self.choose(&wish.unreduced())?.method;
         }
         self.watched.simplified = None;
+        self.searched = Searched::as_written(self.view);
         self.search(method)
     }
 
@@ -347,6 +399,37 @@ impl<'d> Deciding<'d> {
         }
     }
 
+    /// The beginning of a run that is enough: after it, the automaton accepts whatever follows.
+    fn bad_prefix(&self, run: &Run) -> Option<Run> {
+        let tgba = self.watched.claim.tgba();
+        let is_enough = |&state: &automata::State| tgba.accepts_everything(state);
+        if !tgba.states().any(|state| is_enough(&state)) {
+            return None;
+        }
+        let system = &*self.view.system;
+        let (mut state, mut scratch) = (system.initial().nth(run.initial)?.to_vec(), system.new_scratch());
+        let mut here = vec![tgba.initial()];
+        let mut budget = self.clock.budget();
+        for n_steps in 0..=run.actions.len() {
+            budget.tick().ok()?;
+            let values = system.layout().decode(&state);
+            let mut letter = Valuation::new();
+            for &(prop, expr) in &self.watched.propositions {
+                letter.set(prop, reference::value(system, expr, &values).ok()? != 0);
+            }
+            let reads = |edge: &&automata::Edge| tgba.labels().holds(edge.label, &letter);
+            let edges = here.iter().flat_map(|&from| tgba.edges(from)).filter(reads);
+            here = edges.map(|edge| edge.target).collect();
+            here.sort_unstable();
+            here.dedup();
+            if here.iter().any(is_enough) {
+                return Some(Run { initial: run.initial, actions: run.actions[..n_steps].to_vec() });
+            }
+            system.fire(&mut state, *run.actions.get(n_steps)?, &mut scratch).ok()?;
+        }
+        None
+    }
+
     /// A run with a cycle, if it can be continued to one soon.
     fn to_lasso(&self, run: &Run) -> Option<(Run, usize)> {
         let clock = self.clock.with_grace();
@@ -361,7 +444,13 @@ impl<'d> Deciding<'d> {
         let Evidence { violation, run, cycle_start, .. } = evidence;
         let deadlock_is_error = self.options.at_deadlock == AtDeadlock::Error;
         let mut question = self.claimed().ok_or("internal error, please report it: nothing is claimed")?;
+        let is_fair = !self.constraints.is_empty();
+        let bad_prefix = match violation {
+            Violation::AtOnce | Violation::Livelock | Violation::Cycle if !is_fair => self.bad_prefix(run),
+            _ => None,
+        };
         let (run, ending) = match (violation, cycle_start) {
+            _ if bad_prefix.is_some() => (bad_prefix.unwrap_or_default(), Ending::Open),
             (Violation::AtOnce, _) => match self.to_lasso(run) {
                 Some((run, start)) => (run, Ending::Cycle(start)),
                 // It goes on for very long, maybe without ever coming back: in an unbounded net.
@@ -391,9 +480,11 @@ impl<'d> Deciding<'d> {
         };
         let text = |&(prop, expr): &(Prop, ExprId)| (self.formulas.text(prop).to_owned(), expr);
         let propositions = self.watched.propositions.iter().map(text).collect();
+        let mut observer_states = evidence.observer_states.clone();
+        observer_states.truncate(run.actions.len() + 1);
         let trace = Trace::new(self.view.clone(), judged.replayed)
             .with_propositions(propositions)
-            .with_observer(evidence.observer_states.clone(), Vec::new());
+            .with_observer(observer_states, Vec::new());
         let cycle_start = match ending {
             Ending::Cycle(start) => Some(start),
             Ending::Open | Ending::Deadlock => None,

@@ -8,12 +8,13 @@ use base::{Budget, Diagnostic};
 use check::method::StoreKind;
 use check::reduced::Reduced;
 use check::{Bitstate, Exact, Exploration, Goal, Space, Stop, search, store};
-use language::{Model, Preserve, PropertyKind, Purpose, Simpler, View};
+use language::{Model, Preserve, PropertyKind, Purpose, Rules, Simpler, View};
 use model::{ActionSystem, Expr, ExprId, StepError, System as _, UnaryOp};
 use report::outcome::{Kind, ReductionCheck, Target};
 use report::{PropertyResult, Verdict};
 
 use super::Asked;
+use super::searched::Searched;
 use crate::answer::{Answer, Figures, coverage_reason};
 use crate::clock::Clock;
 use crate::error::Trouble;
@@ -38,6 +39,14 @@ impl Aim {
             PropertyKind::Invariant(expr) => Some((Aim::False(expr), false)),
             PropertyKind::Possible(expr) => Some((Aim::False(system.exprs.unary(UnaryOp::Not, expr)), true)),
             _ => None,
+        }
+    }
+
+    /// The expression that is in question.
+    fn expr(self) -> Option<ExprId> {
+        match self {
+            Aim::Deadlock => None,
+            Aim::False(expr) => Some(expr),
         }
     }
 
@@ -82,7 +91,8 @@ pub(super) fn decide(
             };
             let mut result = explored.result(name, *aim, 0, *is_possible, clock);
             if options.verify_reduction {
-                let full = match explore_all(asked.model(), &[(name, *aim)], options, clock)? {
+                let as_written = Options { statics: Some(Rules::none()), ..options.clone() };
+                let full = match explore_all(asked.model(), &[(name, *aim)], &as_written, clock)? {
                     Attempt::Done(full) => full,
                     Attempt::TooSmall(error) => return Ok(Attempt::TooSmall(error)),
                 };
@@ -114,7 +124,13 @@ fn explore_all(
     let system = model.parts().0;
     let goals: Vec<Goal> = aims.iter().map(|(name, aim)| aim.goal(name, system)).collect();
     let view = model.view(Purpose::Runs, &mut clock.budget())?;
-    let exploration = explore(&*view.system, &goals, options, &mut clock.budget())?;
+    let about: Vec<ExprId> = aims.iter().filter_map(|(_, aim)| aim.expr()).collect();
+    let preserve = if about.len() < aims.len() { Preserve::Stuttering } else { Preserve::Reachability };
+    let exploration = {
+        let searched = Searched::new(&view, Some(preserve), &about, &options.static_rules(), clock)?;
+        let found = explore(searched.system(), &goals, options, &mut clock.budget())?;
+        searched.exploration(found, clock)
+    };
     if let Some(error) = fault(&exploration).filter(|error| model.can_refine(error)) {
         return Ok(Attempt::TooSmall(error));
     }
@@ -137,7 +153,11 @@ fn explore_reduced(
         None => {
             let goal = aim.goal(name, model.parts().0);
             let view = model.view(Purpose::Runs, &mut clock.budget())?;
-            let exploration = find(&view.system, goal, options, clock)?;
+            let preserve = if aim == Aim::Deadlock { Preserve::Deadlocks } else { Preserve::Reachability };
+            let about: Vec<ExprId> = aim.expr().into_iter().collect();
+            let searched = Searched::new(&view, Some(preserve), &about, &options.static_rules(), clock)?;
+            let found = find(searched.system(), goal, options, clock)?;
+            let exploration = searched.exploration(found, clock);
             if let Some(error) = fault(&exploration).filter(|error| model.can_refine(error)) {
                 return Ok(Attempt::TooSmall(error));
             }

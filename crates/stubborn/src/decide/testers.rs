@@ -15,6 +15,7 @@ use report::outcome::{Counterexample, FairTo, Kind, ReductionCheck, Target, Watc
 use report::{PropertyResult, Trace};
 
 use super::Asked;
+use super::searched::Searched;
 use crate::answer::{Answer, Figures, coverage_reason, judge};
 use crate::clock::Clock;
 use crate::error::Trouble;
@@ -77,11 +78,17 @@ pub(super) fn decide(
         fairness: &constraints.unnamed,
         ..Settings::default()
     };
-    let search = |method| {
-        let found = claim.search(&view.system, method, &settings, &mut clock.budget());
+    let search = |searched: &Searched<'_>, method| {
+        let found = claim.search(searched.system(), method, &settings, &mut clock.budget());
         found.map_err(|refusal| Trouble::refused(&name, refusal))
     };
-    let decision = search(choice.method)?;
+    let full = Searched::as_written(&view);
+    let searched = Searched::new(&view, None, &[], &options.static_rules(), clock)?;
+    let decision = match searched.decision(search(&searched, choice.method)?, clock) {
+        Some(decision) => decision,
+        // A cycle that is none in the model, since counters that nobody reads go on.
+        None => search(&full, choice.method)?,
+    };
     if let Some(ProductStop::Fault(error, _)) = &decision.outcome.stop
         && asked.model().can_refine(error)
     {
@@ -94,7 +101,7 @@ pub(super) fn decide(
     let mut result = testing.judge(&decision).result(&name, &figures);
     result.watcher = Some(Watcher::Tester(Arc::new(tester.clone())));
     if choice.method.reduction.is_some() && options.verify_reduction {
-        let full = search(check::method::Method { reduction: None, ..choice.method })?;
+        let full = search(&full, check::method::Method { reduction: None, ..choice.method })?;
         result.reduction_check = Some(ReductionCheck {
             full_states: full.outcome.stats.states,
             reduced_states: decision.outcome.stats.states,

@@ -136,9 +136,14 @@ impl Watched {
         self.claim.closure(MAX_CLOSURE_STATES, &mut clock.budget())
     }
 
+    /// The expressions that are watched.
+    pub(crate) fn about(&self) -> Vec<ExprId> {
+        self.propositions.iter().map(|(_, expr)| *expr).collect()
+    }
+
     /// Looks for a simpler model, for a claim that sees no difference.
     pub(crate) fn simplify(&mut self, model: &mut dyn Model, options: &Options, clock: &Clock<'_>) {
-        let about: Vec<ExprId> = self.propositions.iter().map(|(_, expr)| *expr).collect();
+        let about = self.about();
         let mut budget = clock.budget();
         let simpler = model.simplify(Preserve::Stuttering, &about, &options.structural, &mut budget);
         self.simplified = simpler.map(|mut simpler| {

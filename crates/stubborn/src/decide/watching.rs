@@ -11,6 +11,7 @@ use language::{Purpose, Refined, Rules};
 use model::StepError;
 
 use super::runs::Deciding;
+use super::searched::Searched;
 use super::watched::{Watched, fault};
 use crate::Error;
 use crate::clock::Clock;
@@ -131,6 +132,7 @@ impl Watching<'_> {
         let mut deciding = Deciding {
             name: &self.name,
             view: &view,
+            searched: Searched::as_written(&view),
             formulas: self.session.model.parts().1,
             watched: &mut self.watched,
             constraints: &constraints,

@@ -6,7 +6,7 @@
 //! the conditions that it has passed counts until it assigns to them or comes to a label; so the counter of a
 //! loop ends where the loop does.
 //!
-//! What is found is certain, so reductions may conclude from it ([`model::Range::Certain`]): the intervals are closed
+//! What is found is certain, so reductions may conclude from it ([`model::Range::Proved`]): the intervals are closed
 //! under all statements, whichever processes there are. If by mistake one were too small, a step would be a fault
 //! and no verdict be given.
 

@@ -1,0 +1,504 @@
+//! Static reductions against the definition: the state spaces of random systems before and after are compared by
+//! partition refinement, for every set of rules, and runs are brought back.
+
+use std::cell::Cell;
+use std::collections::{BTreeSet, HashMap};
+
+use base::Budget;
+use language::{Preserve, Rules};
+use model::reference::{self, Values};
+use model::{
+    Action, ActionId, ActionSystem, BinaryOp, Builder, ExprId, Guard, Run, Stmt, UnaryOp, VarId, Variable,
+};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::test_runner::TestCaseError;
+use statics::{Rule, Smaller, reduce};
+use stubborn_testing::{naive, run_cases, systems};
+
+const MAX_STATES: usize = 600;
+
+/// A process has this many places, and this many variables of its own.
+const N_PLACES: i64 = 5;
+const N_LOCALS: usize = 2;
+const N_GLOBALS: usize = 2;
+/// The values of data.
+const MOST: i64 = 1;
+
+/// Who is meant: a variable of the process, or one of all; taken modulo what there is.
+#[derive(Clone, Copy, Debug)]
+enum Who {
+    Local(usize),
+    Global(usize),
+}
+
+/// A value.
+#[derive(Clone, Debug)]
+enum Value {
+    Const(i64),
+    Of(Who),
+    Next(Who),
+}
+
+/// What a step does.
+#[derive(Clone, Debug)]
+enum Deed {
+    Assign(Who, Value),
+    If(Who, i64, Who, Value),
+    /// An element of the locals, by an index.
+    Element(Who, Value),
+    Assert(Who, i64),
+}
+
+/// A step of a process.
+#[derive(Clone, Debug)]
+struct Step {
+    from: i64,
+    /// Another place that it may start from.
+    or_from: Option<i64>,
+    to: i64,
+    guard: Option<(Who, i64)>,
+    deeds: Vec<Deed>,
+    /// Whether the process goes on.
+    goes_on: bool,
+    /// Another process that takes part, with its places; it may be moved from anywhere.
+    with: Option<(usize, Option<i64>, i64)>,
+}
+
+/// Processes with places and variables of their own, like those of programs.
+#[derive(Clone, Debug)]
+struct Program {
+    processes: Vec<Vec<Step>>,
+    /// What is in question: a variable and a value.
+    about: Vec<(usize, Who, i64)>,
+    initial: Vec<i64>,
+    with_chains: bool,
+    with_assertions: bool,
+}
+
+fn who() -> impl Strategy<Value = Who> {
+    prop_oneof![3 => (0..N_LOCALS).prop_map(Who::Local), 1 => (0..N_GLOBALS).prop_map(Who::Global)]
+}
+
+fn value() -> impl Strategy<Value = Value> {
+    prop_oneof![
+        2 => (0..=MOST).prop_map(Value::Const),
+        1 => who().prop_map(Value::Of),
+        1 => who().prop_map(Value::Next),
+    ]
+}
+
+fn deed() -> impl Strategy<Value = Deed> {
+    prop_oneof![
+        6 => (who(), value()).prop_map(|(who, value)| Deed::Assign(who, value)),
+        1 => (who(), 0..=MOST, who(), value()).prop_map(|(test, is, who, value)| Deed::If(test, is, who, value)),
+        1 => (who(), value()).prop_map(|(index, value)| Deed::Element(index, value)),
+        1 => (who(), 0..=MOST).prop_map(|(who, value)| Deed::Assert(who, value)),
+    ]
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let place = || 0..N_PLACES;
+    let guard = proptest::option::weighted(0.3, (who(), 0..=MOST));
+    let with = (0..3usize, proptest::option::weighted(0.7, place()), place());
+    let with = proptest::option::weighted(0.1, with);
+    let or_from = proptest::option::weighted(0.1, place());
+    // Mostly one after the other, so that places with one step are common.
+    let is_next = proptest::bool::weighted(0.7);
+    ((place(), place(), is_next), or_from, guard, vec(deed(), 0..3), any::<bool>(), with).prop_map(
+        |((from, to, is_next), or_from, guard, deeds, goes_on, with)| {
+            let to = if is_next { (from + 1) % N_PLACES } else { to };
+            Step { from, or_from, to, guard, deeds, goes_on, with }
+        },
+    )
+}
+
+fn program() -> impl Strategy<Value = Program> {
+    (
+        vec(vec(step(), 2..8), 1..4),
+        vec((0..3usize, who(), 0..=MOST), 0..3),
+        vec(0..=MOST, 12),
+        any::<bool>(),
+        any::<bool>(),
+    )
+        .prop_map(|(processes, about, initial, with_chains, with_assertions)| Program {
+            processes,
+            about,
+            initial,
+            with_chains,
+            with_assertions,
+        })
+}
+
+impl Program {
+    fn var(&self, process: usize, who: Who) -> VarId {
+        let n = self.processes.len();
+        VarId::new(match who {
+            Who::Local(index) => n + process % n * N_LOCALS + index,
+            Who::Global(index) => n + n * N_LOCALS + index,
+        })
+    }
+
+    /// The system, and what is in question.
+    fn build(&self) -> (ActionSystem, Vec<ExprId>) {
+        let mut builder = Builder::new();
+        let n = self.processes.len();
+        let owners: Vec<_> = (0..n).map(|process| builder.process(format!("p{process}"))).collect();
+        for process in 0..n {
+            builder.variable(Variable::new(format!("at{process}"), 0, N_PLACES - 1));
+        }
+        for data in 0..n * N_LOCALS + N_GLOBALS {
+            builder.variable(Variable::new(format!("x{data}"), 0, MOST));
+        }
+        for (process, steps) in self.processes.iter().enumerate() {
+            for step in steps {
+                let at = VarId::new(process);
+                let places = [step.from].into_iter().chain(step.or_from);
+                let mut guards = vec![builder.guard(Guard::one_of(at, places))];
+                if let Some((who, value)) = step.guard {
+                    guards.push(builder.guard(Guard::equals(self.var(process, who), value)));
+                }
+                let mut effect: Vec<Stmt> =
+                    step.deeds.iter().filter_map(|deed| self.deed(&mut builder, process, deed)).collect();
+                effect.push(Stmt::Set(at, step.to));
+                let mut taking_part = vec![owners[process]];
+                if let Some((other, from, to)) = step.with
+                    && other < n
+                    && other != process
+                {
+                    guards.extend(from.map(|from| builder.guard(Guard::equals(VarId::new(other), from))));
+                    effect.push(Stmt::Set(VarId::new(other), to));
+                    taking_part.push(owners[other]);
+                }
+                let label = builder.label("step");
+                let action = builder.action(Action { label, guards, effect, owners: taking_part });
+                if step.goes_on && self.with_chains {
+                    builder.goes_on(action, owners[process]);
+                }
+            }
+        }
+        let about: Vec<ExprId> = self
+            .about
+            .iter()
+            .map(|&(process, who, value)| {
+                let (var, value) = (builder.exprs.var(self.var(process, who)), builder.exprs.int(value));
+                builder.exprs.binary(BinaryOp::Eq, var, value)
+            })
+            .collect();
+        for offset in 0..2 {
+            let data =
+                (0..n * N_LOCALS + N_GLOBALS).map(|at| self.initial[(at + offset) % self.initial.len()]);
+            builder.initial(&std::iter::repeat_n(0, n).chain(data).collect::<Values>());
+        }
+        let mut system = builder.finish().expect("a good system");
+        about.iter().for_each(|&expr| _ = system.add_proposition("", expr));
+        (system, about)
+    }
+
+    fn deed(&self, builder: &mut Builder, process: usize, deed: &Deed) -> Option<Stmt> {
+        Some(match deed {
+            Deed::Assign(who, value) => {
+                Stmt::Assign(self.var(process, *who), self.value(builder, process, value))
+            }
+            Deed::If(test, is, who, value) => {
+                let (test, is) = (builder.exprs.var(self.var(process, *test)), builder.exprs.int(*is));
+                let condition = builder.exprs.binary(BinaryOp::Eq, test, is);
+                let value = self.value(builder, process, value);
+                Stmt::If(condition, vec![Stmt::Assign(self.var(process, *who), value)], Vec::new())
+            }
+            Deed::Element(index, value) => {
+                let index = builder.exprs.var(self.var(process, *index));
+                let index = builder.exprs.unary(UnaryOp::Truncate { bits: 1, signed: false }, index);
+                let value = self.value(builder, process, value);
+                let first = self.var(process, Who::Local(0));
+                Stmt::AssignElement { first, len: N_LOCALS as u32, index, value }
+            }
+            Deed::Assert(who, value) if self.with_assertions => {
+                let (var, value) = (builder.exprs.var(self.var(process, *who)), builder.exprs.int(*value));
+                Stmt::Assert(builder.exprs.binary(BinaryOp::Ne, var, value), 0)
+            }
+            Deed::Assert(..) => return None,
+        })
+    }
+
+    fn value(&self, builder: &mut Builder, process: usize, value: &Value) -> ExprId {
+        let mut var = |who: Who| builder.exprs.var(self.var(process, who));
+        match *value {
+            Value::Const(value) => builder.exprs.int(value),
+            Value::Of(who) => var(who),
+            Value::Next(who) => {
+                let var = var(who);
+                let (one, all) = (builder.exprs.int(1), builder.exprs.int(MOST + 1));
+                let next = builder.exprs.binary(BinaryOp::Add, var, one);
+                builder.exprs.binary(BinaryOp::Rem, next, all)
+            }
+        }
+    }
+}
+
+/// A graph with colored states.
+struct Graph {
+    colors: Vec<Vec<bool>>,
+    /// Per state: what steps begin with, and where they lead.
+    steps: Vec<Vec<(ActionId, usize)>>,
+    n_initial: usize,
+}
+
+/// The state space, or that it has faults; nothing if it is large.
+fn graph(system: &ActionSystem, about: &[ExprId]) -> Option<Result<Graph, ()>> {
+    let Ok(space) = naive::explore(system, MAX_STATES) else { return Some(Err(())) };
+    let space = space?;
+    let color = |state: &Values| {
+        about.iter().map(|&expr| reference::value(system, expr, state).expect("no fault") != 0).collect()
+    };
+    let mut steps = vec![Vec::new(); space.states.len()];
+    for &(from, action, to) in &space.transitions {
+        steps[from].push((system.first(action), to));
+    }
+    let n_initial = space.distance.iter().filter(|distance| **distance == 0).count();
+    Some(Ok(Graph { colors: space.states.iter().map(color).collect(), steps, n_initial }))
+}
+
+/// How states are told apart.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// Step by step, by the actions that steps begin with.
+    Strong,
+    /// By colors alone, up to stuttering; staying for ever, also at a deadlock, counts.
+    Stuttering,
+}
+
+/// Whether the initial states of two graphs are equivalent: for each of one there is one of the other.
+fn are_equivalent(a: &Graph, b: &Graph, kind: Kind) -> bool {
+    let offset = a.steps.len();
+    let colors: Vec<&Vec<bool>> = a.colors.iter().chain(&b.colors).collect();
+    let shifted = b.steps.iter().map(|row| row.iter().map(|&(action, to)| (action, to + offset)).collect());
+    let steps: Vec<Vec<(ActionId, usize)>> = a.steps.iter().cloned().chain(shifted).collect();
+    let mut numbers: HashMap<&Vec<bool>, usize> = HashMap::new();
+    let mut blocks: Vec<usize> = Vec::new();
+    for color in colors {
+        let next = numbers.len();
+        blocks.push(*numbers.entry(color).or_insert(next));
+    }
+    let mut n_blocks = numbers.len();
+    loop {
+        let signatures: Vec<(usize, BTreeSet<(usize, usize)>)> = (0..steps.len())
+            .map(|state| {
+                let seen = match kind {
+                    Kind::Strong => {
+                        steps[state].iter().map(|&(action, to)| (action.index(), blocks[to])).collect()
+                    }
+                    Kind::Stuttering => ways_out(&steps, &blocks, state),
+                };
+                (blocks[state], seen)
+            })
+            .collect();
+        let mut numbers = HashMap::new();
+        for (state, signature) in signatures.iter().enumerate() {
+            let next = numbers.len();
+            blocks[state] = *numbers.entry(signature).or_insert(next);
+        }
+        if numbers.len() == n_blocks {
+            break;
+        }
+        n_blocks = numbers.len();
+    }
+    let of = |from: usize, n: usize| blocks[from..from + n].iter().copied().collect::<BTreeSet<usize>>();
+    of(0, a.n_initial) == of(offset, b.n_initial)
+}
+
+/// The blocks that can be entered from a state without passing others; and whether one can stay for ever.
+fn ways_out(steps: &[Vec<(ActionId, usize)>], blocks: &[usize], state: usize) -> BTreeSet<(usize, usize)> {
+    let mut inside = vec![state];
+    let mut out = BTreeSet::new();
+    let mut next = 0;
+    while let Some(&here) = inside.get(next) {
+        next += 1;
+        for &(_, to) in &steps[here] {
+            if blocks[to] != blocks[state] {
+                out.insert((0, blocks[to]));
+            } else if !inside.contains(&to) {
+                inside.push(to);
+            }
+        }
+    }
+    // Whoever stays for ever comes round inside, or stops.
+    let mut left = inside.clone();
+    loop {
+        let before = left.len();
+        let known = left.clone();
+        left.retain(|&here| steps[here].is_empty() || steps[here].iter().any(|(_, to)| known.contains(to)));
+        if left.len() == before {
+            break;
+        }
+    }
+    // It is enough that such a place can be reached inside.
+    if !left.is_empty() {
+        out.insert((1, 0));
+    }
+    out
+}
+
+/// How often each rule was applied, and how many runs and cycles were brought back.
+#[derive(Default)]
+struct Seen {
+    rules: Cell<[u32; 5]>,
+    compared: Cell<u32>,
+    /// In all, before and after; and how often there were more.
+    states: Cell<[usize; 2]>,
+    larger: Cell<u32>,
+    runs: Cell<u32>,
+    cycles: Cell<[u32; 2]>,
+}
+
+impl Seen {
+    fn note(&self, smaller: &Smaller) {
+        let mut rules = self.rules.get();
+        for (count, rule) in rules.iter_mut().zip(Rule::ALL) {
+            *count += u32::from(smaller.uses(rule));
+        }
+        self.rules.set(rules);
+    }
+}
+
+/// Runs and cycles of the smaller system are such of the original.
+fn bring_back(
+    system: &ActionSystem,
+    smaller: &Smaller,
+    about: &[ExprId],
+    seen: &Seen,
+) -> Result<(), TestCaseError> {
+    let mut budget = Budget::unlimited();
+    let small = &*smaller.system;
+    let value = |system: &ActionSystem, state: &Values| -> Vec<i64> {
+        about.iter().map(|&expr| reference::value(system, expr, state).expect("no fault")).collect()
+    };
+    for initial in 0..reference::initial(small).len() {
+        // Along the last steps, or the first.
+        for last in [false, true] {
+            let mut state = reference::initial(small)[initial].clone();
+            let (mut states, mut actions) = (vec![state.clone()], Vec::new());
+            let mut cycle = None;
+            for _ in 0..30 {
+                let successors = reference::successors(small, &state).expect("no fault");
+                let next = if last { successors.last() } else { successors.first() };
+                let Some((action, target)) = next.cloned() else { break };
+                actions.push(action);
+                state = target;
+                if let Some(start) = states.iter().position(|known| *known == state) {
+                    cycle = Some(start);
+                    break;
+                }
+                states.push(state.clone());
+            }
+            let run = Run { initial, actions };
+            let brought = smaller.run(system, &run, &mut budget).expect("no limit");
+            let Some(brought) = brought else { return Err(TestCaseError::fail("a run is lost")) };
+            let mut original = reference::initial(system)[initial].clone();
+            for &step in &brought.actions {
+                let parts = reference::parts(system, step, &original).expect("no fault");
+                let Some((_, target)) = parts else { return Err(TestCaseError::fail("no step")) };
+                original = target;
+            }
+            prop_assert_eq!(value(system, &original), value(small, &state));
+            let ends = reference::successors(small, &state).expect("no fault").is_empty();
+            if ends && !smaller.uses(Rule::IrrelevantActions) {
+                prop_assert!(reference::successors(system, &original).expect("no fault").is_empty());
+            }
+            seen.runs.set(seen.runs.get() + 1);
+            if let Some(start) = cycle {
+                let lasso = smaller.lasso(system, &run, start, &mut budget).expect("no limit");
+                let mut cycles = seen.cycles.get();
+                cycles[usize::from(lasso.is_some())] += 1;
+                seen.cycles.set(cycles);
+                prop_assert!(lasso.is_some(), "a cycle is lost");
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Compares a system with what each set of rules makes of it.
+fn check(system: &ActionSystem, about: &[ExprId], seen: &Seen) -> Result<(), TestCaseError> {
+    let Some(original) = graph(system, about) else { return Ok(()) };
+    let names = Rule::ALL.map(Rule::name);
+    for chosen in 1..1_usize << names.len() {
+        let text: Vec<&str> =
+            (0..names.len()).filter(|at| chosen >> at & 1 == 1).map(|at| names[at]).collect();
+        let rules = Rules::parse(&text.join(","), &names).expect("known rules");
+        for preserve in
+            [None, Some(Preserve::Stuttering), Some(Preserve::Deadlocks), Some(Preserve::Reachability)]
+        {
+            let about = if preserve == Some(Preserve::Deadlocks) { &[] } else { about };
+            let smaller =
+                reduce(system, preserve, about, &rules, &mut Budget::unlimited()).expect("no limit");
+            let Some(smaller) = smaller else { continue };
+            seen.note(&smaller);
+            let small = match graph(&smaller.system, about) {
+                Some(Ok(small)) => small,
+                Some(Err(())) => {
+                    prop_assert!(original.is_err(), "{:?} {}: a new fault", preserve, smaller.describe());
+                    continue;
+                }
+                None => return Err(TestCaseError::fail("more states")),
+            };
+            let Ok(original) = &original else {
+                return Err(TestCaseError::fail(format!("{preserve:?} {}: no fault", smaller.describe())));
+            };
+            let what = format!("{preserve:?} {}", smaller.describe());
+            let kind = if smaller.uses(Rule::MergedSteps) { Kind::Stuttering } else { Kind::Strong };
+            match preserve {
+                Some(Preserve::Reachability) => {
+                    let colors = |graph: &Graph| graph.colors.iter().cloned().collect::<BTreeSet<_>>();
+                    prop_assert!(colors(original) == colors(&small), "{}", what);
+                }
+                Some(Preserve::Deadlocks) => {
+                    let has = |graph: &Graph| graph.steps.iter().any(Vec::is_empty);
+                    prop_assert_eq!(has(original), has(&small), "{}", what);
+                }
+                _ => prop_assert!(are_equivalent(original, &small, kind), "{}", what),
+            }
+            seen.compared.set(seen.compared.get() + 1);
+            let [before, after] = seen.states.get();
+            seen.states.set([before + original.steps.len(), after + small.steps.len()]);
+            seen.larger.set(seen.larger.get() + u32::from(small.steps.len() > original.steps.len()));
+            bring_back(system, &smaller, about, seen)
+                .map_err(|error| TestCaseError::fail(format!("{what}: {error}")))?;
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn programs_keep_what_is_in_question() {
+    let seen = Seen::default();
+    run_cases(1500, &program(), |program| {
+        let (system, about) = program.build();
+        check(&system, &about, &seen)
+    });
+    assert!(seen.rules.get().iter().all(|count| *count > 1000), "{:?}", seen.rules.get());
+    assert!(seen.compared.get() > 50_000, "{:?}", seen.compared);
+    let [before, after] = seen.states.get();
+    assert!(after < before - before / 8, "{before} states, {after} afterwards");
+    // What is not written any more keeps what it was, unless it is also reset.
+    assert!(seen.larger.get() < seen.runs.get() / 100, "{:?} of {:?}", seen.larger, seen.runs);
+    assert!(seen.runs.get() > 5000 && seen.cycles.get()[1] > 2000, "{:?} {:?}", seen.runs, seen.cycles);
+}
+
+#[test]
+fn systems_of_any_kind_keep_what_is_in_question() {
+    for recipes in [systems::recipe_with_chains().boxed(), systems::recipe(false).boxed()] {
+        let seen = Seen::default();
+        run_cases(800, &recipes, |recipe| {
+            let system = recipe.build();
+            let Ok(Some(space)) = naive::explore(&system, MAX_STATES) else { return Ok(()) };
+            let exprs: Vec<ExprId> = system.propositions().iter().map(|known| known.expr).collect();
+            let is_good = |&expr: &ExprId| {
+                space.states.iter().all(|state| reference::value(&system, expr, state).is_ok())
+            };
+            let about: Vec<ExprId> = exprs.into_iter().filter(is_good).collect();
+            check(&system, &about, &seen)
+        });
+        assert!(seen.rules.get().iter().filter(|count| **count > 100).count() >= 3, "{:?}", seen.rules.get());
+    }
+}
