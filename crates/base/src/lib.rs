@@ -12,6 +12,6 @@ pub mod source;
 pub mod suggest;
 pub mod text;
 
-pub use budget::{Budget, Limit, Progress};
+pub use budget::{Budget, Limit, Progress, Room};
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};
 pub use source::{Source, SourceId, SourceMap, Span};
