@@ -12,6 +12,8 @@
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use crate::text::human_bytes;
+
 /// Why a computation stopped before its end. Running out is an answer (*unknown*), not an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {
@@ -19,6 +21,8 @@ pub enum Limit {
     States(u64),
     /// The next step would need more bytes than allowed.
     Memory(u64),
+    /// The system has no memory to give, whatever is allowed.
+    OutOfMemory,
     /// The time allowed has passed.
     Time,
     /// The user interrupted.
@@ -29,7 +33,8 @@ impl fmt::Display for Limit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Limit::States(max) => write!(f, "limit of {max} states reached"),
-            Limit::Memory(max) => write!(f, "memory limit of {max} bytes reached"),
+            Limit::Memory(max) => write!(f, "memory limit of {} reached", human_bytes(*max)),
+            Limit::OutOfMemory => write!(f, "out of memory"),
             Limit::Time => write!(f, "time limit reached"),
             Limit::Interrupt => write!(f, "interrupted"),
         }
@@ -83,6 +88,30 @@ impl Watch for Patience {
             Ok(_) => Ok(()),
             Err(_) => Err(Limit::Interrupt),
         }
+    }
+}
+
+/// Bytes that may be taken, and bytes that were allowed in all: what messages tell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Room {
+    left: u64,
+    allowed: u64,
+}
+
+impl From<u64> for Room {
+    fn from(bytes: u64) -> Room {
+        Room { left: bytes, allowed: bytes }
+    }
+}
+
+impl Room {
+    /// Whether so many bytes fit.
+    ///
+    /// # Errors
+    /// They do not.
+    #[inline]
+    pub fn fits(self, bytes: u64) -> Result<(), Limit> {
+        if bytes > self.left { Err(Limit::Memory(self.allowed)) } else { Ok(()) }
     }
 }
 
@@ -160,6 +189,12 @@ impl<'w> Budget<'w> {
         Budget { polls: Pace::START, ticks: Pace::START, ..*self }
     }
 
+    /// The bytes that are left, for a store.
+    #[inline]
+    pub fn room(&self) -> Room {
+        Room { left: self.max_bytes, allowed: self.all_bytes }
+    }
+
     /// Checks the limits. Call it once per expanded state; it is cheap.
     ///
     /// # Errors
@@ -169,9 +204,7 @@ impl<'w> Budget<'w> {
         if progress.states > self.max_states {
             return Err(Limit::States(self.max_states));
         }
-        if progress.bytes > self.max_bytes {
-            return Err(Limit::Memory(self.all_bytes));
-        }
+        self.room().fits(progress.bytes)?;
         if self.polls.is_due() { self.look(progress, |budget| &mut budget.polls) } else { Ok(()) }
     }
 
@@ -189,10 +222,8 @@ impl<'w> Budget<'w> {
     /// # Errors
     /// There are not so many left.
     pub fn hold(&mut self, bytes: u64) -> Result<(), Limit> {
-        match self.max_bytes.checked_sub(bytes) {
-            Some(left) => self.max_bytes = left,
-            None => return Err(Limit::Memory(self.all_bytes)),
-        }
+        self.room().fits(bytes)?;
+        self.max_bytes -= bytes;
         Ok(())
     }
 

@@ -14,7 +14,7 @@ pub mod suggest;
 pub mod text;
 pub mod words;
 
-pub use budget::{Budget, Limit, Progress};
+pub use budget::{Budget, Limit, Progress, Room};
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};
 pub use sink::{Fail, Sink, fail};
 pub use source::{Source, SourceId, SourceMap, Span};

@@ -3,6 +3,8 @@
 //! Records live in pages of 2^14 words. Growing allocates one page, so that memory use follows
 //! the number of records closely and never doubles for a moment, as that of a `Vec` does.
 
+use base::Limit;
+
 /// Records of `width` words (or whatever else) each.
 #[derive(Clone, Debug)]
 pub(crate) struct Paged<T = u32> {
@@ -16,6 +18,12 @@ pub(crate) struct Paged<T = u32> {
 /// The operating system has no page to give.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct OutOfMemory;
+
+impl From<OutOfMemory> for Limit {
+    fn from(OutOfMemory: OutOfMemory) -> Limit {
+        Limit::OutOfMemory
+    }
+}
 
 impl<T: Copy> Paged<T> {
     const PAGE_WORDS: usize = 1 << 14;

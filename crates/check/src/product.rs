@@ -11,7 +11,7 @@
 
 mod pairing;
 
-use base::{Budget, Limit};
+use base::{Budget, Limit, Room};
 use fixedbitset::FixedBitSet;
 use model::{ActionId, ActionSystem, StepError, Steps, System};
 use por::Situation;
@@ -60,7 +60,13 @@ pub enum ExpandError {
     /// The model went wrong.
     Step(StepError),
     /// Its steps would take too much memory.
-    OutOfMemory,
+    Limit(Limit),
+}
+
+impl From<Limit> for ExpandError {
+    fn from(limit: Limit) -> ExpandError {
+        ExpandError::Limit(limit)
+    }
 }
 
 impl From<StepError> for ExpandError {
@@ -193,7 +199,7 @@ impl<'a, S: System, O: Observer> Product<'a, S, O> {
             orders: Orders::default(),
             visible: None,
             fairness: Fairness::default(),
-            max_bytes: u64::MAX,
+            room: u64::MAX.into(),
             scratch: system.new_scratch(),
             possible: Possible::default(),
         };
@@ -226,10 +232,10 @@ impl<'a, S: System, O: Observer> Product<'a, S, O> {
         self
     }
 
-    /// The same product; the steps out of one state may take this many bytes.
+    /// The same product; the steps out of one state have this room.
     #[must_use]
-    pub fn with_max_bytes(mut self, max_bytes: u64) -> Product<'a, S, O> {
-        self.pairing.max_bytes = max_bytes;
+    pub fn with_room(mut self, room: Room) -> Product<'a, S, O> {
+        self.pairing.room = room;
         self
     }
 

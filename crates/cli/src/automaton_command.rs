@@ -13,7 +13,7 @@ use stubborn::automata::{
 use stubborn::base::{Diagnostic, Limit, SourceMap};
 use stubborn::ltl::{self, Formulas, Lasso, Prop};
 use stubborn::report::outcome::SCHEMA;
-use stubborn::{Clock, files, limit_reason};
+use stubborn::{Clock, files};
 
 use crate::args::{AutomatonArguments, AutomatonFormat, AutomatonKind};
 use crate::exit::{Exit, Failure};
@@ -360,7 +360,7 @@ impl Session<'_> {
 
 /// The user has had enough, or the memory is used up.
 fn out_of(limit: Limit) -> Failure {
-    Failure::Limit(limit_reason(limit))
+    Failure::Limit(limit.to_string())
 }
 
 fn too_large(why: GaveUp) -> Failure {

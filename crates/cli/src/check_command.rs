@@ -5,7 +5,7 @@ use std::path::Path;
 use stubborn::report::chart;
 use stubborn::report::html::Page;
 use stubborn::report::{CheckReport, PropertyResult};
-use stubborn::{Question, unread};
+use stubborn::{Question, Remark, unread};
 
 use crate::args::CheckArguments;
 use crate::exit::{Exit, Failure};
@@ -88,8 +88,10 @@ fn questions(arguments: &CheckArguments) -> Vec<Question> {
 
 /// Says what was refused in the words of the command line.
 fn spell(result: &mut PropertyResult) {
-    if let (Some(reason), Some(refusal)) = (&mut result.reason, result.refusal) {
-        reason.push_str(&spelling::hint(&refusal));
+    for remark in &mut result.remarks {
+        if let Remark::Refused(refusal, hint) = remark {
+            *hint = spelling::hint(refusal);
+        }
     }
 }
 

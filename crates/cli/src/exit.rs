@@ -2,10 +2,10 @@
 
 use std::process::ExitCode;
 
+use stubborn::Error;
 use stubborn::base::{Diagnostic, Diagnostics, SourceMap};
 use stubborn::language::Trouble;
 use stubborn::report::{diagnostic, outcome};
-use stubborn::{Error, limit_reason};
 
 use crate::{spelling, terminal};
 
@@ -40,7 +40,7 @@ impl Failure {
     pub(crate) fn new(sources: SourceMap, trouble: impl Into<Trouble>) -> Failure {
         match trouble.into() {
             Trouble::Wrong(diagnostics) => Failure::Wrong(sources, diagnostics),
-            Trouble::Limit(limit) => Failure::Limit(limit_reason(limit)),
+            Trouble::Limit(limit) => Failure::Limit(limit.to_string()),
         }
     }
 
@@ -86,7 +86,7 @@ impl From<Diagnostic> for Failure {
 impl From<Error> for Failure {
     fn from(error: Error) -> Failure {
         if let Some(limit) = error.limit() {
-            return Failure::Limit(limit_reason(limit));
+            return Failure::Limit(limit.to_string());
         }
         Failure::new(error.sources().clone(), spelling::errors(&error))
     }

@@ -4,7 +4,7 @@ use std::io::Write as _;
 
 use stubborn::drawing::TooLarge;
 use stubborn::report::{count, space, space_picture};
-use stubborn::{Clock, ExploreReport, Explored, Question, Space, unexplored};
+use stubborn::{Clock, ExploreReport, Explored, Question, Remark, Space, unexplored};
 
 use crate::args::{ExploreArguments, ObserverArgument, Order, StoreArgument};
 use crate::exit::{Exit, Failure};
@@ -78,7 +78,7 @@ fn check_usage(arguments: &ExploreArguments, exports: bool) -> Result<(), Failur
 
 fn export(arguments: &ExploreArguments, explored: &mut Explored, clock: &Clock<'_>) -> Result<(), Failure> {
     let Some(space) = explored.space.as_ref().map(Space::to_report) else {
-        explored.note("nothing was exported");
+        explored.note(Remark::NothingExported);
         return Ok(());
     };
     // First, since there may be none.
@@ -95,7 +95,7 @@ fn export(arguments: &ExploreArguments, explored: &mut Explored, clock: &Clock<'
         output::write(path, clock, |out| out.write_all(picture.as_bytes()))?;
     }
     if arguments.aut.is_some() && n_initial > 1 {
-        explored.note(&format!("{n_initial} initial states: state 0 of the .aut file is artificial"));
+        explored.note(Remark::InitialStates(n_initial));
     }
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! Opens the model that a command is about, and says what should be said about it.
 
 use stubborn::base::Limit;
-use stubborn::{Clock, Limits, ModelOptions, Session, limit_reason};
+use stubborn::{Clock, Limits, ModelOptions, Session};
 
 use crate::args::{LimitArguments, ModelArguments};
 use crate::exit::Failure;
@@ -37,7 +37,7 @@ pub(crate) fn open(arguments: &ModelArguments, clock: &Clock<'_>) -> Result<Resu
 
 /// The same, for who has nothing to say about a model that is not read.
 pub(crate) fn open_whole(arguments: &ModelArguments, clock: &Clock<'_>) -> Result<Session, Failure> {
-    let limited = |limit| Failure::Limit(format!("{} while the model was read", limit_reason(limit)));
+    let limited = |limit| Failure::Limit(format!("{limit} while the model was read"));
     open(arguments, clock)?.map_err(limited)
 }
 

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use stubborn::base::{Budget, Limit};
-use stubborn::{Clock, Limits, limit_reason};
+use stubborn::{Clock, Limits};
 
 use crate::exit::Failure;
 
@@ -34,7 +34,7 @@ impl<W: Write> Write for Watched<'_, W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if let Err(limit) = self.budget.tick() {
             self.limit.set(Some(limit));
-            return Err(io::Error::other(limit_reason(limit)));
+            return Err(io::Error::other(limit.to_string()));
         }
         self.inner.write(bytes)
     }
@@ -56,9 +56,7 @@ pub(crate) fn write<E: fmt::Display>(
 ) -> Result<(), Failure> {
     let limit = Cell::new(None);
     let failed = |reason: String| match limit.get() {
-        Some(limit) => {
-            Failure::Limit(format!("{} while `{}` was written", limit_reason(limit), path.display()))
-        }
+        Some(limit) => Failure::Limit(format!("{limit} while `{}` was written", path.display())),
         None => Failure::plain("cannot-write", format!("cannot write `{}`: {reason}", path.display())),
     };
     let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());

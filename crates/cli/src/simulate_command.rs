@@ -6,10 +6,10 @@ use stubborn::base::{Budget, Limit, Progress};
 use stubborn::check::walk::Walk;
 use stubborn::language::{Purpose, View, story};
 use stubborn::model::{ActionId, ActionSystem, StepError};
-use stubborn::replay::{self, Ending, Evidence, Question};
+use stubborn::replay::{self, Doubt, Ending, Evidence, Question};
 use stubborn::report::outcome::SCHEMA;
 use stubborn::report::{Trace, count, trace};
-use stubborn::{Clock, Session, limit_reason};
+use stubborn::{Clock, Session};
 
 use crate::args::SimulateArguments;
 use crate::exit::{Exit, Failure};
@@ -57,14 +57,17 @@ fn simulate(
         );
         return Err(Failure::plain("no-initial-state", message));
     };
-    let budget = clock.budget();
+    // Half of everything is for the walk, the other half to repeat and to show it.
+    let half = clock.part(0.5);
+    let mut budget = if arguments.random { half.budget() } else { clock.budget() };
+    budget.max_bytes /= 2;
     let random = fastrand::Rng::with_seed(seed);
-    let mut simulation = Simulation { view, system, walk, random, json, budget };
+    let mut simulation = Simulation { view, system, walk, random, json, budget, clock };
     let end = if arguments.random { simulation.random_steps(arguments.length) } else { simulation.ask() };
     let end = match end {
         Ok(Some(_)) if simulation.may_end() => Some("a valid end".to_owned()),
         Ok(end) => end.map(str::to_owned),
-        Err(Trouble::Limit(limit)) => Some(limit_reason(limit)),
+        Err(Trouble::Limit(limit)) => Some(limit.to_string()),
         Err(Trouble::Fault(error)) if session.model().can_refine(&error) => {
             return Ok(Ended::TooSmall(error));
         }
@@ -114,6 +117,7 @@ struct Simulation<'a> {
     random: fastrand::Rng,
     json: bool,
     budget: Budget<'a>,
+    clock: &'a Clock<'a>,
 }
 
 impl Simulation<'_> {
@@ -299,11 +303,17 @@ impl Simulation<'_> {
     fn trace(&self) -> Result<Trace, Failure> {
         let run = self.walk.run();
         let evidence = Evidence::new(&run, Ending::Open);
-        let judged = replay::judge(self.system, &Question::Possible, &evidence, &mut Budget::unlimited());
-        let judged = judged.map_err(|doubt| {
-            let message =
-                format!("internal error, please report it: the run does not stand up to replay: {doubt}");
-            Failure::plain("internal", message)
+        let clock = self.clock.with_grace();
+        let mut budget = clock.budget();
+        budget.max_bytes = budget.max_bytes.saturating_sub(self.walk.bytes());
+        let judged = replay::judge(self.system, &Question::Possible, &evidence, &mut budget);
+        let judged = judged.map_err(|doubt| match doubt {
+            Doubt::Limit(limit) => Failure::Limit(format!("{limit} while the run was replayed")),
+            Doubt::Rejected(why) => {
+                let message =
+                    format!("internal error, please report it: the run does not stand up to replay: {why}");
+                Failure::plain("internal", message)
+            }
         })?;
         Ok(Trace::new(self.view.clone(), judged.replayed))
     }

@@ -7,7 +7,7 @@ use stubborn::automata::{self, AnyAutomaton, Config, Effort, GaveUp, Placement, 
 use stubborn::base::{Budget, SourceId, SourceMap};
 use stubborn::ltl::{self, Formula, Formulas};
 use stubborn::report::{automaton, outcome};
-use stubborn::{drawing, files, limit_reason};
+use stubborn::{drawing, files};
 
 use crate::args::{AutomatonFormat, AutomatonKind, EffortLevel, LimitArguments, TranslateArguments};
 use crate::exit::{Exit, Failure};
@@ -32,8 +32,7 @@ pub(crate) fn run(arguments: &TranslateArguments) -> Result<Exit, Failure> {
         let automaton = match request.translate(&mut formulas, formula, &mut clock.budget()) {
             Ok(automaton) => automaton,
             Err(Refusal::GaveUp(GaveUp::Limit(limit))) => {
-                let reason = limit_reason(limit);
-                Failure::plain("gave-up", format!("`{text}`: {reason}")).report(arguments.json);
+                Failure::plain("gave-up", format!("`{text}`: {limit}")).report(arguments.json);
                 return Ok(Exit::Undecided);
             }
             Err(reason) => {
@@ -187,7 +186,7 @@ pub(crate) fn show(
             let reason = match automaton {
                 AnyAutomaton::Tgba(tgba) => {
                     let ba = automata::to_ba(tgba, Effort::High, Placement::States, budget);
-                    let ba = ba.map_err(limit_reason)?;
+                    let ba = ba.map_err(|limit| limit.to_string())?;
                     let claim = never::write(&ba, formulas, Some(name));
                     return claim
                         .map(Shown::Text)

@@ -27,7 +27,12 @@ impl Bounds {
     /// # Errors
     /// The budget is spent.
     pub fn guess(net: &Net, budget: &mut Budget<'_>) -> Result<Bounds, Limit> {
-        Bounds::guess_knowing(net, net.place_bounds(budget)?, budget)
+        let most = match net.place_bounds(budget) {
+            // One can do without sums: then nothing is certain.
+            Err(Limit::Memory(_)) => vec![None; net.places.len()],
+            most => most?,
+        };
+        Bounds::guess_knowing(net, most, budget)
     }
 
     /// The same, where it is known how many tokens some places can hold at most.

@@ -80,19 +80,16 @@ impl Flips {
         let mut flips = Flips { actions: Vec::with_capacity(touched.len()) };
         for (index, touched) in touched.into_iter().enumerate() {
             let of_action = Pairs { system, relations, action: ActionId::new(index), values: &mut values };
-            flips.actions.push(ActionFlips::new(of_action, touched, propositions, &reads, budget)?);
+            let flips_of = ActionFlips::new(of_action, touched, propositions, &reads, budget)?;
+            budget.hold(flips_of.bytes())?;
+            flips.actions.push(flips_of);
         }
-        budget.hold(flips.bytes())?;
         Ok(flips)
     }
 
     /// About how many bytes they take.
     pub fn bytes(&self) -> u64 {
-        let bytes = |flips: &ActionFlips| {
-            let pairs = flips.pairs.as_ref().map_or(0, Vec::len);
-            72 + 8 * flips.propositions.len() + 4 * flips.watched.len() + 16 * pairs
-        };
-        self.actions.iter().map(|flips| bytes(flips) as u64).sum()
+        self.actions.iter().map(ActionFlips::bytes).sum()
     }
 
     /// Whether an action may flip a proposition, in some state.
@@ -139,6 +136,11 @@ impl Flips {
 }
 
 impl ActionFlips {
+    fn bytes(&self) -> u64 {
+        let pairs = self.pairs.as_ref().map_or(0, Vec::len);
+        (72 + 8 * self.propositions.len() + 4 * self.watched.len() + 16 * pairs) as u64
+    }
+
     fn new(
         of_action: Pairs<'_>,
         touched: Vec<usize>,

@@ -200,9 +200,9 @@ impl Limits {
     /// What expansion may use up.
     fn quotas<'m>(self, meter: &'m Meter<'m>) -> crate::expand::Quotas<'m> {
         crate::expand::Quotas {
-            processes: Quota::new("processes", self.processes, 400, meter),
-            states: Quota::new("states of processes", self.states, 120, meter),
-            transitions: Quota::new("transitions of processes", self.transitions, 130, meter),
+            processes: Quota::new("processes", self.processes, 600, meter),
+            states: Quota::new("states of processes", self.states, 180, meter),
+            transitions: Quota::new("transitions of processes", self.transitions, 190, meter),
             copies: Quota::new("values of variables of `for`", self.copies, 0, meter),
         }
     }

@@ -26,7 +26,7 @@ const SMALL_TABLE: usize = 4096;
 const CELLS_PER_MOVE: usize = 64;
 
 /// What an action takes, about, beside its participants and tables: here, and compiled.
-const ACTION_BYTES: u64 = 400;
+const ACTION_BYTES: u64 = 500;
 /// What a participant of an action or a cell of a table takes.
 const CELL_BYTES: u64 = 40;
 

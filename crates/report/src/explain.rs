@@ -23,7 +23,7 @@ use self::known::Known;
 use self::record::{Ending, Record};
 use self::words::{and, either, quoted, step_phrase, value, wrap};
 use crate::outcome::{PropertyResult, Verdict};
-use crate::{Spelling, count};
+use crate::{Remark, Spelling, count};
 
 /// Longer runs are told without their middle, so less can be said about them.
 const MAX_STEPS: usize = 200_000;
@@ -49,7 +49,7 @@ impl Explanation {
             let fairness = serde_json::to_value(&run.fairness).unwrap_or_default();
             explain(&Record::of_run(run, MAX_STEPS), Some(&Known::of_trace(&run.trace, spelling)), &fairness)
         });
-        let (property, reason) = (result.property.clone(), result.reason.clone());
+        let (property, reason) = (result.property.clone(), Remark::join(&result.remarks));
         Explanation { property, verdict: result.verdict, reason, explanation }
     }
 

@@ -10,6 +10,7 @@ pub mod explain;
 pub mod html;
 pub mod method;
 pub mod outcome;
+pub mod remark;
 pub mod space;
 pub mod space_picture;
 pub use language::story;
@@ -22,6 +23,7 @@ pub use method::Method;
 pub use outcome::{
     CheckReport, Counterexample, ExploreReport, ModelInfo, PropertyResult, Statistics, Verdict,
 };
+pub use remark::Remark;
 pub use trace::Trace;
 
 /// What texts refer to, as the user of a program has to spell it.

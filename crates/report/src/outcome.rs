@@ -5,7 +5,6 @@ use std::fmt::{self, Write as _};
 use std::sync::Arc;
 
 use automata::{Tester, Tgba};
-use check::decide::Refusal;
 use ltl::Formulas;
 use model::StepError;
 use replay::Reason;
@@ -14,6 +13,7 @@ use serde::ser::SerializeStruct as _;
 use serde::{Serialize, Serializer};
 
 use crate::method::{Method, Observer};
+use crate::remark::Remark;
 use crate::trace::Trace;
 use crate::words::words;
 use crate::{Spelling, chart, count, human_bytes};
@@ -253,7 +253,8 @@ pub struct PropertyResult {
     /// The answer.
     pub verdict: Verdict,
     /// Why it is unknown, or what is remarkable about the answer.
-    pub reason: Option<String>,
+    #[serde(rename = "reason", serialize_with = "Remark::serialize_all")]
+    pub remarks: Vec<Remark>,
     /// How it was checked; none if it was not.
     pub method: Option<Method>,
     /// Why it was checked so, in one line, if nobody said how.
@@ -269,9 +270,6 @@ pub struct PropertyResult {
     /// What the same check without reduction found, if that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reduction_check: Option<ReductionCheck>,
-    /// Why it was not checked, if the method that was asked for is not for it.
-    #[serde(skip)]
-    pub refusal: Option<Refusal>,
     /// How the model goes wrong, if that is why nothing is known.
     #[serde(skip)]
     pub fault: Option<StepError>,
@@ -296,8 +294,9 @@ pub struct ReductionCheck {
     pub full_states: u64,
     /// States stored with reduction.
     pub reduced_states: u64,
-    /// Whether both gave the same answer (and, for deadlocks, the same number of them).
-    pub agrees: bool,
+    /// Whether both gave the same answer (and, for deadlocks, the same number of them); nothing if one of them
+    /// gave none.
+    pub agrees: Option<bool>,
 }
 
 /// What `check` says.
@@ -321,7 +320,8 @@ pub struct ExploreReport {
     /// Whether everything was explored.
     pub complete: bool,
     /// Why not, or what is remarkable.
-    pub reason: Option<String>,
+    #[serde(rename = "reason", serialize_with = "Remark::serialize_all")]
+    pub remarks: Vec<Remark>,
     /// Distinct states.
     pub states: u64,
     /// Transitions.
@@ -354,8 +354,8 @@ pub struct ProductInfo {
 
 impl ModelInfo {
     /// A model that could not be read within the limits.
-    pub fn unread(file: String) -> ModelInfo {
-        ModelInfo { file, language: "unknown", processes: 0, actions: 0, state_bytes: 0 }
+    pub fn unread(file: String, language: &'static str) -> ModelInfo {
+        ModelInfo { file, language, processes: 0, actions: 0, state_bytes: 0 }
     }
 
     /// One line about the model.
@@ -377,7 +377,7 @@ impl PropertyResult {
     /// The verdict, the run if there is one, and how it was found.
     pub fn to_text(&self, spelling: &Spelling) -> String {
         let mut text = format!("{}: {}", self.property, self.verdict.shouted());
-        if let Some(reason) = &self.reason {
+        if let Some(reason) = Remark::join(&self.remarks) {
             // Writing to a string cannot fail.
             _ = write!(text, " ({reason})");
         }
@@ -405,8 +405,12 @@ impl ReductionCheck {
     /// One line.
     pub fn to_text(&self) -> String {
         let (full, reduced) = (count(self.full_states, "state"), count(self.reduced_states, "state"));
-        let verdict = if self.agrees { "the same answer" } else { "ANOTHER ANSWER" };
-        format!("reduction verified: {full} without it, {reduced} with it, {verdict}")
+        let (verified, verdict) = match self.agrees {
+            Some(true) => ("verified", "the same answer"),
+            Some(false) => ("verified", "ANOTHER ANSWER"),
+            None => ("not verified", "but not all of them, so that the answers cannot be compared"),
+        };
+        format!("reduction {verified}: {full} without it, {reduced} with it, {verdict}")
     }
 }
 
@@ -478,7 +482,7 @@ impl ExploreReport {
         ExploreReport {
             schema: SCHEMA,
             complete: false,
-            reason: None,
+            remarks: Vec::new(),
             states: 0,
             transitions: 0,
             deadlocks: 0,
@@ -508,7 +512,7 @@ impl ExploreReport {
             self.seconds,
             human_bytes(self.peak_bytes)
         );
-        if let Some(reason) = &self.reason {
+        if let Some(reason) = Remark::join(&self.remarks) {
             let kind = if self.complete { "note" } else { "incomplete" };
             _ = writeln!(text, "{kind}: {reason}");
         }

@@ -11,9 +11,10 @@ use std::time::Duration;
 use stubborn::base::{Limit, Progress};
 use stubborn::check::decide::Decision;
 use stubborn::check::search::ProductStop;
+use stubborn::report::remark::Work;
 use stubborn::{
-    Clock, Error, ExploreReport, Explored, Limits, Options, Question, Session, Verdict, Watcher, Watching,
-    limit_reason,
+    Clock, Error, ExploreReport, Explored, Limits, Options, Question, Remark, Session, Verdict, Watcher,
+    Watching,
 };
 
 /// What the world outside does: the clock, the files, and the person who waits.
@@ -268,13 +269,13 @@ impl<'h> Lab<'h> {
         let [result] = &report.results[..] else {
             return Err(Halt::Trouble(format!("{} answers to one question", report.results.len())));
         };
-        let reason = result.reason.as_deref().unwrap_or_default();
-        let limits = [Limit::States(max_states), Limit::Memory(self.host.max_bytes())];
         let verdict = match result.verdict {
             Verdict::Holds => "holds",
             Verdict::Violated => "violated",
-            Verdict::Unknown if limits.iter().any(|limit| reason == limit_reason(*limit)) => "gave up",
-            Verdict::Unknown => return Err(Halt::Trouble(reason.to_owned())),
+            Verdict::Unknown => match &result.remarks[..] {
+                [Remark::Limit(Limit::States(_) | Limit::Memory(_), Work::Search)] => "gave up",
+                remarks => return Err(Halt::Trouble(Remark::join(remarks).unwrap_or_default())),
+            },
         };
         let (states, transitions) = (result.stats.states, result.stats.transitions);
         Ok(Measured { verdict, states, transitions, seconds })

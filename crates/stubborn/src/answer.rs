@@ -9,7 +9,8 @@ use model::{Run, StepError};
 use replay::{Doubt, Ending, Evidence, Judged, Question};
 use report::method::{Fairness, Method, Observer, Reduction, Search, Store};
 use report::outcome::{Counterexample, Kind, Target};
-use report::{PropertyResult, Statistics, Trace, Verdict};
+use report::remark::Work;
+use report::{PropertyResult, Remark, Statistics, Trace, Verdict};
 
 use crate::clock::Clock;
 use crate::options::{Options, Order};
@@ -17,7 +18,7 @@ use crate::options::{Options, Order};
 /// An answer about one property.
 pub(crate) struct Answer {
     pub(crate) verdict: Verdict,
-    pub(crate) reason: Option<String>,
+    pub(crate) remarks: Vec<Remark>,
     pub(crate) counterexample: Option<Counterexample>,
     /// How the model goes wrong, if that is why nothing is known.
     pub(crate) fault: Option<StepError>,
@@ -31,27 +32,28 @@ pub(crate) struct Figures {
 }
 
 impl Answer {
-    pub(crate) fn holds(reason: Option<String>) -> Answer {
-        Answer { verdict: Verdict::Holds, reason, counterexample: None, fault: None }
+    pub(crate) fn holds(remark: Option<Remark>) -> Answer {
+        let remarks = remark.into_iter().collect();
+        Answer { verdict: Verdict::Holds, remarks, counterexample: None, fault: None }
     }
 
-    pub(crate) fn unknown(reason: impl Into<String>) -> Answer {
-        Answer { verdict: Verdict::Unknown, reason: Some(reason.into()), counterexample: None, fault: None }
+    pub(crate) fn unknown(why: Remark) -> Answer {
+        Answer { verdict: Verdict::Unknown, remarks: vec![why], counterexample: None, fault: None }
     }
 
     pub(crate) fn limit(limit: Limit) -> Answer {
-        Answer::unknown(limit_reason(limit))
+        Answer::unknown(Remark::Limit(limit, Work::Search))
     }
 
     /// There is a run to what was looked for, but it was lost: a mistake of ours.
     pub(crate) fn lost() -> Answer {
-        Answer::unknown("internal error, please report it: no run leads to what was found")
+        Answer::unknown(Remark::Internal("no run leads to what was found".to_owned()))
     }
 
     /// This run breaks the property.
-    pub(crate) fn shown(counterexample: Counterexample, reason: Option<String>) -> Answer {
-        let counterexample = Some(counterexample);
-        Answer { verdict: Verdict::Violated, reason, counterexample, fault: None }
+    pub(crate) fn shown(counterexample: Counterexample, remark: Option<Remark>) -> Answer {
+        let (remarks, counterexample) = (remark.into_iter().collect(), Some(counterexample));
+        Answer { verdict: Verdict::Violated, remarks, counterexample, fault: None }
     }
 
     /// A finite run breaks the property, if the judge of evidence agrees.
@@ -76,16 +78,11 @@ impl Answer {
     pub(crate) fn faulty(view: &View, error: &StepError, run: &Run, clock: &Clock<'_>) -> Answer {
         let answer =
             Answer::violated(view, run, Question::Fault(error.fault), Kind::Error, Target::Error, clock);
-        let reason = match &answer.counterexample {
-            Some(_) => Some(format!("model error: {}", view.system.describe_fault(error))),
-            None => answer.reason,
+        let remarks = match &answer.counterexample {
+            Some(_) => vec![Remark::ModelError(view.system.describe_fault(error))],
+            None => answer.remarks,
         };
-        Answer {
-            verdict: Verdict::Unknown,
-            reason,
-            counterexample: answer.counterexample,
-            fault: Some(*error),
-        }
+        Answer { verdict: Verdict::Unknown, remarks, fault: Some(*error), ..answer }
     }
 
     /// The model goes wrong at the end of a run, which it has promised not to.
@@ -94,7 +91,8 @@ impl Answer {
             Answer::violated(view, run, Question::Fault(error.fault), Kind::Error, Target::Error, clock);
         if let Some(found) = &mut answer.counterexample {
             let told = view.story.as_ref().and_then(|story| story.fault(error));
-            answer.reason = Some(told.unwrap_or_else(|| view.system.describe_fault(error)));
+            let told = told.unwrap_or_else(|| view.system.describe_fault(error));
+            answer.remarks = vec![Remark::Broken(told)];
             if let Some(action) = error.action {
                 found.trace.fails(action);
             }
@@ -106,14 +104,13 @@ impl Answer {
         PropertyResult {
             property: name.to_owned(),
             verdict: self.verdict,
-            reason: self.reason,
+            remarks: self.remarks,
             method: figures.method,
             chosen: None,
             choice: Vec::new(),
             stats: figures.stats,
             counterexample: self.counterexample,
             reduction_check: None,
-            refusal: None,
             fault: self.fault,
             watcher: None,
         }
@@ -186,36 +183,19 @@ fn store(store: StoreKind) -> Store {
     }
 }
 
-/// Lets the judge of evidence look at a run. The error is what to say instead of a verdict.
+/// Lets the judge of evidence look at a run. The error says why there is no verdict.
 pub(crate) fn judge(
     view: &View,
     question: &Question<'_>,
     evidence: &Evidence<'_>,
     clock: &Clock<'_>,
-) -> Result<Judged, String> {
+) -> Result<Judged, Remark> {
     replay::judge(&view.system, question, evidence, &mut clock.with_grace().budget()).map_err(|doubt| {
         match doubt {
-            Doubt::Rejected(rejection) => {
-                format!(
-                    "internal error, please report it: the run found does not stand up to replay: {rejection}"
-                )
+            Doubt::Rejected(why) => {
+                Remark::Internal(format!("the run found does not stand up to replay: {why}"))
             }
-            Doubt::Limit(limit) => format!("{} while the run was replayed", limit_reason(limit)),
+            Doubt::Limit(limit) => Remark::Limit(limit, Work::Replay),
         }
     })
-}
-
-/// Why a search ended early, in a few words.
-pub fn limit_reason(limit: Limit) -> String {
-    match limit {
-        Limit::Memory(u64::MAX) => "out of memory".to_owned(),
-        Limit::Memory(bytes) => format!("memory limit of {} reached", report::human_bytes(bytes)),
-        _ => limit.to_string(),
-    }
-}
-
-/// What an incomplete store lets one say.
-pub(crate) fn coverage_reason(coverage: f64) -> String {
-    let percent = (coverage * 1e4).floor() / 100.0;
-    format!("no violation found, but bitstate may miss states: estimated coverage {percent} %")
 }

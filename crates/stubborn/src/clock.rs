@@ -133,7 +133,7 @@ impl<'w> Clock<'w> {
     }
 
     /// The same, with at least half a second from now: to look at what was found in time.
-    pub(crate) fn with_grace(&self) -> Clock<'w> {
+    pub fn with_grace(&self) -> Clock<'w> {
         const GRACE: Duration = Duration::from_millis(500);
         let least = Instant::now() + GRACE;
         Clock { deadline: self.deadline.map(|deadline| deadline.max(least)), ..self.clone() }

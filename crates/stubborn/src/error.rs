@@ -6,8 +6,6 @@ use base::{Diagnostic, Diagnostics, Limit, SourceMap};
 use check::decide::Refusal;
 use report::diagnostic;
 
-use crate::answer::limit_reason;
-
 /// Why there is no answer.
 #[derive(Clone, Debug)]
 pub(crate) enum Trouble {
@@ -71,7 +69,7 @@ impl Error {
     pub fn diagnostics(&self) -> Diagnostics {
         match &self.trouble {
             Trouble::Wrong(diagnostics) => diagnostics.clone(),
-            Trouble::Limit(limit) => Diagnostic::error("limit", limit_reason(*limit)).into(),
+            Trouble::Limit(limit) => Diagnostic::error("limit", limit.to_string()).into(),
             Trouble::Refused(name, why) => {
                 let error =
                     Diagnostic::error("method", format!("`{name}` cannot be checked this way: {why}"));

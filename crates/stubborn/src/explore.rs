@@ -11,10 +11,10 @@ use check::{Exact, Stats, Stop, search};
 use language::{Preserve, Purpose, Rules, View};
 use model::{Run, StepError, System as _};
 use report::outcome::ProductInfo;
-use report::{ExploreReport, ModelInfo};
+use report::remark::Work;
+use report::{ExploreReport, Remark};
 
 use crate::Error;
-use crate::answer::limit_reason;
 use crate::clock::Clock;
 use crate::decide::Asked;
 use crate::decide::searched::Searched;
@@ -23,7 +23,7 @@ use crate::decide::watched::Watched;
 use crate::error::Trouble;
 use crate::options::Options;
 use crate::question::Question;
-use crate::session::{Attempt, Session, refining};
+use crate::session::{Attempt, Session, refining, unread_info};
 
 /// What was explored.
 pub struct Explored {
@@ -39,11 +39,8 @@ pub struct Explored {
 
 impl Explored {
     /// Adds what is remarkable.
-    pub fn note(&mut self, note: &str) {
-        self.report.reason = Some(match self.report.reason.take() {
-            Some(reason) => format!("{reason}; {note}"),
-            None => note.to_owned(),
-        });
+    pub fn note(&mut self, remark: Remark) {
+        self.report.remarks.push(remark);
     }
 }
 
@@ -70,8 +67,8 @@ impl Space {
 
 /// The report about a model that could not be read within the limits.
 pub fn unread(file: &Path, limit: Limit) -> ExploreReport {
-    let reason = Some(format!("{} while the model was read", limit_reason(limit)));
-    ExploreReport { reason, ..ExploreReport::new(ModelInfo::unread(file.display().to_string())) }
+    let remarks = vec![Remark::Limit(limit, Work::Reading)];
+    ExploreReport { remarks, ..ExploreReport::new(unread_info(file)) }
 }
 
 /// What was counted.
@@ -83,7 +80,7 @@ struct Counted {
     coverage: Option<f64>,
     product: Option<ProductInfo>,
     /// What was left out, or is remarkable.
-    notes: Vec<String>,
+    remarks: Vec<Remark>,
     space: Option<Space>,
 }
 
@@ -113,11 +110,11 @@ impl Session {
                 Err(Diagnostic::error("usage", message).into())
             }
         };
-        let Counted { stats, complete, fault, coverage, product, notes, space } =
+        let Counted { stats, complete, fault, coverage, product, remarks, space } =
             counted.map_err(|trouble| self.error(trouble))?;
         let report = ExploreReport {
             complete,
-            reason: (!notes.is_empty()).then(|| notes.join("; ")),
+            remarks,
             states: stats.states,
             transitions: stats.transitions,
             deadlocks: stats.deadlocks,
@@ -141,7 +138,7 @@ fn count_states(
     let mut budget = clock.budget();
     let view = model.view(Purpose::Runs, &mut budget)?;
     let (exploration, store) = if keeps {
-        let mut store = Exact::new(view.system.width(), budget.max_bytes);
+        let mut store = Exact::new(view.system.width(), budget.room());
         (search::bfs::search(&*view.system, &mut store, &[], &mut budget), Some(store))
     } else {
         let rules = options.statics.clone().unwrap_or_else(Rules::none);
@@ -160,14 +157,11 @@ fn count_states(
     let coverage = exploration.coverage;
     let mut counted = Counted { stats, complete, coverage, space, ..Counted::default() };
     match exploration.stop {
-        Some(Stop::Limit(limit)) => counted.notes.push(limit_reason(limit)),
+        Some(Stop::Limit(limit)) => counted.remarks.push(Remark::Limit(limit, Work::Search)),
         Some(Stop::Fault(error, run)) => counted.fault = Some((error, run)),
         Some(Stop::AllViolated) | None => {}
     }
-    if let Some(coverage) = coverage {
-        let percent = (coverage * 1e4).floor() / 100.0;
-        counted.notes.push(format!("bitstate may miss states: estimated coverage {percent} %"));
-    }
+    counted.remarks.extend(coverage.map(Remark::Coverage));
     Ok(Attempt::Done(counted))
 }
 
@@ -183,7 +177,7 @@ fn count_product(
     }
     let mut watched = match Watched::of(asked.model(), &kind, clock) {
         Ok(watched) => watched,
-        Err(reason) => return Ok(Attempt::Done(Counted { notes: vec![reason], ..Counted::default() })),
+        Err(why) => return Ok(Attempt::Done(Counted { remarks: vec![why], ..Counted::default() })),
     };
     let refuse = |why| Trouble::refused(&name, why);
     let wish = Wish { observer: options.observer, reduction: ReductionWish::None, ..Wish::default() };
@@ -206,7 +200,7 @@ fn count_product(
         ..Counted::default()
     };
     match outcome.stop {
-        Some(ProductStop::Limit(limit)) => counted.notes.push(limit_reason(limit)),
+        Some(ProductStop::Limit(limit)) => counted.remarks.push(Remark::Limit(limit, Work::Search)),
         Some(ProductStop::Fault(error, run)) => {
             if asked.model().can_refine(&error) {
                 return Ok(Attempt::TooSmall(error));

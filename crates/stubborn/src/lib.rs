@@ -43,7 +43,6 @@ mod options;
 mod question;
 mod session;
 
-pub use answer::limit_reason;
 pub use clock::{Clock, Limits, Watcher};
 pub use contest::{ContestAnswer, Hears, Technique};
 pub use decide::{Watching, unread};
@@ -58,7 +57,7 @@ pub use base::Progress;
 pub use check::method::{FairnessBy, ObserverKind, ReductionWish, SearchKind, StoreKind};
 pub use check::product::AtDeadlock;
 pub use language::{Options as ModelOptions, Rules};
-pub use report::{CheckReport, ExploreReport, PropertyResult, Verdict};
+pub use report::{CheckReport, ExploreReport, PropertyResult, Remark, Verdict};
 
 pub use {
     automata, base, check, drawing, language, ltl, model, petri, process, promela, replay, report, statics,

@@ -232,10 +232,21 @@ fn language_named(name: &str) -> Result<&'static Language, Diagnostic> {
     })
 }
 
+/// What reports say about a model that could not be read within the limits.
+pub(crate) fn unread_info(path: &Path) -> ModelInfo {
+    let by_content = || if files::is_input(path) { None } else { Some(known_language(path).ok()?.0) };
+    let known = language_by_name(path).or_else(by_content);
+    ModelInfo::unread(path.display().to_string(), known.map_or("unknown", |language| language.name))
+}
+
+fn language_by_name(path: &Path) -> Option<&'static Language> {
+    let extension = path.extension()?.to_str()?;
+    LANGUAGES.into_iter().find(|known| known.extensions.contains(&extension))
+}
+
 /// The language of a file, by the end of its name or by how it begins; and what is in it.
 fn known_language(path: &Path) -> Result<(&'static Language, Vec<u8>), Diagnostic> {
-    let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or("");
-    if let Some(language) = LANGUAGES.into_iter().find(|known| known.extensions.contains(&extension)) {
+    if let Some(language) = language_by_name(path) {
         return Ok((language, files::read(path)?));
     }
     if path.exists() || files::is_input(path) {

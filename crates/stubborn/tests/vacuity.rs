@@ -35,7 +35,7 @@ fn what_holds_is_proved_once() {
     let always = [Question::ltl("[] (P[0]@s || P[0]@t)")];
     let report = session.check_within(&always, &options, &clock).unwrap();
     let answer = &report.results[0];
-    assert_eq!((answer.verdict, answer.reason.as_deref()), (Verdict::Holds, None));
+    assert_eq!((answer.verdict, &answer.remarks[..]), (Verdict::Holds, &[][..]));
     assert_eq!(answer.stats.states, 65_536);
     assert_eq!(large.seen.lock().unwrap().0, 1, "one search of that size");
 }

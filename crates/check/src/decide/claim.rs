@@ -335,7 +335,7 @@ impl Claim {
         let (props, numbers): (Vec<Prop>, Vec<usize>) = self.propositions.iter().copied().unzip();
         let observer = ByValue::new(&self.tgba, props);
         let mut product = Product::new(system, observer, Valuations::new(numbers), settings.at_deadlock)
-            .with_max_bytes(budget.max_bytes);
+            .with_room(budget.room());
         shortest::search(&mut product, budget)
     }
 }
@@ -349,7 +349,7 @@ fn as_it_stops(ta: &Ta, goes_on: bool, budget: &mut Budget<'_>) -> Result<Ta, Li
 fn deadlock(system: &ActionSystem, budget: &mut Budget<'_>) -> Result<Option<ProductOutcome>, Limit> {
     let budget = &mut budget.share();
     let reduced = Reduced::for_deadlocks(system, budget)?;
-    let mut store = Exact::new(model::System::width(system), budget.max_bytes);
+    let mut store = Exact::new(model::System::width(system), budget.room());
     let found = bfs::search(&reduced, &mut store, &[Goal::Deadlock], budget);
     let stop = match (found.violations.into_iter().flatten().next(), found.stop) {
         (Some(run), _) => ProductStop::Found(Evidence {
@@ -392,7 +392,7 @@ impl Run<'_> {
         let observer_states = observer.n_states();
         let mut product = Product::new(system, observer, Valuations::new(numbers.clone()), at_deadlock)
             .in_order(settings.orders)
-            .with_max_bytes(budget.max_bytes);
+            .with_room(budget.room());
         if settings.is_fair() && method.fairness_by == FairnessBy::Search {
             let fairness = Fairness::within(system.actions().len(), settings.fairness, budget)?;
             product = product.under(fairness);
@@ -412,7 +412,7 @@ impl Run<'_> {
                 if let Some(rule) = settings.without_rule {
                     product = product.without(rule, budget)?;
                 }
-                product = product.with_max_bytes(budget.max_bytes);
+                product = product.with_room(budget.room());
             }
         }
         let outcome = if counts {

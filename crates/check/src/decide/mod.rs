@@ -156,8 +156,8 @@ fn search<S: System, O: Observer>(
         (SearchKind::Scc, _) => Ok(couvreur::search(product, budget)),
         (SearchKind::TwoPass, _) => Ok(two_pass::search(product, budget)),
         (search, StoreKind::Exact) => {
-            let (width, max_bytes) = (product.width(), budget.max_bytes);
-            over_planes(product, search, work_set, || Ok(ExactPlanes::new(width, max_bytes)), budget)
+            let (width, room) = (product.width(), budget.room());
+            over_planes(product, search, work_set, || Ok(ExactPlanes::new(width, room)), budget)
         }
         (search, StoreKind::Bitstate { bytes, n_hashes }) => {
             let planes = || BitstatePlanes::new(bytes, n_hashes).ok_or(Refusal::NoMemory(bytes));

@@ -84,7 +84,7 @@ impl<'a> TesterClaim<'a> {
         if let Some(reduction) = method.reduction {
             product = product.reduced(reduction, budget)?;
         }
-        product = product.in_order(settings.orders).with_max_bytes(budget.max_bytes);
+        product = product.in_order(settings.orders).with_room(budget.room());
         if features.fair {
             let fairness = Fairness::within(system.actions().len(), settings.fairness, budget)?;
             product = product.under(fairness);

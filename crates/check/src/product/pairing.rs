@@ -4,6 +4,7 @@
 //! step of the system is fired once, at most: when somebody looks at its target (the observer, or who
 //! selects steps), or when it is taken.
 
+use base::Room;
 use fixedbitset::FixedBitSet;
 use model::chain::first;
 use model::{ActionId, StepError, System};
@@ -22,8 +23,8 @@ pub(super) struct Pairing<'a, S: System, O> {
     /// Per action, whether it may change a valuation; without it, all may.
     pub(super) visible: Option<FixedBitSet>,
     pub(super) fairness: Fairness,
-    /// The steps out of one state may take this many bytes.
-    pub(super) max_bytes: u64,
+    /// For the steps out of one state.
+    pub(super) room: Room,
     pub(super) scratch: S::Scratch,
     pub(super) possible: Possible,
 }
@@ -161,9 +162,7 @@ impl<S: System, O: Observer> Pairing<'_, S, O> {
             expanded.is_error = self.deadlock(state, observer_state, stance, out);
             return Ok(expanded);
         }
-        if 4 * (enabled.len() * (state.len() + 1)) as u64 > self.max_bytes {
-            return Err(ExpandError::OutOfMemory);
-        }
+        self.room.fits(4 * (enabled.len() * (state.len() + 1)) as u64)?;
         if self.orders.reverse {
             enabled.reverse();
         }

@@ -66,8 +66,9 @@ pub fn reach<S: Space, St: Sequence>(
     }
 }
 
-/// States of more words than this are expanded in parts.
-const WIDE: usize = 1024;
+/// States of more words than this are expanded in parts, of about so many words.
+const WIDE: usize = 128;
+const PART: usize = 1 << 20;
 
 /// Why the main loop ends early; a fault happened in or behind the state.
 enum End {
@@ -171,7 +172,7 @@ impl<'a, S: Space, St: Sequence> Search<'a, S, St> {
         let mut enabled = Vec::new();
         let listed = self.space.actions(state, &mut self.choice, &mut self.scratch, &mut enabled);
         listed.map_err(|error| End::Fault(error, id))?;
-        for part in enabled.chunks(16) {
+        for part in enabled.chunks((PART / width).max(1)) {
             self.steps.clear();
             for &action in part {
                 let fired = self.system.fire(self.steps.push(action, state), action, &mut self.scratch);
@@ -325,21 +326,16 @@ impl Tree {
 
     #[inline]
     fn expand(&mut self) -> Result<(), Limit> {
-        self.push(1).map_err(|error| self.limit(error))
+        Ok(self.push(1)?)
     }
 
     #[inline]
     fn find(&mut self, action: ActionId) -> Result<(), Limit> {
-        self.push(0).map_err(|error| self.limit(error))?;
+        self.push(0)?;
         match &mut self.actions {
-            Some(actions) => actions.push(&[action.index() as u32]).map_err(|error| self.limit(error)),
+            Some(actions) => Ok(actions.push(&[action.index() as u32])?),
             None => Ok(()),
         }
-    }
-
-    #[cold]
-    fn limit(&self, OutOfMemory: OutOfMemory) -> Limit {
-        Limit::Memory(self.bytes())
     }
 
     /// The root of the tree that `id` is in, and the states after it on the way to `id`.

@@ -109,7 +109,7 @@ impl From<Limit> for End {
 
 impl From<OutOfMemory> for End {
     fn from(OutOfMemory: OutOfMemory) -> End {
-        End::Limit(Limit::Memory(u64::MAX))
+        End::Limit(Limit::OutOfMemory)
     }
 }
 
@@ -338,7 +338,7 @@ impl<'p, 'a, S: System, O: Observer, P: Products> Search<'p, 'a, S, O, P> {
             match self.order_of(target) {
                 NEW => {
                     if marks > u32::MAX >> 1 {
-                        return Err(End::Limit(Limit::Memory(u64::MAX)));
+                        return Err(End::Limit(Limit::OutOfMemory));
                     }
                     self.path.wait(target);
                     self.via.set(target.index(), Via { marks, silent }.encode())?;
@@ -371,6 +371,7 @@ impl<'p, 'a, S: System, O: Observer, P: Products> Search<'p, 'a, S, O, P> {
             + self.path.bytes()
             + self.via.bytes()
             + self.roots.bytes()
+            + self.edge_marks.bytes()
             + self.frames.bytes();
         self.stats.peak_bytes = self.stats.peak_bytes.max(self.progress.bytes);
         Ok(budget.poll(&self.progress)?)

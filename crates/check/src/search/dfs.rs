@@ -112,7 +112,7 @@ impl<S: Space, V: Visited> Search<'_, S, V> {
 
     /// Enters a new state.
     fn push(&mut self, state: &[u32], action: ActionId, budget: &mut Budget<'_>) -> Result<(), Stop> {
-        let out_of_memory = |OutOfMemory| Stop::Limit(Limit::Memory(budget.max_bytes));
+        let out_of_memory = |OutOfMemory| Stop::Limit(Limit::OutOfMemory);
         self.states.push(state).map_err(out_of_memory)?;
         self.frames.push(&[action.index() as u32, 0]).map_err(out_of_memory)?;
         self.enabled.clear();

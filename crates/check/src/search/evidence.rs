@@ -103,6 +103,15 @@ impl ProductOutcome {
         ProductOutcome { stats: Stats::default(), system_states: None, stop, coverage: None }
     }
 
+    /// Whether something goes wrong, if that is known.
+    pub fn found(&self) -> Option<bool> {
+        match (&self.stop, self.coverage) {
+            (Some(ProductStop::Found(_)), _) => Some(true),
+            (None, None) => Some(false),
+            _ => None,
+        }
+    }
+
     /// What goes wrong, if that was found.
     pub fn evidence(&self) -> Option<&Evidence> {
         match &self.stop {
@@ -119,9 +128,8 @@ impl From<Limit> for ProductStop {
 }
 
 impl From<OutOfMemory> for ProductStop {
-    /// The system has no memory left, whatever the budget says.
     fn from(OutOfMemory: OutOfMemory) -> ProductStop {
-        ProductStop::Limit(Limit::Memory(u64::MAX))
+        ProductStop::Limit(Limit::OutOfMemory)
     }
 }
 
@@ -137,7 +145,7 @@ impl ProductStop {
     pub(crate) fn trouble(error: ExpandError, run: impl FnOnce() -> Run) -> ProductStop {
         match error {
             ExpandError::Step(error) => ProductStop::Fault(error, run()),
-            ExpandError::OutOfMemory => OutOfMemory.into(),
+            ExpandError::Limit(limit) => ProductStop::Limit(limit),
         }
     }
 }

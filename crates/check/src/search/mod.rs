@@ -101,6 +101,15 @@ impl Exploration {
             coverage: None,
         }
     }
+
+    /// Whether a goal is violated, if that is known.
+    pub fn found(&self, goal: usize) -> Option<bool> {
+        match (&self.violations[goal], &self.faults[goal], &self.stop, self.coverage) {
+            (Some(_), ..) => Some(true),
+            (None, None, None, None) => Some(false),
+            _ => None,
+        }
+    }
 }
 
 /// The goals of a search that are still to be looked at.

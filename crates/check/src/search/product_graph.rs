@@ -53,7 +53,7 @@ impl From<ExpandError> for Trouble {
     fn from(error: ExpandError) -> Trouble {
         match error {
             ExpandError::Step(error) => Trouble::Fault(error),
-            ExpandError::OutOfMemory => Trouble::Limit(Limit::Memory(u64::MAX)),
+            ExpandError::Limit(limit) => Trouble::Limit(limit),
         }
     }
 }
@@ -71,7 +71,7 @@ pub(crate) struct ProductGraph<'p, 'a, S: System, O, P> {
 
 /// An empty store for the states of a product.
 pub(crate) fn exact<S: System, O: Observer>(product: &Product<'_, S, O>, budget: &Budget<'_>) -> Paired {
-    Paired::new(product.width() - 1, product.observer().n_states(), budget.max_bytes)
+    Paired::new(product.width() - 1, product.observer().n_states(), budget.room())
 }
 
 impl<'p, 'a, S: System, O: Observer, P: Products> ProductGraph<'p, 'a, S, O, P> {

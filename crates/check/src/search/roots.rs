@@ -63,6 +63,10 @@ impl EdgeMarks {
         number
     }
 
+    pub(super) fn bytes(&self) -> u64 {
+        4 * self.words.capacity() as u64
+    }
+
     #[inline]
     pub(super) fn get(&self, number: u32) -> &[u32] {
         &self.words[number as usize * self.n_words..(number as usize + 1) * self.n_words]

@@ -11,11 +11,11 @@
 
 use std::hint::black_box;
 
-use base::Limit;
+use base::{Limit, Room};
 
 use super::slots::{Probe, Slots};
 use super::{Sequence, StateId, Store, Visited, hash};
-use crate::paged::{OutOfMemory, Paged};
+use crate::paged::Paged;
 
 /// All states, packed, each once.
 #[derive(Clone, Debug)]
@@ -24,7 +24,7 @@ pub struct Exact {
     /// 0 is empty; else `tag << id_bits | id + 1`.
     slots: Slots,
     id_bits: u32,
-    max_bytes: u64,
+    room: Room,
     hashes: Vec<u64>,
 }
 
@@ -37,11 +37,11 @@ fn is_same(one: &[u32], other: &[u32]) -> bool {
 impl Exact {
     const SEED: u64 = 0;
 
-    /// An empty store for states of `width` words that will not hold more than `max_bytes`.
-    pub fn new(width: usize, max_bytes: u64) -> Exact {
+    /// An empty store for states of `width` words within some room.
+    pub fn new(width: usize, room: impl Into<Room>) -> Exact {
         let slots = Slots::new();
         let id_bits = slots.index_bits();
-        Exact { arena: Paged::new(width), slots, id_bits, max_bytes, hashes: Vec::new() }
+        Exact { arena: Paged::new(width), slots, id_bits, room: room.into(), hashes: Vec::new() }
     }
 
     /// The bits of a slot above the number: the lowest bits of the hash.
@@ -77,7 +77,7 @@ impl Exact {
                     self.grow()?;
                     return self.insert_hashed(state, hash);
                 }
-                self.arena.push(state).map_err(|OutOfMemory| Limit::Memory(self.max_bytes))?;
+                self.arena.push(state)?;
                 self.slots.set(at, self.tag(hash) | (id as u32 + 1));
                 Ok((StateId::new(id), true))
             }
@@ -87,7 +87,7 @@ impl Exact {
     /// Makes the table larger.
     #[cold]
     fn grow(&mut self) -> Result<(), Limit> {
-        self.slots.grow(self.arena.bytes(), self.max_bytes)?;
+        self.slots.grow(self.arena.bytes(), self.room)?;
         self.id_bits = self.slots.index_bits();
         for id in 0..self.arena.len() {
             let hash = hash(self.arena.get(id), Exact::SEED);

@@ -11,12 +11,11 @@
 
 use std::hint::black_box;
 
-use base::Limit;
+use base::{Limit, Room};
 
 use super::packed::Packed;
 use super::spaces::Spaces;
 use super::{Exact, StateId, Store as _, Visited as _};
-use crate::paged::OutOfMemory;
 
 /// The sequences of numbers.
 const FIRST: bool = true;
@@ -37,21 +36,21 @@ pub(super) struct Pairs {
     others: Exact,
     /// Bits of an observer state in the word of a pair; none if pairs take two words.
     packed_bits: Option<u32>,
-    max_bytes: u64,
+    room: Room,
 }
 
 impl Pairs {
-    /// No pairs, of observers with so many states, that will not hold more than `max_bytes`.
-    pub(super) fn new(n_observer_states: u64, max_bytes: u64) -> Pairs {
+    /// No pairs, of observers with so many states, within some room.
+    pub(super) fn new(n_observer_states: u64, room: Room) -> Pairs {
         let bits = 64 - n_observer_states.saturating_sub(1).leading_zeros();
         let packed_bits = (bits <= MAX_OBSERVER_BITS).then_some(bits);
         let width = if packed_bits.is_some() { 1 } else { 2 };
         Pairs {
             numbers: Spaces::default(),
             firsts: Packed::new(),
-            others: Exact::new(width, max_bytes),
+            others: Exact::new(width, room),
             packed_bits,
-            max_bytes,
+            room,
         }
     }
 
@@ -99,7 +98,7 @@ impl Pairs {
         if let Some(known) = self.find(pair) {
             return Ok((known, false));
         }
-        self.firsts.push(pair[1]).map_err(|OutOfMemory| Limit::Memory(self.max_bytes))?;
+        self.firsts.push(pair[1])?;
         self.add(FIRST)
     }
 
@@ -144,7 +143,7 @@ impl Pairs {
     fn unpack(&mut self) -> Result<(), Limit> {
         let Some(bits) = self.packed_bits.take() else { return Ok(()) };
         // Its table is dropped before the new one grows.
-        let packed = std::mem::replace(&mut self.others, Exact::new(2, self.max_bytes)).into_arena();
+        let packed = std::mem::replace(&mut self.others, Exact::new(2, self.room)).into_arena();
         for index in 0..packed.len() {
             self.others.insert_id(&unpacked(packed.get(index)[0], bits))?;
         }
@@ -219,7 +218,7 @@ mod tests {
     #[test]
     fn pairs_keep_their_numbers_when_they_do_not_fit_one_word_any_more() {
         for n_observer_states in [1, 3, 64, 65, 1000, 2000] {
-            let mut pairs = Pairs::new(n_observer_states, u64::MAX);
+            let mut pairs = Pairs::new(n_observer_states, u64::MAX.into());
             let mut known: HashMap<[u32; 2], StateId> = HashMap::new();
             let mut random = fastrand::Rng::with_seed(3);
             let mut n_systems = 0;
@@ -253,7 +252,7 @@ mod tests {
 
     #[test]
     fn a_first_pair_takes_a_few_bits() {
-        let mut pairs = Pairs::new(16, u64::MAX);
+        let mut pairs = Pairs::new(16, u64::MAX.into());
         (0..1_000_000).for_each(|system| {
             pairs.insert([system, system % 16]).unwrap();
         });

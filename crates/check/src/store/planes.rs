@@ -1,10 +1,10 @@
 //! Sets of states in two colors, for searches that must know more of a state than that it was seen:
 //! found and entered (one pass), or seen by the outer and by the inner search (nested).
 
-use base::Limit;
+use base::{Limit, Room};
 
 use super::{Bitstate, Paired, Products, StateId, Visited};
-use crate::paged::{OutOfMemory, Paged};
+use crate::paged::Paged;
 
 /// Two sets of states of a product: the words of a system state and, last, the observer's state.
 pub trait Planes {
@@ -42,11 +42,11 @@ pub struct ExactPlanes<P = Paired> {
 }
 
 impl ExactPlanes {
-    /// Empty sets of states of `width` words, the last of which is the observer's, that will not
-    /// hold more than `max_bytes`.
-    pub fn new(width: usize, max_bytes: u64) -> ExactPlanes {
+    /// Empty sets of states of `width` words, the last of which is the observer's, within some
+    /// room.
+    pub fn new(width: usize, room: impl Into<Room>) -> ExactPlanes {
         // Packed, unless the observer turns out to be larger.
-        ExactPlanes::over(Paired::new(width - 1, 16, max_bytes))
+        ExactPlanes::over(Paired::new(width - 1, 16, room))
     }
 }
 
@@ -68,7 +68,7 @@ impl<P: Products> ExactPlanes<P> {
         let (id, _) = self.products.insert(system, observer[0])?;
         let (word, mask) = place(id, plane);
         while word >= self.colors.len() {
-            self.colors.push(&[0]).map_err(|OutOfMemory| Limit::Memory(self.bytes()))?;
+            self.colors.push(&[0])?;
         }
         let colors = &mut self.colors.get_mut(word)[0];
         let is_new = *colors & mask == 0;

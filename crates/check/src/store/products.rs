@@ -1,6 +1,6 @@
 //! The states of a product: a system state and an observer state, each pair once, numbered.
 
-use base::Limit;
+use base::{Limit, Room};
 
 use super::pairs::Pairs;
 use super::{Exact, StateId, Store};
@@ -56,17 +56,18 @@ pub struct Paired<S = Exact> {
 }
 
 impl Paired {
-    /// No pairs of system states of `width` words and observers with so many states, that will not hold more
-    /// than `max_bytes`.
-    pub fn new(width: usize, n_observer_states: u64, max_bytes: u64) -> Paired {
-        Paired::over(Exact::new(width, max_bytes), n_observer_states, max_bytes)
+    /// No pairs of system states of `width` words and observers with so many states, within some
+    /// room.
+    pub fn new(width: usize, n_observer_states: u64, room: impl Into<Room>) -> Paired {
+        let room = room.into();
+        Paired::over(Exact::new(width, room), n_observer_states, room)
     }
 }
 
 impl<S: Store> Paired<S> {
     /// No pairs, over a store that is empty.
-    pub fn over(systems: S, n_observer_states: u64, max_bytes: u64) -> Paired<S> {
-        let pairs = Pairs::new(n_observer_states, max_bytes);
+    pub fn over(systems: S, n_observer_states: u64, room: impl Into<Room>) -> Paired<S> {
+        let pairs = Pairs::new(n_observer_states, room.into());
         Paired { systems, pairs, system_ids: Vec::new(), words: Vec::new() }
     }
 }

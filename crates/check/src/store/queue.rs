@@ -32,7 +32,7 @@ impl<V: Visited> Visited for Queue<V> {
             if u32::try_from(id).is_err() {
                 return Err(Limit::States(id as u64));
             }
-            self.words.try_reserve(self.width).map_err(|_| Limit::Memory(self.bytes()))?;
+            self.words.try_reserve(self.width).map_err(|_| Limit::OutOfMemory)?;
             self.words.extend(state);
         }
         Ok(is_new)

@@ -4,7 +4,7 @@
 //! together. Here, the old one is dropped first; whoever owns the table then fills it anew, from what it
 //! holds anyway. Any number of slots will do, since a hash is scaled to it instead of masked.
 
-use base::Limit;
+use base::{Limit, Room};
 
 /// Slots of 32 bits; 0 is empty.
 #[derive(Clone, Debug)]
@@ -77,21 +77,19 @@ impl Slots {
         }
     }
 
-    /// Makes the table larger, and empty. It is left as it is, if it would take more than `max_bytes`
-    /// together with the `others`, or have more than 2^32 slots. If the memory is not to be had, an empty
+    /// Makes the table larger, and empty. It is left as it is, if there is no room for it
+    /// together with the `others`, or if it would have more than 2^32 slots. If the memory is not to be had, an empty
     /// table is left.
-    pub(super) fn grow(&mut self, others: u64, max_bytes: u64) -> Result<(), Limit> {
+    pub(super) fn grow(&mut self, others: u64, room: Room) -> Result<(), Limit> {
         let len = (self.slots.len() + self.slots.len() / 2) as u64;
         if len > 1 << 32 {
             return Err(Limit::States(self.capacity() as u64));
         }
-        if others.saturating_add(4 * len) > max_bytes {
-            return Err(Limit::Memory(max_bytes));
-        }
+        room.fits(others.saturating_add(4 * len))?;
         self.slots = Vec::new();
         if self.slots.try_reserve_exact(len as usize).is_err() {
             *self = Slots::new();
-            return Err(Limit::Memory(max_bytes));
+            return Err(Limit::OutOfMemory);
         }
         self.slots.resize(len as usize, 0);
         Ok(())
@@ -113,13 +111,13 @@ mod tests {
                 slots.set(slots.home(hash), 1);
             }
             let before = slots.bytes();
-            slots.grow(0, u64::MAX).unwrap();
+            slots.grow(0, u64::MAX.into()).unwrap();
             assert!(slots.bytes() > before && slots.bytes() <= before / 2 * 3);
             assert!(slots.slots.iter().all(|&slot| slot == 0));
         }
         slots.set(7, 1);
         let bytes = slots.bytes();
-        assert_eq!(slots.grow(100, bytes), Err(Limit::Memory(bytes)));
+        assert_eq!(slots.grow(100, bytes.into()), Err(Limit::Memory(bytes)));
         assert_eq!((slots.bytes(), slots.get(7)), (bytes, 1));
     }
 

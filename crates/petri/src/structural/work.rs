@@ -98,7 +98,7 @@ pub(super) struct Work<'f> {
 impl<'f> Work<'f> {
     /// What a net takes while it is being reduced: it may get twice as large, and is looked at in several ways.
     pub(super) fn bytes(net: &Net) -> u64 {
-        (200 * (net.places.len() + net.transitions.len()) + 150 * net.n_arcs()) as u64
+        (300 * (net.places.len() + net.transitions.len()) + 230 * net.n_arcs()) as u64
     }
 
     pub(super) fn new(net: &Net, keep: &Keep, sums: &'f [TokenSum], bounds: &'f [Option<i64>]) -> Work<'f> {

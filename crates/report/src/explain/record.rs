@@ -96,10 +96,10 @@ pub struct Record {
 }
 
 /// A record has no more values of variables than this.
-const MAX_VALUES: usize = 40_000_000;
+const MAX_VALUES: usize = 4_000_000;
 
-/// Steps are read in pieces of this many, so that no long run is in memory as JSON.
-const PIECE: usize = 256;
+/// Steps are read in pieces of about this many values, so that no long run is in memory as JSON.
+const PIECE: usize = 100_000;
 
 impl Record {
     /// The record of a run, of at most so many steps; of fewer if there are very many variables.
@@ -146,8 +146,9 @@ impl Record {
     }
 
     fn tell(&mut self, trace: &Trace, steps: Range<usize>) {
-        for start in steps.clone().step_by(PIECE) {
-            let end = steps.end.min(start + PIECE);
+        let n_steps = PIECE / self.variables().len().max(400) + 1;
+        for start in steps.clone().step_by(n_steps) {
+            let end = steps.end.min(start + n_steps);
             let piece = serde_json::to_value(trace.steps(start..=end - 1)).unwrap_or_default();
             for (number, step) in (start..end).zip(piece.as_array().into_iter().flatten()) {
                 self.push(number, step);

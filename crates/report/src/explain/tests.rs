@@ -123,14 +123,13 @@ fn who_never_moves_is_told_with_the_reason() {
     let result = PropertyResult {
         property: "q".to_owned(),
         verdict: Verdict::Violated,
-        reason: None,
+        remarks: Vec::new(),
         method: Some(method),
         chosen: None,
         choice: Vec::new(),
         stats: Statistics::default(),
         counterexample: Some(run),
         reduction_check: None,
-        refusal: None,
         fault: None,
         watcher: None,
     };

@@ -21,7 +21,7 @@ use crate::explain::Explanation;
 use crate::explain::record::Record;
 use crate::outcome::Watcher;
 use crate::outcome::{CheckReport, Counterexample, PropertyResult, Verdict};
-use crate::{count, grouped};
+use crate::{Remark, count, grouped};
 
 const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("script.js");
@@ -108,8 +108,8 @@ impl Page<'_> {
             escape(&result.property),
             badge(result.verdict)
         );
-        if let Some(reason) = &result.reason {
-            _ = writeln!(page, "<p>{}</p>", escape_quoted(&sentence(reason)));
+        if let Some(reason) = Remark::join(&result.remarks) {
+            _ = writeln!(page, "<p>{}</p>", escape_quoted(&sentence(&reason)));
         }
         let watcher = result.watcher.as_ref();
         if let Some(run) = &result.counterexample {

@@ -9,10 +9,10 @@ use quick_xml::Reader;
 use quick_xml::events::Event;
 
 use super::*;
-use crate::Spelling;
 use crate::method::{Fairness, Method, Observer, Reduction, Search, Store};
 use crate::outcome::{Kind, ModelInfo, SCHEMA, Statistics, Target};
 use crate::trace::Trace;
+use crate::{Remark, Spelling};
 
 /// Letters that must not get through.
 const EVIL: &str = "<script>alert('&\"]]></script>";
@@ -55,7 +55,7 @@ fn report(counterexample: Option<Counterexample>) -> CheckReport {
     let result = PropertyResult {
         property: format!("property{EVIL}"),
         verdict: Verdict::Violated,
-        reason: Some(format!("a reason in `{EVIL}`")),
+        remarks: vec![Remark::Unsupported(format!("a reason in `{EVIL}`"))],
         method: Some(Method {
             observer: Observer::Tgba,
             search: Search::Scc,
@@ -68,7 +68,6 @@ fn report(counterexample: Option<Counterexample>) -> CheckReport {
         stats: Statistics { states: 59_048, ..Statistics::default() },
         counterexample,
         reduction_check: None,
-        refusal: None,
         fault: None,
         watcher: None,
     };

@@ -112,7 +112,7 @@ impl Contest<'_> {
             let goals: Vec<Goal> = aims.iter().map(|aim| aim.goal("", model.parts().0)).collect();
             let mut budget = clock.budget();
             let view = model.view(Purpose::Runs, &mut budget)?;
-            let mut store = Exact::new(view.system.width(), budget.max_bytes);
+            let mut store = Exact::new(view.system.width(), budget.room());
             let explored = search::bfs::search(&*view.system, &mut store, &goals, &mut budget);
             Ok(match fault(&explored).filter(|error| model.can_refine(error)) {
                 Some(error) => Attempt::TooSmall(error),
@@ -128,7 +128,7 @@ impl Contest<'_> {
             let goals: Vec<Goal> = aims.iter().map(|aim| aim.goal("", model.parts().0)).collect();
             let mut budget = clock.budget();
             let view = model.view(Purpose::Runs, &mut budget)?;
-            let mut store = Exact::new(view.system.width(), budget.max_bytes);
+            let mut store = Exact::new(view.system.width(), budget.room());
             let reached = search::bfs::reach(&*view.system, &mut store, &goals, &mut budget);
             let in_goals = reached.goals.iter().flatten().filter_map(|goal| goal.err());
             let fault = reached.fault.into_iter().chain(in_goals).find(|error| model.can_refine(error));
@@ -174,10 +174,7 @@ impl Contest<'_> {
         };
         let asked = exprs.iter().filter_map(|expr| Asked::new(system, String::new(), &kind(expr)));
         let mut asked: Vec<Asked> = asked.collect();
-        if let Some(all_found) = self.each_of_all(exprs, &mut asked) {
-            let is_simplified = |asked: &Asked| asked.technique() == Technique::Simplified;
-            let technique =
-                if asked.iter().any(is_simplified) { Technique::Simplified } else { Technique::Reduced };
+        if let Some((all_found, technique)) = self.each_of_all(exprs, &mut asked) {
             return self.truth(id, all_found == possible, technique);
         }
         let aims: Vec<Aim> = asked.iter().map(|asked| asked.aim).collect();
@@ -196,23 +193,27 @@ impl Contest<'_> {
 
     /// Whether all these aims can be reached, if each of them can be decided by itself with little effort;
     /// or one is found that cannot be. A third of the time is for all of them.
-    fn each_of_all(&mut self, exprs: &[ExprId], asked: &mut [Asked]) -> Option<bool> {
+    fn each_of_all(&mut self, exprs: &[ExprId], asked: &mut [Asked]) -> Option<(bool, Technique)> {
         let [few, ..] = ROUNDS;
         let whole = self.clock.part(1.0 / 3.0);
-        let mut is_open = false;
+        let (mut is_open, mut technique) = (false, Technique::Reduced);
         let n_asked = asked.len();
         for (number, (&expr, asked)) in exprs.iter().zip(asked).enumerate() {
             let found = self.known(expr, asked.possible, &whole).or_else(|| {
                 let clock = whole.part(1.0 / (n_asked - number) as f64).at_most(few);
                 (!clock.is_over()).then(|| self.find(asked, Order::Bfs, &clock)).flatten()
             });
+            // There may be very many simpler nets: none is kept.
+            if asked.simplified.take().flatten().is_some() {
+                technique = Technique::Simplified;
+            }
             match found {
-                Some(false) => return Some(false),
+                Some(false) => return Some((false, technique)),
                 Some(true) => {}
                 None => is_open = true,
             }
         }
-        (!is_open).then_some(true)
+        (!is_open).then_some((true, technique))
     }
 
     /// Whether it is known without a search that an expression is true in some marking; or false in some.

@@ -4,11 +4,12 @@ use base::{Budget, Limit, Progress};
 use check::{Exact, Exploration, StateId, Stop, Store as _, Visited as _, search};
 use language::{Model, PropertyKind, Purpose, View};
 use model::{ActionSystem, ExprId, Fault, StepError, System as _, reference};
-use report::PropertyResult;
+use report::remark::Work;
+use report::{PropertyResult, Remark, Verdict};
 
 use super::Asked;
 use super::states::fault;
-use crate::answer::{Answer, Figures, limit_reason};
+use crate::answer::{Answer, Figures};
 use crate::clock::Clock;
 use crate::error::Trouble;
 use crate::options::Options;
@@ -25,7 +26,7 @@ pub(crate) struct Space {
 pub(crate) fn explore(model: &mut dyn Model, clock: &Clock<'_>) -> Result<Attempt<Space>, Trouble> {
     let mut budget = clock.budget();
     let view = model.view(Purpose::Runs, &mut budget)?;
-    let mut store = Exact::new(view.system.width(), budget.max_bytes);
+    let mut store = Exact::new(view.system.width(), budget.room());
     let exploration = search::bfs::search(&*view.system, &mut store, &[], &mut budget);
     Ok(match fault(&exploration).filter(|error| model.can_refine(error)) {
         Some(error) => Attempt::TooSmall(error),
@@ -116,19 +117,20 @@ pub(super) fn decide(
     let stats = &space.exploration.stats;
     let figures = Figures::of_states(stats, false, &Options::default(), clock.seconds() - start);
     let why = match (&space.exploration.stop, &maxima) {
-        (Some(Stop::Limit(limit)), _) | (None, Err(Why::Limit(limit))) => Some(limit_reason(*limit)),
-        (Some(Stop::Fault(error, _)), _) => {
-            Some(format!("model error: {}", space.system().describe_fault(error)))
+        (Some(Stop::Limit(limit)), _) | (None, Err(Why::Limit(limit))) => {
+            Some(Remark::Limit(*limit, Work::Search))
         }
-        (_, Err(Why::Fault(fault))) => Some(format!("model error: {fault}")),
+        (Some(Stop::Fault(error, _)), _) => Some(Remark::ModelError(space.system().describe_fault(error))),
+        (_, Err(Why::Fault(fault))) => Some(Remark::ModelError(fault.to_string())),
         _ => None,
     };
     let answer = |(number, &index): (usize, &usize)| {
-        let answer = match (&maxima, &why) {
-            (Ok(maxima), None) => Answer::holds(Some(format!("the maximum is {}", maxima[number]))),
-            (Ok(maxima), Some(why)) => Answer::unknown(format!("at least {}; {why}", maxima[number])),
-            (Err(_), why) => Answer::unknown(why.clone().unwrap_or_default()),
+        let value = maxima.as_ref().ok().map(|maxima| maxima[number]);
+        let mut answer = match (value, &why) {
+            (Some(value), None) => Answer::holds(Some(Remark::Maximum(value))),
+            _ => Answer { verdict: Verdict::Unknown, ..Answer::holds(value.map(Remark::AtLeast)) },
         };
+        answer.remarks.extend(why.clone());
         let fault = fault(&space.exploration);
         Answer { fault, ..answer }.result(asked.name(index), &figures)
     };

@@ -28,16 +28,17 @@ use base::Limit;
 use language::{Model, PropertyKind, Refined};
 use model::StepError;
 use report::outcome::SCHEMA;
-use report::{CheckReport, ModelInfo, PropertyResult, Verdict};
+use report::remark::Work;
+use report::{CheckReport, PropertyResult, Remark, Verdict};
 
 use self::states::Aim;
 use crate::Error;
-use crate::answer::{Answer, Figures, limit_reason};
+use crate::answer::{Answer, Figures};
 use crate::clock::Clock;
 use crate::error::Trouble;
 use crate::options::Options;
 use crate::question::{Question, Task};
-use crate::session::{Refine, Session, refining};
+use crate::session::{Refine, Session, refining, unread_info};
 
 /// Questions that were resolved, and the model that they are about.
 pub(crate) struct Asked<'s> {
@@ -214,24 +215,24 @@ impl Session {
 /// The report about a model that could not be read within the limits: every question is open.
 pub fn unread(file: &Path, questions: &[Question], limit: Limit) -> CheckReport {
     let answer = |question: &Question| {
-        let reason = format!("{} while the model was read", limit_reason(limit));
-        Answer::unknown(reason).result(&question.to_string(), &Figures::none())
+        let why = Remark::Limit(limit, Work::Reading);
+        Answer::unknown(why).result(&question.to_string(), &Figures::none())
     };
-    let model = ModelInfo::unread(file.display().to_string());
-    CheckReport { schema: SCHEMA, model, results: questions.iter().map(answer).collect() }
+    CheckReport { schema: SCHEMA, model: unread_info(file), results: questions.iter().map(answer).collect() }
 }
 
 /// What can be said without a search.
 fn without_search(task: &Task) -> PropertyResult {
     let answer = match (&task.kind, task.known) {
         (_, Some(truth)) => {
-            let reason = "by the structure of the net and its first marking, without a search";
             let verdict = if truth { Verdict::Holds } else { Verdict::Violated };
-            Answer { verdict, ..Answer::unknown(reason) }
+            Answer { verdict, ..Answer::unknown(Remark::WithoutSearch) }
         }
-        (PropertyKind::Unsupported(why), None) => Answer::unknown(why),
+        (PropertyKind::Unsupported(why), None) => Answer::unknown(Remark::Unsupported(why.clone())),
         // No file asks these.
-        (_, None) => Answer::unknown("this question is not supported in files"),
+        (_, None) => {
+            Answer::unknown(Remark::Unsupported("this question is not supported in files".to_owned()))
+        }
     };
     answer.result(&task.name, &Figures::none())
 }

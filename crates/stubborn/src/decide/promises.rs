@@ -7,12 +7,12 @@ use check::reduced::Reduced;
 use check::{Exploration, Goal, Stop};
 use language::{Preserve, PropertyKind, Purpose, View};
 use report::outcome::{Kind, Target};
-use report::{PropertyResult, Verdict};
+use report::{PropertyResult, Remark, Verdict};
 
 use super::Asked;
 use super::searched::Searched;
 use super::states::{explore, fault};
-use crate::answer::{Answer, Figures, coverage_reason};
+use crate::answer::{Answer, Figures};
 use crate::clock::Clock;
 use crate::error::Trouble;
 use crate::options::Options;
@@ -129,7 +129,7 @@ impl Looked {
     fn complete(&self) -> Answer {
         match (&self.exploration.stop, self.exploration.coverage) {
             (Some(Stop::Limit(limit)), _) => Answer::limit(*limit),
-            (_, Some(coverage)) => Answer::unknown(coverage_reason(coverage)),
+            (_, Some(coverage)) => Answer::unknown(Remark::NoneFound(coverage)),
             _ => Answer::holds(None),
         }
     }

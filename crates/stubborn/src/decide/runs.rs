@@ -19,12 +19,13 @@ use ltl::{Formulas, Prop, Valuation};
 use model::{ExprId, Run, StepError, System as _, reference};
 use replay::{Ending, Question};
 use report::outcome::{Counterexample, FairTo, Kind, ReductionCheck, Target, Watcher};
-use report::{PropertyResult, Trace, Verdict};
+use report::remark::{End, Unclosed};
+use report::{PropertyResult, Remark, Trace, Verdict};
 
 use super::searched::Searched;
 use super::watched::{Watched, fault};
 use super::{Asked, vacuity};
-use crate::answer::{Answer, Figures, coverage_reason, judge};
+use crate::answer::{Answer, Figures, judge};
 use crate::clock::Clock;
 use crate::error::Trouble;
 use crate::fairness::Constraints;
@@ -167,10 +168,10 @@ impl<'d> Deciding<'d> {
     /// The answer, and how the model goes wrong, if it does.
     fn decide(&mut self, start: f64) -> Result<(PropertyResult, Option<StepError>), Trouble> {
         let wish = self.wish();
-        let mut notes = Vec::new();
+        let mut remarks = Vec::new();
         let mut found = None;
         if wish.reduction == ReductionWish::Closure && self.watched.claim.proof().is_none() {
-            found = self.search_closure(&wish, &mut notes)?;
+            found = self.search_closure(&wish, &mut remarks)?;
         }
         let (choice, decision) = match found {
             Some(found) => found,
@@ -185,14 +186,14 @@ impl<'d> Deciding<'d> {
             }
         };
         let mut answer = self.judge(&decision);
-        if answer.verdict == Verdict::Holds && answer.reason.is_none() {
-            answer.reason = vacuity::of_decision(self, &decision, self.clock.seconds() - start);
+        if answer.verdict == Verdict::Holds {
+            let vacuous = vacuity::of_decision(self, &decision, self.clock.seconds() - start);
+            answer.remarks.extend(vacuous.map(Remark::Vacuous));
         }
-        notes.extend(answer.reason.take());
+        answer.remarks.splice(0..0, remarks);
         if self.options.shortest && answer.verdict == Verdict::Violated && !self.constraints.is_empty() {
-            notes.push("not shortened: the shortest run need not be fair".to_owned());
+            answer.remarks.push(Remark::NotShortened);
         }
-        answer.reason = (!notes.is_empty()).then(|| notes.join("; "));
         let mut fault = fault(&decision);
         let seconds = self.clock.seconds() - start;
         let figures = Figures::of_product(&choice.method, self.constraints.kind(), &decision, seconds);
@@ -203,7 +204,11 @@ impl<'d> Deciding<'d> {
             result.reduction_check = Some(ReductionCheck {
                 full_states: full.outcome.stats.states,
                 reduced_states: decision.outcome.stats.states,
-                agrees: full.outcome.evidence().is_some() == decision.outcome.evidence().is_some(),
+                agrees: full
+                    .outcome
+                    .found()
+                    .zip(decision.outcome.found())
+                    .map(|(full, reduced)| full == reduced),
             });
         }
         let tgba = Arc::new(self.watched.claim.tgba().clone());
@@ -293,7 +298,7 @@ impl<'d> Deciding<'d> {
         let clock = if self.options.shortest { self.clock.clone() } else { self.clock.at_most(MAX_SMALL) };
         let mut budget = clock.budget();
         if found.violation == Violation::Deadlock && self.options.at_deadlock == AtDeadlock::Error {
-            let mut store = Exact::new(system.width(), budget.max_bytes);
+            let mut store = Exact::new(system.width(), budget.room());
             let explored = bfs::search(system, &mut store, &[Goal::Deadlock], &mut budget);
             if let Some(run) = explored.violations.into_iter().flatten().next() {
                 let shorter = Evidence { run, observer_states: Vec::new(), ..found.clone() };
@@ -326,17 +331,17 @@ impl<'d> Deciding<'d> {
     fn search_closure(
         &mut self,
         wish: &Wish,
-        notes: &mut Vec<String>,
+        remarks: &mut Vec<Remark>,
     ) -> Result<Option<(Choice, Decision)>, Trouble> {
         if self.watched.claim.owns_deadlocks() {
-            notes.push("its deadlock states have no closure: checked without reduction".to_owned());
+            remarks.push(Remark::Closure(Unclosed::Deadlocks));
             return Ok(None);
         }
         let mut closed = match self.watched.closure(self.clock) {
             Ok(closed) => closed,
             Err(GaveUp::Limit(limit)) => return Err(limit.into()),
             Err(GaveUp::TooLarge(_)) => {
-                notes.push("its stutter closure is too large: checked without reduction".to_owned());
+                remarks.push(Remark::Closure(Unclosed::TooLarge));
                 return Ok(None);
             }
         };
@@ -344,7 +349,7 @@ impl<'d> Deciding<'d> {
         if let Some(evidence) = decision.outcome.evidence()
             && self.show(evidence).is_err()
         {
-            notes.push("it is not closed under stuttering: checked again without reduction".to_owned());
+            remarks.push(Remark::Closure(Unclosed::Larger));
             return Ok(None);
         }
         let decision = self.shorten(decision);
@@ -380,7 +385,7 @@ impl<'d> Deciding<'d> {
         let outcome = &decision.outcome;
         match &outcome.stop {
             None => match outcome.coverage {
-                Some(coverage) => Answer::unknown(coverage_reason(coverage)),
+                Some(coverage) => Answer::unknown(Remark::NoneFound(coverage)),
                 None => Answer::holds(None),
             },
             Some(ProductStop::Limit(limit)) => Answer::limit(*limit),
@@ -440,10 +445,10 @@ impl<'d> Deciding<'d> {
     }
 
     /// Judges evidence, and shows it.
-    pub(super) fn show(&self, evidence: &Evidence) -> Result<Answer, String> {
+    pub(super) fn show(&self, evidence: &Evidence) -> Result<Answer, Remark> {
         let Evidence { violation, run, cycle_start, .. } = evidence;
         let deadlock_is_error = self.options.at_deadlock == AtDeadlock::Error;
-        let mut question = self.claimed().ok_or("internal error, please report it: nothing is claimed")?;
+        let mut question = self.claimed().ok_or_else(|| Remark::Internal("nothing is claimed".to_owned()))?;
         let is_fair = !self.constraints.is_empty();
         let bad_prefix = match violation {
             Violation::AtOnce | Violation::Livelock | Violation::Cycle if !is_fair => self.bad_prefix(run),
@@ -458,7 +463,7 @@ impl<'d> Deciding<'d> {
             },
             (_, Some(start)) => (run.clone(), Ending::Cycle(*start)),
             (Violation::Cycle | Violation::Livelock, None) => {
-                return Err("internal error, please report it: an infinite run without a cycle".to_owned());
+                return Err(Remark::Internal("an infinite run without a cycle".to_owned()));
             }
             (Violation::Deadlock, None) => {
                 if deadlock_is_error || !self.watched.claim.owns_deadlocks() {
@@ -470,13 +475,11 @@ impl<'d> Deciding<'d> {
         let fair = &self.constraints.named;
         let claimed = replay::Evidence { fair_to: fair, ..replay::Evidence::new(&run, ending) };
         let judged = judge(self.view, &question, &claimed, self.clock)?;
-        let (kind, target, reason) = match ending {
+        let (kind, target, end) = match ending {
             Ending::Cycle(_) => (Kind::Lasso, Target::Deadlock, None),
-            Ending::Open => (Kind::Prefix, Target::Violation, Some("whatever follows")),
-            Ending::Deadlock if deadlock_is_error => {
-                (Kind::Deadlock, Target::Deadlock, Some("the system comes to a deadlock"))
-            }
-            Ending::Deadlock => (Kind::Deadlock, Target::Deadlock, Some("it accepts that the run ends")),
+            Ending::Open => (Kind::Prefix, Target::Violation, Some(End::WhateverFollows)),
+            Ending::Deadlock if deadlock_is_error => (Kind::Deadlock, Target::Deadlock, Some(End::Deadlock)),
+            Ending::Deadlock => (Kind::Deadlock, Target::Deadlock, Some(End::Accepted)),
         };
         let text = |&(prop, expr): &(Prop, ExprId)| (self.formulas.text(prop).to_owned(), expr);
         let propositions = self.watched.propositions.iter().map(text).collect();
@@ -491,6 +494,6 @@ impl<'d> Deciding<'d> {
         };
         let fairness = FairTo::each(fair, &judged.fairness);
         let found = Counterexample { cycle_start, fairness, ..Counterexample::finite(kind, target, trace) };
-        Ok(Answer::shown(found, reason.map(str::to_owned)))
+        Ok(Answer::shown(found, end.map(Remark::Ends)))
     }
 }

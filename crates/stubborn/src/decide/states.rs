@@ -11,11 +11,12 @@ use check::{Bitstate, Exact, Exploration, Goal, Space, Stop, search, store};
 use language::{Model, Preserve, PropertyKind, Purpose, Rules, Simpler, View};
 use model::{ActionSystem, Expr, ExprId, StepError, System as _, UnaryOp};
 use report::outcome::{Kind, ReductionCheck, Target};
-use report::{PropertyResult, Verdict};
+use report::remark::Vacuity;
+use report::{PropertyResult, Remark, Verdict};
 
 use super::Asked;
 use super::searched::Searched;
-use crate::answer::{Answer, Figures, coverage_reason};
+use crate::answer::{Answer, Figures};
 use crate::clock::Clock;
 use crate::error::Trouble;
 use crate::options::{Options, Order};
@@ -240,7 +241,7 @@ pub(crate) fn explore<S: Space>(
     let width = space.whole().width();
     Ok(match options.store {
         StoreKind::Exact => {
-            let mut store = Exact::new(width, budget.max_bytes);
+            let mut store = Exact::new(width, budget.room());
             match options.order {
                 Order::Bfs => search::bfs::search(space, &mut store, goals, budget),
                 Order::Dfs => search::dfs::search(space, &mut store, goals, budget),
@@ -309,30 +310,31 @@ impl Explored {
             }
             (None, None, Some(Stop::Limit(limit))) => Answer::limit(*limit),
             (None, None, Some(Stop::AllViolated) | None) => match coverage {
-                Some(coverage) => Answer::unknown(coverage_reason(*coverage)),
+                Some(coverage) => Answer::unknown(Remark::NoneFound(*coverage)),
                 None => Answer::holds(self.vacuous(aim)),
             },
         }
     }
 
     /// An invariant that does not look at the state says nothing.
-    fn vacuous(&self, aim: Aim) -> Option<String> {
+    fn vacuous(&self, aim: Aim) -> Option<Remark> {
         let Aim::False(expr) = aim else { return None };
         let is_constant = matches!(self.view.system.exprs.get(expr), Expr::Int(_));
-        is_constant.then(|| "vacuous: the invariant is constant".to_owned())
+        is_constant.then_some(Remark::Vacuous(Vacuity::Constant))
     }
 
     /// Compares an exploration that was reduced with one that was not.
     fn compare(&self, full: &Explored, aim: Aim) -> ReductionCheck {
         let (ours, theirs) = (&self.exploration, &full.exploration);
-        let found = |exploration: &Exploration| exploration.violations[0].is_some();
         // Where both have seen everything, a search for deadlocks has counted them.
-        let comparable = aim == Aim::Deadlock && ours.stop.is_none() && theirs.stop.is_none();
+        let counts = aim == Aim::Deadlock && ours.stop.is_none() && theirs.stop.is_none();
+        let found = ours.found(0).zip(theirs.found(0));
         ReductionCheck {
             full_states: theirs.stats.states,
             reduced_states: ours.stats.states,
-            agrees: found(ours) == found(theirs)
-                && (!comparable || ours.stats.deadlocks == theirs.stats.deadlocks),
+            agrees: found.map(|(ours_found, theirs_found)| {
+                ours_found == theirs_found && (!counts || ours.stats.deadlocks == theirs.stats.deadlocks)
+            }),
         }
     }
 }
@@ -348,7 +350,7 @@ fn witness(mut answer: Answer) -> Answer {
         }
         Verdict::Holds => {
             answer.verdict = Verdict::Violated;
-            answer.reason = Some("it is true nowhere".to_owned());
+            answer.remarks = vec![Remark::NowhereTrue];
         }
         Verdict::Unknown => {}
     }

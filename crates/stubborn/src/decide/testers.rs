@@ -12,11 +12,12 @@ use language::{Observed, PropertyKind, Purpose, View};
 use replay::{Ending, Question, TesterClaim as Illegal};
 use report::method::Fairness;
 use report::outcome::{Counterexample, FairTo, Kind, ReductionCheck, Target, Watcher};
-use report::{PropertyResult, Trace};
+use report::remark::Vacuity;
+use report::{PropertyResult, Remark, Trace};
 
 use super::Asked;
 use super::searched::Searched;
-use crate::answer::{Answer, Figures, coverage_reason, judge};
+use crate::answer::{Answer, Figures, judge};
 use crate::clock::Clock;
 use crate::error::Trouble;
 use crate::fairness::Constraints;
@@ -67,8 +68,8 @@ pub(super) fn decide(
     let choice = match wish.complete_for_tester(&claim) {
         Ok(choice) => choice,
         Err(refusal) if refusal == Rule::TesterReduction.into() => {
-            let result = Answer::unknown(refusal.to_string()).result(&name, &Figures::none());
-            return Ok(Attempt::Done(vec![PropertyResult { refusal: Some(refusal), ..result }]));
+            let answer = Answer::unknown(Remark::Refused(refusal, String::new()));
+            return Ok(Attempt::Done(vec![answer.result(&name, &Figures::none())]));
         }
         Err(refusal) => return Err(Trouble::refused(&name, refusal)),
     };
@@ -105,7 +106,7 @@ pub(super) fn decide(
         result.reduction_check = Some(ReductionCheck {
             full_states: full.outcome.stats.states,
             reduced_states: decision.outcome.stats.states,
-            agrees: full.outcome.evidence().is_some() == decision.outcome.evidence().is_some(),
+            agrees: full.outcome.found().zip(decision.outcome.found()).map(|(full, reduced)| full == reduced),
         });
     }
     Ok(Attempt::Done(vec![result]))
@@ -128,53 +129,31 @@ impl Testing<'_> {
             Some(ProductStop::Fault(error, run)) => Answer::faulty(self.view, error, run, self.clock),
             Some(ProductStop::NoRun) => Answer::lost(),
             None => match decision.outcome.coverage {
-                Some(coverage) => Answer::unknown(coverage_reason(coverage)),
+                Some(coverage) => Answer::unknown(Remark::NoneFound(coverage)),
                 None => Answer::holds(self.vacuous()),
             },
         }
     }
 
     /// A tester without special states calls nothing illegal.
-    fn vacuous(&self) -> Option<String> {
+    fn vacuous(&self) -> Option<Remark> {
         let is_special = |state: &automata::tester::State| {
             state.reject || state.deadlock || state.livelock || state.infinite
         };
         let special = self.observed.process.states.iter().any(is_special);
-        (!special)
-            .then(|| "vacuous: the tester has no reject, deadlock, livelock or infinite state".to_owned())
+        (!special).then_some(Remark::Vacuous(Vacuity::Tester))
     }
 
     /// A violation is reported only if the judge of evidence agrees.
     fn violated(&self, evidence: &Evidence) -> Answer {
         let Observed { process: tester, labels } = self.observed;
         let Evidence { violation, run, cycle_start, observer_states } = evidence;
-        let name = |state: u32| tester.states[state as usize].name.clone();
-        let state = name(evidence.observer_state());
-        let (claim, kind, target, reason) = match violation {
-            Violation::AtOnce => (
-                Illegal::IllegalTrace,
-                Kind::Prefix,
-                Target::Violation,
-                format!("illegal trace: the tester reaches `{state}`"),
-            ),
-            Violation::Deadlock => (
-                Illegal::StableFailure,
-                Kind::Deadlock,
-                Target::Refusal,
-                format!("illegal stable failure: the system refuses what the tester needs in `{state}`"),
-            ),
-            Violation::Livelock => (
-                Illegal::Divergence,
-                Kind::Lasso,
-                Target::Violation,
-                format!("illegal divergence: the tester waits for ever in `{state}`"),
-            ),
-            Violation::Cycle => (
-                Illegal::InfiniteTrace,
-                Kind::Lasso,
-                Target::Violation,
-                "illegal infinite trace: the tester leaves infinite states infinitely often".to_owned(),
-            ),
+        let last = evidence.observer_state();
+        let (claim, kind, target) = match violation {
+            Violation::AtOnce => (Illegal::IllegalTrace, Kind::Prefix, Target::Violation),
+            Violation::Deadlock => (Illegal::StableFailure, Kind::Deadlock, Target::Refusal),
+            Violation::Livelock => (Illegal::Divergence, Kind::Lasso, Target::Violation),
+            Violation::Cycle => (Illegal::InfiniteTrace, Kind::Lasso, Target::Violation),
         };
         let ending = match (violation, *cycle_start) {
             (_, Some(start)) => Ending::Cycle(start),
@@ -193,7 +172,8 @@ impl Testing<'_> {
                     fairness: FairTo::each(fair, &judged.fairness),
                     ..Counterexample::finite(kind, target, trace)
                 };
-                Answer::shown(counterexample, Some(reason))
+                let state = tester.states[last as usize].name.clone();
+                Answer::shown(counterexample, Some(Remark::Illegal(claim, state)))
             }
             Err(why) => Answer::unknown(why),
         }

@@ -13,6 +13,7 @@ use check::decide::{Claim, Decision, Refusal, Settings};
 use check::product::AtDeadlock;
 use check::search::ProductStop;
 use ltl::{Formula, Formulas, Node, Prop, Spelling};
+use report::remark::Vacuity;
 
 use super::runs::Deciding;
 use super::watched::translate;
@@ -26,12 +27,12 @@ const MIN_STATES: u64 = 10_000;
 const MIN_SECONDS: f64 = 0.1;
 
 /// Why it says nothing that a property holds, if so. It was decided in so many seconds.
-pub(super) fn of_decision(question: &mut Deciding<'_>, decision: &Decision, seconds: f64) -> Option<String> {
+pub(super) fn of_decision(question: &mut Deciding<'_>, decision: &Decision, seconds: f64) -> Option<Vacuity> {
     let claim = &question.watched.claim;
     let tgba = claim.tgba();
     let accepts_nothing = tgba.states().all(|state| tgba.edges(state).is_empty());
     if accepts_nothing && !claim.owns_deadlocks() {
-        return Some("vacuous: no word violates it".to_owned());
+        return Some(Vacuity::NoWord);
     }
     let formula = question.watched.formula;
     let at_deadlock = question.at_deadlock();
@@ -39,7 +40,7 @@ pub(super) fn of_decision(question: &mut Deciding<'_>, decision: &Decision, seco
     let states_left = decision.outcome.stats.states + MIN_STATES;
     let mut doubt = Doubt { question, decision, at_deadlock, clock: &clock, states_left };
     if at_deadlock == AtDeadlock::Ignore && doubt.has_no_run() {
-        return Some("vacuous: there is no infinite run".to_owned());
+        return Some(Vacuity::NoInfiniteRun);
     }
     let formula = formula?;
     if doubt.question.formulas.depth(formula) > MAX_DEPTH || decision.outcome.coverage.is_some() {
@@ -65,7 +66,7 @@ impl Doubt<'_, '_> {
     }
 
     /// Of `G (a -> …)`, an `a` that is never true.
-    fn antecedent(&mut self, formula: Formula) -> Option<String> {
+    fn antecedent(&mut self, formula: Formula) -> Option<Vacuity> {
         let formulas = &self.question.formulas;
         let conjuncts = match formulas.node(formula) {
             Node::And(operands) => operands.to_vec(),
@@ -83,7 +84,7 @@ impl Doubt<'_, '_> {
             let never = self.question.formulas.globally(negation);
             if !met && self.holds(never) {
                 let text = self.question.formulas.display(antecedent, Spelling::Spin).to_string();
-                return Some(format!("vacuous: `{text}` is never true"));
+                return Some(Vacuity::NeverTrue(text));
             }
         }
         None
@@ -91,7 +92,7 @@ impl Doubt<'_, '_> {
 
     /// A proposition that never changes, where the formula would hold with its other value, too. That comes
     /// first: mostly it would not, and that is found out soon.
-    fn constant(&mut self, formula: Formula) -> Option<String> {
+    fn constant(&mut self, formula: Formula) -> Option<Vacuity> {
         let propositions: Vec<Prop> =
             self.question.watched.claim.propositions().iter().map(|(prop, _)| *prop).collect();
         for (index, prop) in propositions.into_iter().enumerate() {
@@ -106,8 +107,8 @@ impl Doubt<'_, '_> {
             let always = formulas.globally(literal);
             let otherwise = substitute(formulas, formula, prop, !value);
             if self.holds(otherwise) && (always == formula || self.holds(always)) {
-                let text = self.question.formulas.text(prop);
-                return Some(format!("vacuous: `{text}` is always {value}, and it does not matter"));
+                let text = self.question.formulas.text(prop).to_owned();
+                return Some(Vacuity::NeverChanges(text, value));
             }
         }
         None

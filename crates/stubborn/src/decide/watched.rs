@@ -12,8 +12,9 @@ use check::search::{Evidence, ProductStop};
 use language::{Model, Preserve, PropertyKind, Purpose, Simpler};
 use ltl::{Formula, Formulas, Prop};
 use model::{ActionSystem, ExprId, Run, StepError};
+use report::Remark;
+use report::remark::Work;
 
-use crate::answer::limit_reason;
 use crate::clock::Clock;
 use crate::error::Trouble;
 use crate::options::Options;
@@ -58,11 +59,11 @@ impl Watched {
         formula: Formula,
         propositions: &[(Prop, ExprId)],
         clock: &Clock<'_>,
-    ) -> Result<Watched, String> {
+    ) -> Result<Watched, Remark> {
         let (system, formulas) = model.parts();
         let translate = |formulas: &mut Formulas, formula: Formula| {
             translate(formulas, formula, clock).map_err(|reason| match reason {
-                GaveUp::TooLarge(reason) => reason.to_string(),
+                GaveUp::TooLarge(what) => Remark::TooLarge(what),
                 GaveUp::Limit(limit) => untranslated(limit),
             })
         };
@@ -90,7 +91,7 @@ impl Watched {
         written: AnyAutomaton,
         propositions: &[(Prop, ExprId)],
         clock: &Clock<'_>,
-    ) -> Result<Watched, String> {
+    ) -> Result<Watched, Remark> {
         let (system, formulas) = model.parts();
         let numbered = observe(system, formulas, propositions);
         let budget = &mut clock.budget();
@@ -114,7 +115,7 @@ impl Watched {
         model: &mut dyn Model,
         kind: &PropertyKind,
         clock: &Clock<'_>,
-    ) -> Result<Watched, String> {
+    ) -> Result<Watched, Remark> {
         match kind {
             PropertyKind::Ltl(ltl) | PropertyKind::Acceptance(ltl) => {
                 Watched::formula(model, ltl.formula, &ltl.propositions, clock)
@@ -127,7 +128,7 @@ impl Watched {
             PropertyKind::Claim(claim) => {
                 Watched::automaton(model, claim.automaton.clone(), &claim.propositions, clock)
             }
-            _ => Err("this is no question about runs".to_owned()),
+            _ => Err(Remark::Unsupported("this is no question about runs".to_owned())),
         }
     }
 
@@ -209,8 +210,8 @@ fn search(
 }
 
 /// Why there is no automaton.
-fn untranslated(limit: Limit) -> String {
-    format!("{} while it was translated", limit_reason(limit))
+fn untranslated(limit: Limit) -> Remark {
+    Remark::Limit(limit, Work::Translation)
 }
 
 /// Propositions with their numbers in the system.

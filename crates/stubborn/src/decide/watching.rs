@@ -55,7 +55,7 @@ fn watch(
         return Err(Diagnostic::error("usage", "this is not one question about runs").into());
     };
     let watched = Watched::of(&mut *session.model, &kind, clock);
-    Ok((name, watched.map_err(|why| Diagnostic::error("untranslated", why))?))
+    Ok((name, watched.map_err(|why| Diagnostic::error("untranslated", why.to_string()))?))
 }
 
 fn closure(watched: &Watched, clock: &Clock<'_>) -> Result<Claim, Trouble> {
