@@ -148,16 +148,10 @@ fn on_cycles(
     let place = |state: State| states.binary_search(&state).unwrap_or(0);
     let mut successors = vec![vec![]; states.len()];
     for (source, edge) in edges {
-        successors[place(*source)].push(place(edge.target));
+        successors[place(*source)].push((place(edge.target), edge.marks));
     }
-    let found = components(&successors, |_, &next| Some(next), budget)?;
-    let mut marks: Vec<Option<Marks>> = vec![None; found.n];
-    for (source, edge) in edges {
-        let component = found.of[place(*source)];
-        if component == found.of[place(edge.target)] {
-            marks[component] = Some(marks[component].unwrap_or_default().union(edge.marks));
-        }
-    }
+    let found = components(&successors, |_, step| Some(step.0), budget)?;
+    let marks = found.marks(&successors, |_, &step| Some(step), budget)?;
     let marks_of = |(place, &state): (usize, &State)| Some((state, marks[found.of[place]]?));
     Ok(states.iter().enumerate().filter_map(marks_of).collect())
 }

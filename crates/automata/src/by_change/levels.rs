@@ -23,7 +23,7 @@ use crate::work::holding;
 /// Gives each state a stuttering loop, with all marks iff waiting there may be accepting.
 pub(crate) fn with_livelock_loops(mut pairs: Tgta, budget: &mut Budget<'_>) -> Result<Tgta, Limit> {
     let accepting = pairs.accepting_stuttering_states(budget)?;
-    let stutters = pairs.graph.can_reach(&accepting, |step| step.change.is_empty(), budget)?;
+    let stutters = pairs.graph.can_reach(accepting, |step| step.change.is_empty(), budget)?;
     let all = pairs.all_marks();
     let marks = |state| if stutters.contains(state) { all } else { Marks::NONE };
     pairs.replace_stuttering(marks, budget)?;
