@@ -18,21 +18,22 @@ proptest! {
 
     #[test]
     fn what_is_written_is_read_back(tape in tape(), size in 1u32..12) {
+        let budget = &mut Budget::unlimited();
         let mut formulas = Formulas::new();
         let propositions = random::propositions(&mut formulas, 3);
         let formula =
             random::formula(&mut formulas, &propositions, random::ALL, size, &mut random::from_tape(&tape));
         let words = words(&propositions, 16, 3);
-        let tgba = translate(&mut formulas, formula, Effort::Medium, &mut Budget::unlimited()).unwrap();
-        let ba = translate_ba(&mut formulas, formula, Effort::Medium, Placement::States, &mut Budget::unlimited()).unwrap();
+        let tgba = translate(&mut formulas, formula, Effort::Medium, budget).unwrap();
+        let ba = translate_ba(&mut formulas, formula, Effort::Medium, Placement::States, budget).unwrap();
         for automaton in [&tgba, &ba] {
             let text = hoa::write(automaton, &formulas, None);
-            let again = hoa::read_one(&mut formulas, &text, SOURCE(), &mut Budget::unlimited()).unwrap().automaton;
+            let again = hoa::read_one(&mut formulas, &text, SOURCE(), budget).unwrap().automaton;
             prop_assert_eq!(hoa::write(&again, &formulas, None), text);
             prop_assert_eq!(disagreement(&formulas, formula, &again, &words), None);
         }
         let text = never::write(&ba, &formulas, Some("*/ tricky")).unwrap();
-        let again = never::read(&mut formulas, &text, SOURCE(), &mut Budget::unlimited()).unwrap();
+        let again = never::read(&mut formulas, &text, SOURCE(), budget).unwrap();
         prop_assert_eq!(disagreement(&formulas, formula, &again, &words), None, "{}", text);
         prop_assert!(again.n_states() <= ba.n_states());
     }
@@ -42,13 +43,14 @@ proptest! {
 /// automaton for a negation and by ours for the formula, nor the other way round.
 #[test]
 fn spots_automata_have_the_same_languages() {
+    let budget = &mut Budget::unlimited();
     let Some(rows) = corpus::read() else { return };
     for kind in ["tgba", "ba"] {
         for source in ["dac", "eh", "sb", "p", "hkrss", "random-nox"] {
             let file = format!("{}/hoa/{source}.neg.{kind}.hoa", corpus::FOLDER);
             let text = std::fs::read_to_string(&file).expect("the corpus is complete");
             let mut formulas = Formulas::new();
-            let automata = hoa::read(&mut formulas, &text, SOURCE(), &mut Budget::unlimited()).unwrap();
+            let automata = hoa::read(&mut formulas, &text, SOURCE(), budget).unwrap();
             assert!(!automata.is_empty());
             for named in automata.iter().step_by(if source == "random-nox" { 4 } else { 1 }) {
                 let name = named.name.as_deref().unwrap_or_default();
@@ -58,14 +60,10 @@ fn spots_automata_have_the_same_languages() {
                 let positive = formula(&mut formulas, &row["formula"]);
                 let negative = formulas.not(positive);
                 let ours = [positive, negative]
-                    .map(|f| translate(&mut formulas, f, Effort::Medium, &mut Budget::unlimited()).unwrap());
+                    .map(|f| translate(&mut formulas, f, Effort::Medium, budget).unwrap());
                 let spot = &named.automaton;
                 assert!(
-                    is_empty(
-                        &product(spot, &ours[0], usize::MAX, &mut Budget::unlimited()).unwrap(),
-                        &mut Budget::unlimited()
-                    )
-                    .unwrap(),
+                    is_empty(&product(spot, &ours[0], usize::MAX, budget).unwrap(), budget).unwrap(),
                     "{}",
                     row["formula"]
                 );
@@ -90,14 +88,14 @@ const GOOD: &str = "HOA: v1 States: 2 Start: 0 AP: 2 \"a\" \"b\" Alias: @x 0&!1 
 
 #[test]
 fn every_feature_that_is_promised_works() {
+    let budget = &mut Budget::unlimited();
     let mut formulas = Formulas::new();
-    let tgba = hoa::read_one(&mut formulas, GOOD, SOURCE(), &mut Budget::unlimited()).unwrap().automaton;
+    let tgba = hoa::read_one(&mut formulas, GOOD, SOURCE(), budget).unwrap().automaton;
     // Implicit labels in state 1: !a!b to 0, a!b to 1, !ab to 0, ab to 1 with a mark.
     assert_eq!((tgba.n_states(), tgba.n_edges(), tgba.n_marks()), (2, 5, 2));
     let several = "HOA: v1 Start: 0 Start: 1 AP: 1 \"a\" Acceptance: 1 Inf(0) --BODY--
         State: [0] 0 {0} 0 State: [!0] 1 {0} 1 --END--";
-    let several =
-        hoa::read_one(&mut formulas, several, SOURCE(), &mut Budget::unlimited()).unwrap().automaton;
+    let several = hoa::read_one(&mut formulas, several, SOURCE(), budget).unwrap().automaton;
     let either = formula(&mut formulas, "G a | G !a");
     let words = words(&formulas.propositions(either), 50, 2);
     assert_eq!(disagreement(&formulas, either, &several, &words), None);
@@ -106,8 +104,8 @@ fn every_feature_that_is_promised_works() {
             "HOA: v1 States: 1 Start: 0 AP: 0 Acceptance: {acceptance} --BODY-- State: 0 [t] 0 {{{}}} --END--",
             if acceptance.starts_with('3') { "2" } else { "" }
         );
-        let tgba = hoa::read_one(&mut formulas, &text, SOURCE(), &mut Budget::unlimited()).unwrap().automaton;
-        assert_eq!(is_empty(&tgba, &mut Budget::unlimited()).unwrap(), !expected, "{acceptance}");
+        let tgba = hoa::read_one(&mut formulas, &text, SOURCE(), budget).unwrap().automaton;
+        assert_eq!(is_empty(&tgba, budget).unwrap(), !expected, "{acceptance}");
     }
 }
 
@@ -151,14 +149,15 @@ fn bad_automata_are_refused_with_a_place() {
 
 #[test]
 fn no_prefix_and_no_mutation_makes_the_readers_panic() {
+    let budget = &mut Budget::unlimited();
     let mut formulas = Formulas::new();
     let claim = "never { T0_init: if :: (a && !(b)) -> goto accept_S1 :: atomic { (b) -> assert(!(b)) } fi;
         accept_S1: do :: (x > 1) -> goto T0_init :: (1) -> break od; accept_all: skip }";
-    never::read(&mut formulas, claim, SOURCE(), &mut Budget::unlimited()).unwrap();
+    never::read(&mut formulas, claim, SOURCE(), budget).unwrap();
     for text in [GOOD, claim] {
         for end in 0..text.len() {
-            assert!(hoa::read_one(&mut formulas, &text[..end], SOURCE(), &mut Budget::unlimited()).is_err());
-            assert!(never::read(&mut formulas, &text[..end], SOURCE(), &mut Budget::unlimited()).is_err());
+            assert!(hoa::read_one(&mut formulas, &text[..end], SOURCE(), budget).is_err());
+            assert!(never::read(&mut formulas, &text[..end], SOURCE(), budget).is_err());
         }
         let mut draw = random::seeded(5);
         for _ in 0..3_000 {
@@ -172,14 +171,15 @@ fn no_prefix_and_no_mutation_makes_the_readers_panic() {
                 }
             }
             let text = String::from_utf8_lossy(&bytes);
-            let _ = hoa::read(&mut formulas, &text, SOURCE(), &mut Budget::unlimited());
-            let _ = never::read(&mut formulas, &text, SOURCE(), &mut Budget::unlimited());
+            let _ = hoa::read(&mut formulas, &text, SOURCE(), budget);
+            let _ = never::read(&mut formulas, &text, SOURCE(), budget);
         }
     }
 }
 
 #[test]
 fn claims_in_the_styles_of_other_tools_are_read() {
+    let budget = &mut Budget::unlimited();
     for (text, claim) in [
         (
             "F a",
@@ -199,19 +199,18 @@ fn claims_in_the_styles_of_other_tools_are_read() {
     ] {
         let mut formulas = Formulas::new();
         let formula = formula(&mut formulas, text);
-        let tgba = never::read(&mut formulas, claim, SOURCE(), &mut Budget::unlimited()).unwrap();
+        let tgba = never::read(&mut formulas, claim, SOURCE(), budget).unwrap();
         let words = words(&formulas.propositions(formula), 60, 9);
-        let wrong = words.iter().find(|word| {
-            accepts(&tgba, word, &mut Budget::unlimited()).unwrap()
-                != ltl::satisfies(&formulas, formula, word)
-        });
+        let wrong = words
+            .iter()
+            .find(|word| accepts(&tgba, word, budget).unwrap() != ltl::satisfies(&formulas, formula, word));
         assert_eq!(wrong, None, "{} {claim}", shown(&formulas, formula));
     }
     let error = never::read(
         &mut Formulas::new(),
         "never { a: if :: (1) -> goto accept_al fi; accept_all: skip }",
         SOURCE(),
-        &mut Budget::unlimited(),
+        budget,
     );
     assert!(error.unwrap_err().to_string().contains("no state `accept_al`"));
 }

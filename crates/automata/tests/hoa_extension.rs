@@ -158,36 +158,37 @@ proptest! {
     fn reductions_and_conversions_keep_what_was_written(
         seed in any::<u64>(), n_propositions in 1usize..3, n_states in 1usize..6,
     ) {
+        let budget = &mut Budget::unlimited();
         let mut formulas = Formulas::new();
         let propositions = random::propositions(&mut formulas, n_propositions);
         let mut draw = random::seeded(seed);
         let ta = random_ta(&propositions, n_states, &mut draw);
         let tgta = random_tgta(&propositions, n_states, &mut draw);
-        let (ta_values, tgta_values) = (ta.to_tgba(&mut Budget::unlimited()).unwrap(), tgta.to_tgba(&mut Budget::unlimited()).unwrap());
+        let (ta_values, tgta_values) = (ta.to_tgba(budget).unwrap(), tgta.to_tgba(budget).unwrap());
         let smaller = [
-            ta.clone().trim(&mut Budget::unlimited()).unwrap(),
-            ta.clone().merge_bisimilar(&mut Budget::unlimited()).unwrap(),
-            ta.clone().extract_finite(&mut Budget::unlimited()).unwrap(),
-            ta.clone().reduce(&mut Budget::unlimited()).unwrap(),
-            ta.clone().reduce(&mut Budget::unlimited()).unwrap().extract_finite(&mut Budget::unlimited()).unwrap().reduce(&mut Budget::unlimited()).unwrap(),
+            ta.clone().trim(budget).unwrap(),
+            ta.clone().merge_bisimilar(budget).unwrap(),
+            ta.clone().extract_finite(budget).unwrap(),
+            ta.clone().reduce(budget).unwrap(),
+            ta.clone().reduce(budget).unwrap().extract_finite(budget).unwrap().reduce(budget).unwrap(),
         ];
-        let smaller_tgta = [tgta.clone().trim(&mut Budget::unlimited()).unwrap(), tgta.clone().merge_bisimilar(&mut Budget::unlimited()).unwrap(), tgta.clone().reduce(&mut Budget::unlimited()).unwrap()];
+        let smaller_tgta = [tgta.clone().trim(budget).unwrap(), tgta.clone().merge_bisimilar(budget).unwrap(), tgta.clone().reduce(budget).unwrap()];
         for word in words(&propositions, 24, 7) {
-            let expected = ta_accepts(&ta, &word, &mut Budget::unlimited()).unwrap();
-            prop_assert_eq!(accepts(&ta_values, &word, &mut Budget::unlimited()).unwrap(), expected);
+            let expected = ta_accepts(&ta, &word, budget).unwrap();
+            prop_assert_eq!(accepts(&ta_values, &word, budget).unwrap(), expected);
             let finite = word.positions();
-            let expected_finite = ta_accepts_finite(&ta, finite, &mut Budget::unlimited()).unwrap();
+            let expected_finite = ta_accepts_finite(&ta, finite, budget).unwrap();
             if ta.accepts_deadlocks_like_stuttering() {
-                prop_assert_eq!(expected_finite, ta_accepts(&ta, &repeated(finite), &mut Budget::unlimited()).unwrap());
+                prop_assert_eq!(expected_finite, ta_accepts(&ta, &repeated(finite), budget).unwrap());
             }
             for (index, smaller) in smaller.iter().enumerate() {
-                prop_assert_eq!(ta_accepts(smaller, &word, &mut Budget::unlimited()).unwrap(), expected, "{}", index);
-                prop_assert_eq!(ta_accepts_finite(smaller, finite, &mut Budget::unlimited()).unwrap(), expected_finite, "finite {}", index);
+                prop_assert_eq!(ta_accepts(smaller, &word, budget).unwrap(), expected, "{}", index);
+                prop_assert_eq!(ta_accepts_finite(smaller, finite, budget).unwrap(), expected_finite, "finite {}", index);
             }
-            let expected = tgta_accepts(&tgta, &word, &mut Budget::unlimited()).unwrap();
-            prop_assert_eq!(accepts(&tgta_values, &word, &mut Budget::unlimited()).unwrap(), expected);
+            let expected = tgta_accepts(&tgta, &word, budget).unwrap();
+            prop_assert_eq!(accepts(&tgta_values, &word, budget).unwrap(), expected);
             for (index, smaller) in smaller_tgta.iter().enumerate() {
-                prop_assert_eq!(tgta_accepts(smaller, &word, &mut Budget::unlimited()).unwrap(), expected, "TGTA {}", index);
+                prop_assert_eq!(tgta_accepts(smaller, &word, budget).unwrap(), expected, "TGTA {}", index);
             }
         }
     }
@@ -195,19 +196,20 @@ proptest! {
     /// The deadlock states of an automaton from a formula are those that accept waiting.
     #[test]
     fn finite_words_are_read_with_their_last_letter_repeated(tape in tape(), size in 1u32..8) {
+        let budget = &mut Budget::unlimited();
         let mut formulas = Formulas::new();
         let propositions = random::propositions(&mut formulas, 2);
         let formula =
             random::formula(&mut formulas, &propositions, random::NEXT_FREE, size, &mut random::from_tape(&tape));
-        let tgba = translate(&mut formulas, formula, Effort::Medium, &mut Budget::unlimited()).unwrap();
-        let ta = to_ta(&tgba, &Limits::default(), &mut Budget::unlimited()).unwrap();
-        let small = translate_ta(&mut formulas, formula, Effort::Medium, &Limits::default(), &mut Budget::unlimited()).unwrap();
-        for ta in [&ta, &small, &small.clone().extract_finite(&mut Budget::unlimited()).unwrap()] {
+        let tgba = translate(&mut formulas, formula, Effort::Medium, budget).unwrap();
+        let ta = to_ta(&tgba, &Limits::default(), budget).unwrap();
+        let small = translate_ta(&mut formulas, formula, Effort::Medium, &Limits::default(), budget).unwrap();
+        for ta in [&ta, &small, &small.clone().extract_finite(budget).unwrap()] {
             prop_assert!(ta.accepts_deadlocks_like_stuttering());
             for word in words(&propositions, 16, 8) {
                 let word = word.positions();
                 let expected = satisfies(&formulas, formula, &repeated(word));
-                prop_assert_eq!(ta_accepts_finite(ta, word, &mut Budget::unlimited()).unwrap(), expected, "{}", shown(&formulas, formula));
+                prop_assert_eq!(ta_accepts_finite(ta, word, budget).unwrap(), expected, "{}", shown(&formulas, formula));
             }
         }
     }
@@ -229,6 +231,7 @@ fn documented() -> Vec<String> {
 
 #[test]
 fn the_documented_automata_mean_what_is_said() {
+    let budget = &mut Budget::unlimited();
     let mut formulas = Formulas::new();
     let documented = documented();
     let [starves, starves_tgta, neighbors, ..] = &documented[..] else { panic!("some automata are shown") };
@@ -241,27 +244,21 @@ fn the_documented_automata_mean_what_is_said() {
     for word in words(&formulas.propositions(starves), 100, 11) {
         let expected = satisfies(&formulas, starves, &word);
         assert_eq!(
-            (
-                ta_accepts(&ta, &word, &mut Budget::unlimited()).unwrap(),
-                tgta_accepts(&tgta, &word, &mut Budget::unlimited()).unwrap()
-            ),
+            (ta_accepts(&ta, &word, budget).unwrap(), tgta_accepts(&tgta, &word, budget).unwrap()),
             (expected, expected)
         );
         let finite = word.positions();
         let expected = satisfies(&formulas, starves, &repeated(finite));
-        assert_eq!(ta_accepts_finite(&ta, finite, &mut Budget::unlimited()).unwrap(), expected);
+        assert_eq!(ta_accepts_finite(&ta, finite, budget).unwrap(), expected);
     }
     let extended = read_extended(&mut formulas, neighbors);
     assert_eq!(extended.states.len(), 4);
     let neighbors = formula(&mut formulas, "F (\"Phil[0]@eat\" && \"Phil[1]@eat\")");
     for word in words(&formulas.propositions(neighbors), 100, 12) {
-        assert_eq!(
-            extended.accepts(&word, &mut Budget::unlimited()).unwrap(),
-            satisfies(&formulas, neighbors, &word)
-        );
+        assert_eq!(extended.accepts(&word, budget).unwrap(), satisfies(&formulas, neighbors, &word));
         let finite = word.positions();
         assert_eq!(
-            extended.accepts_finite(finite, &mut Budget::unlimited()).unwrap(),
+            extended.accepts_finite(finite, budget).unwrap(),
             satisfies(&formulas, neighbors, &repeated(finite))
         );
     }
@@ -392,6 +389,7 @@ fn bad_automata_are_refused_with_a_place() {
 
 #[test]
 fn what_explodes_is_refused() {
+    let budget = &mut Budget::unlimited();
     let names = |n: usize| (0..n).map(|index| format!(" \"p{index}\"")).collect::<String>();
     let ta = |n: usize, edges: &str| {
         let names = names(n);
@@ -400,7 +398,7 @@ fn what_explodes_is_refused() {
              State: [0] 0 {edges} State: 1 State: 2 --END--"
         )
     };
-    assert!(hoa::read_any(&mut Formulas::new(), &ta(20, "[0]1"), SOURCE(), &mut Budget::unlimited()).is_ok());
+    assert!(hoa::read_any(&mut Formulas::new(), &ta(20, "[0]1"), SOURCE(), budget).is_ok());
     assert!(error(&ta(20, "[t]0 [t]1 [t]2")).contains("more than 2097152 steps"));
     assert!(error(&ta(21, "[0]1")).contains("at most 20 propositions"));
     let extended = |n: usize| {
@@ -410,29 +408,26 @@ fn what_explodes_is_refused() {
              State: [t] 0 0 --END--"
         )
     };
-    assert!(hoa::read_any(&mut Formulas::new(), &extended(8), SOURCE(), &mut Budget::unlimited()).is_ok());
+    assert!(hoa::read_any(&mut Formulas::new(), &extended(8), SOURCE(), budget).is_ok());
     assert!(error(&extended(16)).contains("more than 2097152 edges"));
     assert!(error(&extended(17)).contains("at most 16 propositions"));
 }
 
 #[test]
 fn other_kinds_are_no_tgba() {
+    let budget = &mut Budget::unlimited();
     for text in [TA, TGTA, EXTENDED] {
-        let error =
-            hoa::read(&mut Formulas::new(), text, SOURCE(), &mut Budget::unlimited()).expect_err(text);
+        let error = hoa::read(&mut Formulas::new(), text, SOURCE(), budget).expect_err(text);
         assert!(error.to_string().contains("expected an automaton that reads values"), "{error}");
         let mut formulas = Formulas::new();
-        let automata =
-            hoa::read_any(&mut formulas, &format!("{text}\n{text}"), SOURCE(), &mut Budget::unlimited())
-                .unwrap();
+        let automata = hoa::read_any(&mut formulas, &format!("{text}\n{text}"), SOURCE(), budget).unwrap();
         assert_eq!(automata.len(), 2);
         // All answer for themselves as their TGBA does.
         for word in words(automata[0].automaton.propositions(), 40, 13) {
             let any = &automata[0].automaton;
             assert_eq!(
-                any.accepts(&word, &mut Budget::unlimited()).unwrap(),
-                accepts(&any.to_tgba(&mut Budget::unlimited()).unwrap(), &word, &mut Budget::unlimited())
-                    .unwrap(),
+                any.accepts(&word, budget).unwrap(),
+                accepts(&any.to_tgba(budget).unwrap(), &word, budget).unwrap(),
                 "{text}"
             );
         }
@@ -444,10 +439,11 @@ fn other_kinds_are_no_tgba() {
 
 #[test]
 fn no_prefix_and_no_mutation_makes_the_reader_panic() {
+    let budget = &mut Budget::unlimited();
     let mut formulas = Formulas::new();
     for text in [TA, TGTA, EXTENDED] {
         for end in 1..text.len() {
-            assert!(hoa::read_any(&mut formulas, &text[..end], SOURCE(), &mut Budget::unlimited()).is_err());
+            assert!(hoa::read_any(&mut formulas, &text[..end], SOURCE(), budget).is_err());
         }
         let mut draw = random::seeded(5);
         for _ in 0..4_000 {
@@ -461,12 +457,12 @@ fn no_prefix_and_no_mutation_makes_the_reader_panic() {
                 }
             }
             let text = String::from_utf8_lossy(&bytes);
-            if let Ok(found) = hoa::read_any(&mut formulas, &text, SOURCE(), &mut Budget::unlimited()) {
+            if let Ok(found) = hoa::read_any(&mut formulas, &text, SOURCE(), budget) {
                 // What was read can be used, written and read.
                 for named in found {
-                    named.automaton.to_tgba(&mut Budget::unlimited()).unwrap();
+                    named.automaton.to_tgba(budget).unwrap();
                     let text = hoa::write_any(&named.automaton, &formulas, named.name.as_deref());
-                    hoa::read_any(&mut formulas, &text, SOURCE(), &mut Budget::unlimited()).expect(&text);
+                    hoa::read_any(&mut formulas, &text, SOURCE(), budget).expect(&text);
                 }
             }
         }

@@ -23,6 +23,7 @@ fn read(names: &[&str]) -> Option<Vec<String>> {
 
 #[test]
 fn every_formula_parses_prints_and_simplifies() {
+    let budget = &mut Budget::unlimited();
     let names = ["dac", "eh", "families", "hkrss", "p", "random-nox", "random", "sb"];
     let files: Vec<String> = names.iter().map(|name| format!("formulas/{name}.ltl")).collect();
     let Some(texts) = read(&files.iter().map(String::as_str).collect::<Vec<_>>()) else { return };
@@ -36,12 +37,12 @@ fn every_formula_parses_prints_and_simplifies() {
             assert_eq!(formula(&mut formulas, &printed), before, "{text} as {printed}");
         }
         let propositions = formulas.propositions(before);
-        let simple = simplify(&mut formulas, before, &mut Budget::unlimited()).unwrap();
+        let simple = simplify(&mut formulas, before, budget).unwrap();
         assert_eq!(difference(&formulas, before, simple, &propositions), None, "{text}");
-        let normal = negation_normal_form(&mut formulas, before, &mut Budget::unlimited()).unwrap();
-        let simple = simplify(&mut formulas, normal, &mut Budget::unlimited()).unwrap();
+        let normal = negation_normal_form(&mut formulas, before, budget).unwrap();
+        let simple = simplify(&mut formulas, normal, budget).unwrap();
         assert_eq!(difference(&formulas, before, simple, &propositions), None, "{text}");
-        assert_eq!(simplify(&mut formulas, simple, &mut Budget::unlimited()).unwrap(), simple, "{text}");
+        assert_eq!(simplify(&mut formulas, simple, budget).unwrap(), simple, "{text}");
         size_before += formulas.size(normal);
         size_after += formulas.size(simple);
         n_formulas += 1;

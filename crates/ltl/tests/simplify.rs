@@ -18,17 +18,13 @@ fn is_normal(formulas: &Formulas, formula: Formula) -> bool {
 
 /// The conditions on a simplification, on one formula.
 fn check_simplification(formulas: &mut Formulas, before: Formula) -> Result<(), TestCaseError> {
+    let budget = &mut Budget::unlimited();
     let propositions = formulas.propositions(before);
-    let after = simplify(formulas, before, &mut Budget::unlimited()).unwrap();
+    let after = simplify(formulas, before, budget).unwrap();
     let context = format!("{} became {}", shown(formulas, before), shown(formulas, after));
     prop_assert!(formulas.size(after) <= formulas.size(before), "larger: {}", context);
     prop_assert_eq!(difference(formulas, before, after, &propositions), None, "not equivalent: {}", context);
-    prop_assert_eq!(
-        simplify(formulas, after, &mut Budget::unlimited()).unwrap(),
-        after,
-        "not idempotent: {}",
-        context
-    );
+    prop_assert_eq!(simplify(formulas, after, budget).unwrap(), after, "not idempotent: {}", context);
     Ok(())
 }
 
@@ -48,14 +44,15 @@ proptest! {
 
     #[test]
     fn normal_form_is_normal_and_equivalent(tape in tape(), size in 1u32..24) {
+        let budget = &mut Budget::unlimited();
         let mut formulas = Formulas::new();
         let propositions = random::propositions(&mut formulas, 3);
         let formula =
             random::formula(&mut formulas, &propositions, random::ALL, size, &mut random::from_tape(&tape));
-        let normal = negation_normal_form(&mut formulas, formula, &mut Budget::unlimited()).unwrap();
+        let normal = negation_normal_form(&mut formulas, formula, budget).unwrap();
         prop_assert!(is_normal(&formulas, normal), "{}", shown(&formulas, normal));
         prop_assert_eq!(difference(&formulas, formula, normal, &propositions), None);
-        prop_assert_eq!(negation_normal_form(&mut formulas, normal, &mut Budget::unlimited()).unwrap(), normal);
+        prop_assert_eq!(negation_normal_form(&mut formulas, normal, budget).unwrap(), normal);
     }
 }
 
@@ -65,14 +62,15 @@ proptest! {
     /// Larger formulas, one random word each.
     #[test]
     fn simplification_of_larger_formulas(tape in tape(), size in 10u32..60) {
+        let budget = &mut Budget::unlimited();
         let mut formulas = Formulas::new();
         let propositions = random::propositions(&mut formulas, 3);
         let mut draw = random::from_tape(&tape);
         let lasso = random::lasso(&propositions, 4, 4, &mut draw);
         let before = random::formula(&mut formulas, &propositions, random::ALL, size, &mut draw);
-        let after = simplify(&mut formulas, before, &mut Budget::unlimited()).unwrap();
+        let after = simplify(&mut formulas, before, budget).unwrap();
         prop_assert!(formulas.size(after) <= formulas.size(before));
-        prop_assert_eq!(simplify(&mut formulas, after, &mut Budget::unlimited()).unwrap(), after);
+        prop_assert_eq!(simplify(&mut formulas, after, budget).unwrap(), after);
         prop_assert_eq!(satisfies(&formulas, before, &lasso), satisfies(&formulas, after, &lasso));
     }
 }
@@ -308,6 +306,7 @@ fn every_pair_of_untils_keeps_its_meaning() {
 
 #[test]
 fn deep_and_wide_formulas_are_simplified_too() {
+    let budget = &mut Budget::unlimited();
     let mut formulas = Formulas::new();
     let (a, b) = (formulas.atom("a"), formulas.atom("b"));
     let mut deep = a;
@@ -315,13 +314,13 @@ fn deep_and_wide_formulas_are_simplified_too() {
         deep = if level % 2 == 0 { formulas.until(b, deep) } else { formulas.next(deep) };
     }
     let negated = formulas.not(deep);
-    let normal = negation_normal_form(&mut formulas, negated, &mut Budget::unlimited()).unwrap();
-    let simple = simplify(&mut formulas, normal, &mut Budget::unlimited()).unwrap();
+    let normal = negation_normal_form(&mut formulas, negated, budget).unwrap();
+    let simple = simplify(&mut formulas, normal, budget).unwrap();
     assert!(formulas.size(simple) <= formulas.size(normal));
     let wide: Vec<Formula> = (0..20_000).map(|index| formulas.atom(&format!("p{index}"))).collect();
     let not_last = formulas.not(wide[19_999]);
     let wide = formulas.and(wide);
     let empty = formulas.and([wide, not_last]);
-    assert_eq!(simplify(&mut formulas, wide, &mut Budget::unlimited()).unwrap(), wide);
-    assert_eq!(simplify(&mut formulas, empty, &mut Budget::unlimited()).unwrap(), Formula::FALSE);
+    assert_eq!(simplify(&mut formulas, wide, budget).unwrap(), wide);
+    assert_eq!(simplify(&mut formulas, empty, budget).unwrap(), Formula::FALSE);
 }

@@ -75,12 +75,12 @@ fn of_twelve_counters_only_the_watched_one_is_explored() {
 
 /// Decides a formula about a model.
 fn decide(model: &mut process::Model, formula: &str, method: Method) -> ProductOutcome {
+    let budget = &mut Budget::unlimited();
     let source = base::SourceId::new(0);
     let parsed = ltl::parse(&mut model.formulas, formula, source, 0).expect("a good formula");
     let negation = model.formulas.not(parsed.formula);
-    let tgba =
-        automata::translate(&mut model.formulas, negation, automata::Effort::High, &mut Budget::unlimited())
-            .expect("a small one");
+    let tgba = automata::translate(&mut model.formulas, negation, automata::Effort::High, budget)
+        .expect("a small one");
     let mut propositions = Vec::new();
     for prop in model.formulas.propositions(parsed.formula) {
         let text = model.formulas.text(prop).to_owned();
@@ -89,7 +89,7 @@ fn decide(model: &mut process::Model, formula: &str, method: Method) -> ProductO
     }
     let mut claim = Claim::new(tgba, propositions, Proof::of_next_free(&model.formulas, parsed.formula));
     let settings = Settings::default();
-    claim.search(&model.system, method, &settings, &mut Budget::unlimited()).expect("allowed").outcome
+    claim.search(&model.system, method, &settings, budget).expect("allowed").outcome
 }
 
 /// Table 3 of [hansen.02.fmics], implementation C: never 1000 states.
