@@ -5,15 +5,10 @@ mod common;
 use automata::extended::{Extended, ExtendedState};
 use automata::{Effort, Placement, translate_ba};
 use base::Budget;
-use common::{config, shown, tape, words};
+use common::{config, repeated, shown, tape, words};
 use generators::random;
 use ltl::{Formulas, Lasso, Valuation, satisfies};
 use proptest::prelude::*;
-
-/// The finite word, with its last letter repeated for ever.
-fn repeated(word: &[Valuation]) -> Lasso {
-    Lasso::new(word.to_vec(), vec![word.last().unwrap().clone()]).unwrap()
-}
 
 proptest! {
     #![proptest_config(config(400))]

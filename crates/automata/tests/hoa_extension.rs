@@ -8,22 +8,14 @@ use automata::by_change::{
     translate_ta,
 };
 use automata::extended::{Extended, ExtendedState};
-use automata::{AnyAutomaton, Effort, Marks, State, Unread, accepts, hoa, translate};
+use automata::{AnyAutomaton, Effort, Marks, State, accepts, hoa, translate};
 use base::Budget;
-use base::SourceId;
-use common::{config, formula, shown, tape, words};
+use common::{
+    SOURCE, assert_refused, config, formula, hoa_error, mutations, read_one, repeated, shown, tape, words,
+};
 use generators::random;
-use ltl::{Formulas, Lasso, Prop, Valuation, satisfies};
+use ltl::{Formulas, Prop, satisfies};
 use proptest::prelude::*;
-
-const SOURCE: fn() -> SourceId = || SourceId::new(0);
-
-fn read_one(formulas: &mut Formulas, text: &str) -> AnyAutomaton {
-    match &hoa::read_any(formulas, text, SOURCE(), &mut Budget::unlimited()).expect(text)[..] {
-        [only] => only.automaton.clone(),
-        several => panic!("{} automata in {text}", several.len()),
-    }
-}
 
 fn read_ta(formulas: &mut Formulas, text: &str) -> Ta {
     let AnyAutomaton::Ta(ta) = read_one(formulas, text) else { panic!("not a TA: {text}") };
@@ -113,11 +105,6 @@ fn random_extended(propositions: &[Prop], n_states: usize, draw: &mut impl FnMut
     Extended { propositions: propositions.to_vec(), states }
 }
 
-/// The finite word, with its last letter repeated for ever.
-fn repeated(word: &[Valuation]) -> Lasso {
-    Lasso::new(word.to_vec(), vec![word.last().unwrap().clone()]).unwrap()
-}
-
 proptest! {
     #![proptest_config(config(400))]
 
@@ -131,26 +118,19 @@ proptest! {
         other.proposition("p2");
         let propositions = random::propositions(&mut formulas, n_propositions);
         let mut draw = random::seeded(seed);
-        let ta = random_ta(&propositions, n_states, &mut draw);
-        let text = hoa::write_ta(&ta, &formulas, Some("a \"name\""));
-        prop_assert_eq!(&read_ta(&mut formulas, &text), &ta, "{}", text);
-        let elsewhere = read_ta(&mut other, &text);
-        let text = hoa::write_ta(&elsewhere, &other, None);
-        prop_assert_eq!(&read_ta(&mut formulas, &text), &ta, "{}", text);
-
-        let tgta = random_tgta(&propositions, n_states, &mut draw);
-        let text = hoa::write_tgta(&tgta, &formulas, None);
-        prop_assert_eq!(&read_tgta(&mut formulas, &text), &tgta, "{}", text);
-        let elsewhere = read_tgta(&mut other, &text);
-        let text = hoa::write_tgta(&elsewhere, &other, None);
-        prop_assert_eq!(&read_tgta(&mut formulas, &text), &tgta, "{}", text);
-
-        let extended = random_extended(&propositions, n_states, &mut draw);
-        let text = hoa::write_extended(&extended, &formulas, None);
-        prop_assert_eq!(&read_extended(&mut formulas, &text), &extended, "{}", text);
-        let elsewhere = read_extended(&mut other, &text);
-        let text = hoa::write_extended(&elsewhere, &other, None);
-        prop_assert_eq!(&read_extended(&mut formulas, &text), &extended, "{}", text);
+        let automata = [
+            AnyAutomaton::Ta(random_ta(&propositions, n_states, &mut draw)),
+            AnyAutomaton::Tgta(random_tgta(&propositions, n_states, &mut draw)),
+            AnyAutomaton::Extended(random_extended(&propositions, n_states, &mut draw)),
+        ];
+        for expected in automata {
+            let text = hoa::write_any(&expected, &formulas, Some("a \"name\""));
+            let expected = format!("{expected:?}");
+            prop_assert_eq!(format!("{:?}", read_one(&mut formulas, &text)), &*expected, "{}", text);
+            let elsewhere = read_one(&mut other, &text);
+            let text = hoa::write_any(&elsewhere, &other, None);
+            prop_assert_eq!(format!("{:?}", read_one(&mut formulas, &text)), expected, "{}", text);
+        }
     }
 
     /// Automata that somebody wrote are not like those that come from formulas: deadlock states are anywhere.
@@ -312,24 +292,9 @@ fn labels_are_expanded() {
     assert!(extended.accepts_deadlocks_like_stuttering(&mut Budget::unlimited()).unwrap());
 }
 
-fn error(text: &str) -> String {
-    let read = hoa::read_any(&mut Formulas::new(), text, SOURCE(), &mut Budget::unlimited());
-    let Err(Unread::Wrong(error)) = read else { panic!("{text}") };
-    assert!(error.span.is_some(), "no place: {}", error.message);
-    format!("{} {}", error.message, error.help.unwrap_or_default())
-}
-
 #[test]
 fn bad_automata_are_refused_with_a_place() {
-    let bad = |good: &str, cases: &[(&str, &str, &str)]| {
-        for (from, to, expected) in cases {
-            let text = good.replacen(from, to, 1);
-            assert_ne!(text, good, "{from}");
-            let message = error(&text);
-            assert!(message.contains(expected), "{to}: {message}");
-        }
-    };
-    bad(
+    assert_refused(
         TA,
         &[
             ("kind: TA", "kind: Ta", "did you mean `TA`?"),
@@ -363,7 +328,7 @@ fn bad_automata_are_refused_with_a_place() {
             ("State: [1] 1", "State: [1] 0", "defined twice"),
         ],
     );
-    bad(
+    assert_refused(
         TGTA,
         &[
             ("Acceptance: 2 Inf(0)&Inf(1)", "Acceptance: 0 t", "needs at least one acceptance set"),
@@ -375,7 +340,7 @@ fn bad_automata_are_refused_with_a_place() {
             ("AP:", "Sets: buchi AP:", "a TGTA has no acceptance sets with names"),
         ],
     );
-    bad(
+    assert_refused(
         EXTENDED,
         &[
             ("State: [1] 1", "State: 1", "needs a label"),
@@ -399,8 +364,8 @@ fn what_explodes_is_refused() {
         )
     };
     assert!(hoa::read_any(&mut Formulas::new(), &ta(20, "[0]1"), SOURCE(), budget).is_ok());
-    assert!(error(&ta(20, "[t]0 [t]1 [t]2")).contains("more than 2097152 steps"));
-    assert!(error(&ta(21, "[0]1")).contains("at most 20 propositions"));
+    assert!(hoa_error(&ta(20, "[t]0 [t]1 [t]2")).contains("more than 2097152 steps"));
+    assert!(hoa_error(&ta(21, "[0]1")).contains("at most 20 propositions"));
     let extended = |n: usize| {
         let names = names(n);
         format!(
@@ -409,27 +374,21 @@ fn what_explodes_is_refused() {
         )
     };
     assert!(hoa::read_any(&mut Formulas::new(), &extended(8), SOURCE(), budget).is_ok());
-    assert!(error(&extended(16)).contains("more than 2097152 edges"));
-    assert!(error(&extended(17)).contains("at most 16 propositions"));
+    assert!(hoa_error(&extended(16)).contains("more than 2097152 edges"));
+    assert!(hoa_error(&extended(17)).contains("at most 16 propositions"));
 }
 
 #[test]
-fn other_kinds_are_no_tgba() {
+fn each_kind_answers_as_its_tgba_does() {
     let budget = &mut Budget::unlimited();
     for text in [TA, TGTA, EXTENDED] {
-        let error = hoa::read(&mut Formulas::new(), text, SOURCE(), budget).expect_err(text);
-        assert!(error.to_string().contains("expected an automaton that reads values"), "{error}");
         let mut formulas = Formulas::new();
         let automata = hoa::read_any(&mut formulas, &format!("{text}\n{text}"), SOURCE(), budget).unwrap();
         assert_eq!(automata.len(), 2);
-        // All answer for themselves as their TGBA does.
         for word in words(automata[0].automaton.propositions(), 40, 13) {
             let any = &automata[0].automaton;
-            assert_eq!(
-                any.accepts(&word, budget).unwrap(),
-                accepts(&any.to_tgba(budget).unwrap(), &word, budget).unwrap(),
-                "{text}"
-            );
+            let tgba = any.to_tgba(budget).unwrap();
+            assert_eq!(any.accepts(&word, budget), accepts(&tgba, &word, budget), "{text}");
         }
     }
     let tgba =
@@ -445,18 +404,7 @@ fn no_prefix_and_no_mutation_makes_the_reader_panic() {
         for end in 1..text.len() {
             assert!(hoa::read_any(&mut formulas, &text[..end], SOURCE(), budget).is_err());
         }
-        let mut draw = random::seeded(5);
-        for _ in 0..4_000 {
-            let mut bytes = text.as_bytes().to_vec();
-            for _ in 0..=draw(3) {
-                let at = draw(bytes.len() as u32) as usize;
-                match draw(3) {
-                    0 => drop(bytes.remove(at)),
-                    1 => bytes[at] = draw(128) as u8,
-                    _ => bytes.insert(at, b"()[]{}:;!&|0a\"@-> "[draw(18) as usize]),
-                }
-            }
-            let text = String::from_utf8_lossy(&bytes);
+        for text in mutations(text, 4_000) {
             if let Ok(found) = hoa::read_any(&mut formulas, &text, SOURCE(), budget) {
                 // What was read can be used, written and read.
                 for named in found {

@@ -204,14 +204,12 @@ fn an_automaton_that_counts_stuttering() {
     let mut case = case(network, "!(!P0_1 & F P0_1)");
     let source = base::SourceId::new(0);
     let budget = &mut Budget::unlimited();
-    let named =
-        automata::hoa::read_one(&mut case.formulas, COUNTS_STUTTERING, source, budget).expect("an automaton");
-    let complement =
-        automata::complement::complement(&named.automaton, 1_000, budget).expect("a small automaton");
-    let stuttering =
-        automata::stutter::stuttering(&named.automaton, &complement, 1_000, budget).expect("small ones");
+    let named = automata::hoa::read_any(&mut case.formulas, COUNTS_STUTTERING, source, budget);
+    let tgba = named.expect("an automaton")[0].automaton.to_tgba(budget).expect("no limit");
+    let complement = automata::complement::complement(&tgba, 1_000, budget).expect("a small automaton");
+    let stuttering = automata::stutter::stuttering(&tgba, &complement, 1_000, budget).expect("small ones");
     assert!(stuttering.proof().is_some(), "its language does not see stuttering");
-    let mut claim = case.claim_of(named.automaton, stuttering.proof());
+    let mut claim = case.claim_of(tgba, stuttering.proof());
     let method = reducing_methods().into_iter().find(|method| method.observer == ObserverKind::Tgba);
     let method = method.expect("a method by value");
     let mut is_found = |without_rule| {

@@ -15,6 +15,17 @@ use crate::stutter::exactly;
 use crate::tgba::{Marks, State};
 
 /// The automaton in the HOA format, or in our extension of it; `name` becomes its name.
+///
+/// ```
+/// # use automata::{AnyAutomaton, Effort, hoa, by_change::{Limits, translate_ta}};
+/// let mut formulas = ltl::Formulas::new();
+/// let formula = ltl::parse(&mut formulas, "F G p", base::SourceId::new(0), 0).unwrap().formula;
+/// let budget = &mut base::Budget::unlimited();
+/// let ta = translate_ta(&mut formulas, formula, Effort::High, &Limits::default(), budget).unwrap();
+/// let text = hoa::write_any(&AnyAutomaton::Ta(ta), &formulas, None);
+/// assert!(text.starts_with("HOA: v1\nstubborn-kind: TA\nStates: 2\n"), "{text}");
+/// assert!(text.contains("Sets: livelock\nAcceptance: 1 f\n"), "{text}");
+/// ```
 pub fn write_any(automaton: &AnyAutomaton, formulas: &Formulas, name: Option<&str>) -> String {
     match automaton {
         AnyAutomaton::Tgba(tgba) => write(tgba, formulas, name),
@@ -26,18 +37,7 @@ pub fn write_any(automaton: &AnyAutomaton, formulas: &Formulas, name: Option<&st
 
 /// A TA in our extension of the HOA format. An unfinished one, with stuttering steps, is written as it is,
 /// but will not be read.
-///
-/// ```
-/// # use automata::{Effort, hoa, by_change::{Limits, translate_ta}};
-/// let mut formulas = ltl::Formulas::new();
-/// let formula = ltl::parse(&mut formulas, "F G p", base::SourceId::new(0), 0).unwrap().formula;
-/// let budget = &mut base::Budget::unlimited();
-/// let ta = translate_ta(&mut formulas, formula, Effort::High, &Limits::default(), budget).unwrap();
-/// let text = hoa::write_ta(&ta, &formulas, None);
-/// assert!(text.starts_with("HOA: v1\nstubborn-kind: TA\nStates: 2\n"), "{text}");
-/// assert!(text.contains("Sets: livelock\nAcceptance: 1 f\n"), "{text}");
-/// ```
-pub fn write_ta(ta: &Ta, formulas: &Formulas, name: Option<&str>) -> String {
+fn write_ta(ta: &Ta, formulas: &Formulas, name: Option<&str>) -> String {
     let own: Vec<Acceptance> = ta.states().map(|state| ta.acceptance(state)).collect();
     let mut sets = vec![];
     sets.extend(own.iter().any(|own| own.buchi).then_some(Set::Buchi));
@@ -66,7 +66,7 @@ pub fn write_ta(ta: &Ta, formulas: &Formulas, name: Option<&str>) -> String {
 
 /// A TGTA in our extension of the HOA format. An [unfinished](Tgta::is_finished) one is written as it is, but
 /// may not be read, or get stuttering loops where it has none.
-pub fn write_tgta(tgta: &Tgta, formulas: &Formulas, name: Option<&str>) -> String {
+fn write_tgta(tgta: &Tgta, formulas: &Formulas, name: Option<&str>) -> String {
     let mut text = Text::new(formulas, tgta.propositions());
     let starts = text.starts(tgta.n_states(), tgta.initial());
     text.header("TGTA", name, &starts.iter().map(|&label| label != Label::FALSE).collect::<Vec<_>>());
@@ -82,7 +82,7 @@ pub fn write_tgta(tgta: &Tgta, formulas: &Formulas, name: Option<&str>) -> Strin
 }
 
 /// An extended automaton in our extension of the HOA format.
-pub fn write_extended(extended: &Extended, formulas: &Formulas, name: Option<&str>) -> String {
+fn write_extended(extended: &Extended, formulas: &Formulas, name: Option<&str>) -> String {
     let any = |is_in: fn(&ExtendedState) -> bool| extended.states.iter().any(is_in);
     let mut sets = vec![];
     sets.extend(any(|state| state.infinite).then_some(Set::Buchi));
