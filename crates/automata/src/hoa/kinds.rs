@@ -107,7 +107,7 @@ impl Reader<'_, '_> {
             let message = format!("there is no kind `{name}`: expected one of {}", known.join(", "));
             return Err(Diagnostic::error("hoa-kind", message).at(*span, "").suggesting(name, known).into());
         };
-        once(self.kind.replace((kind, *span)), "stubborn-kind", header)
+        once(&mut self.kind, (kind, *span), "stubborn-kind", header)
     }
 
     pub(super) fn read_sets(&mut self, header: Span) -> Result<(), Unread> {
@@ -129,7 +129,7 @@ impl Reader<'_, '_> {
             sets.push(set);
             self.next();
         }
-        once(self.sets.replace((sets, header)), "Sets", header)
+        once(&mut self.sets, (sets, header), "Sets", header)
     }
 
     /// Whether the headers fit together; then sets on states are numbered as written.

@@ -113,7 +113,7 @@ impl Reader<'_, '_> {
         if depth > 0 {
             return self.unexpected("`)`");
         }
-        once(self.acceptance.replace(Condition { ours, n_marks, span }), "Acceptance", span)
+        once(&mut self.acceptance, Condition { ours, n_marks, span }, "Acceptance", span)
     }
 
     pub(super) fn acceptance_atom(

@@ -114,9 +114,9 @@ pub(super) fn fail<T>(span: Span, code: &'static str, message: impl Into<String>
     Err(Diagnostic::error(code, message).at(span, "").into())
 }
 
-/// Refuses a header for which there was something before.
-pub(super) fn once<T>(before: Option<T>, header: &str, span: Span) -> Result<(), Unread> {
-    match before {
+/// Keeps what a header says, which may be there once.
+pub(super) fn once<T>(place: &mut Option<T>, said: T, header: &str, span: Span) -> Result<(), Unread> {
+    match place.replace(said) {
         Some(_) => fail(span, "hoa-syntax", format!("`{header}:` is given twice")),
         None => Ok(()),
     }
@@ -234,7 +234,7 @@ impl Reader<'_, '_> {
                 if count > MAX_STATES {
                     return fail(place, "hoa-limit", format!("more than {MAX_STATES} states"));
                 }
-                once(self.states.replace((count, *span)), "States", *span)?;
+                once(&mut self.states, (count, *span), "States", *span)?;
             }
             "Start" => {
                 let start = self.number("the number of a state")?;
@@ -292,7 +292,7 @@ impl Reader<'_, '_> {
         if propositions.len() > MAX_VARIABLES {
             return fail(span, "hoa-limit", format!("more than {MAX_VARIABLES} propositions"));
         }
-        once(self.propositions.replace(propositions), "AP", span)
+        once(&mut self.propositions, propositions, "AP", span)
     }
 }
 
