@@ -16,10 +16,7 @@ proptest! {
     #[test]
     fn extended_automata_accept_what_satisfies_the_formula(tape in tape(), size in 1u32..10) {
         let budget = &mut Budget::unlimited();
-        let mut formulas = Formulas::new();
-        let propositions = random::propositions(&mut formulas, 2);
-        let formula =
-            random::formula(&mut formulas, &propositions, random::NEXT_FREE, size, &mut random::from_tape(&tape));
+        let (mut formulas, propositions, formula) = random::pool(2, random::NEXT_FREE, size, &mut random::from_tape(&tape));
         let ba = translate_ba(&mut formulas, formula, Effort::Medium, Placement::States, budget).unwrap();
         let mut extended = Extended::from_ba(&ba, 10_000, budget).unwrap();
         // States from which everything is accepted may accept at once.

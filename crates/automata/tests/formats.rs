@@ -19,10 +19,7 @@ proptest! {
     #[test]
     fn what_is_written_is_read_back(tape in tape(), size in 1u32..12) {
         let budget = &mut Budget::unlimited();
-        let mut formulas = Formulas::new();
-        let propositions = random::propositions(&mut formulas, 3);
-        let formula =
-            random::formula(&mut formulas, &propositions, random::ALL, size, &mut random::from_tape(&tape));
+        let (mut formulas, propositions, formula) = random::pool(3, random::ALL, size, &mut random::from_tape(&tape));
         let words = words(&propositions, 16, 3);
         let tgba = translate(&mut formulas, formula, Effort::Medium, budget).unwrap();
         let ba = translate_ba(&mut formulas, formula, Effort::Medium, Placement::States, budget).unwrap();

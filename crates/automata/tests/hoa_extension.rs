@@ -177,10 +177,7 @@ proptest! {
     #[test]
     fn finite_words_are_read_with_their_last_letter_repeated(tape in tape(), size in 1u32..8) {
         let budget = &mut Budget::unlimited();
-        let mut formulas = Formulas::new();
-        let propositions = random::propositions(&mut formulas, 2);
-        let formula =
-            random::formula(&mut formulas, &propositions, random::NEXT_FREE, size, &mut random::from_tape(&tape));
+        let (mut formulas, propositions, formula) = random::pool(2, random::NEXT_FREE, size, &mut random::from_tape(&tape));
         let tgba = translate(&mut formulas, formula, Effort::Medium, budget).unwrap();
         let ta = to_ta(&tgba, &Limits::default(), budget).unwrap();
         let small = translate_ta(&mut formulas, formula, Effort::Medium, &Limits::default(), budget).unwrap();

@@ -39,29 +39,17 @@ fn equivalent(a: &Lasso, b: &Lasso) -> bool {
     x[..n] == y[..n] && (!is_constant(a) || x.len() == y.len())
 }
 
-/// Words that differ from the given one only in repetitions.
-fn stretched(word: &Lasso, draw: &mut impl FnMut(u32) -> u32) -> Lasso {
-    let mut repeat = |letters: &[Valuation]| -> Vec<Valuation> {
-        letters.iter().flat_map(|letter| vec![letter.clone(); 1 + draw(3) as usize]).collect()
-    };
-    let (prefix, cycle) = (repeat(word.prefix()), repeat(word.cycle()));
-    Lasso::new(prefix, cycle).unwrap()
-}
-
 proptest! {
     #![proptest_config(config(250))]
 
     #[test]
     fn witnesses_are_witnesses_and_invariant_means_invariant(tape in tape(), size in 1u32..10) {
-        let mut formulas = Formulas::new();
-        let propositions = random::propositions(&mut formulas, 2);
-        let formula =
-            random::formula(&mut formulas, &propositions, random::ALL, size, &mut random::from_tape(&tape));
+        let (mut formulas, propositions, formula) = random::pool(2, random::ALL, size, &mut random::from_tape(&tape));
         let mut draw = random::seeded(u64::from(size));
         match formula_stuttering(&mut formulas, formula, Effort::Medium, &mut Budget::unlimited()).unwrap() {
             Stuttering::Invariant(_) => {
                 for word in words(&propositions, 20, 8) {
-                    let other = stretched(&word, &mut draw);
+                    let other = random::stretched(&word, &mut draw);
                     prop_assert!(equivalent(&word, &other));
                     let verdicts = [&word, &other].map(|word| satisfies(&formulas, formula, word));
                     prop_assert_eq!(verdicts[0], verdicts[1], "{} {:?}", shown(&formulas, formula), word);
@@ -81,17 +69,14 @@ proptest! {
     #[test]
     fn the_closure_is_the_closure(tape in tape(), size in 1u32..9) {
         let budget = &mut Budget::unlimited();
-        let mut formulas = Formulas::new();
-        let propositions = random::propositions(&mut formulas, 2);
-        let formula =
-            random::formula(&mut formulas, &propositions, random::ALL, size, &mut random::from_tape(&tape));
+        let (mut formulas, propositions, formula) = random::pool(2, random::ALL, size, &mut random::from_tape(&tape));
         let negation = formulas.not(formula);
         let tgba = translate(&mut formulas, formula, Effort::Medium, budget).unwrap();
         let negated = translate(&mut formulas, negation, Effort::Medium, budget).unwrap();
         let (closed, _) = closure(&tgba, 100_000, budget).unwrap();
         let mut draw = random::seeded(3);
         for word in words(&propositions, 16, 21) {
-            let other = stretched(&word, &mut draw);
+            let other = random::stretched(&word, &mut draw);
             prop_assert_eq!(accepts(&closed, &word, budget).unwrap(), accepts(&closed, &other, budget).unwrap(), "closed: {}", shown(&formulas, formula));
             if satisfies(&formulas, formula, &word) {
                 prop_assert!(accepts(&closed, &word, budget).unwrap() && accepts(&closed, &other, budget).unwrap());
@@ -110,10 +95,7 @@ proptest! {
     #[test]
     fn complements_are_exact(tape in tape(), size in 1u32..10) {
         let budget = &mut Budget::unlimited();
-        let mut formulas = Formulas::new();
-        let propositions = random::propositions(&mut formulas, 2);
-        let formula =
-            random::formula(&mut formulas, &propositions, random::ALL, size, &mut random::from_tape(&tape));
+        let (mut formulas, propositions, formula) = random::pool(2, random::ALL, size, &mut random::from_tape(&tape));
         let negation = formulas.not(formula);
         let tgba = translate(&mut formulas, formula, Effort::High, budget).unwrap();
         let Ok(other) = complement(&tgba, 3_000, budget) else { return Ok(()) };

@@ -12,7 +12,7 @@ use automata::{
 use base::Budget;
 use common::{config, formula, shown, tape, words};
 use generators::random;
-use ltl::{Formula, Formulas, Lasso, Prop, Valuation, satisfies};
+use ltl::{Formula, Formulas, Lasso, Prop, satisfies};
 use proptest::prelude::*;
 
 /// An edge that is not followed by a loop with the same letters.
@@ -61,12 +61,8 @@ fn has_lazy_run(tgba: &Tgba, word: &Lasso) -> bool {
 /// Random words, their letters repeated now and then.
 fn repeating_words(propositions: &[Prop], n: usize, seed: u64) -> Vec<Lasso> {
     let mut draw = random::seeded(seed + 1);
-    let mut repeat = |letters: &[Valuation]| -> Vec<Valuation> {
-        letters.iter().flat_map(|letter| vec![letter.clone(); 1 + draw(3) as usize]).collect()
-    };
-    let stretched = |word: &Lasso| Lasso::new(repeat(word.prefix()), repeat(word.cycle())).unwrap();
     let plain = words(propositions, n, seed);
-    let others: Vec<Lasso> = plain.iter().map(stretched).collect();
+    let others: Vec<Lasso> = plain.iter().map(|word| random::stretched(word, &mut draw)).collect();
     [plain, others].concat()
 }
 
@@ -105,10 +101,8 @@ proptest! {
     #[test]
     fn waiting_forms_wait_and_keep_the_language(tape in tape(), size in 1u32..13, n in 1usize..4) {
         let budget = &mut Budget::unlimited();
-        let mut formulas = Formulas::new();
-        let propositions = random::propositions(&mut formulas, n);
         let mut draw = random::from_tape(&tape);
-        let formula = random::formula(&mut formulas, &propositions, random::NEXT_FREE, size, &mut draw);
+        let (mut formulas, propositions, formula) = random::pool(n, random::NEXT_FREE, size, &mut draw);
         let words = repeating_words(&propositions, 14, u64::from(size));
         for effort in [Effort::Medium, Effort::High] {
             let tgba = translate(&mut formulas, formula, effort, budget).unwrap();
@@ -123,10 +117,8 @@ proptest! {
     #[test]
     fn invariant_formulas_with_next_have_waiting_forms(tape in tape(), size in 2u32..9) {
         let budget = &mut Budget::unlimited();
-        let mut formulas = Formulas::new();
-        let propositions = random::propositions(&mut formulas, 2);
         let mut draw = random::from_tape(&tape);
-        let formula = random::formula(&mut formulas, &propositions, random::ALL, size, &mut draw);
+        let (mut formulas, propositions, formula) = random::pool(2, random::ALL, size, &mut draw);
         if formula_stuttering(&mut formulas, formula, Effort::Low, budget).unwrap().proof().is_some() {
             let tgba = translate(&mut formulas, formula, Effort::Low, budget).unwrap();
             check(&mut formulas, formula, &tgba, &repeating_words(&propositions, 14, 2))?;

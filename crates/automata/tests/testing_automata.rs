@@ -14,14 +14,6 @@ use generators::random;
 use ltl::{Formula, Formulas, Lasso, Prop, satisfies};
 use proptest::prelude::*;
 
-fn random_formula(tape: &[u32], size: u32, n_propositions: usize) -> (Formulas, Formula, Vec<Prop>) {
-    let mut formulas = Formulas::new();
-    let propositions = random::propositions(&mut formulas, n_propositions);
-    let mut draw = random::from_tape(tape);
-    let formula = random::formula(&mut formulas, &propositions, random::NEXT_FREE, size, &mut draw);
-    (formulas, formula, propositions)
-}
-
 /// Words of many shapes, half of them with stuttering in odd places.
 fn many_words(propositions: &[Prop], n: usize, seed: u64) -> Vec<Lasso> {
     let plain = words(propositions, n, seed);
@@ -158,7 +150,7 @@ proptest! {
     #[test]
     fn every_stage_of_a_ta_has_the_language(tape in tape(), size in 1u32..13, n in 1usize..4) {
         let budget = &mut Budget::unlimited();
-        let (mut formulas, formula, propositions) = random_formula(&tape, size, n);
+        let (mut formulas, propositions, formula) = random::pool(n, random::NEXT_FREE, size, &mut random::from_tape(&tape));
         let words = many_words(&propositions, 20, u64::from(size));
         let effort = if size % 2 == 0 { Effort::Low } else { Effort::High };
         let ba = translate_ba(&mut formulas, formula, effort, Placement::States, budget).unwrap();
@@ -170,7 +162,7 @@ proptest! {
 
     #[test]
     fn every_stage_of_a_tgta_has_the_language(tape in tape(), size in 1u32..13, n in 1usize..4) {
-        let (mut formulas, formula, propositions) = random_formula(&tape, size, n);
+        let (mut formulas, propositions, formula) = random::pool(n, random::NEXT_FREE, size, &mut random::from_tape(&tape));
         let words = many_words(&propositions, 20, u64::from(size));
         for effort in [Effort::Low, Effort::High] {
             let tgba = translate(&mut formulas, formula, effort, &mut Budget::unlimited()).unwrap();
@@ -186,7 +178,7 @@ proptest! {
     #[test]
     fn testing_automata_are_exact(tape in tape(), size in 1u32..14, n in 1usize..4) {
         let budget = &mut Budget::unlimited();
-        let (mut formulas, formula, propositions) = random_formula(&tape, size, n);
+        let (mut formulas, propositions, formula) = random::pool(n, random::NEXT_FREE, size, &mut random::from_tape(&tape));
         let negation = formulas.not(formula);
         let no = translate(&mut formulas, negation, Effort::Medium, budget).unwrap();
         let ta = translate_ta(&mut formulas, formula, Effort::High, &Limits::default(), budget).unwrap();

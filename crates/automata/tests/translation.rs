@@ -13,18 +13,10 @@ use base::budget::Patience;
 use base::{Budget, Limit};
 use common::{config, disagreement, formula, shown, tape, words};
 use generators::random;
-use ltl::{Formula, Formulas, Lasso, Prop, Valuation, satisfies};
+use ltl::{Formulas, Lasso, Valuation, satisfies};
 use proptest::prelude::*;
 
 const EFFORTS: [Effort; 3] = [Effort::Low, Effort::Medium, Effort::High];
-
-fn random_formula(tape: &[u32], size: u32, n_propositions: usize) -> (Formulas, Formula, Vec<Prop>) {
-    let mut formulas = Formulas::new();
-    let propositions = random::propositions(&mut formulas, n_propositions);
-    let mut draw = random::from_tape(tape);
-    let formula = random::formula(&mut formulas, &propositions, random::ALL, size, &mut draw);
-    (formulas, formula, propositions)
-}
 
 /// Everything that can be made of an automaton without changing its language.
 fn variants(tgba: &Tgba) -> Result<Vec<(&'static str, Tgba)>, Limit> {
@@ -66,7 +58,7 @@ proptest! {
 
     #[test]
     fn every_stage_has_the_language_of_the_formula(tape in tape(), size in 1u32..13, n in 1usize..4) {
-        let (mut formulas, formula, propositions) = random_formula(&tape, size, n);
+        let (mut formulas, propositions, formula) = random::pool(n, random::ALL, size, &mut random::from_tape(&tape));
         let words = words(&propositions, 24, u64::from(size));
         for effort in EFFORTS {
             let tgba = translate(&mut formulas, formula, effort, &mut Budget::unlimited()).unwrap();
@@ -85,7 +77,7 @@ proptest! {
     #[test]
     fn a_formula_and_its_negation_share_no_word(tape in tape(), size in 1u32..15) {
         let budget = &mut Budget::unlimited();
-        let (mut formulas, formula, _) = random_formula(&tape, size, 3);
+        let (mut formulas, _, formula) = random::pool(3, random::ALL, size, &mut random::from_tape(&tape));
         let negation = formulas.not(formula);
         for effort in [Effort::Low, Effort::High] {
             let [yes, no] = [formula, negation].map(|f| translate(&mut formulas, f, effort, budget).unwrap());
@@ -102,7 +94,7 @@ proptest! {
     #[test]
     fn büchi_automata_are_exact(tape in tape(), size in 1u32..14) {
         let budget = &mut Budget::unlimited();
-        let (mut formulas, formula, propositions) = random_formula(&tape, size, 3);
+        let (mut formulas, propositions, formula) = random::pool(3, random::ALL, size, &mut random::from_tape(&tape));
         let negation = formulas.not(formula);
         let words = words(&propositions, 24, 7);
         for placement in [Placement::States, Placement::Edges] {
@@ -117,7 +109,7 @@ proptest! {
     #[test]
     fn product_and_union_are_and_and_or(tape in tape(), size in 1u32..9) {
         let budget = &mut Budget::unlimited();
-        let (mut formulas, a, propositions) = random_formula(&tape, size, 2);
+        let (mut formulas, propositions, a) = random::pool(2, random::ALL, size, &mut random::from_tape(&tape));
         let b = random::formula(&mut formulas, &propositions, random::ALL, size, &mut random::seeded(u64::from(size)));
         let words = words(&propositions, 16, 11);
         let [left, right] = [a, b].map(|f| translate(&mut formulas, f, Effort::Medium, budget).unwrap());
@@ -135,10 +127,8 @@ fn an_automaton_without_fuel_is_exact_too() {
     let mut draw = random::seeded(12);
     let (mut n_refused, mut n_larger) = (0, 0);
     for _ in 0..400 {
-        let mut formulas = Formulas::new();
-        let propositions = random::propositions(&mut formulas, 3);
         let size = 6 + draw(10);
-        let formula = random::formula(&mut formulas, &propositions, random::ALL, size, &mut draw);
+        let (mut formulas, propositions, formula) = random::pool(3, random::ALL, size, &mut draw);
         let words = words(&propositions, 20, 9);
         let config = Config { fuel: u64::from(draw(4_000)), ..Config::default() };
         for placement in [None, Some(Placement::States)] {
@@ -198,10 +188,8 @@ fn a_spent_budget_ends_a_translation_wherever_it_is() {
 fn large_formulas_are_exact_too() {
     let mut draw = random::seeded(3);
     for _ in 0..150 {
-        let mut formulas = Formulas::new();
-        let propositions = random::propositions(&mut formulas, 4);
         let size = 14 + draw(10);
-        let formula = random::formula(&mut formulas, &propositions, random::ALL, size, &mut draw);
+        let (mut formulas, propositions, formula) = random::pool(4, random::ALL, size, &mut draw);
         let words = words(&propositions, 30, 5);
         let Ok(tgba) = translate(&mut formulas, formula, Effort::High, &mut Budget::unlimited()) else {
             continue;

@@ -33,10 +33,8 @@ proptest! {
 
     #[test]
     fn simplification_keeps_the_meaning_never_grows_and_is_idempotent(tape in tape(), size in 1u32..16) {
-        let mut formulas = Formulas::new();
-        let propositions = random::propositions(&mut formulas, 2);
         let mut draw = random::from_tape(&tape);
-        let formula = random::formula(&mut formulas, &propositions, random::ALL, size, &mut draw);
+        let (mut formulas, _, formula) = random::pool(2, random::ALL, size, &mut draw);
         check_simplification(&mut formulas, formula)?;
         let normal = negation_normal_form(&mut formulas, formula, &mut Budget::unlimited()).unwrap();
         check_simplification(&mut formulas, normal)?;
@@ -45,10 +43,7 @@ proptest! {
     #[test]
     fn normal_form_is_normal_and_equivalent(tape in tape(), size in 1u32..24) {
         let budget = &mut Budget::unlimited();
-        let mut formulas = Formulas::new();
-        let propositions = random::propositions(&mut formulas, 3);
-        let formula =
-            random::formula(&mut formulas, &propositions, random::ALL, size, &mut random::from_tape(&tape));
+        let (mut formulas, propositions, formula) = random::pool(3, random::ALL, size, &mut random::from_tape(&tape));
         let normal = negation_normal_form(&mut formulas, formula, budget).unwrap();
         prop_assert!(is_normal(&formulas, normal), "{}", shown(&formulas, normal));
         prop_assert_eq!(difference(&formulas, formula, normal, &propositions), None);
@@ -63,11 +58,9 @@ proptest! {
     #[test]
     fn simplification_of_larger_formulas(tape in tape(), size in 10u32..60) {
         let budget = &mut Budget::unlimited();
-        let mut formulas = Formulas::new();
-        let propositions = random::propositions(&mut formulas, 3);
         let mut draw = random::from_tape(&tape);
+        let (mut formulas, propositions, before) = random::pool(3, random::ALL, size, &mut draw);
         let lasso = random::lasso(&propositions, 4, 4, &mut draw);
-        let before = random::formula(&mut formulas, &propositions, random::ALL, size, &mut draw);
         let after = simplify(&mut formulas, before, budget).unwrap();
         prop_assert!(formulas.size(after) <= formulas.size(before));
         prop_assert_eq!(simplify(&mut formulas, after, budget).unwrap(), after);
