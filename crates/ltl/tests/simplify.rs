@@ -68,19 +68,6 @@ proptest! {
     }
 }
 
-/// Operators that formulas in negation normal form are made of: most rules are about these.
-const NORMAL: &[Op] = &[
-    Op::Next,
-    Op::Finally,
-    Op::Globally,
-    Op::And,
-    Op::Or,
-    Op::Until,
-    Op::Release,
-    Op::WeakUntil,
-    Op::StrongRelease,
-];
-
 /// Random pairs seldom imply each other, so they are small and of few propositions, and there are
 /// many; every word of up to two positions before and in the cycle is tried.
 #[test]
@@ -88,10 +75,13 @@ fn implications_seen_are_real() {
     let mut formulas = Formulas::new();
     let propositions = random::propositions(&mut formulas, 2);
     let words = all_lassos(&propositions, 2, 2);
+    // Formulas in negation normal form are made of these: most rules are about them.
+    let is_normal = |op: &Op| !matches!(op, Op::Not | Op::Implies | Op::Equivalent | Op::Xor);
+    let normal: Vec<Op> = random::ALL.iter().copied().filter(is_normal).collect();
     let mut draw = random::seeded(2000);
     let (mut n_seen, mut n_missed) = (0, 0);
     for case in 0..6_000u32 {
-        let operators = if case % 2 == 0 { NORMAL } else { random::ALL };
+        let operators = if case % 2 == 0 { &normal } else { random::ALL };
         let mut side = || {
             let size = 1 + draw(7);
             random::formula(&mut formulas, &propositions, operators, size, &mut draw)
