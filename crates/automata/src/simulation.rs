@@ -156,7 +156,7 @@ impl Refinement {
         for edges in &edges {
             is_deterministic.push(labels.with(budget).are_disjoint(edges.iter().map(|edge| edge.0))?);
         }
-        let (class, better, signatures) = (vec![0; n], vec![all(1)], vec![]);
+        let (class, better, signatures) = (vec![0; n], vec![FixedBitSet::from_iter([0])], vec![]);
         Ok(Refinement {
             labels,
             direction,
@@ -322,13 +322,6 @@ impl Refinement {
         quotient.set_initial(State::new(self.class[tgba.initial().index()]));
         quotient
     }
-}
-
-/// The set of all numbers below `n`.
-fn all(n: usize) -> FixedBitSet {
-    let mut set = FixedBitSet::with_capacity(n);
-    set.insert_range(..);
-    set
 }
 
 /// Where marks belong to states, a state is only as good as one with the same marks or more.

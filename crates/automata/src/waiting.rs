@@ -51,7 +51,7 @@ use crate::gave_up::{GaveUp, TooLarge};
 use crate::label::{Label, Labels};
 use crate::scc::{Sccs, components};
 use crate::simulation::{Direction, Relation, reduce};
-use crate::stutter::{self_loops, with_a_mark};
+use crate::stutter::{letters, self_loops, with_a_mark};
 use crate::tgba::{Edge, Marks, State, Tgba};
 use crate::work::holding;
 
@@ -321,30 +321,4 @@ impl Copies {
         self.numbers.insert(copy, number);
         Ok(number)
     }
-}
-
-/// The letters of a set, one label each; at most `max`.
-fn letters(
-    labels: &mut Labels,
-    propositions: &[Prop],
-    set: Label,
-    max: usize,
-    budget: &mut Budget<'_>,
-) -> Result<Vec<Label>, GaveUp> {
-    let mut found = vec![set];
-    for &prop in propositions {
-        let holds = labels.prop(prop);
-        let fails = labels.not(holds);
-        for set in std::mem::take(&mut found) {
-            for literal in [fails, holds] {
-                found.push(labels.with(budget).and(set, literal)?);
-            }
-        }
-        found.retain(|&set| set != Label::FALSE);
-        if found.len() > max {
-            return Err(TooLarge::States.into());
-        }
-    }
-    found.retain(|&set| set != Label::FALSE);
-    Ok(found)
 }

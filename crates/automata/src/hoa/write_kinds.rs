@@ -6,7 +6,7 @@ use std::fmt::Write;
 use ltl::{Formulas, Prop};
 
 use crate::any::AnyAutomaton;
-use crate::by_change::{Acceptance, PropSet, Step, Ta, Tgta};
+use crate::by_change::{Acceptance, Graph, PropSet, Step, Ta, Tgta};
 use crate::extended::{Extended, ExtendedState};
 use crate::hoa::kinds::Set;
 use crate::hoa::writer::{condition, label, marks, quoted, write};
@@ -46,7 +46,7 @@ fn write_ta(ta: &Ta, formulas: &Formulas, name: Option<&str>) -> String {
     // Without this set, it is that of the livelock states.
     sets.extend(own.iter().any(|own| own.deadlock != own.livelock).then_some(Set::Deadlock));
     let mut text = Text::new(formulas, ta.propositions());
-    let starts = text.starts(ta.n_states(), ta.initial());
+    let starts = text.starts(ta);
     text.header("TA", name, &starts.iter().map(|&label| label != Label::FALSE).collect::<Vec<_>>());
     text.sets(&sets);
     text.body("explicit-labels state-acc");
@@ -68,7 +68,7 @@ fn write_ta(ta: &Ta, formulas: &Formulas, name: Option<&str>) -> String {
 /// may not be read, or get stuttering loops where it has none.
 fn write_tgta(tgta: &Tgta, formulas: &Formulas, name: Option<&str>) -> String {
     let mut text = Text::new(formulas, tgta.propositions());
-    let starts = text.starts(tgta.n_states(), tgta.initial());
+    let starts = text.starts(tgta);
     text.header("TGTA", name, &starts.iter().map(|&label| label != Label::FALSE).collect::<Vec<_>>());
     let n_marks = tgta.n_marks();
     // Writing to a string cannot fail.
@@ -131,9 +131,9 @@ impl<'a> Text<'a> {
     }
 
     /// For each state the valuations with which runs begin there.
-    fn starts(&mut self, n_states: usize, initial: &[(PropSet, State)]) -> Vec<Label> {
-        let mut starts = vec![vec![]; n_states];
-        initial.iter().for_each(|&(valuation, state)| starts[state.index()].push(valuation));
+    fn starts(&mut self, graph: &Graph) -> Vec<Label> {
+        let mut starts = vec![vec![]; graph.n_states()];
+        graph.initial().iter().for_each(|&(valuation, state)| starts[state.index()].push(valuation));
         starts.into_iter().map(|valuations| self.union(valuations)).collect()
     }
 
