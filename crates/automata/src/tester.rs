@@ -85,7 +85,7 @@ impl Tester {
         tau().for_each(|edge| out[edge.from as usize].push(edge.to as usize));
         let found = components(&out, |_, &to| Some(to), &mut Budget::unlimited()).ok()?;
         let is_on_loop = |edge: &&Edge| found.of[edge.from as usize] == found.of[edge.to as usize];
-        tau().find(is_on_loop).map(|edge| Flaw::TauLoop(edge.from))
+        tau().find(is_on_loop).map(|edge| Flaw::TauLoop(edge.to))
     }
 }
 
