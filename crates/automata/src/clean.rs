@@ -27,7 +27,7 @@ pub fn trim(tgba: Tgba, budget: &mut Budget<'_>) -> Result<Tgba, Limit> {
     holding(budget, |budget| trim_states(tgba, budget))
 }
 
-fn trim_states(tgba: Tgba, budget: &mut Budget<'_>) -> Result<Tgba, Limit> {
+fn trim_states(mut tgba: Tgba, budget: &mut Budget<'_>) -> Result<Tgba, Limit> {
     budget.hold(tgba.bytes())?;
     let useful = useful_states(&tgba, budget)?;
     let mut new = vec![None; tgba.n_states()];
@@ -48,24 +48,13 @@ fn trim_states(tgba: Tgba, budget: &mut Budget<'_>) -> Result<Tgba, Limit> {
         let target = new[edge.target.index()].filter(|_| useful.contains(edge.target.index()))?;
         Some(Edge { target, ..*edge })
     };
-    keep(tgba, &order, renumber, budget)
-}
-
-/// The automaton of these states, in this order, the first of them initial, with the edges that
-/// `renumber` leaves.
-fn keep(
-    mut tgba: Tgba,
-    order: &[State],
-    renumber: impl Fn(&Edge) -> Option<Edge>,
-    budget: &mut Budget<'_>,
-) -> Result<Tgba, Limit> {
     let propositions = tgba.propositions().to_vec();
     let mut kept = Tgba::with_labels(tgba.take_labels(), tgba.n_marks());
     kept.declare(propositions);
     kept.add_states(order.len() - 1);
     for (index, &state) in order.iter().enumerate() {
         budget.tick()?;
-        *kept.edges_mut(index) = tgba.edges(state).iter().filter_map(&renumber).collect();
+        *kept.edges_mut(index) = tgba.edges(state).iter().filter_map(renumber).collect();
     }
     kept.compact(budget)
 }

@@ -44,7 +44,7 @@ pub fn accepting_lasso(tgba: &Tgba, budget: &mut Budget<'_>) -> Result<Option<La
     }
     let is_good = |edge: &Edge| good[sccs.component(edge.target)];
     match path(tgba, tgba.initial(), |_, _| true, is_good, budget)? {
-        Some((prefix, entry)) => cycle(tgba, &sccs, entry, prefix, budget),
+        Some((prefix, _, entry)) => cycle(tgba, &sccs, entry, prefix, budget),
         None => Ok(None),
     }
 }
@@ -63,7 +63,7 @@ fn cycle(
     let mut labels = vec![];
     while missing != Marks::NONE {
         let is_goal = |edge: &Edge| edge.marks.intersection(missing) != Marks::NONE;
-        let found = marked_path(tgba, state, inner, is_goal, budget)?;
+        let found = path(tgba, state, inner, is_goal, budget)?;
         let Some((steps, seen, target)) = found else { return Ok(None) };
         labels.extend(steps);
         missing = missing.minus(seen);
@@ -71,7 +71,7 @@ fn cycle(
     }
     if state != entry || labels.is_empty() {
         let back = path(tgba, state, inner, |edge| edge.target == entry, budget)?;
-        labels.extend(back.into_iter().flat_map(|(steps, _)| steps));
+        labels.extend(back.into_iter().flat_map(|(steps, ..)| steps));
     }
     let letters = |labels: Vec<Label>| -> Option<Vec<Valuation>> {
         labels.into_iter().map(|label| tgba.labels().pick(label)).collect()
@@ -79,20 +79,9 @@ fn cycle(
     Ok(letters(prefix).zip(letters(labels)).and_then(|(prefix, cycle)| Lasso::new(prefix, cycle)))
 }
 
-/// A shortest path, not empty, over allowed edges to an edge that is a goal: its labels and its end.
+/// A shortest path, not empty, over allowed edges to an edge that is a goal: its labels, the marks seen on the
+/// way, and its end.
 fn path(
-    tgba: &Tgba,
-    from: State,
-    allowed: impl Fn(State, &Edge) -> bool,
-    is_goal: impl Fn(&Edge) -> bool,
-    budget: &mut Budget<'_>,
-) -> Result<Option<(Vec<Label>, State)>, Limit> {
-    let found = marked_path(tgba, from, allowed, is_goal, budget)?;
-    Ok(found.map(|(labels, _, end)| (labels, end)))
-}
-
-/// The same, with the marks seen on the way.
-fn marked_path(
     tgba: &Tgba,
     from: State,
     allowed: impl Fn(State, &Edge) -> bool,

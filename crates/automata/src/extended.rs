@@ -16,12 +16,14 @@
 //! Valuations are explicit, so there are up to 2^|AP| copies of each state: hence a limit.
 
 use base::{Budget, Limit};
+use fixedbitset::FixedBitSet;
 use ltl::{Lasso, Prop, Valuation};
 use rustc_hash::FxHashMap;
 
+use crate::by_change::PropSet;
 use crate::gave_up::{GaveUp, TooLarge};
 use crate::label::Label;
-use crate::scc::components;
+use crate::scc::{can_reach, components};
 use crate::stutter::exactly;
 use crate::tgba::{Edge, Marks, State, Tgba};
 use crate::work::holding;
@@ -81,12 +83,8 @@ impl Extended {
         if ba.n_states() << propositions.len() > max_states {
             return Err(TooLarge::States.into());
         }
-        let letters: Vec<Valuation> = (0..1u32 << propositions.len())
-            .map(|bits| {
-                let holding = propositions.iter().enumerate().filter(|(index, _)| bits >> index & 1 == 1);
-                holding.map(|(_, &prop)| prop).collect()
-            })
-            .collect();
+        let letters: Vec<Valuation> =
+            (0..1 << propositions.len()).map(|bits| PropSet(bits).valuation(&propositions)).collect();
         let n_letters = letters.len();
         let mut states = Vec::with_capacity(ba.n_states() * n_letters);
         for state in ba.states() {
@@ -118,9 +116,9 @@ impl Extended {
     /// # Errors
     /// The budget is spent.
     pub fn accepts_deadlocks_like_stuttering(&self, budget: &mut Budget<'_>) -> Result<bool, Limit> {
-        let stuttering = self.accepting_by_stuttering(budget)?;
-        let mut states = self.states.iter().zip(&stuttering);
-        Ok(states.all(|(own, &accepts)| own.finite || own.deadlock == accepts))
+        let accepting = self.accepting_by_stuttering(budget)?;
+        let mut states = self.states.iter().enumerate();
+        Ok(states.all(|(state, own)| own.finite || own.deadlock == accepting.contains(state)))
     }
 
     /// Makes a deadlock accepted exactly where repeating the last letter for ever would be.
@@ -128,24 +126,24 @@ impl Extended {
     /// # Errors
     /// The budget is spent.
     pub fn accept_deadlocks_like_stuttering(&mut self, budget: &mut Budget<'_>) -> Result<(), Limit> {
-        let good = self.accepting_by_stuttering(budget)?;
-        for (state, good) in self.states.iter_mut().zip(good) {
-            state.deadlock = good;
+        let accepting = self.accepting_by_stuttering(budget)?;
+        for (index, state) in self.states.iter_mut().enumerate() {
+            state.deadlock = accepting.contains(index);
         }
         Ok(())
     }
 
     /// Per state, whether repeating its letter for ever is accepted there.
-    fn accepting_by_stuttering(&self, budget: &mut Budget<'_>) -> Result<Vec<bool>, Limit> {
+    fn accepting_by_stuttering(&self, budget: &mut Budget<'_>) -> Result<FixedBitSet, Limit> {
         holding(budget, |budget| {
             let stuttering = self.steps(true, budget)?;
             let parts = components(&stuttering, |_, &next| Some(next), budget)?;
-            let mut good = vec![false; self.states.len()];
-            for (state, next) in stuttering.iter().enumerate() {
-                let on_cycle = next.iter().any(|&next| parts.of[next] == parts.of[state]);
-                good[state] = self.states[state].finite || (on_cycle && self.states[state].infinite);
-            }
-            backwards(&stuttering, good, budget)
+            let good = self.states.iter().enumerate().filter(|&(state, own)| {
+                let on_cycle = || stuttering[state].iter().any(|&next| parts.of[next] == parts.of[state]);
+                own.finite || (own.infinite && on_cycle())
+            });
+            let good = good.map(|(state, _)| state).collect();
+            can_reach(&stuttering, |&next| Some(next), good, budget)
         })
     }
 
@@ -179,8 +177,7 @@ impl Extended {
     /// # Errors
     /// The budget is spent.
     pub fn accepts_finite(&self, word: &[Valuation], budget: &mut Budget<'_>) -> Result<bool, Limit> {
-        let mut here: Vec<usize> =
-            (0..self.states.len()).filter(|&state| self.states[state].initial).collect();
+        let mut here: Vec<usize> = self.those(|state| state.initial).ones().collect();
         for (position, letter) in word.iter().enumerate() {
             here.iter().try_for_each(|_| budget.tick())?;
             here.retain(|&state| self.reads(state, letter));
@@ -194,6 +191,10 @@ impl Extended {
             }
         }
         Ok(!word.is_empty() && here.iter().any(|&state| self.states[state].deadlock))
+    }
+
+    fn those(&self, are: impl Fn(&ExtendedState) -> bool) -> FixedBitSet {
+        (0..self.states.len()).filter(|&state| are(&self.states[state])).collect()
     }
 
     fn reads(&self, state: usize, letter: &Valuation) -> bool {
@@ -220,8 +221,8 @@ impl Extended {
         for (state, next) in successors.iter().enumerate() {
             self.states[state].infinite &= next.iter().any(|&next| parts.of[next] == parts.of[state]);
         }
-        let accepting = self.states.iter().map(|state| state.infinite || state.finite || state.deadlock);
-        let useful = backwards(&successors, accepting.collect(), budget)?;
+        let accepting = self.those(|state| state.infinite || state.finite || state.deadlock);
+        let useful = can_reach(&successors, |&next| Some(next), accepting, budget)?;
         self.keep(&useful, budget)
     }
 
@@ -233,27 +234,26 @@ impl Extended {
     pub fn ignore_stuttering(mut self, budget: &mut Budget<'_>) -> Result<Extended, Limit> {
         let (finite, deadlock) = holding(budget, |budget| {
             let stuttering = self.steps(true, budget)?;
-            let finite = self.states.iter().map(|state| state.finite).collect();
-            let deadlock = self.states.iter().map(|state| state.deadlock).collect();
-            Ok((backwards(&stuttering, finite, budget)?, backwards(&stuttering, deadlock, budget)?))
+            let mut lead_to = |goal| can_reach(&stuttering, |&next| Some(next), goal, budget);
+            Ok((lead_to(self.those(|state| state.finite))?, lead_to(self.those(|state| state.deadlock))?))
         })?;
         for (index, state) in self.states.iter_mut().enumerate() {
-            (state.finite, state.deadlock) = (finite[index], deadlock[index]);
+            (state.finite, state.deadlock) = (finite.contains(index), deadlock.contains(index));
         }
         self.reduce(budget)
     }
 
     /// The reachable ones of these states.
-    fn keep(&self, useful: &[bool], budget: &mut Budget<'_>) -> Result<Extended, Limit> {
+    fn keep(&self, useful: &FixedBitSet, budget: &mut Budget<'_>) -> Result<Extended, Limit> {
         let mut numbers: FxHashMap<usize, usize> = FxHashMap::default();
         let mut order: Vec<usize> = vec![];
         let visit = |state: usize, numbers: &mut FxHashMap<usize, usize>, order: &mut Vec<usize>| {
-            if useful[state] && !numbers.contains_key(&state) {
+            if useful.contains(state) && !numbers.contains_key(&state) {
                 numbers.insert(state, order.len());
                 order.push(state);
             }
         };
-        for state in (0..self.states.len()).filter(|&state| self.states[state].initial) {
+        for state in self.those(|state| state.initial).ones() {
             visit(state, &mut numbers, &mut order);
         }
         let mut next = 0;
@@ -293,10 +293,7 @@ impl Extended {
     fn with_clique(&self, budget: &mut Budget<'_>) -> Result<Extended, Limit> {
         let n = self.states.len();
         let n_letters = 1usize << self.propositions.len();
-        let bits = |valuation: &Valuation| -> usize {
-            let holding = self.propositions.iter().enumerate().filter(|(_, prop)| valuation.holds(**prop));
-            holding.map(|(index, _)| 1 << index).sum()
-        };
+        let bits = |valuation: &Valuation| PropSet::of(valuation, &self.propositions).0 as usize;
         let mut result = self.clone();
         for (index, state) in result.states.iter_mut().enumerate() {
             for target in &mut state.successors {
@@ -309,23 +306,15 @@ impl Extended {
             state.initial &= !self.states[index].finite;
         }
         for letter in 0..n_letters {
-            let holding = self.propositions.iter().enumerate().filter(|(index, _)| letter >> index & 1 == 1);
-            let valuation: Valuation = holding.map(|(_, &prop)| prop).collect();
+            let valuation = PropSet(letter as u32).valuation(&self.propositions);
             let starts =
                 |state: &ExtendedState| state.initial && state.finite && state.valuation == valuation;
             let initial = self.states.iter().any(starts);
             budget.tick()?;
             budget.hold((n_letters * size_of::<usize>() + STATE) as u64)?;
             let successors = (n..n + n_letters).collect();
-            let state = ExtendedState {
-                valuation,
-                successors,
-                initial,
-                infinite: true,
-                finite: false,
-                deadlock: true,
-            };
-            result.states.push(state);
+            let accepting = ExtendedState { infinite: true, deadlock: true, ..ExtendedState::default() };
+            result.states.push(ExtendedState { valuation, successors, initial, ..accepting });
         }
         result.states.iter_mut().for_each(|state| state.finite = false);
         result.reduce(budget)
@@ -367,30 +356,4 @@ impl Extended {
         }
         tgba.compact(budget)
     }
-}
-
-/// The nodes from which a good one can be reached.
-fn backwards(
-    successors: &[Vec<usize>],
-    good: Vec<bool>,
-    budget: &mut Budget<'_>,
-) -> Result<Vec<bool>, Limit> {
-    let mut predecessors = vec![vec![]; successors.len()];
-    for (node, next) in successors.iter().enumerate() {
-        budget.tick()?;
-        budget.hold((size_of_val(&next[..]) + STATE) as u64)?;
-        next.iter().for_each(|&next| predecessors[next].push(node));
-    }
-    let mut stack: Vec<usize> = (0..good.len()).filter(|&node| good[node]).collect();
-    let mut found = good;
-    while let Some(node) = stack.pop() {
-        for &before in &predecessors[node] {
-            budget.tick()?;
-            if !found[before] {
-                found[before] = true;
-                stack.push(before);
-            }
-        }
-    }
-    Ok(found)
 }

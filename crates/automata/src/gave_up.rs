@@ -3,7 +3,6 @@
 use base::{Diagnostic, Limit};
 
 use crate::by_change::Explosion;
-use crate::work::Stop;
 
 /// What would be too large.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,15 +74,6 @@ impl From<Explosion> for GaveUp {
 impl From<Limit> for GaveUp {
     fn from(limit: Limit) -> GaveUp {
         GaveUp::Limit(limit)
-    }
-}
-
-impl From<Stop> for GaveUp {
-    fn from(stop: Stop) -> GaveUp {
-        match stop {
-            Stop::Fuel => GaveUp::TooLarge(TooLarge::Work),
-            Stop::Limit(limit) => GaveUp::Limit(limit),
-        }
     }
 }
 

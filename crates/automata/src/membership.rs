@@ -10,11 +10,11 @@ use ltl::Lasso;
 use rustc_hash::FxHashMap;
 
 use crate::scc::components;
-use crate::tgba::{Edge, Marks, State, Tgba};
+use crate::tgba::{Marks, State, Tgba};
 use crate::work::holding;
 
 /// A node is in a list and in a table, and has steps.
-pub(crate) const BYTES_PER_NODE: usize = 4 * size_of::<(State, usize)>() + size_of::<Vec<(Marks, usize)>>();
+const BYTES_PER_NODE: usize = 4 * size_of::<(State, usize)>() + size_of::<Vec<(Marks, usize)>>();
 
 /// Whether the automaton accepts the word.
 ///
@@ -47,59 +47,56 @@ pub(crate) fn accepts_from(
     budget: &mut Budget<'_>,
 ) -> Result<bool, Limit> {
     holding(budget, |budget| {
-        let steps = product_steps(tgba, states, lasso, budget)?;
-        has_cycle(&steps, |_| Marks::NONE, tgba.all_marks(), budget)
+        let edges = |state: State, position: usize| {
+            let letter = &lasso.positions()[position];
+            let taken = tgba.edges(state).iter().filter(|edge| tgba.labels().holds(edge.label, letter));
+            taken.map(|edge| (edge.marks, edge.target)).collect()
+        };
+        let product = Product::new(states.iter().copied(), lasso, edges, budget)?;
+        product.has_cycle(tgba.all_marks(), budget)
     })
 }
 
-/// Whether some cycle has all these marks on its steps and nodes.
-pub(crate) fn has_cycle(
-    steps: &[Vec<(Marks, usize)>],
-    of_node: impl Fn(usize) -> Marks,
-    all: Marks,
-    budget: &mut Budget<'_>,
-) -> Result<bool, Limit> {
-    let found = components(steps, |_, step| Some(step.1), budget)?;
-    let mut seen: Vec<Option<Marks>> = vec![None; found.n];
-    for (node, steps) in steps.iter().enumerate() {
-        budget.tick()?;
-        for &(marks, _) in steps.iter().filter(|step| found.of[step.1] == found.of[node]) {
-            let seen = &mut seen[found.of[node]];
-            *seen = Some(seen.unwrap_or_default().union(marks).union(of_node(node)));
-        }
-    }
-    Ok(seen.contains(&Some(all)))
+/// The reachable pairs of states and positions of a word, with the steps between them.
+pub(crate) struct Product {
+    pub(crate) nodes: Vec<(State, usize)>,
+    /// For each node the marks and targets.
+    steps: Vec<Vec<(Marks, usize)>>,
 }
 
-/// The reachable steps of automaton and word together: for each node the marks and targets.
-fn product_steps(
-    tgba: &Tgba,
-    states: &[State],
-    lasso: &Lasso,
-    budget: &mut Budget<'_>,
-) -> Result<Vec<Vec<(Marks, usize)>>, Limit> {
-    let mut numbers: FxHashMap<(State, usize), usize> = FxHashMap::default();
-    let mut nodes: Vec<(State, usize)> = vec![];
-    let mut steps = vec![];
-    for &state in states {
-        numbers.insert((state, 0), nodes.len());
-        nodes.push((state, 0));
+impl Product {
+    /// What can be reached from these states; `moves` says where a state leads at a position, and with which
+    /// marks.
+    pub(crate) fn new(
+        states: impl Iterator<Item = State>,
+        lasso: &Lasso,
+        moves: impl Fn(State, usize) -> Vec<(Marks, State)>,
+        budget: &mut Budget<'_>,
+    ) -> Result<Product, Limit> {
+        let mut nodes: Vec<(State, usize)> = states.map(|state| (state, 0)).collect();
+        let mut numbers: FxHashMap<(State, usize), usize> = nodes.iter().copied().zip(0..).collect();
+        let mut steps = vec![];
+        while let Some(&(state, position)) = nodes.get(steps.len()) {
+            budget.tick()?;
+            let next = lasso.next(position);
+            let step = |(marks, target): (Marks, State)| {
+                let number = *numbers.entry((target, next)).or_insert_with(|| {
+                    nodes.push((target, next));
+                    nodes.len() - 1
+                });
+                (marks, number)
+            };
+            let taken: Vec<(Marks, usize)> = moves(state, position).into_iter().map(step).collect();
+            budget.hold((BYTES_PER_NODE + size_of_val(&taken[..])) as u64)?;
+            steps.push(taken);
+        }
+        Ok(Product { nodes, steps })
     }
-    while let Some(&(state, position)) = nodes.get(steps.len()) {
-        budget.tick()?;
-        let letter = &lasso.positions()[position];
-        let taken = tgba.edges(state).iter().filter(|edge| tgba.labels().holds(edge.label, letter));
-        let next = lasso.next(position);
-        let step = |edge: &Edge| {
-            let number = *numbers.entry((edge.target, next)).or_insert_with(|| {
-                nodes.push((edge.target, next));
-                nodes.len() - 1
-            });
-            (edge.marks, number)
-        };
-        let taken: Vec<(Marks, usize)> = taken.map(step).collect();
-        budget.hold((BYTES_PER_NODE + size_of_val(&taken[..])) as u64)?;
-        steps.push(taken);
+
+    /// Whether some cycle has all these marks.
+    pub(crate) fn has_cycle(&self, all: Marks, budget: &mut Budget<'_>) -> Result<bool, Limit> {
+        let found = components(&self.steps, |_, step| Some(step.1), budget)?;
+        let seen = found.marks(&self.steps, |_, &(marks, target)| Some((target, marks)), budget)?;
+        Ok(seen.contains(&Some(all)))
     }
-    Ok(steps)
 }

@@ -102,11 +102,9 @@ pub fn read(
 ) -> Result<Tgba, Unread> {
     holding(budget, |budget| {
         let labels = Labels::with_limit(1_000_000);
-        let mut reader = Reader { formulas, text, source, at: 0, labels, budget, spent: None };
-        match (reader.claim(), reader.spent) {
-            (_, Some(limit)) => Err(limit.into()),
-            (statements, None) => build(&statements?, reader.labels, budget),
-        }
+        let mut reader = Reader { formulas, text, source, at: 0, labels, budget };
+        let statements = reader.claim()?;
+        build(&statements, reader.labels, budget)
     })
 }
 
@@ -128,8 +126,6 @@ struct Statement {
 struct Reader<'r, 'w> {
     formulas: &'r mut Formulas,
     budget: &'r mut Budget<'w>,
-    /// The limit that the budget said was reached; then what is returned as a mistake is none.
-    spent: Option<Limit>,
     text: &'r str,
     source: SourceId,
     at: usize,
@@ -141,19 +137,19 @@ impl<'r> Reader<'r, '_> {
         &self.text[self.at..]
     }
 
-    fn fail<T>(&self, start: usize, message: impl Into<String>) -> Result<T, Diagnostic> {
+    fn fail<T>(&self, start: usize, message: impl Into<String>) -> Result<T, Unread> {
         let next = self.text[start..].chars().next().map_or(0, char::len_utf8);
         let span = Span::new(self.source, start, start + next);
-        Err(Diagnostic::error("never-claim", message).at(span, ""))
+        Err(Diagnostic::error("never-claim", message).at(span, "").into())
     }
 
-    fn expected<T>(&self, what: &str) -> Result<T, Diagnostic> {
+    fn expected<T>(&self, what: &str) -> Result<T, Unread> {
         let found: String = self.rest().chars().take(12).take_while(|c| !c.is_whitespace()).collect();
         let found = if found.is_empty() { "the end of the text".into() } else { format!("`{found}`") };
         self.fail(self.at, format!("expected {what}, found {found}"))
     }
 
-    fn skip_blanks(&mut self) -> Result<(), Diagnostic> {
+    fn skip_blanks(&mut self) -> Result<(), Unread> {
         loop {
             self.at += self.rest().len() - self.rest().trim_start().len();
             let (end, len) = match self.rest() {
@@ -168,7 +164,7 @@ impl<'r> Reader<'r, '_> {
         }
     }
 
-    fn eat(&mut self, sign: &str) -> Result<bool, Diagnostic> {
+    fn eat(&mut self, sign: &str) -> Result<bool, Unread> {
         self.skip_blanks()?;
         let found = self.rest().starts_with(sign);
         if found {
@@ -177,18 +173,18 @@ impl<'r> Reader<'r, '_> {
         Ok(found)
     }
 
-    fn expect(&mut self, sign: &str) -> Result<(), Diagnostic> {
+    fn expect(&mut self, sign: &str) -> Result<(), Unread> {
         if self.eat(sign)? { Ok(()) } else { self.expected(&format!("`{sign}`")) }
     }
 
     /// The next word without taking it; may be empty.
-    fn peek_word(&mut self) -> Result<&'r str, Diagnostic> {
+    fn peek_word(&mut self) -> Result<&'r str, Unread> {
         self.skip_blanks()?;
         let end = self.rest().find(|c: char| !c.is_ascii_alphanumeric() && c != '_');
         Ok(&self.rest()[..end.unwrap_or(self.rest().len())])
     }
 
-    fn eat_word(&mut self, word: &str) -> Result<bool, Diagnostic> {
+    fn eat_word(&mut self, word: &str) -> Result<bool, Unread> {
         let found = self.peek_word()? == word;
         if found {
             self.at += word.len();
@@ -196,7 +192,7 @@ impl<'r> Reader<'r, '_> {
         Ok(found)
     }
 
-    fn name(&mut self) -> Result<(String, Span), Diagnostic> {
+    fn name(&mut self) -> Result<(String, Span), Unread> {
         let name = self.peek_word()?;
         if name.is_empty() {
             return self.expected("the name of a state");
@@ -209,7 +205,7 @@ impl<'r> Reader<'r, '_> {
 
 /// Statements.
 impl Reader<'_, '_> {
-    fn claim(&mut self) -> Result<Vec<Statement>, Diagnostic> {
+    fn claim(&mut self) -> Result<Vec<Statement>, Unread> {
         if !self.eat_word("never")? {
             return self.expected("`never`");
         }
@@ -227,7 +223,7 @@ impl Reader<'_, '_> {
         if self.rest().is_empty() { Ok(statements) } else { self.expected("nothing after the claim") }
     }
 
-    fn statement(&mut self) -> Result<Statement, Diagnostic> {
+    fn statement(&mut self) -> Result<Statement, Unread> {
         let mut names = vec![];
         loop {
             let before = self.at;
@@ -262,7 +258,7 @@ impl Reader<'_, '_> {
         Ok(Statement { names, options })
     }
 
-    fn options(&mut self, open: &str, close: &str, repeats: bool) -> Result<Vec<(Label, Goal)>, Diagnostic> {
+    fn options(&mut self, open: &str, close: &str, repeats: bool) -> Result<Vec<(Label, Goal)>, Unread> {
         self.eat_word(open)?;
         let mut options = vec![];
         while !self.eat_word(close)? {
@@ -279,7 +275,7 @@ impl Reader<'_, '_> {
     }
 
     /// `atomic { (guard) -> assert(!(guard)) }`: whatever follows is accepted.
-    fn violation(&mut self) -> Result<(Label, Goal), Diagnostic> {
+    fn violation(&mut self) -> Result<(Label, Goal), Unread> {
         self.expect("{")?;
         let guard = self.guard()?;
         match self.rest().find('}') {
@@ -289,7 +285,7 @@ impl Reader<'_, '_> {
         Ok((guard, Goal::Everything))
     }
 
-    fn goal(&mut self, repeats: bool) -> Result<Goal, Diagnostic> {
+    fn goal(&mut self, repeats: bool) -> Result<Goal, Unread> {
         if !self.eat("->")? && !self.eat(";")? {
             return Ok(if repeats { Goal::Itself } else { Goal::Next });
         }
@@ -308,7 +304,7 @@ impl Reader<'_, '_> {
     }
 
     /// A guard: everything up to `->`, `;`, `::` or the end of the options, outside parentheses.
-    fn guard(&mut self) -> Result<Label, Diagnostic> {
+    fn guard(&mut self) -> Result<Label, Unread> {
         self.skip_blanks()?;
         let (start, end) = (self.at, self.at + guard_length(self.rest()));
         self.at = end;
@@ -319,13 +315,7 @@ impl Reader<'_, '_> {
         if self.formulas.subformulas(parsed.formula).len() > MAX_VARIABLES {
             return self.fail(start, "this guard is too large");
         }
-        let label = match propositional(self.formulas, &mut self.labels, parsed.formula, self.budget) {
-            Ok(label) => label,
-            Err(limit) => {
-                self.spent = Some(limit);
-                return self.fail(start, limit.to_string());
-            }
-        };
+        let label = propositional(self.formulas, &mut self.labels, parsed.formula, self.budget)?;
         if self.labels.is_exhausted() { self.fail(start, "the guards are too large") } else { Ok(label) }
     }
 }

@@ -1,6 +1,7 @@
 //! Strongly connected components of graphs and automata [tarjan.72.sicomp], without recursion.
 
 use base::{Budget, Limit};
+use fixedbitset::FixedBitSet;
 
 use crate::tgba::{Edge, Marks, State, Tgba};
 use crate::work::holding;
@@ -122,34 +123,72 @@ impl<F: Fn(usize, usize) -> Option<Option<usize>>> Search<F> {
     }
 }
 
+impl Components {
+    /// For each component all marks of the steps inside it; nothing where there is no step. `step` says where
+    /// a step leads and which marks it has, or that it does not count.
+    pub(crate) fn marks<E>(
+        &self,
+        steps: &[Vec<E>],
+        step: impl Fn(usize, &E) -> Option<(usize, Marks)>,
+        budget: &mut Budget<'_>,
+    ) -> Result<Vec<Option<Marks>>, Limit> {
+        let mut found: Vec<Option<Marks>> = vec![None; self.n];
+        for (node, steps) in steps.iter().enumerate() {
+            budget.tick()?;
+            let found = &mut found[self.of[node]];
+            let steps = steps.iter().filter_map(|own| step(node, own));
+            for (_, marks) in steps.filter(|&(target, _)| self.of[target] == self.of[node]) {
+                *found = Some(found.unwrap_or_default().union(marks));
+            }
+        }
+        Ok(found)
+    }
+}
+
+/// The nodes from which steps lead to one of these nodes, and these themselves. `target` says where a step
+/// leads, or that it does not count.
+pub(crate) fn can_reach<E>(
+    steps: &[Vec<E>],
+    target: impl Fn(&E) -> Option<usize>,
+    goal: FixedBitSet,
+    budget: &mut Budget<'_>,
+) -> Result<FixedBitSet, Limit> {
+    holding(budget, |budget| {
+        let mut sources = vec![vec![]; steps.len()];
+        for (source, steps) in steps.iter().enumerate() {
+            budget.tick()?;
+            budget.hold((size_of_val(&steps[..]) + size_of::<Vec<usize>>()) as u64)?;
+            steps.iter().filter_map(&target).for_each(|target| sources[target].push(source));
+        }
+        let mut stack: Vec<usize> = goal.ones().collect();
+        let mut reached = goal;
+        reached.grow(steps.len());
+        while let Some(node) = stack.pop() {
+            for &source in &sources[node] {
+                budget.tick()?;
+                if !reached.put(source) {
+                    stack.push(source);
+                }
+            }
+        }
+        Ok(reached)
+    })
+}
+
 /// The components of an automaton, with what they mean for acceptance.
 #[derive(Clone, Debug)]
 pub(crate) struct Sccs {
     components: Components,
-    info: Vec<Info>,
-}
-
-#[derive(Clone, Copy, Debug, Default)]
-struct Info {
-    marks: Marks,
-    has_edge: bool,
+    /// For each component the marks of its edges; nothing where it has none.
+    marks: Vec<Option<Marks>>,
 }
 
 impl Sccs {
     pub(crate) fn of(tgba: &Tgba, budget: &mut Budget<'_>) -> Result<Sccs, Limit> {
         let components = components(tgba.all_edges(), |_, edge| Some(edge.target.index()), budget)?;
-        let mut info = vec![Info::default(); components.n];
-        for state in tgba.states() {
-            let component = components.of[state.index()];
-            for edge in tgba.edges(state) {
-                budget.tick()?;
-                if components.of[edge.target.index()] == component {
-                    info[component].marks = info[component].marks.union(edge.marks);
-                    info[component].has_edge = true;
-                }
-            }
-        }
-        Ok(Sccs { components, info })
+        let step = |_, edge: &Edge| Some((edge.target.index(), edge.marks));
+        let marks = components.marks(tgba.all_edges(), step, budget)?;
+        Ok(Sccs { components, marks })
     }
 
     /// The states of each component.
@@ -178,13 +217,12 @@ impl Sccs {
 
     /// Whether the component has no cycle.
     pub(crate) fn is_trivial(&self, component: usize) -> bool {
-        !self.info[component].has_edge
+        self.marks[component].is_none()
     }
 
     /// Whether a run that stays in the component and takes all its edges is accepting.
     pub(crate) fn is_accepting(&self, component: usize, tgba: &Tgba) -> bool {
-        let info = self.info[component];
-        info.has_edge && info.marks == tgba.all_marks()
+        self.marks[component] == Some(tgba.all_marks())
     }
 }
 

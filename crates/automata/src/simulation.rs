@@ -29,9 +29,10 @@ use fixedbitset::FixedBitSet;
 use rustc_hash::FxHashMap;
 
 use crate::clean::trim;
+use crate::gave_up::GaveUp;
 use crate::label::{Label, Labels};
 use crate::tgba::{Edge, Marks, State, Tgba};
-use crate::work::{Stop, Work, optional};
+use crate::work::Work;
 
 /// Which way to look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,7 +63,7 @@ pub fn reduce(
     budget: &mut Budget<'_>,
 ) -> Result<Tgba, Limit> {
     let mut work = Work::new(budget, u64::MAX);
-    Ok(optional(reduce_with_fuel(&tgba, direction, relation, &mut work))?.unwrap_or(tgba))
+    Ok(GaveUp::optional(reduce_with_fuel(&tgba, direction, relation, &mut work))?.unwrap_or(tgba))
 }
 
 /// The same, unless the fuel is used up.
@@ -71,7 +72,7 @@ pub(crate) fn reduce_with_fuel(
     direction: Direction,
     relation: Relation,
     work: &mut Work<'_, '_>,
-) -> Result<Tgba, Stop> {
+) -> Result<Tgba, GaveUp> {
     work.holding(|work| {
         let mut refinement = Refinement::new(tgba, direction, relation, work.budget)?;
         while refinement.refine(work)? {}
@@ -155,7 +156,7 @@ impl Refinement {
         for edges in &edges {
             is_deterministic.push(labels.with(budget).are_disjoint(edges.iter().map(|edge| edge.0))?);
         }
-        let (class, better, signatures) = (vec![0; n], vec![all(1)], vec![]);
+        let (class, better, signatures) = (vec![0; n], vec![FixedBitSet::from_iter([0])], vec![]);
         Ok(Refinement {
             labels,
             direction,
@@ -170,7 +171,7 @@ impl Refinement {
     }
 
     /// One round; whether it changed anything.
-    fn refine(&mut self, work: &mut Work<'_, '_>) -> Result<bool, Stop> {
+    fn refine(&mut self, work: &mut Work<'_, '_>) -> Result<bool, GaveUp> {
         let mut numbers: FxHashMap<Signature, usize> = FxHashMap::default();
         let mut old_class = vec![];
         let mut class = Vec::with_capacity(self.class.len());
@@ -235,7 +236,7 @@ impl Refinement {
     }
 
     /// For each class those at least as good; only pairs that were ordered before can be.
-    fn order(&mut self, old_class: &[usize], work: &mut Work<'_, '_>) -> Result<Vec<FixedBitSet>, Stop> {
+    fn order(&mut self, old_class: &[usize], work: &mut Work<'_, '_>) -> Result<Vec<FixedBitSet>, GaveUp> {
         let n = self.signatures.len();
         work.budget.hold((n * n / 8) as u64)?;
         let mut order = vec![FixedBitSet::with_capacity(n); n];
@@ -267,7 +268,7 @@ impl Refinement {
         b: &Signature,
         offers: &mut FxHashMap<(usize, Marks), Label>,
         work: &mut Work<'_, '_>,
-    ) -> Result<bool, Stop> {
+    ) -> Result<bool, GaveUp> {
         if !a.nature.is_covered_by(b.nature) {
             return Ok(false);
         }
@@ -321,13 +322,6 @@ impl Refinement {
         quotient.set_initial(State::new(self.class[tgba.initial().index()]));
         quotient
     }
-}
-
-/// The set of all numbers below `n`.
-fn all(n: usize) -> FixedBitSet {
-    let mut set = FixedBitSet::with_capacity(n);
-    set.insert_range(..);
-    set
 }
 
 /// Where marks belong to states, a state is only as good as one with the same marks or more.

@@ -16,10 +16,13 @@
 use std::collections::BTreeSet;
 
 use base::{Budget, Limit};
+use fixedbitset::FixedBitSet;
 use rustc_hash::FxHashMap;
 
 use crate::gave_up::{GaveUp, TooLarge};
+use crate::scc::{can_reach, components};
 use crate::tester::{Edge, State, Tester};
+use crate::tgba::Marks;
 use crate::work::holding;
 
 /// A process that shows what is legal.
@@ -60,7 +63,7 @@ impl Spec {
         let moves = Moves::new(self);
         let mut construction = Construction {
             spec: self,
-            diverging: moves.diverging(),
+            diverging: moves.diverging(budget)?,
             moves,
             numbers: FxHashMap::default(),
             sets: Vec::new(),
@@ -115,26 +118,13 @@ impl Moves {
         Ok(set)
     }
 
-    /// Per state, whether τ can go on for ever from it.
-    fn diverging(&self) -> Vec<bool> {
-        // Repeatedly drop states whose τ-successors were all dropped; the others never come to rest.
-        let mut n_left: Vec<usize> =
-            (0..self.from.len() as u32).map(|state| self.tau_successors(state).count()).collect();
-        let mut before = vec![Vec::new(); self.from.len()];
-        for state in 0..self.from.len() as u32 {
-            self.tau_successors(state).for_each(|to| before[to as usize].push(state));
-        }
-        let mut work: Vec<u32> =
-            (0..self.from.len() as u32).filter(|&state| n_left[state as usize] == 0).collect();
-        while let Some(state) = work.pop() {
-            for &previous in &before[state as usize] {
-                n_left[previous as usize] -= 1;
-                if n_left[previous as usize] == 0 {
-                    work.push(previous);
-                }
-            }
-        }
-        n_left.into_iter().map(|n| n > 0).collect()
+    /// The states from which τ can go on for ever.
+    fn diverging(&self, budget: &mut Budget<'_>) -> Result<FixedBitSet, Limit> {
+        let tau = |edge: &Edge| edge.letter.is_none().then_some(edge.to as usize);
+        let found = components(&self.from, |_, edge| tau(edge), budget)?;
+        let loops = found.marks(&self.from, |_, edge| Some((tau(edge)?, Marks::NONE)), budget)?;
+        let on_loops = (0..self.from.len()).filter(|&state| loops[found.of[state]].is_some());
+        can_reach(&self.from, tau, on_loops.collect(), budget)
     }
 
     fn is_stable(&self, state: u32) -> bool {
@@ -145,7 +135,7 @@ impl Moves {
 struct Construction<'a> {
     spec: &'a Spec,
     moves: Moves,
-    diverging: Vec<bool>,
+    diverging: FixedBitSet,
     /// Tester states of sets.
     numbers: FxHashMap<Set, u32>,
     sets: Vec<(u32, Set)>,
@@ -180,7 +170,7 @@ impl Construction<'_> {
             return Ok(number);
         }
         self.grow(set.len() + self.spec.letters.len(), budget)?;
-        let livelock = set.iter().all(|&state| !self.diverging[state as usize]);
+        let livelock = set.iter().all(|&state| !self.diverging.contains(state as usize));
         let state = State { name: self.name(&set), livelock, ..State::default() };
         let number = self.add_state(state, budget)?;
         self.numbers.insert(set.clone(), number);

@@ -199,7 +199,7 @@ pub fn stretch(tgba: &Tgba, max_states: usize, budget: &mut Budget<'_>) -> Resul
 fn add_longer(tgba: &Tgba, max_states: usize, budget: &mut Budget<'_>) -> Result<Tgba, GaveUp> {
     budget.hold(tgba.bytes())?;
     let mut stretched = with_a_mark(tgba);
-    let letters = letters(stretched.labels_mut(), tgba.propositions());
+    let letters = letters(stretched.labels_mut(), tgba.propositions(), Label::TRUE, usize::MAX, budget)?;
     let mut waiting: FxHashMap<(State, Label), State> = FxHashMap::default();
     for source in tgba.states() {
         for edge in stretched.edges(source).to_vec() {
@@ -266,13 +266,30 @@ pub(crate) fn with_a_mark(tgba: &Tgba) -> Tgba {
     marked
 }
 
-/// One label for each valuation of the propositions.
-fn letters(labels: &mut Labels, propositions: &[Prop]) -> Vec<Label> {
-    propositions.iter().fold(vec![Label::TRUE], |letters, &prop| {
+/// The letters of a set, one label each; at most `max`.
+pub(crate) fn letters(
+    labels: &mut Labels,
+    propositions: &[Prop],
+    set: Label,
+    max: usize,
+    budget: &mut Budget<'_>,
+) -> Result<Vec<Label>, GaveUp> {
+    let mut found = vec![set];
+    for &prop in propositions {
         let holds = labels.prop(prop);
         let fails = labels.not(holds);
-        letters.iter().flat_map(|&letter| [labels.and(letter, fails), labels.and(letter, holds)]).collect()
-    })
+        for set in std::mem::take(&mut found) {
+            for literal in [fails, holds] {
+                found.push(labels.with(budget).and(set, literal)?);
+            }
+        }
+        found.retain(|&set| set != Label::FALSE);
+        if found.len() > max {
+            return Err(TooLarge::States.into());
+        }
+    }
+    found.retain(|&set| set != Label::FALSE);
+    Ok(found)
 }
 
 /// The automaton of all words that arise from this one by repeating letters.

@@ -8,6 +8,10 @@
 //! - *livelock*: the system running for ever without visible actions is an illegal divergence;
 //! - *infinite*: leaving such states infinitely often is an illegal infinite trace.
 
+use base::Budget;
+
+use crate::scc::components;
+
 /// A transition of a tester.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Edge {
@@ -73,38 +77,15 @@ impl Tester {
         if let Some(number) = self.edges.iter().position(dangles) {
             return Some(Flaw::Dangling(Some(number)));
         }
-        let tau: Vec<Edge> = self.edges.iter().copied().filter(|edge| edge.letter.is_none()).collect();
-        if let Some(edge) = tau.iter().find(|edge| self.states[edge.from as usize].deadlock) {
+        let tau = || self.edges.iter().filter(|edge| edge.letter.is_none());
+        if let Some(edge) = tau().find(|edge| self.states[edge.from as usize].deadlock) {
             return Some(Flaw::TauFromDeadlock(edge.from));
         }
-        // Repeatedly drop states that no remaining τ-transition enters; what is left with a
-        // τ-transition both in and out lies on, or behind, a loop.
-        let mut entered = vec![0u32; self.states.len()];
-        let mut out: Vec<Vec<u32>> = vec![Vec::new(); self.states.len()];
-        for edge in &tau {
-            entered[edge.to as usize] += 1;
-            out[edge.from as usize].push(edge.to);
-        }
-        let mut free: Vec<u32> =
-            (0..self.states.len() as u32).filter(|&s| entered[s as usize] == 0).collect();
-        while let Some(state) = free.pop() {
-            for &to in &out[state as usize] {
-                entered[to as usize] -= 1;
-                if entered[to as usize] == 0 {
-                    free.push(to);
-                }
-            }
-        }
-        // From any state left, going backward never ends: walk back until a state repeats.
-        let mut back: Vec<u32> = (0..self.states.len() as u32).collect();
-        for edge in tau.iter().rev().filter(|edge| entered[edge.from as usize] > 0) {
-            back[edge.to as usize] = edge.from;
-        }
-        let mut state = (0..self.states.len() as u32).find(|&s| entered[s as usize] > 0)?;
-        for _ in 0..self.states.len() {
-            state = back[state as usize];
-        }
-        Some(Flaw::TauLoop(state))
+        let mut out = vec![vec![]; self.states.len()];
+        tau().for_each(|edge| out[edge.from as usize].push(edge.to as usize));
+        let found = components(&out, |_, &to| Some(to), &mut Budget::unlimited()).ok()?;
+        let is_on_loop = |edge: &&Edge| found.of[edge.from as usize] == found.of[edge.to as usize];
+        tau().find(is_on_loop).map(|edge| Flaw::TauLoop(edge.to))
     }
 }
 

@@ -51,7 +51,7 @@ use crate::gave_up::{GaveUp, TooLarge};
 use crate::label::{Label, Labels};
 use crate::scc::{Sccs, components};
 use crate::simulation::{Direction, Relation, reduce};
-use crate::stutter::{self_loops, with_a_mark};
+use crate::stutter::{letters, self_loops, with_a_mark};
 use crate::tgba::{Edge, Marks, State, Tgba};
 use crate::work::holding;
 
@@ -148,16 +148,10 @@ fn on_cycles(
     let place = |state: State| states.binary_search(&state).unwrap_or(0);
     let mut successors = vec![vec![]; states.len()];
     for (source, edge) in edges {
-        successors[place(*source)].push(place(edge.target));
+        successors[place(*source)].push((place(edge.target), edge.marks));
     }
-    let found = components(&successors, |_, &next| Some(next), budget)?;
-    let mut marks: Vec<Option<Marks>> = vec![None; found.n];
-    for (source, edge) in edges {
-        let component = found.of[place(*source)];
-        if component == found.of[place(edge.target)] {
-            marks[component] = Some(marks[component].unwrap_or_default().union(edge.marks));
-        }
-    }
+    let found = components(&successors, |_, step| Some(step.0), budget)?;
+    let marks = found.marks(&successors, |_, &step| Some(step), budget)?;
     let marks_of = |(place, &state): (usize, &State)| Some((state, marks[found.of[place]]?));
     Ok(states.iter().enumerate().filter_map(marks_of).collect())
 }
@@ -327,30 +321,4 @@ impl Copies {
         self.numbers.insert(copy, number);
         Ok(number)
     }
-}
-
-/// The letters of a set, one label each; at most `max`.
-fn letters(
-    labels: &mut Labels,
-    propositions: &[Prop],
-    set: Label,
-    max: usize,
-    budget: &mut Budget<'_>,
-) -> Result<Vec<Label>, GaveUp> {
-    let mut found = vec![set];
-    for &prop in propositions {
-        let holds = labels.prop(prop);
-        let fails = labels.not(holds);
-        for set in std::mem::take(&mut found) {
-            for literal in [fails, holds] {
-                found.push(labels.with(budget).and(set, literal)?);
-            }
-        }
-        found.retain(|&set| set != Label::FALSE);
-        if found.len() > max {
-            return Err(TooLarge::States.into());
-        }
-    }
-    found.retain(|&set| set != Label::FALSE);
-    Ok(found)
 }

@@ -26,7 +26,7 @@ use crate::membership::accepts_from;
 use crate::product::product;
 use crate::scc::{Components, components};
 use crate::tgba::{Edge, Marks, State, Tgba};
-use crate::work::{Stop, Work, optional};
+use crate::work::Work;
 
 /// A complete, deterministic, weak automaton.
 #[derive(Clone, Debug)]
@@ -45,7 +45,7 @@ impl Weak {
         tgba: &Tgba,
         max_states: usize,
         work: &mut Work<'_, '_>,
-    ) -> Result<Option<Weak>, Stop> {
+    ) -> Result<Option<Weak>, GaveUp> {
         let Some((edges, subsets, labels)) = determinize(tgba, max_states, work)? else { return Ok(None) };
         let parts = components(&edges, |_, edge| Some(edge.1), work.budget)?;
         let accepting = classify(tgba, &edges, &subsets, &labels, &parts, work)?;
@@ -64,7 +64,7 @@ impl Weak {
     ) -> Result<bool, Limit> {
         let outside = self.to_tgba(!color, work.budget)?;
         let steps = (outside.n_edges() as u64).saturating_mul(other.n_edges() as u64) / 4;
-        if optional(work.spend(steps))?.is_none() {
+        if GaveUp::optional(work.spend(steps))?.is_none() {
             return Ok(false);
         }
         match GaveUp::optional(product(&outside, other, max_states, work.budget))? {
@@ -95,7 +95,7 @@ impl Weak {
     }
 
     /// Merges states that accept the same words [moore.56.automata].
-    fn minimize(mut self, work: &mut Work<'_, '_>) -> Result<Weak, Stop> {
+    fn minimize(mut self, work: &mut Work<'_, '_>) -> Result<Weak, GaveUp> {
         let n = self.edges.len();
         let mut class: Vec<usize> = self.accepting.iter().map(|&accepting| usize::from(accepting)).collect();
         let mut n_classes = 0;
@@ -161,7 +161,7 @@ const MAX_NEW_NODES: usize = 400_000;
 type Subsets = (Vec<Vec<(Label, usize)>>, Vec<Vec<State>>, Labels);
 
 /// The subset construction: edges, subsets, and the pool of the labels; nothing if it is too large.
-fn determinize(tgba: &Tgba, max_states: usize, work: &mut Work<'_, '_>) -> Result<Option<Subsets>, Stop> {
+fn determinize(tgba: &Tgba, max_states: usize, work: &mut Work<'_, '_>) -> Result<Option<Subsets>, GaveUp> {
     let mut labels = tgba.labels().clone();
     labels.limit_growth(MAX_NEW_NODES);
     let mut subsets = vec![vec![tgba.initial()]];
@@ -200,7 +200,7 @@ fn classify(
     labels: &Labels,
     parts: &Components,
     work: &mut Work<'_, '_>,
-) -> Result<Vec<bool>, Stop> {
+) -> Result<Vec<bool>, GaveUp> {
     let mut first = vec![usize::MAX; parts.n];
     let mut members: Vec<Vec<usize>> = vec![vec![]; parts.n];
     for (state, &part) in parts.of.iter().enumerate() {

@@ -11,22 +11,9 @@
 //!
 //! Constructions without optional parts need no fuel, and take the budget itself.
 
-use base::{Budget, Limit};
+use base::Budget;
 
-/// Why something was not finished.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Stop {
-    /// The fuel is used up.
-    Fuel,
-    /// The budget is spent.
-    Limit(Limit),
-}
-
-impl From<Limit> for Stop {
-    fn from(limit: Limit) -> Stop {
-        Stop::Limit(limit)
-    }
-}
+use crate::gave_up::{GaveUp, TooLarge};
 
 /// Runs a construction and gives back what it held: what it leaves is for the caller to hold.
 pub(crate) fn holding<'w, T>(budget: &mut Budget<'w>, run: impl FnOnce(&mut Budget<'w>) -> T) -> T {
@@ -76,7 +63,7 @@ impl<'a, 'w> Work<'a, 'w> {
     }
 
     /// Counts so many steps, done or to be done.
-    pub(crate) fn spend(&mut self, steps: u64) -> Result<(), Stop> {
+    pub(crate) fn spend(&mut self, steps: u64) -> Result<(), GaveUp> {
         self.untold += steps.min(MAX_TOLD);
         while self.untold >= STEPS_PER_TICK {
             self.untold -= STEPS_PER_TICK;
@@ -89,7 +76,7 @@ impl<'a, 'w> Work<'a, 'w> {
             }
             None => {
                 self.fuel = 0;
-                Err(Stop::Fuel)
+                Err(TooLarge::Work.into())
             }
         }
     }
@@ -97,12 +84,3 @@ impl<'a, 'w> Work<'a, 'w> {
 
 /// Steps beyond these are not worth more ticks.
 const MAX_TOLD: u64 = 1024 * STEPS_PER_TICK;
-
-/// What came of something optional: nothing if the fuel was used up.
-pub(crate) fn optional<T>(result: Result<T, Stop>) -> Result<Option<T>, Limit> {
-    match result {
-        Ok(value) => Ok(Some(value)),
-        Err(Stop::Fuel) => Ok(None),
-        Err(Stop::Limit(limit)) => Err(limit),
-    }
-}

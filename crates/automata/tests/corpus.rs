@@ -12,6 +12,7 @@ use ltl::Formulas;
 
 #[test]
 fn automata_are_right_and_no_larger_than_spots() {
+    let budget = &mut Budget::unlimited();
     let Some(rows) = corpus::read() else { return };
     let mut totals = [[0; 2]; 2];
     let is_used = |row: &&Row| match row["source"].as_str() {
@@ -24,10 +25,8 @@ fn automata_are_right_and_no_larger_than_spots() {
         let mut formulas = Formulas::new();
         let positive = formula(&mut formulas, &row["formula"]);
         let negation = formulas.not(positive);
-        let tgba = translate(&mut formulas, negation, Effort::High, &mut Budget::unlimited()).unwrap();
-        let ba =
-            translate_ba(&mut formulas, negation, Effort::High, Placement::States, &mut Budget::unlimited())
-                .unwrap();
+        let tgba = translate(&mut formulas, negation, Effort::High, budget).unwrap();
+        let ba = translate_ba(&mut formulas, negation, Effort::High, Placement::States, budget).unwrap();
         let words = words(&formulas.propositions(positive), 10, 4);
         for (which, (ours, spot)) in [(&tgba, spot_tgba), (&ba, spot_ba)].into_iter().enumerate() {
             assert_eq!(disagreement(&formulas, negation, ours, &words), None, "{}", row["formula"]);

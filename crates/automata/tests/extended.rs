@@ -5,27 +5,20 @@ mod common;
 use automata::extended::{Extended, ExtendedState};
 use automata::{Effort, Placement, translate_ba};
 use base::Budget;
-use common::{config, shown, tape, words};
+use common::{config, repeated, shown, tape, words};
 use generators::random;
 use ltl::{Formulas, Lasso, Valuation, satisfies};
 use proptest::prelude::*;
-
-/// The finite word, with its last letter repeated for ever.
-fn repeated(word: &[Valuation]) -> Lasso {
-    Lasso::new(word.to_vec(), vec![word.last().unwrap().clone()]).unwrap()
-}
 
 proptest! {
     #![proptest_config(config(400))]
 
     #[test]
     fn extended_automata_accept_what_satisfies_the_formula(tape in tape(), size in 1u32..10) {
-        let mut formulas = Formulas::new();
-        let propositions = random::propositions(&mut formulas, 2);
-        let formula =
-            random::formula(&mut formulas, &propositions, random::NEXT_FREE, size, &mut random::from_tape(&tape));
-        let ba = translate_ba(&mut formulas, formula, Effort::Medium, Placement::States, &mut Budget::unlimited()).unwrap();
-        let mut extended = Extended::from_ba(&ba, 10_000, &mut Budget::unlimited()).unwrap();
+        let budget = &mut Budget::unlimited();
+        let (mut formulas, propositions, formula) = random::pool(2, random::NEXT_FREE, size, &mut random::from_tape(&tape));
+        let ba = translate_ba(&mut formulas, formula, Effort::Medium, Placement::States, budget).unwrap();
+        let mut extended = Extended::from_ba(&ba, 10_000, budget).unwrap();
         // States from which everything is accepted may accept at once.
         let everything: Vec<bool> = extended.states.iter().map(|state| accepts_everything(&extended, state)).collect();
         for (state, everything) in extended.states.iter_mut().zip(everything) {
@@ -33,20 +26,20 @@ proptest! {
         }
         let variants = [
             extended.clone(),
-            extended.clone().reduce(&mut Budget::unlimited()).unwrap(),
-            extended.clone().ignore_stuttering(&mut Budget::unlimited()).unwrap(),
-            extended.without_finite(&mut Budget::unlimited()).unwrap(),
-            extended.clone().ignore_stuttering(&mut Budget::unlimited()).unwrap().without_finite(&mut Budget::unlimited()).unwrap(),
+            extended.clone().reduce(budget).unwrap(),
+            extended.clone().ignore_stuttering(budget).unwrap(),
+            extended.without_finite(budget).unwrap(),
+            extended.clone().ignore_stuttering(budget).unwrap().without_finite(budget).unwrap(),
         ];
         for word in words(&propositions, 16, 5) {
             let expected = satisfies(&formulas, formula, &word);
             for (index, variant) in variants.iter().enumerate() {
-                prop_assert_eq!(variant.accepts(&word, &mut Budget::unlimited()).unwrap(), expected, "{} {}", index, shown(&formulas, formula));
+                prop_assert_eq!(variant.accepts(&word, budget).unwrap(), expected, "{} {}", index, shown(&formulas, formula));
             }
             let finite: Vec<Valuation> = word.positions().to_vec();
             let expected = satisfies(&formulas, formula, &repeated(&finite));
             for (index, variant) in variants.iter().enumerate() {
-                prop_assert_eq!(variant.accepts_finite(&finite, &mut Budget::unlimited()).unwrap(), expected, "finite {} {}", index, shown(&formulas, formula));
+                prop_assert_eq!(variant.accepts_finite(&finite, budget).unwrap(), expected, "finite {} {}", index, shown(&formulas, formula));
             }
         }
     }
@@ -67,6 +60,7 @@ fn accepts_everything(extended: &Extended, state: &ExtendedState) -> bool {
 /// backwards makes the first accept at once.
 #[test]
 fn finite_acceptance_is_closed_over_stuttering() {
+    let budget = &mut Budget::unlimited();
     let mut formulas = Formulas::new();
     let p = formulas.proposition("p");
     let (holds, fails) = (Valuation::from_iter([p]), Valuation::new());
@@ -86,18 +80,11 @@ fn finite_acceptance_is_closed_over_stuttering() {
     let extended = Extended { propositions: vec![p], states };
     let word = Lasso::new(vec![], vec![holds.clone()]).unwrap();
     assert!(
-        extended.accepts(&word, &mut Budget::unlimited()).unwrap()
-            && extended
-                .without_finite(&mut Budget::unlimited())
-                .unwrap()
-                .accepts(&word, &mut Budget::unlimited())
-                .unwrap()
+        extended.accepts(&word, budget).unwrap()
+            && extended.without_finite(budget).unwrap().accepts(&word, budget).unwrap()
     );
-    assert!(!extended.accepts_finite(std::slice::from_ref(&holds), &mut Budget::unlimited()).unwrap());
-    let closed = extended.clone().ignore_stuttering(&mut Budget::unlimited()).unwrap();
+    assert!(!extended.accepts_finite(std::slice::from_ref(&holds), budget).unwrap());
+    let closed = extended.clone().ignore_stuttering(budget).unwrap();
     assert_eq!(closed.states.iter().filter(|state| state.finite && state.initial).count(), 1);
-    assert!(
-        closed.accepts(&word, &mut Budget::unlimited()).unwrap()
-            && closed.accepts_finite(&[holds], &mut Budget::unlimited()).unwrap()
-    );
+    assert!(closed.accepts(&word, budget).unwrap() && closed.accepts_finite(&[holds], budget).unwrap());
 }

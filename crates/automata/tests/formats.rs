@@ -3,36 +3,34 @@
 
 mod common;
 
-use automata::{Effort, Placement, Unread, accepts, hoa, is_empty, never, product, translate, translate_ba};
+use automata::{AnyAutomaton, Effort, Placement, hoa, is_empty, never, product, translate, translate_ba};
 use base::Budget;
-use base::SourceId;
-use common::{config, disagreement, formula, shown, tape, words};
+use common::{
+    SOURCE, assert_refused, config, disagreement, formula, hoa_error, mutations, read_tgba, shown, tape,
+    words,
+};
 use generators::{corpus, random};
 use ltl::Formulas;
 use proptest::prelude::*;
-
-const SOURCE: fn() -> SourceId = || SourceId::new(0);
 
 proptest! {
     #![proptest_config(config(400))]
 
     #[test]
     fn what_is_written_is_read_back(tape in tape(), size in 1u32..12) {
-        let mut formulas = Formulas::new();
-        let propositions = random::propositions(&mut formulas, 3);
-        let formula =
-            random::formula(&mut formulas, &propositions, random::ALL, size, &mut random::from_tape(&tape));
+        let budget = &mut Budget::unlimited();
+        let (mut formulas, propositions, formula) = random::pool(3, random::ALL, size, &mut random::from_tape(&tape));
         let words = words(&propositions, 16, 3);
-        let tgba = translate(&mut formulas, formula, Effort::Medium, &mut Budget::unlimited()).unwrap();
-        let ba = translate_ba(&mut formulas, formula, Effort::Medium, Placement::States, &mut Budget::unlimited()).unwrap();
+        let tgba = translate(&mut formulas, formula, Effort::Medium, budget).unwrap();
+        let ba = translate_ba(&mut formulas, formula, Effort::Medium, Placement::States, budget).unwrap();
         for automaton in [&tgba, &ba] {
             let text = hoa::write(automaton, &formulas, None);
-            let again = hoa::read_one(&mut formulas, &text, SOURCE(), &mut Budget::unlimited()).unwrap().automaton;
+            let again = read_tgba(&mut formulas, &text);
             prop_assert_eq!(hoa::write(&again, &formulas, None), text);
             prop_assert_eq!(disagreement(&formulas, formula, &again, &words), None);
         }
         let text = never::write(&ba, &formulas, Some("*/ tricky")).unwrap();
-        let again = never::read(&mut formulas, &text, SOURCE(), &mut Budget::unlimited()).unwrap();
+        let again = never::read(&mut formulas, &text, SOURCE(), budget).unwrap();
         prop_assert_eq!(disagreement(&formulas, formula, &again, &words), None, "{}", text);
         prop_assert!(again.n_states() <= ba.n_states());
     }
@@ -42,13 +40,14 @@ proptest! {
 /// automaton for a negation and by ours for the formula, nor the other way round.
 #[test]
 fn spots_automata_have_the_same_languages() {
+    let budget = &mut Budget::unlimited();
     let Some(rows) = corpus::read() else { return };
     for kind in ["tgba", "ba"] {
         for source in ["dac", "eh", "sb", "p", "hkrss", "random-nox"] {
             let file = format!("{}/hoa/{source}.neg.{kind}.hoa", corpus::FOLDER);
             let text = std::fs::read_to_string(&file).expect("the corpus is complete");
             let mut formulas = Formulas::new();
-            let automata = hoa::read(&mut formulas, &text, SOURCE(), &mut Budget::unlimited()).unwrap();
+            let automata = hoa::read_any(&mut formulas, &text, SOURCE(), budget).unwrap();
             assert!(!automata.is_empty());
             for named in automata.iter().step_by(if source == "random-nox" { 4 } else { 1 }) {
                 let name = named.name.as_deref().unwrap_or_default();
@@ -58,17 +57,10 @@ fn spots_automata_have_the_same_languages() {
                 let positive = formula(&mut formulas, &row["formula"]);
                 let negative = formulas.not(positive);
                 let ours = [positive, negative]
-                    .map(|f| translate(&mut formulas, f, Effort::Medium, &mut Budget::unlimited()).unwrap());
-                let spot = &named.automaton;
-                assert!(
-                    is_empty(
-                        &product(spot, &ours[0], usize::MAX, &mut Budget::unlimited()).unwrap(),
-                        &mut Budget::unlimited()
-                    )
-                    .unwrap(),
-                    "{}",
-                    row["formula"]
-                );
+                    .map(|f| translate(&mut formulas, f, Effort::Medium, budget).unwrap());
+                let AnyAutomaton::Tgba(spot) = &named.automaton else { panic!("not a TGBA: {name}") };
+                let both = product(spot, &ours[0], usize::MAX, budget).unwrap();
+                assert_eq!(is_empty(&both, budget), Ok(true), "{}", row["formula"]);
                 // Spot accepts what satisfies the negation, on samples.
                 let words = words(&formulas.propositions(positive), 12, 1);
                 assert_eq!(disagreement(&formulas, negative, spot, &words), None, "{}", row["formula"]);
@@ -77,27 +69,20 @@ fn spots_automata_have_the_same_languages() {
     }
 }
 
-fn hoa_error(text: &str) -> String {
-    let read = hoa::read(&mut Formulas::new(), text, SOURCE(), &mut Budget::unlimited());
-    let Err(Unread::Wrong(error)) = read else { panic!("{text}") };
-    assert!(error.span.is_some(), "no place: {}", error.message);
-    error.message
-}
-
 const GOOD: &str = "HOA: v1 States: 2 Start: 0 AP: 2 \"a\" \"b\" Alias: @x 0&!1 Acceptance: 2 Inf(0)&Inf(1)
  /* a /* nested */ comment */ properties: trans-labels --BODY--
  State: 0 {0} [@x] 1 [!@x | t] 0 {1} State: 1 \"one\" 0 1 0 1 {1} --END--";
 
 #[test]
 fn every_feature_that_is_promised_works() {
+    let budget = &mut Budget::unlimited();
     let mut formulas = Formulas::new();
-    let tgba = hoa::read_one(&mut formulas, GOOD, SOURCE(), &mut Budget::unlimited()).unwrap().automaton;
+    let tgba = read_tgba(&mut formulas, GOOD);
     // Implicit labels in state 1: !a!b to 0, a!b to 1, !ab to 0, ab to 1 with a mark.
     assert_eq!((tgba.n_states(), tgba.n_edges(), tgba.n_marks()), (2, 5, 2));
     let several = "HOA: v1 Start: 0 Start: 1 AP: 1 \"a\" Acceptance: 1 Inf(0) --BODY--
         State: [0] 0 {0} 0 State: [!0] 1 {0} 1 --END--";
-    let several =
-        hoa::read_one(&mut formulas, several, SOURCE(), &mut Budget::unlimited()).unwrap().automaton;
+    let several = read_tgba(&mut formulas, several);
     let either = formula(&mut formulas, "G a | G !a");
     let words = words(&formulas.propositions(either), 50, 2);
     assert_eq!(disagreement(&formulas, either, &several, &words), None);
@@ -106,14 +91,14 @@ fn every_feature_that_is_promised_works() {
             "HOA: v1 States: 1 Start: 0 AP: 0 Acceptance: {acceptance} --BODY-- State: 0 [t] 0 {{{}}} --END--",
             if acceptance.starts_with('3') { "2" } else { "" }
         );
-        let tgba = hoa::read_one(&mut formulas, &text, SOURCE(), &mut Budget::unlimited()).unwrap().automaton;
-        assert_eq!(is_empty(&tgba, &mut Budget::unlimited()).unwrap(), !expected, "{acceptance}");
+        let tgba = read_tgba(&mut formulas, &text);
+        assert_eq!(is_empty(&tgba, budget).unwrap(), !expected, "{acceptance}");
     }
 }
 
 #[test]
 fn bad_automata_are_refused_with_a_place() {
-    for (from, to, expected) in [
+    let cases = [
         ("States: 2", "States: 3", "announces 3 states, but 2 are defined"),
         ("States: 2", "States: 1", "there is no state 1"),
         ("States: 2", "States: 99999999999999999999999", "too large"),
@@ -139,47 +124,34 @@ fn bad_automata_are_refused_with_a_place() {
         ("*/ comment */", "", "never closed"),
         ("\"b\"", "\"b", ""),
         ("[@x]", "[#]", "unexpected character"),
-    ] {
-        let text = GOOD.replacen(from, to, 1);
-        assert_ne!(text, GOOD, "{from}");
-        let message = hoa_error(&text);
-        assert!(message.contains(expected), "{to}: {message}");
-    }
+    ];
+    assert_refused(GOOD, &cases);
     let deep = format!("HOA: v1 Alias: @x {}0{}", "(".repeat(100_000), ")".repeat(100_000));
     assert!(hoa_error(&deep).contains("nested deeper"));
 }
 
 #[test]
 fn no_prefix_and_no_mutation_makes_the_readers_panic() {
+    let budget = &mut Budget::unlimited();
     let mut formulas = Formulas::new();
     let claim = "never { T0_init: if :: (a && !(b)) -> goto accept_S1 :: atomic { (b) -> assert(!(b)) } fi;
         accept_S1: do :: (x > 1) -> goto T0_init :: (1) -> break od; accept_all: skip }";
-    never::read(&mut formulas, claim, SOURCE(), &mut Budget::unlimited()).unwrap();
+    never::read(&mut formulas, claim, SOURCE(), budget).unwrap();
     for text in [GOOD, claim] {
-        for end in 0..text.len() {
-            assert!(hoa::read_one(&mut formulas, &text[..end], SOURCE(), &mut Budget::unlimited()).is_err());
-            assert!(never::read(&mut formulas, &text[..end], SOURCE(), &mut Budget::unlimited()).is_err());
+        for end in 1..text.len() {
+            assert!(hoa::read_any(&mut formulas, &text[..end], SOURCE(), budget).is_err());
+            assert!(never::read(&mut formulas, &text[..end], SOURCE(), budget).is_err());
         }
-        let mut draw = random::seeded(5);
-        for _ in 0..3_000 {
-            let mut bytes = text.as_bytes().to_vec();
-            for _ in 0..=draw(3) {
-                let at = draw(bytes.len() as u32) as usize;
-                match draw(3) {
-                    0 => drop(bytes.remove(at)),
-                    1 => bytes[at] = draw(128) as u8,
-                    _ => bytes.insert(at, b"()[]{}:;!&|0a\"@-> "[draw(18) as usize]),
-                }
-            }
-            let text = String::from_utf8_lossy(&bytes);
-            let _ = hoa::read(&mut formulas, &text, SOURCE(), &mut Budget::unlimited());
-            let _ = never::read(&mut formulas, &text, SOURCE(), &mut Budget::unlimited());
+        for text in mutations(text, 3_000) {
+            let _ = hoa::read_any(&mut formulas, &text, SOURCE(), budget);
+            let _ = never::read(&mut formulas, &text, SOURCE(), budget);
         }
     }
 }
 
 #[test]
 fn claims_in_the_styles_of_other_tools_are_read() {
+    let budget = &mut Budget::unlimited();
     for (text, claim) in [
         (
             "F a",
@@ -199,19 +171,16 @@ fn claims_in_the_styles_of_other_tools_are_read() {
     ] {
         let mut formulas = Formulas::new();
         let formula = formula(&mut formulas, text);
-        let tgba = never::read(&mut formulas, claim, SOURCE(), &mut Budget::unlimited()).unwrap();
+        let tgba = never::read(&mut formulas, claim, SOURCE(), budget).unwrap();
         let words = words(&formulas.propositions(formula), 60, 9);
-        let wrong = words.iter().find(|word| {
-            accepts(&tgba, word, &mut Budget::unlimited()).unwrap()
-                != ltl::satisfies(&formulas, formula, word)
-        });
+        let wrong = disagreement(&formulas, formula, &tgba, &words);
         assert_eq!(wrong, None, "{} {claim}", shown(&formulas, formula));
     }
     let error = never::read(
         &mut Formulas::new(),
         "never { a: if :: (1) -> goto accept_al fi; accept_all: skip }",
         SOURCE(),
-        &mut Budget::unlimited(),
+        budget,
     );
     assert!(error.unwrap_err().to_string().contains("no state `accept_al`"));
 }

@@ -8,22 +8,14 @@ use automata::by_change::{
     translate_ta,
 };
 use automata::extended::{Extended, ExtendedState};
-use automata::{AnyAutomaton, Effort, Marks, State, Unread, accepts, hoa, translate};
+use automata::{AnyAutomaton, Effort, Marks, State, accepts, hoa, translate};
 use base::Budget;
-use base::SourceId;
-use common::{config, formula, shown, tape, words};
+use common::{
+    SOURCE, assert_refused, config, formula, hoa_error, mutations, read_one, repeated, shown, tape, words,
+};
 use generators::random;
-use ltl::{Formulas, Lasso, Prop, Valuation, satisfies};
+use ltl::{Formulas, Prop, satisfies};
 use proptest::prelude::*;
-
-const SOURCE: fn() -> SourceId = || SourceId::new(0);
-
-fn read_one(formulas: &mut Formulas, text: &str) -> AnyAutomaton {
-    match &hoa::read_any(formulas, text, SOURCE(), &mut Budget::unlimited()).expect(text)[..] {
-        [only] => only.automaton.clone(),
-        several => panic!("{} automata in {text}", several.len()),
-    }
-}
 
 fn read_ta(formulas: &mut Formulas, text: &str) -> Ta {
     let AnyAutomaton::Ta(ta) = read_one(formulas, text) else { panic!("not a TA: {text}") };
@@ -113,11 +105,6 @@ fn random_extended(propositions: &[Prop], n_states: usize, draw: &mut impl FnMut
     Extended { propositions: propositions.to_vec(), states }
 }
 
-/// The finite word, with its last letter repeated for ever.
-fn repeated(word: &[Valuation]) -> Lasso {
-    Lasso::new(word.to_vec(), vec![word.last().unwrap().clone()]).unwrap()
-}
-
 proptest! {
     #![proptest_config(config(400))]
 
@@ -131,26 +118,19 @@ proptest! {
         other.proposition("p2");
         let propositions = random::propositions(&mut formulas, n_propositions);
         let mut draw = random::seeded(seed);
-        let ta = random_ta(&propositions, n_states, &mut draw);
-        let text = hoa::write_ta(&ta, &formulas, Some("a \"name\""));
-        prop_assert_eq!(&read_ta(&mut formulas, &text), &ta, "{}", text);
-        let elsewhere = read_ta(&mut other, &text);
-        let text = hoa::write_ta(&elsewhere, &other, None);
-        prop_assert_eq!(&read_ta(&mut formulas, &text), &ta, "{}", text);
-
-        let tgta = random_tgta(&propositions, n_states, &mut draw);
-        let text = hoa::write_tgta(&tgta, &formulas, None);
-        prop_assert_eq!(&read_tgta(&mut formulas, &text), &tgta, "{}", text);
-        let elsewhere = read_tgta(&mut other, &text);
-        let text = hoa::write_tgta(&elsewhere, &other, None);
-        prop_assert_eq!(&read_tgta(&mut formulas, &text), &tgta, "{}", text);
-
-        let extended = random_extended(&propositions, n_states, &mut draw);
-        let text = hoa::write_extended(&extended, &formulas, None);
-        prop_assert_eq!(&read_extended(&mut formulas, &text), &extended, "{}", text);
-        let elsewhere = read_extended(&mut other, &text);
-        let text = hoa::write_extended(&elsewhere, &other, None);
-        prop_assert_eq!(&read_extended(&mut formulas, &text), &extended, "{}", text);
+        let automata = [
+            AnyAutomaton::Ta(random_ta(&propositions, n_states, &mut draw)),
+            AnyAutomaton::Tgta(random_tgta(&propositions, n_states, &mut draw)),
+            AnyAutomaton::Extended(random_extended(&propositions, n_states, &mut draw)),
+        ];
+        for expected in automata {
+            let text = hoa::write_any(&expected, &formulas, Some("a \"name\""));
+            let expected = format!("{expected:?}");
+            prop_assert_eq!(format!("{:?}", read_one(&mut formulas, &text)), &*expected, "{}", text);
+            let elsewhere = read_one(&mut other, &text);
+            let text = hoa::write_any(&elsewhere, &other, None);
+            prop_assert_eq!(format!("{:?}", read_one(&mut formulas, &text)), expected, "{}", text);
+        }
     }
 
     /// Automata that somebody wrote are not like those that come from formulas: deadlock states are anywhere.
@@ -158,36 +138,37 @@ proptest! {
     fn reductions_and_conversions_keep_what_was_written(
         seed in any::<u64>(), n_propositions in 1usize..3, n_states in 1usize..6,
     ) {
+        let budget = &mut Budget::unlimited();
         let mut formulas = Formulas::new();
         let propositions = random::propositions(&mut formulas, n_propositions);
         let mut draw = random::seeded(seed);
         let ta = random_ta(&propositions, n_states, &mut draw);
         let tgta = random_tgta(&propositions, n_states, &mut draw);
-        let (ta_values, tgta_values) = (ta.to_tgba(&mut Budget::unlimited()).unwrap(), tgta.to_tgba(&mut Budget::unlimited()).unwrap());
+        let (ta_values, tgta_values) = (ta.to_tgba(budget).unwrap(), tgta.to_tgba(budget).unwrap());
         let smaller = [
-            ta.clone().trim(&mut Budget::unlimited()).unwrap(),
-            ta.clone().merge_bisimilar(&mut Budget::unlimited()).unwrap(),
-            ta.clone().extract_finite(&mut Budget::unlimited()).unwrap(),
-            ta.clone().reduce(&mut Budget::unlimited()).unwrap(),
-            ta.clone().reduce(&mut Budget::unlimited()).unwrap().extract_finite(&mut Budget::unlimited()).unwrap().reduce(&mut Budget::unlimited()).unwrap(),
+            ta.clone().trim(budget).unwrap(),
+            ta.clone().merge_bisimilar(budget).unwrap(),
+            ta.clone().extract_finite(budget).unwrap(),
+            ta.clone().reduce(budget).unwrap(),
+            ta.clone().reduce(budget).unwrap().extract_finite(budget).unwrap().reduce(budget).unwrap(),
         ];
-        let smaller_tgta = [tgta.clone().trim(&mut Budget::unlimited()).unwrap(), tgta.clone().merge_bisimilar(&mut Budget::unlimited()).unwrap(), tgta.clone().reduce(&mut Budget::unlimited()).unwrap()];
+        let smaller_tgta = [tgta.clone().trim(budget).unwrap(), tgta.clone().merge_bisimilar(budget).unwrap(), tgta.clone().reduce(budget).unwrap()];
         for word in words(&propositions, 24, 7) {
-            let expected = ta_accepts(&ta, &word, &mut Budget::unlimited()).unwrap();
-            prop_assert_eq!(accepts(&ta_values, &word, &mut Budget::unlimited()).unwrap(), expected);
+            let expected = ta_accepts(&ta, &word, budget).unwrap();
+            prop_assert_eq!(accepts(&ta_values, &word, budget).unwrap(), expected);
             let finite = word.positions();
-            let expected_finite = ta_accepts_finite(&ta, finite, &mut Budget::unlimited()).unwrap();
+            let expected_finite = ta_accepts_finite(&ta, finite, budget).unwrap();
             if ta.accepts_deadlocks_like_stuttering() {
-                prop_assert_eq!(expected_finite, ta_accepts(&ta, &repeated(finite), &mut Budget::unlimited()).unwrap());
+                prop_assert_eq!(expected_finite, ta_accepts(&ta, &repeated(finite), budget).unwrap());
             }
             for (index, smaller) in smaller.iter().enumerate() {
-                prop_assert_eq!(ta_accepts(smaller, &word, &mut Budget::unlimited()).unwrap(), expected, "{}", index);
-                prop_assert_eq!(ta_accepts_finite(smaller, finite, &mut Budget::unlimited()).unwrap(), expected_finite, "finite {}", index);
+                prop_assert_eq!(ta_accepts(smaller, &word, budget).unwrap(), expected, "{}", index);
+                prop_assert_eq!(ta_accepts_finite(smaller, finite, budget).unwrap(), expected_finite, "finite {}", index);
             }
-            let expected = tgta_accepts(&tgta, &word, &mut Budget::unlimited()).unwrap();
-            prop_assert_eq!(accepts(&tgta_values, &word, &mut Budget::unlimited()).unwrap(), expected);
+            let expected = tgta_accepts(&tgta, &word, budget).unwrap();
+            prop_assert_eq!(accepts(&tgta_values, &word, budget).unwrap(), expected);
             for (index, smaller) in smaller_tgta.iter().enumerate() {
-                prop_assert_eq!(tgta_accepts(smaller, &word, &mut Budget::unlimited()).unwrap(), expected, "TGTA {}", index);
+                prop_assert_eq!(tgta_accepts(smaller, &word, budget).unwrap(), expected, "TGTA {}", index);
             }
         }
     }
@@ -195,19 +176,17 @@ proptest! {
     /// The deadlock states of an automaton from a formula are those that accept waiting.
     #[test]
     fn finite_words_are_read_with_their_last_letter_repeated(tape in tape(), size in 1u32..8) {
-        let mut formulas = Formulas::new();
-        let propositions = random::propositions(&mut formulas, 2);
-        let formula =
-            random::formula(&mut formulas, &propositions, random::NEXT_FREE, size, &mut random::from_tape(&tape));
-        let tgba = translate(&mut formulas, formula, Effort::Medium, &mut Budget::unlimited()).unwrap();
-        let ta = to_ta(&tgba, &Limits::default(), &mut Budget::unlimited()).unwrap();
-        let small = translate_ta(&mut formulas, formula, Effort::Medium, &Limits::default(), &mut Budget::unlimited()).unwrap();
-        for ta in [&ta, &small, &small.clone().extract_finite(&mut Budget::unlimited()).unwrap()] {
+        let budget = &mut Budget::unlimited();
+        let (mut formulas, propositions, formula) = random::pool(2, random::NEXT_FREE, size, &mut random::from_tape(&tape));
+        let tgba = translate(&mut formulas, formula, Effort::Medium, budget).unwrap();
+        let ta = to_ta(&tgba, &Limits::default(), budget).unwrap();
+        let small = translate_ta(&mut formulas, formula, Effort::Medium, &Limits::default(), budget).unwrap();
+        for ta in [&ta, &small, &small.clone().extract_finite(budget).unwrap()] {
             prop_assert!(ta.accepts_deadlocks_like_stuttering());
             for word in words(&propositions, 16, 8) {
                 let word = word.positions();
                 let expected = satisfies(&formulas, formula, &repeated(word));
-                prop_assert_eq!(ta_accepts_finite(ta, word, &mut Budget::unlimited()).unwrap(), expected, "{}", shown(&formulas, formula));
+                prop_assert_eq!(ta_accepts_finite(ta, word, budget).unwrap(), expected, "{}", shown(&formulas, formula));
             }
         }
     }
@@ -229,6 +208,7 @@ fn documented() -> Vec<String> {
 
 #[test]
 fn the_documented_automata_mean_what_is_said() {
+    let budget = &mut Budget::unlimited();
     let mut formulas = Formulas::new();
     let documented = documented();
     let [starves, starves_tgta, neighbors, ..] = &documented[..] else { panic!("some automata are shown") };
@@ -241,27 +221,21 @@ fn the_documented_automata_mean_what_is_said() {
     for word in words(&formulas.propositions(starves), 100, 11) {
         let expected = satisfies(&formulas, starves, &word);
         assert_eq!(
-            (
-                ta_accepts(&ta, &word, &mut Budget::unlimited()).unwrap(),
-                tgta_accepts(&tgta, &word, &mut Budget::unlimited()).unwrap()
-            ),
+            (ta_accepts(&ta, &word, budget).unwrap(), tgta_accepts(&tgta, &word, budget).unwrap()),
             (expected, expected)
         );
         let finite = word.positions();
         let expected = satisfies(&formulas, starves, &repeated(finite));
-        assert_eq!(ta_accepts_finite(&ta, finite, &mut Budget::unlimited()).unwrap(), expected);
+        assert_eq!(ta_accepts_finite(&ta, finite, budget).unwrap(), expected);
     }
     let extended = read_extended(&mut formulas, neighbors);
     assert_eq!(extended.states.len(), 4);
     let neighbors = formula(&mut formulas, "F (\"Phil[0]@eat\" && \"Phil[1]@eat\")");
     for word in words(&formulas.propositions(neighbors), 100, 12) {
-        assert_eq!(
-            extended.accepts(&word, &mut Budget::unlimited()).unwrap(),
-            satisfies(&formulas, neighbors, &word)
-        );
+        assert_eq!(extended.accepts(&word, budget).unwrap(), satisfies(&formulas, neighbors, &word));
         let finite = word.positions();
         assert_eq!(
-            extended.accepts_finite(finite, &mut Budget::unlimited()).unwrap(),
+            extended.accepts_finite(finite, budget).unwrap(),
             satisfies(&formulas, neighbors, &repeated(finite))
         );
     }
@@ -315,24 +289,9 @@ fn labels_are_expanded() {
     assert!(extended.accepts_deadlocks_like_stuttering(&mut Budget::unlimited()).unwrap());
 }
 
-fn error(text: &str) -> String {
-    let read = hoa::read_any(&mut Formulas::new(), text, SOURCE(), &mut Budget::unlimited());
-    let Err(Unread::Wrong(error)) = read else { panic!("{text}") };
-    assert!(error.span.is_some(), "no place: {}", error.message);
-    format!("{} {}", error.message, error.help.unwrap_or_default())
-}
-
 #[test]
 fn bad_automata_are_refused_with_a_place() {
-    let bad = |good: &str, cases: &[(&str, &str, &str)]| {
-        for (from, to, expected) in cases {
-            let text = good.replacen(from, to, 1);
-            assert_ne!(text, good, "{from}");
-            let message = error(&text);
-            assert!(message.contains(expected), "{to}: {message}");
-        }
-    };
-    bad(
+    assert_refused(
         TA,
         &[
             ("kind: TA", "kind: Ta", "did you mean `TA`?"),
@@ -366,7 +325,7 @@ fn bad_automata_are_refused_with_a_place() {
             ("State: [1] 1", "State: [1] 0", "defined twice"),
         ],
     );
-    bad(
+    assert_refused(
         TGTA,
         &[
             ("Acceptance: 2 Inf(0)&Inf(1)", "Acceptance: 0 t", "needs at least one acceptance set"),
@@ -378,7 +337,7 @@ fn bad_automata_are_refused_with_a_place() {
             ("AP:", "Sets: buchi AP:", "a TGTA has no acceptance sets with names"),
         ],
     );
-    bad(
+    assert_refused(
         EXTENDED,
         &[
             ("State: [1] 1", "State: 1", "needs a label"),
@@ -392,6 +351,7 @@ fn bad_automata_are_refused_with_a_place() {
 
 #[test]
 fn what_explodes_is_refused() {
+    let budget = &mut Budget::unlimited();
     let names = |n: usize| (0..n).map(|index| format!(" \"p{index}\"")).collect::<String>();
     let ta = |n: usize, edges: &str| {
         let names = names(n);
@@ -400,9 +360,9 @@ fn what_explodes_is_refused() {
              State: [0] 0 {edges} State: 1 State: 2 --END--"
         )
     };
-    assert!(hoa::read_any(&mut Formulas::new(), &ta(20, "[0]1"), SOURCE(), &mut Budget::unlimited()).is_ok());
-    assert!(error(&ta(20, "[t]0 [t]1 [t]2")).contains("more than 2097152 steps"));
-    assert!(error(&ta(21, "[0]1")).contains("at most 20 propositions"));
+    assert!(hoa::read_any(&mut Formulas::new(), &ta(20, "[0]1"), SOURCE(), budget).is_ok());
+    assert!(hoa_error(&ta(20, "[t]0 [t]1 [t]2")).contains("more than 2097152 steps"));
+    assert!(hoa_error(&ta(21, "[0]1")).contains("at most 20 propositions"));
     let extended = |n: usize| {
         let names = names(n);
         format!(
@@ -410,31 +370,22 @@ fn what_explodes_is_refused() {
              State: [t] 0 0 --END--"
         )
     };
-    assert!(hoa::read_any(&mut Formulas::new(), &extended(8), SOURCE(), &mut Budget::unlimited()).is_ok());
-    assert!(error(&extended(16)).contains("more than 2097152 edges"));
-    assert!(error(&extended(17)).contains("at most 16 propositions"));
+    assert!(hoa::read_any(&mut Formulas::new(), &extended(8), SOURCE(), budget).is_ok());
+    assert!(hoa_error(&extended(16)).contains("more than 2097152 edges"));
+    assert!(hoa_error(&extended(17)).contains("at most 16 propositions"));
 }
 
 #[test]
-fn other_kinds_are_no_tgba() {
+fn each_kind_answers_as_its_tgba_does() {
+    let budget = &mut Budget::unlimited();
     for text in [TA, TGTA, EXTENDED] {
-        let error =
-            hoa::read(&mut Formulas::new(), text, SOURCE(), &mut Budget::unlimited()).expect_err(text);
-        assert!(error.to_string().contains("expected an automaton that reads values"), "{error}");
         let mut formulas = Formulas::new();
-        let automata =
-            hoa::read_any(&mut formulas, &format!("{text}\n{text}"), SOURCE(), &mut Budget::unlimited())
-                .unwrap();
+        let automata = hoa::read_any(&mut formulas, &format!("{text}\n{text}"), SOURCE(), budget).unwrap();
         assert_eq!(automata.len(), 2);
-        // All answer for themselves as their TGBA does.
         for word in words(automata[0].automaton.propositions(), 40, 13) {
             let any = &automata[0].automaton;
-            assert_eq!(
-                any.accepts(&word, &mut Budget::unlimited()).unwrap(),
-                accepts(&any.to_tgba(&mut Budget::unlimited()).unwrap(), &word, &mut Budget::unlimited())
-                    .unwrap(),
-                "{text}"
-            );
+            let tgba = any.to_tgba(budget).unwrap();
+            assert_eq!(any.accepts(&word, budget), accepts(&tgba, &word, budget), "{text}");
         }
     }
     let tgba =
@@ -444,29 +395,19 @@ fn other_kinds_are_no_tgba() {
 
 #[test]
 fn no_prefix_and_no_mutation_makes_the_reader_panic() {
+    let budget = &mut Budget::unlimited();
     let mut formulas = Formulas::new();
     for text in [TA, TGTA, EXTENDED] {
         for end in 1..text.len() {
-            assert!(hoa::read_any(&mut formulas, &text[..end], SOURCE(), &mut Budget::unlimited()).is_err());
+            assert!(hoa::read_any(&mut formulas, &text[..end], SOURCE(), budget).is_err());
         }
-        let mut draw = random::seeded(5);
-        for _ in 0..4_000 {
-            let mut bytes = text.as_bytes().to_vec();
-            for _ in 0..=draw(3) {
-                let at = draw(bytes.len() as u32) as usize;
-                match draw(3) {
-                    0 => drop(bytes.remove(at)),
-                    1 => bytes[at] = draw(128) as u8,
-                    _ => bytes.insert(at, b"()[]{}:;!&|0a\"@-> "[draw(18) as usize]),
-                }
-            }
-            let text = String::from_utf8_lossy(&bytes);
-            if let Ok(found) = hoa::read_any(&mut formulas, &text, SOURCE(), &mut Budget::unlimited()) {
+        for text in mutations(text, 4_000) {
+            if let Ok(found) = hoa::read_any(&mut formulas, &text, SOURCE(), budget) {
                 // What was read can be used, written and read.
                 for named in found {
-                    named.automaton.to_tgba(&mut Budget::unlimited()).unwrap();
+                    named.automaton.to_tgba(budget).unwrap();
                     let text = hoa::write_any(&named.automaton, &formulas, named.name.as_deref());
-                    hoa::read_any(&mut formulas, &text, SOURCE(), &mut Budget::unlimited()).expect(&text);
+                    hoa::read_any(&mut formulas, &text, SOURCE(), budget).expect(&text);
                 }
             }
         }

@@ -39,29 +39,17 @@ fn equivalent(a: &Lasso, b: &Lasso) -> bool {
     x[..n] == y[..n] && (!is_constant(a) || x.len() == y.len())
 }
 
-/// Words that differ from the given one only in repetitions.
-fn stretched(word: &Lasso, draw: &mut impl FnMut(u32) -> u32) -> Lasso {
-    let mut repeat = |letters: &[Valuation]| -> Vec<Valuation> {
-        letters.iter().flat_map(|letter| vec![letter.clone(); 1 + draw(3) as usize]).collect()
-    };
-    let (prefix, cycle) = (repeat(word.prefix()), repeat(word.cycle()));
-    Lasso::new(prefix, cycle).unwrap()
-}
-
 proptest! {
     #![proptest_config(config(250))]
 
     #[test]
     fn witnesses_are_witnesses_and_invariant_means_invariant(tape in tape(), size in 1u32..10) {
-        let mut formulas = Formulas::new();
-        let propositions = random::propositions(&mut formulas, 2);
-        let formula =
-            random::formula(&mut formulas, &propositions, random::ALL, size, &mut random::from_tape(&tape));
+        let (mut formulas, propositions, formula) = random::pool(2, random::ALL, size, &mut random::from_tape(&tape));
         let mut draw = random::seeded(u64::from(size));
         match formula_stuttering(&mut formulas, formula, Effort::Medium, &mut Budget::unlimited()).unwrap() {
             Stuttering::Invariant(_) => {
                 for word in words(&propositions, 20, 8) {
-                    let other = stretched(&word, &mut draw);
+                    let other = random::stretched(&word, &mut draw);
                     prop_assert!(equivalent(&word, &other));
                     let verdicts = [&word, &other].map(|word| satisfies(&formulas, formula, word));
                     prop_assert_eq!(verdicts[0], verdicts[1], "{} {:?}", shown(&formulas, formula), word);
@@ -80,48 +68,44 @@ proptest! {
     /// words show one direction; the other follows from a word of the closure that shrinks to none.
     #[test]
     fn the_closure_is_the_closure(tape in tape(), size in 1u32..9) {
-        let mut formulas = Formulas::new();
-        let propositions = random::propositions(&mut formulas, 2);
-        let formula =
-            random::formula(&mut formulas, &propositions, random::ALL, size, &mut random::from_tape(&tape));
+        let budget = &mut Budget::unlimited();
+        let (mut formulas, propositions, formula) = random::pool(2, random::ALL, size, &mut random::from_tape(&tape));
         let negation = formulas.not(formula);
-        let tgba = translate(&mut formulas, formula, Effort::Medium, &mut Budget::unlimited()).unwrap();
-        let negated = translate(&mut formulas, negation, Effort::Medium, &mut Budget::unlimited()).unwrap();
-        let (closed, _) = closure(&tgba, 100_000, &mut Budget::unlimited()).unwrap();
+        let tgba = translate(&mut formulas, formula, Effort::Medium, budget).unwrap();
+        let negated = translate(&mut formulas, negation, Effort::Medium, budget).unwrap();
+        let (closed, _) = closure(&tgba, 100_000, budget).unwrap();
         let mut draw = random::seeded(3);
         for word in words(&propositions, 16, 21) {
-            let other = stretched(&word, &mut draw);
-            prop_assert_eq!(accepts(&closed, &word, &mut Budget::unlimited()).unwrap(), accepts(&closed, &other, &mut Budget::unlimited()).unwrap(), "closed: {}", shown(&formulas, formula));
+            let other = random::stretched(&word, &mut draw);
+            prop_assert_eq!(accepts(&closed, &word, budget).unwrap(), accepts(&closed, &other, budget).unwrap(), "closed: {}", shown(&formulas, formula));
             if satisfies(&formulas, formula, &word) {
-                prop_assert!(accepts(&closed, &word, &mut Budget::unlimited()).unwrap() && accepts(&closed, &other, &mut Budget::unlimited()).unwrap());
-                prop_assert!(accepts(&stretch(&tgba, 100_000, &mut Budget::unlimited()).unwrap(), &other, &mut Budget::unlimited()).unwrap());
+                prop_assert!(accepts(&closed, &word, budget).unwrap() && accepts(&closed, &other, budget).unwrap());
+                prop_assert!(accepts(&stretch(&tgba, 100_000, budget).unwrap(), &other, budget).unwrap());
             }
             if satisfies(&formulas, formula, &other) {
-                prop_assert!(accepts(&shrink(&tgba, &mut Budget::unlimited()).unwrap(), &word, &mut Budget::unlimited()).unwrap());
+                prop_assert!(accepts(&shrink(&tgba, budget).unwrap(), &word, budget).unwrap());
             }
         }
         // Nothing is invented: the closure adds a word iff the language sees stuttering.
-        let adds = !is_empty(&product(&closed, &negated, usize::MAX, &mut Budget::unlimited()).unwrap(), &mut Budget::unlimited()).unwrap();
-        let sees = formula_stuttering(&mut formulas, formula, Effort::Medium, &mut Budget::unlimited()).unwrap().proof().is_none();
+        let adds = !is_empty(&product(&closed, &negated, usize::MAX, budget).unwrap(), budget).unwrap();
+        let sees = formula_stuttering(&mut formulas, formula, Effort::Medium, budget).unwrap().proof().is_none();
         prop_assert_eq!(adds, sees, "{}", shown(&formulas, formula));
     }
 
     #[test]
     fn complements_are_exact(tape in tape(), size in 1u32..10) {
-        let mut formulas = Formulas::new();
-        let propositions = random::propositions(&mut formulas, 2);
-        let formula =
-            random::formula(&mut formulas, &propositions, random::ALL, size, &mut random::from_tape(&tape));
+        let budget = &mut Budget::unlimited();
+        let (mut formulas, propositions, formula) = random::pool(2, random::ALL, size, &mut random::from_tape(&tape));
         let negation = formulas.not(formula);
-        let tgba = translate(&mut formulas, formula, Effort::High, &mut Budget::unlimited()).unwrap();
-        let Ok(other) = complement(&tgba, 3_000, &mut Budget::unlimited()) else { return Ok(()) };
+        let tgba = translate(&mut formulas, formula, Effort::High, budget).unwrap();
+        let Ok(other) = complement(&tgba, 3_000, budget) else { return Ok(()) };
         let wrong = disagreement(&formulas, negation, &other, &words(&propositions, 24, 6)).cloned();
         prop_assert_eq!(wrong, None, "{}", shown(&formulas, formula));
-        let negated = translate(&mut formulas, negation, Effort::Low, &mut Budget::unlimited()).unwrap();
-        prop_assert!(is_empty(&product(&tgba, &other, usize::MAX, &mut Budget::unlimited()).unwrap(), &mut Budget::unlimited()).unwrap());
-        prop_assert_eq!(separating_word(&negated, &other, 3_000, &mut Budget::unlimited()).ok().flatten(), None, "{}", shown(&formulas, formula));
-        if let Ok(Some(word)) = separating_word(&tgba, &negated, 3_000, &mut Budget::unlimited()) {
-            prop_assert!(accepts(&tgba, &word, &mut Budget::unlimited()).unwrap() != accepts(&negated, &word, &mut Budget::unlimited()).unwrap());
+        let negated = translate(&mut formulas, negation, Effort::Low, budget).unwrap();
+        prop_assert!(is_empty(&product(&tgba, &other, usize::MAX, budget).unwrap(), budget).unwrap());
+        prop_assert_eq!(separating_word(&negated, &other, 3_000, budget).ok().flatten(), None, "{}", shown(&formulas, formula));
+        if let Ok(Some(word)) = separating_word(&tgba, &negated, 3_000, budget) {
+            prop_assert!(accepts(&tgba, &word, budget).unwrap() != accepts(&negated, &word, budget).unwrap());
         }
     }
 }
@@ -129,32 +113,34 @@ proptest! {
 /// The trap of [holzmann.96.closure]: for a → b(F) → c → a the closure must not accept a·b^ω.
 #[test]
 fn waiting_for_ever_is_not_accepted() {
+    let budget = &mut Budget::unlimited();
     let mut formulas = Formulas::new();
     let text = "a & !b & !c & G ((a & !b & !c -> X (b & !a & !c)) & (b & !a & !c -> X (c & !a & !b)) \
         & (c & !a & !b -> X (a & !b & !c)))";
     let cycle = formula(&mut formulas, text);
-    let tgba = translate(&mut formulas, cycle, Effort::High, &mut Budget::unlimited()).unwrap();
-    let (closed, _) = closure(&tgba, 1_000, &mut Budget::unlimited()).unwrap();
+    let tgba = translate(&mut formulas, cycle, Effort::High, budget).unwrap();
+    let (closed, _) = closure(&tgba, 1_000, budget).unwrap();
     let [a, b, c] = ["a", "b", "c"].map(|name| Valuation::from_iter([formulas.proposition(name)]));
     let word = |prefix: &[&Valuation], cycle: &[&Valuation]| {
         let own = |letters: &[&Valuation]| letters.iter().map(|&letter| letter.clone()).collect();
         Lasso::new(own(prefix), own(cycle)).unwrap()
     };
-    assert!(accepts(&closed, &word(&[], &[&a, &b, &c]), &mut Budget::unlimited()).unwrap());
-    assert!(accepts(&closed, &word(&[&a, &a], &[&b, &b, &b, &c, &a, &a]), &mut Budget::unlimited()).unwrap());
-    assert!(!accepts(&closed, &word(&[&a], &[&b]), &mut Budget::unlimited()).unwrap());
+    assert!(accepts(&closed, &word(&[], &[&a, &b, &c]), budget).unwrap());
+    assert!(accepts(&closed, &word(&[&a, &a], &[&b, &b, &b, &c, &a, &a]), budget).unwrap());
+    assert!(!accepts(&closed, &word(&[&a], &[&b]), budget).unwrap());
 }
 
 #[test]
 fn all_three_complements_are_used() {
+    let budget = &mut Budget::unlimited();
     let mut formulas = Formulas::new();
     for text in ["G F a & G F b", "F G a", "F G a | G F b", "G (a -> X F b)", "(a U G b) | X X !a"] {
         let formula = formula(&mut formulas, text);
         let negation = formulas.not(formula);
-        let [yes, no] = [formula, negation]
-            .map(|f| translate(&mut formulas, f, Effort::High, &mut Budget::unlimited()).unwrap());
+        let [yes, no] =
+            [formula, negation].map(|f| translate(&mut formulas, f, Effort::High, budget).unwrap());
         for (automaton, expected) in [(&yes, negation), (&no, formula)] {
-            let other = complement(automaton, 20_000, &mut Budget::unlimited()).expect(text);
+            let other = complement(automaton, 20_000, budget).expect(text);
             let words = words(&formulas.propositions(formula), 60, 6);
             assert_eq!(disagreement(&formulas, expected, &other, &words), None, "{text}");
         }

@@ -12,7 +12,7 @@ use automata::{
 use base::Budget;
 use common::{config, formula, shown, tape, words};
 use generators::random;
-use ltl::{Formula, Formulas, Lasso, Prop, Valuation, satisfies};
+use ltl::{Formula, Formulas, Lasso, Prop, satisfies};
 use proptest::prelude::*;
 
 /// An edge that is not followed by a loop with the same letters.
@@ -61,12 +61,8 @@ fn has_lazy_run(tgba: &Tgba, word: &Lasso) -> bool {
 /// Random words, their letters repeated now and then.
 fn repeating_words(propositions: &[Prop], n: usize, seed: u64) -> Vec<Lasso> {
     let mut draw = random::seeded(seed + 1);
-    let mut repeat = |letters: &[Valuation]| -> Vec<Valuation> {
-        letters.iter().flat_map(|letter| vec![letter.clone(); 1 + draw(3) as usize]).collect()
-    };
-    let stretched = |word: &Lasso| Lasso::new(repeat(word.prefix()), repeat(word.cycle())).unwrap();
     let plain = words(propositions, n, seed);
-    let others: Vec<Lasso> = plain.iter().map(stretched).collect();
+    let others: Vec<Lasso> = plain.iter().map(|word| random::stretched(word, &mut draw)).collect();
     [plain, others].concat()
 }
 
@@ -77,38 +73,24 @@ fn check(
     tgba: &Tgba,
     words: &[Lasso],
 ) -> Result<(), TestCaseError> {
-    let waiting = waiting_form(tgba, 20_000, &mut Budget::unlimited()).unwrap();
+    let budget = &mut Budget::unlimited();
+    let waiting = waiting_form(tgba, 20_000, budget).unwrap();
     let text = shown(formulas, formula);
     prop_assert_eq!(edge_without_loop(&waiting), None, "{}", text);
     for word in words {
         let expected = satisfies(formulas, formula, word);
-        prop_assert_eq!(
-            accepts(&waiting, word, &mut Budget::unlimited()).unwrap(),
-            expected,
-            "{} {:?}",
-            text,
-            word
-        );
+        prop_assert_eq!(accepts(&waiting, word, budget).unwrap(), expected, "{} {:?}", text, word);
         prop_assert_eq!(has_lazy_run(&waiting, word), expected, "lazy: {} {:?}", text, word);
     }
     let negation = formulas.not(formula);
-    let negated = translate(formulas, negation, Effort::Low, &mut Budget::unlimited()).unwrap();
+    let negated = translate(formulas, negation, Effort::Low, budget).unwrap();
     prop_assert!(
-        is_empty(
-            &product(&waiting, &negated, usize::MAX, &mut Budget::unlimited()).unwrap(),
-            &mut Budget::unlimited()
-        )
-        .unwrap(),
+        is_empty(&product(&waiting, &negated, usize::MAX, budget).unwrap(), budget).unwrap(),
         "{}",
         text
     );
     if waiting.n_states() <= 4 {
-        prop_assert_eq!(
-            separating_word(tgba, &waiting, 500, &mut Budget::unlimited()).ok().flatten(),
-            None,
-            "{}",
-            text
-        );
+        prop_assert_eq!(separating_word(tgba, &waiting, 500, budget).ok().flatten(), None, "{}", text);
     }
     Ok(())
 }
@@ -118,29 +100,27 @@ proptest! {
 
     #[test]
     fn waiting_forms_wait_and_keep_the_language(tape in tape(), size in 1u32..13, n in 1usize..4) {
-        let mut formulas = Formulas::new();
-        let propositions = random::propositions(&mut formulas, n);
+        let budget = &mut Budget::unlimited();
         let mut draw = random::from_tape(&tape);
-        let formula = random::formula(&mut formulas, &propositions, random::NEXT_FREE, size, &mut draw);
+        let (mut formulas, propositions, formula) = random::pool(n, random::NEXT_FREE, size, &mut draw);
         let words = repeating_words(&propositions, 14, u64::from(size));
         for effort in [Effort::Medium, Effort::High] {
-            let tgba = translate(&mut formulas, formula, effort, &mut Budget::unlimited()).unwrap();
+            let tgba = translate(&mut formulas, formula, effort, budget).unwrap();
             check(&mut formulas, formula, &tgba, &words)?;
         }
         // Levels and marks on states spoil loops, so here states are copied.
-        let ba = translate_ba(&mut formulas, formula, Effort::Medium, Placement::States, &mut Budget::unlimited()).unwrap();
+        let ba = translate_ba(&mut formulas, formula, Effort::Medium, Placement::States, budget).unwrap();
         check(&mut formulas, formula, &ba, &words)?;
     }
 
     /// With `X` there are automata whose states have no loops at all.
     #[test]
     fn invariant_formulas_with_next_have_waiting_forms(tape in tape(), size in 2u32..9) {
-        let mut formulas = Formulas::new();
-        let propositions = random::propositions(&mut formulas, 2);
+        let budget = &mut Budget::unlimited();
         let mut draw = random::from_tape(&tape);
-        let formula = random::formula(&mut formulas, &propositions, random::ALL, size, &mut draw);
-        if formula_stuttering(&mut formulas, formula, Effort::Low, &mut Budget::unlimited()).unwrap().proof().is_some() {
-            let tgba = translate(&mut formulas, formula, Effort::Low, &mut Budget::unlimited()).unwrap();
+        let (mut formulas, propositions, formula) = random::pool(2, random::ALL, size, &mut draw);
+        if formula_stuttering(&mut formulas, formula, Effort::Low, budget).unwrap().proof().is_some() {
+            let tgba = translate(&mut formulas, formula, Effort::Low, budget).unwrap();
             check(&mut formulas, formula, &tgba, &repeating_words(&propositions, 14, 2))?;
         }
     }
@@ -164,14 +144,15 @@ fn a_cycle_with_one_letter_becomes_a_marked_loop() {
 
 #[test]
 fn changes_are_followed_step_by_step() {
+    let budget = &mut Budget::unlimited();
     let mut formulas = Formulas::new();
     for text in ["F (a & X (!a & b))", "G F (a & X !a)", "G (a <-> X a)", "G (a & X !a -> X (b U a))"] {
         let formula = formula(&mut formulas, text);
-        let found = formula_stuttering(&mut formulas, formula, Effort::High, &mut Budget::unlimited());
+        let found = formula_stuttering(&mut formulas, formula, Effort::High, budget);
         assert!(found.unwrap().proof().is_some());
         let words = repeating_words(&formulas.propositions(formula), 200, 5);
         for effort in [Effort::Low, Effort::High] {
-            let tgba = translate(&mut formulas, formula, effort, &mut Budget::unlimited()).unwrap();
+            let tgba = translate(&mut formulas, formula, effort, budget).unwrap();
             check(&mut formulas, formula, &tgba, &words).unwrap();
         }
     }
@@ -179,9 +160,10 @@ fn changes_are_followed_step_by_step() {
 
 #[test]
 fn too_many_copies_are_refused() {
+    let budget = &mut Budget::unlimited();
     let mut formulas = Formulas::new();
     let change = formula(&mut formulas, "F (a & X (!a & b))");
-    let tgba = translate(&mut formulas, change, Effort::High, &mut Budget::unlimited()).unwrap();
-    assert!(waiting_form(&tgba, 100, &mut Budget::unlimited()).is_ok());
-    assert_eq!(waiting_form(&tgba, 2, &mut Budget::unlimited()).unwrap_err(), TooLarge::States.into());
+    let tgba = translate(&mut formulas, change, Effort::High, budget).unwrap();
+    assert!(waiting_form(&tgba, 100, budget).is_ok());
+    assert_eq!(waiting_form(&tgba, 2, budget).unwrap_err(), TooLarge::States.into());
 }

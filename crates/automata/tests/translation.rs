@@ -6,64 +6,41 @@ use automata::GaveUp;
 use automata::clean::{simplify_marks, trim};
 use automata::simulation::{Direction, Relation, reduce};
 use automata::{
-    Config, Effort, Placement, Tgba, TooLarge, accepting_lasso, accepts, is_empty, product, to_ba, translate,
-    translate_ba, union,
+    Config, Effort, Placement, Tgba, TooLarge, accepting_lasso, accepts, degeneralize, is_empty, product,
+    to_ba, translate, translate_ba, union,
 };
 use base::budget::Patience;
 use base::{Budget, Limit};
 use common::{config, disagreement, formula, shown, tape, words};
 use generators::random;
-use ltl::{Formula, Formulas, Lasso, Prop, Valuation, satisfies};
+use ltl::{Formulas, Lasso, Valuation, satisfies};
 use proptest::prelude::*;
 
 const EFFORTS: [Effort; 3] = [Effort::Low, Effort::Medium, Effort::High];
 
-fn random_formula(tape: &[u32], size: u32, n_propositions: usize) -> (Formulas, Formula, Vec<Prop>) {
-    let mut formulas = Formulas::new();
-    let propositions = random::propositions(&mut formulas, n_propositions);
-    let mut draw = random::from_tape(tape);
-    let formula = random::formula(&mut formulas, &propositions, random::ALL, size, &mut draw);
-    (formulas, formula, propositions)
-}
-
 /// Everything that can be made of an automaton without changing its language.
-fn variants(tgba: &Tgba) -> Vec<(&'static str, Tgba)> {
+fn variants(tgba: &Tgba) -> Result<Vec<(&'static str, Tgba)>, Limit> {
+    use Direction::{Backward, Forward};
+    use Relation::{Bisimulation, Simulation};
+    let budget = &mut Budget::unlimited();
     let order: Vec<u32> = (0..tgba.n_marks()).collect();
     let backwards: Vec<u32> = order.iter().rev().copied().collect();
-    let reduced =
-        |direction, relation| reduce(tgba.clone(), direction, relation, &mut Budget::unlimited()).unwrap();
-    let ba = automata::degeneralize(tgba, Placement::States, &order, &mut Budget::unlimited()).unwrap();
-    vec![
-        ("trim", trim(tgba.clone(), &mut Budget::unlimited()).unwrap()),
-        (
-            "marks",
-            simplify_marks(trim(tgba.clone(), &mut Budget::unlimited()).unwrap(), &mut Budget::unlimited())
-                .unwrap(),
-        ),
-        ("forward bisimulation", reduced(Direction::Forward, Relation::Bisimulation)),
-        ("backward bisimulation", reduced(Direction::Backward, Relation::Bisimulation)),
-        ("forward simulation", reduced(Direction::Forward, Relation::Simulation)),
-        ("backward simulation", reduced(Direction::Backward, Relation::Simulation)),
-        (
-            "degeneralized on edges",
-            automata::degeneralize(tgba, Placement::Edges, &order, &mut Budget::unlimited()).unwrap(),
-        ),
-        (
-            "degeneralized on states, reversed",
-            automata::degeneralize(tgba, Placement::States, &backwards, &mut Budget::unlimited()).unwrap(),
-        ),
-        (
-            "BA, simulated",
-            reduce(ba.clone(), Direction::Forward, Relation::Simulation, &mut Budget::unlimited()).unwrap(),
-        ),
-        (
-            "BA, simulated backwards",
-            reduce(ba.clone(), Direction::Backward, Relation::Simulation, &mut Budget::unlimited()).unwrap(),
-        ),
-        ("BA", to_ba(tgba, Effort::High, Placement::States, &mut Budget::unlimited()).unwrap()),
-        ("TBA", to_ba(tgba, Effort::Medium, Placement::Edges, &mut Budget::unlimited()).unwrap()),
+    let ba = degeneralize(tgba, Placement::States, &order, budget)?;
+    Ok(vec![
+        ("trim", trim(tgba.clone(), budget)?),
+        ("marks", simplify_marks(trim(tgba.clone(), budget)?, budget)?),
+        ("forward bisimulation", reduce(tgba.clone(), Forward, Bisimulation, budget)?),
+        ("backward bisimulation", reduce(tgba.clone(), Backward, Bisimulation, budget)?),
+        ("forward simulation", reduce(tgba.clone(), Forward, Simulation, budget)?),
+        ("backward simulation", reduce(tgba.clone(), Backward, Simulation, budget)?),
+        ("degeneralized on edges", degeneralize(tgba, Placement::Edges, &order, budget)?),
+        ("degeneralized on states, reversed", degeneralize(tgba, Placement::States, &backwards, budget)?),
+        ("BA, simulated", reduce(ba.clone(), Forward, Simulation, budget)?),
+        ("BA, simulated backwards", reduce(ba.clone(), Backward, Simulation, budget)?),
+        ("BA", to_ba(tgba, Effort::High, Placement::States, budget)?),
+        ("TBA", to_ba(tgba, Effort::Medium, Placement::Edges, budget)?),
         ("degeneralized on states", ba),
-    ]
+    ])
 }
 
 fn check_shape(name: &str, tgba: &Tgba) -> Result<(), TestCaseError> {
@@ -81,14 +58,14 @@ proptest! {
 
     #[test]
     fn every_stage_has_the_language_of_the_formula(tape in tape(), size in 1u32..13, n in 1usize..4) {
-        let (mut formulas, formula, propositions) = random_formula(&tape, size, n);
+        let (mut formulas, propositions, formula) = random::pool(n, random::ALL, size, &mut random::from_tape(&tape));
         let words = words(&propositions, 24, u64::from(size));
         for effort in EFFORTS {
             let tgba = translate(&mut formulas, formula, effort, &mut Budget::unlimited()).unwrap();
             let wrong = disagreement(&formulas, formula, &tgba, &words);
             prop_assert_eq!(wrong, None, "{:?}: {}", effort, shown(&formulas, formula));
             if effort == Effort::Low || size < 8 {
-                for (name, variant) in variants(&tgba) {
+                for (name, variant) in variants(&tgba).unwrap() {
                     let wrong = disagreement(&formulas, formula, &variant, &words);
                     prop_assert_eq!(wrong, None, "{}: {}", name, shown(&formulas, formula));
                     check_shape(name, &variant)?;
@@ -99,15 +76,16 @@ proptest! {
 
     #[test]
     fn a_formula_and_its_negation_share_no_word(tape in tape(), size in 1u32..15) {
-        let (mut formulas, formula, _) = random_formula(&tape, size, 3);
+        let budget = &mut Budget::unlimited();
+        let (mut formulas, _, formula) = random::pool(3, random::ALL, size, &mut random::from_tape(&tape));
         let negation = formulas.not(formula);
         for effort in [Effort::Low, Effort::High] {
-            let [yes, no] = [formula, negation].map(|f| translate(&mut formulas, f, effort, &mut Budget::unlimited()).unwrap());
-            let both = product(&yes, &no, usize::MAX, &mut Budget::unlimited()).unwrap();
-            prop_assert!(is_empty(&both, &mut Budget::unlimited()).unwrap(), "{}", shown(&formulas, formula));
+            let [yes, no] = [formula, negation].map(|f| translate(&mut formulas, f, effort, budget).unwrap());
+            let both = product(&yes, &no, usize::MAX, budget).unwrap();
+            prop_assert!(is_empty(&both, budget).unwrap(), "{}", shown(&formulas, formula));
             for (f, tgba) in [(formula, &yes), (negation, &no)] {
-                if let Some(word) = accepting_lasso(tgba, &mut Budget::unlimited()).unwrap() {
-                    prop_assert!(satisfies(&formulas, f, &word) && accepts(tgba, &word, &mut Budget::unlimited()).unwrap());
+                if let Some(word) = accepting_lasso(tgba, budget).unwrap() {
+                    prop_assert!(satisfies(&formulas, f, &word) && accepts(tgba, &word, budget).unwrap());
                 }
             }
         }
@@ -115,49 +93,48 @@ proptest! {
 
     #[test]
     fn büchi_automata_are_exact(tape in tape(), size in 1u32..14) {
-        let (mut formulas, formula, propositions) = random_formula(&tape, size, 3);
+        let budget = &mut Budget::unlimited();
+        let (mut formulas, propositions, formula) = random::pool(3, random::ALL, size, &mut random::from_tape(&tape));
         let negation = formulas.not(formula);
         let words = words(&propositions, 24, 7);
         for placement in [Placement::States, Placement::Edges] {
-            let ba = translate_ba(&mut formulas, formula, Effort::High, placement, &mut Budget::unlimited()).unwrap();
-            let no = translate(&mut formulas, negation, Effort::Medium, &mut Budget::unlimited()).unwrap();
+            let ba = translate_ba(&mut formulas, formula, Effort::High, placement, budget).unwrap();
+            let no = translate(&mut formulas, negation, Effort::Medium, budget).unwrap();
             prop_assert_eq!(disagreement(&formulas, formula, &ba, &words), None, "{}", shown(&formulas, formula));
-            prop_assert!(is_empty(&product(&ba, &no, usize::MAX, &mut Budget::unlimited()).unwrap(), &mut Budget::unlimited()).unwrap(), "{}", shown(&formulas, formula));
+            prop_assert!(is_empty(&product(&ba, &no, usize::MAX, budget).unwrap(), budget).unwrap(), "{}", shown(&formulas, formula));
             prop_assert!(placement == Placement::Edges || ba.is_state_based());
         }
     }
 
     #[test]
     fn product_and_union_are_and_and_or(tape in tape(), size in 1u32..9) {
-        let (mut formulas, a, propositions) = random_formula(&tape, size, 2);
+        let budget = &mut Budget::unlimited();
+        let (mut formulas, propositions, a) = random::pool(2, random::ALL, size, &mut random::from_tape(&tape));
         let b = random::formula(&mut formulas, &propositions, random::ALL, size, &mut random::seeded(u64::from(size)));
         let words = words(&propositions, 16, 11);
-        let [left, right] = [a, b].map(|f| translate(&mut formulas, f, Effort::Medium, &mut Budget::unlimited()).unwrap());
+        let [left, right] = [a, b].map(|f| translate(&mut formulas, f, Effort::Medium, budget).unwrap());
         let (and, or) = (formulas.and([a, b]), formulas.or([a, b]));
-        let both = product(&left, &right, usize::MAX, &mut Budget::unlimited()).unwrap();
+        let both = product(&left, &right, usize::MAX, budget).unwrap();
         prop_assert_eq!(disagreement(&formulas, and, &both, &words), None);
-        prop_assert_eq!(disagreement(&formulas, or, &union(&left, &right, &mut Budget::unlimited()).unwrap(), &words), None);
+        prop_assert_eq!(disagreement(&formulas, or, &union(&left, &right, budget).unwrap(), &words), None);
     }
 }
 
 /// Fuel decides how small the automaton is, never what it accepts.
 #[test]
 fn an_automaton_without_fuel_is_exact_too() {
+    let budget = &mut Budget::unlimited();
     let mut draw = random::seeded(12);
     let (mut n_refused, mut n_larger) = (0, 0);
     for _ in 0..400 {
-        let mut formulas = Formulas::new();
-        let propositions = random::propositions(&mut formulas, 3);
         let size = 6 + draw(10);
-        let formula = random::formula(&mut formulas, &propositions, random::ALL, size, &mut draw);
+        let (mut formulas, propositions, formula) = random::pool(3, random::ALL, size, &mut draw);
         let words = words(&propositions, 20, 9);
         let config = Config { fuel: u64::from(draw(4_000)), ..Config::default() };
         for placement in [None, Some(Placement::States)] {
             let mut make = |config| match placement {
-                None => translate(&mut formulas, formula, config, &mut Budget::unlimited()),
-                Some(placement) => {
-                    translate_ba(&mut formulas, formula, config, placement, &mut Budget::unlimited())
-                }
+                None => translate(&mut formulas, formula, config, budget),
+                Some(placement) => translate_ba(&mut formulas, formula, config, placement, budget),
             };
             let best = make(Config::default()).unwrap();
             match make(config) {
@@ -211,10 +188,8 @@ fn a_spent_budget_ends_a_translation_wherever_it_is() {
 fn large_formulas_are_exact_too() {
     let mut draw = random::seeded(3);
     for _ in 0..150 {
-        let mut formulas = Formulas::new();
-        let propositions = random::propositions(&mut formulas, 4);
         let size = 14 + draw(10);
-        let formula = random::formula(&mut formulas, &propositions, random::ALL, size, &mut draw);
+        let (mut formulas, propositions, formula) = random::pool(4, random::ALL, size, &mut draw);
         let words = words(&propositions, 30, 5);
         let Ok(tgba) = translate(&mut formulas, formula, Effort::High, &mut Budget::unlimited()) else {
             continue;
@@ -224,11 +199,11 @@ fn large_formulas_are_exact_too() {
 }
 
 fn sizes(text: &str) -> (usize, usize) {
+    let budget = &mut Budget::unlimited();
     let mut formulas = Formulas::new();
     let formula = formula(&mut formulas, text);
-    let tgba = translate(&mut formulas, formula, Effort::High, &mut Budget::unlimited()).unwrap();
-    let ba = translate_ba(&mut formulas, formula, Effort::High, Placement::States, &mut Budget::unlimited())
-        .unwrap();
+    let tgba = translate(&mut formulas, formula, Effort::High, budget).unwrap();
+    let ba = translate_ba(&mut formulas, formula, Effort::High, Placement::States, budget).unwrap();
     (tgba.n_states(), ba.n_states())
 }
 
@@ -246,48 +221,42 @@ fn well_known_formulas_have_well_known_sizes() {
 
 #[test]
 fn seventy_propositions_are_no_problem() {
+    let budget = &mut Budget::unlimited();
     let text = |op: &str| (0..70).map(|i| format!("p{i}")).collect::<Vec<_>>().join(op);
     let mut formulas = Formulas::new();
     let together = formula(&mut formulas, &format!("G F ({}) & F G ({})", text(" & "), text(" | ")));
-    let tgba = translate(&mut formulas, together, Effort::High, &mut Budget::unlimited()).unwrap();
+    let tgba = translate(&mut formulas, together, Effort::High, budget).unwrap();
     assert_eq!(tgba.n_states(), 2);
-    let word = accepting_lasso(&tgba, &mut Budget::unlimited()).unwrap().unwrap();
+    let word = accepting_lasso(&tgba, budget).unwrap().unwrap();
     assert!(satisfies(&formulas, together, &word));
 }
 
 #[test]
 fn what_is_too_large_is_refused() {
+    let budget = &mut Budget::unlimited();
     let mut formulas = Formulas::new();
     let many = (0..70).map(|i| format!("G F p{i}")).collect::<Vec<_>>().join(" & ");
     let many = formula(&mut formulas, &many);
-    assert_eq!(
-        translate(&mut formulas, many, Effort::High, &mut Budget::unlimited()).unwrap_err(),
-        TooLarge::Marks.into()
-    );
+    assert_eq!(translate(&mut formulas, many, Effort::High, budget).unwrap_err(), TooLarge::Marks.into());
     let deep = (0..9_000).fold(formulas.atom("a"), |f, _| formulas.next(f));
-    assert_eq!(
-        translate(&mut formulas, deep, Effort::High, &mut Budget::unlimited()).unwrap_err(),
-        TooLarge::Formula.into()
-    );
+    assert_eq!(translate(&mut formulas, deep, Effort::High, budget).unwrap_err(), TooLarge::Formula.into());
     let wide = (0..40).map(|i| format!("(a{i} U b{i})")).collect::<Vec<_>>().join(" & ");
     let wide = formula(&mut formulas, &wide);
-    assert!(translate(&mut formulas, wide, Effort::Low, &mut Budget::unlimited()).is_err());
+    assert!(translate(&mut formulas, wide, Effort::Low, budget).is_err());
 }
 
 /// The tableau of the whole has too many labels; those of its parts have not.
 #[test]
 fn a_disjunction_that_is_too_large_is_translated_part_by_part() {
+    let budget = &mut Budget::unlimited();
     let parts: Vec<String> = (0..20).map(|i| format!("(a{i} -> F b{i})")).collect();
     let text = format!("!(G ({}))", parts.join(" & "));
     let mut formulas = Formulas::new();
     let formula = ltl::parse(&mut formulas, &text, base::SourceId::new(0), 0).unwrap().formula;
-    let tgba = translate(&mut formulas, formula, Effort::Low, &mut Budget::unlimited()).unwrap();
+    let tgba = translate(&mut formulas, formula, Effort::Low, budget).unwrap();
     assert!(tgba.n_states() <= 2 * 20 + 1, "{}", tgba.n_states());
     let propositions = formulas.propositions(formula);
     for word in words(&propositions, 100, 5) {
-        assert_eq!(
-            accepts(&tgba, &word, &mut Budget::unlimited()).unwrap(),
-            satisfies(&formulas, formula, &word)
-        );
+        assert_eq!(accepts(&tgba, &word, budget).unwrap(), satisfies(&formulas, formula, &word));
     }
 }

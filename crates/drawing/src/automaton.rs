@@ -2,7 +2,7 @@
 //! a dashed one for livelock-accepting states, a color for finite acceptance, a dot with a number for
 //! each mark. States that accept deadlocks are marked `dl`, unless those are the livelock states of a TA.
 
-use automata::by_change::{PropSet, Step, Ta, Tgta};
+use automata::by_change::{Graph, PropSet, Ta, Tgta};
 use automata::extended::Extended;
 use automata::{AnyAutomaton, Marks, State, Tgba};
 use ltl::{Formulas, Prop};
@@ -75,29 +75,22 @@ fn draw_ta(ta: &Ta, formulas: &Formulas, drawing: &mut Drawing) {
         let label = format!("{}{mark}", state.index());
         drawing.node(Node { fill, dashed: acceptance.livelock, ..Node::new(shape, label) });
     }
-    let steps = ta.states().map(|state| (state, ta.steps(state)));
-    draw_steps(steps, formulas, ta.propositions(), ta.initial(), drawing);
+    draw_steps(ta, formulas, drawing);
 }
 
 fn draw_tgta(tgta: &Tgta, formulas: &Formulas, drawing: &mut Drawing) {
     for state in tgta.states() {
         drawing.node(Node::new(Shape::State, state.index().to_string()));
     }
-    let steps = tgta.states().map(|state| (state, tgta.steps(state)));
-    draw_steps(steps, formulas, tgta.propositions(), tgta.initial(), drawing);
+    draw_steps(tgta, formulas, drawing);
 }
 
 /// The steps of a testing automaton, by what changes.
-fn draw_steps<'a>(
-    steps: impl Iterator<Item = (State, &'a [Step])>,
-    formulas: &Formulas,
-    propositions: &[Prop],
-    initial: &[(PropSet, State)],
-    drawing: &mut Drawing,
-) {
+fn draw_steps(graph: &Graph, formulas: &Formulas, drawing: &mut Drawing) {
+    let propositions = graph.propositions();
     let mut bundle = Bundle::default();
-    for (state, steps) in steps {
-        for step in steps {
+    for state in graph.states() {
+        for step in graph.steps(state) {
             let inside = propositions.iter().enumerate().filter(|(index, _)| step.change.contains(*index));
             let names: Vec<&str> = inside.map(|(_, &prop)| formulas.text(prop)).collect();
             let change =
@@ -106,7 +99,7 @@ fn draw_steps<'a>(
         }
     }
     bundle.draw(drawing);
-    for (set, state) in initial {
+    for (set, state) in graph.initial() {
         drawing.start(node(*state), literals(formulas, propositions, *set));
     }
 }

@@ -14,8 +14,8 @@ use ltl::{Formula, Formulas, Lasso, Op, Prop, Valuation};
 
 /// All operators.
 pub const ALL: &[Op] = &[
-    Op::Not,
     Op::Next,
+    Op::Not,
     Op::Finally,
     Op::Globally,
     Op::And,
@@ -30,20 +30,7 @@ pub const ALL: &[Op] = &[
 ];
 
 /// All operators but `X`: formulas made of these do not see stuttering.
-pub const NEXT_FREE: &[Op] = &[
-    Op::Not,
-    Op::Finally,
-    Op::Globally,
-    Op::And,
-    Op::Or,
-    Op::Implies,
-    Op::Equivalent,
-    Op::Xor,
-    Op::Until,
-    Op::Release,
-    Op::WeakUntil,
-    Op::StrongRelease,
-];
+pub const NEXT_FREE: &[Op] = ALL.split_at(1).1;
 
 /// A draw that follows from the seed alone: SplitMix64 (Steele, Lea, Flood, *Fast splittable
 /// pseudorandom number generators*, OOPSLA 2014).
@@ -102,6 +89,19 @@ pub fn formula(
     take(&mut bag, draw)
 }
 
+/// A pool with so many propositions, and a formula over them.
+pub fn pool(
+    n_propositions: usize,
+    operators: &[Op],
+    size: u32,
+    draw: &mut impl FnMut(u32) -> u32,
+) -> (Formulas, Vec<Prop>, Formula) {
+    let mut formulas = Formulas::new();
+    let propositions = propositions(&mut formulas, n_propositions);
+    let formula = formula(&mut formulas, &propositions, operators, size, draw);
+    (formulas, propositions, formula)
+}
+
 fn is_unary(op: Op) -> bool {
     matches!(op, Op::Not | Op::Next | Op::Finally | Op::Globally)
 }
@@ -142,4 +142,13 @@ pub fn lasso(
     let prefix = (0..n_prefix).map(|_| letter()).collect();
     let first = letter();
     Lasso::with_cycle(prefix, first, (0..n_more).map(|_| letter()))
+}
+
+/// A word that differs in how often letters are repeated.
+pub fn stretched(lasso: &Lasso, draw: &mut impl FnMut(u32) -> u32) -> Lasso {
+    let mut repeat = |letters: &[Valuation]| -> Vec<Valuation> {
+        letters.iter().flat_map(|letter| vec![letter.clone(); 1 + draw(3) as usize]).collect()
+    };
+    let (prefix, cycle) = (repeat(lasso.prefix()), repeat(lasso.cycle()));
+    Lasso::new(prefix, cycle).expect("no letter is dropped")
 }

@@ -2,11 +2,9 @@
 //! pure eventuality and universality, freedom from `X`.
 //!
 //! # Idea
-//! Manna and Pnueli order properties into safety, guarantee, obligation, persistence, recurrence
-//! and reactivity, that is, by how much topology they need (closed, open, their Boolean
-//! combinations, countable unions of closed sets, countable intersections of open sets, Boolean
-//! combinations of those). Grammars generate formulas of each class, and every property of a
-//! class has a formula in its grammar (Chang, Manna, Pnueli, *Characterization of temporal
+//! Manna and Pnueli order properties by how much topology they need: safety, guarantee and obligation
+//! (closed, open, their Boolean combinations) are what is asked here. Grammars generate formulas of each
+//! class, and every property of a class has a formula in its grammar (Chang, Manna, Pnueli, *Characterization of temporal
 //! property classes*, ICALP 1992; in the form of Černá, Pelánek, *Relating hierarchy of temporal
 //! properties to model checking*, MFCS 2003). Pure eventualities and universalities are from
 //! Etessami, Holzmann, *Optimizing Büchi automata*, CONCUR 2000.
@@ -17,26 +15,7 @@
 //!
 //! # Requirements and limits
 //! Every answer "yes" is right; "no" only says that the shape does not show it: no word satisfies
-//! `G (a & F !a)`, which makes it a safety property, but it looks like a recurrence.
-
-/// The smallest class of the temporal hierarchy that the shape of a formula shows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Hierarchy {
-    /// Both safety and guarantee: decided by a bounded prefix.
-    Bottom,
-    /// A violation shows in a finite prefix.
-    Safety,
-    /// Satisfaction shows in a finite prefix.
-    Guarantee,
-    /// A Boolean combination of safety and guarantee properties.
-    Obligation,
-    /// Something holds from some point on (`F G`).
-    Persistence,
-    /// Something happens infinitely often (`G F`).
-    Recurrence,
-    /// Any property of linear temporal logic.
-    Reactivity,
-}
+//! `G (a & F !a)`, which makes it a safety property, but it does not look like one.
 
 /// What the shape of a formula shows about it. See the head of the module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,8 +23,6 @@ pub struct Classes {
     safety: bool,
     guarantee: bool,
     obligation: bool,
-    persistence: bool,
-    recurrence: bool,
     eventuality: bool,
     universality: bool,
     propositional: bool,
@@ -66,16 +43,6 @@ impl Classes {
     /// A Boolean combination of safety and guarantee properties.
     pub fn is_obligation(self) -> bool {
         self.obligation
-    }
-
-    /// A deterministic co-Büchi automaton suffices.
-    pub fn is_persistence(self) -> bool {
-        self.persistence
-    }
-
-    /// A deterministic Büchi automaton suffices.
-    pub fn is_recurrence(self) -> bool {
-        self.recurrence
     }
 
     /// A pure eventuality: if a suffix of a word satisfies the formula, so does the word.
@@ -100,19 +67,6 @@ impl Classes {
     pub fn is_next_free(self) -> bool {
         self.next_free
     }
-
-    /// The smallest class of the temporal hierarchy shown.
-    pub fn hierarchy(self) -> Hierarchy {
-        match self {
-            Classes { safety: true, guarantee: true, .. } => Hierarchy::Bottom,
-            Classes { safety: true, .. } => Hierarchy::Safety,
-            Classes { guarantee: true, .. } => Hierarchy::Guarantee,
-            Classes { obligation: true, .. } => Hierarchy::Obligation,
-            Classes { persistence: true, .. } => Hierarchy::Persistence,
-            Classes { recurrence: true, .. } => Hierarchy::Recurrence,
-            _ => Hierarchy::Reactivity,
-        }
-    }
 }
 
 /// The rules. `a`, `b` are the classes of the operands.
@@ -121,8 +75,6 @@ impl Classes {
         safety: true,
         guarantee: true,
         obligation: true,
-        persistence: true,
-        recurrence: true,
         eventuality: true,
         universality: true,
         propositional: true,
@@ -136,8 +88,6 @@ impl Classes {
         Classes {
             safety: a.guarantee,
             guarantee: a.safety,
-            persistence: a.recurrence,
-            recurrence: a.persistence,
             eventuality: a.universality,
             universality: a.eventuality,
             ..a
@@ -150,8 +100,6 @@ impl Classes {
             safety: a.safety && b.safety,
             guarantee: a.guarantee && b.guarantee,
             obligation: a.obligation && b.obligation,
-            persistence: a.persistence && b.persistence,
-            recurrence: a.recurrence && b.recurrence,
             eventuality: a.eventuality && b.eventuality,
             universality: a.universality && b.universality,
             propositional: a.propositional && b.propositional,
@@ -172,8 +120,7 @@ impl Classes {
         Classes { propositional: false, next_free: false, ..a }
     }
 
-    /// `a U b` is `(a W b) & F b`, and a union over the moments at which `b` comes: the first form
-    /// gives recurrence, the second persistence, both together obligation.
+    /// `a U b` is `(a W b) & F b`, and a union over the moments at which `b` comes.
     pub(crate) fn until(a: Classes, b: Classes) -> Classes {
         let guarantee = a.guarantee && b.guarantee;
         Classes {
@@ -181,7 +128,6 @@ impl Classes {
             guarantee,
             obligation: guarantee || (a.obligation && b.guarantee),
             eventuality: b.eventuality,
-            recurrence: guarantee || (a.recurrence && b.guarantee),
             propositional: false,
             ..Classes::both(a, b)
         }
@@ -194,7 +140,6 @@ impl Classes {
             safety: false,
             guarantee,
             obligation: guarantee || (a.guarantee && b.obligation),
-            recurrence: guarantee || (a.guarantee && b.recurrence),
             propositional: false,
             ..Classes::both(a, b)
         }

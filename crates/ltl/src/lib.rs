@@ -36,7 +36,7 @@
 //!     formulas.display(negation, Spelling::Spot).to_string(),
 //!     r#"F ("Phil[0]@left" & G !"Phil[0]@eat")"#
 //! );
-//! assert!(formulas.classes(negation).is_persistence());
+//! assert!(formulas.classes(negation).is_next_free());
 //!
 //! // Mistakes are reported with their place.
 //! let error = parse(&mut formulas, "[] (p -> <> q", source, 0).unwrap_err();
@@ -59,7 +59,7 @@ pub mod semantics;
 pub mod simplify;
 mod syntax;
 
-pub use classes::{Classes, Hierarchy};
+pub use classes::Classes;
 pub use formula::{Formula, Formulas, Node, Op, Prop};
 pub use implication::syntactically_implies;
 pub use lasso::{Lasso, Valuation};

@@ -154,11 +154,9 @@ proptest! {
     /// The same word written in another way satisfies the same formulas.
     #[test]
     fn unrolling_the_cycle_changes_nothing(tape in tape(), size in 1u32..20) {
-        let mut formulas = Formulas::new();
-        let propositions = random::propositions(&mut formulas, 2);
         let mut draw = random::from_tape(&tape);
+        let (formulas, propositions, formula) = random::pool(2, random::ALL, size, &mut draw);
         let lasso = random::lasso(&propositions, 2, 3, &mut draw);
-        let formula = random::formula(&mut formulas, &propositions, random::ALL, size, &mut draw);
         let prefix = [lasso.prefix(), lasso.cycle()].concat();
         let twice = Lasso::new(prefix, [lasso.cycle(), lasso.cycle()].concat()).unwrap();
         prop_assert_eq!(satisfies(&formulas, formula, &lasso), satisfies(&formulas, formula, &twice));

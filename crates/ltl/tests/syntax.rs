@@ -212,11 +212,9 @@ proptest! {
     /// What Spin cannot say is written in other words.
     #[test]
     fn spin_spelling_keeps_the_meaning(tape in tape(), size in 1u32..12) {
-        let mut formulas = Formulas::new();
-        let propositions = random::propositions(&mut formulas, 2);
         let mut draw = random::from_tape(&tape);
+        let (mut formulas, propositions, before) = random::pool(2, random::ALL, size, &mut draw);
         let lasso = random::lasso(&propositions, 3, 3, &mut draw);
-        let before = random::formula(&mut formulas, &propositions, random::ALL, size, &mut draw);
         let text = formulas.display(before, Spelling::Spin).to_string();
         let after = formula(&mut formulas, &text);
         prop_assert_eq!(ltl::satisfies(&formulas, before, &lasso), ltl::satisfies(&formulas, after, &lasso));

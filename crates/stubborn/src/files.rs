@@ -97,8 +97,7 @@ pub fn read_automata(
             AnyAutomaton::Tgba(never::read(formulas, text, source, budget).map_err(unread)?),
         )]);
     }
-    let named =
-        |found: hoa::Named<AnyAutomaton>| (found.name.unwrap_or_else(|| name.clone()), found.automaton);
+    let named = |found: hoa::Named| (found.name.unwrap_or_else(|| name.clone()), found.automaton);
     let found = hoa::read_any(formulas, text, source, budget).map_err(unread)?;
     let found: Vec<(String, AnyAutomaton)> = found.into_iter().map(named).collect();
     if found.is_empty() {

@@ -12,7 +12,7 @@ use check::method::{Method, ObserverKind, SearchKind};
 use check::product::AtDeadlock;
 use check::search::{ProductOutcome, ProductStop, Violation};
 use generators::random;
-use language::Model as _;
+use language::{Loader, Model as _};
 use ltl::{Formula, Formulas, Lasso, Op, Prop, Valuation, satisfies};
 use model::{ActionId, ActionSystem, ExprId, reference};
 use proptest::test_runner::TestCaseError;
@@ -44,16 +44,23 @@ pub struct Case {
     n_initial: usize,
 }
 
+/// Loads a network that needs no other file.
+///
+/// # Panics
+/// If it is not good.
+pub fn load(text: &str) -> process::Model {
+    load_with(text, &process::Options::default(), &mut |name: &str| Err(format!("no file `{name}`")))
+}
+
 /// Loads a network.
 ///
 /// # Panics
-/// Never: every network is good.
-pub fn load(text: &str) -> process::Model {
+/// If it is not good.
+pub fn load_with(text: &str, options: &process::Options, loader: &mut Loader<'_>) -> process::Model {
     let mut sources = SourceMap::new();
-    let source = sources.add("random.proc", text.to_owned().into_bytes()).expect("room for a small source");
-    let no_files = &mut |name: &str| Err(format!("no file `{name}`"));
-    process::load(&mut sources, source, &process::Options::default(), no_files, &mut Budget::unlimited())
-        .expect("a good model")
+    let source = sources.add("test.proc", text.to_owned().into_bytes()).expect("room for a small source");
+    process::load(&mut sources, source, options, loader, &mut Budget::unlimited())
+        .unwrap_or_else(|trouble| panic!("{text}\n{trouble:?}"))
 }
 
 /// How a formula is drawn.
@@ -65,6 +72,12 @@ pub struct Draw {
     pub size: u32,
     /// The operators it may have.
     pub operators: &'static [Op],
+}
+
+impl Draw {
+    fn formula(self, formulas: &mut Formulas, props: &[Prop]) -> Formula {
+        random::formula(formulas, props, self.operators, self.size, &mut random::seeded(self.seed))
+    }
 }
 
 impl Case {
@@ -79,7 +92,7 @@ impl Case {
         ];
         let model = load(&network.to_text());
         Case::of_model(model, &texts.each_ref().map(String::as_str), |formulas, props| {
-            random::formula(formulas, props, draw.operators, draw.size, &mut random::seeded(draw.seed))
+            draw.formula(formulas, props)
         })
     }
 
@@ -111,9 +124,7 @@ impl Case {
         if propositions.is_empty() {
             return None;
         }
-        Case::of_system(formulas, system, propositions, |formulas, props| {
-            random::formula(formulas, props, draw.operators, draw.size, &mut random::seeded(draw.seed))
-        })
+        Case::of_system(formulas, system, propositions, |formulas, props| draw.formula(formulas, props))
     }
 
     /// A formula about a system; none if that is too large for the naive search, or goes wrong.
@@ -177,10 +188,13 @@ impl Case {
     /// # Panics
     /// If the formula is too large.
     pub fn claim(&mut self, formula: Formula) -> Claim {
-        let negated = self.formulas.not(formula);
-        let tgba = translate(&mut self.formulas, negated, Effort::High, &mut Budget::unlimited())
-            .expect("a small automaton");
+        let tgba = self.negation(formula, Effort::High);
         self.claim_of(tgba, Proof::of_next_free(&self.formulas, formula))
+    }
+
+    fn negation(&mut self, formula: Formula, effort: Effort) -> Tgba {
+        let negated = self.formulas.not(formula);
+        translate(&mut self.formulas, negated, effort, &mut Budget::unlimited()).expect("a small automaton")
     }
 
     /// The claim of an automaton, maybe with a proof that it does not see stuttering.
@@ -239,9 +253,7 @@ impl Case {
         if at_deadlock == AtDeadlock::Error && self.is_deadlock.contains(&true) {
             return true;
         }
-        let negated = self.formulas.not(self.formula);
-        let tgba = translate(&mut self.formulas, negated, Effort::Low, &mut Budget::unlimited())
-            .expect("a small automaton");
+        let tgba = self.negation(self.formula, Effort::Low);
         let ignores = at_deadlock == AtDeadlock::Ignore;
         // What ends is not on a cycle, unless its last state repeats.
         let (nodes, mut edges) = self.product(&tgba, &|_, _| 0);
@@ -259,9 +271,7 @@ impl Case {
     /// # Panics
     /// If the formula is too large.
     pub fn is_violated_fairly(&mut self, constraints: &[Constraint]) -> bool {
-        let negated = self.formulas.not(self.formula);
-        let tgba = translate(&mut self.formulas, negated, Effort::Low, &mut Budget::unlimited())
-            .expect("a small automaton");
+        let tgba = self.negation(self.formula, Effort::Low);
         let strong: Vec<&Constraint> = constraints.iter().filter(|known| known.strong).collect();
         let is_in = |constraint: &Constraint, action: ActionId| {
             constraint.actions.contains(&self.system.first(action))

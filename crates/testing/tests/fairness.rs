@@ -2,7 +2,7 @@
 //! every run
 //! is judged by the definitions.
 
-use std::cell::Cell;
+use std::cell::RefCell;
 
 use base::Budget;
 use check::decide::{Decision, Settings, TesterClaim};
@@ -33,7 +33,7 @@ fn constraints(case: &Case, kinds: &[u8]) -> Vec<Constraint> {
 
 #[test]
 fn verdicts_under_fairness_agree_with_brute_force() {
-    let (counts, tally) = (Cell::new([0u32; 3]), Tally::default());
+    let (counts, tally) = (RefCell::new([0u32; 3]), Tally::default());
     let strategy = (networks::network(), any::<u64>(), 1..12u32, vec(0..3u8, 5));
     run_cases(6000, &strategy, |(network, seed, size, kinds)| {
         let draw = Draw { seed, size, operators: random::ALL };
@@ -41,14 +41,14 @@ fn verdicts_under_fairness_agree_with_brute_force() {
         agree(case, &kinds[..network.processes.len()], &counts, &tally)
             .map_err(|error| TestCaseError::fail(format!("{error} on\n{}", network.to_text())))
     });
-    let [holds, violated, only_fairly] = counts.get();
+    let [holds, violated, only_fairly] = *counts.borrow();
     assert!(holds > 500 && violated > 300 && only_fairly > 30, "{counts:?}");
     tally.assert_each(fair_methods(), 300);
 }
 
 #[test]
 fn verdicts_under_fairness_agree_with_brute_force_where_steps_are_chains() {
-    let (counts, tally) = (Cell::new([0u32; 3]), Tally::default());
+    let (counts, tally) = (RefCell::new([0u32; 3]), Tally::default());
     let strategy = (systems::recipe_with_chains(), any::<u64>(), 1..12u32, vec(0..3u8, 3));
     run_cases(4000, &strategy, |(recipe, seed, size, kinds)| {
         match Case::of_recipe(&recipe, Draw { seed, size, operators: random::ALL }) {
@@ -56,7 +56,7 @@ fn verdicts_under_fairness_agree_with_brute_force_where_steps_are_chains() {
             None => Ok(()),
         }
     });
-    let [holds, violated, only_fairly] = counts.get();
+    let [holds, violated, only_fairly] = *counts.borrow();
     assert!(holds > 300 && violated > 300 && only_fairly > 1, "{counts:?}");
     tally.assert_each(fair_methods(), 300);
 }
@@ -66,15 +66,18 @@ fn fair_methods() -> impl Iterator<Item = Method> {
 }
 
 /// All methods give the answer of brute force, and runs that are fair by the definitions.
-fn agree(mut case: Case, kinds: &[u8], counts: &Cell<[u32; 3]>, tally: &Tally) -> Result<(), TestCaseError> {
+fn agree(
+    mut case: Case,
+    kinds: &[u8],
+    counts: &RefCell<[u32; 3]>,
+    tally: &Tally,
+) -> Result<(), TestCaseError> {
     let constraints = constraints(&case, kinds);
     let violated = case.is_violated_fairly(&constraints);
     let unfairly = case.is_violated(case.formula)?;
     prop_assert!(unfairly || !violated, "a fair run is a run");
-    let mut count = counts.get();
-    count[usize::from(violated)] += 1;
-    count[2] += u32::from(unfairly && !violated);
-    counts.set(count);
+    counts.borrow_mut()[usize::from(violated)] += 1;
+    counts.borrow_mut()[2] += u32::from(unfairly && !violated);
     let formula = case.formula;
     let mut claim = case.claim(formula);
     let settings = Settings { fairness: &constraints, ..Settings::default() };
@@ -214,7 +217,7 @@ fn has_fair_cycle(
 
 #[test]
 fn testers_under_fairness_agree_with_brute_force() {
-    let (counts, tally) = (Cell::new([0u32; 3]), Tally::default());
+    let (counts, tally) = (RefCell::new([0u32; 3]), Tally::default());
     let strategy = (networks::network(), testers::recipe(), vec(0..3u8, 5));
     run_cases(3000, &strategy, |(network, recipe, kinds)| {
         let draw = Draw { seed: 0, size: 1, operators: random::ALL };
@@ -227,10 +230,8 @@ fn testers_under_fairness_agree_with_brute_force() {
         let (fair_c3, fair_c4) = (cycle(true), cycle(false));
         prop_assert!((c3 || !fair_c3) && (c4 || !fair_c4), "a fair run is a run");
         let violated = c1 || c2 || fair_c3 || fair_c4;
-        let mut count = counts.get();
-        count[usize::from(violated)] += 1;
-        count[2] += u32::from(!violated && (c3 || c4));
-        counts.set(count);
+        counts.borrow_mut()[usize::from(violated)] += 1;
+        counts.borrow_mut()[2] += u32::from(!violated && (c3 || c4));
         let claim = TesterClaim::new(&tester, &ids);
         let settings = Settings { fairness: &constraints, ..Settings::default() };
         for method in methods::all() {
@@ -248,7 +249,7 @@ fn testers_under_fairness_agree_with_brute_force() {
         }
         Ok(())
     });
-    let [holds, violated, only_fairly] = counts.get();
+    let [holds, violated, only_fairly] = *counts.borrow();
     assert!(holds > 300 && violated > 300 && only_fairly > 30, "{counts:?}");
     let sound = methods::all().into_iter().filter(|method| methods::is_sound_for_testers(*method, false));
     tally.assert_each(sound, 100);

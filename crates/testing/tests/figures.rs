@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use automata::stutter::Proof;
-use base::{Budget, SourceMap};
+use base::Budget;
 use check::choice::Wish;
 use check::decide::{Claim, Settings, TesterClaim};
 use check::method::{Method, ObserverKind, SearchKind};
@@ -12,24 +12,17 @@ use check::search::{ProductOutcome, Violation};
 use check::{Exact, Space, Stats, reduction, search};
 use language::{Model as _, PropertyKind};
 use model::{ActionSystem, System};
+use stubborn_testing::claims::load_with;
 
 fn load(name: &str, n: i64) -> process::Model {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models").join(name);
-    let mut sources = SourceMap::new();
-    let source = sources.add(name, std::fs::read(path).unwrap()).unwrap();
     let options = process::Options { constants: vec![("N".to_owned(), n)], ..process::Options::default() };
-    process::load(&mut sources, source, &options, &mut |_: &str| Err(String::new()), &mut Budget::unlimited())
-        .expect("a good model")
+    load_with(&std::fs::read_to_string(path).unwrap(), &options, &mut |_: &str| Err(String::new()))
 }
 
 fn explore<S: Space>(space: &S) -> Stats {
-    search::bfs::search(
-        space,
-        &mut Exact::new(space.whole().width(), u64::MAX),
-        &[],
-        &mut Budget::unlimited(),
-    )
-    .stats
+    let mut store = Exact::new(space.whole().width(), u64::MAX);
+    search::bfs::search(space, &mut store, &[], &mut Budget::unlimited()).stats
 }
 
 /// States of the reduced product with a tester, and what it found.
@@ -75,12 +68,12 @@ fn of_twelve_counters_only_the_watched_one_is_explored() {
 
 /// Decides a formula about a model.
 fn decide(model: &mut process::Model, formula: &str, method: Method) -> ProductOutcome {
+    let budget = &mut Budget::unlimited();
     let source = base::SourceId::new(0);
     let parsed = ltl::parse(&mut model.formulas, formula, source, 0).expect("a good formula");
     let negation = model.formulas.not(parsed.formula);
-    let tgba =
-        automata::translate(&mut model.formulas, negation, automata::Effort::High, &mut Budget::unlimited())
-            .expect("a small one");
+    let tgba = automata::translate(&mut model.formulas, negation, automata::Effort::High, budget)
+        .expect("a small one");
     let mut propositions = Vec::new();
     for prop in model.formulas.propositions(parsed.formula) {
         let text = model.formulas.text(prop).to_owned();
@@ -89,7 +82,7 @@ fn decide(model: &mut process::Model, formula: &str, method: Method) -> ProductO
     }
     let mut claim = Claim::new(tgba, propositions, Proof::of_next_free(&model.formulas, parsed.formula));
     let settings = Settings::default();
-    claim.search(&model.system, method, &settings, &mut Budget::unlimited()).expect("allowed").outcome
+    claim.search(&model.system, method, &settings, budget).expect("allowed").outcome
 }
 
 /// Table 3 of [hansen.02.fmics], implementation C: never 1000 states.

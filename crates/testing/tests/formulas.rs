@@ -2,7 +2,7 @@
 //! a naive search with another automaton, against all short lassos of the system, and against the
 //! negated formula. Every counterexample is judged by the semantics of the formula.
 
-use std::cell::Cell;
+use std::cell::RefCell;
 use std::collections::HashMap;
 
 use check::decide::Settings;
@@ -64,7 +64,7 @@ fn check_all_methods(
 /// What was seen: formulas that hold, that are violated, and that a short lasso violates; and by which methods.
 #[derive(Default)]
 struct Seen {
-    counts: Cell<[u32; 3]>,
+    counts: RefCell<[u32; 3]>,
     tally: Tally,
 }
 
@@ -83,55 +83,42 @@ fn check_case(mut case: Case, seen: &Seen) -> Result<(), TestCaseError> {
         check_all_methods(&mut case, violated, at_deadlock, &seen.tally)
             .map_err(|error| TestCaseError::fail(format!("{formula}, {at_deadlock:?}: {error}")))?;
     }
-    let mut counts = seen.counts.get();
-    counts[usize::from(violated)] += 1;
-    counts[2] += u32::from(by_lasso);
-    seen.counts.set(counts);
+    seen.counts.borrow_mut()[usize::from(violated)] += 1;
+    seen.counts.borrow_mut()[2] += u32::from(by_lasso);
     Ok(())
+}
+
+/// So many cases about these things; `of` makes a formula about one. `least` says how many hold, are violated,
+/// and are violated by a short lasso, at least.
+fn check_cases<T: std::fmt::Debug>(
+    n_cases: u32,
+    things: impl Strategy<Value = T>,
+    of: impl Fn(&T, Draw) -> Option<Case>,
+    least: [u32; 3],
+) {
+    let seen = Seen::default();
+    run_cases(n_cases, &(things, any::<u64>(), 1..14u32), |(thing, seed, size)| {
+        match of(&thing, Draw { seed, size, operators: random::ALL }) {
+            Some(case) => check_case(case, &seen),
+            None => Ok(()),
+        }
+    });
+    let found = seen.counts.into_inner();
+    assert!(found.iter().zip(least).all(|(&found, least)| found > least), "{found:?}");
+    seen.tally.assert_each(methods::all().into_iter().filter(|method| methods::is_sound(*method)), 300);
 }
 
 #[test]
 fn all_methods_agree_with_the_definition_on_networks() {
-    let seen = Seen::default();
-    let strategy = (networks::network(), any::<u64>(), 1..14u32);
-    run_cases(1500, &strategy, |(network, seed, size)| {
-        match Case::of_network(&network, Draw { seed, size, operators: random::ALL }) {
-            Some(case) => check_case(case, &seen)
-                .map_err(|error| TestCaseError::fail(format!("{}\n{error}", network.to_text()))),
-            None => Ok(()),
-        }
-    });
-    let [holds, violated, by_lasso] = seen.counts.get();
-    assert!(holds > 250 && violated > 250 && by_lasso > 150, "{:?}", seen.counts);
-    seen.tally.assert_each(methods::all().into_iter().filter(|method| methods::is_sound(*method)), 300);
+    check_cases(1500, networks::network(), Case::of_network, [250, 250, 150]);
 }
 
 #[test]
 fn all_methods_agree_with_the_definition_on_systems_with_data() {
-    let seen = Seen::default();
-    let strategy = (systems::recipe(true), any::<u64>(), 1..14u32);
-    run_cases(1500, &strategy, |(recipe, seed, size)| {
-        match Case::of_recipe(&recipe, Draw { seed, size, operators: random::ALL }) {
-            Some(case) => check_case(case, &seen),
-            None => Ok(()),
-        }
-    });
-    let [holds, violated, by_lasso] = seen.counts.get();
-    assert!(holds > 100 && violated > 100 && by_lasso > 100, "{:?}", seen.counts);
-    seen.tally.assert_each(methods::all().into_iter().filter(|method| methods::is_sound(*method)), 300);
+    check_cases(1500, systems::recipe(true), Case::of_recipe, [100; 3]);
 }
 
 #[test]
 fn all_methods_agree_with_the_definition_where_steps_are_chains() {
-    let seen = Seen::default();
-    let strategy = (systems::recipe_with_chains(), any::<u64>(), 1..14u32);
-    run_cases(2500, &strategy, |(recipe, seed, size)| {
-        match Case::of_recipe(&recipe, Draw { seed, size, operators: random::ALL }) {
-            Some(case) => check_case(case, &seen),
-            None => Ok(()),
-        }
-    });
-    let [holds, violated, by_lasso] = seen.counts.get();
-    assert!(holds > 100 && violated > 100 && by_lasso > 100, "{:?}", seen.counts);
-    seen.tally.assert_each(methods::all().into_iter().filter(|method| methods::is_sound(*method)), 300);
+    check_cases(2500, systems::recipe_with_chains(), Case::of_recipe, [100; 3]);
 }

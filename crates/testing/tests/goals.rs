@@ -1,7 +1,7 @@
 //! Whether a state can be reached where an expression is false: stubborn sets led by it, against naive
 //! exploration, on random systems with data, with chains, and with counters like those of Petri nets.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 
 use base::Budget;
 use check::reduced::Reduced;
@@ -18,7 +18,7 @@ use stubborn_testing::{naive, run_cases, systems};
 /// How often a goal was reachable, and not; and how many states were saved.
 #[derive(Default)]
 struct Seen {
-    counts: Cell<[u32; 2]>,
+    counts: RefCell<[u32; 2]>,
     saved: Cell<u64>,
 }
 
@@ -48,9 +48,7 @@ fn check(system: &ActionSystem, seen: &Seen) -> Result<(), TestCaseError> {
                 seen.saved.set(seen.saved.get() + space.states.len() as u64 - explored.stats.states);
             }
         }
-        let mut counts = seen.counts.get();
-        counts[usize::from(expected)] += 1;
-        seen.counts.set(counts);
+        seen.counts.borrow_mut()[usize::from(expected)] += 1;
     }
     Ok(())
 }
@@ -58,7 +56,7 @@ fn check(system: &ActionSystem, seen: &Seen) -> Result<(), TestCaseError> {
 fn check_all(n_cases: u32, recipes: &impl Strategy<Value = systems::Recipe>) {
     let seen = Seen::default();
     run_cases(n_cases, recipes, |recipe| check(&recipe.build(), &seen));
-    let [unreachable, reachable] = seen.counts.get();
+    let [unreachable, reachable] = *seen.counts.borrow();
     assert!(unreachable > 100 && reachable > 100 && seen.saved.get() > 100, "{:?}", seen.counts);
 }
 
@@ -164,7 +162,7 @@ fn goals_of_counters_are_found() {
     run_cases(6000, &strategy, |(actions, initial, predicates)| {
         check(&counters(&actions, &initial, &predicates), &seen)
     });
-    let [unreachable, reachable] = seen.counts.get();
+    let [unreachable, reachable] = *seen.counts.borrow();
     assert!(
         unreachable > 1000 && reachable > 1000 && seen.saved.get() > 10_000,
         "{:?} {:?}",

@@ -4,7 +4,7 @@
 use std::cell::Cell;
 use std::collections::BTreeSet;
 
-use base::{Budget, Limit, SourceMap};
+use base::{Budget, Limit};
 use check::{Bitstate, Exact, Exploration, Goal, Stop, search, store::Queue};
 use language::Model as _;
 use model::{System as _, aut};
@@ -12,20 +12,9 @@ use process::Model;
 use proptest::prelude::*;
 use replay::{Ending, Evidence, Question};
 use report::space::Space;
+use stubborn_testing::claims::{load, load_with};
 use stubborn_testing::networks::{self, Network};
 use stubborn_testing::{relations_checker, run_cases};
-
-fn load(text: &str) -> Model {
-    load_with(text, &mut |name: &str| Err(format!("no file `{name}`")))
-}
-
-fn load_with(text: &str, loader: &mut language::Loader<'_>) -> Model {
-    let mut sources = SourceMap::new();
-    let source = sources.add("random.proc", text.into()).unwrap();
-    let options = process::Options::default();
-    process::load(&mut sources, source, &options, loader, &mut Budget::unlimited())
-        .unwrap_or_else(|trouble| panic!("{text}\n{trouble:?}"))
-}
 
 /// All searches over all stores.
 fn explorations(model: &Model, goals: &[Goal], max_states: u64) -> Vec<(&'static str, Exploration)> {
@@ -151,7 +140,8 @@ fn an_exported_space_read_back_is_the_same_system() {
         prop_assert_eq!(u64::from(lts.n_states), stats.states);
         prop_assert_eq!(lts.edges.len() as u64, stats.transitions);
         // As a network of one process it has the same space, but for parallel equal edges.
-        let again = load_with("process X = extern \"x.aut\";", &mut |_: &str| Ok(text.clone().into_bytes()));
+        let aut = &mut |_: &str| Ok(text.clone().into_bytes());
+        let again = load_with("process X = extern \"x.aut\";", &process::Options::default(), aut);
         let edges: BTreeSet<_> = lts.edges.iter().collect();
         let mut store = Exact::new(again.system.width(), u64::MAX);
         let stats_again =

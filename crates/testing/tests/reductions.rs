@@ -1,7 +1,7 @@
 //! The rules of the reductions: the ways to get them wrong that are known are named tests, and a
 //! reduction without one of its rules is noticed by random cases.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 
 use automata::stutter::Proof;
 use base::Budget;
@@ -204,14 +204,12 @@ fn an_automaton_that_counts_stuttering() {
     let mut case = case(network, "!(!P0_1 & F P0_1)");
     let source = base::SourceId::new(0);
     let budget = &mut Budget::unlimited();
-    let named =
-        automata::hoa::read_one(&mut case.formulas, COUNTS_STUTTERING, source, budget).expect("an automaton");
-    let complement =
-        automata::complement::complement(&named.automaton, 1_000, budget).expect("a small automaton");
-    let stuttering =
-        automata::stutter::stuttering(&named.automaton, &complement, 1_000, budget).expect("small ones");
+    let named = automata::hoa::read_any(&mut case.formulas, COUNTS_STUTTERING, source, budget);
+    let tgba = named.expect("an automaton")[0].automaton.to_tgba(budget).expect("no limit");
+    let complement = automata::complement::complement(&tgba, 1_000, budget).expect("a small automaton");
+    let stuttering = automata::stutter::stuttering(&tgba, &complement, 1_000, budget).expect("small ones");
     assert!(stuttering.proof().is_some(), "its language does not see stuttering");
-    let mut claim = case.claim_of(named.automaton, stuttering.proof());
+    let mut claim = case.claim_of(tgba, stuttering.proof());
     let method = reducing_methods().into_iter().find(|method| method.observer == ObserverKind::Tgba);
     let method = method.expect("a method by value");
     let mut is_found = |without_rule| {
@@ -271,7 +269,7 @@ fn critical_violations_survive_every_reduction_and_a_dropped_rule_is_noticed() {
     // The other rules are missed more rarely; they have tests of their own above.
     const RULES: [Rule; 5] =
         [Rule::Progress, Rule::OneMovesAllMove, Rule::Proviso, Rule::Invisible, Rule::Watched];
-    let n_noticed = Cell::new([0u32; RULES.len()]);
+    let n_noticed = RefCell::new([0u32; RULES.len()]);
     let (n_cases, tally) = (Cell::new(0u32), Tally::default());
     let strategy = (networks::network(), any::<u64>(), 1..10u32);
     run_cases(2000, &strategy, |(network, seed, size)| {
@@ -281,13 +279,11 @@ fn critical_violations_survive_every_reduction_and_a_dropped_rule_is_noticed() {
         n_cases.set(n_cases.get() + 1);
         let n = n_wrong(&mut case, None, &tally);
         prop_assert_eq!(n, 0, "{} on\n{}", case.text(), critical.to_text());
-        let mut counts = n_noticed.get();
-        for (count, rule) in counts.iter_mut().zip(RULES) {
+        for (count, rule) in n_noticed.borrow_mut().iter_mut().zip(RULES) {
             *count += u32::from(n_wrong(&mut case, Some(rule), &tally) > 0);
         }
-        n_noticed.set(counts);
         Ok(())
     });
-    assert!(n_noticed.get().iter().all(|&n| n > 0), "{n_noticed:?} of {n_cases:?}");
+    assert!(n_noticed.borrow().iter().all(|&n| n > 0), "{n_noticed:?} of {n_cases:?}");
     tally.assert_each(reducing_methods(), 100);
 }

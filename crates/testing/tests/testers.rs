@@ -1,11 +1,11 @@
 //! Testers, specifications and stubborn sets on random networks: every search, store and order,
 //! with and without reduction, against the definitions of [valmari.93.cav].
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 
 use automata::Tester;
-use base::{Budget, SourceMap};
+use base::Budget;
 use check::decide::tester::product;
 use check::decide::{Settings, TesterClaim};
 use check::method::StoreKind;
@@ -19,18 +19,11 @@ use model::{ActionSystem, LabelId, System as _};
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 use replay::{Ending, Question, TesterClaim as Illegal};
+use stubborn_testing::claims::load;
 use stubborn_testing::methods::{self, Tally};
 use stubborn_testing::networks::{self, Network};
 use stubborn_testing::run_cases;
 use stubborn_testing::testers::{self, Conditions, Recipe};
-
-fn load(network: &Network) -> process::Model {
-    let mut sources = SourceMap::new();
-    let source = sources.add("random.proc", network.to_text().into()).unwrap();
-    let no_files = &mut |name: &str| Err(format!("no file `{name}`"));
-    process::load(&mut sources, source, &process::Options::default(), no_files, &mut Budget::unlimited())
-        .expect("a good network")
-}
 
 fn claim(violation: Violation) -> Illegal {
     match violation {
@@ -133,20 +126,18 @@ fn only(tester: &Tester, kind: usize) -> Tester {
 
 #[test]
 fn testers_say_what_the_definitions_say() {
-    let (n_wrong, tally) = (Cell::new([0u32; 2]), Tally::default());
+    let (n_wrong, tally) = (RefCell::new([0u32; 2]), Tally::default());
     run_cases(4000, &(networks::network(), testers::recipe()), |(network, recipe): (Network, Recipe)| {
-        let model = load(&network);
+        let model = load(&network.to_text());
         let (tester, labels) = (recipe.tester(&network), recipe.labels(&network));
         prop_assert_eq!(tester.flaw(), None);
         let ids = testers::label_ids(&model.system, &tester.letters);
         let conditions = testers::conditions(&network.explore(), &tester, &labels);
         let wrong = check_everything(&model.system, &tester, &ids, conditions, &tally)?;
-        let mut count = n_wrong.get();
-        count[usize::from(wrong)] += 1;
-        n_wrong.set(count);
+        n_wrong.borrow_mut()[usize::from(wrong)] += 1;
         Ok(())
     });
-    let [right, wrong] = n_wrong.get();
+    let [right, wrong] = n_wrong.into_inner();
     assert!(right > 300 && wrong > 300, "{right} systems right, {wrong} wrong");
     let sound = methods::all().into_iter().filter(|method| methods::is_sound_for_testers(*method, false));
     tally.assert_each(sound, 300);
@@ -154,9 +145,9 @@ fn testers_say_what_the_definitions_say() {
 
 #[test]
 fn each_single_condition_is_found() {
-    let (n_found, tally) = (Cell::new([0u32; 4]), Tally::default());
+    let (n_found, tally) = (RefCell::new([0u32; 4]), Tally::default());
     run_cases(3000, &(networks::network(), testers::recipe()), |(network, recipe): (Network, Recipe)| {
-        let model = load(&network);
+        let model = load(&network.to_text());
         let (all, labels) = (recipe.tester(&network), recipe.labels(&network));
         let ids = testers::label_ids(&model.system, &all.letters);
         let space = network.explore();
@@ -164,21 +155,19 @@ fn each_single_condition_is_found() {
             let tester = only(&all, kind);
             let conditions = testers::conditions(&space, &tester, &labels);
             if check_everything(&model.system, &tester, &ids, conditions, &tally)? {
-                let mut count = n_found.get();
-                count[kind] += 1;
-                n_found.set(count);
+                n_found.borrow_mut()[kind] += 1;
             }
         }
         Ok(())
     });
-    assert!(n_found.get().iter().all(|&n| n > 100), "{n_found:?}");
+    assert!(n_found.borrow().iter().all(|&n| n > 100), "{n_found:?}");
 }
 
 #[test]
 fn specifications_allow_what_the_definitions_allow() {
-    let (n_conforming, tally) = (Cell::new([0u32; 2]), Tally::default());
+    let (n_conforming, tally) = (RefCell::new([0u32; 2]), Tally::default());
     run_cases(4000, &(networks::network(), testers::recipe()), |(network, recipe): (Network, Recipe)| {
-        let model = load(&network);
+        let model = load(&network.to_text());
         let (spec, labels) = (recipe.spec(&network), recipe.labels(&network));
         let tester = spec.to_tester(10_000, &mut Budget::unlimited()).expect("a small tester");
         prop_assert_eq!(tester.flaw(), None);
@@ -188,12 +177,10 @@ fn specifications_allow_what_the_definitions_allow() {
         let conditions = testers::conditions(&space, &tester, &labels);
         prop_assert_eq!(conforms, !conditions.contains(&true));
         check_everything(&model.system, &tester, &ids, conditions, &tally)?;
-        let mut count = n_conforming.get();
-        count[usize::from(conforms)] += 1;
-        n_conforming.set(count);
+        n_conforming.borrow_mut()[usize::from(conforms)] += 1;
         Ok(())
     });
-    let [no, yes] = n_conforming.get();
+    let [no, yes] = n_conforming.into_inner();
     assert!(no > 300 && yes > 100, "{yes} conform, {no} do not");
 }
 
@@ -201,7 +188,7 @@ fn specifications_allow_what_the_definitions_allow() {
 fn reduction_keeps_deadlocks_and_violated_invariants() {
     let n_smaller = Cell::new(0u32);
     run_cases(4000, &(networks::network(), 0..4usize, 0..4usize), |(network, a, b)| {
-        let mut model = load(&network);
+        let mut model = load(&network.to_text());
         let n = network.processes.len();
         let (a, b) = (a % network.processes[0].n_states, b % network.processes[n - 1].n_states);
         let text = format!("!(P0@s{a} && P{}@s{b})", n - 1);

@@ -79,22 +79,22 @@ fn pairs(tgba: &Tgba, limits: &Limits, budget: &mut Budget<'_>) -> Result<(Graph
     let propositions = used_propositions(tgba, limits)?;
     let letters = Letters::new(tgba, &propositions, budget)?;
     let mut pairs: Vec<(State, u32)> =
-        letters.alive(tgba.initial()).iter().map(|&k| (tgba.initial(), k)).collect();
+        letters.alive[tgba.initial().index()].iter().map(|&k| (tgba.initial(), k)).collect();
     let numbered = pairs.iter().enumerate().map(|(index, &pair)| (pair, State::new(index)));
     let mut numbers: FxHashMap<(State, u32), State> = numbered.collect();
     let initial = pairs.iter().enumerate().map(|(index, &(_, k))| (PropSet(k), State::new(index))).collect();
     let mut steps: Vec<Vec<Step>> = vec![];
     let mut n_steps = 0;
     while let Some(&(state, k)) = pairs.get(steps.len()) {
-        let taken = tgba.edges(state).iter().filter(|edge| letters.of(edge.label).binary_search(&k).is_ok());
+        let taken = tgba.edges(state).iter().filter(|edge| letters.of[&edge.label].binary_search(&k).is_ok());
         let taken: Vec<_> = taken.collect();
-        n_steps += taken.iter().map(|edge| letters.alive(edge.target).len()).sum::<usize>();
+        n_steps += taken.iter().map(|edge| letters.alive[edge.target.index()].len()).sum::<usize>();
         if n_steps > limits.max_steps {
             return Err(Explosion::Steps(limits.max_steps).into());
         }
         let mut list = vec![];
         for edge in taken {
-            for &next in letters.alive(edge.target) {
+            for &next in &letters.alive[edge.target.index()] {
                 budget.tick()?;
                 let target = *numbers.entry((edge.target, next)).or_insert_with(|| {
                     pairs.push((edge.target, next));
@@ -135,6 +135,7 @@ fn distinct_labels(tgba: &Tgba) -> Vec<Label> {
 /// Labels and states as sorted lists of valuations.
 struct Letters {
     of: FxHashMap<Label, Vec<u32>>,
+    /// For each state the letters with which it can go on.
     alive: Vec<Vec<u32>>,
 }
 
@@ -162,15 +163,6 @@ impl Letters {
             alive.push(letters);
         }
         Ok(Letters { of, alive })
-    }
-
-    fn of(&self, label: Label) -> &[u32] {
-        &self.of[&label]
-    }
-
-    /// The letters with which the state can go on.
-    fn alive(&self, state: State) -> &[u32] {
-        &self.alive[state.index()]
     }
 }
 

@@ -8,9 +8,8 @@ use fixedbitset::FixedBitSet;
 use ltl::{Prop, Valuation};
 
 use super::expand::MAX_PROPOSITIONS;
-use crate::scc::{Components, components};
+use crate::scc::{Components, can_reach, components};
 use crate::tgba::{Marks, State};
-use crate::work::holding;
 
 /// A set of propositions of one testing automaton, as bits: bit *i* is its *i*-th proposition. It serves
 /// as a valuation (the propositions that hold) and as a changeset (those that flip).
@@ -63,7 +62,7 @@ pub struct Step {
 
 /// States with steps between them. Lists are sorted and have no duplicates.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Graph {
+pub struct Graph {
     pub(crate) propositions: Vec<Prop>,
     pub(crate) initial: Vec<(PropSet, State)>,
     pub(crate) steps: Vec<Vec<Step>>,
@@ -96,16 +95,34 @@ impl Graph {
         (self.n_states() * size_of::<Vec<Step>>() + self.n_steps() * size_of::<Step>()) as u64
     }
 
-    pub(crate) fn n_states(&self) -> usize {
+    /// The propositions that are watched, sorted: bit *i* of a [`PropSet`] is the *i*-th of them.
+    pub fn propositions(&self) -> &[Prop] {
+        &self.propositions
+    }
+
+    /// Where runs begin: valuations with states, sorted. A state may be there with several valuations.
+    pub fn initial(&self) -> &[(PropSet, State)] {
+        &self.initial
+    }
+
+    /// Number of states; 0 if no word is accepted and that is known.
+    pub fn n_states(&self) -> usize {
         self.steps.len()
     }
 
-    pub(crate) fn n_steps(&self) -> usize {
+    /// The states.
+    pub fn states(&self) -> impl Iterator<Item = State> + use<> {
+        (0..self.steps.len()).map(State::new)
+    }
+
+    /// Number of steps, stuttering loops included.
+    pub fn n_steps(&self) -> usize {
         self.steps.iter().map(Vec::len).sum()
     }
 
-    pub(crate) fn states(&self) -> impl Iterator<Item = State> + use<> {
-        (0..self.steps.len()).map(State::new)
+    /// The steps that leave a state, sorted by change.
+    pub fn steps(&self, state: State) -> &[Step] {
+        &self.steps[state.index()]
     }
 
     /// Sorts, and drops steps that do nothing another one does not.
@@ -133,39 +150,28 @@ impl Graph {
     /// The states in the set, and all from which it can be reached by selected steps.
     pub(crate) fn can_reach(
         &self,
-        goal: &FixedBitSet,
+        goal: FixedBitSet,
         selected: impl Fn(&Step) -> bool,
         budget: &mut Budget<'_>,
     ) -> Result<FixedBitSet, Limit> {
-        holding(budget, |budget| self.sources_of(goal, selected, budget))
+        let target = |step: &Step| selected(step).then_some(step.target.index());
+        can_reach(&self.steps, target, goal, budget)
     }
 
-    fn sources_of(
+    /// The states in components of these steps that together carry all the marks; `marks` says which ones a
+    /// step carries.
+    pub(crate) fn accepting_states(
         &self,
-        goal: &FixedBitSet,
         selected: impl Fn(&Step) -> bool,
+        marks: impl Fn(usize, &Step) -> Marks,
+        all: Marks,
         budget: &mut Budget<'_>,
     ) -> Result<FixedBitSet, Limit> {
-        budget.hold(self.bytes())?;
-        let mut sources = vec![vec![]; self.n_states()];
-        for (source, steps) in self.steps.iter().enumerate() {
-            for step in steps.iter().filter(|step| selected(step)) {
-                budget.tick()?;
-                sources[step.target.index()].push(source);
-            }
-        }
-        let mut reached = goal.clone();
-        reached.grow(self.n_states());
-        let mut stack: Vec<usize> = goal.ones().collect();
-        while let Some(state) = stack.pop() {
-            for &source in &sources[state] {
-                budget.tick()?;
-                if !reached.put(source) {
-                    stack.push(source);
-                }
-            }
-        }
-        Ok(reached)
+        let found = self.components(|_, step| selected(step), budget)?;
+        let carried =
+            |state: usize, step: &Step| selected(step).then(|| (step.target.index(), marks(state, step)));
+        let seen = found.marks(&self.steps, carried, budget)?;
+        Ok((0..self.n_states()).filter(|&state| seen[found.of[state]] == Some(all)).collect())
     }
 
     /// The part that can be reached inside the useful states, numbered breadth first, and for each of its

@@ -12,12 +12,11 @@
 
 use base::{Budget, Limit};
 use ltl::{Lasso, Valuation};
-use rustc_hash::FxHashMap;
 
 use super::graph::{Graph, PropSet};
 use super::ta::Ta;
 use super::tgta::Tgta;
-use crate::membership::{BYTES_PER_NODE, has_cycle};
+use crate::membership::Product;
 use crate::tgba::{Marks, State};
 use crate::work::holding;
 
@@ -44,22 +43,25 @@ pub fn ta_accepts(ta: &Ta, lasso: &Lasso, budget: &mut Budget<'_>) -> Result<boo
 }
 
 fn accepts(ta: &Ta, lasso: &Lasso, budget: &mut Budget<'_>) -> Result<bool, Limit> {
-    let product = Product::new(&ta.graph, lasso, true, budget)?;
-    let finite = |&(state, _): &(State, usize)| ta.acceptance(state).finite;
-    if product.nodes.iter().any(finite) {
+    let buchi = |state: State| Marks(ta.acceptance(state).buchi.into());
+    let product = product(ta, lasso, budget, |state, change| {
+        // A state may be kept when nothing changes, without a step.
+        let waits = change.is_empty().then_some((buchi(state), state));
+        let taken = ta.steps(state).iter().filter(|step| step.change == change);
+        taken.map(|step| (buchi(state), step.target)).chain(waits).collect()
+    })?;
+    if product.nodes.iter().any(|&(state, _)| ta.acceptance(state).finite) {
         return Ok(true);
     }
-    let changes =
-        lasso.cycle().iter().any(|letter| product.letter(letter) != product.letter(&lasso.cycle()[0]));
-    if !changes {
+    let letter = |letter: &Valuation| PropSet::of(letter, ta.propositions());
+    if lasso.cycle().iter().all(|own| letter(own) == letter(&lasso.cycle()[0])) {
         // The word stutters in its cycle, and a run may wait in each state that it reaches there.
         let waits = |&(state, position): &(State, usize)| {
             position >= lasso.prefix().len() && ta.acceptance(state).livelock
         };
         return Ok(product.nodes.iter().any(waits));
     }
-    let marks = |index: usize| Marks(u64::from(ta.acceptance(product.nodes[index].0).buchi));
-    has_cycle(&product.steps, marks, Marks(1), budget)
+    product.has_cycle(Marks(1), budget)
 }
 
 /// Whether the automaton accepts the finite word: conditions (iv) and (v) of [hansen.02.fmics]. The empty
@@ -97,59 +99,24 @@ pub fn ta_accepts_finite(ta: &Ta, word: &[Valuation], budget: &mut Budget<'_>) -
 /// The budget is spent.
 pub fn tgta_accepts(tgta: &Tgta, lasso: &Lasso, budget: &mut Budget<'_>) -> Result<bool, Limit> {
     holding(budget, |budget| {
-        let product = Product::new(&tgta.graph, lasso, false, budget)?;
-        has_cycle(&product.steps, |_| Marks::NONE, tgta.all_marks(), budget)
+        let product = product(tgta, lasso, budget, |state, change| {
+            let taken = tgta.steps(state).iter().filter(|step| step.change == change);
+            taken.map(|step| (step.marks, step.target)).collect()
+        })?;
+        product.has_cycle(tgta.all_marks(), budget)
     })
 }
 
-/// The reachable pairs of states and positions, with the steps between them.
-struct Product<'a> {
-    graph: &'a Graph,
-    nodes: Vec<(State, usize)>,
-    steps: Vec<Vec<(Marks, usize)>>,
-}
-
-impl<'a> Product<'a> {
-    /// `may_wait`: whether a state may be kept when nothing changes, without a step.
-    fn new(
-        graph: &'a Graph,
-        lasso: &Lasso,
-        may_wait: bool,
-        budget: &mut Budget<'_>,
-    ) -> Result<Product<'a>, Limit> {
-        let mut product = Product { graph, nodes: vec![], steps: vec![] };
-        let letters: Vec<PropSet> = lasso.positions().iter().map(|letter| product.letter(letter)).collect();
-        let mut numbers: FxHashMap<(State, usize), usize> = FxHashMap::default();
-        for &(valuation, state) in &graph.initial {
-            if valuation == letters[0] {
-                numbers.insert((state, 0), product.nodes.len());
-                product.nodes.push((state, 0));
-            }
-        }
-        while let Some(&(state, position)) = product.nodes.get(product.steps.len()) {
-            budget.tick()?;
-            let next = lasso.next(position);
-            let change = letters[position].flip(letters[next]);
-            let taken = graph.steps[state.index()].iter().filter(|step| step.change == change);
-            let mut moves: Vec<(Marks, State)> = taken.map(|step| (step.marks, step.target)).collect();
-            if may_wait && change.is_empty() {
-                moves.push((Marks::NONE, state));
-            }
-            let moves = moves.into_iter().map(|(marks, target)| {
-                let number = *numbers.entry((target, next)).or_insert_with(|| {
-                    product.nodes.push((target, next));
-                    product.nodes.len() - 1
-                });
-                (marks, number)
-            });
-            let moves: Vec<(Marks, usize)> = moves.collect();
-            budget.hold((BYTES_PER_NODE + size_of_val(&moves[..])) as u64)?;
-            product.steps.push(moves);
-        }
-        Ok(product)
-    }
-
-    fn letter(&self, letter: &Valuation) -> PropSet {
-        PropSet::of(letter, &self.graph.propositions)
-    }
+/// Automaton and word together; `moves` says where a change leads from a state, and with which marks.
+fn product(
+    graph: &Graph,
+    lasso: &Lasso,
+    budget: &mut Budget<'_>,
+    moves: impl Fn(State, PropSet) -> Vec<(Marks, State)>,
+) -> Result<Product, Limit> {
+    let letters: Vec<PropSet> =
+        lasso.positions().iter().map(|letter| PropSet::of(letter, graph.propositions())).collect();
+    let begins = graph.initial().iter().filter(|(valuation, _)| *valuation == letters[0]);
+    let moves = |state, position: usize| moves(state, letters[position].flip(letters[lasso.next(position)]));
+    Product::new(begins.map(|&(_, state)| state), lasso, moves, budget)
 }

@@ -27,7 +27,7 @@ mod values;
 
 pub(crate) use expand::letters;
 pub use expand::{Explosion, Limits, MAX_PROPOSITIONS};
-pub use graph::{PropSet, Step};
+pub use graph::{Graph, PropSet, Step};
 pub use membership::{ta_accepts, ta_accepts_finite, tgta_accepts};
 pub use reduce::{Reading, Waiting, small_ta, small_tgta};
 pub use ta::{Acceptance, Ta};

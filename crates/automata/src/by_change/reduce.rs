@@ -263,12 +263,13 @@ fn cyclic_components(
     budget: &mut Budget<'_>,
 ) -> Result<Vec<bool>, Limit> {
     let finer = graph.components(&selected, budget)?;
+    let step = |state: usize, step: &Step| {
+        selected(State::new(state), step).then_some((step.target.index(), Marks::NONE))
+    };
+    let marks = finer.marks(&graph.steps, step, budget)?;
     let mut cyclic = vec![false; found.n];
     for state in graph.states() {
-        budget.tick()?;
-        let stays =
-            |step: &Step| selected(state, step) && finer.of[step.target.index()] == finer.of[state.index()];
-        cyclic[found.of[state.index()]] |= graph.steps[state.index()].iter().any(stays);
+        cyclic[found.of[state.index()]] |= marks[finer.of[state.index()]].is_some();
     }
     Ok(cyclic)
 }
@@ -312,7 +313,7 @@ impl Tgta {
     pub fn with_own_loops(mut self, waiting: Waiting, budget: &mut Budget<'_>) -> Result<Tgta, Limit> {
         let n = self.n_states();
         let accepting = self.accepting_stuttering_states(budget)?;
-        let stutters = self.graph.can_reach(&accepting, |step| step.change.is_empty(), budget)?;
+        let stutters = self.graph.can_reach(accepting.clone(), |step| step.change.is_empty(), budget)?;
         let mut entries = self.stuttering_entries(&accepting, budget)?;
         let free = match waiting {
             // A jump may close a cycle, so the cycles are those with all jumps there may be.
@@ -398,11 +399,8 @@ impl Tgta {
     pub fn even_out(mut self, budget: &mut Budget<'_>) -> Result<Tgta, Limit> {
         let found = self.graph.components(|_, step| !step.change.is_empty(), budget)?;
         let inner = |state: usize, step: &Step| found.of[state] == found.of[step.target.index()];
-        let mut seen = vec![Marks::NONE; found.n];
-        for (state, steps) in self.graph.steps.iter().enumerate() {
-            let inner = steps.iter().filter(|step| inner(state, step));
-            inner.for_each(|step| seen[found.of[state]] = seen[found.of[state]].union(step.marks));
-        }
+        let step = |_, step: &Step| Some((step.target.index(), step.marks));
+        let seen = found.marks(&self.graph.steps, step, budget)?;
         let mut forced = vec![Marks::NONE; found.n];
         for mark in 0..self.n_marks {
             let avoids = self.avoiding_components(&found, mark, budget)?;
@@ -414,7 +412,7 @@ impl Tgta {
         for (state, steps) in self.graph.steps.iter_mut().enumerate() {
             let component = found.of[state];
             for step in steps.iter_mut().filter(|step| !step.change.is_empty()) {
-                let stays = inner(state, step) && seen[component] == all;
+                let stays = inner(state, step) && seen[component] == Some(all);
                 step.marks = if stays { step.marks.union(forced[component]) } else { Marks::NONE };
             }
         }

@@ -88,38 +88,17 @@ impl Ta {
     }
 }
 
+/// What it has in common with a TGTA.
+impl std::ops::Deref for Ta {
+    type Target = Graph;
+
+    fn deref(&self) -> &Graph {
+        &self.graph
+    }
+}
+
 /// Looking.
 impl Ta {
-    /// The propositions it watches, sorted: bit *i* of a [`PropSet`] is the *i*-th of them.
-    pub fn propositions(&self) -> &[Prop] {
-        &self.graph.propositions
-    }
-
-    /// Where runs begin: valuations with states, sorted. A state may be there with several valuations.
-    pub fn initial(&self) -> &[(PropSet, State)] {
-        &self.graph.initial
-    }
-
-    /// Number of states; 0 if no word is accepted and that is known.
-    pub fn n_states(&self) -> usize {
-        self.graph.n_states()
-    }
-
-    /// The states.
-    pub fn states(&self) -> impl Iterator<Item = State> + use<> {
-        self.graph.states()
-    }
-
-    /// Number of steps.
-    pub fn n_steps(&self) -> usize {
-        self.graph.n_steps()
-    }
-
-    /// The steps that leave a state, sorted by change. None of them has marks.
-    pub fn steps(&self, state: State) -> &[Step] {
-        &self.graph.steps[state.index()]
-    }
-
     /// How the state accepts.
     pub fn acceptance(&self, state: State) -> Acceptance {
         self.acceptance[state.index()]
@@ -168,28 +147,16 @@ impl Ta {
     /// # Errors
     /// The budget is spent.
     pub fn without_stuttering(mut self, budget: &mut Budget<'_>) -> Result<Ta, Limit> {
-        let accepting = self.accepting_stuttering_states(budget)?;
-        let livelock = self.graph.can_reach(&accepting, |step| step.change.is_empty(), budget)?;
+        let stutters = |step: &Step| step.change.is_empty();
+        let marks = |state: usize, _: &Step| Marks(self.acceptance[state].buchi.into());
+        let accepting = self.graph.accepting_states(stutters, marks, Marks(1), budget)?;
+        let livelock = self.graph.can_reach(accepting, stutters, budget)?;
         for state in livelock.ones() {
             self.acceptance[state].livelock = true;
             self.acceptance[state].deadlock = true;
         }
         self.graph.steps.iter_mut().for_each(|steps| steps.retain(|step| !step.change.is_empty()));
         Ok(self)
-    }
-
-    /// The states in components that have a cycle of stuttering steps and a Büchi state.
-    fn accepting_stuttering_states(&self, budget: &mut Budget<'_>) -> Result<FixedBitSet, Limit> {
-        let found = self.graph.components(|_, step| step.change.is_empty(), budget)?;
-        let (mut cyclic, mut buchi) = (vec![false; found.n], vec![false; found.n]);
-        for state in self.states() {
-            let component = found.of[state.index()];
-            buchi[component] |= self.acceptance(state).buchi;
-            let stays = |step: &Step| step.change.is_empty() && found.of[step.target.index()] == component;
-            cyclic[component] |= self.steps(state).iter().any(stays);
-        }
-        let accepting = |state: &usize| cyclic[found.of[*state]] && buchi[found.of[*state]];
-        Ok((0..self.n_states()).filter(accepting).collect())
     }
 
     /// Property 3.4 and [hansen.02.fmics]'s 2.3: drops states that no accepting run visits, and steps from
@@ -220,19 +187,13 @@ impl Ta {
                 || (acceptance.buchi && cyclic.contains(*state))
         };
         let good = (0..self.n_states()).filter(good).collect();
-        self.graph.can_reach(&good, |_| true, budget)
+        self.graph.can_reach(good, |_| true, budget)
     }
 
     /// The states on cycles with some change.
     pub(crate) fn cyclic_states(&self, budget: &mut Budget<'_>) -> Result<FixedBitSet, Limit> {
-        let found = self.graph.components(|_, _| true, budget)?;
-        let mut cyclic = vec![false; found.n];
-        for state in self.states() {
-            let component = found.of[state.index()];
-            let stays = |step: &Step| !step.change.is_empty() && found.of[step.target.index()] == component;
-            cyclic[component] |= self.steps(state).iter().any(stays);
-        }
-        Ok((0..self.n_states()).filter(|&state| cyclic[found.of[state]]).collect())
+        let changes = |_, step: &Step| Marks((!step.change.is_empty()).into());
+        self.graph.accepting_states(|_| true, changes, Marks(1), budget)
     }
 
     /// Makes bisimilar states one.

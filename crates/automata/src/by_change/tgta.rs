@@ -61,38 +61,17 @@ impl Tgta {
     }
 }
 
+/// What it has in common with a TA.
+impl std::ops::Deref for Tgta {
+    type Target = Graph;
+
+    fn deref(&self) -> &Graph {
+        &self.graph
+    }
+}
+
 /// Looking.
 impl Tgta {
-    /// The propositions it watches, sorted: bit *i* of a [`PropSet`] is the *i*-th of them.
-    pub fn propositions(&self) -> &[Prop] {
-        &self.graph.propositions
-    }
-
-    /// Where runs begin: valuations with states, sorted. A state may be there with several valuations.
-    pub fn initial(&self) -> &[(PropSet, State)] {
-        &self.graph.initial
-    }
-
-    /// Number of states; 0 if no word is accepted and that is known.
-    pub fn n_states(&self) -> usize {
-        self.graph.n_states()
-    }
-
-    /// The states.
-    pub fn states(&self) -> impl Iterator<Item = State> + use<> {
-        self.graph.states()
-    }
-
-    /// Number of steps, stuttering loops included.
-    pub fn n_steps(&self) -> usize {
-        self.graph.n_steps()
-    }
-
-    /// The steps that leave a state, sorted by change.
-    pub fn steps(&self, state: State) -> &[Step] {
-        &self.graph.steps[state.index()]
-    }
-
     /// Number of marks, all of which an accepting run sees infinitely often; at least one.
     pub fn n_marks(&self) -> u32 {
         self.n_marks
@@ -183,17 +162,8 @@ impl Tgta {
 
     /// The states in components that have stuttering steps which together carry all marks.
     pub(crate) fn accepting_stuttering_states(&self, budget: &mut Budget<'_>) -> Result<FixedBitSet, Limit> {
-        let found = self.graph.components(|_, step| step.change.is_empty(), budget)?;
-        let mut seen = vec![Marks::NONE; found.n];
-        for state in self.states() {
-            let component = found.of[state.index()];
-            for step in self.steps(state) {
-                if step.change.is_empty() && found.of[step.target.index()] == component {
-                    seen[component] = seen[component].union(step.marks);
-                }
-            }
-        }
-        Ok((0..self.n_states()).filter(|&state| seen[found.of[state]] == self.all_marks()).collect())
+        let stutters = |step: &Step| step.change.is_empty();
+        self.graph.accepting_states(stutters, |_, step| step.marks, self.all_marks(), budget)
     }
 
     /// For each state that is not accepting the accepting ones that stuttering first leads to.
@@ -202,7 +172,7 @@ impl Tgta {
         accepting: &FixedBitSet,
         budget: &mut Budget<'_>,
     ) -> Result<Vec<Vec<State>>, Limit> {
-        let stutters = self.graph.can_reach(accepting, |step| step.change.is_empty(), budget)?;
+        let stutters = self.graph.can_reach(accepting.clone(), |step| step.change.is_empty(), budget)?;
         let mut entries = vec![vec![]; self.n_states()];
         // Per state, whether it was seen from the present one: if it is this number + 1.
         let mut seen = vec![0; self.n_states()];
@@ -227,16 +197,9 @@ impl Tgta {
     /// # Errors
     /// The budget is spent.
     pub fn trim(self, budget: &mut Budget<'_>) -> Result<Tgta, Limit> {
-        let found = self.graph.components(|_, _| true, budget)?;
-        let mut seen = vec![Marks::NONE; found.n];
-        for state in self.states() {
-            let component = found.of[state.index()];
-            for step in self.steps(state).iter().filter(|step| found.of[step.target.index()] == component) {
-                seen[component] = seen[component].union(step.marks);
-            }
-        }
-        let good = (0..self.n_states()).filter(|&state| seen[found.of[state]] == self.all_marks()).collect();
-        let useful = self.graph.can_reach(&good, |_| true, budget)?;
+        let all = self.all_marks();
+        let good = self.graph.accepting_states(|_| true, |_, step| step.marks, all, budget)?;
+        let useful = self.graph.can_reach(good, |_| true, budget)?;
         let (graph, _) = self.graph.keep(&useful, budget)?;
         Ok(Tgta { graph, ..self })
     }

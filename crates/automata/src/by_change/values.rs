@@ -23,6 +23,7 @@ use super::ta::Ta;
 use super::tgta::Tgta;
 use crate::clean::trim;
 use crate::label::Label;
+use crate::stutter::exactly;
 use crate::tgba::{Edge, Marks, State, Tgba};
 use crate::work::holding;
 
@@ -151,14 +152,8 @@ impl<'g, 'b, 'w> Values<'g, 'b, 'w> {
 
     /// Exactly this valuation.
     fn label(&mut self, valuation: PropSet) -> Label {
-        let labels = self.tgba.labels_mut();
-        let mut label = Label::TRUE;
-        for (index, &prop) in self.graph.propositions.iter().enumerate() {
-            let holds = labels.prop(prop);
-            let literal = if valuation.contains(index) { holds } else { labels.not(holds) };
-            label = labels.and(label, literal);
-        }
-        label
+        let propositions = &self.graph.propositions;
+        exactly(self.tgba.labels_mut(), propositions, &valuation.valuation(propositions))
     }
 
     fn wait(&mut self, source: State, valuation: PropSet) -> Result<(), Limit> {

@@ -1,11 +1,14 @@
 //! Reading the states and edges of the HOA format.
 
-use base::{Diagnostic, Span};
+use base::Span;
 
+use crate::by_change::PropSet;
+use crate::gave_up::Unread;
 use crate::hoa::kinds::Kind;
 use crate::hoa::lexer::Token;
 use crate::hoa::reader::{RawEdge, RawState, Reader, fail};
 use crate::label::Label;
+use crate::stutter::exactly;
 use crate::tgba::Marks;
 
 /// With more propositions implicit labels are refused.
@@ -13,7 +16,7 @@ const MAX_IMPLICIT: usize = 16;
 
 /// The body.
 impl Reader<'_, '_> {
-    pub(super) fn body(&mut self) -> Result<(), Diagnostic> {
+    pub(super) fn body(&mut self) -> Result<(), Unread> {
         loop {
             let (token, span) = self.next();
             match token {
@@ -26,30 +29,18 @@ impl Reader<'_, '_> {
                     return fail(*span, "hoa-truncated", "the automaton is cut off: `--END--` is missing");
                 }
                 found => {
-                    return fail(
-                        *span,
-                        "hoa-syntax",
-                        format!("expected `State:` or `--END--`, found {found}"),
-                    );
+                    let message = format!("expected `State:` or `--END--`, found {found}");
+                    return fail(*span, "hoa-syntax", message);
                 }
             }
         }
     }
 
-    pub(super) fn state(&mut self) -> Result<(), Diagnostic> {
-        let held = self.budget.tick().and_then(|()| self.budget.hold(2 * size_of::<RawState>() as u64));
-        self.within(held)?;
+    pub(super) fn state(&mut self) -> Result<(), Unread> {
+        self.budget.tick()?;
+        self.budget.hold(2 * size_of::<RawState>() as u64)?;
         let state_label = self.label_in_brackets()?;
-        let (source, span) = (self.number("the number of a state")?, self.span_before());
-        if let Some((count, _)) = self.states
-            && source >= count
-        {
-            return fail(
-                span,
-                "hoa-count",
-                format!("there is no state {source}: `States:` announces {count}"),
-            );
-        }
+        let (source, span) = self.state_number()?;
         if matches!(self.peek(), Token::Text(_)) {
             self.next();
         }
@@ -72,19 +63,15 @@ impl Reader<'_, '_> {
         if kind == Kind::Tgba { self.implicit_labels(first, span) } else { Ok(()) }
     }
 
-    pub(super) fn span_before(&self) -> Span {
-        self.tokens[self.at - 1].1
-    }
-
     pub(super) fn edge(
         &mut self,
         source: u64,
         state_label: Option<Label>,
         state_marks: Marks,
-    ) -> Result<(), Diagnostic> {
+    ) -> Result<(), Unread> {
         let start = self.span();
-        let held = self.budget.tick().and_then(|()| self.budget.hold(size_of::<RawEdge>() as u64));
-        self.within(held)?;
+        self.budget.tick()?;
+        self.budget.hold(size_of::<RawEdge>() as u64)?;
         let label = self.label_in_brackets()?;
         if label.is_some() && state_label.is_some() {
             return fail(start, "hoa-syntax", "both the state and the edge have a label");
@@ -96,30 +83,31 @@ impl Reader<'_, '_> {
     }
 
     /// The state that an edge leads to, and where it is written.
-    pub(super) fn target(&mut self) -> Result<(u64, Span), Diagnostic> {
-        let (target, span) = (self.number("the number of a state")?, self.span_before());
-        if *self.peek() == Token::Punctuation('&') {
-            return fail(self.span(), "hoa-alternation", "alternating automata are not supported");
-        }
-        if let Some((count, _)) = self.states
-            && target >= count
-        {
-            return fail(
-                span,
-                "hoa-count",
-                format!("there is no state {target}: `States:` announces {count}"),
-            );
-        }
-        Ok((target, span))
+    pub(super) fn target(&mut self) -> Result<(u64, Span), Unread> {
+        let found = self.state_number()?;
+        self.refuse_alternation()?;
+        Ok(found)
     }
 
-    pub(super) fn marks(&mut self) -> Result<Marks, Diagnostic> {
+    /// The number of a state that can exist, and where it is written.
+    fn state_number(&mut self) -> Result<(u64, Span), Unread> {
+        let (number, span) = self.number("the number of a state")?;
+        match self.states {
+            Some((count, _)) if number >= count => {
+                let message = format!("there is no state {number}: `States:` announces {count}");
+                fail(span, "hoa-count", message)
+            }
+            _ => Ok((number, span)),
+        }
+    }
+
+    pub(super) fn marks(&mut self) -> Result<Marks, Unread> {
         let mut marks = Marks::NONE;
         if !self.eat('{') {
             return Ok(marks);
         }
         while !self.eat('}') {
-            let (set, span) = (self.number("the number of an acceptance set")?, self.span_before());
+            let (set, span) = self.number("the number of an acceptance set")?;
             let Some(condition) = &self.acceptance else { return Ok(marks) };
             match condition.ours.get(usize::try_from(set).unwrap_or(usize::MAX)) {
                 Some(Some(mark)) => marks = marks.union(Marks::single(*mark)),
@@ -131,7 +119,7 @@ impl Reader<'_, '_> {
     }
 
     /// Edges without labels stand for all valuations in order, proposition 0 in the lowest bit.
-    pub(super) fn implicit_labels(&mut self, first: usize, state: Span) -> Result<(), Diagnostic> {
+    pub(super) fn implicit_labels(&mut self, first: usize, state: Span) -> Result<(), Unread> {
         let unlabeled = self.edges[first..].iter().filter(|edge| edge.label.is_none()).count();
         if unlabeled == 0 {
             return Ok(());
@@ -146,14 +134,9 @@ impl Reader<'_, '_> {
             return fail(state, "hoa-implicit", message);
         }
         for valuation in 0..unlabeled {
-            let mut label = Label::TRUE;
-            for (index, &prop) in propositions.iter().enumerate() {
-                let holds = self.labels.prop(prop);
-                let literal = if valuation >> index & 1 == 1 { holds } else { self.labels.not(holds) };
-                label = self.labels.and(label, literal);
-            }
-            let told = self.labels.tell(self.budget);
-            self.within(told)?;
+            let holding = PropSet(valuation as u32).valuation(&propositions);
+            let label = exactly(&mut self.labels, &propositions, &holding);
+            self.labels.tell(self.budget)?;
             self.edges[first + valuation].label = Some(label);
         }
         Ok(())

@@ -19,7 +19,7 @@ const MAX_EXPANDED: usize = 1 << 21;
 
 impl Reader<'_, '_> {
     /// The automaton, which is not a TGBA.
-    pub(super) fn build_kind(&mut self, kind: Kind, body: Span) -> Result<AnyAutomaton, Diagnostic> {
+    pub(super) fn build_kind(&mut self, kind: Kind, body: Span) -> Result<AnyAutomaton, Unread> {
         let mut propositions = self.propositions.take().unwrap_or_default();
         propositions.sort_unstable();
         propositions.dedup();
@@ -27,10 +27,7 @@ impl Reader<'_, '_> {
         let mut states: Vec<(u64, RawState)> = self.defined.drain().collect();
         states.sort_unstable_by_key(|&(number, _)| number);
         let states: Vec<RawState> = states.into_iter().map(|(_, state)| state).collect();
-        let mut starts = vec![];
-        for &(start, span) in &self.starts {
-            starts.push(state_of(&numbers, start, span)?);
-        }
+        let mut starts = self.initial_states(&numbers)?;
         starts.sort_unstable();
         starts.dedup();
         let labels = std::mem::take(&mut self.labels);
@@ -39,11 +36,7 @@ impl Reader<'_, '_> {
         let n_marks = self.acceptance.as_ref().map_or(1, |condition| condition.n_marks);
         let budget = &mut *self.budget;
         let raw = Raw { kind, labels, propositions, numbers, states, starts, edges, sets, n_marks, budget };
-        match raw.build() {
-            Ok(automaton) => Ok(automaton),
-            Err(Unread::Wrong(diagnostic)) => Err(diagnostic),
-            Err(Unread::Limit(limit)) => self.within(Err(limit)),
-        }
+        raw.build()
     }
 }
 
@@ -79,7 +72,7 @@ impl Raw<'_, '_> {
         Ok(letters.into_iter().map(PropSet))
     }
 
-    fn too_large<T>(&self, span: Span, what: &str) -> Result<T, Diagnostic> {
+    fn too_large<T>(&self, span: Span, what: &str) -> Result<T, Unread> {
         let message = format!("{} has more than {MAX_EXPANDED} {what}", self.kind.with_article());
         fail(span, "hoa-limit", message)
     }
@@ -124,10 +117,10 @@ impl Raw<'_, '_> {
                 initial.extend(valuations.map(|valuation| (valuation, index)));
             } else if label.is_some() {
                 let message = "this state has values to begin with, but no `Start:` names it";
-                return Ok(fail(span, "hoa-kind", message)?);
+                return fail(span, "hoa-kind", message);
             }
             if initial.len() > MAX_EXPANDED {
-                return Ok(self.too_large(span, "initial states with valuations")?);
+                return self.too_large(span, "initial states with valuations");
             }
         }
         Ok(initial)
@@ -149,12 +142,12 @@ impl Raw<'_, '_> {
                 changes.remove(0);
                 if changes.is_empty() {
                     let message = "a TA stays where it is when nothing changes: it has no step for that";
-                    return Ok(fail(edge.span, "hoa-kind", message)?);
+                    return fail(edge.span, "hoa-kind", message);
                 }
             }
             n_steps += changes.len();
             if n_steps > MAX_EXPANDED {
-                return Ok(self.too_large(edge.span, "steps")?);
+                return self.too_large(edge.span, "steps");
             }
             let step = |change| Step { change, target, marks: edge.marks };
             steps[source.index()].extend(changes.into_iter().map(step));
@@ -162,11 +155,11 @@ impl Raw<'_, '_> {
         Ok(steps)
     }
 
-    fn check_stuttering(&self, edge: &RawEdge, is_loop: bool) -> Result<(), Diagnostic> {
+    fn check_stuttering(&self, edge: &RawEdge, is_loop: bool) -> Result<(), Unread> {
         if !is_loop {
             let error = Diagnostic::error("hoa-kind", "a step of a TGTA that changes nothing must be a loop");
             let help = "the label allows that nothing flips; if that is not meant, say which one does";
-            return Err(error.at(edge.span, "").with_help(help));
+            return Err(error.at(edge.span, "").with_help(help).into());
         }
         if edge.marks != Marks::NONE && edge.marks != Marks::all(self.n_marks) {
             let message = "the loop of a TGTA that changes nothing has all marks or none";
@@ -195,7 +188,7 @@ impl Raw<'_, '_> {
                 });
             }
             if states.len() > MAX_EXPANDED {
-                return Ok(self.too_large(state.span, "states, one for each valuation,")?);
+                return self.too_large(state.span, "states, one for each valuation,");
             }
             copies.push(first..states.len());
         }
@@ -210,7 +203,7 @@ impl Raw<'_, '_> {
             let (from, to) = (&copies[source.index()], &copies[target.index()]);
             n_successors += from.len() * to.len();
             if n_successors > MAX_EXPANDED {
-                return Ok(self.too_large(edge.span, "edges")?);
+                return self.too_large(edge.span, "edges");
             }
             self.budget.tick()?;
             self.budget.hold((from.len() * to.len() * size_of::<usize>()) as u64)?;

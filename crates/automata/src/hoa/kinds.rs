@@ -5,8 +5,9 @@ use base::{Diagnostic, Span};
 
 use crate::by_change;
 use crate::extended;
+use crate::gave_up::Unread;
 use crate::hoa::lexer::Token;
-use crate::hoa::reader::{RawEdge, RawState, Reader, fail};
+use crate::hoa::reader::{RawEdge, RawState, Reader, fail, once};
 use crate::label::Label;
 use crate::tgba::Marks;
 
@@ -42,14 +43,15 @@ impl Kind {
     }
 
     /// What a state must have, and must not have.
-    pub(super) fn check_state(self, state: &RawState, marks: Span) -> Result<(), Diagnostic> {
+    pub(super) fn check_state(self, state: &RawState, marks: Span) -> Result<(), Unread> {
         match self {
             Kind::Tgta if state.marks != Marks::NONE => {
                 fail(marks, "hoa-kind", "the marks of a TGTA are on its steps, not on states")
             }
             Kind::Extended if state.label.is_none() => {
                 let error = Diagnostic::error("hoa-kind", "a state of an extended automaton needs a label");
-                Err(error.at(state.span, "").with_help("like `State: [0 & !1] 7`: the values in that state"))
+                let help = "like `State: [0 & !1] 7`: the values in that state";
+                Err(error.at(state.span, "").with_help(help).into())
             }
             _ if state.label == Some(Label::FALSE) => {
                 fail(state.span, "hoa-kind", "no valuation fits the label of this state")
@@ -95,7 +97,7 @@ impl Reader<'_, '_> {
         self.kind.map_or(Kind::Tgba, |(kind, _)| kind)
     }
 
-    pub(super) fn read_kind(&mut self, header: Span) -> Result<(), Diagnostic> {
+    pub(super) fn read_kind(&mut self, header: Span) -> Result<(), Unread> {
         let known = Kind::NAMES.map(|(name, _)| name);
         let (token, span) = self.next();
         let Token::Identifier(name) = token else {
@@ -103,15 +105,12 @@ impl Reader<'_, '_> {
         };
         let Some(&(_, kind)) = Kind::NAMES.iter().find(|(known, _)| known == name) else {
             let message = format!("there is no kind `{name}`: expected one of {}", known.join(", "));
-            return Err(Diagnostic::error("hoa-kind", message).at(*span, "").suggesting(name, known));
+            return Err(Diagnostic::error("hoa-kind", message).at(*span, "").suggesting(name, known).into());
         };
-        if self.kind.replace((kind, *span)).is_some() {
-            return fail(header, "hoa-syntax", "`stubborn-kind:` is given twice");
-        }
-        Ok(())
+        once(&mut self.kind, (kind, *span), "stubborn-kind", header)
     }
 
-    pub(super) fn read_sets(&mut self, header: Span) -> Result<(), Diagnostic> {
+    pub(super) fn read_sets(&mut self, header: Span) -> Result<(), Unread> {
         let known = Set::ALL.map(Set::name);
         let mut sets = vec![];
         while let Token::Identifier(name) = self.peek() {
@@ -119,7 +118,10 @@ impl Reader<'_, '_> {
             let Some(set) = Set::ALL.into_iter().find(|set| set.name() == name) else {
                 let message =
                     format!("there is no acceptance set `{name}`: expected some of {}", known.join(", "));
-                return Err(Diagnostic::error("hoa-kind", message).at(span, "").suggesting(name, known));
+                return Err(Diagnostic::error("hoa-kind", message)
+                    .at(span, "")
+                    .suggesting(name, known)
+                    .into());
             };
             if sets.contains(&set) {
                 return fail(span, "hoa-syntax", format!("the set `{name}` is named twice"));
@@ -127,28 +129,23 @@ impl Reader<'_, '_> {
             sets.push(set);
             self.next();
         }
-        if self.sets.replace((sets, header)).is_some() {
-            return fail(header, "hoa-syntax", "`Sets:` is given twice");
-        }
-        Ok(())
+        once(&mut self.sets, (sets, header), "Sets", header)
     }
 
     /// Whether the headers fit together; then sets on states are numbered as written.
-    pub(super) fn check_kind(&mut self, body: Span) -> Result<(), Diagnostic> {
+    pub(super) fn check_kind(&mut self, body: Span) -> Result<(), Unread> {
         let kind = self.kind();
         let Some(condition) = &mut self.acceptance else { return Ok(()) };
         if let (Some((_, span)), []) = (&self.sets, kind.sets()) {
             let message = format!("{} has no acceptance sets with names", kind.with_article());
-            let error = Diagnostic::error("hoa-kind", message).at(*span, "");
-            return Err(
-                error.with_help("`Sets:` belongs to `stubborn-kind: TA` and `stubborn-kind: extended`")
-            );
+            let help = "`Sets:` belongs to `stubborn-kind: TA` and `stubborn-kind: extended`";
+            return Err(Diagnostic::error("hoa-kind", message).at(*span, "").with_help(help).into());
         }
         match kind {
             Kind::Tgba => return Ok(()),
             Kind::Tgta if condition.n_marks == 0 => {
                 let error = Diagnostic::error("hoa-kind", "a TGTA needs at least one acceptance set");
-                return Err(error.at(condition.span, "").with_help("write `Acceptance: 1 Inf(0)`"));
+                return Err(error.at(condition.span, "").with_help("write `Acceptance: 1 Inf(0)`").into());
             }
             Kind::Tgta => {}
             Kind::Ta | Kind::Extended => {
@@ -156,7 +153,7 @@ impl Reader<'_, '_> {
                     let error = Diagnostic::error("hoa-kind", "the header `Sets:` is missing");
                     let names: Vec<&str> = kind.sets().iter().map(|set| set.name()).collect();
                     let help = format!("it names the acceptance sets: some of {}", names.join(", "));
-                    return Err(error.at(body, "").with_help(help));
+                    return Err(error.at(body, "").with_help(help).into());
                 };
                 if let Some(set) = sets.iter().find(|set| !kind.sets().contains(set)) {
                     let message = format!("{} has no set `{}`", kind.with_article(), set.name());
@@ -165,15 +162,10 @@ impl Reader<'_, '_> {
                 let in_condition: Vec<bool> = sets.iter().map(|&set| set == Set::Buchi).collect();
                 let found: Vec<bool> = condition.ours.iter().map(Option::is_some).collect();
                 if found != in_condition || condition.n_marks != 1 {
-                    let error = Diagnostic::error(
-                        "hoa-kind",
-                        "`Acceptance:` does not fit the sets that `Sets:` names",
-                    );
+                    let message = "`Acceptance:` does not fit the sets that `Sets:` names";
+                    let error = Diagnostic::error("hoa-kind", message).at(condition.span, "");
                     let help = format!("write `{}`", Set::condition(sets));
-                    return Err(error
-                        .at(condition.span, "")
-                        .with_related(*span, "named here")
-                        .with_help(help));
+                    return Err(error.with_related(*span, "named here").with_help(help).into());
                 }
                 condition.ours = (0..sets.len() as u32).map(Some).collect();
             }
@@ -191,22 +183,18 @@ impl Reader<'_, '_> {
 
 /// The body.
 impl Reader<'_, '_> {
-    pub(super) fn edge_of_kind(&mut self, kind: Kind, source: u64) -> Result<(), Diagnostic> {
+    pub(super) fn edge_of_kind(&mut self, kind: Kind, source: u64) -> Result<(), Unread> {
         let start = self.span();
         let label = self.label_in_brackets()?;
         match (kind, label) {
             (Kind::Extended, Some(_)) => {
-                return fail(
-                    start,
-                    "hoa-kind",
-                    "the labels of an extended automaton are on states, not on edges",
-                );
+                let message = "the labels of an extended automaton are on states, not on edges";
+                return fail(start, "hoa-kind", message);
             }
             (Kind::Ta | Kind::Tgta, None) => {
                 let error = Diagnostic::error("hoa-kind", format!("expected a label, found {}", self.peek()));
-                return Err(error
-                    .at(start, "")
-                    .with_help("like `[0 & !1] 7`: proposition 0 flips, 1 does not"));
+                let help = "like `[0 & !1] 7`: proposition 0 flips, 1 does not";
+                return Err(error.at(start, "").with_help(help).into());
             }
             _ => {}
         }

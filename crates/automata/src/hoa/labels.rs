@@ -2,8 +2,9 @@
 
 use base::{Diagnostic, Span};
 
+use crate::gave_up::Unread;
 use crate::hoa::lexer::Token;
-use crate::hoa::reader::{Condition, Reader, fail};
+use crate::hoa::reader::{Condition, Reader, fail, once};
 use crate::label::Label;
 use crate::tgba::MAX_MARKS;
 
@@ -12,19 +13,15 @@ const MAX_DEPTH: usize = 200;
 
 /// Labels.
 impl Reader<'_, '_> {
-    pub(super) fn label(&mut self, depth: usize) -> Result<Label, Diagnostic> {
+    pub(super) fn label(&mut self, depth: usize) -> Result<Label, Unread> {
         if depth > MAX_DEPTH {
-            return fail(
-                self.span(),
-                "hoa-limit",
-                format!("labels nested deeper than {MAX_DEPTH} are refused"),
-            );
+            let message = format!("labels nested deeper than {MAX_DEPTH} are refused");
+            return fail(self.span(), "hoa-limit", message);
         }
         let mut any = self.label_conjunction(depth)?;
         while self.eat('|') {
             let next = self.label_conjunction(depth)?;
-            let either = self.labels.with(self.budget).or(any, next);
-            any = self.within(either)?;
+            any = self.labels.with(self.budget).or(any, next)?;
         }
         if self.labels.is_exhausted() {
             return fail(self.span(), "hoa-limit", "the labels are too large");
@@ -32,17 +29,16 @@ impl Reader<'_, '_> {
         Ok(any)
     }
 
-    pub(super) fn label_conjunction(&mut self, depth: usize) -> Result<Label, Diagnostic> {
+    pub(super) fn label_conjunction(&mut self, depth: usize) -> Result<Label, Unread> {
         let mut all = self.label_atom(depth)?;
         while self.eat('&') {
             let next = self.label_atom(depth)?;
-            let both = self.labels.with(self.budget).and(all, next);
-            all = self.within(both)?;
+            all = self.labels.with(self.budget).and(all, next)?;
         }
         Ok(all)
     }
 
-    pub(super) fn label_atom(&mut self, depth: usize) -> Result<Label, Diagnostic> {
+    pub(super) fn label_atom(&mut self, depth: usize) -> Result<Label, Unread> {
         let mut negated = false;
         while self.eat('!') {
             negated = !negated;
@@ -64,7 +60,7 @@ impl Reader<'_, '_> {
                     let error = Diagnostic::error("hoa-alias", format!("the alias `@{name}` is not defined"));
                     let mut known: Vec<&str> = self.aliases.keys().map(String::as_str).collect();
                     known.sort_unstable();
-                    return Err(error.at(*span, "").suggesting(name, known));
+                    return Err(error.at(*span, "").suggesting(name, known).into());
                 }
             },
             Token::Punctuation('(') => {
@@ -74,11 +70,10 @@ impl Reader<'_, '_> {
             }
             found => return fail(*span, "hoa-syntax", format!("expected a label, found {found}")),
         };
-        let negated = if negated { self.labels.with(self.budget).not(label) } else { Ok(label) };
-        self.within(negated)
+        Ok(if negated { self.labels.with(self.budget).not(label)? } else { label })
     }
 
-    pub(super) fn label_in_brackets(&mut self) -> Result<Option<Label>, Diagnostic> {
+    pub(super) fn label_in_brackets(&mut self) -> Result<Option<Label>, Unread> {
         if !self.eat('[') {
             return Ok(None);
         }
@@ -91,14 +86,10 @@ impl Reader<'_, '_> {
 /// Acceptance.
 impl Reader<'_, '_> {
     /// `t`, `f`, or a conjunction of `Inf(i)`, with parentheses where they do no harm.
-    pub(super) fn read_acceptance(&mut self, span: Span) -> Result<(), Diagnostic> {
-        let count = self.number("the number of acceptance sets")?;
+    pub(super) fn read_acceptance(&mut self, span: Span) -> Result<(), Unread> {
+        let (count, place) = self.number("the number of acceptance sets")?;
         if count > u64::from(MAX_MARKS) {
-            return fail(
-                self.tokens[self.at - 1].1,
-                "hoa-limit",
-                format!("more than {MAX_MARKS} acceptance sets"),
-            );
+            return fail(place, "hoa-limit", format!("more than {MAX_MARKS} acceptance sets"));
         }
         let mut ours: Vec<Option<u32>> = vec![None; count as usize];
         let mut n_marks = 0;
@@ -122,17 +113,14 @@ impl Reader<'_, '_> {
         if depth > 0 {
             return self.unexpected("`)`");
         }
-        if self.acceptance.replace(Condition { ours, n_marks, span }).is_some() {
-            return fail(span, "hoa-syntax", "`Acceptance:` is given twice");
-        }
-        Ok(())
+        once(&mut self.acceptance, Condition { ours, n_marks, span }, "Acceptance", span)
     }
 
     pub(super) fn acceptance_atom(
         &mut self,
         ours: &mut [Option<u32>],
         n_marks: &mut u32,
-    ) -> Result<(), Diagnostic> {
+    ) -> Result<(), Unread> {
         let (token, span) = self.next();
         match token {
             Token::Identifier(name) if name == "t" => return Ok(()),
@@ -157,7 +145,7 @@ impl Reader<'_, '_> {
         if *self.peek() == Token::Punctuation('!') {
             return fail(self.span(), "hoa-acceptance", "complemented acceptance sets are not supported");
         }
-        let (set, span) = (self.number("the number of an acceptance set")?, self.tokens[self.at - 1].1);
+        let (set, span) = self.number("the number of an acceptance set")?;
         let Some(entry) = ours.get_mut(set as usize) else {
             return fail(span, "hoa-count", format!("there is no acceptance set {set}"));
         };

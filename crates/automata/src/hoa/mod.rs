@@ -1,5 +1,5 @@
-//! The Hanoi omega-automata format, version 1 [babiak.15.cav]: [`read`] and [`write()`]; and our extension
-//! of it for other kinds of automata: [`read_any`] and [`write_any`].
+//! The Hanoi omega-automata format, version 1 [babiak.15.cav]: [`read_any`] and [`write_any`],
+//! with our extension of it for other kinds of automata than TGBA.
 //!
 //! # Requirements and limits
 //! Büchi and generalized Büchi acceptance (conjunctions of `Inf`), `t` and `f`; marks on states and on
@@ -27,6 +27,6 @@ mod reader;
 mod write_kinds;
 mod writer;
 
-pub use reader::{Named, read, read_any, read_one};
-pub use write_kinds::{write_any, write_extended, write_ta, write_tgta};
+pub use reader::{Named, read_any};
+pub use write_kinds::write_any;
 pub use writer::write;

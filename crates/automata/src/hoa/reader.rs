@@ -17,25 +17,11 @@ const MAX_STATES: u64 = 10_000_000;
 
 /// An automaton that was read, with its name if it has one.
 #[derive(Clone, Debug)]
-pub struct Named<A = Tgba> {
+pub struct Named {
     /// What the header `name:` says.
     pub name: Option<String>,
     /// The automaton.
-    pub automaton: A,
-}
-
-/// All automata of a text, one after the other. Their propositions become propositions of the pool. Automata
-/// of other kinds than TGBA are refused; [`read_any`] reads them.
-///
-/// # Errors
-/// The first mistake, with its place; or the budget is spent.
-pub fn read(
-    formulas: &mut Formulas,
-    text: &str,
-    source: SourceId,
-    budget: &mut Budget<'_>,
-) -> Result<Vec<Named>, Unread> {
-    read_with(formulas, text, source, read_tgba, budget)
+    pub automaton: AnyAutomaton,
 }
 
 /// All automata of a text, of any kind, one after the other. Their propositions become propositions of the
@@ -59,86 +45,24 @@ pub fn read_any(
     text: &str,
     source: SourceId,
     budget: &mut Budget<'_>,
-) -> Result<Vec<Named<AnyAutomaton>>, Unread> {
-    read_with(formulas, text, source, read_automaton, budget)
-}
-
-fn read_with<A>(
-    formulas: &mut Formulas,
-    text: &str,
-    source: SourceId,
-    read: impl Fn(&mut Reader<'_, '_>) -> Result<A, Diagnostic>,
-    budget: &mut Budget<'_>,
-) -> Result<Vec<Named<A>>, Unread> {
+) -> Result<Vec<Named>, Unread> {
     holding(budget, |budget| {
         let tokens = tokens(text, source, budget)?;
         let mut found = vec![];
         let mut at = 0;
         while tokens[at].0 != Token::End {
             let mut reader = Reader::new(formulas, &tokens, at, budget);
-            let automaton = read(&mut reader).map_err(|wrong| match reader.spent {
-                Some(limit) => Unread::Limit(limit),
-                None => wrong.into(),
-            })?;
+            let body = reader.read_headers()?;
+            reader.body()?;
+            let automaton = match reader.kind() {
+                Kind::Tgba => AnyAutomaton::Tgba(reader.build(body)?),
+                kind => reader.build_kind(kind, body)?,
+            };
             found.push(Named { name: reader.name.take(), automaton });
             at = reader.at;
         }
         Ok(found)
     })
-}
-
-fn read_tgba(reader: &mut Reader<'_, '_>) -> Result<Tgba, Diagnostic> {
-    let body = reader.read_headers()?;
-    if let Some((kind, span)) = reader.kind
-        && kind != Kind::Tgba
-    {
-        let message = format!("expected an automaton that reads values, not {}", kind.with_article());
-        return fail(span, "hoa-kind", message);
-    }
-    reader.body()?;
-    reader.build(body)
-}
-
-fn read_automaton(reader: &mut Reader<'_, '_>) -> Result<AnyAutomaton, Diagnostic> {
-    let body = reader.read_headers()?;
-    reader.body()?;
-    match reader.kind() {
-        Kind::Tgba => Ok(AnyAutomaton::Tgba(reader.build(body)?)),
-        kind => reader.build_kind(kind, body),
-    }
-}
-
-/// The only automaton of a text.
-///
-/// ```
-/// # use automata::hoa;
-/// let mut formulas = ltl::Formulas::new();
-/// let text = r#"HOA: v1 States: 1 Start: 0 AP: 1 "a" Acceptance: 1 Inf(0)
-///               --BODY-- State: 0 [0] 0 {0} [!0] 0 --END--"#;
-/// let (source, budget) = (base::SourceId::new(0), &mut base::Budget::unlimited());
-/// let tgba = hoa::read_one(&mut formulas, text, source, budget).unwrap().automaton;
-/// assert_eq!((tgba.n_states(), tgba.n_edges(), tgba.n_marks()), (1, 2, 1));
-/// let error = hoa::read_one(&mut formulas, "HOA: v1 Acceptance: 1 Fin(0)", source, budget);
-/// assert!(error.unwrap_err().to_string().contains("Fin"));
-/// ```
-///
-/// # Errors
-/// The first mistake, with its place; or the budget is spent.
-pub fn read_one(
-    formulas: &mut Formulas,
-    text: &str,
-    source: SourceId,
-    budget: &mut Budget<'_>,
-) -> Result<Named, Unread> {
-    let mut found = read(formulas, text, source, budget)?;
-    match (found.pop(), found.len()) {
-        (Some(only), 0) => Ok(only),
-        (None, _) => Err(Diagnostic::error("hoa-syntax", "the text contains no automaton").into()),
-        (_, more) => {
-            let message = format!("expected one automaton, found {}", more + 1);
-            Err(Diagnostic::error("hoa-several", message).into())
-        }
-    }
 }
 
 /// A state as written.
@@ -168,8 +92,6 @@ pub(super) struct Condition {
 pub(super) struct Reader<'r, 'w> {
     pub(super) formulas: &'r mut Formulas,
     pub(super) budget: &'r mut Budget<'w>,
-    /// The limit that the budget said was reached; then what is returned as a mistake is none.
-    pub(super) spent: Option<Limit>,
     pub(super) tokens: &'r [(Token, Span)],
     pub(super) at: usize,
     pub(super) labels: Labels,
@@ -188,8 +110,16 @@ pub(super) struct Reader<'r, 'w> {
     pub(super) edges: Vec<RawEdge>,
 }
 
-pub(super) fn fail<T>(span: Span, code: &'static str, message: impl Into<String>) -> Result<T, Diagnostic> {
-    Err(Diagnostic::error(code, message).at(span, ""))
+pub(super) fn fail<T>(span: Span, code: &'static str, message: impl Into<String>) -> Result<T, Unread> {
+    Err(Diagnostic::error(code, message).at(span, "").into())
+}
+
+/// Keeps what a header says, which may be there once.
+pub(super) fn once<T>(place: &mut Option<T>, said: T, header: &str, span: Span) -> Result<(), Unread> {
+    match place.replace(said) {
+        Some(_) => fail(span, "hoa-syntax", format!("`{header}:` is given twice")),
+        None => Ok(()),
+    }
 }
 
 /// Words.
@@ -203,7 +133,6 @@ impl<'r, 'w> Reader<'r, 'w> {
         Reader {
             formulas,
             budget,
-            spent: None,
             tokens,
             at,
             labels: Labels::with_limit(1_000_000),
@@ -220,14 +149,6 @@ impl<'r, 'w> Reader<'r, 'w> {
         }
     }
 
-    /// What came of something that the budget may end.
-    pub(super) fn within<T>(&mut self, result: Result<T, Limit>) -> Result<T, Diagnostic> {
-        result.map_err(|limit| {
-            self.spent = Some(limit);
-            Diagnostic::error("limit", limit.to_string())
-        })
-    }
-
     pub(super) fn peek(&self) -> &'r Token {
         &self.tokens[self.at].0
     }
@@ -242,17 +163,22 @@ impl<'r, 'w> Reader<'r, 'w> {
         token
     }
 
-    pub(super) fn unexpected<T>(&self, expected: &str) -> Result<T, Diagnostic> {
+    pub(super) fn unexpected<T>(&self, expected: &str) -> Result<T, Unread> {
         fail(self.span(), "hoa-syntax", format!("expected {expected}, found {}", self.peek()))
     }
 
-    pub(super) fn number(&mut self, expected: &str) -> Result<u64, Diagnostic> {
-        match *self.peek() {
-            Token::Number(number) => {
-                self.next();
-                Ok(number)
+    /// A number, and where it is written.
+    pub(super) fn number(&mut self, expected: &str) -> Result<(u64, Span), Unread> {
+        let Token::Number(number) = *self.peek() else { return self.unexpected(expected) };
+        Ok((number, self.next().1))
+    }
+
+    pub(super) fn refuse_alternation(&self) -> Result<(), Unread> {
+        match self.peek() {
+            Token::Punctuation('&') => {
+                fail(self.span(), "hoa-alternation", "alternating automata are not supported")
             }
-            _ => self.unexpected(expected),
+            _ => Ok(()),
         }
     }
 
@@ -264,7 +190,7 @@ impl<'r, 'w> Reader<'r, 'w> {
         found
     }
 
-    pub(super) fn expect(&mut self, character: char) -> Result<(), Diagnostic> {
+    pub(super) fn expect(&mut self, character: char) -> Result<(), Unread> {
         if self.eat(character) { Ok(()) } else { self.unexpected(&format!("`{character}`")) }
     }
 }
@@ -272,15 +198,12 @@ impl<'r, 'w> Reader<'r, 'w> {
 /// Headers.
 impl Reader<'_, '_> {
     /// Reads up to the body, and returns where that begins.
-    fn read_headers(&mut self) -> Result<Span, Diagnostic> {
+    fn read_headers(&mut self) -> Result<Span, Unread> {
         match self.next() {
             (Token::Header(name), _) if name == "HOA" => {}
             (found, span) => {
-                return fail(
-                    *span,
-                    "hoa-syntax",
-                    format!("an automaton begins with `HOA: v1`, not with {found}"),
-                );
+                let message = format!("an automaton begins with `HOA: v1`, not with {found}");
+                return fail(*span, "hoa-syntax", message);
             }
         }
         match self.next() {
@@ -300,30 +223,22 @@ impl Reader<'_, '_> {
         Ok(body)
     }
 
-    pub(super) fn header(&mut self) -> Result<(), Diagnostic> {
+    pub(super) fn header(&mut self) -> Result<(), Unread> {
         let (token, span) = self.next();
         let Token::Header(name) = token else {
             return fail(*span, "hoa-syntax", format!("expected a header or `--BODY--`, found {token}"));
         };
         match name.as_str() {
             "States" => {
-                let count = self.number("the number of states")?;
+                let (count, place) = self.number("the number of states")?;
                 if count > MAX_STATES {
-                    return fail(
-                        self.tokens[self.at - 1].1,
-                        "hoa-limit",
-                        format!("more than {MAX_STATES} states"),
-                    );
+                    return fail(place, "hoa-limit", format!("more than {MAX_STATES} states"));
                 }
-                if self.states.replace((count, *span)).is_some() {
-                    return fail(*span, "hoa-syntax", "`States:` is given twice");
-                }
+                once(&mut self.states, (count, *span), "States", *span)?;
             }
             "Start" => {
-                let start = (self.number("the number of a state")?, self.tokens[self.at - 1].1);
-                if *self.peek() == Token::Punctuation('&') {
-                    return fail(self.span(), "hoa-alternation", "alternating automata are not supported");
-                }
+                let start = self.number("the number of a state")?;
+                self.refuse_alternation()?;
                 self.starts.push(start);
             }
             "AP" => self.atomic_propositions(*span)?,
@@ -346,13 +261,13 @@ impl Reader<'_, '_> {
     }
 
     /// Headers in lower case may be ignored; others change the meaning.
-    pub(super) fn skip_header(&mut self, name: &str, span: Span) -> Result<(), Diagnostic> {
+    pub(super) fn skip_header(&mut self, name: &str, span: Span) -> Result<(), Unread> {
         if name.starts_with(|c: char| c.is_ascii_uppercase()) {
             return fail(span, "hoa-header", format!("the header `{name}:` is not supported"));
         }
         if name.starts_with("stubborn-") {
             let error = Diagnostic::error("hoa-header", format!("there is no header `{name}:`"));
-            return Err(error.at(span, "").suggesting(name, ["stubborn-kind"]));
+            return Err(error.at(span, "").suggesting(name, ["stubborn-kind"]).into());
         }
         while !matches!(self.peek(), Token::Header(_) | Token::Mark(_) | Token::End) {
             self.next();
@@ -360,8 +275,8 @@ impl Reader<'_, '_> {
         Ok(())
     }
 
-    pub(super) fn atomic_propositions(&mut self, span: Span) -> Result<(), Diagnostic> {
-        let count = self.number("the number of propositions")?;
+    pub(super) fn atomic_propositions(&mut self, span: Span) -> Result<(), Unread> {
+        let (count, _) = self.number("the number of propositions")?;
         let mut propositions = vec![];
         while let Token::Text(text) = self.peek() {
             if text.trim().is_empty() {
@@ -377,16 +292,13 @@ impl Reader<'_, '_> {
         if propositions.len() > MAX_VARIABLES {
             return fail(span, "hoa-limit", format!("more than {MAX_VARIABLES} propositions"));
         }
-        if self.propositions.replace(propositions).is_some() {
-            return fail(span, "hoa-syntax", "`AP:` is given twice");
-        }
-        Ok(())
+        once(&mut self.propositions, propositions, "AP", span)
     }
 }
 
 /// Putting it together.
 impl Reader<'_, '_> {
-    fn build(&mut self, body: Span) -> Result<Tgba, Diagnostic> {
+    fn build(&mut self, body: Span) -> Result<Tgba, Unread> {
         let numbers = self.numbers(body)?;
         let n_marks = self.acceptance.as_ref().map_or(0, |acceptance| acceptance.n_marks);
         let mut automaton = Tgba::with_labels(std::mem::take(&mut self.labels), n_marks);
@@ -396,27 +308,25 @@ impl Reader<'_, '_> {
             let target = state_of(&numbers, edge.target, edge.span)?;
             let label = edge.label.unwrap_or(Label::FALSE);
             let source = numbers[&edge.source];
-            let added = automaton.add(source, Edge { target, marks: edge.marks, label }, self.budget);
-            self.within(added)?;
+            automaton.add(source, Edge { target, marks: edge.marks, label }, self.budget)?;
         }
-        let mut starts = vec![];
-        for &(start, span) in &self.starts {
-            starts.push(state_of(&numbers, start, span)?);
-        }
-        let finished = set_starts(automaton, &starts, self.budget);
-        self.within(finished)
+        Ok(set_starts(automaton, &self.initial_states(&numbers)?, self.budget)?)
+    }
+
+    /// Our states that `Start:` names.
+    pub(super) fn initial_states(&self, numbers: &FxHashMap<u64, State>) -> Result<Vec<State>, Unread> {
+        self.starts.iter().map(|&(start, span)| state_of(numbers, start, span)).collect()
     }
 
     /// Our states, in the order of their numbers.
-    pub(super) fn numbers(&self, body: Span) -> Result<FxHashMap<u64, State>, Diagnostic> {
+    pub(super) fn numbers(&self, body: Span) -> Result<FxHashMap<u64, State>, Unread> {
         if let Some((count, span)) = self.states
             && self.defined.len() as u64 != count
         {
             let message =
                 format!("`States:` announces {count} states, but {} are defined", self.defined.len());
-            return Err(Diagnostic::error("hoa-count", message)
-                .at(span, "")
-                .with_related(body, "the states begin here"));
+            let error = Diagnostic::error("hoa-count", message).at(span, "");
+            return Err(error.with_related(body, "the states begin here").into());
         }
         let mut defined: Vec<u64> = self.defined.keys().copied().collect();
         defined.sort_unstable();
@@ -425,11 +335,7 @@ impl Reader<'_, '_> {
 }
 
 /// The state of this number, which is written at this place.
-pub(super) fn state_of(
-    numbers: &FxHashMap<u64, State>,
-    number: u64,
-    span: Span,
-) -> Result<State, Diagnostic> {
+pub(super) fn state_of(numbers: &FxHashMap<u64, State>, number: u64, span: Span) -> Result<State, Unread> {
     match numbers.get(&number) {
         Some(&state) => Ok(state),
         None => fail(span, "hoa-count", format!("state {number} is never defined")),

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use ltl::{Formulas, Prop};
 
 use crate::any::AnyAutomaton;
-use crate::by_change::{Acceptance, PropSet, Step, Ta, Tgta};
+use crate::by_change::{Acceptance, Graph, PropSet, Step, Ta, Tgta};
 use crate::extended::{Extended, ExtendedState};
 use crate::hoa::kinds::Set;
 use crate::hoa::writer::{condition, label, marks, quoted, write};
@@ -15,6 +15,17 @@ use crate::stutter::exactly;
 use crate::tgba::{Marks, State};
 
 /// The automaton in the HOA format, or in our extension of it; `name` becomes its name.
+///
+/// ```
+/// # use automata::{AnyAutomaton, Effort, hoa, by_change::{Limits, translate_ta}};
+/// let mut formulas = ltl::Formulas::new();
+/// let formula = ltl::parse(&mut formulas, "F G p", base::SourceId::new(0), 0).unwrap().formula;
+/// let budget = &mut base::Budget::unlimited();
+/// let ta = translate_ta(&mut formulas, formula, Effort::High, &Limits::default(), budget).unwrap();
+/// let text = hoa::write_any(&AnyAutomaton::Ta(ta), &formulas, None);
+/// assert!(text.starts_with("HOA: v1\nstubborn-kind: TA\nStates: 2\n"), "{text}");
+/// assert!(text.contains("Sets: livelock\nAcceptance: 1 f\n"), "{text}");
+/// ```
 pub fn write_any(automaton: &AnyAutomaton, formulas: &Formulas, name: Option<&str>) -> String {
     match automaton {
         AnyAutomaton::Tgba(tgba) => write(tgba, formulas, name),
@@ -26,18 +37,7 @@ pub fn write_any(automaton: &AnyAutomaton, formulas: &Formulas, name: Option<&st
 
 /// A TA in our extension of the HOA format. An unfinished one, with stuttering steps, is written as it is,
 /// but will not be read.
-///
-/// ```
-/// # use automata::{Effort, hoa, by_change::{Limits, translate_ta}};
-/// let mut formulas = ltl::Formulas::new();
-/// let formula = ltl::parse(&mut formulas, "F G p", base::SourceId::new(0), 0).unwrap().formula;
-/// let budget = &mut base::Budget::unlimited();
-/// let ta = translate_ta(&mut formulas, formula, Effort::High, &Limits::default(), budget).unwrap();
-/// let text = hoa::write_ta(&ta, &formulas, None);
-/// assert!(text.starts_with("HOA: v1\nstubborn-kind: TA\nStates: 2\n"), "{text}");
-/// assert!(text.contains("Sets: livelock\nAcceptance: 1 f\n"), "{text}");
-/// ```
-pub fn write_ta(ta: &Ta, formulas: &Formulas, name: Option<&str>) -> String {
+fn write_ta(ta: &Ta, formulas: &Formulas, name: Option<&str>) -> String {
     let own: Vec<Acceptance> = ta.states().map(|state| ta.acceptance(state)).collect();
     let mut sets = vec![];
     sets.extend(own.iter().any(|own| own.buchi).then_some(Set::Buchi));
@@ -46,7 +46,7 @@ pub fn write_ta(ta: &Ta, formulas: &Formulas, name: Option<&str>) -> String {
     // Without this set, it is that of the livelock states.
     sets.extend(own.iter().any(|own| own.deadlock != own.livelock).then_some(Set::Deadlock));
     let mut text = Text::new(formulas, ta.propositions());
-    let starts = text.starts(ta.n_states(), ta.initial());
+    let starts = text.starts(ta);
     text.header("TA", name, &starts.iter().map(|&label| label != Label::FALSE).collect::<Vec<_>>());
     text.sets(&sets);
     text.body("explicit-labels state-acc");
@@ -66,9 +66,9 @@ pub fn write_ta(ta: &Ta, formulas: &Formulas, name: Option<&str>) -> String {
 
 /// A TGTA in our extension of the HOA format. An [unfinished](Tgta::is_finished) one is written as it is, but
 /// may not be read, or get stuttering loops where it has none.
-pub fn write_tgta(tgta: &Tgta, formulas: &Formulas, name: Option<&str>) -> String {
+fn write_tgta(tgta: &Tgta, formulas: &Formulas, name: Option<&str>) -> String {
     let mut text = Text::new(formulas, tgta.propositions());
-    let starts = text.starts(tgta.n_states(), tgta.initial());
+    let starts = text.starts(tgta);
     text.header("TGTA", name, &starts.iter().map(|&label| label != Label::FALSE).collect::<Vec<_>>());
     let n_marks = tgta.n_marks();
     // Writing to a string cannot fail.
@@ -82,7 +82,7 @@ pub fn write_tgta(tgta: &Tgta, formulas: &Formulas, name: Option<&str>) -> Strin
 }
 
 /// An extended automaton in our extension of the HOA format.
-pub fn write_extended(extended: &Extended, formulas: &Formulas, name: Option<&str>) -> String {
+fn write_extended(extended: &Extended, formulas: &Formulas, name: Option<&str>) -> String {
     let any = |is_in: fn(&ExtendedState) -> bool| extended.states.iter().any(is_in);
     let mut sets = vec![];
     sets.extend(any(|state| state.infinite).then_some(Set::Buchi));
@@ -131,9 +131,9 @@ impl<'a> Text<'a> {
     }
 
     /// For each state the valuations with which runs begin there.
-    fn starts(&mut self, n_states: usize, initial: &[(PropSet, State)]) -> Vec<Label> {
-        let mut starts = vec![vec![]; n_states];
-        initial.iter().for_each(|&(valuation, state)| starts[state.index()].push(valuation));
+    fn starts(&mut self, graph: &Graph) -> Vec<Label> {
+        let mut starts = vec![vec![]; graph.n_states()];
+        graph.initial().iter().for_each(|&(valuation, state)| starts[state.index()].push(valuation));
         starts.into_iter().map(|valuations| self.union(valuations)).collect()
     }
 

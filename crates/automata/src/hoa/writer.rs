@@ -19,8 +19,8 @@ use crate::tgba::{Marks, Tgba};
 /// let tgba = translate(&mut formulas, formula, Effort::High, budget).unwrap();
 /// let text = hoa::write(&tgba, &formulas, Some("G F a"));
 /// assert!(text.starts_with("HOA: v1\nname: \"G F a\"\nStates: 1\nStart: 0\nAP: 1 \"a\"\n"));
-/// let again = hoa::read_one(&mut formulas, &text, base::SourceId::new(0), budget).unwrap();
-/// assert_eq!(hoa::write(&again.automaton, &formulas, Some("G F a")), text);
+/// let again = hoa::read_any(&mut formulas, &text, base::SourceId::new(0), budget).unwrap();
+/// assert_eq!(hoa::write_any(&again[0].automaton, &formulas, Some("G F a")), text);
 /// ```
 pub fn write(tgba: &Tgba, formulas: &Formulas, name: Option<&str>) -> String {
     let propositions = propositions(tgba);

@@ -432,15 +432,10 @@ impl Labels {
 
     /// Whether the valuation is in the set.
     pub fn holds(&self, label: Label, valuation: &Valuation) -> bool {
-        self.evaluate(label, |variable| valuation.holds(Prop::new(variable as usize)))
-    }
-
-    /// The value of the function where exactly these variables hold.
-    fn evaluate(&self, label: Label, holds: impl Fn(u32) -> bool) -> bool {
         let mut label = label;
         while !label.is_constant() {
             let node = self.node(label);
-            label = if holds(node.variable) { node.high } else { node.low };
+            label = if valuation.holds(Prop::new(node.variable as usize)) { node.high } else { node.low };
         }
         label == Label::TRUE
     }

@@ -15,7 +15,7 @@ use crate::translate::rewrite::{drop_redundant, pull_out};
 use crate::translate::tableau::{Branching, fits, tableau};
 use crate::translate::{Config, Effort, polish_with_fuel, smallest};
 use crate::weak::Weak;
-use crate::work::{Work, optional};
+use crate::work::Work;
 
 /// Simplified, in negation normal form, and simplified again.
 fn normalize(formulas: &mut Formulas, formula: Formula, budget: &mut Budget<'_>) -> Result<Formula, Limit> {
@@ -198,7 +198,7 @@ fn weak_candidate(
     if !by_shape && effort < Effort::High {
         return Ok(None);
     }
-    let weak = optional(Weak::minimal(tgba, WEAK_MAX_STATES, work))?.flatten();
+    let weak = GaveUp::optional(Weak::minimal(tgba, WEAK_MAX_STATES, work))?.flatten();
     let is_known = weak.is_some();
     match &weak {
         Some(weak) if by_shape => return weak.to_tgba(true, work.budget).map(Some),
@@ -209,7 +209,7 @@ fn weak_candidate(
     let Some(negation) = negation.automaton(formulas, work)? else { return Ok(None) };
     let weak = match weak {
         Some(weak) => weak,
-        None => match optional(Weak::minimal(negation, WEAK_MAX_STATES, work))?.flatten() {
+        None => match GaveUp::optional(Weak::minimal(negation, WEAK_MAX_STATES, work))?.flatten() {
             Some(weak) => weak.complement(),
             None => return Ok(None),
         },

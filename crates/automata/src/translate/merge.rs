@@ -18,7 +18,7 @@ use crate::emptiness::is_empty;
 use crate::gave_up::GaveUp;
 use crate::product::product;
 use crate::tgba::{Edge, State, Tgba};
-use crate::work::{Stop, Work, optional};
+use crate::work::Work;
 
 /// Larger automata are left alone.
 const MAX_STATES: usize = 8;
@@ -36,7 +36,7 @@ pub(crate) fn is_worth_trying(tgba: &Tgba) -> bool {
 pub(crate) fn merge_by_trial(tgba: Tgba, negation: &Tgba, work: &mut Work<'_, '_>) -> Result<Tgba, Limit> {
     let mut current = tgba;
     while is_worth_trying(&current)
-        && let Some(Some(smaller)) = optional(trial(&current, negation, work))?
+        && let Some(Some(smaller)) = GaveUp::optional(trial(&current, negation, work))?
     {
         current = smaller;
     }
@@ -44,7 +44,7 @@ pub(crate) fn merge_by_trial(tgba: Tgba, negation: &Tgba, work: &mut Work<'_, '_
 }
 
 /// The first smaller automaton with the same language.
-fn trial(tgba: &Tgba, negation: &Tgba, work: &mut Work<'_, '_>) -> Result<Option<Tgba>, Stop> {
+fn trial(tgba: &Tgba, negation: &Tgba, work: &mut Work<'_, '_>) -> Result<Option<Tgba>, GaveUp> {
     let pairs = tgba.states().flat_map(|from| tgba.states().map(move |to| (from, to)));
     for (from, to) in pairs.filter(|(from, to)| from != to) {
         let smaller = redirect(tgba, from, to, work.budget)?;

@@ -38,7 +38,7 @@ use crate::gave_up::{GaveUp, TooLarge};
 use crate::simulation::{Direction, Relation, reduce_with_fuel};
 use crate::tgba::Tgba;
 use crate::translate::candidates::candidates;
-use crate::work::{Work, optional};
+use crate::work::Work;
 
 /// How hard to try for a small automaton.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -176,7 +176,7 @@ fn to_ba_with_fuel(
     for order in orders {
         let ba = degeneralize(tgba, placement, &order, work.budget)?;
         // There is always the order as it is; without fuel the others are no better.
-        if !found.is_empty() && optional(work.spend(ba.n_edges() as u64))?.is_none() {
+        if !found.is_empty() && GaveUp::optional(work.spend(ba.n_edges() as u64))?.is_none() {
             break;
         }
         found.push(iterate(ba, effort, work)?);
@@ -251,7 +251,7 @@ fn polish_with_fuel(tgba: Tgba, effort: Effort, work: &mut Work<'_, '_>) -> Resu
 fn iterate(tgba: Tgba, effort: Effort, work: &mut Work<'_, '_>) -> Result<Tgba, Limit> {
     let mut tgba = tgba;
     let mut reduce = |tgba: &mut Tgba, direction, relation| -> Result<bool, Limit> {
-        let reduced = optional(reduce_with_fuel(tgba, direction, relation, work))?;
+        let reduced = GaveUp::optional(reduce_with_fuel(tgba, direction, relation, work))?;
         Ok(reduced.map(|reduced| *tgba = reduced).is_some())
     };
     let mut goes_on = reduce(&mut tgba, Direction::Forward, Relation::Bisimulation)?;

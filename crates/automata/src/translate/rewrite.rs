@@ -389,10 +389,8 @@ mod tests {
     fn the_meaning_stays_the_same() {
         let mut draw = random::seeded(6);
         for _ in 0..4_000 {
-            let mut formulas = Formulas::new();
-            let propositions = random::propositions(&mut formulas, 2);
             let size = 2 + draw(14);
-            let formula = random::formula(&mut formulas, &propositions, random::ALL, size, &mut draw);
+            let (mut formulas, propositions, formula) = random::pool(2, random::ALL, size, &mut draw);
             let budget = &mut Budget::unlimited();
             let normal = negation_normal_form(&mut formulas, formula, budget).unwrap();
             let others =

@@ -26,7 +26,7 @@ use rustc_hash::FxHashMap;
 use crate::gave_up::{GaveUp, TooLarge};
 use crate::label::{FIRST_HIDDEN, Label, Labels, MAX_VARIABLES};
 use crate::tgba::{Edge, MAX_MARKS, Marks, Tgba};
-use crate::work::{Stop, Work};
+use crate::work::Work;
 
 /// When to choose between edges with the same letters and promises.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -282,7 +282,7 @@ impl<'p> Tableau<'p> {
     }
 
     /// The numbers of the edges that leave a state, given by its diagram, with their letters.
-    fn edges_of(&mut self, diagram: Label, work: &mut Work<'_, '_>) -> Result<Vec<(usize, Label)>, Stop> {
+    fn edges_of(&mut self, diagram: Label, work: &mut Work<'_, '_>) -> Result<Vec<(usize, Label)>, GaveUp> {
         for (_, leaf) in self.labels.leaves(diagram, work.budget)? {
             if !self.leaf_edges.contains_key(&leaf) {
                 let edges = self.successors(leaf, work.budget)?;

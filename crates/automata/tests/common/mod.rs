@@ -2,11 +2,11 @@
 
 #![allow(dead_code, reason = "each test file uses a part")]
 
-use automata::{Tgba, accepts};
+use automata::{AnyAutomaton, Tgba, Unread, accepts, hoa};
 use base::Budget;
 use base::SourceId;
 use generators::random;
-use ltl::{Formula, Formulas, Lasso, Prop, Spelling, parse, satisfies};
+use ltl::{Formula, Formulas, Lasso, Prop, Spelling, Valuation, parse, satisfies};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
@@ -58,4 +58,60 @@ pub(crate) fn disagreement<'w>(
     words.iter().find(|word| {
         accepts(tgba, word, &mut Budget::unlimited()).unwrap() != satisfies(formulas, formula, word)
     })
+}
+
+pub(crate) const SOURCE: fn() -> SourceId = || SourceId::new(0);
+
+/// The only automaton of a text in the HOA format.
+pub(crate) fn read_one(formulas: &mut Formulas, text: &str) -> AnyAutomaton {
+    match &hoa::read_any(formulas, text, SOURCE(), &mut Budget::unlimited()).expect(text)[..] {
+        [only] => only.automaton.clone(),
+        several => panic!("{} automata in {text}", several.len()),
+    }
+}
+
+/// The same, which must be a TGBA.
+pub(crate) fn read_tgba(formulas: &mut Formulas, text: &str) -> Tgba {
+    let AnyAutomaton::Tgba(tgba) = read_one(formulas, text) else { panic!("not a TGBA: {text}") };
+    tgba
+}
+
+/// Why a text in the HOA format is refused, with the help.
+pub(crate) fn hoa_error(text: &str) -> String {
+    let read = hoa::read_any(&mut Formulas::new(), text, SOURCE(), &mut Budget::unlimited());
+    let Err(Unread::Wrong(error)) = read else { panic!("{text}") };
+    assert!(error.span.is_some(), "no place: {}", error.message);
+    format!("{} {}", error.message, error.help.unwrap_or_default())
+}
+
+/// Each case replaces a part of the text by something, which is refused with a message that contains the last.
+pub(crate) fn assert_refused(good: &str, cases: &[(&str, &str, &str)]) {
+    for (from, to, expected) in cases {
+        let text = good.replacen(from, to, 1);
+        assert_ne!(text, good, "{from}");
+        let message = hoa_error(&text);
+        assert!(message.contains(expected), "{to}: {message}");
+    }
+}
+
+/// Some texts that differ from this one in a few characters.
+pub(crate) fn mutations(text: &str, n: usize) -> impl Iterator<Item = String> {
+    let mut draw = random::seeded(5);
+    (0..n).map(move |_| {
+        let mut bytes = text.as_bytes().to_vec();
+        for _ in 0..=draw(3) {
+            let at = draw(bytes.len() as u32) as usize;
+            match draw(3) {
+                0 => drop(bytes.remove(at)),
+                1 => bytes[at] = draw(128) as u8,
+                _ => bytes.insert(at, b"()[]{}:;!&|0a\"@-> "[draw(18) as usize]),
+            }
+        }
+        String::from_utf8_lossy(&bytes).into_owned()
+    })
+}
+
+/// The finite word, with its last letter repeated for ever.
+pub(crate) fn repeated(word: &[Valuation]) -> Lasso {
+    Lasso::new(word.to_vec(), vec![word.last().unwrap().clone()]).unwrap()
 }

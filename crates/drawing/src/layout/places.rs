@@ -54,32 +54,28 @@ fn passages(layered: &Layered, across: &[f64]) -> Vec<Passage> {
     let mut passages = vec![Passage { before: REACH, after: REACH, along: 0.0 }; across.len()];
     for layer in &layered.layers {
         for (at, &bend) in layer.iter().enumerate().filter(|(_, vertex)| layered.is_bend(**vertex)) {
-            let passage = &mut passages[bend];
-            for &other in &layer[at + 1..] {
-                let extent = layered.extents[other];
-                let distance = across[other] - extent.before - across[bend];
-                if distance >= REACH {
-                    break;
-                }
-                if extent.along > 0.0 {
-                    passage.after = passage.after.min(distance);
-                    passage.along = passage.along.max(extent.along);
-                }
-            }
-            for &other in layer[..at].iter().rev() {
-                let extent = layered.extents[other];
-                let distance = across[bend] - across[other] - extent.after;
-                if distance >= REACH {
-                    break;
-                }
-                if extent.along > 0.0 {
-                    passage.before = passage.before.min(distance);
-                    passage.along = passage.along.max(extent.along);
-                }
-            }
+            let extent = |other: usize| layered.extents[other];
+            let behind = |other: usize| across[other] - extent(other).before - across[bend];
+            let in_front = |other: usize| across[bend] - across[other] - extent(other).after;
+            let (after, along) = nearest(layered, layer[at + 1..].iter(), behind);
+            let (before, its_along) = nearest(layered, layer[..at].iter().rev(), in_front);
+            passages[bend] = Passage { before, after, along: along.max(its_along) };
         }
     }
     passages
+}
+
+/// How near the nearest of these is that has an extent, and how far they extend along.
+fn nearest<'v>(
+    layered: &Layered,
+    others: impl Iterator<Item = &'v usize>,
+    distance: impl Fn(usize) -> f64,
+) -> (f64, f64) {
+    let near = others.map(|&other| (distance(other), layered.extents[other].along));
+    let near = near.take_while(|(distance, _)| *distance < REACH).filter(|(_, along)| *along > 0.0);
+    near.fold((REACH, 0.0), |(nearest, longest), (distance, along)| {
+        (distance.min(nearest), along.max(longest))
+    })
 }
 
 impl Passage {
