@@ -56,7 +56,8 @@ struct Step {
     from: i64,
     /// Another place that it may start from.
     or_from: Option<i64>,
-    to: i64,
+    /// Where it leads; nothing if the process stays where it is.
+    to: Option<i64>,
     guard: Option<(Who, i64)>,
     deeds: Vec<Deed>,
     /// Whether the process goes on.
@@ -104,10 +105,10 @@ fn step() -> impl Strategy<Value = Step> {
     let with = proptest::option::weighted(0.1, with);
     let or_from = proptest::option::weighted(0.1, place());
     // Mostly one after the other, so that places with one step are common.
-    let is_next = proptest::bool::weighted(0.7);
-    ((place(), place(), is_next), or_from, guard, vec(deed(), 0..3), any::<bool>(), with).prop_map(
-        |((from, to, is_next), or_from, guard, deeds, goes_on, with)| {
-            let to = if is_next { (from + 1) % N_PLACES } else { to };
+    let to = prop_oneof![1 => Just(None), 3 => place().prop_map(Some), 8 => Just(Some(N_PLACES))];
+    ((place(), to), or_from, guard, vec(deed(), 0..3), any::<bool>(), with).prop_map(
+        |((from, to), or_from, guard, deeds, goes_on, with)| {
+            let to = to.map(|to| if to == N_PLACES { (from + 1) % N_PLACES } else { to });
             Step { from, or_from, to, guard, deeds, goes_on, with }
         },
     )
@@ -116,7 +117,7 @@ fn step() -> impl Strategy<Value = Step> {
 fn program() -> impl Strategy<Value = Program> {
     (
         vec(vec(step(), 2..8), 1..4),
-        vec((0..3usize, who(), 0..=MOST), 0..3),
+        vec((0..3usize, who(), 0..=MOST), 0..5),
         vec(0..=MOST, 12),
         any::<bool>(),
         any::<bool>(),
@@ -160,7 +161,7 @@ impl Program {
                 }
                 let mut effect: Vec<Stmt> =
                     step.deeds.iter().filter_map(|deed| self.deed(&mut builder, process, deed)).collect();
-                effect.push(Stmt::Set(at, step.to));
+                effect.extend(step.to.map(|to| Stmt::Set(at, to)));
                 let mut taking_part = vec![owners[process]];
                 if let Some((other, from, to)) = step.with
                     && other < n
@@ -483,6 +484,49 @@ fn programs_keep_what_is_in_question() {
     // What is not written any more keeps what it was, unless it is also reset.
     assert!(seen.larger.get() < seen.runs.get() / 100, "{:?} of {:?}", seen.larger, seen.runs);
     assert!(seen.runs.get() > 5000 && seen.cycles.get()[1] > 2000, "{:?} {:?}", seen.runs, seen.cycles);
+}
+
+/// A step that does something.
+fn does(from: i64, to: i64, deeds: &[Deed]) -> Step {
+    Step { from, or_from: None, to: Some(to), guard: None, deeds: deeds.to_vec(), goes_on: false, with: None }
+}
+
+/// Programs in which a step would be merged or a variable be reset if one condition were missing.
+#[test]
+fn what_somebody_notices_is_not_changed() {
+    let (x, z, g) = (Who::Local(0), Who::Local(1), Who::Global(0));
+    let one = |who: Who| Deed::Assign(who, Value::Const(1));
+    let copy = |to: Who, from: Who| Deed::Assign(to, Value::Of(from));
+    let cases = [
+        // Between its two steps, the other one can see what the second one writes.
+        (
+            vec![vec![does(0, 1, &[one(x)]), does(1, 2, &[one(g)])], vec![does(0, 1, &[copy(x, g)])]],
+            vec![0, 1],
+        ),
+        // Between its two steps, the other one can write what the second one reads.
+        (
+            vec![
+                vec![does(0, 1, &[one(x)]), does(1, 2, &[copy(z, g)]), does(2, 3, &[copy(x, z)])],
+                vec![does(0, 1, &[one(g)])],
+            ],
+            vec![0],
+        ),
+        // Both write it: who comes last is seen.
+        (
+            vec![
+                vec![does(0, 1, &[one(x)]), does(1, 2, &[Deed::Assign(g, Value::Const(0))])],
+                vec![does(0, 1, &[one(g)]), does(1, 2, &[copy(x, g)])],
+            ],
+            vec![0, 1],
+        ),
+    ];
+    for (processes, about) in cases {
+        let about = about.into_iter().map(|process| (process, x, 1)).collect();
+        let program =
+            Program { processes, about, initial: vec![0; 12], with_chains: false, with_assertions: false };
+        let (system, about) = program.build();
+        check(&system, &about, &Seen::default()).unwrap();
+    }
 }
 
 #[test]

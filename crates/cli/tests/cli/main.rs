@@ -15,6 +15,7 @@ mod limits;
 mod nets;
 mod promela;
 mod promela_programs;
+mod reading;
 mod report;
 mod reproduce;
 mod simulate;
