@@ -56,7 +56,7 @@ impl<'a> Coder<'a> {
         for edge in location.edges.iter().rev() {
             let possible = match edge.action {
                 Action::Else => self.builder.exprs.int(1),
-                _ => self.lowering().can_execute(process, edge)?,
+                _ => self.lowering().can_execute_inside(process, edge)?,
             };
             let mut effect = self.d_step_edge(process, edge, false)?;
             effect.push(Stmt::set(at, number(edge.target)));
@@ -96,7 +96,7 @@ impl<'a> Coder<'a> {
         let scope = Scope::Process(process);
         let mut effect = Vec::new();
         if checks {
-            let possible = self.lowering().can_execute(process, edge)?;
+            let possible = self.lowering().can_execute_inside(process, edge)?;
             if !matches!(self.builder.exprs.get(possible), Expr::Int(1..)) {
                 effect.push(self.promise(possible, edge, "a d_step blocks"));
             }
@@ -106,7 +106,9 @@ impl<'a> Coder<'a> {
                 StmtKind::Send { channel, sorted, args } => {
                     for (condition, channel) in self.lowering().channels(scope, channel)? {
                         if self.world.channels[channel].len.is_none() {
-                            continue; // Never possible.
+                            let failure = self.failure(edge, "a rendezvous inside of a d_step");
+                            effect.push(self.only_if(condition, vec![failure]));
+                            continue;
                         }
                         let values = self.values(scope, channel, args)?;
                         let its = match self.misfit(channel, args.len(), edge) {
