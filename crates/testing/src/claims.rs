@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use automata::stutter::Proof;
+use automata::stutter::{Proof, formula_stuttering};
 use automata::{Effort, Tgba, translate};
 use base::{Budget, SourceMap};
 use check::decide::{Claim, Settings};
@@ -180,7 +180,10 @@ impl Case {
         let negated = self.formulas.not(formula);
         let tgba = translate(&mut self.formulas, negated, Effort::High, &mut Budget::unlimited())
             .expect("a small automaton");
-        self.claim_of(tgba, Proof::of_next_free(&self.formulas, formula))
+        let stuttering =
+            formula_stuttering(&mut self.formulas, formula, Effort::High, &mut Budget::unlimited());
+        let proof = stuttering.expect("small automata").proof();
+        self.claim_of(tgba, proof)
     }
 
     /// The claim of an automaton, maybe with a proof that it does not see stuttering.
