@@ -23,6 +23,8 @@ pub enum Limit {
     Time,
     /// The user interrupted.
     Interrupt,
+    /// One step of the model takes longer than anybody waits for.
+    Step,
 }
 
 impl fmt::Display for Limit {
@@ -32,6 +34,7 @@ impl fmt::Display for Limit {
             Limit::Memory(max) => write!(f, "memory limit of {max} bytes reached"),
             Limit::Time => write!(f, "time limit reached"),
             Limit::Interrupt => write!(f, "interrupted"),
+            Limit::Step => write!(f, "one step of the model takes too long"),
         }
     }
 }

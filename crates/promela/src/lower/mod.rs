@@ -26,6 +26,7 @@ mod expr;
 mod facts;
 pub(crate) mod plan;
 mod ranges;
+mod rounds;
 mod storage;
 pub(crate) mod tell;
 mod trace;
@@ -35,7 +36,9 @@ use std::sync::Arc;
 
 use base::{Budget, Diagnostic, Diagnostics};
 use language::{Claim, Trouble};
-use model::{ActionSystem, Builder, Describe as _, ExprId, Fault, Range, StepError, Stmt, VarId, Variable};
+use model::{
+    ActionSystem, Builder, Describe as _, ExprId, Fault, ProcessId, Range, StepError, Stmt, VarId, Variable,
+};
 use rustc_hash::FxHashMap;
 
 use self::code::{Coder, evaluate, n_starts};
@@ -383,6 +386,14 @@ fn make(
         return Err(all.into());
     }
     initial.resize(first_probe + n_probes + n_carriers, 0);
+    let goes_round = rounds::go_round(program, flows, &values)?;
+    let may_hold = |process: &&world::Process| goes_round[process.instance.proctype.index()];
+    let holders: Vec<ProcessId> = world.processes.iter().filter(may_hold).map(|its| its.owner).collect();
+    if let Some(last) = holders.iter().max() {
+        let holder = builder.variable(Variable::new(UNNAMED, 0, last.index() as i64 + 1));
+        builder.may_go_round(holders, holder);
+        initial.push(0);
+    }
     for effect in starts {
         apply(&builder.exprs, &effect, &mut initial);
     }
