@@ -74,3 +74,20 @@ fn a_rendezvous_inside_of_a_d_step_is_a_mistake() {
     fails(&text(0), "a rendezvous inside of a d_step: d!1");
     fails(&text(1), "");
 }
+
+#[test]
+fn channels_that_are_not_there_inside_of_a_d_step() {
+    for body in ["d!1; x = 1", "x = 1; d!1", "d?x; x = 1", "x = 1; d?x", "x = 2; if :: d?x :: else fi; x = 1"]
+    {
+        let found = run(&format!("byte x; active proctype A() {{ chan d; d_step {{ {body} }} }}")).unwrap();
+        assert!(found.fault.starts_with("there is no channel yet: d"), "{body}: {}", found.fault);
+    }
+    let owner = "active proctype Owner() { chan own = [1] of { byte }; carry!own }";
+    for body in ["d!1; x = 1", "x = 1; d!1"] {
+        let user =
+            format!("active proctype User() {{ chan d; carry?d; (_nr_pr == 1); d_step {{ {body} }} }}");
+        fails(&format!("{CARRY} {user} {owner}"), "the process of this channel is no more: d!1");
+    }
+    // An option before it is taken.
+    fails("byte x; active proctype A() { chan d; d_step { if :: x == 0 :: d!1 fi; x = 1 } }", "");
+}
