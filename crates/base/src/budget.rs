@@ -27,6 +27,8 @@ pub enum Limit {
     Time,
     /// The user interrupted.
     Interrupt,
+    /// One step of the model takes longer than anybody waits for.
+    Step,
 }
 
 impl fmt::Display for Limit {
@@ -37,6 +39,7 @@ impl fmt::Display for Limit {
             Limit::OutOfMemory => write!(f, "out of memory"),
             Limit::Time => write!(f, "time limit reached"),
             Limit::Interrupt => write!(f, "interrupted"),
+            Limit::Step => write!(f, "one step of the model takes too long"),
         }
     }
 }

@@ -191,29 +191,36 @@ pub fn details(story: &dyn Story, state: &[i64]) -> Vec<String> {
 /// action. What goes wrong in a guard is not a step.
 pub fn failure(system: &ActionSystem, state: &[i64], action: ActionId) -> Option<Vec<ActionId>> {
     const MAX_CHAINS: usize = 100_000;
-    let mut work = vec![(state.to_vec(), Vec::new())];
+    // The actions that were taken, each with the one before it; and what is left to look at.
+    let mut taken: Vec<(Option<usize>, ActionId)> = Vec::new();
+    let mut work = vec![(state.to_vec(), None)];
     let mut n_chains = 0;
     let mut passed = HashSet::new();
-    while let Some((state, parts)) = work.pop() {
+    while let Some((state, last)) = work.pop() {
         n_chains += 1;
         if n_chains > MAX_CHAINS {
             return None;
         }
-        let goes_on = parts.last().and_then(|&last| system.next_process(last));
+        let goes_on = last.and_then(|last: usize| system.next_process(taken[last].1));
         for next in (0..system.actions().len()).map(ActionId::new) {
             let its = system.action(next);
             let is_its_turn = goes_on.is_none_or(|process| its.owners.first() == Some(&process));
             if !is_its_turn || !reference::is_enabled(system, its, &state).unwrap_or(false) {
                 continue;
             }
-            let parts = [&parts[..], &[next]].concat();
             match reference::act(system, next, &state) {
-                Err(_) if next == action => return Some(parts),
+                Err(_) if next == action => {
+                    let before = std::iter::successors(last, |&last| taken[last].0).map(|at| taken[at].1);
+                    let mut parts: Vec<ActionId> = std::iter::once(next).chain(before).collect();
+                    parts.reverse();
+                    return Some(parts);
+                }
                 Ok(after) => {
                     if let Some(process) = system.next_process(next)
                         && passed.insert((after.clone(), process))
                     {
-                        work.push((after, parts));
+                        taken.push((last, next));
+                        work.push((after, Some(taken.len() - 1)));
                     }
                 }
                 Err(_) => {}

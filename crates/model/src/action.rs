@@ -173,8 +173,9 @@ pub enum Stmt {
 }
 
 impl Stmt {
-    /// An effect may go round its loops this often, in all, before it counts as endless.
-    pub const MAX_ROUNDS: u32 = 1 << 20;
+    /// An effect may go round its loops this often, in all: whoever waits for more gets no answer
+    /// ([`Fault::TooLong`](crate::Fault::TooLong)).
+    pub const MAX_ROUNDS: u32 = 1 << 24;
 
     /// `var := value`.
     pub fn assign(var: VarId, value: ExprId) -> Stmt {

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use fixedbitset::FixedBitSet;
 use rustc_hash::FxHashMap;
 
-use crate::chain;
+use crate::chain::{self, Holder};
 use crate::code::{Code, Scratch};
 use crate::index::Index;
 use crate::queue::{Queue, QueueUse, Queues};
@@ -34,6 +34,8 @@ pub struct ActionSystem {
     pub(crate) index: Index,
     /// Per action: who goes on after it in the same step. Empty if nobody ever does.
     pub(crate) goes_on: Vec<Option<ProcessId>>,
+    /// Who goes on alone from a state, if chains may come back to where they were.
+    pub(crate) holder: Option<Holder>,
     /// The actions that happen only where no others can, if there are some.
     pub(crate) quiet: Option<FixedBitSet>,
     pub(crate) queues: Queues,

@@ -6,11 +6,13 @@ use fixedbitset::FixedBitSet;
 use rustc_hash::FxHashMap;
 
 use crate::action_system::ActionSystem;
+use crate::chain::Holder;
 use crate::code::Code;
 use crate::index::Index;
 use crate::queue::{Queue, QueueUse, Queues};
 use crate::{
-    Action, ActionId, Exprs, Guard, GuardId, Label, LabelId, Layout, Process, ProcessId, VarId, Variable,
+    Action, ActionId, Exprs, Guard, GuardId, Label, LabelId, Layout, Process, ProcessId, Stmt, VarId,
+    Variable,
 };
 
 /// Why a system could not be built.
@@ -110,6 +112,7 @@ pub struct Builder {
     guard_ids: FxHashMap<Guard, GuardId>,
     actions: Vec<Action>,
     goes_on: Vec<(ActionId, ProcessId)>,
+    holder: Option<Holder>,
     queues: Queues,
     by_first: FixedBitSet,
     initial: Vec<Vec<i64>>,
@@ -194,6 +197,27 @@ impl Builder {
         self.goes_on.push((action, process));
     }
 
+    /// Says that these processes may come back to where they were inside of one step, and which variable then
+    /// tells who goes on alone: 0 is nobody, others the number of the process plus one. It is 0 at first, and no
+    /// action mentions it. All others never come back, or their steps are faults.
+    pub fn may_go_round(&mut self, processes: Vec<ProcessId>, holder: VarId) {
+        self.holder = Some(Holder { var: holder, processes });
+    }
+
+    /// Only who goes on alone may act, if somebody does; and whoever acts does not go on alone, unless it
+    /// turns out that it does.
+    fn guard_holder(&mut self, holder: &Holder) {
+        for index in 0..self.actions.len() {
+            let its = self.actions[index].owners.first().and_then(|&owner| holder.value(owner));
+            let guard = self.guard(Guard::one_of(holder.var, its.into_iter().chain([0])));
+            let action = &mut self.actions[index];
+            action.guards.push(guard);
+            if its.is_some() {
+                action.effect.push(Stmt::set(holder.var, 0));
+            }
+        }
+    }
+
     /// Says that an action is a step of its first owner, and that the others only take part: who is fair to
     /// them need not be so by this action.
     pub fn is_step_of_first(&mut self, action: ActionId) {
@@ -209,7 +233,9 @@ impl Builder {
     ///
     /// # Panics
     /// If an initial state does not have one value per variable.
-    pub fn finish(self) -> Result<ActionSystem, BuildError> {
+    pub fn finish(mut self) -> Result<ActionSystem, BuildError> {
+        let holder = self.holder.take();
+        holder.iter().for_each(|holder| self.guard_holder(holder));
         if let Some(variable) = self.variables.iter().find(|variable| variable.lo > variable.hi) {
             return Err(BuildError::EmptyRange(variable.name.clone()));
         }
@@ -226,7 +252,8 @@ impl Builder {
             return Err(BuildError::NoInitialState);
         }
         let mut code = Code::new(&layout);
-        let index = Index::new(&layout, &self.guards, &self.actions);
+        let index =
+            Index::new(&layout, &self.guards, &self.actions, holder.as_ref().map(|holder| holder.var));
         self.guards.iter().for_each(|guard| code.add_guard(&self.exprs, guard));
         for (id, action) in self.actions.iter().enumerate() {
             let known = index.implied_guard(ActionId::new(id));
@@ -242,6 +269,7 @@ impl Builder {
             .collect();
         Ok(ActionSystem {
             goes_on,
+            holder,
             queues: self.queues.finish(self.variables.len(), self.actions.len()),
             quiet: (!quiet.is_clear()).then_some(quiet),
             exprs: self.exprs,

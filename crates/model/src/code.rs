@@ -102,6 +102,9 @@ pub(crate) struct Code {
     guards: Vec<Option<u32>>,
 }
 
+/// Loops of fewer rounds are not watched.
+const UNWATCHED: u32 = 64;
+
 /// No number of a mapped variable, whose table is far shorter.
 const UNMAPPED: u64 = u64::MAX;
 
@@ -210,6 +213,9 @@ impl Code {
     /// Runs from `at` to the next `Return`.
     fn run<M: Memory>(&self, mut at: usize, mut memory: M, stack: &mut Vec<i64>) -> Result<(), Fault> {
         let mut rounds = 0;
+        // A state that loops came by, and where: if they come by again, they do so for ever. It is
+        // replaced after 2, 4, 8, … rounds (Brent, *An improved Monte Carlo factorization algorithm*, 1980).
+        let (mut known, mut known_at) = (Vec::new(), 0);
         loop {
             let op = self.ops[at];
             at += 1;
@@ -237,8 +243,15 @@ impl Code {
                 Op::Jump(to) => at = to as usize,
                 Op::Loop(to) => {
                     rounds += 1;
-                    if rounds >= Stmt::MAX_ROUNDS {
+                    if at == known_at && memory.words() == known {
                         return Err(Fault::Endless);
+                    }
+                    if rounds >= UNWATCHED && rounds.is_power_of_two() {
+                        if rounds >= Stmt::MAX_ROUNDS {
+                            return Err(Fault::TooLong);
+                        }
+                        memory.words().clone_into(&mut known);
+                        known_at = at;
                     }
                     at = to as usize;
                 }

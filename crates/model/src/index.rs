@@ -58,7 +58,8 @@ pub(crate) struct Index {
 type Filed<'a> = Vec<(ActionId, GuardId, &'a ValueSet)>;
 
 impl Index {
-    pub(crate) fn new(layout: &Layout, guards: &[Guard], actions: &[Action]) -> Index {
+    /// Files the actions, but none under a variable that says who goes on alone: nearly always nobody does.
+    pub(crate) fn new(layout: &Layout, guards: &[Guard], actions: &[Action], holder: Option<VarId>) -> Index {
         let mut index = Index {
             words: Vec::new(),
             triggers: Vec::new(),
@@ -71,7 +72,7 @@ impl Index {
         let mut filed: Vec<Filed<'_>> = vec![Vec::new(); layout.fields().len()];
         for (id, action) in actions.iter().enumerate() {
             let id = ActionId::new(id);
-            match scarcest(layout, guards, action) {
+            match scarcest(layout, guards, action, holder) {
                 None => index.always.push(id),
                 Some((guard, var, set)) => filed[var.index()].push((id, guard, set)),
             }
@@ -199,6 +200,7 @@ fn scarcest<'a>(
     layout: &Layout,
     guards: &'a [Guard],
     action: &Action,
+    holder: Option<VarId>,
 ) -> Option<(GuardId, VarId, &'a ValueSet)> {
     let share = |var: VarId, set: &ValueSet| {
         let field = layout.field(var);
@@ -215,6 +217,7 @@ fn scarcest<'a>(
     for &id in &action.guards {
         if let Guard::In(var, set) = &guards[id.index()]
             && !layout.field(*var).is_wide()
+            && Some(*var) != holder
         {
             let share = share(*var, set);
             if share < 1.0 && best.is_none_or(|(least, ..)| share < least) {

@@ -4,10 +4,10 @@
 //! action is tried. Slow, and easy to believe: the judge of evidence (`replay`) and the tests
 //! use this, and none of the packing, compiling and indexing of the fast path.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
 
-use crate::chain::{MAX_LENGTH, number};
+use crate::chain::{number, on_cycles};
 use crate::system::{Describe as _, Fault};
 use crate::{Action, ActionId, ActionSystem, BinaryOp, Expr, ExprId, Guard, ProcessId, Stmt, VarId};
 
@@ -91,7 +91,7 @@ pub fn parts(
     let mut found = None;
     for_each_step(system, values, first, |number, parts, target| {
         if number == step {
-            found = Some((parts, target));
+            found = Some((parts.to_last(), target));
             return ControlFlow::Break(());
         }
         ControlFlow::Continue(())
@@ -148,46 +148,108 @@ pub fn successors(system: &ActionSystem, values: &[i64]) -> Result<Vec<(ActionId
 }
 
 /// Calls `visit` with the number, the actions and the target of each step that begins with an enabled action.
-/// States in between are passed once (see [`chain`](mod@crate::chain)).
+/// States in between are passed once, and states to which the chain can come back are not passed (see
+/// [`chain`](mod@crate::chain)).
 fn for_each_step(
     system: &ActionSystem,
     values: &[i64],
     first: ActionId,
-    mut visit: impl FnMut(ActionId, Vec<ActionId>, Values) -> ControlFlow<()>,
+    mut visit: impl FnMut(ActionId, &Parts, Values) -> ControlFlow<()>,
 ) -> Result<(), Fault> {
+    let recurrent = match system.holder {
+        Some(_) => recurrent(system, values, first),
+        None => HashSet::new(),
+    };
     let mut passed: HashSet<(Values, ProcessId)> = HashSet::new();
-    let mut work = vec![(values.to_vec(), vec![first])];
+    let mut parts = Parts { all: Vec::new(), last: 0 };
+    let mut work = vec![(values.to_vec(), None, first)];
     let mut n_ends = 0;
-    while let Some((before, parts)) = work.pop() {
-        let last = parts[parts.len() - 1];
-        let here = act(system, last, &before)?;
+    while let Some((before, part_before, action)) = work.pop() {
+        let mut here = act(system, action, &before)?;
+        parts.last = parts.all.len();
+        parts.all.push((part_before, action));
         let mut is_end = true;
-        if let Some(process) = system.next_process(last) {
-            if parts.len() > MAX_LENGTH {
-                return Err(Fault::Endless);
-            }
-            if !passed.insert((here.clone(), process)) {
+        if let Some(process) = system.next_process(action) {
+            let node = (here, process);
+            let comes_back = recurrent.contains(&node);
+            if !comes_back && !passed.insert(node.clone()) {
                 continue;
             }
-            // The first is tried first, so it comes last.
-            for next in (0..system.actions().len()).rev().map(ActionId::new) {
-                let action = system.action(next);
-                let is_its_turn = action.owners.first() == Some(&process) && !system.is_quiet(next);
-                if is_its_turn && is_enabled(system, action, &here)? {
+            here = node.0;
+            if comes_back {
+                let holder = system.holder.as_ref().ok_or(Fault::Endless)?;
+                here[holder.var.index()] = holder.value(process).ok_or(Fault::Endless)?;
+            } else {
+                // The first is tried first, so it comes last.
+                for next in followers(system, &here, process)?.into_iter().rev() {
                     is_end = false;
-                    work.push((here.clone(), [&parts[..], &[next]].concat()));
+                    work.push((here.clone(), Some(parts.last), next));
                 }
             }
         }
         if is_end {
-            let step = number(first, n_ends, system.actions().len()).ok_or(Fault::Endless)?;
+            let step = number(first, n_ends, system.actions().len()).ok_or(Fault::TooLong)?;
             n_ends += 1;
-            if visit(step, parts, here).is_break() {
+            if visit(step, &parts, here).is_break() {
                 return Ok(());
             }
         }
     }
     if n_ends == 0 { Err(Fault::Endless) } else { Ok(()) }
+}
+
+/// The actions that were taken in the walk along chains, each with the one before it.
+struct Parts {
+    all: Vec<(Option<usize>, ActionId)>,
+    last: usize,
+}
+
+impl Parts {
+    /// Those that lead to the last one.
+    fn to_last(&self) -> Vec<ActionId> {
+        let all = std::iter::successors(Some(self.last), |&part| self.all[part].0);
+        let mut parts: Vec<ActionId> = all.map(|part| self.all[part].1).collect();
+        parts.reverse();
+        parts
+    }
+}
+
+/// The actions with which a process can go on, in order.
+fn followers(system: &ActionSystem, values: &[i64], process: ProcessId) -> Result<Vec<ActionId>, Fault> {
+    let mut followers = Vec::new();
+    for next in (0..system.actions().len()).map(ActionId::new) {
+        let action = system.action(next);
+        let is_its_turn = action.owners.first() == Some(&process) && !system.is_quiet(next);
+        if is_its_turn && is_enabled(system, action, values)? {
+            followers.push(next);
+        }
+    }
+    Ok(followers)
+}
+
+/// The states, with who goes on there, to which chains that begin with an action can come back. What goes wrong
+/// leads nowhere.
+fn recurrent(system: &ActionSystem, values: &[i64], first: ActionId) -> HashSet<(Values, ProcessId)> {
+    let mut nodes: Vec<(Values, ProcessId)> = Vec::new();
+    let mut numbers: HashMap<(Values, ProcessId), u32> = HashMap::new();
+    let mut reach = |from: &[i64], action: ActionId, nodes: &mut Vec<_>| {
+        let process = system.next_process(action)?;
+        let node = (act(system, action, from).ok()?, process);
+        Some(*numbers.entry(node).or_insert_with_key(|node| {
+            nodes.push(node.clone());
+            nodes.len() as u32 - 1
+        }))
+    };
+    reach(values, first, &mut nodes);
+    let (mut edges, mut ends) = (Vec::new(), Vec::new());
+    let mut next = 0;
+    while let Some((here, process)) = nodes.get(next).cloned() {
+        let followers = followers(system, &here, process).unwrap_or_default();
+        edges.extend(followers.into_iter().filter_map(|action| reach(&here, action, &mut nodes)));
+        ends.push(edges.len() as u32);
+        next += 1;
+    }
+    on_cycles(&edges, &ends).ones().map(|node| nodes[node].clone()).collect()
 }
 
 /// The initial states.
@@ -197,15 +259,6 @@ pub fn initial(system: &ActionSystem) -> Vec<Values> {
 
 /// Executes statements.
 pub fn execute(system: &ActionSystem, block: &[Stmt], values: &mut [i64]) -> Result<(), Fault> {
-    execute_within(system, block, values, &mut 0)
-}
-
-fn execute_within(
-    system: &ActionSystem,
-    block: &[Stmt],
-    values: &mut [i64],
-    rounds: &mut u32,
-) -> Result<(), Fault> {
     for stmt in block {
         match stmt {
             Stmt::Assign(var, expr) => store(system, var.index(), value(system, *expr, values)?, values)?,
@@ -226,15 +279,20 @@ fn execute_within(
             }
             Stmt::If(condition, yes, no) => {
                 let branch = if value(system, *condition, values)? != 0 { yes } else { no };
-                execute_within(system, branch, values, rounds)?;
+                execute(system, branch, values)?;
             }
             Stmt::While(condition, body) => {
+                // If the values are again what they were after 1, 2, 4, 8, … rounds, it goes round for ever.
+                let (mut known, mut rounds) = (Vec::new(), 0u64);
                 while value(system, *condition, values)? != 0 {
-                    execute_within(system, body, values, rounds)?;
-                    *rounds += 1;
-                    if *rounds >= Stmt::MAX_ROUNDS {
+                    if known == values {
                         return Err(Fault::Endless);
                     }
+                    rounds += 1;
+                    if rounds.is_power_of_two() {
+                        known = values.to_vec();
+                    }
+                    execute(system, body, values)?;
                 }
             }
             Stmt::Assert(condition, number) => {

@@ -63,6 +63,8 @@
 
 use std::fmt;
 
+use base::Limit;
+
 use crate::{ActionId, ProcessId, VarId};
 
 /// What went wrong while an expression or effect was evaluated. A fault is a mistake in the
@@ -89,8 +91,10 @@ pub enum Fault {
         /// The value.
         value: i64,
     },
-    /// An effect looped too often to be meant.
+    /// An effect goes round for ever.
     Endless,
+    /// A step takes so long that nobody knows whether it ends: not a mistake, but a limit.
+    TooLong,
     /// An assertion of the model failed; the number is the statement's own.
     Assertion(u32),
 }
@@ -105,6 +109,7 @@ impl fmt::Display for Fault {
             }
             Fault::OutOfRange { value, .. } => write!(f, "value {value} is out of the variable's range"),
             Fault::Endless => write!(f, "an effect does not end"),
+            Fault::TooLong => write!(f, "a step takes too long"),
             Fault::Assertion(_) => write!(f, "assertion violated"),
         }
     }
@@ -117,6 +122,13 @@ pub struct StepError {
     pub fault: Fault,
     /// Where.
     pub action: Option<ActionId>,
+}
+
+impl StepError {
+    /// The limit that was reached, if nothing went wrong.
+    pub fn limit(&self) -> Option<Limit> {
+        (self.fault == Fault::TooLong).then_some(Limit::Step)
+    }
 }
 
 impl fmt::Display for StepError {

@@ -15,6 +15,9 @@ use crate::lower::Code;
 /// How many states are looked at.
 const MAX_STATES: usize = 20_000;
 
+/// How many at least are looked at after one where code is missing.
+const MORE_STATES: usize = 64;
+
 /// How many bytes are spent on it, and how much of what is left.
 const MAX_BYTES: u64 = 64 << 20;
 const SHARE: u64 = 8;
@@ -23,8 +26,8 @@ const SHARE: u64 = 8;
 pub(crate) fn discover(mut code: Code, budget: &mut Budget<'_>) -> Result<Code, Trouble> {
     loop {
         match look(&code, budget)? {
-            Seen::Missing(error) => {
-                let Some(more) = code.extend(&error, &[], budget)? else { return Ok(code) };
+            Seen::Missing(errors) => {
+                let Some(more) = code.extend_all(&errors, budget)? else { return Ok(code) };
                 budget.release(code.bytes());
                 code = more;
             }
@@ -36,8 +39,8 @@ pub(crate) fn discover(mut code: Code, budget: &mut Budget<'_>) -> Result<Code, 
 
 /// What was seen of a model.
 enum Seen {
-    /// A fault that says that code is missing.
-    Missing(StepError),
+    /// Faults that say that code is missing.
+    Missing(Vec<StepError>),
     /// All states, and no fault in any.
     Everything,
     /// Not so much.
@@ -58,22 +61,27 @@ fn look(code: &Code, budget: &mut Budget<'_>) -> Result<Seen, Limit> {
     let mut steps = Steps::new(width);
     let mut known: FxHashSet<Arc<[u32]>> = system.initial().map(Arc::from).collect();
     let mut pending: VecDeque<Arc<[u32]>> = system.initial().map(Arc::from).collect();
-    let mut fails = false;
+    let (mut fails, mut missing, mut max_states) = (false, Vec::new(), MAX_STATES);
     while let Some(state) = pending.pop_front() {
         // A state with its counts, and its places in the set and in the queue.
         let bytes = (known.len() * (4 * width + 64)) as u64;
-        if known.len() >= MAX_STATES || bytes > max_bytes {
-            return Ok(Seen::Something);
+        if known.len() >= max_states || bytes > max_bytes {
+            fails = true;
+            break;
         }
         budget.poll(&Progress { bytes, ..Progress::default() })?;
         steps.clear();
+        let mut n_steps = usize::MAX;
         if let Err(error) = system.successors(&state, &mut scratch, &mut steps) {
-            if code.can_extend(&error) {
-                return Ok(Seen::Missing(error));
-            }
             fails = true;
+            n_steps = steps.len().saturating_sub(1); // The last may be the one that failed.
+            if code.can_extend(&error) && !missing.contains(&error) {
+                // What else is missing nearby comes with it.
+                max_states = max_states.min(2 * known.len() + MORE_STATES);
+                missing.push(error);
+            }
         }
-        for (_, target) in steps.iter() {
+        for (_, target) in steps.iter().take(n_steps) {
             if !known.contains(target) {
                 let target: Arc<[u32]> = target.into();
                 known.insert(target.clone());
@@ -81,7 +89,11 @@ fn look(code: &Code, budget: &mut Budget<'_>) -> Result<Seen, Limit> {
             }
         }
     }
-    Ok(if fails { Seen::Something } else { Seen::Everything })
+    Ok(match missing.is_empty() {
+        false => Seen::Missing(missing),
+        true if fails => Seen::Something,
+        true => Seen::Everything,
+    })
 }
 
 #[cfg(test)]
@@ -111,6 +123,9 @@ mod tests {
     #[test]
     fn who_has_seen_everything_knows_that_nothing_is_missing() {
         assert!(!is_open("byte x; proctype Q() { x = 1 } init { run Q(); run Q() }"));
+        let many = "byte x; proctype P(byte n) { x = n }
+            init { byte i; do :: i < 30 -> run P(i); (_nr_pr == 1); i++ :: else -> break od }";
+        assert!(!is_open(many), "code for all arguments");
         let late = "int n; byte x; proctype Q() { x = 1 }
             init { do :: n < 30000 -> n++ :: else -> break od; run Q() }";
         assert!(is_open(late), "it stops before the process is started");

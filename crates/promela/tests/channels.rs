@@ -44,3 +44,50 @@ fn a_rendezvous_channel_is_never_full() {
     let found = run(text).unwrap();
     assert_eq!((found.states, &*found.fault), (3, ""));
 }
+
+#[test]
+fn a_rendezvous_inside_of_a_d_step_is_a_mistake() {
+    let receiver = "active proctype B() { byte v; c?v; assert(v == 7) }";
+    for (body, fault) in [
+        ("d_step { c!i; x = i }", "a rendezvous inside of a d_step: c!i"),
+        ("d_step { x = i; c!i }", "a rendezvous inside of a d_step: c!i"),
+        ("d_step { x = i; if :: x == 1 :: c!i fi; x = 0 }", "a rendezvous inside of a d_step: c!i"),
+        // An option before it is taken.
+        ("d_step { x = i; if :: x == 7 :: c!i fi; x = 0 }", ""),
+        ("d_step { if :: x == 0 :: c!i fi; x = 0 }", ""),
+        // Nobody is there who could send.
+        ("d_step { x = 1; c?i }", "a d_step blocks: c?i"),
+    ] {
+        let sender =
+            format!("chan c = [0] of {{ byte }}; byte x; active proctype A() {{ byte i = 7; {body} }}");
+        fails(&format!("{sender} {receiver}"), fault);
+        // It is a mistake whether somebody waits or not.
+        fails(&sender, fault);
+    }
+    // A channel variable may mean one or the other.
+    let text = |capacity: u8| {
+        format!(
+            "chan c = [{capacity}] of {{ byte }}; chan carry = [1] of {{ chan }};
+             active proctype A() {{ chan d; carry!c; carry?d; d_step {{ skip; d!1 }} }}"
+        )
+    };
+    fails(&text(0), "a rendezvous inside of a d_step: d!1");
+    fails(&text(1), "");
+}
+
+#[test]
+fn channels_that_are_not_there_inside_of_a_d_step() {
+    for body in ["d!1; x = 1", "x = 1; d!1", "d?x; x = 1", "x = 1; d?x", "x = 2; if :: d?x :: else fi; x = 1"]
+    {
+        let found = run(&format!("byte x; active proctype A() {{ chan d; d_step {{ {body} }} }}")).unwrap();
+        assert!(found.fault.starts_with("there is no channel yet: d"), "{body}: {}", found.fault);
+    }
+    let owner = "active proctype Owner() { chan own = [1] of { byte }; carry!own }";
+    for body in ["d!1; x = 1", "x = 1; d!1"] {
+        let user =
+            format!("active proctype User() {{ chan d; carry?d; (_nr_pr == 1); d_step {{ {body} }} }}");
+        fails(&format!("{CARRY} {user} {owner}"), "the process of this channel is no more: d!1");
+    }
+    // An option before it is taken.
+    fails("byte x; active proctype A() { chan d; d_step { if :: x == 0 :: d!1 fi; x = 1 } }", "");
+}

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use automata::stutter::Proof;
+use automata::stutter::{Proof, formula_stuttering};
 use automata::{Effort, Tgba, translate};
 use base::{Budget, SourceMap};
 use check::decide::{Claim, Settings};
@@ -189,7 +189,10 @@ impl Case {
     /// If the formula is too large.
     pub fn claim(&mut self, formula: Formula) -> Claim {
         let tgba = self.negation(formula, Effort::High);
-        self.claim_of(tgba, Proof::of_next_free(&self.formulas, formula))
+        let stuttering =
+            formula_stuttering(&mut self.formulas, formula, Effort::High, &mut Budget::unlimited());
+        let proof = stuttering.expect("small automata").proof();
+        self.claim_of(tgba, proof)
     }
 
     fn negation(&mut self, formula: Formula, effort: Effort) -> Tgba {

@@ -261,6 +261,8 @@ impl Recipe {
         for &(action, process) in &self.goes_on {
             builder.goes_on(ActionId::new(action % self.actions.len()), processes[process]);
         }
+        let holder = (!self.goes_on.is_empty()).then(|| builder.variable(Variable::new("holder", 0, 3)));
+        holder.iter().for_each(|&holder| builder.may_go_round(processes.to_vec(), holder));
         let mut propositions: Vec<ExprId> =
             self.propositions.iter().map(|recipe| self.expr(&mut builder, recipe)).collect();
         if let (Some((_, len, cells)), Some(last)) = (&queue, propositions.last_mut()) {
@@ -271,6 +273,7 @@ impl Recipe {
             let mut values: Vec<i64> =
                 self.ranges.iter().zip(offsets).map(|(&(lo, more), offset)| lo + offset.min(&more)).collect();
             values.extend(queue.iter().flat_map(|_| [0; CAPACITY as usize + 1]));
+            values.extend(holder.map(|_| 0));
             builder.initial(&values);
         }
         let mut system = builder.finish().expect("a valid recipe");

@@ -119,6 +119,51 @@ fn all_methods_agree_with_the_definition_on_systems_with_data() {
 }
 
 #[test]
+fn all_methods_agree_on_formulas_with_next_that_do_not_see_stuttering() {
+    let seen = Seen::default();
+    let strategy = (networks::network(), any::<u64>(), 1..8u32, 0..4u8);
+    run_cases(400, &strategy, |(network, seed, size, form)| {
+        let draw = Draw { seed, size, operators: random::NEXT_FREE };
+        let Some(mut case) = Case::of_network(&network, draw) else { return Ok(()) };
+        let (formulas, inner, some) = (&mut case.formulas, case.formula, case.propositions[0].0);
+        let some = formulas.prop(some);
+        let next = match form {
+            // F X G f, G F X f.
+            0 => formulas.globally(inner),
+            1 => inner,
+            // F (a & X (!a & f)).
+            2 => {
+                let other = formulas.not(some);
+                formulas.and([other, inner])
+            }
+            // F (a & X !a).
+            _ => formulas.not(some),
+        };
+        let next = formulas.next(next);
+        case.formula = match form {
+            0 => formulas.finally(next),
+            1 => {
+                let often = formulas.finally(next);
+                formulas.globally(often)
+            }
+            _ => {
+                let change = formulas.and([some, next]);
+                formulas.finally(change)
+            }
+        };
+        if case.formulas.classes(case.formula).is_next_free() {
+            return Ok(()); // Something in it was trivial.
+        }
+        let formula = case.formula;
+        prop_assert!(case.claim(formula).proof().is_some(), "{}", case.text());
+        check_case(case, &seen)
+    });
+    let [holds, violated, _] = seen.counts.get();
+    assert!(holds > 30 && violated > 30, "{:?}", seen.counts);
+    seen.tally.assert_each(methods::all().into_iter().filter(|method| methods::is_sound(*method)), 100);
+}
+
+#[test]
 fn all_methods_agree_with_the_definition_where_steps_are_chains() {
     check_cases(2500, systems::recipe_with_chains(), Case::of_recipe, [100; 3]);
 }

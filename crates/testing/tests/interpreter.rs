@@ -5,7 +5,7 @@ use std::cell::Cell;
 
 use check::{Exact, Store as _, Visited as _, search};
 use model::reference;
-use model::{ActionId, ActionSystem, System as _};
+use model::{ActionId, ActionSystem, Fault, ProcessId, System as _};
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 use stubborn_testing::{naive, relations_checker, run_cases, systems};
@@ -162,6 +162,91 @@ fn count_with_both_searches(n_cases: u32, recipes: &impl Strategy<Value = system
         Ok(())
     });
     (n_compared.get(), n_chains.get())
+}
+
+/// A state, and who goes on alone, if somebody does.
+type Node = (Vec<i64>, Option<ProcessId>);
+
+/// What single actions lead to, where nobody else acts while somebody goes on.
+fn by_single_actions(system: &ActionSystem, (values, goes_on): &Node) -> Result<Vec<Node>, Fault> {
+    let is_its_turn = |action: &ActionId| {
+        let owner = system.action(*action).owners.first();
+        goes_on.is_none_or(|process| owner == Some(&process) && !system.is_quiet(*action))
+    };
+    let mut nodes = Vec::new();
+    for action in reference::enabled(system, values)?.into_iter().filter(is_its_turn) {
+        nodes.push((reference::act(system, action, values)?, system.next_process(action)));
+    }
+    if nodes.is_empty() && goes_on.is_some() {
+        nodes.push((values.clone(), None));
+    }
+    Ok(nodes)
+}
+
+/// All nodes, with the numbers of those that come next; none if there are too many, or something goes wrong.
+fn all_single_actions(system: &ActionSystem) -> Option<(Vec<Node>, Vec<Vec<usize>>)> {
+    let mut nodes: Vec<Node> = reference::initial(system).into_iter().map(|values| (values, None)).collect();
+    let mut next: Vec<Vec<usize>> = Vec::new();
+    while next.len() < nodes.len() {
+        let mut targets = Vec::new();
+        for node in by_single_actions(system, &nodes[next.len()]).ok()? {
+            let known = nodes.iter().position(|known| *known == node);
+            targets.push(known.unwrap_or(nodes.len()));
+            if known.is_none() {
+                nodes.push(node);
+            }
+        }
+        next.push(targets);
+        if nodes.len() > 400 {
+            return None;
+        }
+    }
+    Some((nodes, next))
+}
+
+#[test]
+fn chains_are_what_they_are_made_of() {
+    let (n_rounds, n_others) = (Cell::new(0), Cell::new(0));
+    run_cases(3000, &systems::recipe_with_chains(), |recipe| {
+        if recipe.goes_on.is_empty() {
+            return Ok(());
+        }
+        let system = recipe.build();
+        let Some((nodes, next)) = all_single_actions(&system) else { return Ok(()) };
+        let Ok(Some(space)) = naive::explore(&system, 400) else { return Ok(()) };
+        // Those where nobody goes on, and those to which somebody comes back without a pause.
+        let comes_back = |node: usize| {
+            let mut met = vec![false; nodes.len()];
+            let mut work = vec![node];
+            while let Some(at) = work.pop() {
+                for &to in next[at].iter().filter(|&&to| nodes[to].1.is_some()) {
+                    if !std::mem::replace(&mut met[to], true) {
+                        work.push(to);
+                    }
+                }
+            }
+            met[node]
+        };
+        let mut expected = Vec::new();
+        for (index, (values, goes_on)) in nodes.iter().enumerate() {
+            if goes_on.is_some() && !comes_back(index) {
+                continue;
+            }
+            let mut values = values.clone();
+            // The holder is the last variable.
+            *values.last_mut().expect("a holder") = goes_on.map_or(0, |process| process.index() as i64 + 1);
+            expected.push(values);
+            let count = if goes_on.is_some() { &n_rounds } else { &n_others };
+            count.set(count.get() + 1);
+        }
+        let mut found = space.states;
+        found.sort_unstable();
+        expected.sort_unstable();
+        expected.dedup();
+        prop_assert_eq!(found, expected);
+        Ok(())
+    });
+    assert!(n_rounds.get() > 300 && n_others.get() > 1000, "{n_rounds:?} {n_others:?}");
 }
 
 #[test]

@@ -250,7 +250,7 @@ impl<'a, S: Space, St: Sequence> Search<'a, S, St> {
         let stop = end.map(|end| match end {
             End::AllViolated => Stop::AllViolated,
             End::Limit(limit) => Stop::Limit(limit),
-            End::Fault(error, id) => Stop::Fault(error, self.run_to(id)),
+            End::Fault(error, id) => Stop::trouble(error, || self.run_to(id)),
         });
         Exploration { stats: self.stats, violations, faults, stop, coverage: self.store.coverage() }
     }

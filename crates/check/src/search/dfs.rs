@@ -163,6 +163,6 @@ impl<S: Space, V: Visited> Search<'_, S, V> {
     }
 
     fn fault(&self, error: StepError) -> Stop {
-        Stop::Fault(error, self.current_run())
+        Stop::trouble(error, || self.current_run())
     }
 }

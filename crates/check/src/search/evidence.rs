@@ -136,7 +136,7 @@ impl From<OutOfMemory> for ProductStop {
 impl From<StepError> for ProductStop {
     /// The model goes wrong in an initial state.
     fn from(error: StepError) -> ProductStop {
-        ProductStop::Fault(error, Run::default())
+        ProductStop::trouble(error.into(), Run::default)
     }
 }
 
@@ -144,7 +144,9 @@ impl ProductStop {
     /// A state could not be expanded, and this run leads there.
     pub(crate) fn trouble(error: ExpandError, run: impl FnOnce() -> Run) -> ProductStop {
         match error {
-            ExpandError::Step(error) => ProductStop::Fault(error, run()),
+            ExpandError::Step(error) => {
+                error.limit().map_or_else(|| ProductStop::Fault(error, run()), ProductStop::Limit)
+            }
             ExpandError::Limit(limit) => ProductStop::Limit(limit),
         }
     }

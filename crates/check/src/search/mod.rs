@@ -74,6 +74,13 @@ pub enum Stop {
     Fault(StepError, Run),
 }
 
+impl Stop {
+    /// A state could not be expanded, and this run leads there.
+    fn trouble(error: StepError, run: impl FnOnce() -> Run) -> Stop {
+        error.limit().map_or_else(|| Stop::Fault(error, run()), Stop::Limit)
+    }
+}
+
 /// The outcome of a search.
 #[derive(Clone, Debug)]
 pub struct Exploration {

@@ -45,14 +45,14 @@ impl From<Limit> for Trouble {
 
 impl From<StepError> for Trouble {
     fn from(error: StepError) -> Trouble {
-        Trouble::Fault(error)
+        error.limit().map_or(Trouble::Fault(error), Trouble::Limit)
     }
 }
 
 impl From<ExpandError> for Trouble {
     fn from(error: ExpandError) -> Trouble {
         match error {
-            ExpandError::Step(error) => Trouble::Fault(error),
+            ExpandError::Step(error) => error.into(),
             ExpandError::Limit(limit) => Trouble::Limit(limit),
         }
     }

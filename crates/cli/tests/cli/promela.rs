@@ -3,6 +3,7 @@
 
 mod reduction;
 mod spin;
+mod steps;
 
 use serde_json::Value;
 

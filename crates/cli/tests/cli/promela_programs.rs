@@ -1,8 +1,8 @@
 //! Random small programs in Promela, which end in few states, and shrink.
 //!
 //! A program is a tree of statements; smaller ones are made by leaving out some of them. Values stay small
-//! by `%`, indices are right by construction, loops inside atomic sequences are counted, and only the
-//! first statement of a d_step can block: what remains is defined.
+//! by `%`, indices are right by construction, most loops inside atomic sequences and d_steps are counted, and
+//! mostly only the first statement of a d_step can block: what remains is defined.
 //!
 //! A *calm* program has no rendezvous channel; in it, there may be priorities, and its formula may ask
 //! `enabled`: Spin allows neither otherwise. What is asked only in never claims (`_last`) is in one: half of

@@ -157,6 +157,12 @@ pub(super) fn rests(
                     rest.add(its_rest);
                 }
             }
+            let process = system.next_process(ActionId::new(index));
+            if let (Some(rest), Some(holder), Some(process)) = (&mut rest, &system.holder, process) {
+                // It may turn out that the process goes on alone from here.
+                let values = holder.value(process).map(|value| (holder.var, Some(vec![value])));
+                rest.add(&Rest { reads: Vec::new(), writes: values.into_iter().collect() });
+            }
             grows |= rest != before;
             rests[index] = rest;
         }

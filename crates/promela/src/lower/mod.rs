@@ -26,6 +26,7 @@ mod expr;
 mod facts;
 pub(crate) mod plan;
 mod ranges;
+mod rounds;
 mod storage;
 pub(crate) mod tell;
 mod trace;
@@ -35,7 +36,9 @@ use std::sync::Arc;
 
 use base::{Budget, Diagnostic, Diagnostics};
 use language::{Claim, Trouble};
-use model::{ActionSystem, Builder, Describe as _, ExprId, Fault, Range, StepError, Stmt, VarId, Variable};
+use model::{
+    ActionSystem, Builder, Describe as _, ExprId, Fault, ProcessId, Range, StepError, Stmt, VarId, Variable,
+};
 use rustc_hash::FxHashMap;
 
 use self::code::{Coder, evaluate, n_starts};
@@ -235,17 +238,36 @@ impl Code {
             let program = Arc::new(facts::with_questions(program, asked));
             return Code::of_plan(program, *purpose, plan.clone(), budget).map(Some);
         }
-        let Some((probe, value)) = self.probe(error) else { return Ok(None) };
-        let mut instance = self.made.tickets[probe.proctype.index()].read(probe.proctype, value - 1);
-        instance.priority = probe.priority;
-        if n_channels(program, &program.proctypes[probe.proctype.index()].locals) == 0 {
-            instance.n_channels = 0;
-        } else if self.made.world.n_channels.is_none() {
-            // All channels that there are are global.
-            instance.n_channels = n_channels(program, &program.globals);
+        self.extend_all(std::slice::from_ref(error), budget)
+    }
+
+    /// The same for several faults at once, none of which is about a question.
+    ///
+    /// # Errors
+    /// What is legal, but not supported; or the budget is spent.
+    pub(crate) fn extend_all(
+        &self,
+        errors: &[StepError],
+        budget: &mut Budget<'_>,
+    ) -> Result<Option<Code>, Trouble> {
+        let Made { program, purpose, plan, .. } = &*self.made;
+        let mut starts = Vec::new();
+        for (probe, value) in errors.iter().filter_map(|error| self.probe(error)) {
+            let mut instance = self.made.tickets[probe.proctype.index()].read(probe.proctype, value - 1);
+            instance.priority = probe.priority;
+            if n_channels(program, &program.proctypes[probe.proctype.index()].locals) == 0 {
+                instance.n_channels = 0;
+            } else if self.made.world.n_channels.is_none() {
+                // All channels that there are are global.
+                instance.n_channels = n_channels(program, &program.globals);
+            }
+            starts.push((probe.site, instance));
+        }
+        if starts.is_empty() {
+            return Ok(None);
         }
         let mut plan = plan.clone();
-        plan.extend(probe.site, instance);
+        plan.extend(starts);
         Code::of_plan(program.clone(), *purpose, plan, budget).map(Some)
     }
 
@@ -383,6 +405,14 @@ fn make(
         return Err(all.into());
     }
     initial.resize(first_probe + n_probes + n_carriers, 0);
+    let goes_round = rounds::go_round(program, flows, &values)?;
+    let may_hold = |process: &&world::Process| goes_round[process.instance.proctype.index()];
+    let holders: Vec<ProcessId> = world.processes.iter().filter(may_hold).map(|its| its.owner).collect();
+    if let Some(last) = holders.iter().max() {
+        let holder = builder.variable(Variable::new(UNNAMED, 0, last.index() as i64 + 1));
+        builder.may_go_round(holders, holder);
+        initial.push(0);
+    }
     for effect in starts {
         apply(&builder.exprs, &effect, &mut initial);
     }

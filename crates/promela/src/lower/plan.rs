@@ -6,6 +6,9 @@
 //! beforehand. A `run` that would start one for which there is no code yet is a fault; its number tells
 //! which ([`Plan::extend`]), code is made for it, and the search starts again. Nothing is ever left out: also
 //! a search with reduction goes wherever such a fault may be met ([`model::Range::Open`]).
+//!
+//! A proctype that is started with many different values under one number gets code that works for all of them, in
+//! which its parameters are variables: one piece of code per number instead of one per number and values.
 
 use base::define_id;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -32,21 +35,22 @@ pub(crate) struct Instance {
 }
 
 /// A `run` in the code of a process.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Site {
     pub(crate) caller: InstanceId,
     pub(crate) statement: u32,
 }
 
-/// With more than this of one proctype and number, code is made that works for all arguments.
-const MAX_SPECIAL: usize = 40;
+/// With more than this of one proctype and number, the code of the proctype works for all arguments.
+const MAX_SPECIAL: usize = 8;
 
 /// The processes that were met.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Plan {
     instances: Vec<Instance>,
     starts: FxHashMap<Site, Vec<InstanceId>>,
-    general: FxHashSet<(u32, ProctypeId)>,
+    /// The proctypes whose code works for all arguments.
+    general: FxHashSet<ProctypeId>,
 }
 
 impl Plan {
@@ -81,20 +85,60 @@ impl Plan {
         }
     }
 
-    /// Adds what a `run` was about to start.
-    pub(crate) fn extend(&mut self, site: Site, mut instance: Instance) {
-        let group = (instance.slot, instance.proctype);
-        let same = |known: &&Instance| (known.slot, known.proctype) == group;
-        if self.instances.iter().filter(same).count() >= MAX_SPECIAL {
-            self.general.insert(group);
+    /// Adds what `run`s were about to start.
+    pub(crate) fn extend(&mut self, starts: Vec<(Site, Instance)>) {
+        let mut met: Vec<ProctypeId> = Vec::new();
+        for (site, mut instance) in starts {
+            let proctype = instance.proctype;
+            if self.general.contains(&proctype) {
+                instance.arguments.fill(None);
+            } else if !met.contains(&proctype) {
+                met.push(proctype);
+            }
+            let id = self.add(instance);
+            self.may_start(site, id);
         }
-        if self.general.contains(&group) {
-            instance.arguments.fill(None);
+        // Not before, since the sites know their callers by their numbers so far.
+        for proctype in met {
+            if self.is_special(proctype) {
+                self.generalize(proctype);
+            }
         }
-        let id = self.add(instance);
+    }
+
+    fn may_start(&mut self, site: Site, id: InstanceId) {
         let started = self.starts.entry(site).or_default();
         if !started.contains(&id) {
             started.push(id);
+        }
+    }
+
+    /// Whether a proctype has too many arguments under one number.
+    fn is_special(&self, proctype: ProctypeId) -> bool {
+        let mut n_of_slot: FxHashMap<u32, usize> = FxHashMap::default();
+        let its = self.instances.iter().filter(|instance| instance.proctype == proctype);
+        its.into_iter().any(|instance| {
+            let n = n_of_slot.entry(instance.slot).or_default();
+            *n += 1;
+            *n > MAX_SPECIAL
+        })
+    }
+
+    /// Makes one process of those of a proctype that differ in their arguments alone.
+    fn generalize(&mut self, proctype: ProctypeId) {
+        self.general.insert(proctype);
+        let mut ids = Vec::new();
+        for mut instance in std::mem::take(&mut self.instances) {
+            if instance.proctype == proctype {
+                instance.arguments.fill(None);
+            }
+            ids.push(self.add(instance));
+        }
+        let mut starts: Vec<(Site, Vec<InstanceId>)> = std::mem::take(&mut self.starts).into_iter().collect();
+        starts.sort_unstable();
+        for (site, started) in starts {
+            let site = Site { caller: ids[site.caller.index()], ..site };
+            started.into_iter().for_each(|id| self.may_start(site, ids[id.index()]));
         }
     }
 }

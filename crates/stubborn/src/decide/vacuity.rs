@@ -7,7 +7,6 @@
 
 use std::time::Duration;
 
-use automata::stutter::Proof;
 use check::choice::Wish;
 use check::decide::{Claim, Decision, Refusal, Settings};
 use check::product::AtDeadlock;
@@ -16,7 +15,7 @@ use ltl::{Formula, Formulas, Node, Prop, Spelling};
 use report::remark::Vacuity;
 
 use super::runs::Deciding;
-use super::watched::translate;
+use super::watched::{formula_proof, translate};
 use crate::clock::Clock;
 
 /// Larger formulas are not looked into.
@@ -140,7 +139,7 @@ impl Doubt<'_, '_> {
         let formulas = &mut *self.question.formulas;
         let negation = formulas.not(formula);
         let Ok(tgba) = translate(formulas, negation, self.clock) else { return false };
-        let proof = Proof::of_next_free(formulas, formula);
+        let Ok(proof) = formula_proof(formulas, formula, &tgba, self.clock) else { return false };
         let propositions = self.question.watched.claim.propositions().to_vec();
         let mut claim = Claim::new(tgba, propositions, proof);
         let wish = Wish { reduction: self.question.options.reduce, ..Wish::default() };

@@ -69,12 +69,7 @@ impl Watched {
         };
         let negation = formulas.not(formula);
         let negated = translate(formulas, negation)?;
-        let mut proof = Proof::of_next_free(formulas, formula);
-        if proof.is_none() && negated.n_states() <= MAX_STUTTERING {
-            let translated = translate(formulas, formula)?;
-            let found = stutter::stuttering(&translated, &negated, MAX_STUTTERING, &mut clock.budget());
-            proof = in_time(found).map_err(untranslated)?.and_then(|found| found.proof());
-        }
+        let proof = formula_proof(formulas, formula, &negated, clock).map_err(untranslated)?;
         let numbered = observe(system, formulas, propositions);
         Ok(Watched {
             formula: Some(formula),
@@ -246,6 +241,22 @@ fn in_time<T>(made: Result<T, GaveUp>) -> Result<Option<T>, Limit> {
         Err(GaveUp::Limit(limit @ (Limit::Time | Limit::Interrupt))) => Err(limit),
         Err(_) => Ok(None),
     }
+}
+
+/// That a formula, whose negation is this automaton, does not see stuttering, if that can be found out.
+pub(super) fn formula_proof(
+    formulas: &mut Formulas,
+    formula: Formula,
+    negated: &Tgba,
+    clock: &Clock<'_>,
+) -> Result<Option<Proof>, Limit> {
+    let proof = Proof::of_next_free(formulas, formula);
+    if proof.is_some() || negated.n_states() > MAX_STUTTERING {
+        return Ok(proof);
+    }
+    let Some(translated) = in_time(translate(formulas, formula, clock))? else { return Ok(None) };
+    let found = stutter::stuttering(&translated, negated, MAX_STUTTERING, &mut clock.budget());
+    Ok(in_time(found)?.and_then(|found| found.proof()))
 }
 
 /// That an automaton does not see stuttering, if that can be found out.

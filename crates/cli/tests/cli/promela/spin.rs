@@ -147,10 +147,12 @@ fn read(question: &str, text: &str, has_trace: bool) -> Answer {
     }
     let is_error = |line: &&str| line.strip_prefix("pan:").is_some_and(|rest| !rest.starts_with(' '));
     let errors: Vec<&str> = text.lines().filter(is_error).collect();
-    // A message for a process that is no more ends the search.
-    if errors.iter().any(|line| line.contains("bad queue")) {
-        let is_asserted = question == "assertions";
-        return if is_asserted { Ok("violated".to_owned()) } else { Err("bad queue".to_owned()) };
+    // A message for a process that is no more ends the search, and so does a d_step that cannot go on.
+    for fatal in ["bad queue", "rv-attempt in d_step", "block in d_step seq", "blocking sel in d_step"] {
+        if errors.iter().any(|line| line.contains(fatal)) {
+            let is_asserted = question == "assertions";
+            return if is_asserted { Ok("violated".to_owned()) } else { Err(fatal.to_owned()) };
+        }
     }
     let expected: &[&str] = match question {
         "states" if has_trace => &["event_trace error"],

@@ -85,6 +85,13 @@ fn statement(rng: &mut Rng, place: Place) -> Node {
             }
             Node::Choice(true, options)
         }
+        4 | 5 if !place.d_step => counted(rng, place),
+        // It may go round for ever, in one step: Spin does not find its end then.
+        6 if !place.d_step && rng.u8(0..4) == 0 => {
+            let mut options = options(rng, inner, true);
+            options.push(vec![Node::Line(guard(rng, place)), Node::Line("break".to_owned())]);
+            Node::Choice(true, options)
+        }
         7 | 8 => Node::Group("atomic ".to_owned(), list(rng, Place { atomic: true, ..inner })),
         9 | 10 if !place.d_step => Node::Group("d_step ".to_owned(), d_step(rng, inner)),
         11 if !place.d_step => Node::Unless(without_meetings(list(rng, inner)), {
@@ -141,13 +148,32 @@ fn options(rng: &mut Rng, place: Place, repeats: bool) -> Vec<Vec<Node>> {
     options
 }
 
-/// Only the first statement can block.
+/// A loop that ends.
+fn counted(rng: &mut Rng, place: Place) -> Node {
+    let mut inside = vec![Node::Line(pick(rng, &["x = (x + 1) % 3", "cells[j % 2] = y", "y = (y + j) % 3"]))];
+    if rng.u8(0..4) == 0 {
+        inside.push(Node::Line(pick(rng, &["one!j", "one?x", "two!x,1", "two?y,b", "meet!j", "meet?y"])));
+    }
+    if place.atomic && !place.d_step && rng.bool() {
+        inside.push(Node::Line(basic(rng, Place { in_loop: false, ..place }).replace("j =", "y =")));
+    }
+    if rng.bool() {
+        return Node::Group(pick(rng, &["for (j : 0 .. 2) ", "for (j in cells) "]), inside);
+    }
+    inside.insert(0, Node::Line("(j < 2)".to_owned()));
+    inside.push(Node::Line("j++".to_owned()));
+    Node::Choice(true, vec![inside, vec![Node::Line("else".to_owned()), Node::Line("break".to_owned())]])
+}
+
+/// Only the first statement can block, but for mistakes.
 fn d_step(rng: &mut Rng, place: Place) -> Vec<Node> {
     let place = Place { depth: 0, atomic: true, d_step: true, in_loop: false, ..place };
     let first = if rng.bool() { d_step_first(rng, place) } else { assignment(rng, place) };
     let mut nodes = vec![Node::Line(first)];
     for _ in 0..rng.usize(0..3) {
-        nodes.push(match rng.u8(0..4) {
+        nodes.push(match rng.u8(0..7) {
+            4 => counted(rng, place),
+            5 if rng.u8(0..4) == 0 => Node::Line(blocking(rng, place)),
             0 => {
                 let mut options: Vec<Vec<Node>> = (0..rng.usize(1..3))
                     .map(|_| vec![Node::Line(guard(rng, place)), Node::Line(assignment(rng, place))])

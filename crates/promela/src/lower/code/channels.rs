@@ -131,13 +131,25 @@ impl<'a> Coder<'a> {
         self.promise(never, edge, what)
     }
 
-    /// If assertions are looked at, it is a fault to send to or receive from no channel, to send to a channel
-    /// of a process that is no more, and to ask for messages in a rendezvous channel.
+    /// If assertions are looked at, what is wrong with a statement is a fault.
     pub(super) fn mistakes(&mut self, step: &Step<'a>) -> Lowered<()> {
-        let (process, edge) = (step.process, step.edge);
-        let (true, Action::Stmt(stmt)) = (self.asserts, &edge.action) else { return Ok(()) };
-        let scope = Scope::Process(process);
+        for (condition, what) in self.mistakes_of(step.process, step.edge)? {
+            let failure = self.failure(step.edge, what);
+            self.emit(step.head(&[condition]), vec![failure])?;
+        }
+        Ok(())
+    }
+
+    /// When a statement is wrong, if assertions are looked at: it sends to or receives from no channel, sends to a
+    /// channel of a process that is no more, or asks for messages in a rendezvous channel.
+    pub(super) fn mistakes_of(
+        &mut self,
+        process: usize,
+        edge: &Edge<'a>,
+    ) -> Lowered<Vec<(ExprId, &'static str)>> {
         let mut mistakes = Vec::new();
+        let (true, Action::Stmt(stmt)) = (self.asserts, &edge.action) else { return Ok(mistakes) };
+        let scope = Scope::Process(process);
         match &stmt.kind {
             StmtKind::Send { channel, .. } | StmtKind::Receive { channel, .. } => {
                 let mut lowering = self.lowering();
@@ -163,15 +175,10 @@ impl<'a> Coder<'a> {
                 }
                 mistakes.push((lowering.any(&parts), "a rendezvous channel never has a message"));
             }
-            _ => return Ok(()),
+            _ => {}
         }
-        for (condition, what) in mistakes {
-            if !matches!(self.builder.exprs.get(condition), Expr::Int(0)) {
-                let failure = self.failure(edge, what);
-                self.emit(step.head(&[condition]), vec![failure])?;
-            }
-        }
-        Ok(())
+        mistakes.retain(|(condition, _)| !matches!(self.builder.exprs.get(*condition), Expr::Int(0)));
+        Ok(mistakes)
     }
 
     /// Whether a place means a channel of a process that is no more. (In Spin, nothing is in such a channel,

@@ -56,7 +56,7 @@ impl<'a> Coder<'a> {
         for edge in location.edges.iter().rev() {
             let possible = match edge.action {
                 Action::Else => self.builder.exprs.int(1),
-                _ => self.lowering().can_execute(process, edge)?,
+                _ => self.possible_inside(process, edge)?,
             };
             let mut effect = self.d_step_edge(process, edge, false)?;
             effect.push(Stmt::set(at, number(edge.target)));
@@ -85,6 +85,13 @@ impl<'a> Coder<'a> {
         if left == right { left } else { vec![Stmt::If(is_left, left, right)] }
     }
 
+    /// Whether a step of a d_step can be taken, or is a mistake.
+    pub(super) fn possible_inside(&mut self, process: usize, edge: &Edge<'a>) -> Lowered<ExprId> {
+        let mut parts = vec![self.lowering().can_execute_inside(process, edge)?];
+        parts.extend(self.mistakes_of(process, edge)?.into_iter().map(|(condition, _)| condition));
+        Ok(self.lowering().any(&parts))
+    }
+
     /// One step of a d_step. It must be possible.
     pub(super) fn d_step_edge(
         &mut self,
@@ -95,8 +102,12 @@ impl<'a> Coder<'a> {
         self.cost.tick()?;
         let scope = Scope::Process(process);
         let mut effect = Vec::new();
+        for (condition, what) in self.mistakes_of(process, edge)? {
+            let failure = self.failure(edge, what);
+            effect.push(self.only_if(condition, vec![failure]));
+        }
         if checks {
-            let possible = self.lowering().can_execute(process, edge)?;
+            let possible = self.possible_inside(process, edge)?;
             if !matches!(self.builder.exprs.get(possible), Expr::Int(1..)) {
                 effect.push(self.promise(possible, edge, "a d_step blocks"));
             }
@@ -106,7 +117,9 @@ impl<'a> Coder<'a> {
                 StmtKind::Send { channel, sorted, args } => {
                     for (condition, channel) in self.lowering().channels(scope, channel)? {
                         if self.world.channels[channel].len.is_none() {
-                            continue; // Never possible.
+                            let failure = self.failure(edge, "a rendezvous inside of a d_step");
+                            effect.push(self.only_if(condition, vec![failure]));
+                            continue;
                         }
                         let values = self.values(scope, channel, args)?;
                         let its = match self.misfit(channel, args.len(), edge) {

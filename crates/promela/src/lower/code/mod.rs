@@ -190,7 +190,14 @@ impl<'a> Coder<'a> {
                 self.emit(head, effect)?;
             }
             Action::DStep(flow) => {
-                let condition = self.lowering().can_execute(process, edge)?;
+                let mut parts = vec![self.lowering().can_execute(process, edge)?];
+                for first in &flow.location(flow.initial).edges {
+                    // What is wrong at once is so whether it can go on or not.
+                    parts.extend(
+                        self.mistakes_of(process, first)?.into_iter().map(|(condition, _)| condition),
+                    );
+                }
+                let condition = self.lowering().any(&parts);
                 let effect = self.d_step(process, flow, flow.initial, false)?;
                 self.emit(step.head(&[condition]), effect)?;
             }

@@ -54,7 +54,7 @@ impl<'a> Coder<'a> {
         for location in &flow.locations {
             let mut inner = Vec::new();
             for edge in &location.edges {
-                let possible = self.lowering().can_execute(process, edge)?;
+                let possible = self.possible_inside(process, edge)?;
                 let effect = self.d_step_edge(process, edge, false)?;
                 let words = self.words_of(process, edge)?;
                 inner.push(Inner { possible, effect, words, target: edge.target.index() });

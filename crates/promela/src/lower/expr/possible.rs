@@ -69,7 +69,7 @@ impl<'a> Lowering<'a> {
                 for edge in &flow.location(flow.initial).edges {
                     let possible = match edge.action {
                         Action::Else => self.int(1),
-                        _ => self.can_execute(process, &edge.clone())?,
+                        _ => self.can_execute_inside(process, &edge.clone())?,
                     };
                     parts.push(possible);
                 }
@@ -96,6 +96,18 @@ impl<'a> Lowering<'a> {
                 }
                 _ => Ok(self.int(1)),
             },
+        }
+    }
+
+    /// The same inside of a d_step, where nobody else moves: it is a mistake to send to a rendezvous channel.
+    pub(crate) fn can_execute_inside(&mut self, process: usize, edge: &Edge<'a>) -> Lowered<ExprId> {
+        match &edge.action {
+            Action::Stmt(program::Stmt { kind: StmtKind::Send { channel, .. }, .. }) => {
+                self.over_channels(Scope::Process(process), channel, |this, channel| {
+                    Ok(this.channel_test(ChannelTest::NonFull, channel))
+                })
+            }
+            _ => self.can_execute(process, edge),
         }
     }
 
