@@ -116,6 +116,12 @@ impl ActionSystem {
         !self.goes_on.is_empty() && self.next_process(self.first(step)).is_some()
     }
 
+    /// The variable that says who goes on alone, and who that may be, if chains may come back to where they were.
+    /// It is written at the end of a step, by no action.
+    pub fn holder(&self) -> Option<(VarId, &[ProcessId])> {
+        self.holder.as_ref().map(|holder| (holder.var, &holder.processes[..]))
+    }
+
     /// The queues.
     pub fn queues(&self) -> &[Queue] {
         &self.queues.all

@@ -79,6 +79,7 @@ impl ActionSystem {
     pub fn with_parts(&self, parts: Parts) -> Result<ActionSystem, BuildError> {
         let goes_on = parts.goes_on.iter().enumerate();
         let builder = Builder {
+            holder: self.holder.clone(),
             exprs: self.exprs.clone(),
             variables: parts.variables,
             processes: self.processes.clone(),
@@ -91,7 +92,8 @@ impl ActionSystem {
             initial: parts.initial,
             ..Builder::default()
         };
-        let mut system = builder.finish()?;
+        // Who may act where somebody goes on alone is among the guards already.
+        let mut system = builder.finish_guarded()?;
         for proposition in &self.propositions {
             system.add_proposition(proposition.name.as_str(), proposition.expr);
         }
@@ -234,8 +236,13 @@ impl Builder {
     /// # Panics
     /// If an initial state does not have one value per variable.
     pub fn finish(mut self) -> Result<ActionSystem, BuildError> {
-        let holder = self.holder.take();
+        let holder = self.holder.clone();
         holder.iter().for_each(|holder| self.guard_holder(holder));
+        self.finish_guarded()
+    }
+
+    fn finish_guarded(self) -> Result<ActionSystem, BuildError> {
+        let holder = self.holder;
         if let Some(variable) = self.variables.iter().find(|variable| variable.lo > variable.hi) {
             return Err(BuildError::EmptyRange(variable.name.clone()));
         }

@@ -115,13 +115,17 @@ pub fn step(
     }
     let mut found = None;
     for_each_step(system, values, first, |number, _, end| {
+        // Who goes on alone is told at the end of a step, by no action.
+        if let Some(holder) = &system.holder {
+            target[holder.var.index()] = end[holder.var.index()];
+        }
         if end == target {
-            found = Some(number);
+            found = Some((number, end));
             return ControlFlow::Break(());
         }
         ControlFlow::Continue(())
     })?;
-    Ok(found.map(|number| (number, target)))
+    Ok(found)
 }
 
 /// What a step is called: the labels of its actions.

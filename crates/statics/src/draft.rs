@@ -5,7 +5,7 @@ use std::sync::Arc;
 use base::{Budget, Limit};
 use fixedbitset::FixedBitSet;
 use model::relations::uses;
-use model::{ActionId, ActionSystem, ExprId, Exprs, Guard, Parts, Stmt, ValueSet, VarId};
+use model::{Action, ActionId, ActionSystem, ExprId, Exprs, Guard, Parts, Stmt, ValueSet, VarId};
 
 use crate::{Rule, Smaller};
 
@@ -16,8 +16,11 @@ const MAX_VALUES: u64 = 1 << 14;
 pub(crate) struct Draft<'s> {
     pub(crate) exprs: &'s Exprs,
     pub(crate) parts: Parts,
-    /// Variables whose values are in question, or may be out of range: they are not touched.
+    /// Variables whose values are in question, or may be out of range, or decide whether a chain comes back to where it
+    /// was (see `fix_rounds`): they are not touched.
     pub(crate) fixed: FixedBitSet,
+    /// Says who goes on alone.
+    pub(crate) holder: Option<VarId>,
     /// Variables that belong to queues: nobody may write them who did not.
     pub(crate) queued: FixedBitSet,
     /// Per action, what it stands for, if that is not just itself.
@@ -45,12 +48,14 @@ impl<'s> Draft<'s> {
                 fixed.insert(index);
             }
         }
+        fix_rounds(system, &mut fixed);
         let is_queued = |&index: &usize| system.queue_of(VarId::new(index)).is_some();
         let queued = (0..system.variables().len()).filter(is_queued).collect();
         Draft {
             exprs: &system.exprs,
             parts: system.to_parts(),
             fixed,
+            holder: system.holder().map(|(var, _)| var),
             queued,
             stands_for: vec![Vec::new(); system.actions().len()],
             applied: Vec::new(),
@@ -78,6 +83,19 @@ impl<'s> Draft<'s> {
         let variable = &self.parts.variables[var.index()];
         (variable.lo, variable.hi)
     }
+}
+
+/// A chain that comes back to where it was ends there, so that the state is seen. Whether it does must not depend on what
+/// was reset or left out on the way: what such chains write is not touched.
+fn fix_rounds(system: &ActionSystem, fixed: &mut FixedBitSet) {
+    let Some((holder, processes)) = system.holder() else { return };
+    fixed.insert(holder.index());
+    let goes_round = |action: &&Action| action.owners.first().is_some_and(|owner| processes.contains(owner));
+    let (mut reads, mut writes) = (Vec::new(), Vec::new());
+    for action in system.actions().iter().filter(goes_round) {
+        uses(&system.exprs, &action.effect, &mut reads, &mut writes);
+    }
+    fixed.extend(writes.into_iter().map(VarId::index));
 }
 
 /// What an action does to a variable that steers.

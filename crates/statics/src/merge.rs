@@ -15,7 +15,7 @@
 //! In the same step (`atomic`), what the process itself does next is merged in the same way.
 
 use base::{Budget, Limit};
-use model::{GuardId, ProcessId, Stmt, VarId};
+use model::{Guard, GuardId, ProcessId, Stmt, VarId};
 
 use crate::Rule;
 use crate::bounds::Bounds;
@@ -131,7 +131,13 @@ fn is_silent(
 ) -> Option<Silent> {
     let parts = &draft.parts;
     let its = &parts.actions[action];
-    let ([guard], [process], Some(Turn::To(to))) = (&its.guards[..], &its.owners[..], uses.turn(action, var))
+    // Nobody goes on alone right after a step that nobody goes on after.
+    let is_about_holder = |guard: &GuardId| match parts.guards[guard.index()] {
+        Guard::In(tested, _) => Some(tested) == draft.holder,
+        _ => false,
+    };
+    let guards: Vec<GuardId> = its.guards.iter().copied().filter(|guard| !is_about_holder(guard)).collect();
+    let ([guard], [process], Some(Turn::To(to))) = (&guards[..], &its.owners[..], uses.turn(action, var))
     else {
         return None;
     };
@@ -214,7 +220,7 @@ fn joined(draft: &Draft<'_>, uses: &Uses, action: usize, followers: &[usize]) ->
     let mut effect: Vec<Stmt> = draft.parts.actions[action].effect.clone();
     for &follower in followers {
         let moved: Vec<VarId> = uses.turns[follower].iter().map(|(var, _)| *var).collect();
-        let place = uses.tests[follower].first().map(|(var, _)| *var);
+        let place = uses.tests[follower].iter().map(|(var, _)| *var).find(|&var| Some(var) != draft.holder);
         if let Some(place) = place.filter(|place| moved.contains(place)) {
             effect.retain(|stmt| !matches!(stmt, Stmt::Set(var, _) if *var == place));
         }

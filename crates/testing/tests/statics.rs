@@ -74,6 +74,8 @@ struct Program {
     about: Vec<(usize, Who, i64)>,
     initial: Vec<i64>,
     with_chains: bool,
+    /// Whether chains may come back to where they were.
+    with_rounds: bool,
     with_assertions: bool,
 }
 
@@ -121,12 +123,14 @@ fn program() -> impl Strategy<Value = Program> {
         vec(0..=MOST, 12),
         any::<bool>(),
         any::<bool>(),
+        any::<bool>(),
     )
-        .prop_map(|(processes, about, initial, with_chains, with_assertions)| Program {
+        .prop_map(|(processes, about, initial, with_chains, with_rounds, with_assertions)| Program {
             processes,
             about,
             initial,
             with_chains,
+            with_rounds,
             with_assertions,
         })
 }
@@ -178,6 +182,11 @@ impl Program {
                 }
             }
         }
+        let has_holder = self.with_chains && self.with_rounds;
+        if has_holder {
+            let holder = builder.variable(Variable::new("holder", 0, n as i64));
+            builder.may_go_round(owners, holder);
+        }
         let about: Vec<ExprId> = self
             .about
             .iter()
@@ -189,7 +198,9 @@ impl Program {
         for offset in 0..2 {
             let data =
                 (0..n * N_LOCALS + N_GLOBALS).map(|at| self.initial[(at + offset) % self.initial.len()]);
-            builder.initial(&std::iter::repeat_n(0, n).chain(data).collect::<Values>());
+            builder.initial(
+                &std::iter::repeat_n(0, n).chain(data).chain(has_holder.then_some(0)).collect::<Values>(),
+            );
         }
         let mut system = builder.finish().expect("a good system");
         about.iter().for_each(|&expr| _ = system.add_proposition("", expr));
@@ -522,8 +533,14 @@ fn what_somebody_notices_is_not_changed() {
     ];
     for (processes, about) in cases {
         let about = about.into_iter().map(|process| (process, x, 1)).collect();
-        let program =
-            Program { processes, about, initial: vec![0; 12], with_chains: false, with_assertions: false };
+        let program = Program {
+            processes,
+            about,
+            initial: vec![0; 12],
+            with_chains: false,
+            with_rounds: false,
+            with_assertions: false,
+        };
         let (system, about) = program.build();
         check(&system, &about, &Seen::default()).unwrap();
     }
