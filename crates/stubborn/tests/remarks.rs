@@ -5,12 +5,17 @@ use std::path::Path;
 use stubborn::base::Limit;
 use stubborn::report::remark::{Vacuity, Work};
 use stubborn::{
-    CheckReport, Limits, Options, Order, Question, ReductionWish, Remark, Session, StoreKind, Verdict,
+    CheckReport, Limits, Options, Order, Question, ReductionWish, Remark, Rules, Session, StoreKind, Verdict,
     unexplored, unread,
 };
 
 /// Twelve processes that do as they like: 4 096 states, of which a reduced search sees few.
 const PAIRS: &str = "process P[i in 0..12] { s: a[i] -> t; t: b[i] -> s; }";
+
+/// No rule gives them fewer states.
+fn as_written() -> Options {
+    Options { statics: Some(Rules::none()), ..Options::default() }
+}
 
 fn check(text: &str, question: Question, options: &Options) -> CheckReport {
     Session::of_text("process", text).unwrap().check(&[question], options).unwrap()
@@ -27,7 +32,7 @@ fn programs_can_tell_remarks_apart() {
     assert_eq!(constant, [Remark::Vacuous(Vacuity::Constant)]);
     let implied = remarks(PAIRS, Question::ltl("[] (false -> P[0]@s)"), &options);
     assert!(matches!(&implied[..], [Remark::Vacuous(_)]), "{implied:?}");
-    let few = Options { limits: Limits::default().states(100), ..Options::default() };
+    let few = Options { limits: Limits::default().states(100), ..as_written() };
     for question in [Question::DeadlockFree, Question::ltl("[] (P[0]@s || P[0]@t)")] {
         let reduce = ReductionWish::None;
         let remarks = remarks(PAIRS, question, &Options { reduce, ..few.clone() });
@@ -39,7 +44,7 @@ fn programs_can_tell_remarks_apart() {
 fn a_limit_of_memory_is_told_as_it_was_given() {
     // The model takes some of it, and each store gets what is left.
     const BYTES: u64 = 60_000;
-    let options = Options { limits: Limits::default().memory(BYTES), ..Options::default() };
+    let options = Options { limits: Limits::default().memory(BYTES), ..as_written() };
     let ltl = || Question::ltl("[] (P[0]@s || P[0]@t)");
     for (question, order, reduce) in [
         (Question::DeadlockFree, Order::Bfs, ReductionWish::None),
@@ -63,7 +68,7 @@ fn searches_that_end_early_cannot_be_compared() {
             reduce: ReductionWish::Best,
             store,
             limits: Limits::default().states(states),
-            ..Options::default()
+            ..as_written()
         };
         let report = check(PAIRS, question.clone(), &options);
         let agrees = report.results[0].reduction_check.expect("it was asked for").agrees;
