@@ -20,6 +20,13 @@ impl Footprint {
         Footprint { reads: union(footprint.reads.iter()), writes: union(footprint.writes.iter()) }
     }
 
+    /// The same of one statement, in no order.
+    pub(super) fn of_stmt(system: &ActionSystem, stmt: &Stmt) -> Footprint {
+        let mut footprint = Footprint::default();
+        footprint.add(system, stmt);
+        footprint
+    }
+
     fn add_block(&mut self, system: &ActionSystem, block: &[Stmt]) {
         block.iter().for_each(|stmt| self.add(system, stmt));
     }
