@@ -172,7 +172,7 @@ impl Builder {
             return Err(BuildError::NoInitialState);
         }
         let mut code = Code::new(&layout);
-        let index = Index::new(&layout, &self.guards, &self.actions);
+        let index = Index::new(&layout, &self.guards, &self.actions, self.processes.len());
         self.guards.iter().for_each(|guard| code.add_guard(&self.exprs, guard));
         for (id, action) in self.actions.iter().enumerate() {
             let known = index.implied_guard(ActionId::new(id));

@@ -183,7 +183,7 @@ impl ActionSystem {
                 if is_watched && !passed.insert(state, process) {
                     continue;
                 }
-                self.index.for_each_candidate(state, |next| {
+                self.index.for_each_candidate_of(process, state, |next| {
                     let is_its_turn = self.actions[next.index()].owners.first() == Some(&process);
                     if is_its_turn && !self.is_quiet(next) && self.code.is_enabled(next, state, scratch)? {
                         pending.push((depth as u32 + 1, next));
