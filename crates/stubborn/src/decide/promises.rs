@@ -1,7 +1,7 @@
 //! What every model promises whose language has assertions and end states.
 //!
-//! Both share one exploration. If an assertion fails there, end states are looked for in another one, in which
-//! assertions are not looked at.
+//! Both share one exploration, reduced or not. If an assertion fails there, end states are looked for in another
+//! one, in which assertions are not looked at.
 
 use check::reduced::Reduced;
 use check::{Exploration, Goal, Stop};
@@ -10,11 +10,11 @@ use report::outcome::{Kind, Target};
 use report::{PropertyResult, Verdict};
 
 use super::Asked;
-use super::states::{explore, fault};
+use super::states::{explore, fault, shorten};
 use crate::answer::{Answer, Figures, coverage_reason};
 use crate::clock::Clock;
 use crate::error::Trouble;
-use crate::options::Options;
+use crate::options::{Options, States};
 use crate::session::Attempt;
 
 /// Decides assertions, end states, or both.
@@ -27,20 +27,18 @@ pub(super) fn decide(
     let is_ends = |&index: &usize| matches!(asked.property(index), PropertyKind::EndStates);
     let (ends, assertions): (Vec<usize>, Vec<usize>) = job.iter().partition(|index| is_ends(index));
     let (ends, assertions) = (ends.first().copied(), assertions.first().copied());
-    let reduces = options.reduces_states();
     let mut promised = None;
     let mut end_states = None;
     if assertions.is_some() {
-        let looks_for_ends = ends.is_some() && !reduces;
-        let explored = match look(asked, Purpose::Assertions, looks_for_ends, false, options, clock)? {
+        let explored = match look(asked, Purpose::Assertions, ends.is_some(), options, clock)? {
             Attempt::Done(explored) => explored,
             Attempt::TooSmall(error) => return Ok(Attempt::TooSmall(error)),
         };
         promised = Some(explored.assertions(clock));
-        end_states = looks_for_ends.then(|| explored.ends(clock)).flatten();
+        end_states = ends.and_then(|_| explored.ends(clock));
     }
     if ends.is_some() && end_states.is_none() {
-        let explored = match look(asked, Purpose::EndStates, true, reduces, options, clock)? {
+        let explored = match look(asked, Purpose::EndStates, true, options, clock)? {
             Attempt::Done(explored) => explored,
             Attempt::TooSmall(error) => return Ok(Attempt::TooSmall(error)),
         };
@@ -72,7 +70,6 @@ fn look(
     asked: &mut Asked<'_>,
     purpose: Purpose,
     looks_for_ends: bool,
-    reduces: bool,
     options: &Options,
     clock: &Clock<'_>,
 ) -> Result<Attempt<Looked>, Trouble> {
@@ -84,17 +81,24 @@ fn look(
     let never = Goal::Invariant(system.add_proposition("true", truth));
     let goals = if looks_for_ends { vec![Goal::Deadlock, never] } else { vec![never] };
     let mut budget = clock.budget();
-    let exploration = match reduces {
-        true => match Reduced::for_deadlocks(&view.system, &mut budget) {
-            Ok(reduced) => explore(&reduced, &goals, options, &mut budget)?,
-            Err(limit) => Exploration::limited(goals.len(), limit),
-        },
-        false => explore(&*view.system, &goals, options, &mut budget)?,
+    let reduced = match (options.states(), purpose) {
+        (States::Unreduced, _) => None,
+        (_, Purpose::EndStates) => Some(Reduced::for_deadlocks(&view.system, &mut budget)),
+        _ => Some(Reduced::for_safety(&view.system, &goals, &mut budget)),
+    };
+    let reduces = reduced.is_some();
+    let mut exploration = match reduced {
+        Some(Ok(reduced)) => explore(&reduced, &goals, options, &mut budget)?,
+        Some(Err(limit)) => Exploration::limited(goals.len(), limit),
+        None => explore(&*view.system, &goals, options, &mut budget)?,
     };
     if let Some(error) = fault(&exploration).filter(|error| asked.model().can_refine(error)) {
         return Ok(Attempt::TooSmall(error));
     }
     let figures = Figures::of_states(&exploration.stats, reduces, options, clock.seconds() - start);
+    if reduces {
+        shorten(&view.system, &goals, &mut exploration, options, clock);
+    }
     Ok(Attempt::Done(Looked { view, exploration, figures, looks_for_ends }))
 }
 
