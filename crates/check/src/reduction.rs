@@ -135,6 +135,7 @@ impl<'a> Reduction<'a> {
                 let offer = self.offer_of(observed);
                 Demand::Observer {
                     offer: &self.offers[offer],
+                    number: offer as u32,
                     may_wait: stance.may_wait,
                     deadlock: stance.deadlock,
                     hybrid: self.method == Method::Hybrid,

@@ -259,8 +259,8 @@ impl Builder {
             return Err(BuildError::NoInitialState);
         }
         let mut code = Code::new(&layout);
-        let index =
-            Index::new(&layout, &self.guards, &self.actions, holder.as_ref().map(|holder| holder.var));
+        let holder_var = holder.as_ref().map(|holder| holder.var);
+        let index = Index::new(&layout, &self.guards, &self.actions, self.processes.len(), holder_var);
         self.guards.iter().for_each(|guard| code.add_guard(&self.exprs, guard));
         for (id, action) in self.actions.iter().enumerate() {
             let known = index.implied_guard(ActionId::new(id));

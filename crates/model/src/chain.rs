@@ -352,7 +352,7 @@ impl ActionSystem {
         next: &mut Vec<ActionId>,
     ) -> Result<(), StepError> {
         next.clear();
-        self.index.for_each_candidate(state, |action| {
+        self.index.for_each_candidate_of(process, state, |action| {
             let is_its_turn = self.actions[action.index()].owners.first() == Some(&process);
             if is_its_turn && !self.is_quiet(action) && self.code.is_enabled(action, state, scratch)? {
                 next.push(action);

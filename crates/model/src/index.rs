@@ -5,10 +5,13 @@
 //! try: for each *trigger* variable, those filed under its value. A word whose triggers are all 0
 //! and have nothing filed under 0 (a stretch of unmarked places) is skipped with one comparison,
 //! so a net with 10 000 transitions tries those whose scarcest input is marked and no others.
+//!
+//! Where one process goes on in the same step (see [`chain`](mod@crate::chain)), only its own actions are tried: those
+//! filed under the few variables that its actions are filed under.
 
 use crate::layout::{Field, Layout};
 use crate::system::StepError;
-use crate::{Action, ActionId, Guard, GuardId, ValueSet, VarId};
+use crate::{Action, ActionId, Guard, GuardId, ProcessId, ValueSet, VarId};
 
 /// Variables with more values are filed under "least value" and "anything else" only.
 const MAX_ROWS: u64 = 1 << 17;
@@ -52,6 +55,8 @@ pub(crate) struct Index {
     always: Vec<ActionId>,
     /// Per action: the guard that is true whenever the action is tried.
     implied: Vec<Option<GuardId>>,
+    /// Per process that is the first owner of actions: the triggers that these are filed under, each with its word.
+    of_process: Vec<Vec<(u32, u32)>>,
 }
 
 /// The actions filed under one variable, each with its guard and the values it is true for.
@@ -59,7 +64,13 @@ type Filed<'a> = Vec<(ActionId, GuardId, &'a ValueSet)>;
 
 impl Index {
     /// Files the actions, but none under a variable that says who goes on alone: nearly always nobody does.
-    pub(crate) fn new(layout: &Layout, guards: &[Guard], actions: &[Action], holder: Option<VarId>) -> Index {
+    pub(crate) fn new(
+        layout: &Layout,
+        guards: &[Guard],
+        actions: &[Action],
+        n_processes: usize,
+        holder: Option<VarId>,
+    ) -> Index {
         let mut index = Index {
             words: Vec::new(),
             triggers: Vec::new(),
@@ -68,6 +79,7 @@ impl Index {
             actions: Vec::new(),
             always: Vec::new(),
             implied: vec![None; actions.len()],
+            of_process: vec![Vec::new(); n_processes],
         };
         let mut filed: Vec<Filed<'_>> = vec![Vec::new(); layout.fields().len()];
         for (id, action) in actions.iter().enumerate() {
@@ -85,8 +97,23 @@ impl Index {
             }
         }
         for (word, vars) in by_word.iter().enumerate().filter(|(_, vars)| !vars.is_empty()) {
+            let first = index.triggers.len();
             index.add_word(layout, word, vars, &filed);
+            for (offset, var) in vars.iter().enumerate() {
+                let owners =
+                    filed[var.index()].iter().filter_map(|(id, ..)| actions[id.index()].owners.first());
+                for owner in owners {
+                    let (its, trigger) = (&mut index.of_process[owner.index()], (first + offset) as u32);
+                    if its.last() != Some(&(word as u32, trigger)) {
+                        its.push((word as u32, trigger));
+                    }
+                }
+            }
         }
+        index.of_process.iter_mut().for_each(|its| {
+            its.sort_unstable();
+            its.dedup();
+        });
         index
     }
 
@@ -177,6 +204,25 @@ impl Index {
                 let number = (word & trigger.mask) >> trigger.shift;
                 self.visit_row(trigger.first_row + number.min(trigger.cap), &mut visit)?;
             }
+        }
+        Ok(())
+    }
+
+    /// The same for those that a process is the first owner of, and perhaps some others.
+    #[inline]
+    pub(crate) fn for_each_candidate_of(
+        &self,
+        process: ProcessId,
+        state: &[u32],
+        mut visit: impl FnMut(ActionId) -> Result<(), StepError>,
+    ) -> Result<(), StepError> {
+        for &action in &self.always {
+            visit(action)?;
+        }
+        for &(word, trigger) in &self.of_process[process.index()] {
+            let trigger = &self.triggers[trigger as usize];
+            let number = (state[word as usize] & trigger.mask) >> trigger.shift;
+            self.visit_row(trigger.first_row + number.min(trigger.cap), &mut visit)?;
         }
         Ok(())
     }

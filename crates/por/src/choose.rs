@@ -7,7 +7,9 @@ use crate::components::{Tarjan, Wanted};
 use crate::demand::{Demand, Rule, Situation};
 use crate::flips::Flips;
 use crate::graph::{Graph, List, Vertex};
+use crate::memory::{Memory, Sets};
 use crate::reason::Reasons;
+use crate::rows::{Counts, Rows};
 
 /// Working memory of one thread.
 #[derive(Clone, Debug)]
@@ -28,40 +30,48 @@ pub struct Scratch {
     roots: Vec<u32>,
     /// For trying smaller sets.
     spare: [Vec<u32>; 3],
+    sets: Sets,
+    pub(crate) memory: Memory,
     tarjan: Tarjan,
+    counts: Counts,
+    /// How many neighbors were looked at.
+    n_looks: u64,
     pub(crate) model: model::Scratch,
     patience: Option<Patience>,
 }
 
-/// Where sets remove nothing, looking for them is given up for a while: taking all enabled actions
-/// is always valid. After many states in a row without success only every eighth state is tried,
-/// later every 64th; a success ends that.
-#[derive(Clone, Copy, Debug, Default)]
+/// Where sets remove little, looking for them is given up for a while: taking all enabled actions
+/// is always valid. Who looks at many vertices must have earned it: every state gives a little, every step that is removed a
+/// little more. So looking never takes much longer than what it is compared with, to expand states.
+#[derive(Clone, Copy, Debug)]
 struct Patience {
-    n_failures: u32,
-    n_to_skip: u32,
+    /// How many vertices may still be looked at.
+    credit: i64,
 }
 
 impl Patience {
-    const FEW: u32 = 256;
-    const MANY: u32 = 512;
+    /// What there is at first, and at most: a few milliseconds.
+    const MOST: i64 = 1 << 20;
+    /// What a state gives, and what a step gives that need not be fired, hashed and looked up. Where a single step is left,
+    /// it is worth more: of runs of such states nothing branches.
+    const PER_STATE: i64 = 24;
+    const PER_STEP: i64 = 8;
+    const PER_STEP_IF_ALONE: i64 = 16;
+
+    fn new() -> Patience {
+        Patience { credit: Patience::MOST }
+    }
 
     /// Whether to try in this state.
     fn tries(&mut self) -> bool {
-        if self.n_to_skip > 0 {
-            self.n_to_skip -= 1;
-            return false;
-        }
-        true
+        self.credit += Patience::PER_STATE;
+        self.credit > 0
     }
 
-    fn learn(&mut self, success: bool) {
-        self.n_failures = if success { 0 } else { self.n_failures.saturating_add(1) };
-        self.n_to_skip = match self.n_failures {
-            0..Patience::FEW => 0,
-            Patience::FEW..Patience::MANY => 7,
-            _ => 63,
-        };
+    fn learn(&mut self, n_chosen: usize, n_enabled: usize, n_looks: u64) {
+        let worth = if n_chosen <= 1 { Patience::PER_STEP_IF_ALONE } else { Patience::PER_STEP };
+        let gain = worth * (n_enabled - n_chosen) as i64;
+        self.credit = (self.credit + gain - n_looks as i64).min(Patience::MOST);
     }
 }
 
@@ -70,6 +80,7 @@ impl Patience {
 pub struct StubbornSets<'s> {
     pub(crate) system: &'s ActionSystem,
     pub(crate) graph: Graph,
+    rows: Rows,
     dropped: Option<Rule>,
 }
 
@@ -83,8 +94,7 @@ impl<'s> StubbornSets<'s> {
         relations: &Relations,
         budget: &mut Budget<'_>,
     ) -> Result<StubbornSets<'s>, Limit> {
-        let graph = Graph::new(system, relations, |_| &[], budget)?;
-        Ok(StubbornSets { system, graph, dropped: None })
+        Ok(StubbornSets::of(system, Graph::new(system, relations, |_| &[], budget)?))
     }
 
     /// Prepares the sets of `system`, for observers that watch propositions.
@@ -97,14 +107,22 @@ impl<'s> StubbornSets<'s> {
         flips: &Flips,
         budget: &mut Budget<'_>,
     ) -> Result<StubbornSets<'s>, Limit> {
-        let graph = Graph::new(system, relations, |action| flips.watched(action), budget)?;
-        Ok(StubbornSets { system, graph, dropped: None })
+        Ok(StubbornSets::of(system, Graph::new(system, relations, |action| flips.watched(action), budget)?))
+    }
+
+    fn of(system: &'s ActionSystem, graph: Graph) -> StubbornSets<'s> {
+        let rows = Rows::new(system, &graph, false);
+        StubbornSets { system, graph, rows, dropped: None }
     }
 
     /// About how many bytes they take, one working memory included.
     pub fn bytes(&self) -> u64 {
         let (n_actions, n_vertices) = (self.system.actions().len(), self.graph.n_vertices());
-        self.graph.bytes() + 24 * n_actions as u64 + 32 * n_vertices as u64
+        self.graph.bytes()
+            + Memory::max_bytes(&self.graph)
+            + self.rows.bytes()
+            + 24 * n_actions as u64
+            + 32 * n_vertices as u64
     }
 
     /// The same without a rule: wrong, for tests.
@@ -118,6 +136,7 @@ impl<'s> StubbornSets<'s> {
         if rule == Rule::Watched {
             self.graph = Graph::new(self.system, relations, |_| &[], budget)?;
         }
+        self.rows = Rows::new(self.system, &self.graph, rule == Rule::Alone);
         self.dropped = Some(rule);
         Ok(self)
     }
@@ -143,14 +162,16 @@ impl<'s> StubbornSets<'s> {
         found
     }
 
-    pub(crate) fn has(&self, rule: Rule) -> bool {
+    /// Whether a rule was not left out.
+    #[doc(hidden)]
+    pub fn has(&self, rule: Rule) -> bool {
         self.dropped != Some(rule)
     }
 
     /// New working memory, for a search that expands each state once: where sets remove nothing,
     /// they are not looked for in every state, so that the choice depends on the past.
     pub fn new_adaptive_scratch(&self) -> Scratch {
-        Scratch { patience: Some(Patience::default()), ..self.new_scratch() }
+        Scratch { patience: Some(Patience::new()), ..self.new_scratch() }
     }
 
     /// New working memory.
@@ -167,7 +188,11 @@ impl<'s> StubbornSets<'s> {
             work: Vec::new(),
             roots: Vec::new(),
             spare: Default::default(),
+            sets: Sets::default(),
+            memory: Memory::new(self.system, &self.graph),
             tarjan: Tarjan::new(n_vertices),
+            counts: Counts::new(&self.graph),
+            n_looks: 0,
             model: model::System::new_scratch(self.system),
             patience: None,
         }
@@ -188,20 +213,81 @@ impl<'s> StubbornSets<'s> {
         chosen.clear();
         let may_prune = matches!(demand, Demand::Observer { may_wait: false, .. } | Demand::Goal(_));
         let is_plain = n_enabled == 0 || n_enabled == 1 && !may_prune;
-        if is_plain || scratch.patience.as_mut().is_some_and(|patience| !patience.tries()) {
+        if !is_plain && self.choose_row(situation, demand, scratch, accept, chosen) {
+            return Ok(());
+        }
+        if is_plain {
             chosen.extend(0..n_enabled as u32);
             return Ok(());
         }
+        let accept = &mut |set: &[u32]| !self.has(Rule::Proviso) || accept(set);
+        let Scratch { memory, sets, model, .. } = scratch;
+        // What leads to a goal is another list in every state.
+        let is_kept = !matches!(demand, Demand::Goal(_));
+        if is_kept && memory.recall((self.system, &self.graph), situation, demand, model, sets) {
+            chosen.extend(sets.pick(accept));
+            if let Some(patience) = &mut scratch.patience {
+                patience.learn(chosen.len(), n_enabled, 0);
+            }
+            return Ok(());
+        }
+        if scratch.patience.as_mut().is_some_and(|patience| !patience.tries()) {
+            chosen.extend(0..n_enabled as u32);
+            return Ok(());
+        }
+        let n_looks = scratch.n_looks;
         scratch.begin(self.system, situation);
-        let mut tarjan = std::mem::take(&mut scratch.tarjan);
+        let (mut tarjan, mut sets) = (std::mem::take(&mut scratch.tarjan), std::mem::take(&mut scratch.sets));
+        sets.clear();
         let mut query = Query { sets: self, situation, demand, scratch, fault: None };
-        query.choose(&mut tarjan, accept, chosen);
+        query.choose(&mut tarjan, chosen, &mut sets);
         let fault = query.fault;
-        scratch.tarjan = tarjan;
+        chosen.clear();
+        chosen.extend(sets.pick(accept));
+        if fault.is_none() && is_kept {
+            scratch.memory.keep(&sets);
+        }
+        (scratch.tarjan, scratch.sets) = (tarjan, sets);
         if let Some(patience) = &mut scratch.patience {
-            patience.learn(chosen.len() < n_enabled);
+            patience.learn(chosen.len(), n_enabled, scratch.n_looks - n_looks);
         }
         fault.map_or(Ok(()), Err)
+    }
+
+    /// Looks for a process that can go on alone, where that may be enough.
+    fn choose_row(
+        &self,
+        situation: &Situation<'_>,
+        demand: Demand<'_>,
+        scratch: &mut Scratch,
+        accept: &mut dyn FnMut(&[u32]) -> bool,
+        chosen: &mut Vec<u32>,
+    ) -> bool {
+        let (all_silent, is_conditional) = match demand {
+            Demand::Deadlocks | Demand::Safety => (false, false),
+            Demand::Words => (true, true),
+            Demand::Observer { may_wait: true, .. } => (true, false),
+            Demand::Observer { hybrid: true, .. } => (true, true),
+            Demand::Observer { .. } | Demand::Goal(_) => return false,
+        };
+        // Other rules that were left out are not made up for.
+        let is_whole = matches!(self.dropped, None | Some(Rule::Alone))
+            || matches!(demand, Demand::Deadlocks | Demand::Safety);
+        if !is_whole {
+            return false;
+        }
+        let Scratch { counts, .. } = scratch;
+        self.rows.choose((self.system, &self.graph), situation, all_silent, counts, chosen);
+        let is_some = !chosen.is_empty() && chosen.len() < situation.enabled.len();
+        if is_some && (!is_conditional || accept(chosen)) {
+            return true;
+        }
+        chosen.clear();
+        if is_some && matches!(demand, Demand::Words) {
+            // Who expands a state again knows whether a set was accepted there, but not which: there is one.
+            chosen.extend(0..situation.enabled.len() as u32);
+        }
+        !chosen.is_empty()
     }
 }
 
@@ -283,12 +369,18 @@ pub(crate) struct Query<'a> {
 }
 
 impl Query<'_> {
-    fn choose(&mut self, tarjan: &mut Tarjan, accept: &mut dyn FnMut(&[u32]) -> bool, chosen: &mut Vec<u32>) {
+    /// All sets that may be taken; `chosen` is working memory.
+    fn choose(&mut self, tarjan: &mut Tarjan, chosen: &mut Vec<u32>, out: &mut Sets) {
         let roots = std::mem::take(&mut self.scratch.roots);
         let sets = self.sets;
-        let accept = &mut |set: &[u32]| !sets.has(Rule::Proviso) || accept(set);
         match self.demand {
             Demand::Deadlocks => self.smallest(tarjan, &roots, Wanted::Enabled, chosen),
+            Demand::Safety => {
+                self.smallest(tarjan, &roots, Wanted::Silent, chosen);
+                if chosen.is_empty() {
+                    chosen.extend(0..roots.len() as u32);
+                }
+            }
             Demand::Goal(actions) => self.close(actions, chosen),
             Demand::Observer { may_wait, .. } if may_wait || !sets.has(Rule::Progress) => {
                 if sets.has(Rule::Waiting) {
@@ -304,18 +396,20 @@ impl Query<'_> {
                 if chosen.is_empty() && deadlock {
                     self.smallest(tarjan, &roots, Wanted::Enabled, chosen);
                 } else if hybrid && chosen.len() > 1 {
-                    self.try_smaller(tarjan, &roots, accept, chosen);
+                    self.offer_smaller(tarjan, &roots, chosen, out);
                 }
             }
             Demand::Words => {
                 let wanted = if sets.has(Rule::Invisible) { Wanted::OnlySilent } else { Wanted::Enabled };
                 self.smallest(tarjan, &roots, wanted, chosen);
-                if chosen.is_empty() || chosen.len() == roots.len() || !accept(chosen) {
-                    chosen.clear();
-                    chosen.extend(0..roots.len() as u32);
+                if !chosen.is_empty() && chosen.len() < roots.len() {
+                    out.push(chosen.iter().copied());
                 }
+                chosen.clear();
+                chosen.extend(0..roots.len() as u32);
             }
         }
+        out.push(chosen.iter().copied());
         self.scratch.roots = roots;
     }
 
@@ -324,15 +418,8 @@ impl Query<'_> {
         self.close(&[self.sets.graph.number(Vertex::Observer)], chosen);
     }
 
-    /// Replaces the set led by the observer by a smaller one that is accepted: the smallest of all, or
-    /// else the smallest inside it.
-    fn try_smaller(
-        &mut self,
-        tarjan: &mut Tarjan,
-        roots: &[u32],
-        accept: &mut dyn FnMut(&[u32]) -> bool,
-        chosen: &mut Vec<u32>,
-    ) {
+    /// Offers smaller sets than that led by the observer: the smallest of all, and the smallest inside it.
+    fn offer_smaller(&mut self, tarjan: &mut Tarjan, roots: &[u32], chosen: &[u32], out: &mut Sets) {
         let [mut inside_roots, mut inside, mut smallest] = std::mem::take(&mut self.scratch.spare);
         inside_roots.clear();
         inside_roots.extend(chosen.iter().map(|&index| roots[index as usize]));
@@ -341,11 +428,11 @@ impl Query<'_> {
         if inside.len() > 1 {
             self.smallest(tarjan, roots, Wanted::Enabled, &mut smallest);
         }
-        let tries_smallest = !smallest.is_empty() && smallest.len() < inside.len();
-        if tries_smallest && smallest.len() < chosen.len() && accept(&smallest) {
-            std::mem::swap(chosen, &mut smallest);
-        } else if inside.len() < chosen.len() && accept(&inside) {
-            std::mem::swap(chosen, &mut inside);
+        if !smallest.is_empty() && smallest.len() < inside.len() && smallest.len() < chosen.len() {
+            out.push(smallest.iter().copied());
+        }
+        if inside.len() < chosen.len() {
+            out.push(inside.iter().copied());
         }
         self.scratch.spare = [inside_roots, inside, smallest];
     }
@@ -422,7 +509,7 @@ impl Query<'_> {
                     let end = offer.follows.len() as u32;
                     Neighbors { source: Source::Observer, at: 0, end, last: NONE }
                 }
-                Demand::Deadlocks | Demand::Goal(_) | Demand::Words => pool(List::default()),
+                Demand::Deadlocks | Demand::Safety | Demand::Goal(_) | Demand::Words => pool(List::default()),
             },
         }
     }
@@ -430,6 +517,7 @@ impl Query<'_> {
     /// The next neighbor.
     #[inline]
     pub(crate) fn next_neighbor(&mut self, neighbors: &mut Neighbors) -> Option<u32> {
+        self.scratch.n_looks += 1;
         loop {
             if neighbors.at == neighbors.end {
                 let last = std::mem::replace(&mut neighbors.last, NONE);
@@ -453,7 +541,7 @@ impl Query<'_> {
                 Source::Enabled => self.sets.system.first(self.situation.enabled[at as usize]).index() as u32,
                 Source::Observer => match self.demand {
                     Demand::Observer { offer, .. } => offer.follows[at as usize],
-                    Demand::Deadlocks | Demand::Goal(_) | Demand::Words => continue,
+                    Demand::Deadlocks | Demand::Safety | Demand::Goal(_) | Demand::Words => continue,
                 },
             };
             if let Some(next) = self.resolved(next) {

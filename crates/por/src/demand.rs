@@ -47,10 +47,15 @@ pub struct Situation<'a> {
 pub enum Demand<'a> {
     /// Deadlocks.
     Deadlocks,
+    /// Deadlocks, faults, and whether a state can be reached that an observer waits for: a set with an action that does
+    /// not move the observer and leads ahead, or all. Whether it leads ahead, the caller knows.
+    Safety,
     /// Whether an observer that moves with the system finds some error, in its present state.
     Observer {
         /// What it follows and refuses.
         offer: &'a Offer,
+        /// A number of the offer: whoever asks has no other of the same number.
+        number: u32,
         /// Whether it is an error if it never moves again (S_L of a tester, G of a TA).
         may_wait: bool,
         /// Whether it is an error if the system ends here (S_D of a tester).
@@ -83,6 +88,8 @@ pub enum Rule {
     Invisible,
     /// What decides which propositions an action flips comes along.
     Watched,
+    /// A process goes on alone only if all that its actions need is kept by its location.
+    Alone,
     /// An observer by value waits while what it sees stays the same. (Its user's business.)
     WaitingForm,
 }

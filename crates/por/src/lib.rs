@@ -78,6 +78,7 @@
 //!   the actions happens that it is [attracted](Attractor) by; all of these are in `A`, so the first
 //!   action of the run that is in `A` can be moved to the front, and the rest is shorter and ends in the
 //!   same state. If nothing in the closure is enabled, there is no such run.
+//! - [`Demand::Safety`]: deadlocks, and with what `check::reduced` makes sure of, all that can be asked about states.
 //! - [`Demand::Words`]: the words of all runs, up to stuttering, for any automaton by value that is in
 //!   waiting form (`automata::waiting`).
 //!
@@ -119,6 +120,10 @@
 //!   another kind. One that is disabled for that reason alone needs everything that is enabled.
 //! - Of all strong components that qualify, one with the fewest enabled actions is taken, not the
 //!   first.
+//! - Before any of this a cheap question is asked: whether some process can go on alone (module `rows`). Where a
+//!   closed set without moves of the observer will do, or one that the caller accepts, that is the end of it. Otherwise
+//!   what was chosen in a state like this is remembered (module `memory`). And where each state is expanded once,
+//!   sets are looked for only as long as that pays.
 
 mod attract;
 mod choose;
@@ -127,7 +132,9 @@ mod demand;
 mod flips;
 mod graph;
 mod making;
+mod memory;
 mod reason;
+mod rows;
 
 pub use attract::Attractor;
 pub use choose::{Scratch, StubbornSets};

@@ -253,6 +253,8 @@ impl Query<'_> {
     fn find_out_guard(&mut self, guard: GuardId) -> Result<Known, Fault> {
         let epoch = self.scratch.epoch;
         let holds = self.sets.system.guard_holds(guard, self.situation.state, &mut self.scratch.model)?;
+        let about = (self.sets.system, &self.sets.graph);
+        self.scratch.memory.note(about, self.situation.state, guard, holds);
         let found = if holds {
             Known { epoch, n_enabled: HOLDS, vertex: 0 }
         } else {

@@ -47,7 +47,7 @@ pub struct Options {
     pub order: Order,
     /// In which order the steps of a product are searched.
     pub orders: Orders,
-    /// Whether the shortest run is looked for, for formulas and claims.
+    /// Whether the shortest run is looked for. Otherwise it is some run, though a short one where that is found soon.
     pub shortest: bool,
     /// Whether everything is checked with and without reduction, and compared.
     pub verify_reduction: bool,
@@ -78,16 +78,32 @@ impl Default for Options {
 }
 
 impl Options {
-    /// The rules of [`statics`] for a question.
+    /// The rules of [`statics`] for a question. A step that stands for several is not a step.
     pub(crate) fn static_rules(&self) -> Rules {
-        self.statics.clone().unwrap_or_else(Rules::all)
+        let rules = self.statics.clone().unwrap_or_else(Rules::all);
+        if self.shortest { rules.without(statics::Rule::MergedSteps.name()) } else { rules }
     }
 
-    /// Whether deadlocks and invariants are looked for with reduction. By default not: runs are then
-    /// shortest, and all of them are found in one exploration.
-    pub(crate) fn reduces_states(&self) -> bool {
-        !matches!(self.reduce, ReductionWish::Auto | ReductionWish::None) || self.verify_reduction
+    /// What is left out where questions about states are asked.
+    pub(crate) fn states(&self) -> States {
+        match self.reduce {
+            _ if self.verify_reduction => States::OneByOne,
+            ReductionWish::Auto if !self.shortest => States::Together,
+            ReductionWish::Auto | ReductionWish::None => States::Unreduced,
+            _ => States::OneByOne,
+        }
     }
+}
+
+/// How questions about states are answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum States {
+    /// All in one exploration, of everything.
+    Unreduced,
+    /// All in one exploration, with a reduction that preserves the answers to all.
+    Together,
+    /// Each with a reduction of its own.
+    OneByOne,
 }
 
 /// Which states are looked at first.

@@ -89,7 +89,7 @@ fn who_gives_back_disturbs_nobody() {
     let acquires: Vec<ActionId> = (0..500).map(|user| ActionId::new(2 * user)).collect();
     assert_eq!(sets.needs(state, ActionId::new(8)), acquires);
     assert_eq!(sets.needs(state, ActionId::new(9)), []);
-    assert!(sets.bytes() < 500_000, "{} bytes: not one for each pair", sets.bytes());
+    assert!(sets.bytes() < 700_000, "{} bytes: not one for each pair", sets.bytes());
 }
 
 #[test]
@@ -106,4 +106,24 @@ fn preparing_keeps_to_its_budget() {
     let left = budget.max_bytes;
     assert!(reduced.is_ok() && left < 9_950_000, "what is kept is held: {left} bytes are left");
     assert!(left > 9_000_000, "the relations are not kept: {left} bytes are left");
+}
+
+/// Two sums do not mind each other's order; but who looks at one in between does.
+#[test]
+fn who_looks_at_a_sum_minds_the_order() {
+    let mut builder = Builder::new();
+    let owners = vec![builder.process("p")];
+    let [x, y] = ["x", "y"].map(|name| builder.variable(Variable::new(name, 0, 9)));
+    let sum = builder.exprs.var(x);
+    let label = builder.label("a");
+    let mut action =
+        |effect| builder.action(Action { label, guards: Vec::new(), effect, owners: owners.clone() });
+    let adds = action(vec![Stmt::Add(x, 1)]);
+    let adds_more = action(vec![Stmt::Add(x, 2)]);
+    let looks = action(vec![Stmt::Add(x, 1), Stmt::Assign(y, sum)]);
+    builder.initial(&[0, 0]);
+    let system = builder.finish().unwrap();
+    let relations = Relations::new(&system, &mut Budget::unlimited()).unwrap();
+    assert!(!relations.interferes(&system, adds, adds_more));
+    assert!(relations.interferes(&system, adds, looks) && relations.interferes(&system, looks, adds));
 }

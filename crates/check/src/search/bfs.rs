@@ -17,7 +17,7 @@
 use base::{Budget, Limit, Progress};
 use model::{ActionId, Run, StepError, Steps, System};
 
-use super::{Exploration, Goal, OpenGoals, Space, Stats, Stop};
+use super::{Exploration, Extent, Goal, OpenGoals, Space, Stats, Stop};
 use crate::paged::{OutOfMemory, Paged};
 use crate::store::{Sequence, StateId};
 
@@ -92,6 +92,8 @@ struct Search<'a, S: Space, St: Sequence> {
     steps: Steps,
     /// Which of the steps lead to new states.
     new: Vec<usize>,
+    /// Actions, one by one.
+    enabled: Vec<ActionId>,
     tree: Tree,
     goals: OpenGoals<'a>,
     /// Per goal, the first state that violates it, or where it cannot be evaluated.
@@ -110,6 +112,7 @@ impl<'a, S: Space, St: Sequence> Search<'a, S, St> {
             choice: space.new_choice(),
             steps: Steps::new(space.whole().width()),
             new: Vec::new(),
+            enabled: Vec::new(),
             tree: Tree::new(St::RETAINS),
             goals: OpenGoals::new(goals),
             closing: vec![None; goals.len()],
@@ -137,14 +140,9 @@ impl<'a, S: Space, St: Sequence> Search<'a, S, St> {
             self.store.release(StateId::new(expanded as usize));
             self.tree.expand()?;
             let n_steps = if width <= WIDE {
-                self.steps.clear();
-                let Search { space, choice, scratch, steps, .. } = self;
-                let successors = space.steps(&state, choice, scratch, steps);
-                successors.map_err(|error| End::Fault(error, id))?;
-                self.add_targets(width, budget.max_states)?;
-                self.steps.len()
+                self.expand(id, &state, budget.max_states)?
             } else {
-                self.expand_in_parts(id, &state, width, budget, expanded)?
+                self.expand_in_parts(id, &state, budget)?
             };
             self.progress.transitions += n_steps as u64;
             if n_steps == 0 {
@@ -160,41 +158,86 @@ impl<'a, S: Space, St: Sequence> Search<'a, S, St> {
         Ok(())
     }
 
-    /// Expands a wide state, a few steps at a time; returns how many there are.
-    fn expand_in_parts(
-        &mut self,
-        id: StateId,
-        state: &[u32],
-        width: usize,
-        budget: &mut Budget<'_>,
-        expanded: u64,
-    ) -> Result<usize, End> {
-        let mut enabled = Vec::new();
-        let listed = self.space.actions(state, &mut self.choice, &mut self.scratch, &mut enabled);
-        listed.map_err(|error| End::Fault(error, id))?;
-        for part in enabled.chunks((PART / width).max(1)) {
-            self.steps.clear();
-            for &action in part {
-                let fired = self.system.fire(self.steps.push(action, state), action, &mut self.scratch);
-                fired.map_err(|error| End::Fault(error, id))?;
+    /// Expands a state; returns how many steps were taken.
+    fn expand(&mut self, id: StateId, state: &[u32], max_states: u64) -> Result<usize, End> {
+        let fault = |error| End::Fault(error, id);
+        self.steps.clear();
+        let Search { space, choice, scratch, steps, .. } = self;
+        let extent = space.steps(state, choice, scratch, steps).map_err(fault)?;
+        self.add_targets(0, max_states)?;
+        if let Extent::IfAhead(n_first) = extent
+            && !self.leads_ahead(n_first, id)
+        {
+            let Search { space, choice, scratch, steps, enabled, system, .. } = self;
+            enabled.clear();
+            space.others(choice, enabled);
+            let n_taken = steps.len();
+            for &action in &*enabled {
+                system.fire(steps.push(action, state), action, scratch).map_err(fault)?;
             }
-            self.add_targets(width, budget.max_states)?;
-            self.poll(budget, expanded)?;
+            self.add_targets(n_taken, max_states)?;
         }
-        Ok(enabled.len())
+        Ok(self.steps.len())
     }
 
-    /// Stores the targets of `self.steps`, and looks at those that are new.
-    fn add_targets(&mut self, width: usize, max_states: u64) -> Result<(), End> {
+    /// The same for a wide state, a few steps at a time.
+    fn expand_in_parts(&mut self, id: StateId, state: &[u32], budget: &mut Budget<'_>) -> Result<usize, End> {
+        let fault = |error| End::Fault(error, id);
+        let mut enabled = std::mem::take(&mut self.enabled);
+        enabled.clear();
+        let Search { space, choice, scratch, .. } = self;
+        let extent = space.actions(state, choice, scratch, &mut enabled).map_err(fault)?;
+        let (mut n_taken, mut n_wanted) = (0, enabled.len());
+        let mut n_first = match extent {
+            Extent::Enough => 0,
+            Extent::IfAhead(n_first) => n_first,
+        };
+        let mut leads_ahead = extent == Extent::Enough;
+        let size = (PART / state.len()).max(1);
+        while n_taken < n_wanted {
+            self.steps.clear();
+            let part = &enabled[n_taken..n_wanted.min(n_taken + size)];
+            for &action in part {
+                let Search { system, steps, scratch, .. } = self;
+                system.fire(steps.push(action, state), action, scratch).map_err(fault)?;
+            }
+            self.add_targets(0, budget.max_states)?;
+            leads_ahead = leads_ahead || self.leads_ahead(n_first.min(part.len()), id);
+            n_first = n_first.saturating_sub(part.len());
+            n_taken += part.len();
+            if n_taken == n_wanted && !leads_ahead {
+                self.space.others(&self.choice, &mut enabled);
+                (n_wanted, leads_ahead) = (enabled.len(), true);
+            }
+            self.poll(budget, id.index() as u64 + 1)?;
+        }
+        self.enabled = enabled;
+        Ok(n_taken)
+    }
+
+    /// Whether one of the first of `self.steps`, all of which were stored, leads to a state that is expanded after
+    /// this one.
+    fn leads_ahead(&self, n_first: usize, id: StateId) -> bool {
+        let is_ahead = |index: usize| {
+            let number = self.store.number(self.steps.target(index));
+            number.is_some_and(|number| number.index() > id.index())
+        };
+        self.new.first().is_some_and(|&index| index < n_first) || (0..n_first).any(is_ahead)
+    }
+
+    /// Stores the targets of `self.steps` from this one on, and looks at those that are new.
+    fn add_targets(&mut self, from: usize, max_states: u64) -> Result<(), End> {
+        let width = self.system.width();
         let first_new = self.store.n_states();
         self.new.clear();
         let new = &mut self.new;
         if first_new + self.steps.len() as u64 <= max_states {
-            self.store.insert_all(self.steps.targets(), width, |index| new.push(index))?;
+            let targets = &self.steps.targets()[from * width..];
+            self.store.insert_all(targets, width, |index| new.push(from + index))?;
         } else {
             // Near the limit one by one, so that it is not passed by more than the state that shows
             // that there are more.
-            for (index, (_, target)) in self.steps.iter().enumerate() {
+            for (index, (_, target)) in self.steps.iter().enumerate().skip(from) {
                 if self.store.n_states() <= max_states && self.store.insert(target)? {
                     new.push(index);
                 }

@@ -12,7 +12,7 @@
 use base::{Budget, Limit, Progress};
 use model::{ActionId, Run, StepError, System};
 
-use super::{Exploration, Goal, OpenGoals, Space, Stats, Stop};
+use super::{Exploration, Extent, Goal, OpenGoals, Space, Stats, Stop};
 use crate::paged::{OutOfMemory, Paged};
 use crate::store::Visited;
 
@@ -32,7 +32,7 @@ pub fn search<S: Space, V: Visited>(
         choice: space.new_choice(),
         initial: 0,
         states: Paged::new(system.width()),
-        frames: Paged::new(2),
+        frames: Paged::new(3),
         pending: Paged::new(1),
         goals: OpenGoals::new(goals),
         violations: vec![None; goals.len()],
@@ -58,7 +58,8 @@ struct Search<'a, S: Space, V: Visited> {
     initial: usize,
     /// The states on the stack.
     states: Paged,
-    /// For each: the action that led to it, and the number of its actions in `pending`.
+    /// For each: the action that led to it, the number of its actions in `pending`, and what is known of these: 0
+    /// if they are enough, else how many are left one of which must lead ahead, plus one.
     frames: Paged,
     /// The actions still to be tried, frame by frame, each frame's first action last.
     pending: Paged,
@@ -83,13 +84,16 @@ impl<S: Space, V: Visited> Search<'_, S, V> {
             }
             while !self.frames.is_empty() {
                 match self.next_action() {
+                    None if self.lacks_others() => self.take_others(budget)?,
                     None => self.pop(),
                     Some(action) => {
                         target.copy_from_slice(self.states.get(self.states.len() - 1));
                         let fired = self.system.fire(&mut target, action, &mut self.scratch);
                         fired.map_err(|error| self.fault(error))?;
                         self.progress.transitions += 1;
-                        if self.visited.insert(&target)? {
+                        let is_new = self.visited.insert(&target)?;
+                        self.learn(is_new);
+                        if is_new {
                             self.push(&target, action, budget)?;
                         }
                     }
@@ -110,21 +114,59 @@ impl<S: Space, V: Visited> Search<'_, S, V> {
         Some(ActionId::new(action as usize))
     }
 
+    /// Told whether the action that was taken last leads to a new state, which will be left before the top one: what
+    /// is on the stack does not count, and of other states nobody knows whether they are.
+    #[inline]
+    fn learn(&mut self, is_new: bool) {
+        let top = self.frames.len() - 1;
+        let lacking = &mut self.frames.get_mut(top)[2];
+        if *lacking > 1 {
+            *lacking = if is_new { 0 } else { *lacking - 1 };
+        }
+    }
+
+    /// Whether the actions of the top frame were not enough.
+    fn lacks_others(&self) -> bool {
+        self.frames.get(self.frames.len() - 1)[2] > 0
+    }
+
+    /// Gives all actions to the top frame, as some are not enough: those that were taken are taken once more.
+    fn take_others(&mut self, budget: &Budget<'_>) -> Result<(), Stop> {
+        let top = self.frames.len() - 1;
+        self.enabled.clear();
+        let state = self.states.get(top);
+        let enabled = self.system.enabled(state, &mut self.scratch, &mut self.enabled);
+        enabled.map_err(|error| self.fault(error))?;
+        self.add_pending(Extent::Enough, budget)
+    }
+
+    /// Makes what was listed the pending actions of the top frame.
+    fn add_pending(&mut self, extent: Extent, budget: &Budget<'_>) -> Result<(), Stop> {
+        for action in self.enabled.iter().rev() {
+            let pushed = self.pending.push(&[action.index() as u32]);
+            pushed.map_err(|OutOfMemory| Stop::Limit(Limit::Memory(budget.max_bytes)))?;
+        }
+        let top = self.frames.len() - 1;
+        let frame = self.frames.get_mut(top);
+        frame[1] = self.enabled.len() as u32;
+        frame[2] = match extent {
+            Extent::Enough => 0,
+            Extent::IfAhead(n_first) => n_first as u32 + 1,
+        };
+        Ok(())
+    }
+
     /// Enters a new state.
     fn push(&mut self, state: &[u32], action: ActionId, budget: &mut Budget<'_>) -> Result<(), Stop> {
         let out_of_memory = |OutOfMemory| Stop::Limit(Limit::OutOfMemory);
         self.states.push(state).map_err(out_of_memory)?;
-        self.frames.push(&[action.index() as u32, 0]).map_err(out_of_memory)?;
+        self.frames.push(&[action.index() as u32, 0, 0]).map_err(out_of_memory)?;
         self.enabled.clear();
         let Search { space, choice, scratch, .. } = self;
         let enabled = space.actions(state, choice, scratch, &mut self.enabled);
-        enabled.map_err(|error| self.fault(error))?;
-        for action in self.enabled.iter().rev() {
-            self.pending.push(&[action.index() as u32]).map_err(out_of_memory)?;
-        }
-        let top = self.frames.len() - 1;
-        self.frames.get_mut(top)[1] = self.enabled.len() as u32;
-        self.progress.depth = self.progress.depth.max(top as u64);
+        let extent = enabled.map_err(|error| self.fault(error))?;
+        self.add_pending(extent, budget)?;
+        self.progress.depth = self.progress.depth.max(self.frames.len() as u64 - 1);
         self.look_at(state)?;
         self.progress.states = self.visited.n_states();
         self.progress.pending = self.pending.len() as u64;

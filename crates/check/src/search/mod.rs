@@ -34,7 +34,7 @@ pub mod two_pass;
 mod varints;
 
 pub use evidence::{Evidence, ProductOutcome, ProductStop, Violation};
-pub use space::Space;
+pub use space::{Extent, Space};
 
 use base::{Limit, Progress};
 use model::{Run, StepError, System};

@@ -2,6 +2,17 @@
 
 use model::{ActionId, StepError, Steps, System};
 
+/// How much of what is possible in a state is to be taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Extent {
+    /// What was given is enough.
+    Enough,
+    /// It is enough if one of its first steps, so many, leads to a state that the search comes to later: one that it
+    /// expands after this one, breadth first, or leaves before this one, depth first. Otherwise everything is to be
+    /// taken.
+    IfAhead(usize),
+}
+
 /// A system, or a part of one: the same states, but not all steps. Every system is all of itself.
 pub trait Space {
     /// The system.
@@ -23,7 +34,7 @@ pub trait Space {
         choice: &mut Self::Choice,
         scratch: &mut <Self::Whole as System>::Scratch,
         out: &mut Vec<ActionId>,
-    ) -> Result<(), StepError>;
+    ) -> Result<Extent, StepError>;
 
     /// Appends the steps to be taken in a state, in the same order.
     fn steps(
@@ -32,7 +43,10 @@ pub trait Space {
         choice: &mut Self::Choice,
         scratch: &mut <Self::Whole as System>::Scratch,
         out: &mut Steps,
-    ) -> Result<(), StepError>;
+    ) -> Result<Extent, StepError>;
+
+    /// Appends the actions that were left out of the state which was looked at last.
+    fn others(&self, choice: &Self::Choice, out: &mut Vec<ActionId>);
 }
 
 impl<S: System> Space for S {
@@ -52,8 +66,8 @@ impl<S: System> Space for S {
         (): &mut (),
         scratch: &mut S::Scratch,
         out: &mut Vec<ActionId>,
-    ) -> Result<(), StepError> {
-        self.enabled(state, scratch, out)
+    ) -> Result<Extent, StepError> {
+        self.enabled(state, scratch, out).map(|()| Extent::Enough)
     }
 
     #[inline]
@@ -63,7 +77,9 @@ impl<S: System> Space for S {
         (): &mut (),
         scratch: &mut S::Scratch,
         out: &mut Steps,
-    ) -> Result<(), StepError> {
-        self.successors(state, scratch, out)
+    ) -> Result<Extent, StepError> {
+        self.successors(state, scratch, out).map(|()| Extent::Enough)
     }
+
+    fn others(&self, (): &(), _: &mut Vec<ActionId>) {}
 }

@@ -89,10 +89,20 @@ impl Exact {
     fn grow(&mut self) -> Result<(), Limit> {
         self.slots.grow(self.arena.bytes(), self.room)?;
         self.id_bits = self.slots.index_bits();
-        for id in 0..self.arena.len() {
-            let hash = hash(self.arena.get(id), Exact::SEED);
-            if let Probe::Empty(at) = self.slots.probe(self.slots.home(hash), |_| false) {
-                self.slots.set(at, self.tag(hash) | (id as u32 + 1));
+        // As with states that are looked up: some slots are read together, so that the cache misses overlap.
+        let mut hashes = [0; 32];
+        for start in (0..self.arena.len()).step_by(hashes.len()) {
+            let ids = start..self.arena.len().min(start + hashes.len());
+            let mut touched = 0;
+            for (id, hashed) in ids.clone().zip(&mut hashes) {
+                *hashed = hash(self.arena.get(id), Exact::SEED);
+                touched ^= self.slots.get(self.slots.home(*hashed));
+            }
+            black_box(touched);
+            for (id, &hash) in ids.zip(&hashes) {
+                if let Probe::Empty(at) = self.slots.probe(self.slots.home(hash), |_| false) {
+                    self.slots.set(at, self.tag(hash) | (id as u32 + 1));
+                }
             }
         }
         Ok(())
@@ -194,6 +204,10 @@ impl Sequence for Exact {
     #[inline]
     fn nth(&self, id: StateId, out: &mut [u32]) {
         self.get(id, out);
+    }
+
+    fn number(&self, state: &[u32]) -> Option<StateId> {
+        self.find(state)
     }
 
     fn release(&mut self, _: StateId) {}

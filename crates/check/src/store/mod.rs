@@ -100,6 +100,9 @@ pub trait Sequence: Visited {
     /// Copies the state of a number.
     fn nth(&self, id: StateId, out: &mut [u32]);
 
+    /// The number of a state that is there, if that is known.
+    fn number(&self, state: &[u32]) -> Option<StateId>;
+
     /// Says that states before `id` will not be asked for again.
     fn release(&mut self, id: StateId);
 }

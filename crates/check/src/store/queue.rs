@@ -61,6 +61,10 @@ impl<V: Visited> Sequence for Queue<V> {
         }
     }
 
+    fn number(&self, _: &[u32]) -> Option<StateId> {
+        None
+    }
+
     fn release(&mut self, id: StateId) {
         let n = id.index().saturating_sub(self.first);
         self.words.drain(..n * self.width);

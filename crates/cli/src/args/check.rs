@@ -74,7 +74,7 @@ pub(crate) struct CheckArguments {
     #[arg(long, value_enum, default_value_t = Deadlock::Stutter, value_name = "WHAT", hide_short_help = true)]
     pub(crate) deadlock: Deadlock,
 
-    /// Leave out redundant interleavings (auto: for testers, specs and LTL)
+    /// Leave out redundant interleavings (auto: where answers stay the same)
     #[arg(long, value_enum, default_value_t = Reduce::Auto, value_name = "HOW")]
     pub(crate) reduce: Reduce,
 
@@ -120,9 +120,11 @@ pub(crate) struct CheckArguments {
     #[arg(long)]
     pub(crate) explain_choice: bool,
 
-    /// Look for the shortest counterexample, for LTL and claims
+    /// Look for the shortest counterexample
     ///
-    /// The shortest one in the product with an automaton by value, however long that takes.
+    /// For LTL and claims, the shortest one in the product with an automaton by value, however long that takes; for
+    /// questions about states, the shortest run there is, so nothing is left out. (Without it, runs to states are
+    /// shortest, too, unless there are many states more than with reduction.)
     #[arg(long)]
     pub(crate) shortest: bool,
 

@@ -28,7 +28,7 @@ use self::flippers::Flip;
 pub use self::flippers::Flippers;
 pub use self::footprint::uses;
 use self::footprint::{Footprint, Rest, change, rests};
-use crate::{Action, ActionId, ActionSystem, Guard, GuardId, QueueUse, Range, ValueSet, VarId};
+use crate::{Action, ActionId, ActionSystem, Guard, GuardId, QueueUse, Range, Stmt, ValueSet, VarId};
 
 /// What an action does to a variable that it writes, as far as can be said without running it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -283,7 +283,10 @@ impl Relations {
         let queue = system.queue_of(var);
         Use {
             change: self.is_written(var, action).then(|| self.change(system, action, var)),
-            is_read: self.effect_reads(action).binary_search(&var).is_ok(),
+            is_read: match self.is_written(var, action).then(|| self.change(system, action, var)) {
+                Some(Change::By(_)) => reads_besides(system, action, var),
+                _ => self.effect_reads(action).binary_search(&var).is_ok(),
+            },
             guards: guards.filter(|guard| self.guard_reads(**guard).contains(&var)).copied().collect(),
             queue: self.queue_use(action).filter(|its| queue == Some(its.queue())),
         }
@@ -311,7 +314,8 @@ impl Relations {
             return false;
         }
         match (self.change(system, a, var), self.change(system, b, var)) {
-            (Change::By(_), Change::By(_)) => false,
+            // Sums do not mind, but who looks at them does.
+            (Change::By(_), Change::By(_)) => reads_besides(system, b, var),
             (Change::To(x), Change::To(y)) => x != y || is_read,
             _ => true,
         }
@@ -329,6 +333,13 @@ pub struct Use<'a> {
     guards: Vec<GuardId>,
     /// What it does to the queue that the variable belongs to.
     queue: Option<QueueUse>,
+}
+
+/// Whether an action that adds to a variable looks at it besides.
+fn reads_besides(system: &ActionSystem, action: ActionId, var: VarId) -> bool {
+    let is_simple = |stmt: &&Stmt| matches!(stmt, Stmt::Add(..) | Stmt::Set(..) | Stmt::Map(..));
+    let others = system.action(action).effect.iter().filter(|stmt| !is_simple(stmt));
+    others.map(|stmt| Footprint::of_stmt(system, stmt)).any(|its| its.reads.contains(&var))
 }
 
 /// Sorted, each once.

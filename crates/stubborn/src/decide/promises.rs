@@ -1,7 +1,7 @@
 //! What every model promises whose language has assertions and end states.
 //!
-//! Both share one exploration. If an assertion fails there, end states are looked for in another one, in which
-//! assertions are not looked at.
+//! Both share one exploration, reduced or not. If an assertion fails there, end states are looked for in another
+//! one, in which assertions are not looked at.
 
 use check::reduced::Reduced;
 use check::{Exploration, Goal, Stop};
@@ -11,11 +11,11 @@ use report::{PropertyResult, Remark, Verdict};
 
 use super::Asked;
 use super::searched::Searched;
-use super::states::{explore, fault};
+use super::states::{explore, fault, shorten};
 use crate::answer::{Answer, Figures};
 use crate::clock::Clock;
 use crate::error::Trouble;
-use crate::options::Options;
+use crate::options::{Options, States};
 use crate::session::Attempt;
 
 /// Decides assertions, end states, or both.
@@ -28,20 +28,18 @@ pub(super) fn decide(
     let is_ends = |&index: &usize| matches!(asked.property(index), PropertyKind::EndStates);
     let (ends, assertions): (Vec<usize>, Vec<usize>) = job.iter().partition(|index| is_ends(index));
     let (ends, assertions) = (ends.first().copied(), assertions.first().copied());
-    let reduces = options.reduces_states();
     let mut promised = None;
     let mut end_states = None;
     if assertions.is_some() {
-        let looks_for_ends = ends.is_some() && !reduces;
-        let explored = match look(asked, Purpose::Assertions, looks_for_ends, false, options, clock)? {
+        let explored = match look(asked, Purpose::Assertions, ends.is_some(), options, clock)? {
             Attempt::Done(explored) => explored,
             Attempt::TooSmall(error) => return Ok(Attempt::TooSmall(error)),
         };
         promised = Some(explored.assertions(clock));
-        end_states = looks_for_ends.then(|| explored.ends(clock)).flatten();
+        end_states = ends.and_then(|_| explored.ends(clock));
     }
     if ends.is_some() && end_states.is_none() {
-        let explored = match look(asked, Purpose::EndStates, true, reduces, options, clock)? {
+        let explored = match look(asked, Purpose::EndStates, true, options, clock)? {
             Attempt::Done(explored) => explored,
             Attempt::TooSmall(error) => return Ok(Attempt::TooSmall(error)),
         };
@@ -73,7 +71,6 @@ fn look(
     asked: &mut Asked<'_>,
     purpose: Purpose,
     looks_for_ends: bool,
-    reduces: bool,
     options: &Options,
     clock: &Clock<'_>,
 ) -> Result<Attempt<Looked>, Trouble> {
@@ -87,18 +84,25 @@ fn look(
     let mut budget = clock.budget();
     let preserve = if looks_for_ends { Preserve::Deadlocks } else { Preserve::Reachability };
     let searched = Searched::new(&view, Some(preserve), &[], &options.static_rules(), clock)?;
-    let found = match reduces {
-        true => match Reduced::for_deadlocks(searched.system(), &mut budget) {
-            Ok(reduced) => explore(&reduced, &goals, options, &mut budget)?,
-            Err(limit) => Exploration::limited(goals.len(), limit),
-        },
-        false => explore(searched.system(), &goals, options, &mut budget)?,
+    let reduced = match (options.states(), purpose) {
+        (States::Unreduced, _) => None,
+        (_, Purpose::EndStates) => Some(Reduced::for_deadlocks(searched.system(), &mut budget)),
+        _ => Some(Reduced::for_safety(searched.system(), &goals, &mut budget)),
     };
-    let exploration = searched.exploration(found, clock);
+    let reduces = reduced.is_some();
+    let found = match reduced {
+        Some(Ok(reduced)) => explore(&reduced, &goals, options, &mut budget)?,
+        Some(Err(limit)) => Exploration::limited(goals.len(), limit),
+        None => explore(searched.system(), &goals, options, &mut budget)?,
+    };
+    let mut exploration = searched.exploration(found, clock);
     if let Some(error) = fault(&exploration).filter(|error| asked.model().can_refine(error)) {
         return Ok(Attempt::TooSmall(error));
     }
     let figures = Figures::of_states(&exploration.stats, reduces, options, clock.seconds() - start);
+    if reduces || searched.is_smaller() {
+        shorten(&view.system, &goals, &mut exploration, options, clock);
+    }
     Ok(Attempt::Done(Looked { view, exploration, figures, looks_for_ends }))
 }
 

@@ -40,6 +40,11 @@ impl<'v> Searched<'v> {
         self.smaller.as_ref().map_or(&self.view.system, |smaller| &smaller.system)
     }
 
+    /// Whether it has fewer states than that of the model.
+    pub(crate) fn is_smaller(&self) -> bool {
+        self.smaller.is_some()
+    }
+
     /// What was done to it, in a few words.
     pub(crate) fn what(&self) -> Option<String> {
         self.smaller.as_ref().map(Smaller::describe)

@@ -1,15 +1,18 @@
 //! Questions about states: deadlocks, invariants, what is possible, assertions and end states.
 //!
-//! Without reduction, one exploration answers all questions about one system; with it, each has its own, on
-//! a simpler model if there is one. Assertions and end states share an exploration, too; if an assertion fails
-//! there, end states are looked for in another one, in which assertions are not looked at.
+//! One exploration answers all questions about one system, with a reduction that preserves all answers, unless another
+//! one is asked for. Then each has its own, on a simpler model if there is one. (Assertions and end states share an
+//! exploration, too: see `promises`.)
+//!
+//! Runs that are found with reduction may be longer than necessary. So where something was found, it is looked for
+//! once more without, as far as that takes about as long; breadth first, so that the run is a shortest.
 
 use base::{Budget, Diagnostic};
 use check::method::StoreKind;
 use check::reduced::Reduced;
 use check::{Bitstate, Exact, Exploration, Goal, Space, Stop, search, store};
 use language::{Model, Preserve, PropertyKind, Purpose, Rules, Simpler, View};
-use model::{ActionSystem, Expr, ExprId, StepError, System as _, UnaryOp};
+use model::{ActionSystem, Expr, ExprId, Run, StepError, System as _, UnaryOp};
 use report::outcome::{Kind, ReductionCheck, Target};
 use report::remark::Vacuity;
 use report::{PropertyResult, Remark, Verdict};
@@ -19,7 +22,7 @@ use super::searched::Searched;
 use crate::answer::{Answer, Figures};
 use crate::clock::Clock;
 use crate::error::Trouble;
-use crate::options::{Options, Order};
+use crate::options::{Options, Order, States};
 use crate::session::{Attempt, refining};
 
 /// What is looked for.
@@ -83,7 +86,7 @@ pub(super) fn decide(
     clock: &Clock<'_>,
 ) -> Result<Attempt<Vec<PropertyResult>>, Trouble> {
     let aims: Vec<(String, Aim, bool)> = job.iter().filter_map(|&index| asked.aim(index)).collect();
-    if options.reduces_states() {
+    if options.states() == States::OneByOne {
         let mut results = Vec::new();
         for (name, aim, is_possible) in &aims {
             let explored = match explore_reduced(asked.model(), name, *aim, options, clock)? {
@@ -93,7 +96,7 @@ pub(super) fn decide(
             let mut result = explored.result(name, *aim, 0, *is_possible, clock);
             if options.verify_reduction {
                 let as_written = Options { statics: Some(Rules::none()), ..options.clone() };
-                let full = match explore_all(asked.model(), &[(name, *aim)], &as_written, clock)? {
+                let full = match explore_all(asked.model(), &[(name, *aim)], false, &as_written, clock)? {
                     Attempt::Done(full) => full,
                     Attempt::TooSmall(error) => return Ok(Attempt::TooSmall(error)),
                 };
@@ -104,7 +107,8 @@ pub(super) fn decide(
         return Ok(Attempt::Done(results));
     }
     let goals: Vec<(&str, Aim)> = aims.iter().map(|(name, aim, _)| (name.as_str(), *aim)).collect();
-    let explored = match explore_all(asked.model(), &goals, options, clock)? {
+    let reduces = options.states() == States::Together;
+    let explored = match explore_all(asked.model(), &goals, reduces, options, clock)? {
         Attempt::Done(explored) => explored,
         Attempt::TooSmall(error) => return Ok(Attempt::TooSmall(error)),
     };
@@ -114,10 +118,11 @@ pub(super) fn decide(
     Ok(Attempt::Done(aims.iter().enumerate().map(answer).collect()))
 }
 
-/// Explores everything, looking for all aims at once.
+/// Looks for all aims at once.
 fn explore_all(
     model: &mut dyn Model,
     aims: &[(&str, Aim)],
+    reduces: bool,
     options: &Options,
     clock: &Clock<'_>,
 ) -> Result<Attempt<Explored>, Trouble> {
@@ -127,15 +132,26 @@ fn explore_all(
     let view = model.view(Purpose::Runs, &mut clock.budget())?;
     let about: Vec<ExprId> = aims.iter().filter_map(|(_, aim)| aim.expr()).collect();
     let preserve = if about.len() < aims.len() { Preserve::Stuttering } else { Preserve::Reachability };
-    let exploration = {
+    let is_smaller;
+    let mut exploration = {
         let searched = Searched::new(&view, Some(preserve), &about, &options.static_rules(), clock)?;
-        let found = explore(searched.system(), &goals, options, &mut clock.budget())?;
+        let mut budget = clock.budget();
+        let reduced = reduces.then(|| Reduced::for_safety(searched.system(), &goals, &mut budget));
+        let found = match reduced {
+            Some(Ok(reduced)) => explore(&reduced, &goals, options, &mut budget)?,
+            Some(Err(limit)) => Exploration::limited(goals.len(), limit),
+            None => explore(searched.system(), &goals, options, &mut budget)?,
+        };
+        is_smaller = searched.is_smaller();
         searched.exploration(found, clock)
     };
     if let Some(error) = fault(&exploration).filter(|error| model.can_refine(error)) {
         return Ok(Attempt::TooSmall(error));
     }
-    let figures = Figures::of_states(&exploration.stats, false, options, clock.seconds() - start);
+    let figures = Figures::of_states(&exploration.stats, reduces, options, clock.seconds() - start);
+    if reduces || is_smaller {
+        shorten(&view.system, &goals, &mut exploration, options, clock);
+    }
     Ok(Attempt::Done(Explored { exploration, view, figures }))
 }
 
@@ -228,6 +244,44 @@ pub(crate) fn find(
     match reduced {
         Ok(reduced) => explore(&reduced, &[goal], options, &mut budget),
         Err(limit) => Ok(Exploration::limited(1, limit)),
+    }
+}
+
+/// Looks once more for what was found with reduction, without it, as long as there are not many states more.
+pub(super) fn shorten(
+    system: &ActionSystem,
+    goals: &[Goal],
+    found: &mut Exploration,
+    options: &Options,
+    clock: &Clock<'_>,
+) {
+    /// So many states more are not many, and so many times as many.
+    const SOME: u64 = 50_000;
+    const FACTOR: u64 = 2;
+    let is_fault = matches!(found.stop, Some(Stop::Fault(..)));
+    let is_open = |run: &Option<Run>| run.is_some() || is_fault;
+    let wanted: Vec<Goal> =
+        goals.iter().zip(&found.violations).filter(|(_, run)| is_open(run)).map(|(goal, _)| *goal).collect();
+    if wanted.is_empty() || options.order != Order::Bfs {
+        return;
+    }
+    let clock = clock.part(0.5).at_most(FACTOR * found.stats.states + SOME);
+    let mut budget = clock.budget();
+    let mut store = Exact::new(system.width(), budget.room());
+    let full = search::bfs::search(system, &mut store, &wanted, &mut budget);
+    let is_shorter = |new: &Run, old: &Run| new.actions.len() < old.actions.len();
+    let open = found.violations.iter_mut().filter(|run| is_open(run));
+    for (old, new) in open.zip(full.violations) {
+        if let (Some(old), Some(new)) = (old, new)
+            && is_shorter(&new, old)
+        {
+            *old = new;
+        }
+    }
+    if let (Some(Stop::Fault(_, old)), Some(Stop::Fault(error, new))) = (&found.stop, full.stop)
+        && is_shorter(&new, old)
+    {
+        found.stop = Some(Stop::Fault(error, new));
     }
 }
 
