@@ -338,8 +338,11 @@ pub struct Use<'a> {
 /// Whether an action that adds to a variable looks at it besides.
 fn reads_besides(system: &ActionSystem, action: ActionId, var: VarId) -> bool {
     let is_simple = |stmt: &&Stmt| matches!(stmt, Stmt::Add(..) | Stmt::Set(..) | Stmt::Map(..));
-    let others = system.action(action).effect.iter().filter(|stmt| !is_simple(stmt));
-    others.map(|stmt| Footprint::of_stmt(system, stmt)).any(|its| its.reads.contains(&var))
+    let (mut reads, mut writes) = (Vec::new(), Vec::new());
+    for stmt in system.action(action).effect.iter().filter(|stmt| !is_simple(stmt)) {
+        uses(&system.exprs, std::slice::from_ref(stmt), &mut reads, &mut writes);
+    }
+    reads.contains(&var)
 }
 
 /// Sorted, each once.
