@@ -51,12 +51,14 @@ struct Patience {
 
 impl Patience {
     /// What there is at first, and at most: a few milliseconds.
-    const MOST: i64 = 1 << 20;
+    const MOST: i64 = 1 << 19;
     /// What a state gives, and what a step gives that need not be fired, hashed and looked up. Where a single step is left,
     /// it is worth more: of runs of such states nothing branches.
-    const PER_STATE: i64 = 24;
-    const PER_STEP: i64 = 8;
-    const PER_STEP_IF_ALONE: i64 = 16;
+    const PER_STATE: i64 = 12;
+    const PER_STEP: i64 = 16;
+    const PER_STEP_IF_ALONE: i64 = 48;
+    /// To recall takes as long as so many looks.
+    const RECALL: i64 = 20;
 
     fn new() -> Patience {
         Patience { credit: Patience::MOST }
@@ -71,7 +73,8 @@ impl Patience {
     fn learn(&mut self, n_chosen: usize, n_enabled: usize, n_looks: u64) {
         let worth = if n_chosen <= 1 { Patience::PER_STEP_IF_ALONE } else { Patience::PER_STEP };
         let gain = worth * (n_enabled - n_chosen) as i64;
-        self.credit = (self.credit + gain - n_looks as i64).min(Patience::MOST);
+        let cost = Patience::RECALL + n_looks as i64;
+        self.credit = (self.credit + gain - cost).min(Patience::MOST);
     }
 }
 
@@ -220,6 +223,10 @@ impl<'s> StubbornSets<'s> {
             chosen.extend(0..n_enabled as u32);
             return Ok(());
         }
+        if scratch.patience.as_mut().is_some_and(|patience| !patience.tries()) {
+            chosen.extend(0..n_enabled as u32);
+            return Ok(());
+        }
         let accept = &mut |set: &[u32]| !self.has(Rule::Proviso) || accept(set);
         let Scratch { memory, sets, model, .. } = scratch;
         // What leads to a goal is another list in every state.
@@ -229,10 +236,6 @@ impl<'s> StubbornSets<'s> {
             if let Some(patience) = &mut scratch.patience {
                 patience.learn(chosen.len(), n_enabled, 0);
             }
-            return Ok(());
-        }
-        if scratch.patience.as_mut().is_some_and(|patience| !patience.tries()) {
-            chosen.extend(0..n_enabled as u32);
             return Ok(());
         }
         let n_looks = scratch.n_looks;
@@ -265,9 +268,8 @@ impl<'s> StubbornSets<'s> {
     ) -> bool {
         let (all_silent, is_conditional) = match demand {
             Demand::Deadlocks | Demand::Safety => (false, false),
-            Demand::Words => (true, true),
             Demand::Observer { may_wait: true, .. } => (true, false),
-            Demand::Observer { hybrid: true, .. } => (true, true),
+            Demand::Words | Demand::Observer { hybrid: true, .. } => (true, true),
             Demand::Observer { .. } | Demand::Goal(_) => return false,
         };
         // Other rules that were left out are not made up for.

@@ -385,7 +385,7 @@ impl Keepers {
             match graph.vertex(item) {
                 Vertex::Action(action) => keepers.meet(&self.own[action as usize]),
                 Vertex::Writers(control) | Vertex::Users(control) => {
-                    keepers.meet(&self.users[control as usize])
+                    keepers.meet(&self.users[control as usize]);
                 }
                 // Where that matters, no row is taken.
                 Vertex::Hub(_) if graph.open == Some(item) => {}
