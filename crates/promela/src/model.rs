@@ -26,7 +26,7 @@ pub const LANGUAGE: Language = Language {
     },
 };
 
-/// Whether a line begins with `proctype`, `active` or `init`, as in no other language; only the beginning counts.
+/// Whether a line or statement begins with `proctype`, `active` or `init`, as in no other language; only the beginning counts.
 fn recognizes(bytes: &[u8]) -> bool {
     const MAX_BYTES: usize = 1 << 16;
     let text = String::from_utf8_lossy(&bytes[..bytes.len().min(MAX_BYTES)]);
@@ -38,7 +38,7 @@ fn recognizes(bytes: &[u8]) -> bool {
             _ => false,
         }
     };
-    text.lines().any(begins)
+    text.split(['\n', ';', '}']).any(begins)
 }
 
 /// A model in Promela.

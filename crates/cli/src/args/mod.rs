@@ -79,7 +79,7 @@ impl Command {
 /// The model.
 #[derive(Debug, Args)]
 pub(crate) struct ModelArguments {
-    /// The model: processes (.proc), a Petri net (.pnml) or Promela (.pml); - for the standard input
+    /// The model: .proc, .pnml, .pml, or - for the standard input
     pub(crate) file: PathBuf,
 
     /// Give a constant or macro a value (repeatable)

@@ -204,14 +204,17 @@ fn deadlocks_stutter_are_ignored_or_are_errors() {
     let scratch = Scratch::new();
     let stops = scratch.file("stops.proc", "process P { a: go -> b | stay -> a; b: ; }");
     for observer in ["tgba", "ba", "tgta", "lazy-ta", "lazy-tgta", "extended"] {
-        let check = |deadlock: &str| {
+        let ask = |formula: &str, deadlock: &str| {
             let options = format!("--observer {observer} --deadlock {deadlock} --json");
-            let finished = run_ltl("check", &stops, "[] P@a", &options);
+            let finished = run_ltl("check", &stops, formula, &options);
             (finished.code, finished.result())
         };
+        let check = |deadlock: &str| ask("[] P@a", deadlock);
         let (code, stutters) = check("stutter");
-        assert_eq!((code, &stutters["counterexample"]["kind"]), (1, &"lasso".into()), "{observer}");
-        assert_eq!(stutters["counterexample"]["cycle"], Value::Array(Vec::new()), "{observer}");
+        assert_eq!((code, &stutters["counterexample"]["kind"]), (1, &"prefix".into()), "{observer}");
+        let (code, stays) = ask("<> P@a && [] <> P@a", "stutter");
+        assert_eq!((code, &stays["counterexample"]["kind"]), (1, &"lasso".into()), "{observer}");
+        assert_eq!(stays["counterexample"]["cycle"], Value::Array(Vec::new()), "{observer}");
         let (code, ignored) = check("ignore");
         assert_eq!((code, &ignored["verdict"], reason(&ignored)), (0, &"holds".into(), ""), "{observer}");
         let (code, error) = check("error");

@@ -92,10 +92,9 @@ fn places_grow_as_they_need_to() {
     }
 }
 
-/// Where every continuation is bad and none comes back, the run is shown as far as it is bad; where the net is
-/// bounded, it is continued, however little room there was at first.
+/// Where every continuation is bad, the run is shown as far as that is so, whether it could come back or not.
 #[test]
-fn bad_prefixes_are_continued_where_they_can_be() {
+fn bad_prefixes_are_shown_and_not_continued() {
     let scratch = Scratch::new();
     let arcs = [("p", "t", 1), ("t", "p", 1), ("t", "q", 1), ("q", "u", 70), ("u", "q", 3)];
     let endless = scratch.file("endless.pnml", pnml(&[("p", 1), ("q", 0)], &["t", "u"], &arcs));
@@ -106,7 +105,7 @@ fn bad_prefixes_are_continued_where_they_can_be() {
         scratch.file("bounded.pnml", pnml(&[("p", 300), ("q", 0)], &["t"], &[("p", "t", 1), ("t", "q", 1)]));
     let finished = run_ltl("check", &bounded, "[] (q < 2)", "--structural none --json");
     let result = finished.result();
-    assert_eq!((finished.code, &result["counterexample"]["kind"]), (1, &"lasso".into()), "{result}");
+    assert_eq!((finished.code, &result["counterexample"]["kind"]), (1, &"prefix".into()), "{result}");
 }
 
 #[test]

@@ -44,7 +44,7 @@ fn a_broken_safety_formula_is_shown_by_a_bad_prefix_and_cycles_are_short() {
     let shown = &safety["counterexample"];
     assert_eq!((&safety["verdict"], &shown["kind"]), (&"violated".into(), &"prefix".into()));
     let last = shown["prefix"].as_array().and_then(|steps| steps.last()).unwrap();
-    assert_eq!(last["state"]["x"], "3", "no further than needed");
+    assert_eq!(last["state"]["x"], 3, "no further than needed");
     let liveness = check("<> [] (x < 3)");
     assert_eq!(liveness["counterexample"]["kind"], "lasso");
 }
