@@ -364,9 +364,9 @@ fn check_safety<T: std::fmt::Debug>(
                 seen.saved.set(seen.saved.get() + full.stats.states - found.stats.states);
             }
         }
-        let mut counts = seen.counts.get();
+        let mut counts = *seen.counts.borrow();
         counts[usize::from(expected.is_some())] += 1;
-        seen.counts.set(counts);
+        *seen.counts.borrow_mut() = counts;
         let mut counts = noticed.get();
         for (count, rule) in counts.iter_mut().zip(RULES) {
             let wrong = safely(&system, &goals, Some(rule));
@@ -381,7 +381,7 @@ fn check_safety<T: std::fmt::Debug>(
 #[test]
 fn all_questions_about_states_at_once() {
     let (noticed, seen) = check_safety(4000, &program(), |program| processes(&program));
-    let [n_faulty, n_sound] = seen.counts.get();
+    let [n_faulty, n_sound] = *seen.counts.borrow();
     assert!(
         n_faulty > 100 && n_sound > 1000 && seen.saved.get() > 1000,
         "{n_faulty} {n_sound} {:?}",
