@@ -56,7 +56,7 @@ impl Bounds {
                 self.variables[var.index()].is_some_and(|(lo, hi)| (lo..=hi).contains(value))
             }
             Stmt::Map(var, table) => self.variables[var.index()].is_some_and(|(lo, hi)| {
-                hi.wrapping_sub(lo) as u64 + 1 <= table.len() as u64
+                (hi.wrapping_sub(lo) as u64) < table.len() as u64
                     && table.iter().all(|value| value.is_some_and(|value| (lo..=hi).contains(&value)))
             }),
             Stmt::If(condition, yes, no) => {
