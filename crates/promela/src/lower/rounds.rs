@@ -5,7 +5,8 @@
 //! count, and a state in which a variable is greater than before is not the same. So edges are left out that
 //! change something which no other edge of the same loop changes back:
 //!
-//! - a variable that is only added to, or only subtracted from, and never leaves the bounds of its type;
+//! - a variable that is only added to, or only subtracted from, and never leaves the bounds of its type, by what is known
+//!   of its values or since no round goes without a test that it is small;
 //! - the number of processes, since nobody ends inside of a step;
 //! - the number of messages in all channels, if there is only sending or only receiving.
 //!
@@ -23,7 +24,7 @@ use crate::eval;
 use crate::flow::{Action, Edge, Flow};
 use crate::program::{
     BinaryOp, Expr, ExprKind, Init, Place, ProctypeId, Program, RecvArg, Stmt, StmtKind, Type, VarId,
-    Visibility,
+    Variable, Visibility,
 };
 
 /// Whether each proctype may go round.
@@ -53,6 +54,8 @@ fn sends(edge: &Edge<'_>) -> bool {
 struct Effects {
     /// The variables that are written, and by how much they grow, if that is certain.
     writes: Vec<(VarId, Option<i32>)>,
+    /// The variables that are tested, and how great they are at most.
+    limits: Vec<(VarId, i32)>,
     sends: bool,
     receives: bool,
     starts: bool,
@@ -65,7 +68,7 @@ impl Effects {
             Action::Stmt(stmt) => effects.add(stmt),
             Action::DStep(flow) => {
                 for edge in flow.locations.iter().flat_map(|location| &location.edges) {
-                    let Effects { writes, sends, receives, starts } = Effects::of(edge);
+                    let Effects { writes, sends, receives, starts, .. } = Effects::of(edge);
                     // Nobody knows whether it happens.
                     effects.writes.extend(writes.iter().map(|&(var, _)| (var, None)));
                     effects.sends |= sends;
@@ -80,7 +83,10 @@ impl Effects {
 
     fn add(&mut self, stmt: &Stmt) {
         match &stmt.kind {
-            StmtKind::Expr(expr) => self.starts = is_start(expr),
+            StmtKind::Expr(expr) => {
+                self.starts = is_start(expr);
+                limits(expr, &mut self.limits);
+            }
             StmtKind::Assign(place, expr) => {
                 self.starts = is_start(expr);
                 self.writes.push((place.root, growth(place, expr)));
@@ -97,6 +103,27 @@ impl Effects {
             }
             _ => {}
         }
+    }
+}
+
+/// Adds what a condition says about how great variables are at most.
+fn limits(expr: &Expr, out: &mut Vec<(VarId, i32)>) {
+    let ExprKind::Binary(op, operands) = &expr.kind else { return };
+    let (small, great, less) = match op {
+        BinaryOp::And => {
+            limits(&operands.0, out);
+            return limits(&operands.1, out);
+        }
+        BinaryOp::Lt => (&operands.0, &operands.1, 1),
+        BinaryOp::Le | BinaryOp::Eq => (&operands.0, &operands.1, 0),
+        BinaryOp::Gt => (&operands.1, &operands.0, 1),
+        BinaryOp::Ge => (&operands.1, &operands.0, 0),
+        _ => return,
+    };
+    if let (ExprKind::Load(place), Some(most)) = (&small.kind, eval::constant(great))
+        && place.steps.is_empty()
+    {
+        out.push((place.root, most.saturating_sub(less)));
     }
 }
 
@@ -132,7 +159,8 @@ impl Loops<'_> {
             self.edges.iter().for_each(|&(from, to, _)| next[from].push(to));
             let of = scc::components(&next, |_, &to| Some(to), &mut Budget::unlimited())?.of;
             self.edges.retain(|&(from, to, _)| of[from] == of[to]);
-            let is_passed = |&(from, _, ref effects): &(usize, usize, Effects)| {
+            let is_passed = |edge: &(usize, usize, Effects)| {
+                let &(from, _, ref effects) = edge;
                 let others =
                     || self.edges.iter().filter(|other| of[other.0] == of[from]).map(|other| &other.2);
                 let counts_messages = !self.meets
@@ -143,7 +171,9 @@ impl Loops<'_> {
                     || effects.writes.iter().any(|&(var, growth)| {
                         let all =
                             || others().flat_map(|other| &other.writes).filter(move |write| write.0 == var);
-                        growth.is_some_and(|growth| self.keeps(var, growth, all().map(|write| write.1)))
+                        let is_tested = self.is_tested(var, edge, &of);
+                        let all = all().map(|write| write.1);
+                        growth.is_some_and(|growth| self.keeps(var, growth, is_tested, all))
                     })
             };
             let passed: Vec<bool> = self.edges.iter().map(is_passed).collect();
@@ -155,26 +185,59 @@ impl Loops<'_> {
         }
     }
 
+    /// Whether an edge that adds to a variable is never taken twice without a test in between that the variable is so
+    /// small that it stays in the bounds of its type until the next test.
+    fn is_tested(&self, var: VarId, (from, to, _): &(usize, usize, Effects), of: &[usize]) -> bool {
+        let loops = || self.edges.iter().filter(|other| of[other.0] == of[*from]);
+        let writes = loops().flat_map(|other| &other.2.writes).filter(|write| write.0 == var);
+        let growth: i64 = writes.map(|write| write.1.map_or(0, i64::from).max(0)).sum();
+        let most = i64::from(self.variable(var).ty.range().1);
+        let tests = |effects: &Effects| {
+            effects.limits.iter().any(|&(tested, limit)| tested == var && i64::from(limit) + growth <= most)
+        };
+        let mut met = vec![*to];
+        let mut next = 0;
+        while let Some(&here) = met.get(next) {
+            next += 1;
+            let free = loops().filter(|other| other.0 == here && !tests(&other.2)).map(|other| other.1);
+            for there in free.collect::<Vec<usize>>() {
+                if !met.contains(&there) {
+                    met.push(there);
+                }
+            }
+        }
+        !met.contains(from)
+    }
+
+    fn variable(&self, var: VarId) -> &Variable {
+        match var {
+            VarId::Global(global) => &self.program.globals[global.index()],
+            VarId::Local(local) => &self.program.proctypes[self.proctype.index()].locals[local.index()],
+        }
+    }
+
     /// Whether a variable never comes back to a value that it had, where it grows by so much: nobody else
     /// changes it, all others who do make it change in the same direction, and it does not get so great (or so
     /// small) that it begins from the other end.
-    fn keeps(&self, var: VarId, growth: i32, mut others: impl Iterator<Item = Option<i32>>) -> bool {
+    fn keeps(
+        &self,
+        var: VarId,
+        growth: i32,
+        is_tested: bool,
+        mut others: impl Iterator<Item = Option<i32>>,
+    ) -> bool {
         /// An `int` that changes by no more than this at a time takes so many steps to come back that they are
         /// never taken at once.
         const SMALL: i32 = 16;
-        let (variable, range) = match var {
+        let range = match var {
             VarId::Global(_) if self.meets => return false,
-            VarId::Global(global) => {
-                (&self.program.globals[global.index()], self.ranges.global(global.index(), 0))
-            }
-            VarId::Local(local) => {
-                let locals = &self.program.proctypes[self.proctype.index()].locals;
-                (&locals[local.index()], self.ranges.local(self.proctype, local.index(), 0))
-            }
+            VarId::Global(global) => self.ranges.global(global.index(), 0),
+            VarId::Local(local) => self.ranges.local(self.proctype, local.index(), 0),
         };
+        let variable = self.variable(var);
         let is_scalar = variable.length.is_none() && !matches!(variable.ty, Type::Struct(_));
         let (lo, hi) = variable.ty.range();
-        let stays = if growth > 0 { range.1 < i64::from(hi) } else { range.0 > i64::from(lo) };
+        let stays = if growth > 0 { is_tested || range.1 < i64::from(hi) } else { range.0 > i64::from(lo) };
         let is_like = |other: i32| {
             other.signum() == growth.signum() && (stays || variable.ty == Type::Int && other.abs() <= SMALL)
         };
@@ -220,6 +283,11 @@ mod tests {
             ("", "byte i; atomic { do :: i < 9 -> i++ :: i > 3 -> i = i - 2 :: else -> break od }", true),
             ("", "byte i; atomic { for (i : 0 .. 3) { x = 1 - x }; for (i : 0 .. 3) { skip } }", false),
             ("", "byte i; atomic { do :: i++ :: break od }", true),
+            ("", "byte i; c?i; atomic { do :: i < 9 -> x = i; i++ :: i >= 9 -> break od }", false),
+            ("", "byte i; c?i; atomic { do :: i < 255 -> i++ :: i == 255 -> break od }", false),
+            ("", "byte i; c?i; atomic { do :: i <= 255 -> i++ :: break od }", true),
+            ("", "byte i; c?i; atomic { do :: i < 255 -> i++; i++ :: i == 255 -> break od }", true),
+            ("", "byte i; c?i; atomic { do :: i < 9 -> skip :: i++ :: i == 200 -> break od }", true),
             ("", "atomic { do :: n++ :: break od }", false),
             ("", "atomic { do :: n = n + 1000000 :: break od }", true),
             (
