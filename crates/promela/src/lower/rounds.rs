@@ -54,11 +54,18 @@ fn sends(edge: &Edge<'_>) -> bool {
 struct Effects {
     /// The variables that are written, and by how much they grow, if that is certain.
     writes: Vec<(VarId, Option<i32>)>,
-    /// The variables that are tested, and how great they are at most.
-    limits: Vec<(VarId, i32)>,
+    /// The variables that are tested, and how great they are then.
+    limits: Vec<(VarId, Bound)>,
     sends: bool,
     receives: bool,
     starts: bool,
+}
+
+/// How great a variable is.
+#[derive(Clone, Copy)]
+enum Bound {
+    Most(i64),
+    Least(i64),
 }
 
 impl Effects {
@@ -106,24 +113,30 @@ impl Effects {
     }
 }
 
-/// Adds what a condition says about how great variables are at most.
-fn limits(expr: &Expr, out: &mut Vec<(VarId, i32)>) {
+/// Adds what a condition says about how great variables are at most, and at least.
+fn limits(expr: &Expr, out: &mut Vec<(VarId, Bound)>) {
     let ExprKind::Binary(op, operands) = &expr.kind else { return };
+    let (x, y) = &**operands;
     let (small, great, less) = match op {
         BinaryOp::And => {
-            limits(&operands.0, out);
-            return limits(&operands.1, out);
+            limits(x, out);
+            return limits(y, out);
         }
-        BinaryOp::Lt => (&operands.0, &operands.1, 1),
-        BinaryOp::Le | BinaryOp::Eq => (&operands.0, &operands.1, 0),
-        BinaryOp::Gt => (&operands.1, &operands.0, 1),
-        BinaryOp::Ge => (&operands.1, &operands.0, 0),
+        BinaryOp::Lt => (x, y, 1),
+        BinaryOp::Le => (x, y, 0),
+        BinaryOp::Gt => (y, x, 1),
+        BinaryOp::Ge => (y, x, 0),
         _ => return,
     };
-    if let (ExprKind::Load(place), Some(most)) = (&small.kind, eval::constant(great))
-        && place.steps.is_empty()
-    {
-        out.push((place.root, most.saturating_sub(less)));
+    let root = |expr: &Expr| match &expr.kind {
+        ExprKind::Load(place) if place.steps.is_empty() => Some(place.root),
+        _ => None,
+    };
+    if let (Some(var), Some(most)) = (root(small), eval::constant(great)) {
+        out.push((var, Bound::Most(i64::from(most) - less)));
+    }
+    if let (Some(var), Some(least)) = (root(great), eval::constant(small)) {
+        out.push((var, Bound::Least(i64::from(least) + less)));
     }
 }
 
@@ -185,16 +198,20 @@ impl Loops<'_> {
         }
     }
 
-    /// Whether an edge that adds to a variable is never taken twice without a test in between that the variable is so
-    /// small that it stays in the bounds of its type until the next test.
+    /// Whether an edge that adds to a variable, or subtracts, is never taken twice without a test in between that the
+    /// variable is so small, or so great, that it stays in the bounds of its type until the next test. All that change
+    /// it do so in one direction.
     fn is_tested(&self, var: VarId, (from, to, _): &(usize, usize, Effects), of: &[usize]) -> bool {
         let loops = || self.edges.iter().filter(|other| of[other.0] == of[*from]);
         let writes = loops().flat_map(|other| &other.2.writes).filter(|write| write.0 == var);
-        let growth: i64 = writes.map(|write| write.1.map_or(0, i64::from).max(0)).sum();
-        let most = i64::from(self.variable(var).ty.range().1);
-        let tests = |effects: &Effects| {
-            effects.limits.iter().any(|&(tested, limit)| tested == var && i64::from(limit) + growth <= most)
+        let growth: i64 = writes.map(|write| write.1.map_or(0, i64::from)).sum();
+        let (least, most) = self.variable(var).ty.range();
+        let is_enough = |bound: Bound| match bound {
+            Bound::Most(limit) => growth > 0 && limit + growth <= i64::from(most),
+            Bound::Least(limit) => growth < 0 && limit + growth >= i64::from(least),
         };
+        let is_test = |&(tested, bound): &(VarId, Bound)| tested == var && is_enough(bound);
+        let tests = |effects: &Effects| effects.limits.iter().any(is_test);
         let mut met = vec![*to];
         let mut next = 0;
         while let Some(&here) = met.get(next) {
@@ -237,7 +254,7 @@ impl Loops<'_> {
         let variable = self.variable(var);
         let is_scalar = variable.length.is_none() && !matches!(variable.ty, Type::Struct(_));
         let (lo, hi) = variable.ty.range();
-        let stays = if growth > 0 { is_tested || range.1 < i64::from(hi) } else { range.0 > i64::from(lo) };
+        let stays = is_tested || if growth > 0 { range.1 < i64::from(hi) } else { range.0 > i64::from(lo) };
         let is_like = |other: i32| {
             other.signum() == growth.signum() && (stays || variable.ty == Type::Int && other.abs() <= SMALL)
         };
@@ -285,6 +302,9 @@ mod tests {
             ("", "byte i; atomic { do :: i++ :: break od }", true),
             ("", "byte i; c?i; atomic { do :: i < 9 -> x = i; i++ :: i >= 9 -> break od }", false),
             ("", "byte i; c?i; atomic { do :: i < 255 -> i++ :: i == 255 -> break od }", false),
+            ("", "byte i; c?i; atomic { do :: i > 0 -> i--; x = i :: i == 0 -> break od }", false),
+            ("", "byte i; c?i; atomic { do :: i >= 0 -> i-- :: break od }", true),
+            ("", "byte i; c?i; atomic { do :: i > 0 -> i--; i-- :: i == 0 -> break od }", true),
             ("", "byte i; c?i; atomic { do :: i <= 255 -> i++ :: break od }", true),
             ("", "byte i; c?i; atomic { do :: i < 255 -> i++; i++ :: i == 255 -> break od }", true),
             ("", "byte i; c?i; atomic { do :: i < 9 -> skip :: i++ :: i == 200 -> break od }", true),
