@@ -24,6 +24,9 @@
 //!   since the action that led there is invisible and disturbs none of the run's, nor what goes wrong at its end. That
 //!   state comes later in the order.
 //!
+//! For the same reasons every action that can happen does so somewhere, alone or within a step ([`Reduced::keeps_actions`]): let
+//! the run end with it.
+//!
 //! "Goes wrong" means that a guard or an effect cannot be evaluated, or an assertion in it fails; both depend on what the
 //! action reads alone. The exception are effects that add to a variable, which do not disturb each other though their sum may leave
 //! its range. Then the one that comes last goes wrong instead.
@@ -123,6 +126,11 @@ impl<'a> Reduced<'a> {
         let sets = StubbornSets::new(system, &relations, &mut share)?;
         budget.hold(sets.bytes())?;
         Ok(Reduced { system, sets, preserves: Preserves::Safety(visible) })
+    }
+
+    /// Whether every action that can happen happens in what is left.
+    pub fn keeps_actions(&self) -> bool {
+        matches!(self.preserves, Preserves::Safety(_))
     }
 
     /// The same without a rule: wrong, for tests.

@@ -29,6 +29,9 @@ pub trait Story: Send + Sync {
         self.places(state).iter().map(Position::to_text).collect()
     }
 
+    /// What never happens, given which actions do.
+    fn unreached(&self, taken: &[bool]) -> Vec<Unreached>;
+
     /// The variable that says where a process is, by the name of the process.
     fn location(&self, process: &str) -> Option<VarId>;
 }
@@ -85,6 +88,62 @@ pub struct Statement {
     /// What it sends or receives.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<Message>,
+}
+
+/// What never happens in any run of a model.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+pub enum Unreached {
+    /// A statement is never executed.
+    Statement {
+        /// The kind of process.
+        process: String,
+        /// The file, if it is not the model's own.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        file: Option<String>,
+        /// The line in the file.
+        line: usize,
+        /// How it reads.
+        text: String,
+        /// Whether a process gets there.
+        reached: bool,
+    },
+    /// There is never a process of this kind.
+    Process {
+        /// The kind of process.
+        process: String,
+        /// That is what it says.
+        started: bool,
+    },
+    /// No action of this name happens.
+    Action {
+        /// The name.
+        action: String,
+    },
+}
+
+impl Unreached {
+    /// The same by actions alone, for languages without stories: the labels of which no action happens.
+    pub fn labels(system: &ActionSystem, taken: &[bool]) -> Vec<Unreached> {
+        let mut happens = vec![false; system.labels().len()];
+        for (action, taken) in system.actions().iter().zip(taken) {
+            happens[action.label.index()] |= taken;
+        }
+        let idle = system.labels().iter().zip(happens).filter(|(label, happens)| !label.internal && !happens);
+        idle.map(|(label, _)| Unreached::Action { action: label.name.to_string() }).collect()
+    }
+
+    /// One line.
+    pub fn to_text(&self) -> String {
+        match self {
+            Unreached::Statement { process, file, line, text, reached } => {
+                let waits = if *reached { " (reached, but never possible)" } else { "" };
+                format!("{process}, {}: {text}{waits}", place(file.as_deref(), *line))
+            }
+            Unreached::Process { process, .. } => format!("{process}: no such process is started"),
+            Unreached::Action { action } => action.clone(),
+        }
+    }
 }
 
 /// A message that is sent or received.

@@ -288,6 +288,10 @@ impl System for ActionSystem {
         self.code.fire(action, state, scratch)
     }
 
+    fn taken<'s>(&self, scratch: &'s Scratch) -> &'s [bool] {
+        &scratch.taken
+    }
+
     fn n_propositions(&self) -> usize {
         self.propositions.len()
     }

@@ -14,6 +14,8 @@ use crate::{ActionId, BinaryOp, Expr, ExprId, Exprs, Guard, Stmt, UnaryOp, Value
 #[derive(Clone, Debug)]
 pub struct Scratch {
     stack: Vec<i64>,
+    /// Per action: whether it was executed.
+    pub(crate) taken: Vec<bool>,
     /// Of steps that consist of several actions.
     pub(crate) chain: ChainScratch,
 }
@@ -123,7 +125,11 @@ impl Code {
     }
 
     pub(crate) fn new_scratch(&self) -> Scratch {
-        Scratch { stack: Vec::with_capacity(64), chain: ChainScratch::default() }
+        Scratch {
+            stack: Vec::with_capacity(64),
+            taken: vec![false; self.entries.len()],
+            chain: ChainScratch::default(),
+        }
     }
 
     // ---- Running -------------------------------------------------------------------------------
@@ -164,6 +170,7 @@ impl Code {
         scratch: &mut Scratch,
     ) -> Result<(), StepError> {
         let mut at = self.entries[action.index()].effect as usize;
+        scratch.taken[action.index()] = true;
         // The common case, kept out of the general loop.
         while let Op::Blit { word, keep, bits } = self.ops[at] {
             let word = &mut state[word as usize];

@@ -252,6 +252,12 @@ pub trait System: Sync {
     fn fire(&self, state: &mut [u32], action: ActionId, scratch: &mut Self::Scratch)
     -> Result<(), StepError>;
 
+    /// Per action whether it was ever executed with this working memory, alone or within a step; empty if the system
+    /// does not keep account.
+    fn taken<'s>(&self, _scratch: &'s Self::Scratch) -> &'s [bool] {
+        &[]
+    }
+
     /// Number of propositions.
     fn n_propositions(&self) -> usize;
 

@@ -223,7 +223,7 @@ mod tests {
     use model::{Action, ActionId, ActionSystem, Builder, Run, Stmt, VarId, Variable};
 
     use super::*;
-    use crate::story::{Item, Position, Story};
+    use crate::story::{Item, Position, Story, Unreached};
 
     /// A system of one action, which counts, and what its steps are said to be.
     struct Scripted(Vec<Vec<Statement>>);
@@ -238,6 +238,10 @@ mod tests {
         }
 
         fn places(&self, _: &[i64]) -> Vec<Position> {
+            Vec::new()
+        }
+
+        fn unreached(&self, _: &[bool]) -> Vec<Unreached> {
             Vec::new()
         }
 

@@ -5,6 +5,7 @@ use std::fmt::{self, Write as _};
 use std::sync::Arc;
 
 use automata::{Tester, Tgba};
+use language::story::Unreached;
 use ltl::Formulas;
 use model::StepError;
 use replay::Reason;
@@ -20,6 +21,9 @@ use crate::{Spelling, chart, count, human_bytes};
 
 /// Version of the JSON documents.
 pub const SCHEMA: u32 = 1;
+
+/// Of more than so many things that never happen, the others are not told in texts.
+const MAX_UNREACHED: usize = 20;
 
 words! {
     /// What is said of a property.
@@ -308,6 +312,9 @@ pub struct CheckReport {
     pub model: ModelInfo,
     /// One entry per property.
     pub results: Vec<PropertyResult>,
+    /// What never happens; nothing if no search has seen all that does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unreached: Option<Vec<Unreached>>,
 }
 
 /// What `explore` says.
@@ -445,6 +452,15 @@ impl CheckReport {
             if let (Some(method), true) = (&result.method, is_last) {
                 // Writing to a string cannot fail.
                 _ = writeln!(text, "  {} ({method})", result.stats.to_text());
+            }
+        }
+        if let Some(unreached) = self.unreached.as_deref().filter(|list| !list.is_empty()) {
+            text += "never executed:\n";
+            for what in unreached.iter().take(MAX_UNREACHED) {
+                _ = writeln!(text, "  {}", what.to_text());
+            }
+            if let Some(n_more @ 1..) = unreached.len().checked_sub(MAX_UNREACHED) {
+                _ = writeln!(text, "  and {n_more} more, which JSON lists");
             }
         }
         text

@@ -92,6 +92,18 @@ impl Smaller {
         rules.join(", ")
     }
 
+    /// The actions of the original that happen somewhere, given those that happen here; nothing if some were left out.
+    /// Fixed values change nothing of what is possible, and what was merged happens with what it is part of.
+    pub fn taken(&self, taken: &[bool]) -> Option<Vec<bool>> {
+        if self.uses(Rule::IrrelevantActions) {
+            return None;
+        }
+        let mut all = taken.to_vec();
+        let parts = self.stands_for.iter().zip(taken).filter(|(_, happens)| **happens);
+        parts.flat_map(|(parts, _)| parts).for_each(|part| all[part.index()] = true);
+        Some(all)
+    }
+
     /// Whether a rule was applied.
     pub fn uses(&self, rule: Rule) -> bool {
         self.applied.iter().any(|(applied, _)| *applied == rule)

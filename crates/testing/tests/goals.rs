@@ -325,11 +325,12 @@ fn all_goals(system: &mut ActionSystem) -> Vec<Goal> {
     goals.into_iter().zip(found.faults).filter(|(_, fault)| fault.is_none()).map(|(goal, _)| goal).collect()
 }
 
-/// What a search has found: whether something goes wrong; if not, which goals are violated, and how many deadlocks
-/// there are.
-fn findings(found: &Exploration) -> Option<(Vec<bool>, u64)> {
+/// What a search has found: whether something goes wrong; if not, which goals are violated, how many deadlocks
+/// there are; and which actions happen.
+fn findings(found: &Exploration) -> Option<(Vec<bool>, u64, &[bool])> {
+    let violated = || found.violations.iter().map(Option::is_some).collect();
     match &found.stop {
-        None => Some((found.violations.iter().map(Option::is_some).collect(), found.stats.deadlocks)),
+        None => Some((violated(), found.stats.deadlocks, &found.taken)),
         Some(Stop::Fault(..)) => None,
         Some(stop) => panic!("there is no other reason to stop: {stop:?}"),
     }

@@ -5,10 +5,12 @@ use std::cell::Cell;
 use std::collections::{BTreeSet, HashMap};
 
 use base::Budget;
+use check::{Exact, search};
 use language::{Preserve, Rules};
 use model::reference::{self, Values};
 use model::{
-    Action, ActionId, ActionSystem, BinaryOp, Builder, ExprId, Guard, Run, Stmt, UnaryOp, VarId, Variable,
+    Action, ActionId, ActionSystem, BinaryOp, Builder, ExprId, Guard, Run, Stmt, System as _, UnaryOp, VarId,
+    Variable,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -430,9 +432,17 @@ fn bring_back(
     Ok(())
 }
 
+/// The actions that happen somewhere, if nothing goes wrong.
+fn taken(system: &ActionSystem) -> Option<Vec<bool>> {
+    let mut store = Exact::new(system.width(), u64::MAX);
+    let found = search::bfs::search(system, &mut store, &[], &mut Budget::unlimited());
+    found.stop.is_none().then_some(found.taken)
+}
+
 /// Compares a system with what each set of rules makes of it.
 fn check(system: &ActionSystem, about: &[ExprId], seen: &Seen) -> Result<(), TestCaseError> {
     let Some(original) = graph(system, about) else { return Ok(()) };
+    let all_taken = taken(system);
     let names = Rule::ALL.map(Rule::name);
     for chosen in 1..1_usize << names.len() {
         let text: Vec<&str> =
@@ -469,6 +479,10 @@ fn check(system: &ActionSystem, about: &[ExprId], seen: &Seen) -> Result<(), Tes
                     prop_assert_eq!(has(original), has(&small), "{}", what);
                 }
                 _ => prop_assert!(are_equivalent(original, &small, kind), "{}", what),
+            }
+            if let (Some(taken), Some(all_taken)) = (taken(&smaller.system), &all_taken) {
+                let taken = smaller.taken(&taken);
+                prop_assert!(taken.is_none_or(|taken| taken == *all_taken), "{}", what);
             }
             seen.compared.set(seen.compared.get() + 1);
             let [before, after] = seen.states.get();

@@ -295,7 +295,8 @@ impl<'a, S: Space, St: Sequence> Search<'a, S, St> {
             End::Limit(limit) => Stop::Limit(limit),
             End::Fault(error, id) => Stop::trouble(error, || self.run_to(id)),
         });
-        Exploration { stats: self.stats, violations, faults, stop, coverage: self.store.coverage() }
+        let (coverage, taken) = (self.store.coverage(), self.system.taken(&self.scratch).to_vec());
+        Exploration { stats: self.stats, violations, faults, stop, coverage, taken }
     }
 
     /// A shortest run to a state.

@@ -44,8 +44,9 @@ pub fn search<S: Space, V: Visited>(
     let stop = search.run(budget).err();
     search.progress.states = search.visited.n_states();
     search.stats.record(&search.progress);
+    let taken = system.taken(&search.scratch).to_vec();
     let Search { stats, violations, faults, visited, .. } = search;
-    Exploration { stats, violations, faults, stop, coverage: visited.coverage() }
+    Exploration { stats, violations, faults, stop, coverage: visited.coverage(), taken }
 }
 
 struct Search<'a, S: Space, V: Visited> {

@@ -95,6 +95,8 @@ pub struct Exploration {
     pub stop: Option<Stop>,
     /// The estimated share of the states that the store told apart; `None` if all of them.
     pub coverage: Option<f64>,
+    /// Per action, whether it happened, alone or within a step; empty if the system does not keep account.
+    pub taken: Vec<bool>,
 }
 
 impl Exploration {
@@ -106,6 +108,7 @@ impl Exploration {
             faults: vec![None; n_goals],
             stop: Some(Stop::Limit(limit)),
             coverage: None,
+            taken: Vec::new(),
         }
     }
 

@@ -44,7 +44,8 @@ fn check_says_how_each_property_was_decided() {
     let finished = run("check models/dining.proc -D N=3 --json");
     assert_eq!((finished.code, finished.stderr.as_str()), (1, ""));
     let document = finished.json();
-    assert_eq!(fields(&document), ["schema", "model", "results"]);
+    assert_eq!(fields(&document), ["schema", "model", "results", "unreached"]);
+    assert_eq!(document["unreached"], serde_json::json!([]));
     assert_eq!(document["schema"], 1);
     assert_model(&document["model"], "models/dining.proc");
     assert_eq!(document["model"]["processes"], 6);

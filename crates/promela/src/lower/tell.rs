@@ -4,18 +4,22 @@
 //! Every action of a system has `Words`. A d_step has those of what happens inside, which is repeated
 //! statement by statement.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use base::{SourceMap, Span};
 use language::Story;
-use language::story::{Item, Message, Position, Statement, Way};
+use language::story::{Item, Message, Position, Statement, Unreached, Way};
 use model::{ActionId, ExprId, StepError, Stmt, VarId, reference};
+use rustc_hash::FxHashSet;
 
-use super::Code;
+use super::facts::inside;
 use super::storage::{At, element_name, parts};
 use super::world::{Channel, Process};
-use crate::flow::{Flow, Location, LocationId};
-use crate::program::{MtypeId, ProctypeId, Program, Type};
+use super::{Code, Made};
+use crate::cost;
+use crate::flow::{Action, Edge, Flow, Location, LocationId};
+use crate::program::{self, ExprKind, MtypeId, ProctypeId, ProctypeKind, Program, StmtKind, Type};
 
 /// Tells the runs of a system in the words of its text.
 pub(crate) struct Teller {
@@ -53,6 +57,8 @@ pub(crate) fn stops(flow: &Flow<'_>) -> Vec<Stop> {
 pub(crate) struct Words {
     /// The process that executes it, by its number in the plan.
     pub(crate) process: usize,
+    /// The number of the statement in its proctype.
+    pub(crate) statement: u32,
     pub(crate) span: Span,
     pub(crate) text: Arc<str>,
     pub(crate) print: Option<Print>,
@@ -155,6 +161,55 @@ impl Story for Teller {
         positions
     }
 
+    /// Statement by statement. What happens inside of a d_step is not told apart, and jumps are no statements.
+    fn unreached(&self, taken: &[bool]) -> Vec<Unreached> {
+        let Made { program, world, words, .. } = &*self.code.made;
+        let mut executed: FxHashSet<(ProctypeId, u32)> = FxHashSet::default();
+        for words in words.iter().zip(taken).filter(|(_, taken)| **taken).flat_map(|(words, _)| words) {
+            executed.insert((world.processes[words.process].instance.proctype, words.statement));
+        }
+        // They were made before.
+        let flows = cost::paid(|cost| super::flows(program, cost)).unwrap_or_default();
+        let mut found = Vec::new();
+        for (index, flow) in flows.iter().enumerate() {
+            let (id, proctype) = (ProctypeId::new(index), &program.proctypes[index]);
+            let process = proctype.name.to_string();
+            if !matches!(proctype.kind, ProctypeKind::Proctype | ProctypeKind::Init) {
+                continue;
+            }
+            if !world.processes.iter().any(|process| process.instance.proctype == id) {
+                found.push(Unreached::Process { process, started: false });
+                continue;
+            }
+            let edges = || flow.locations.iter().flat_map(|location| &location.edges);
+            let is_executed = |edge: &Edge<'_>| executed.contains(&(id, edge.statement));
+            let mut reached: FxHashSet<LocationId> =
+                edges().filter(|edge| is_executed(edge)).map(|edge| edge.target).collect();
+            reached.insert(flow.initial);
+            // The same statement may be an edge of several locations.
+            let mut missing: BTreeMap<u32, (&Edge<'_>, bool)> = BTreeMap::new();
+            for (at, location) in flow.locations.iter().enumerate() {
+                let is_told = |edge: &&Edge<'_>| {
+                    !matches!(edge.action, Action::Jump | Action::End) && !is_executed(edge)
+                };
+                for edge in location.edges.iter().filter(is_told) {
+                    let known = missing.entry(edge.statement).or_insert((edge, false));
+                    known.1 |= reached.contains(&LocationId::new(at));
+                }
+            }
+            let missing = missing.values().map(|(edge, reached)| (edge.span, &edge.text, *reached));
+            let cut_off =
+                cut_off(&proctype.body, flow).into_iter().map(|stmt| (stmt.span, &stmt.text, false));
+            let mut missing: Vec<(Span, &Arc<str>, bool)> = missing.chain(cut_off).collect();
+            missing.sort_by_key(|(span, ..)| span.start);
+            found.extend(missing.into_iter().map(|(span, text, reached)| {
+                let ((file, line), text) = (self.place(span), text.to_string());
+                Unreached::Statement { process: process.clone(), file, line, text, reached }
+            }));
+        }
+        found
+    }
+
     fn location(&self, process: &str) -> Option<VarId> {
         let slot: usize = process.rsplit_once('(')?.1.strip_suffix(')')?.parse().ok()?;
         self.code.made.world.slots.get(slot).copied()
@@ -239,7 +294,7 @@ impl Teller {
     fn add_items(
         &self,
         name: &str,
-        variable: &crate::program::Variable,
+        variable: &program::Variable,
         storage: &super::storage::Storage,
         state: &[i64],
         items: &mut Vec<Item>,
@@ -338,6 +393,41 @@ impl Teller {
         }
         text
     }
+}
+
+/// The statements that no way leads to, whatever the values are: behind a jump, say, or a loop without an end. Those
+/// that do nothing are not told: some of them are left out of graphs.
+fn cut_off<'p>(body: &'p [program::Stmt], flow: &Flow<'p>) -> Vec<&'p program::Stmt> {
+    let mut used: FxHashSet<*const program::Stmt> = FxHashSet::default();
+    let mut flows = vec![flow];
+    while let Some(flow) = flows.pop() {
+        for edge in flow.locations.iter().flat_map(|location| &location.edges) {
+            match &edge.action {
+                Action::Stmt(stmt) => _ = used.insert(std::ptr::from_ref(*stmt)),
+                Action::DStep(inner) => flows.push(inner),
+                Action::Else | Action::Jump | Action::End => {}
+            }
+        }
+    }
+    let does_something = |stmt: &program::Stmt| match &stmt.kind {
+        StmtKind::Expr(expr) => !matches!(expr.kind, ExprKind::Int(_)),
+        StmtKind::Assign(..)
+        | StmtKind::Send { .. }
+        | StmtKind::Receive { .. }
+        | StmtKind::Assert(_)
+        | StmtKind::SetPriority(..) => true,
+        _ => false,
+    };
+    let mut found = Vec::new();
+    let mut pending: Vec<&program::Stmt> = body.iter().collect();
+    while let Some(stmt) = pending.pop() {
+        if does_something(stmt) && !used.contains(&std::ptr::from_ref(stmt)) {
+            found.push(stmt);
+        }
+        pending.extend(inside(stmt));
+    }
+    found.reverse();
+    found
 }
 
 /// A symbolic name, or a number that is none.

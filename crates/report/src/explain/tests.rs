@@ -9,7 +9,7 @@ use serde_json::json;
 use super::*;
 use crate::method::{Fairness, Method, Observer, Reduction, Search, Store};
 use crate::outcome::{Counterexample, FairTo, Kind, Statistics, Target};
-use crate::story::{Item, Position, Statement, Story};
+use crate::story::{Item, Position, Statement, Story, Unreached};
 use crate::trace::Trace;
 
 fn step(action: &str, process: &str, x: i64, p: bool) -> Value {
@@ -226,6 +226,10 @@ impl Story for Meeting {
             is_over,
         };
         vec![position("A(0)", 3, state[0] == 2), position("B(1)", 7, false)]
+    }
+
+    fn unreached(&self, _: &[bool]) -> Vec<Unreached> {
+        Vec::new()
     }
 
     fn location(&self, process: &str) -> Option<VarId> {

@@ -78,7 +78,7 @@ fn report(counterexample: Option<Counterexample>) -> CheckReport {
         actions: 2,
         state_bytes: 4,
     };
-    CheckReport { schema: SCHEMA, model, results: vec![result] }
+    CheckReport { schema: SCHEMA, model, results: vec![result], unreached: None }
 }
 
 fn page(report: &mut CheckReport, watcher: Option<Watcher>) -> String {

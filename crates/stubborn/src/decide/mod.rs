@@ -25,6 +25,7 @@ pub use self::watching::Watching;
 use std::path::Path;
 
 use base::Limit;
+use language::story::Unreached;
 use language::{Model, PropertyKind, Refined};
 use model::StepError;
 use report::outcome::SCHEMA;
@@ -50,6 +51,8 @@ pub(crate) struct Asked<'s> {
     pub(crate) generation: u32,
     /// The limit that was reached before they could be resolved again: they mean nothing any more.
     lost: Option<Limit>,
+    /// What never happens, if that is known.
+    unreached: Option<Vec<Unreached>>,
 }
 
 impl<'s> Asked<'s> {
@@ -60,7 +63,9 @@ impl<'s> Asked<'s> {
         clock: &Clock<'_>,
     ) -> Result<Asked<'s>, Error> {
         match session.ask(questions, &options.structural, clock) {
-            Ok(tasks) => Ok(Asked { session, questions, options, tasks, generation: 0, lost: None }),
+            Ok(tasks) => {
+                Ok(Asked { session, questions, options, tasks, generation: 0, lost: None, unreached: None })
+            }
             Err(trouble) => Err(session.error(trouble)),
         }
     }
@@ -207,8 +212,8 @@ impl Session {
                 results[task] = Some(result);
             }
         }
-        let results = results.into_iter().flatten().collect();
-        Ok(CheckReport { schema: SCHEMA, model: self.info(), results })
+        let (results, unreached) = (results.into_iter().flatten().collect(), asked.unreached.take());
+        Ok(CheckReport { schema: SCHEMA, model: self.info(), results, unreached })
     }
 }
 
@@ -218,7 +223,8 @@ pub fn unread(file: &Path, questions: &[Question], limit: Limit) -> CheckReport 
         let why = Remark::Limit(limit, Work::Reading);
         Answer::unknown(why).result(&question.to_string(), &Figures::none())
     };
-    CheckReport { schema: SCHEMA, model: unread_info(file), results: questions.iter().map(answer).collect() }
+    let results = questions.iter().map(answer).collect();
+    CheckReport { schema: SCHEMA, model: unread_info(file), results, unreached: None }
 }
 
 /// What can be said without a search.

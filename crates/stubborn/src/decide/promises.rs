@@ -11,7 +11,7 @@ use report::{PropertyResult, Remark, Verdict};
 
 use super::Asked;
 use super::searched::Searched;
-use super::states::{explore, fault, shorten};
+use super::states::{explore_part, fault, shorten, unreached};
 use crate::answer::{Answer, Figures};
 use crate::clock::Clock;
 use crate::error::Trouble;
@@ -36,6 +36,7 @@ pub(super) fn decide(
             Attempt::TooSmall(error) => return Ok(Attempt::TooSmall(error)),
         };
         promised = Some(explored.assertions(clock));
+        asked.unreached = unreached(&explored.view, &explored.exploration);
         end_states = ends.and_then(|_| explored.ends(clock));
     }
     if ends.is_some() && end_states.is_none() {
@@ -90,11 +91,7 @@ fn look(
         _ => Some(Reduced::for_safety(searched.system(), &goals, &mut budget)),
     };
     let reduces = reduced.is_some();
-    let found = match reduced {
-        Some(Ok(reduced)) => explore(&reduced, &goals, options, &mut budget)?,
-        Some(Err(limit)) => Exploration::limited(goals.len(), limit),
-        None => explore(searched.system(), &goals, options, &mut budget)?,
-    };
+    let found = explore_part(reduced, searched.system(), &goals, options, &mut budget)?;
     let mut exploration = searched.exploration(found, clock);
     if let Some(error) = fault(&exploration).filter(|error| asked.model().can_refine(error)) {
         return Ok(Attempt::TooSmall(error));

@@ -55,9 +55,10 @@ impl<'v> Searched<'v> {
         self.smaller.as_ref().is_some_and(|smaller| smaller.uses(Rule::UnreadVariables))
     }
 
-    /// What was found, with runs of the model's system. One that is lost does not stand up to replay.
+    /// What was found, with runs and actions of the model's system. A run that is lost does not stand up to replay.
     pub(crate) fn exploration(&self, mut found: Exploration, clock: &Clock<'_>) -> Exploration {
         let Some(smaller) = &self.smaller else { return found };
+        found.taken = smaller.taken(&found.taken).unwrap_or_default();
         let mut budget = clock.budget();
         let mut limit = None;
         let mut bring_back = |run: &mut Run| {

@@ -7,10 +7,11 @@
 //! Runs that are found with reduction may be longer than necessary. So where something was found, it is looked for
 //! once more without, as far as that takes about as long; breadth first, so that the run is a shortest.
 
-use base::{Budget, Diagnostic};
+use base::{Budget, Diagnostic, Limit};
 use check::method::StoreKind;
 use check::reduced::Reduced;
 use check::{Bitstate, Exact, Exploration, Goal, Space, Stop, search, store};
+use language::story::Unreached;
 use language::{Model, Preserve, PropertyKind, Purpose, Rules, Simpler, View};
 use model::{ActionSystem, Expr, ExprId, Run, StepError, System as _, UnaryOp};
 use report::outcome::{Kind, ReductionCheck, Target};
@@ -112,6 +113,7 @@ pub(super) fn decide(
         Attempt::Done(explored) => explored,
         Attempt::TooSmall(error) => return Ok(Attempt::TooSmall(error)),
     };
+    asked.unreached = unreached(&explored.view, &explored.exploration).or(asked.unreached.take());
     let answer = |(number, (name, aim, is_possible)): (usize, &(String, Aim, bool))| {
         explored.result(name, *aim, number, *is_possible, clock)
     };
@@ -137,11 +139,7 @@ fn explore_all(
         let searched = Searched::new(&view, Some(preserve), &about, &options.static_rules(), clock)?;
         let mut budget = clock.budget();
         let reduced = reduces.then(|| Reduced::for_safety(searched.system(), &goals, &mut budget));
-        let found = match reduced {
-            Some(Ok(reduced)) => explore(&reduced, &goals, options, &mut budget)?,
-            Some(Err(limit)) => Exploration::limited(goals.len(), limit),
-            None => explore(searched.system(), &goals, options, &mut budget)?,
-        };
+        let found = explore_part(reduced, searched.system(), &goals, options, &mut budget)?;
         is_smaller = searched.is_smaller();
         searched.exploration(found, clock)
     };
@@ -283,6 +281,35 @@ pub(super) fn shorten(
     {
         found.stop = Some(Stop::Fault(error, new));
     }
+}
+
+/// Explores a system, or what is left of it.
+pub(super) fn explore_part(
+    reduced: Option<Result<Reduced<'_>, Limit>>,
+    system: &ActionSystem,
+    goals: &[Goal],
+    options: &Options,
+    budget: &mut Budget<'_>,
+) -> Result<Exploration, Trouble> {
+    Ok(match reduced {
+        None => explore(system, goals, options, budget)?,
+        Some(Err(limit)) => Exploration::limited(goals.len(), limit),
+        Some(Ok(reduced)) => {
+            let found = explore(&reduced, goals, options, budget)?;
+            let taken = if reduced.keeps_actions() { found.taken } else { Vec::new() };
+            Exploration { taken, ..found }
+        }
+    })
+}
+
+/// What never happens, if that is known: all states were seen, and no action was left out that can happen.
+pub(super) fn unreached(view: &View, found: &Exploration) -> Option<Vec<Unreached>> {
+    let Exploration { stop: None, coverage: None, taken, .. } = found else { return None };
+    let list = || match &view.story {
+        Some(story) => story.unreached(taken),
+        None => Unreached::labels(&view.system, taken),
+    };
+    (!taken.is_empty()).then(list)
 }
 
 /// Explores with the search and the store that were asked for.

@@ -12,8 +12,8 @@ use crate::program::{self, ExprKind, Place, StmtKind, Type};
 
 impl<'a> Coder<'a> {
     pub(super) fn plain_words(&self, process: usize, edge: &Edge<'a>) -> Words {
-        let (span, text) = (edge.span, edge.text.clone());
-        Words { process, span, text, print: None, sends: None, inside: None }
+        let Edge { statement, span, ref text, .. } = *edge;
+        Words { process, statement, span, text: text.clone(), print: None, sends: None, inside: None }
     }
 
     /// What an edge is in words.
