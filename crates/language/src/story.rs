@@ -32,6 +32,17 @@ pub trait Story: Send + Sync {
     /// What never happens, given which actions do.
     fn unreached(&self, taken: &[bool]) -> Vec<Unreached>;
 
+    /// The same system, in which this error is none: nothing is promised there. Nothing if more is wrong than that a
+    /// promise is broken.
+    fn pardon(&self, _system: &ActionSystem, _error: &StepError) -> Option<ActionSystem> {
+        None
+    }
+
+    /// The same system, in which processes may stay for ever where they are in this state; nothing if nobody must leave.
+    fn may_stay(&self, _system: &ActionSystem, _state: &[i64]) -> Option<ActionSystem> {
+        None
+    }
+
     /// The variable that says where a process is, by the name of the process.
     fn location(&self, process: &str) -> Option<VarId>;
 }

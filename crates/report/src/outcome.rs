@@ -381,6 +381,11 @@ impl ModelInfo {
 }
 
 impl PropertyResult {
+    /// Whether it is violated.
+    pub fn is_violated(&self) -> bool {
+        self.verdict == Verdict::Violated
+    }
+
     /// The verdict, the run if there is one, and how it was found.
     pub fn to_text(&self, spelling: &Spelling) -> String {
         let mut text = format!("{}: {}", self.property, self.verdict.shouted());

@@ -29,6 +29,8 @@ pub enum Remark {
     Coverage(f64),
     /// No violation was found, but some states may be missing.
     NoneFound(f64),
+    /// Something else is violated, which was enough.
+    Stopped,
     /// What is known without a search decides it.
     WithoutSearch,
     /// What should be possible is not.
@@ -137,6 +139,7 @@ impl fmt::Display for Remark {
             Remark::NoneFound(share) => {
                 write!(f, "no violation found, but {}", Remark::Coverage(*share))
             }
+            Remark::Stopped => f.write_str("not looked at after the first violation"),
             Remark::WithoutSearch => {
                 f.write_str("by the structure of the net and its first marking, without a search")
             }

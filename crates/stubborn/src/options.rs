@@ -49,6 +49,10 @@ pub struct Options {
     pub orders: Orders,
     /// Whether the shortest run is looked for. Otherwise it is some run, though a short one where that is found soon.
     pub shortest: bool,
+    /// How many different errors are shown where assertions or end states are violated, each with a run.
+    pub errors: usize,
+    /// Whether nothing more is asked after the first property that is violated.
+    pub stop_at_first: bool,
     /// Whether everything is checked with and without reduction, and compared.
     pub verify_reduction: bool,
     /// Whether answers say why observer, search and reduction were chosen.
@@ -71,6 +75,8 @@ impl Default for Options {
             order: Order::Bfs,
             orders: Orders::default(),
             shortest: false,
+            errors: 1,
+            stop_at_first: false,
             verify_reduction: false,
             explain_choice: false,
         }

@@ -8,7 +8,7 @@ use stubborn::check::product::{AtDeadlock, ObserverOrder, Orders};
 use stubborn::check::reduction;
 use stubborn::{Fair, Options, Rules};
 
-use super::values::{parse_fairness, parse_rules, parse_static_rules};
+use super::values::{parse_errors, parse_fairness, parse_rules, parse_static_rules};
 use super::{EXIT_CODES, LimitArguments, ModelArguments, ObserverArgument, SearchArguments};
 use crate::exit::Failure;
 use crate::model;
@@ -128,6 +128,20 @@ pub(crate) struct CheckArguments {
     #[arg(long)]
     pub(crate) shortest: bool,
 
+    /// Show so many different errors, or all of them: failing assertions and invalid end states (for Promela)
+    ///
+    /// Each with a run of its own. Assertions are different if they stand at different places, and end states if
+    /// processes are stuck at different places; those that were found are not looked at any more. Runs go on
+    /// behind assertions that failed, as in Spin.
+    #[arg(long, value_name = "N|all", default_value = "1", value_parser = parse_errors)]
+    pub(crate) errors: usize,
+
+    /// Stop after the first property that is violated
+    ///
+    /// The others are unknown then. Invariants and deadlocks, which share a search, are answered together.
+    #[arg(long, conflicts_with = "errors")]
+    pub(crate) stop_at_first: bool,
+
     #[command(flatten)]
     pub(crate) orders: OrderArguments,
 
@@ -167,6 +181,8 @@ Examples:
   stubborn check models/semaphore.proc --fair strong:Worker[*]
   stubborn check huge.proc --store bitstate          in little memory, perhaps missing states
   stubborn check net.proc --claim never.txt --reduce closure
+  stubborn check model.pml --errors all              every assertion that fails, each with a run
+  stubborn check model.pml --stop-at-first
   stubborn check net.proc --ltl '<> [] P@idle' --observer ta --search one-pass
   stubborn check net.proc --ltl '[] <> P@idle' --explain-choice --verify-reduction
   stubborn check net.pnml --ltl '[] (Eat_1 >= 1 -> <> fireable(End_1))'
@@ -199,6 +215,8 @@ impl CheckArguments {
             order: self.search.order(),
             orders: self.orders.orders(),
             shortest: self.shortest,
+            errors: self.errors,
+            stop_at_first: self.stop_at_first,
             verify_reduction: self.verify_reduction,
             explain_choice: self.explain_choice,
         })

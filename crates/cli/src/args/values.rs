@@ -55,6 +55,15 @@ pub(super) fn parse_duration(text: &str) -> Result<Duration, String> {
     Duration::try_from_secs_f64(number * seconds).map_err(|_| "that time is too long".to_owned())
 }
 
+/// How many errors are wanted.
+pub(super) fn parse_errors(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(number @ 1..) => Ok(number),
+        _ if text == "all" => Ok(usize::MAX),
+        _ => Err("expected a number from 1 on, or `all`".to_owned()),
+    }
+}
+
 /// Rules that make nets simpler.
 pub(super) fn parse_rules(text: &str) -> Result<Rules, String> {
     parse_rules_among(text, &structural::Rule::ALL.map(structural::Rule::name))

@@ -34,7 +34,7 @@ mod world;
 
 use std::sync::Arc;
 
-use base::{Budget, Diagnostic, Diagnostics};
+use base::{Budget, Diagnostic, Diagnostics, Span};
 use language::{Claim, Trouble};
 use model::{
     ActionSystem, Builder, Describe as _, ExprId, Fault, ProcessId, Range, StepError, Stmt, VarId, Variable,
@@ -65,6 +65,8 @@ pub(crate) struct Probe {
 pub(crate) struct Promise {
     /// What is wrong if it is not kept.
     pub(crate) message: String,
+    /// The `assert` that makes it, if it is one: the program can go on without.
+    pub(crate) assertion: Option<Span>,
 }
 
 /// What code is made for.

@@ -10,9 +10,13 @@ use std::sync::Arc;
 use base::{SourceMap, Span};
 use language::Story;
 use language::story::{Item, Message, Position, Statement, Unreached, Way};
-use model::{ActionId, ExprId, StepError, Stmt, VarId, reference};
+use model::{
+    ActionId, ActionSystem, ExprId, Fault, Guard, GuardId, LabelId, ProcessId, StepError, Stmt, VarId,
+    reference,
+};
 use rustc_hash::FxHashSet;
 
+use super::code::{NOBODY, RESTS};
 use super::facts::inside;
 use super::storage::{At, element_name, parts};
 use super::world::{Channel, Process};
@@ -210,6 +214,31 @@ impl Story for Teller {
         found
     }
 
+    fn pardon(&self, system: &ActionSystem, error: &StepError) -> Option<ActionSystem> {
+        let Fault::Assertion(number) = error.fault else { return None };
+        let promises = &self.code.made.promises;
+        let assertion = promises.get(number as usize)?.assertion?;
+        let is_pardoned =
+            |number: u32| promises.get(number as usize).is_some_and(|its| its.assertion == Some(assertion));
+        let mut parts = system.to_parts();
+        parts.actions.iter_mut().for_each(|action| forget(&mut action.effect, &is_pardoned));
+        system.with_parts(parts).ok()
+    }
+
+    fn may_stay(&self, system: &ActionSystem, state: &[i64]) -> Option<ActionSystem> {
+        let label = system.labels().iter().position(|label| label.name == RESTS)?;
+        let owner = system.processes().iter().position(|process| process.name == NOBODY)?;
+        let mut parts = system.to_parts();
+        let places = self.code.made.world.slots.iter().map(|&slot| Guard::equals(slot, state[slot.index()]));
+        let first = parts.guards.len();
+        parts.guards.extend(places.chain([Guard::Quiet]));
+        let guards = (first..parts.guards.len()).map(GuardId::new).collect();
+        let (label, owners) = (LabelId::new(label), vec![ProcessId::new(owner)]);
+        parts.actions.push(model::Action { label, guards, effect: Vec::new(), owners });
+        parts.goes_on.push(None);
+        system.with_parts(parts).ok()
+    }
+
     fn location(&self, process: &str) -> Option<VarId> {
         let slot: usize = process.rsplit_once('(')?.1.strip_suffix(')')?.parse().ok()?;
         self.code.made.world.slots.get(slot).copied()
@@ -392,6 +421,21 @@ impl Teller {
             }
         }
         text
+    }
+}
+
+/// Leaves promises out.
+fn forget(effect: &mut Vec<Stmt>, is_pardoned: &dyn Fn(u32) -> bool) {
+    effect.retain(|stmt| !matches!(stmt, Stmt::Assert(_, number) if is_pardoned(*number)));
+    for stmt in effect {
+        match stmt {
+            Stmt::If(_, first, second) => {
+                forget(first, is_pardoned);
+                forget(second, is_pardoned);
+            }
+            Stmt::While(_, body) => forget(body, is_pardoned),
+            _ => {}
+        }
     }
 }
 

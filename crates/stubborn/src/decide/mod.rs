@@ -53,6 +53,8 @@ pub(crate) struct Asked<'s> {
     lost: Option<Limit>,
     /// What never happens, if that is known.
     unreached: Option<Vec<Unreached>>,
+    /// More errors than the first one: of which task, and what is said.
+    more: Vec<(usize, PropertyResult)>,
 }
 
 impl<'s> Asked<'s> {
@@ -63,9 +65,16 @@ impl<'s> Asked<'s> {
         clock: &Clock<'_>,
     ) -> Result<Asked<'s>, Error> {
         match session.ask(questions, &options.structural, clock) {
-            Ok(tasks) => {
-                Ok(Asked { session, questions, options, tasks, generation: 0, lost: None, unreached: None })
-            }
+            Ok(tasks) => Ok(Asked {
+                session,
+                questions,
+                options,
+                tasks,
+                generation: 0,
+                lost: None,
+                unreached: None,
+                more: Vec::new(),
+            }),
             Err(trouble) => Err(session.error(trouble)),
         }
     }
@@ -179,7 +188,11 @@ impl Session {
         let mut asked = Asked::new(self, questions, options, clock)?;
         let mut results: Vec<Option<PropertyResult>> = asked.tasks.iter().map(|_| None).collect();
         for job in jobs(&asked.tasks) {
+            let is_violated =
+                |result: &Option<PropertyResult>| result.as_ref().is_some_and(PropertyResult::is_violated);
+            let is_over = options.stop_at_first && results.iter().any(is_violated);
             let decided = match &job {
+                _ if is_over => Ok(job.tasks().iter().map(|&task| stopped(asked.name(task))).collect()),
                 _ if asked.lost.is_some() => Err(Trouble::Limit(asked.lost.unwrap_or(Limit::Time))),
                 Job::States(tasks) => {
                     refining(&mut asked, clock, |asked| states::decide(asked, tasks, options, clock))
@@ -212,7 +225,12 @@ impl Session {
                 results[task] = Some(result);
             }
         }
-        let (results, unreached) = (results.into_iter().flatten().collect(), asked.unreached.take());
+        let (more, unreached) = (std::mem::take(&mut asked.more), asked.unreached.take());
+        let mut all: Vec<(usize, PropertyResult)> = Vec::new();
+        all.extend(results.into_iter().enumerate().filter_map(|(task, result)| Some((task, result?))));
+        all.extend(more);
+        all.sort_by_key(|(task, _)| *task);
+        let results = all.into_iter().map(|(_, result)| result).collect();
         Ok(CheckReport { schema: SCHEMA, model: self.info(), results, unreached })
     }
 }
@@ -225,6 +243,11 @@ pub fn unread(file: &Path, questions: &[Question], limit: Limit) -> CheckReport 
     };
     let results = questions.iter().map(answer).collect();
     CheckReport { schema: SCHEMA, model: unread_info(file), results, unreached: None }
+}
+
+/// What is said of a property that was not looked at any more.
+fn stopped(name: &str) -> PropertyResult {
+    Answer::unknown(Remark::Stopped).result(name, &Figures::none())
 }
 
 /// What can be said without a search.

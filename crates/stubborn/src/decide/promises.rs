@@ -1,11 +1,16 @@
 //! What every model promises whose language has assertions and end states.
 //!
 //! Both share one exploration, reduced or not. If an assertion fails there, end states are looked for in another
-//! one, in which assertions are not looked at.
+//! one, in which assertions are not looked at. If more errors are wanted than one, those that were shown are pardoned, and
+//! the search begins again.
+
+use std::sync::Arc;
 
 use check::reduced::Reduced;
 use check::{Exploration, Goal, Stop};
 use language::{Preserve, PropertyKind, Purpose, View};
+use model::reference::Values;
+use model::{ActionSystem, StepError};
 use report::outcome::{Kind, Target};
 use report::{PropertyResult, Remark, Verdict};
 
@@ -30,17 +35,22 @@ pub(super) fn decide(
     let (ends, assertions) = (ends.first().copied(), assertions.first().copied());
     let mut promised = None;
     let mut end_states = None;
+    let mut pardons = [Vec::new(), Vec::new()];
     if assertions.is_some() {
-        let explored = match look(asked, Purpose::Assertions, ends.is_some(), options, clock)? {
+        let explored = match look(asked, Purpose::Assertions, ends.is_some(), &[], options, clock)? {
             Attempt::Done(explored) => explored,
             Attempt::TooSmall(error) => return Ok(Attempt::TooSmall(error)),
         };
+        pardons[0].extend(explored.error());
         promised = Some(explored.assertions(clock));
-        asked.unreached = unreached(&explored.view, &explored.exploration);
         end_states = ends.and_then(|_| explored.ends(clock));
+        asked.unreached = unreached(&explored.view, &explored.exploration);
+        if ends.is_some() && end_states.is_none() && options.stop_at_first {
+            end_states = Some((Answer::unknown(Remark::Stopped), Figures::none()));
+        }
     }
     if ends.is_some() && end_states.is_none() {
-        let explored = match look(asked, Purpose::EndStates, true, options, clock)? {
+        let explored = match look(asked, Purpose::EndStates, true, &[], options, clock)? {
             Attempt::Done(explored) => explored,
             Attempt::TooSmall(error) => return Ok(Attempt::TooSmall(error)),
         };
@@ -49,6 +59,13 @@ pub(super) fn decide(
             let (answer, figures) = explored.assertions(clock);
             Some((Answer { verdict: Verdict::Unknown, ..answer }, figures))
         });
+    }
+    pardons[1].extend(end_states.as_ref().and_then(|(answer, _)| Pardon::end(answer)));
+    asked.more.clear();
+    for (index, pardons) in [assertions, ends].into_iter().zip(&mut pardons) {
+        if let Some(error) = more(asked, index, pardons, options, clock)? {
+            return Ok(Attempt::TooSmall(error));
+        }
     }
     let mut results = Vec::new();
     for &index in job {
@@ -60,6 +77,59 @@ pub(super) fn decide(
     Ok(Attempt::Done(results))
 }
 
+/// An error that was shown.
+enum Pardon {
+    /// A promise was broken.
+    Error(StepError),
+    /// Processes were stuck in this state.
+    End(Values),
+}
+
+impl Pardon {
+    fn end(answer: &Answer) -> Option<Pardon> {
+        let trace = &answer.counterexample.as_ref()?.trace;
+        Some(Pardon::End(trace.state(trace.len())))
+    }
+
+    /// The system in which it is no error.
+    fn apply(&self, view: &View) -> Option<ActionSystem> {
+        let story = view.story.as_ref()?;
+        match self {
+            Pardon::Error(error) => story.pardon(&view.system, error),
+            Pardon::End(state) => story.may_stay(&view.system, state),
+        }
+    }
+}
+
+/// Looks for as many errors as are wanted: those that were shown are none any more, and the search begins again.
+/// Returns that the model is too small, if it is.
+fn more(
+    asked: &mut Asked<'_>,
+    index: Option<usize>,
+    pardons: &mut Vec<Pardon>,
+    options: &Options,
+    clock: &Clock<'_>,
+) -> Result<Option<StepError>, Trouble> {
+    let Some(index) = index.filter(|_| !pardons.is_empty()) else { return Ok(None) };
+    let is_ends = matches!(pardons[0], Pardon::End(_));
+    let purpose = if is_ends { Purpose::EndStates } else { Purpose::Assertions };
+    while pardons.len() < options.errors {
+        let explored = match look(asked, purpose, is_ends, pardons, options, clock)? {
+            Attempt::Done(explored) => explored,
+            Attempt::TooSmall(error) => return Ok(Some(error)),
+        };
+        let found = if is_ends { explored.ends(clock) } else { Some(explored.assertions(clock)) };
+        let Some((answer, figures)) = found.filter(|(answer, _)| answer.verdict != Verdict::Holds) else {
+            break;
+        };
+        let next = if is_ends { Pardon::end(&answer) } else { explored.error() };
+        asked.more.push((index, answer.result(asked.name(index), &figures)));
+        let Some(next) = next else { break };
+        pardons.push(next);
+    }
+    Ok(None)
+}
+
 struct Looked {
     view: View,
     exploration: Exploration,
@@ -67,21 +137,31 @@ struct Looked {
     looks_for_ends: bool,
 }
 
-/// One exploration.
+/// One exploration, in which some errors are none.
 fn look(
     asked: &mut Asked<'_>,
     purpose: Purpose,
     looks_for_ends: bool,
+    pardons: &[Pardon],
     options: &Options,
     clock: &Clock<'_>,
 ) -> Result<Attempt<Looked>, Trouble> {
     let start = clock.seconds();
     let mut view = asked.model().view(purpose, &mut clock.budget())?;
+    for pardon in pardons {
+        if let Some(system) = pardon.apply(&view) {
+            view.system = Arc::new(system);
+        }
+    }
     // A goal that is never reached: the search goes on after a bad end state.
-    let system = std::sync::Arc::make_mut(&mut view.system);
+    let system = Arc::make_mut(&mut view.system);
     let truth = system.exprs.int(1);
     let never = Goal::Invariant(system.add_proposition("true", truth));
-    let goals = if looks_for_ends { vec![Goal::Deadlock, never] } else { vec![never] };
+    let goals = match looks_for_ends {
+        true if options.stop_at_first => vec![Goal::Deadlock],
+        true => vec![Goal::Deadlock, never],
+        false => vec![never],
+    };
     let mut budget = clock.budget();
     let preserve = if looks_for_ends { Preserve::Deadlocks } else { Preserve::Reachability };
     let searched = Searched::new(&view, Some(preserve), &[], &options.static_rules(), clock)?;
@@ -104,10 +184,17 @@ fn look(
 }
 
 impl Looked {
+    /// The promise that was broken, if the model can go on without it.
+    fn error(&self) -> Option<Pardon> {
+        let Some(Stop::Fault(error, _)) = &self.exploration.stop else { return None };
+        Some(Pardon::Error(*error)).filter(|pardon| pardon.apply(&self.view).is_some())
+    }
+
     /// What it says about errors.
     fn assertions(&self, clock: &Clock<'_>) -> (Answer, Figures) {
         let answer = match &self.exploration.stop {
             Some(Stop::Fault(error, run)) => Answer::error(&self.view, error, run, clock),
+            Some(Stop::AllViolated) => Answer::unknown(Remark::Stopped),
             _ => self.complete(),
         };
         (answer, self.figures.clone())

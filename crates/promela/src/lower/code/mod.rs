@@ -28,6 +28,10 @@ use crate::cost::Cost;
 use crate::flow::{Action, Edge, Flow, LocationId};
 use crate::program::{self, ExprKind, Place, Program, StmtKind};
 
+/// What it is called that all processes stay where they are, and who does it.
+pub(crate) const RESTS: &str = "-rest-";
+pub(crate) const NOBODY: &str = "-";
+
 /// Makes all actions.
 pub(crate) struct Coder<'a> {
     pub(crate) program: &'a Program,
@@ -145,10 +149,9 @@ impl<'a> Coder<'a> {
     pub(crate) fn rest(&mut self) -> Lowered<()> {
         let condition = self.lowering().is_valid_end()?;
         let mut guards = Vec::new();
+        let (owner, label) = (self.builder.process(NOBODY), self.builder.internal_label(RESTS));
         if self.add_guards(condition, &mut guards, &mut Vec::new()) {
             guards.push(self.builder.guard(Guard::Quiet));
-            let owner = self.builder.process("-");
-            let label = self.builder.internal_label("-rest-");
             self.builder.action(ModelAction { label, guards, effect: Vec::new(), owners: vec![owner] });
             self.words.push(Vec::new());
         }
@@ -281,7 +284,10 @@ impl<'a> Coder<'a> {
 
     /// A fault of its own unless a condition is true.
     fn promise(&mut self, condition: ExprId, edge: &Edge<'a>, what: &str) -> Stmt {
-        self.promises.push(Promise { message: format!("{what}: {}", edge.text) });
+        let is_assertion =
+            matches!(edge.action, Action::Stmt(program::Stmt { kind: StmtKind::Assert(_), .. }));
+        let message = format!("{what}: {}", edge.text);
+        self.promises.push(Promise { message, assertion: is_assertion.then_some(edge.span) });
         Stmt::Assert(condition, self.promises.len() as u32 - 1)
     }
 
