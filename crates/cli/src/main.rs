@@ -9,6 +9,7 @@ mod draw_command;
 mod exit;
 mod explain_command;
 mod explore_command;
+mod follow;
 mod mcc_command;
 mod model;
 mod output;

@@ -1,4 +1,4 @@
-//! `stubborn simulate`: one run, by hand or at random.
+//! `stubborn simulate`: one run, by hand or at random, perhaps after one that is known.
 
 use std::io::{BufRead as _, IsTerminal as _};
 
@@ -13,6 +13,7 @@ use stubborn::{Clock, Session};
 
 use crate::args::SimulateArguments;
 use crate::exit::{Exit, Failure};
+use crate::follow::{Followed, Told};
 use crate::model;
 use crate::spelling::SPELLING;
 use crate::terminal::{self, Display};
@@ -22,12 +23,14 @@ pub(crate) fn run(arguments: &SimulateArguments) -> Result<Exit, Failure> {
     let display = Display::new(arguments.limits.quiet);
     let clock = model::clock(&arguments.limits, &display);
     let mut session = model::open_whole(&arguments.model, &clock)?;
+    let mut purpose = Purpose::Walk;
     // A part of the model that turns out to be missing is made, and the walk begins again.
     loop {
-        let view = session.view(Purpose::Walk, &clock)?;
-        match simulate(&session, &view, seed, arguments, &clock)? {
+        let view = session.view(purpose, &clock)?;
+        match simulate(&session, &view, purpose, seed, arguments, &clock)? {
             Ended::Done => return Ok(Exit::Success),
             Ended::TooSmall(error) => session.refine(&error, &clock)?,
+            Ended::Promises => purpose = Purpose::Runs,
         }
     }
 }
@@ -37,11 +40,14 @@ enum Ended {
     Done,
     /// The model is too small, as this fault says.
     TooSmall(StepError),
+    /// A run cannot be followed where assertions are looked at.
+    Promises,
 }
 
 fn simulate(
     session: &Session,
     view: &View,
+    purpose: Purpose,
     seed: u64,
     arguments: &SimulateArguments,
     clock: &Clock<'_>,
@@ -49,7 +55,13 @@ fn simulate(
     let json = arguments.limits.json;
     let system = &*view.system;
     let n_initial = system.initial().len();
-    let Some(walk) = Walk::new(system, arguments.initial) else {
+    let told =
+        arguments.input.as_ref().map(|file| Told::read(file, arguments.property.as_deref())).transpose()?;
+    let initial = match &told {
+        Some(told) => told.initial(view)?,
+        None => arguments.initial,
+    };
+    let Some(walk) = Walk::new(system, initial) else {
         let message = format!(
             "there is no initial state {}: they are numbered 0 to {}",
             arguments.initial,
@@ -63,6 +75,21 @@ fn simulate(
     budget.max_bytes /= 2;
     let random = fastrand::Rng::with_seed(seed);
     let mut simulation = Simulation { view, system, walk, random, json, budget, clock };
+    if let Some(told) = &told {
+        let can_refine = |error: &StepError| session.model().can_refine(error);
+        match told.follow(view, &mut simulation.walk, &mut simulation.budget, &can_refine) {
+            Followed::Done => {}
+            Followed::Limit(limit) => {
+                return Err(Failure::Limit(format!("{limit} while the run was followed")));
+            }
+            Followed::Fault(error) if can_refine(&error) => return Ok(Ended::TooSmall(error)),
+            Followed::Fault(_) | Followed::Nowhere(_) if purpose == Purpose::Walk => {
+                return Ok(Ended::Promises);
+            }
+            Followed::Nowhere(step) => return Err(told.differs(step)),
+            Followed::Fault(error) => return Err(simulation.model_error(&error)),
+        }
+    }
     let end = if arguments.random { simulation.random_steps(arguments.length) } else { simulation.ask() };
     let end = match end {
         Ok(Some(_)) if simulation.may_end() => Some("a valid end".to_owned()),
@@ -87,7 +114,8 @@ fn simulate(
         terminal::print_stdout(&(session.info().to_text() + "\n" + &trace.to_text(None, &SPELLING)));
         let end = end.map_or(String::new(), |end| format!(", then {end}"));
         let length = count(trace.len() as u64, "step");
-        terminal::print_stdout(&format!("{length}{end}; repeat this run with --seed {seed}\n"));
+        let input = arguments.input.as_ref().map_or("", |_| "the same --input and ");
+        terminal::print_stdout(&format!("{length}{end}; repeat this run with {input}--seed {seed}\n"));
     }
     Ok(Ended::Done)
 }

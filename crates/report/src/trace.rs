@@ -315,6 +315,30 @@ struct StepJson<'a> {
     statements: Vec<Statement>,
 }
 
+impl StepJson<'_> {
+    /// What everybody sees of a step, or of an initial state.
+    fn new(view: &View, step: Option<(ActionId, &[i64])>, after: &[i64]) -> Self {
+        let (system, story) = (&*view.system, view.story.as_deref());
+        let told = story.zip(step);
+        StepJson {
+            action: step.map(|(action, before)| reference::label(system, action, before)),
+            process: step.map(|(action, _)| owners(system, action)),
+            state: story.map_or_else(|| state_json(system, after), |story| items_json(story, after)),
+            propositions: Map::new(),
+            observer: None,
+            statements: told.map_or_else(Vec::new, |(story, (action, before))| {
+                story::of_step(story, system, action, before)
+            }),
+        }
+    }
+}
+
+/// Whether a step is what a program was told, as far as everybody sees it; without an action, whether a state is.
+pub fn is_told(told: &Value, view: &View, step: Option<(ActionId, &[i64])>, after: &[i64]) -> bool {
+    let seen = serde_json::to_value(StepJson::new(view, step, after)).unwrap_or_default();
+    ["action", "process", "state", "statements"].iter().all(|field| told[field] == seen[field])
+}
+
 /// Some of the steps of a trace.
 pub struct StepsJson<'t> {
     trace: &'t Trace,
@@ -323,22 +347,17 @@ pub struct StepsJson<'t> {
 
 impl Serialize for StepsJson<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let (trace, system) = (self.trace, self.trace.system());
+        let trace = self.trace;
         let step = |step: usize| {
-            let action = step.checked_sub(1).map(|before| (trace.run().actions[before], before));
+            let before = step.checked_sub(1).map(|before| (trace.run().actions[before], trace.state(before)));
+            let taken = before.as_ref().map(|(action, state)| (*action, &state[..]));
             StepJson {
-                action: action.map(|(action, before)| reference::label(system, action, &trace.state(before))),
-                process: action.map(|(action, _)| owners(system, action)),
-                state: match trace.story() {
-                    Some(story) => items_json(story, &trace.state(step)),
-                    None => state_json(system, &trace.state(step)),
-                },
                 propositions: trace
                     .values(step)
                     .map(|(text, value)| (text.to_owned(), Value::from(value)))
                     .collect(),
                 observer: trace.observer(step),
-                statements: trace.statements(step),
+                ..StepJson::new(&trace.view, taken, &trace.state(step))
             }
         };
         serializer.collect_seq(self.range.clone().map(step))

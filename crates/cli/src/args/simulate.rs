@@ -1,5 +1,7 @@
 //! The arguments of `stubborn simulate`.
 
+use std::path::PathBuf;
+
 use clap::Args;
 
 use super::{EXIT_CODES, LimitArguments, ModelArguments};
@@ -27,6 +29,17 @@ pub(crate) struct SimulateArguments {
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) initial: usize,
 
+    /// Follow the run in this file first, which `check --json` or `simulate --json` printed
+    ///
+    /// The walk goes on from its end, by hand or at random. Of several runs the first is followed, unless
+    /// --property names another one. The model and its definitions (-D) must be the same.
+    #[arg(long, value_name = "FILE", conflicts_with = "initial")]
+    pub(crate) input: Option<PathBuf>,
+
+    /// Of the runs in the file, follow the one that violates this property
+    #[arg(long, value_name = "NAME", requires = "input")]
+    pub(crate) property: Option<String>,
+
     #[command(flatten)]
     pub(crate) limits: LimitArguments,
 }
@@ -35,6 +48,7 @@ const SIMULATE_EXAMPLES: &str = "\
 Examples:
   stubborn simulate models/dining.proc
   stubborn simulate models/dining.proc --random --seed 7 --length 20
+  stubborn check models/dining.proc --json > run.json; stubborn simulate models/dining.proc --input run.json
   printf '1\\n1\\nstate\\nquit\\n' | stubborn simulate models/dining.proc
 
 With --json the run is printed when it ends, and prompts go to stderr. The limits are on the states

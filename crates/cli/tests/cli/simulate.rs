@@ -1,6 +1,8 @@
 //! Walking through a model.
 
-use crate::{run, run_with_input};
+use serde_json::Value;
+
+use crate::{Scratch, run, run_with_input};
 
 #[test]
 fn a_seed_repeats_a_run() {
@@ -78,4 +80,83 @@ fn an_initial_state_that_does_not_exist_is_an_error() {
 fn options_for_random_runs_need_random() {
     assert_eq!(run("simulate models/dining.proc --seed 1").code, 2);
     assert_eq!(run("simulate models/dining.proc --length 1").code, 2);
+}
+
+/// The steps of a run, as far as everybody sees them.
+fn seen(steps: &[Value]) -> Vec<Value> {
+    let fields = ["action", "process", "state", "statements"];
+    steps.iter().map(|step| fields.iter().map(|field| step[field].clone()).collect()).collect()
+}
+
+#[test]
+fn runs_that_were_found_are_followed() {
+    let scratch = Scratch::new();
+    // Two steps that look the same, of which one leads on; an assertion that fails on the way; a late process.
+    let tricky = scratch.file(
+        "tricky.pml",
+        "byte x; proctype Late(byte n) { x = n; atomic { assert(x == 9); x++ } }
+         #define AGAIN x++
+         init { if :: AGAIN; x == 7 :: AGAIN; x = 2 fi; run Late(x); (x == 3); x = 0; (false) }",
+    );
+    let mut n_followed = 0;
+    for (model, arguments) in [
+        ("models/dining.proc -D N=3", "--deadlock-free"),
+        ("models/dining.proc -D N=3", ""),
+        ("models/peterson.pml -D BROKEN=1", ""),
+        ("models/leader.pml", "--ltl false"),
+        ("models/clients.pml", "--ltl false"),
+        (&tricky, ""),
+    ] {
+        let said = run(&format!("check {model} --json {arguments}")).json();
+        let file = scratch.file("run.json", said.to_string());
+        for result in said["results"].as_array().expect("a list") {
+            let run_of = &result["counterexample"];
+            let Some(prefix) = run_of["prefix"].as_array() else { continue };
+            let steps = [&prefix[..], run_of["cycle"].as_array().expect("a list")].concat();
+            let property = result["property"].as_str().expect("a name");
+            let follow = format!("simulate {model} --input {file} --property {property} --random --seed 1");
+            let followed = run(&format!("{follow} --length 0 --json")).json();
+            assert_eq!(
+                seen(followed["steps"].as_array().expect("a list")),
+                seen(&steps),
+                "{model} {property}"
+            );
+            let longer = run(&format!("{follow} --length 3"));
+            let goes_wrong = longer.stderr.contains("assertion violated");
+            assert!(longer.code == 0 || goes_wrong, "{}", longer.stderr);
+            n_followed += 1;
+        }
+    }
+    assert!(n_followed > 6, "{n_followed}");
+}
+
+#[test]
+fn what_is_no_run_of_the_model_is_not_followed() {
+    let scratch = Scratch::new();
+    let said = run("check models/dining.proc -D N=3 --deadlock-free --json");
+    let file = scratch.file("run.json", &said.stdout);
+    for (arguments, message) in [
+        ("models/dining.proc -D N=4", "does not begin in an initial state"),
+        ("models/peterson.proc", "does not begin in an initial state"),
+        ("models/dining_asymmetric.proc -D N=3", "step 1 of the run"),
+        ("models/dining.proc -D N=3 --property fed", "there is no run of `fed`"),
+    ] {
+        let finished = run(&format!("simulate {arguments} --input {file} --random"));
+        assert_eq!(finished.code, 2, "{arguments}");
+        assert!(finished.stderr.contains(message), "{arguments}: {}", finished.stderr);
+    }
+    for text in [
+        "",
+        "[]",
+        "{}",
+        "{\"results\": []}",
+        "{\"steps\": []}",
+        "{\"steps\": [1]}",
+        "{\"results\": [{\"counterexample\": null}]}",
+    ] {
+        let file = scratch.file("run.json", text);
+        let finished = run(&format!("simulate models/dining.proc --input {file} --random"));
+        assert_eq!(finished.code, 2, "{text}: {}", finished.stderr);
+    }
+    assert_eq!(run("simulate models/dining.proc --input nowhere.json --random").code, 2);
 }
