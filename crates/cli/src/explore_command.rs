@@ -3,7 +3,7 @@
 use std::io::Write as _;
 
 use stubborn::drawing::TooLarge;
-use stubborn::report::{count, space, space_picture};
+use stubborn::report::{space, space_picture};
 use stubborn::{Clock, ExploreReport, Explored, Question, Remark, Space, unexplored};
 
 use crate::args::{ExploreArguments, ObserverArgument, Order, StoreArgument};
@@ -30,15 +30,11 @@ pub(crate) fn run(arguments: &ExploreArguments) -> Result<Exit, Failure> {
     let mut explored = explored.map_err(spelling::cannot_be_watched)?;
     display.clear();
     model::print_warnings(&session, n_warnings);
-    if let Some((error, run)) = &explored.fault {
-        let n_steps = count(run.actions.len() as u64, "step");
-        let what = session.model().system().describe_fault(error);
-        return Err(Failure::plain("model-error", format!("after {n_steps}: {what}")));
-    }
     if exports {
         export(arguments, &mut explored, &clock)?;
     }
-    Ok(print(&explored.report, arguments.limits.json))
+    let exit = print(&explored.report, arguments.limits.json);
+    Ok(if explored.fault.is_some() { Exit::BadInput } else { exit })
 }
 
 fn print(report: &ExploreReport, json: bool) -> Exit {

@@ -79,7 +79,7 @@ impl Answer {
         let answer =
             Answer::violated(view, run, Question::Fault(error.fault), Kind::Error, Target::Error, clock);
         let remarks = match &answer.counterexample {
-            Some(_) => vec![Remark::ModelError(view.system.describe_fault(error))],
+            Some(_) => vec![Remark::ModelError(told(view, error))],
             None => answer.remarks,
         };
         Answer { verdict: Verdict::Unknown, remarks, fault: Some(*error), ..answer }
@@ -90,9 +90,7 @@ impl Answer {
         let mut answer =
             Answer::violated(view, run, Question::Fault(error.fault), Kind::Error, Target::Error, clock);
         if let Some(found) = &mut answer.counterexample {
-            let told = view.story.as_ref().and_then(|story| story.fault(error));
-            let told = told.unwrap_or_else(|| view.system.describe_fault(error));
-            answer.remarks = vec![Remark::Broken(told)];
+            answer.remarks = vec![Remark::Broken(told(view, error))];
             if let Some(action) = error.action {
                 found.trace.fails(action);
             }
@@ -162,6 +160,12 @@ impl Figures {
         let stats = statistics(&outcome.stats, outcome.system_states, *observer_states, seconds);
         Figures { method: Some(method), stats }
     }
+}
+
+/// What goes wrong, in the words of the language if it has some.
+pub(crate) fn told(view: &View, error: &StepError) -> String {
+    let told = view.story.as_ref().and_then(|story| story.fault(error));
+    told.unwrap_or_else(|| view.system.describe_fault(error))
 }
 
 fn statistics(stats: &Stats, system_states: Option<u64>, observer_states: u64, seconds: f64) -> Statistics {

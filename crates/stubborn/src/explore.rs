@@ -15,6 +15,7 @@ use report::remark::Work;
 use report::{ExploreReport, Remark};
 
 use crate::Error;
+use crate::answer::told;
 use crate::clock::Clock;
 use crate::decide::Asked;
 use crate::decide::searched::Searched;
@@ -82,6 +83,15 @@ struct Counted {
     /// What was left out, or is remarkable.
     remarks: Vec<Remark>,
     space: Option<Space>,
+}
+
+impl Counted {
+    /// The model goes wrong after a run: what was counted is not all.
+    fn goes_wrong(&mut self, view: &View, error: StepError, run: Run) {
+        let steps = report::count(run.actions.len() as u64, "step");
+        self.remarks.push(Remark::ModelError(format!("{}, after {steps}", told(view, &error))));
+        self.fault = Some((error, run));
+    }
 }
 
 impl Session {
@@ -153,14 +163,14 @@ fn count_states(
     let stats = exploration.stats;
     let complete = exploration.stop.is_none() && exploration.coverage.is_none();
     let n_transitions = stats.transitions;
-    let space = store.filter(|_| complete).map(|store| Space { view, store, n_transitions });
     let coverage = exploration.coverage;
-    let mut counted = Counted { stats, complete, coverage, space, ..Counted::default() };
+    let mut counted = Counted { stats, complete, coverage, ..Counted::default() };
     match exploration.stop {
         Some(Stop::Limit(limit)) => counted.remarks.push(Remark::Limit(limit, Work::Search)),
-        Some(Stop::Fault(error, run)) => counted.fault = Some((error, run)),
+        Some(Stop::Fault(error, run)) => counted.goes_wrong(&view, error, run),
         Some(Stop::AllViolated) | None => {}
     }
+    counted.space = store.filter(|_| complete).map(|store| Space { view, store, n_transitions });
     counted.remarks.extend(coverage.map(Remark::Coverage));
     Ok(Attempt::Done(counted))
 }
@@ -205,7 +215,7 @@ fn count_product(
             if asked.model().can_refine(&error) {
                 return Ok(Attempt::TooSmall(error));
             }
-            counted.fault = Some((error, run));
+            counted.goes_wrong(&view, error, run);
         }
         Some(ProductStop::Found(_) | ProductStop::NoRun) | None => {}
     }

@@ -133,13 +133,13 @@ pub(crate) struct CheckArguments {
     /// Each with a run of its own. Assertions are different if they stand at different places, and end states if
     /// processes are stuck at different places; those that were found are not looked at any more. Runs go on
     /// behind assertions that failed, as in Spin.
-    #[arg(long, value_name = "N|all", default_value = "1", value_parser = parse_errors)]
+    #[arg(long, value_name = "N|all", default_value = "1", value_parser = parse_errors, hide_short_help = true)]
     pub(crate) errors: usize,
 
     /// Stop after the first property that is violated
     ///
     /// The others are unknown then. Invariants and deadlocks, which share a search, are answered together.
-    #[arg(long, conflicts_with = "errors")]
+    #[arg(long, conflicts_with = "errors", hide_short_help = true)]
     pub(crate) stop_at_first: bool,
 
     #[command(flatten)]

@@ -94,7 +94,7 @@ pub(crate) struct ModelArguments {
     #[arg(short = 'I', long = "include", value_name = "DIR", hide_short_help = true)]
     pub(crate) folders: Vec<String>,
 
-    /// How many processes of Promela may exist at the same time; `run` waits for room
+    /// How many processes of Promela may exist at the same time; one more is an error
     #[arg(long, value_name = "N", default_value_t = 255, hide_short_help = true,
           value_parser = clap::value_parser!(u32).range(1..=255))]
     pub(crate) max_processes: u32,

@@ -112,5 +112,5 @@ fn limits_and_bad_usage() {
     let scratch = Scratch::new();
     let zero = scratch.file("zero.proc", "process P { s: a -> t; t: ; }");
     let finished = run_ltl("explore", &zero, "[] \"1 / P@s == 1\"", "--observer tgba");
-    assert!(finished.code == 2 && finished.stderr.contains("after 1 step"), "{}", finished.stderr);
+    assert!(finished.code == 2 && finished.stdout.contains("after 1 step"), "{}", finished.stdout);
 }

@@ -156,9 +156,12 @@ impl<'a> Coder<'a> {
             let here = lowering.equals(lowering.world.n_processes, i64::from(slot));
             others.push(lowering.not(here));
         }
-        let (count, most) = (lowering.exprs.var(lowering.world.n_processes), lowering.most_processes());
-        others.push(lowering.binary(BinaryOp::Lt, count, most));
+        let most = i64::from(lowering.program.max_processes);
+        let is_full = lowering.equals(lowering.world.n_processes, most);
+        others.push(lowering.not(is_full));
         self.emit(step.head(&others), vec![probe])?;
+        let failure = self.failure(step.edge, &format!("more than {most} processes at once"));
+        self.emit(step.head(&[is_full]), vec![failure])?;
         Ok(())
     }
 

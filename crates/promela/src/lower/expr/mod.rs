@@ -179,11 +179,6 @@ impl<'a> Lowering<'a> {
         self.exprs.unary(UnaryOp::Truncate { bits, signed }, expr)
     }
 
-    /// How many processes there may be.
-    pub(crate) fn most_processes(&mut self) -> ExprId {
-        self.int(i64::from(self.program.max_processes))
-    }
-
     /// An expression.
     pub(crate) fn expr(&mut self, scope: Scope, expr: &program::Expr) -> Lowered<ExprId> {
         self.pay()?;

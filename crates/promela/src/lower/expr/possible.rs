@@ -76,10 +76,7 @@ impl<'a> Lowering<'a> {
                 Ok(self.any(&parts))
             }
             Action::Stmt(stmt) => match &stmt.kind {
-                StmtKind::Expr(program::Expr { kind: ExprKind::Run { .. }, .. }) => {
-                    let (count, most) = (self.exprs.var(self.world.n_processes), self.most_processes());
-                    Ok(self.binary(BinaryOp::Lt, count, most))
-                }
+                StmtKind::Expr(program::Expr { kind: ExprKind::Run { .. }, .. }) => Ok(self.int(1)),
                 StmtKind::Expr(expr) => self.expr(scope, expr),
                 StmtKind::Send { channel, args, .. } => {
                     let values = args.iter().map(|arg| self.expr(scope, arg)).collect::<Lowered<Vec<_>>>()?;
