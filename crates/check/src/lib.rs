@@ -32,4 +32,4 @@ pub mod store;
 pub mod walk;
 
 pub use search::{Exploration, Goal, Space, Stats, Stop};
-pub use store::{Bitstate, Exact, Sequence, StateId, Store, Visited};
+pub use store::{Bitstate, Coverage, Exact, Sequence, StateId, Store, Visited};

@@ -4,6 +4,7 @@ use std::fmt;
 
 use automata::TooLarge;
 use base::Limit;
+use check::Coverage;
 use check::decide::Refusal;
 use replay::TesterClaim;
 use serde::{Serialize as _, Serializer};
@@ -25,10 +26,10 @@ pub enum Remark {
     ModelError(String),
     /// The model goes wrong so, as it promised not to.
     Broken(String),
-    /// Some states may be missing: the share that was found, as estimated.
-    Coverage(f64),
+    /// Some states may be missing: how many were found, as estimated.
+    Coverage(Coverage),
     /// No violation was found, but some states may be missing.
-    NoneFound(f64),
+    NoneFound(Coverage),
     /// Something else is violated, which was enough.
     Stopped,
     /// What is known without a search decides it.
@@ -126,18 +127,22 @@ impl Remark {
 
 impl fmt::Display for Remark {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let percent = |share: &f64| (share * 1e4).floor() / 100.0;
         match self {
             Remark::Limit(limit, work) => write!(f, "{limit}{work}"),
             Remark::TooLarge(what) => what.fmt(f),
             Remark::Refused(refusal, hint) => write!(f, "{refusal}{hint}"),
             Remark::Unsupported(why) | Remark::Broken(why) => f.write_str(why),
             Remark::ModelError(how) => write!(f, "model error: {how}"),
-            Remark::Coverage(share) => {
-                write!(f, "bitstate may miss states: estimated coverage {} %", percent(share))
+            Remark::Coverage(Coverage { most, bits_per_state }) => {
+                // Not more than there is.
+                let (most, bits) = ((most * 1e4).floor() / 100.0, bits_per_state.floor().max(1.0));
+                write!(
+                    f,
+                    "bitstate may miss states: estimated coverage at most {most} %, with {bits} bits per state"
+                )
             }
-            Remark::NoneFound(share) => {
-                write!(f, "no violation found, but {}", Remark::Coverage(*share))
+            Remark::NoneFound(coverage) => {
+                write!(f, "no violation found, but {}", Remark::Coverage(*coverage))
             }
             Remark::Stopped => f.write_str("not looked at after the first violation"),
             Remark::WithoutSearch => {

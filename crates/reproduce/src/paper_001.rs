@@ -153,7 +153,7 @@ fn bitstate(lab: &Lab<'_>, philosophers: i64, bytes: u64, hashes: u32) -> Rows {
     Ok(vec![vec![
         measured.states.to_string(),
         format!("{:.5}", measured.states as f64 / all as f64),
-        explored.coverage.map_or(String::new(), |coverage| format!("{coverage:.5}")),
+        explored.coverage.map_or(String::new(), |coverage| format!("{:.5}", coverage.most)),
         explored.report.deadlocks.to_string(),
         seconds(measured.seconds),
         format!(

@@ -7,7 +7,7 @@ use check::choice::Wish;
 use check::decide::{Decision, Settings};
 use check::method::ReductionWish;
 use check::search::ProductStop;
-use check::{Exact, Stats, Stop, search};
+use check::{Coverage, Exact, Stats, Stop, search};
 use language::{Preserve, Purpose, Rules, View};
 use model::{Run, StepError, System as _};
 use report::outcome::ProductInfo;
@@ -33,7 +33,7 @@ pub struct Explored {
     /// The model went wrong at the end of this run.
     pub fault: Option<(StepError, Run)>,
     /// The share of states that was found, as estimated, if some may be missing.
-    pub coverage: Option<f64>,
+    pub coverage: Option<Coverage>,
     /// All states, if they are wanted and all were found.
     pub space: Option<Space>,
 }
@@ -78,7 +78,7 @@ struct Counted {
     stats: Stats,
     complete: bool,
     fault: Option<(StepError, Run)>,
-    coverage: Option<f64>,
+    coverage: Option<Coverage>,
     product: Option<ProductInfo>,
     /// What was left out, or is remarkable.
     remarks: Vec<Remark>,

@@ -66,7 +66,7 @@ pub struct ProductOutcome {
     /// Why it ended early; `None` if it saw everything (that its store let it see).
     pub stop: Option<ProductStop>,
     /// The estimated share of the states that the store told apart; `None` if all of them.
-    pub coverage: Option<f64>,
+    pub coverage: Option<crate::Coverage>,
 }
 
 impl ProductOutcome {

@@ -93,8 +93,8 @@ pub struct Exploration {
     pub faults: Vec<Option<(StepError, Run)>>,
     /// Why the search ended early; `None` if it saw everything (that its store let it see).
     pub stop: Option<Stop>,
-    /// The estimated share of the states that the store told apart; `None` if all of them.
-    pub coverage: Option<f64>,
+    /// The share of the states that were found, as estimated; `None` if the store forgets none.
+    pub coverage: Option<crate::Coverage>,
     /// Per action, whether it happened, alone or within a step; empty if the system does not keep account.
     pub taken: Vec<bool>,
 }

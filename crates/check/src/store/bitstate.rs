@@ -10,7 +10,8 @@
 //!
 //! The coverage is estimated while states are added: with a share `f` of the bits set, a new state
 //! is taken for seen with probability `f^k`. The sum of these chances is the expected number of
-//! states dropped on the spot; what only they would have led to is not in the estimate.
+//! states dropped on the spot. What only they would have led to is missing, too, and where there is little room, that
+//! is far more: so the estimate is an upper bound, and the bits per state say how much it is worth.
 
 use base::Limit;
 
@@ -29,6 +30,23 @@ pub struct Bitstate {
     n_set: u64,
     n_states: u64,
     expected_drops: f64,
+}
+
+/// How many of the reachable states a search may have found.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Coverage {
+    /// The greatest share, as estimated: if only those states are missing that were taken for others.
+    pub most: f64,
+    /// How many bits of the array there are for each state that was found.
+    pub bits_per_state: f64,
+}
+
+impl Coverage {
+    /// What is missing in either is missing.
+    pub(crate) fn min(self, other: Coverage) -> Coverage {
+        let bits_per_state = self.bits_per_state.min(other.bits_per_state);
+        Coverage { most: self.most.min(other.most), bits_per_state }
+    }
 }
 
 impl Bitstate {
@@ -78,9 +96,10 @@ impl Visited for Bitstate {
         8 * self.words.len() as u64
     }
 
-    fn coverage(&self) -> Option<f64> {
+    fn coverage(&self) -> Option<Coverage> {
         let n_states = self.n_states as f64;
-        Some(if n_states == 0.0 { 1.0 } else { n_states / (n_states + self.expected_drops) })
+        let most = if n_states == 0.0 { 1.0 } else { n_states / (n_states + self.expected_drops) };
+        Some(Coverage { most, bits_per_state: 2f64.powi(self.log_bits as i32) / n_states.max(1.0) })
     }
 }
 
@@ -88,7 +107,7 @@ impl Visited for Bitstate {
 mod tests {
     use super::*;
 
-    fn fill(bytes: u64, n_hashes: u32, n: u32) -> (u64, f64) {
+    fn fill(bytes: u64, n_hashes: u32, n: u32) -> (u64, Coverage) {
         let mut store = Bitstate::new(bytes, n_hashes).unwrap();
         for i in 0..n {
             store.insert(&[i, 7]).unwrap();
@@ -100,12 +119,12 @@ mod tests {
     #[test]
     fn the_estimate_of_the_coverage_is_close_to_the_truth() {
         let (seen, coverage) = fill(1 << 20, 3, 10_000);
-        assert!(seen > 9_990 && coverage > 0.999);
+        assert!(seen > 9_990 && coverage.most > 0.999 && coverage.bits_per_state > 800.0);
         for (bytes, n_hashes) in [(1 << 14, 1), (1 << 14, 2), (1 << 13, 3)] {
             let (seen, coverage) = fill(bytes, n_hashes, 40_000);
             let truth = seen as f64 / 40_000.0;
             assert!(truth < 0.95, "crowded enough to be a test: {truth}");
-            assert!((coverage - truth).abs() < 0.02, "{coverage} for {truth}");
+            assert!((coverage.most - truth).abs() < 0.02, "{coverage:?} for {truth}");
         }
     }
 }

@@ -14,7 +14,7 @@ use std::hint::black_box;
 use base::{Limit, Room};
 
 use super::slots::{Probe, Slots};
-use super::{Sequence, StateId, Store, Visited, hash};
+use super::{Coverage, Sequence, StateId, Store, Visited, hash};
 use crate::paged::Paged;
 
 /// All states, packed, each once.
@@ -155,7 +155,7 @@ impl Visited for Exact {
         self.arena.bytes() + self.slots.bytes()
     }
 
-    fn coverage(&self) -> Option<f64> {
+    fn coverage(&self) -> Option<Coverage> {
         None
     }
 }

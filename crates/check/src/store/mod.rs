@@ -29,7 +29,7 @@ mod queue;
 mod slots;
 mod spaces;
 
-pub use bitstate::Bitstate;
+pub use bitstate::{Bitstate, Coverage};
 pub use exact::Exact;
 pub use planes::{BitstatePlanes, ExactPlanes, Planes};
 pub use products::{Paired, Products};
@@ -53,8 +53,8 @@ pub trait Visited {
     /// Bytes held.
     fn bytes(&self) -> u64;
 
-    /// The estimated share of the states offered that were truly told apart; `None` if exact.
-    fn coverage(&self) -> Option<f64>;
+    /// The share of the states that were found, as estimated; `None` if exact.
+    fn coverage(&self) -> Option<Coverage>;
 }
 
 /// A set of states with numbers. A number is given once, in whatever order, and never changes; some may be left

@@ -3,7 +3,7 @@
 
 use base::{Limit, Room};
 
-use super::{Bitstate, Paired, Products, StateId, Visited};
+use super::{Bitstate, Coverage, Paired, Products, StateId, Visited};
 use crate::paged::Paged;
 
 /// Two sets of states of a product: the words of a system state and, last, the observer's state.
@@ -29,8 +29,8 @@ pub trait Planes {
     /// Bytes held.
     fn bytes(&self) -> u64;
 
-    /// The estimated share of the states that were told apart; `None` if exact.
-    fn coverage(&self) -> Option<f64>;
+    /// The share of the states that were found, as estimated; `None` if exact.
+    fn coverage(&self) -> Option<Coverage>;
 }
 
 /// Exact: states of a product with a bit for each set.
@@ -110,7 +110,7 @@ impl<P: Products> Planes for ExactPlanes<P> {
         self.products.bytes() + self.colors.bytes()
     }
 
-    fn coverage(&self) -> Option<f64> {
+    fn coverage(&self) -> Option<Coverage> {
         None
     }
 }
@@ -164,7 +164,7 @@ impl Planes for BitstatePlanes {
         self.first.bytes() + self.second.bytes()
     }
 
-    fn coverage(&self) -> Option<f64> {
+    fn coverage(&self) -> Option<Coverage> {
         Some(self.first.coverage()?.min(self.second.coverage()?))
     }
 }

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 
 use base::Limit;
 
-use super::{Sequence, StateId, Visited};
+use super::{Coverage, Sequence, StateId, Visited};
 
 /// A set of states, and a window of them with numbers.
 #[derive(Clone, Debug)]
@@ -46,7 +46,7 @@ impl<V: Visited> Visited for Queue<V> {
         self.set.bytes() + 4 * self.words.capacity() as u64
     }
 
-    fn coverage(&self) -> Option<f64> {
+    fn coverage(&self) -> Option<Coverage> {
         self.set.coverage()
     }
 }

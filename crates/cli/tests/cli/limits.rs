@@ -85,6 +85,35 @@ fn all_ways_to_search_agree() {
     }
 }
 
+/// What is missing behind states that were dropped is not in the estimate, so that it is an upper bound; where there is
+/// room, it is close.
+#[test]
+fn bitstate_says_how_much_it_may_have_found() {
+    for model in
+        ["models/dining.proc -D N=8", "models/leader.pml", "models/peterson_n.proc", "models/fischer.proc"]
+    {
+        let all = run(&format!("explore {model} --json")).json()["states"].as_f64().expect("a number");
+        for bits_per_state in [2.0, 4.0, 16.0, 64.0] {
+            for order in ["bfs", "dfs"] {
+                let size = (all * bits_per_state / 8.0).ceil() as u64;
+                let said = run(&format!(
+                    "explore {model} --json --store bitstate --bitstate-size {size} --order {order}"
+                ));
+                let said = said.json();
+                let (found, reason) = (said["states"].as_f64(), said["reason"].as_str());
+                let truth = 100.0 * found.expect("a number") / all;
+                let (_, rest) = reason.and_then(|reason| reason.split_once("at most ")).expect("an estimate");
+                let most: f64 = rest.split(' ').next().and_then(|most| most.parse().ok()).expect("a number");
+                assert!(truth < most + 3.0, "{model} {order}: {truth} % were found, {reason:?}");
+                assert!(
+                    bits_per_state < 16.0 || truth > most - 3.0,
+                    "{model} {order}: {truth} %, {reason:?}"
+                );
+            }
+        }
+    }
+}
+
 #[test]
 fn bitstate_never_says_that_something_holds() {
     let finished = run("check models/buffer.proc --store bitstate --bitstate-size 1M --json");
