@@ -372,7 +372,27 @@ fn what_explodes_is_refused() {
         Ok(8)
     );
     let next = formula(&mut formulas, "X a");
-    assert_eq!(translate_tgta(&mut formulas, next, Effort::Low, &limits, budget).unwrap_err(), Refusal::Next);
+    assert_eq!(
+        translate_tgta(&mut formulas, next, Effort::Low, &limits, budget).unwrap_err(),
+        Refusal::Stuttering
+    );
+}
+
+/// What contains `X` but does not see stuttering has testing automata, too.
+#[test]
+fn next_without_stuttering() {
+    let budget = &mut Budget::unlimited();
+    for text in ["F X G a", "G F X a", "F (a & X (!a & b))", "(X F a) U (b & F a)"] {
+        let mut formulas = Formulas::new();
+        let formula = formula(&mut formulas, text);
+        let ta = translate_ta(&mut formulas, formula, Effort::High, &Limits::default(), budget).unwrap();
+        let tgta = translate_tgta(&mut formulas, formula, Effort::High, &Limits::default(), budget).unwrap();
+        let propositions: Vec<Prop> = ["a", "b"].map(|name| formulas.proposition(name)).to_vec();
+        let words = many_words(&propositions, 12, 3);
+        for (name, tgba) in [("TA", ta.to_tgba(budget).unwrap()), ("TGTA", tgta.to_tgba(budget).unwrap())] {
+            check_stage(name, (&formulas, formula), &words, |word| accepts(&tgba, word, budget)).unwrap();
+        }
+    }
 }
 
 /// Once, jumps led to states that were waited in themselves, and closed cycles that had not been looked at.

@@ -14,14 +14,15 @@ use super::ta::Ta;
 use super::tgta::Tgta;
 use crate::degeneralize::Placement;
 use crate::gave_up::{GaveUp, TooLarge};
+use crate::stutter::formula_stuttering;
 use crate::tgba::{Edge, State, Tgba};
 use crate::translate::{Config, Effort, to_ba, translate};
 
 /// Why there is no testing automaton for a formula.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// The formula contains `X`, so its words may be told apart by stuttering.
-    Next,
+    /// The formula contains `X`, and its words are told apart by stuttering.
+    Stuttering,
     /// An automaton would be too large, or the budget is spent.
     GaveUp(GaveUp),
 }
@@ -29,7 +30,9 @@ pub enum Refusal {
 impl std::fmt::Display for Refusal {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Refusal::Next => f.write_str("the formula contains X: testing automata do not see stuttering"),
+            Refusal::Stuttering => {
+                f.write_str("the formula sees stuttering by its X, and testing automata do not")
+            }
             Refusal::GaveUp(reason) => reason.fmt(f),
         }
     }
@@ -49,8 +52,7 @@ impl From<Limit> for Refusal {
     }
 }
 
-/// A TA that accepts exactly the words that satisfy the formula, which must not contain `X`. Of a formula
-/// with `X` that does not see stuttering, use [`small_ta`] on the automaton.
+/// A TA that accepts exactly the words that satisfy the formula, which must not see stuttering.
 ///
 /// ```
 /// # use automata::{Effort, by_change::{Limits, translate_ta}};
@@ -63,7 +65,7 @@ impl From<Limit> for Refusal {
 /// ```
 ///
 /// # Errors
-/// The formula contains `X`, an automaton would be too large, or the budget is spent.
+/// The formula sees stuttering, an automaton would be too large, or the budget is spent.
 pub fn translate_ta(
     formulas: &mut Formulas,
     formula: Formula,
@@ -83,11 +85,10 @@ pub fn translate_ta(
     smallest(&inputs, |tgba| small_ta(tgba, limits, budget), |ta| (ta.n_states(), ta.n_steps()))
 }
 
-/// A TGTA that accepts exactly the words that satisfy the formula, which must not contain `X`. Of a formula
-/// with `X` that does not see stuttering, use [`small_tgta`] on the automaton.
+/// A TGTA that accepts exactly the words that satisfy the formula, which must not see stuttering.
 ///
 /// # Errors
-/// The formula contains `X`, an automaton would be too large, or the budget is spent.
+/// The formula sees stuttering, an automaton would be too large, or the budget is spent.
 pub fn translate_tgta(
     formulas: &mut Formulas,
     formula: Formula,
@@ -107,8 +108,8 @@ fn automata(
     config: Config,
     budget: &mut Budget<'_>,
 ) -> Result<Vec<(Tgba, Effort)>, Refusal> {
-    if !formulas.classes(formula).is_next_free() {
-        return Err(Refusal::Next);
+    if formula_stuttering(formulas, formula, config, budget)?.proof().is_none() {
+        return Err(Refusal::Stuttering);
     }
     let efforts: &[Effort] = match config.effort {
         Effort::Low => &[Effort::Low],

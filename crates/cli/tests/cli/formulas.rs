@@ -116,6 +116,28 @@ fn a_few_bits_are_enough_for_nested_and_one_pass() {
     assert_eq!(finished.code, 1, "auto finds something that fits: {}", finished.stdout);
 }
 
+/// `X` where it does not see stuttering changes nothing, by default or as asked for.
+#[test]
+fn next_without_stuttering_is_reduced() {
+    for (with, without) in [
+        ("<> X [] Phil[0]@eat", "<> [] Phil[0]@eat"),
+        ("[] <> X Phil[0]@eat", "[] <> Phil[0]@eat"),
+        ("[] (Phil[0]@left -> <> X [] Phil[0]@eat)", "[] (Phil[0]@left -> <> [] Phil[0]@eat)"),
+    ] {
+        for options in
+            ["", "--observer tgta --reduce guided", "--observer ta --reduce stubborn", "--reduce classical"]
+        {
+            let [said, expected] = [with, without].map(|formula| {
+                let finished = run_ltl("check", DINING, formula, &format!("{options} --json"));
+                let result = finished.result();
+                (finished.code, result["method"].clone())
+            });
+            assert_eq!(said, expected, "{with} {options}");
+            assert_ne!(said.1["reduction"], "none", "{with} {options}");
+        }
+    }
+}
+
 #[test]
 fn the_shortest_run_is_not_longer() {
     for (model, formula) in [
