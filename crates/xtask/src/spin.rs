@@ -1,15 +1,21 @@
-//! `cargo xtask spin-bench`: the state spaces of Promela models, by Spin and by us, model by model, in one run.
+//! `cargo xtask spin-bench`: questions about Promela models, by Spin and by us, side by side, in one run.
 //!
-//! Spin's verifier is made by `spin -a -o1 -o2 -o3` and `gcc -O2`, so that both have the same states to find
-//! (statement merging and the elimination of dead variables are off). Compared are the time from the text to
-//! the last state, what is explored per second once everything is compiled, bytes per state, and how
-//! many states are left with reduction: ours for end states, Spin's with the same options, and by default
-//! (with merging and dead variables) as `expected.json` has it. Ratios are ours by Spin's. It needs `spin` and
-//! `gcc`.
+//! | kind | ours | Spin's |
+//! |---|---|---|
+//! | full | `explore` | `spin -a -o1 -o2 -o3`, without reduction: the same states |
+//! | safety | `check` of assertions and end states, up to the first error | `spin -a`, `-DSAFETY` |
+//! | ltl | `check` of an `ltl` block | `spin -a`, `pan -a -N` |
+//! | fair | the same under weak fairness | the same, `pan -f` |
+//!
+//! But for the first, both do what they do by default. Compared is CPU time: ours with what it takes to read the model;
+//! Spin's without what it takes to make and compile the verifier (`gcc -O2`), and to make room, which is measured on a
+//! model without steps. Further states, and for whole spaces bytes. Ratios are
+//! ours by Spin's; the median and the worst count questions for which one of the two takes some time. It needs
+//! `spin`, `gcc` and `bash`.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode, Stdio};
-use std::time::Instant;
+use std::process::{Command, ExitCode};
 
 use serde_json::Value;
 
@@ -19,19 +25,40 @@ pub(crate) const USAGE: &str = "\
 usage: cargo xtask spin-bench [OPTION]...
   --corpus FOLDER     a model per folder, or models (repeatable; default: ../shared/promela/dev and …/perf)
   --model TEXT        only models whose name contains this
-  --seconds N         for each run (default: 120)
-  --from N            rates only of models with so many states (default: 100000)";
+  --only KIND         full, safety, ltl or fair (repeatable; default: all)
+  --seconds N         for each run (default: 60)
+  --from SECONDS      what is summed up: where one of the two takes so long (default: 0.05)";
 
 struct Options {
     corpora: Vec<PathBuf>,
     model: String,
+    kinds: Vec<Kind>,
     seconds: u64,
-    from: u64,
+    from: f64,
+}
+
+/// What is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Kind {
+    Full,
+    Safety,
+    Ltl,
+    Fair,
+}
+
+impl Kind {
+    const ALL: [(&'static str, Kind); 4] =
+        [("full", Kind::Full), ("safety", Kind::Safety), ("ltl", Kind::Ltl), ("fair", Kind::Fair)];
+
+    fn name(self) -> &'static str {
+        Kind::ALL[self as usize].0
+    }
 }
 
 impl Options {
     fn parse(arguments: &[&str]) -> Option<Options> {
-        let mut options = Options { corpora: Vec::new(), model: String::new(), seconds: 120, from: 100_000 };
+        let (corpora, model, kinds) = (Vec::new(), String::new(), Vec::new());
+        let mut options = Options { corpora, model, kinds, seconds: 60, from: 0.05 };
         for pair in arguments.chunks(2) {
             let [name, value] = *pair else {
                 return None;
@@ -39,6 +66,7 @@ impl Options {
             match name {
                 "--corpus" => options.corpora.push(PathBuf::from(value)),
                 "--model" => value.clone_into(&mut options.model),
+                "--only" => options.kinds.push(Kind::ALL.iter().find(|(name, _)| *name == value)?.1),
                 "--seconds" => options.seconds = value.parse().ok()?,
                 "--from" => options.from = value.parse().ok()?,
                 _ => return None,
@@ -47,30 +75,22 @@ impl Options {
         if options.corpora.is_empty() {
             options.corpora = ["dev", "perf"].map(|name| Path::new("../shared/promela").join(name)).into();
         }
+        if options.kinds.is_empty() {
+            options.kinds = Kind::ALL.map(|(_, kind)| kind).into();
+        }
         Some(options)
     }
 }
 
-/// What one of the two needed.
+/// What one of the two has found, and what it needed.
 #[derive(Clone, Copy)]
 struct Figures {
+    /// Whether there is no error.
+    holds: bool,
     states: u64,
-    /// From the text to the end.
-    total: f64,
-    /// The exploration alone, by the tool's own clock.
-    exploration: f64,
+    /// Seconds of CPU time.
+    seconds: f64,
     bytes: u64,
-    /// How many states are left with reduction.
-    reduced: Option<u64>,
-}
-
-/// The quotients of one model.
-struct Ratios {
-    total: f64,
-    rate: Option<f64>,
-    bytes: Option<f64>,
-    reduced: Option<f64>,
-    reduced_default: Option<f64>,
 }
 
 pub(crate) fn run(arguments: &[&str]) -> ExitCode {
@@ -83,198 +103,282 @@ pub(crate) fn run(arguments: &[&str]) -> ExitCode {
         eprintln!("no model is asked for, or the corpus is missing");
         return ExitCode::from(2);
     }
-    println!(
-        "| model | states | equal | seconds: ours | Spin's | ratio | states/s: ours | Spin's | ratio | \
-         bytes/state: ours | Spin's | ratio | reduced: ours | Spin's | Spin's by default |\n|{}",
-        "---|".repeat(15)
-    );
     let folder = std::env::temp_dir().join(format!("stubborn-spin-{}", std::process::id()));
-    let mut ratios = Vec::new();
-    for (name, file, expected) in &models {
-        match compare(&program, &folder, name, file, expected, &options) {
-            Ok((row, found)) => {
-                println!("{row}");
-                ratios.push(found);
+    let (room, found) = (0.0, BTreeMap::new());
+    let mut bench = Bench { options: &options, program: &program, folder: &folder, room, found };
+    match bench.measure_room() {
+        Ok(room) => bench.room = room,
+        Err(reason) => {
+            eprintln!("Spin cannot be run: {reason}");
+            return ExitCode::FAILURE;
+        }
+    }
+    println!(
+        "| question | answer | states: ours | Spin's | ratio | seconds: ours | Spin's | ratio |\n|{}",
+        "---|".repeat(8)
+    );
+    for (name, file) in &models {
+        for &kind in &options.kinds {
+            if let Err(reason) = bench.ask(kind, name, file) {
+                println!("| {name} {} | {reason} |", kind.name());
             }
-            Err(reason) => println!("| {name} | {reason} |"),
         }
     }
     // Whatever is left there is nobody's.
     _ = std::fs::remove_dir_all(&folder);
-    let show = |what: &str, values: Vec<f64>| {
-        let n = values.len();
-        println!("median of {what}, ours by Spin's: {} ({n} models)", shown(median(values)));
-    };
     println!();
-    show("seconds from the text", ratios.iter().map(|found| found.total).collect());
-    show("states per second", ratios.iter().filter_map(|found| found.rate).collect());
-    show("bytes per state", ratios.iter().filter_map(|found| found.bytes).collect());
-    let show_reduced = |what: &str, values: Vec<f64>| {
-        let most = values.iter().filter(|ratio| **ratio <= 1.0).count();
-        println!("at most as many {what}: {most} of {} models", values.len());
-        show(what, values);
-    };
-    let reduced = ratios.iter().filter_map(|found| found.reduced).collect();
-    show_reduced("states with reduction", reduced);
-    let reduced = ratios.iter().filter_map(|found| found.reduced_default).collect();
-    show_reduced("states with reduction, Spin with merging", reduced);
-    ExitCode::SUCCESS
+    let differ = bench.sum_up();
+    if differ { ExitCode::FAILURE } else { ExitCode::SUCCESS }
 }
 
-/// The models that are asked for: name, file, and what is known of them.
-fn models(options: &Options) -> Vec<(String, PathBuf, Value)> {
+/// The models that are asked for: name and file.
+fn models(options: &Options) -> Vec<(String, PathBuf)> {
     let mut found = Vec::new();
     for corpus in &options.corpora {
         for path in std::fs::read_dir(corpus).into_iter().flatten().flatten().map(|entry| entry.path()) {
-            let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-            let folder_name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            let file_name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
             if path.join("model.pml").is_file() {
-                let text = std::fs::read_to_string(path.join("expected.json")).unwrap_or_default();
-                let expected = serde_json::from_str(&text).unwrap_or_default();
-                found.push((folder_name, path.join("model.pml"), expected));
+                found.push((file_name, path.join("model.pml")));
             } else if path.extension().is_some_and(|extension| extension == "pml") {
-                found.push((name, path, Value::Null));
+                found.push((file_name, path));
             }
         }
     }
     found.retain(|(name, ..)| name.contains(&options.model));
-    found.sort_by(|a, b| a.0.cmp(&b.0));
+    found.sort();
     found
 }
 
-fn compare(
-    program: &Path,
+struct Bench<'b> {
+    options: &'b Options,
+    program: &'b Path,
+    folder: &'b Path,
+    /// Seconds that Spin's verifier takes before it begins.
+    room: f64,
+    /// Per kind: what both have found.
+    found: BTreeMap<Kind, Vec<(Figures, Figures)>>,
+}
+
+impl Bench<'_> {
+    /// What Spin's verifier takes for a model without steps, the least of some runs.
+    fn measure_room(&self) -> Result<f64, String> {
+        self.clear_folder()?;
+        let file = self.folder.join("model.pml");
+        std::fs::write(file, "init { skip }").map_err(|error| error.to_string())?;
+        self.spin("spin -a model.pml")?;
+        let runs = (0..5).map(|_| self.spins(Kind::Safety, ""));
+        let seconds: Result<Vec<f64>, String> = runs.map(|run| Ok(run?.seconds)).collect();
+        Ok(seconds?.into_iter().fold(f64::INFINITY, f64::min))
+    }
+
+    fn clear_folder(&self) -> Result<(), String> {
+        _ = std::fs::remove_dir_all(self.folder);
+        std::fs::create_dir_all(self.folder).map_err(|error| error.to_string())
+    }
+
+    /// Asks all questions of a kind about a model.
+    fn ask(&mut self, kind: Kind, name: &str, file: &Path) -> Result<(), String> {
+        self.clear_folder()?;
+        std::fs::copy(file, self.folder.join("model.pml")).map_err(|error| error.to_string())?;
+        let plain = if kind == Kind::Full { "-o1 -o2 -o3" } else { "" };
+        let said = self.spin(&format!("spin -a {plain} model.pml"))?.0;
+        let claims: Vec<String> = match kind {
+            Kind::Full | Kind::Safety => vec![String::new()],
+            // It says the name and the formula of each.
+            Kind::Ltl | Kind::Fair => said
+                .lines()
+                .filter_map(|line| Some(line.strip_prefix("ltl ")?.split_once(':')?.0.to_owned()))
+                .collect(),
+        };
+        for claim in &claims {
+            let question = format!("{name} {} {claim}", kind.name());
+            match self.ours(kind, file, claim).and_then(|ours| Ok((ours, self.spins(kind, claim)?))) {
+                Ok((ours, spins)) => self.note(kind, question.trim(), ours, spins),
+                Err(reason) => println!("| {} | {reason} |", question.trim()),
+            }
+        }
+        Ok(())
+    }
+
+    fn note(&mut self, kind: Kind, question: &str, ours: Figures, spins: Figures) {
+        let answer = match (ours.holds, spins.holds) {
+            (true, true) => "holds",
+            (false, false) => "violated",
+            (true, false) => "DIFFERS: ours holds",
+            (false, true) => "DIFFERS: Spin's holds",
+        };
+        println!(
+            "| {question} | {answer} | {} | {} | {:.2} | {:.2} | {:.2} | {:.2} |",
+            ours.states,
+            spins.states,
+            ratio(ours.states as f64, spins.states as f64),
+            ours.seconds,
+            spins.seconds,
+            by_time(&(ours, spins))
+        );
+        self.found.entry(kind).or_default().push((ours, spins));
+    }
+
+    /// Prints medians and the worst; returns whether an answer differs.
+    fn sum_up(&self) -> bool {
+        let mut differ = false;
+        for (kind, found) in &self.found {
+            let differing = found.iter().filter(|(ours, spins)| ours.holds != spins.holds).count();
+            differ |= differing > 0;
+            let whole: Vec<_> = found.iter().filter(|(ours, spins)| ours.holds && spins.holds).collect();
+            let fewer = whole.iter().filter(|(ours, spins)| ours.states <= spins.states).count();
+            let equal = whole.iter().filter(|(ours, spins)| ours.states == spins.states).count();
+            println!(
+                "{}: {} questions, {differing} answered differently; where both have seen everything, as many states as \
+                 Spin's or fewer: {fewer} of {} (equal: {equal})",
+                kind.name(),
+                found.len(),
+                whole.len()
+            );
+            let takes_time =
+                |(ours, spins): &&(Figures, Figures)| ours.seconds.max(spins.seconds) >= self.options.from;
+            let large: Vec<_> = found.iter().filter(takes_time).collect();
+            let show = |what: &str, values: Vec<f64>| {
+                let (median, worst) = median_and_largest(values);
+                println!("  {what}: median {median:.2}, largest {worst:.2}");
+            };
+            show(
+                &format!("CPU time ({} questions)", large.len()),
+                large.iter().map(|pair| by_time(pair)).collect(),
+            );
+            if *kind == Kind::Full {
+                let per_state = |figures: &Figures| ratio(figures.bytes as f64, figures.states as f64);
+                let bytes = large.iter().map(|(ours, spins)| ratio(per_state(ours), per_state(spins)));
+                show("bytes per state", bytes.collect());
+            }
+        }
+        differ
+    }
+
+    /// Our answer.
+    fn ours(&self, kind: Kind, file: &Path, claim: &str) -> Result<Figures, String> {
+        let what = if kind == Kind::Full { "explore" } else { "check" };
+        let mut arguments = vec![what.to_owned(), file.to_string_lossy().into_owned()];
+        let seconds = format!("{}s", self.options.seconds);
+        arguments
+            .extend(["--json", "--quiet", "--max-memory", "8G", "--timeout", &seconds].map(str::to_owned));
+        let options: &[&str] = match kind {
+            Kind::Full => &[],
+            Kind::Safety => &["--property", "assertions", "--property", "end-states", "--stop-at-first"],
+            Kind::Ltl => &["--property", claim],
+            Kind::Fair => &["--property", claim, "--fair", "weak"],
+        };
+        arguments.extend(options.iter().map(|option| (*option).to_owned()));
+        let program = self.program.to_string_lossy();
+        let (text, seconds) = timed(Path::new("."), &program, arguments.iter().map(String::as_str))?;
+        let json: Value = serde_json::from_str(&text).map_err(|_| "we do not take it")?;
+        if kind == Kind::Full {
+            let number = |name: &str| json[name].as_u64().unwrap_or(0);
+            let is_complete = json["complete"].as_bool() == Some(true);
+            let figures =
+                Figures { holds: true, states: number("states"), seconds, bytes: number("peak_bytes") };
+            return if is_complete { Ok(figures) } else { Err("we have not finished".to_owned()) };
+        }
+        let results = json["results"].as_array().map_or(&[][..], Vec::as_slice);
+        let has = |verdict: &str| results.iter().any(|result| result["verdict"] == verdict);
+        let largest = |name: &str| {
+            let numbers = results.iter().filter_map(|result| result["stats"][name].as_u64());
+            numbers.max().unwrap_or(0)
+        };
+        match (has("violated"), has("unknown")) {
+            (false, true) => Err("we have not finished".to_owned()),
+            (is_violated, _) => Ok(Figures {
+                holds: !is_violated,
+                states: largest("states"),
+                seconds,
+                bytes: largest("peak_bytes"),
+            }),
+        }
+    }
+
+    /// Spin's answer, of the verifier that it has made.
+    fn spins(&self, kind: Kind, claim: &str) -> Result<Figures, String> {
+        let flags = match kind {
+            Kind::Full => "-DNOREDUCE -DSAFETY -DNOCLAIM",
+            Kind::Safety => "-DSAFETY -DNOCLAIM",
+            Kind::Ltl | Kind::Fair => "",
+        };
+        let options = match kind {
+            Kind::Full => "-A -E -c0".to_owned(),
+            Kind::Safety => String::new(),
+            Kind::Ltl => format!("-a -N {claim}"),
+            Kind::Fair => format!("-a -f -N {claim}"),
+        };
+        let (mut more, mut depth) = (String::new(), 1_000_000);
+        // It says what it needs.
+        for _ in 0..4 {
+            self.spin(&format!("gcc -w -O2 -DMEMLIM=8000 {flags} {more} -o pan pan.c"))?;
+            let minutes = self.options.seconds.div_ceil(60).max(1);
+            let (text, seconds) = self.spin(&format!("./pan {options} -n -m{depth} -Q{minutes}"))?;
+            if text.contains("recompile with -DNOREDUCE") {
+                more += " -DNOREDUCE";
+            } else if let Some((_, number)) = text.split_once("-DNFAIR=") {
+                more += &format!(" -DNFAIR={}", number.split_whitespace().next().unwrap_or("3"));
+            } else if text.contains("max search depth too small") && depth < 10_000_000 {
+                depth = 20_000_000;
+            } else {
+                return figures_of(&text, (seconds - self.room).max(0.0));
+            }
+        }
+        Err("Spin's verifier cannot be made".to_owned())
+    }
+
+    /// What a command of Spin's says, in its folder.
+    fn spin(&self, command: &str) -> Result<(String, f64), String> {
+        let mut words = command.split_whitespace();
+        timed(self.folder, words.next().unwrap_or_default(), words)
+    }
+}
+
+/// Runs a command; returns what it says, and the seconds of CPU time that it takes.
+fn timed<'a>(
     folder: &Path,
-    name: &str,
-    file: &Path,
-    expected: &Value,
-    options: &Options,
-) -> Result<(String, Ratios), String> {
-    let ours = ours(program, file, options)?;
-    let spin = spin(folder, file, options)?;
-    let by_default = expected["full_statespace"]["por_default"]["states"].as_u64();
-    let is_large = spin.states >= options.from;
-    let rate = |figures: Figures| figures.states as f64 / figures.exploration.max(1e-3);
-    let per_state = |figures: Figures| figures.bytes as f64 / figures.states.max(1) as f64;
-    let quotient = |(ours, spin): (u64, u64)| ours as f64 / spin.max(1) as f64;
-    let ratios = Ratios {
-        total: ours.total / spin.total,
-        rate: is_large.then(|| rate(ours) / rate(spin)),
-        bytes: is_large.then(|| per_state(ours) / per_state(spin)),
-        reduced: ours.reduced.zip(spin.reduced).map(quotient),
-        reduced_default: ours.reduced.zip(by_default).map(quotient),
-    };
-    let number = |value: Option<u64>| value.map_or_else(|| "?".to_owned(), |value| value.to_string());
-    let row = format!(
-        "| {name} | {} | {} | {:.2} | {:.2} | {} | {:.0} | {:.0} | {} | {:.0} | {:.0} | {} | {} | {} | {} |",
-        ours.states,
-        if ours.states == spin.states { "yes".to_owned() } else { format!("no: {}", spin.states) },
-        ours.total,
-        spin.total,
-        shown(Some(ratios.total)),
-        rate(ours),
-        rate(spin),
-        shown(ratios.rate),
-        per_state(ours),
-        per_state(spin),
-        shown(ratios.bytes),
-        number(ours.reduced),
-        number(spin.reduced),
-        number(by_default),
-    );
-    Ok((row, ratios))
+    program: &str,
+    arguments: impl Iterator<Item = &'a str>,
+) -> Result<(String, f64), String> {
+    // The times come last, in a line of their own.
+    let script = "TIMEFORMAT=$'\\n%3U %3S'; { time \"$@\" 2>/dev/null; } 2>&1";
+    let mut command = Command::new("bash");
+    command.current_dir(folder).args(["-c", script, "bash", program]).args(arguments);
+    let output = command.output().map_err(|error| format!("bash: {error}"))?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let (said, times) = text.trim_end().rsplit_once('\n').ok_or_else(|| format!("{program} fails"))?;
+    let seconds = times.split_whitespace().filter_map(|time| time.parse::<f64>().ok()).sum();
+    Ok((said.to_owned(), seconds))
 }
 
-fn ours(program: &Path, file: &Path, options: &Options) -> Result<Figures, String> {
-    let start = Instant::now();
-    let json = command(program, "explore", file, options);
-    let total = start.elapsed().as_secs_f64();
-    let json = json.ok_or("we do not take it")?;
-    if json["complete"].as_bool() != Some(true) {
-        return Err(format!("not finished here: {}", json["reason"].as_str().unwrap_or("?")));
-    }
-    Ok(Figures {
-        states: json["states"].as_u64().unwrap_or(0),
-        total,
-        exploration: json["seconds"].as_f64().unwrap_or(0.0),
-        bytes: json["peak_bytes"].as_u64().unwrap_or(0),
-        reduced: reduced(program, file, options),
-    })
-}
-
-/// The states that are left with reduction.
-fn reduced(program: &Path, file: &Path, options: &Options) -> Option<u64> {
-    let json = command(program, "check", file, options)?;
-    let result = &json["results"][0];
-    match result["verdict"].as_str() {
-        // A search that has found something has not seen everything.
-        Some("holds") => result["stats"]["states"].as_u64(),
-        _ => None,
-    }
-}
-
-fn command(program: &Path, what: &str, file: &Path, options: &Options) -> Option<Value> {
-    let mut command = Command::new(program);
-    command.arg(what).arg(file).args(["--json", "--quiet", "--max-memory", "8G"]);
-    command.args(["--timeout", &format!("{}s", options.seconds)]);
-    if what == "check" {
-        command.args(["--property", "end-states", "--reduce", "stubborn"]);
-    }
-    let output = command.stderr(Stdio::null()).output().ok()?;
-    serde_json::from_slice(&output.stdout).ok()
-}
-
-fn spin(folder: &Path, file: &Path, options: &Options) -> Result<Figures, String> {
-    let failed = |what: &str| format!("{what} fails");
-    _ = std::fs::remove_dir_all(folder);
-    std::fs::create_dir_all(folder).map_err(|error| error.to_string())?;
-    std::fs::copy(file, folder.join("model.pml")).map_err(|error| error.to_string())?;
-    let run = |program: &str, arguments: &str| {
-        let arguments = arguments.split_whitespace();
-        let output = Command::new(program).args(arguments).current_dir(folder).output();
-        output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).map_err(|_| failed(program))
-    };
-    let start = Instant::now();
-    run("spin", "-a -o1 -o2 -o3 model.pml")?;
-    run("gcc", "-w -O2 -DNOREDUCE -DSAFETY -DNOCLAIM -DMEMLIM=8000 -o pan pan.c")?;
-    let compiled = Instant::now();
-    let pan = folder.join("pan");
-    let limit = options.seconds.div_ceil(60).max(1);
-    let text = run(&pan.to_string_lossy(), &format!("-A -E -c0 -n -m10000000 -Q{limit}"))?;
-    let (total, wall) = (start.elapsed().as_secs_f64(), compiled.elapsed().as_secs_f64());
-    // Its own clock does not count how long it takes to make room.
-    let own_clock =
-        text.split_once("elapsed time").and_then(|(_, rest)| rest.split_whitespace().next()?.parse().ok());
-    let exploration = own_clock.filter(|seconds| *seconds > 0.0).unwrap_or(wall);
-    let states = states_of(&text).ok_or_else(|| failed("pan"))?;
-    let has_stopped = ["max search depth too small", "out of memory", "Time limit of", "pan:1:"];
-    if let Some(why) = has_stopped.iter().find(|why| text.contains(**why)) {
+/// What Spin's verifier says.
+fn figures_of(text: &str, seconds: f64) -> Result<Figures, String> {
+    let stops = ["max search depth too small", "out of memory", "Time limit of", "pan: reached"];
+    if let Some(why) = stops.iter().find(|why| text.contains(**why)) {
         return Err(format!("Spin has not finished: {why}"));
     }
+    let first_number = |words: &str| {
+        let line = text.lines().find(|line| line.contains(words))?;
+        line.split_whitespace().next()?.parse::<f64>().ok()
+    };
+    let states = first_number("states, stored").ok_or("Spin's verifier fails")? as u64;
     let bytes =
-        number_in(&text, "equivalent memory usage").map_or(0, |megabytes| (megabytes * 1_048_576.0) as u64);
-    run("gcc", "-w -O1 -DSAFETY -DNOCLAIM -DXUSAFE -DMEMLIM=8000 -o pan pan.c")?;
-    let text = run(&pan.to_string_lossy(), &format!("-A -E -c0 -n -m10000000 -Q{limit}"))?;
-    let is_whole = !has_stopped.iter().any(|why| text.contains(why));
-    let reduced = states_of(&text).filter(|_| is_whole);
-    Ok(Figures { states, total, exploration, bytes, reduced })
+        first_number("equivalent memory usage").map_or(0, |megabytes| (megabytes * 1_048_576.0) as u64);
+    Ok(Figures { holds: text.contains("errors: 0"), states, seconds, bytes })
 }
 
-/// The first number of the line with these words.
-fn number_in(text: &str, words: &str) -> Option<f64> {
-    let line = text.lines().find(|line| line.contains(words))?;
-    line.split_whitespace().next()?.parse::<f64>().ok()
+fn ratio(ours: f64, spins: f64) -> f64 {
+    ours / spins.max(f64::MIN_POSITIVE)
 }
 
-fn states_of(text: &str) -> Option<u64> {
-    number_in(text, "states, stored").map(|states| states as u64)
+/// Less than a hundredth of a second is not told apart.
+fn by_time((ours, spins): &(Figures, Figures)) -> f64 {
+    ours.seconds.max(0.01) / spins.seconds.max(0.01)
 }
 
-fn median(mut values: Vec<f64>) -> Option<f64> {
+fn median_and_largest(mut values: Vec<f64>) -> (f64, f64) {
     values.sort_by(f64::total_cmp);
-    values.get(values.len() / 2).copied()
-}
-
-fn shown(value: Option<f64>) -> String {
-    value.map_or_else(|| "–".to_owned(), |value| format!("{value:.2}"))
+    let or_nan = |value: Option<&f64>| value.copied().unwrap_or(f64::NAN);
+    (or_nan(values.get(values.len() / 2)), or_nan(values.last()))
 }
