@@ -9,13 +9,14 @@
 //! # Safety
 //! Deadlocks, faults, and for each of some invariants whether it can be violated. An action is *visible* if it may change
 //! one of the invariants. A set is taken if it is stubborn and an action in it that is enabled and invisible leads
-//! *ahead*: breadth first, to a state that is expanded after this one (the queue proviso of Bošnački and Holzmann,
-//! 2005); depth first, to one that is left before this one. Where there is no such set, all actions are taken.
+//! *ahead*: breadth first, or in whatever order that expands states one after the other, to a state that is expanded
+//! after this one (the queue proviso of Bošnački and Holzmann, 2005, which does not depend on the queue); depth
+//! first, to one that is left before this one. Where there is no such set, all actions are taken.
 //!
 //! Deadlocks survive any stubborn set, and where nothing else is asked for and nothing can go wrong, any will do. For the rest, let a run of the system lead from a state that is found to one where
 //! an invariant is false, or to one where some action goes wrong; of all such runs from the state let it be a shortest.
 //! The search will find a violation or a fault, by induction on the length of the run and, for each length, on
-//! the order in which states are found, from the last to the first (depth first: left, from the first to the last).
+//! the order in which states are expanded, from the last to the first (depth first: left, from the first to the last).
 //! - An action of the set happens in the run. The first one that does can be moved to the front, where it is taken; the rest
 //!   is shorter and ends in the same state. Or else something goes wrong already on this way.
 //! - No action of the set happens in the run, but the one that goes wrong in the end is in the set. Then it is enabled now,
@@ -144,6 +145,15 @@ impl<'a> Reduced<'a> {
         Ok(self)
     }
 
+    /// Whether everything is taken in this state, without a choice.
+    fn rests(&self, choice: &mut Choice) -> bool {
+        let rests = !matches!(self.preserves, Preserves::Invariant(..)) && choice.por.rests();
+        if rests {
+            choice.enabled.clear();
+        }
+        rests
+    }
+
     /// Which of the enabled actions are to be taken, into `choice.chosen`.
     fn choose(
         &self,
@@ -230,6 +240,9 @@ impl Space for Reduced<'_> {
         scratch: &mut model::Scratch,
         out: &mut Vec<ActionId>,
     ) -> Result<Extent, StepError> {
+        if self.rests(choice) {
+            return self.system.enabled(state, scratch, out).map(|()| Extent::Enough);
+        }
         let extent = self.choose(state, choice, scratch)?;
         out.extend(choice.chosen.iter().map(|&index| choice.enabled[index as usize]));
         Ok(extent)
@@ -242,6 +255,9 @@ impl Space for Reduced<'_> {
         scratch: &mut model::Scratch,
         out: &mut Steps,
     ) -> Result<Extent, StepError> {
+        if self.rests(choice) {
+            return self.system.successors(state, scratch, out).map(|()| Extent::Enough);
+        }
         let extent = self.choose(state, choice, scratch)?;
         for &index in &choice.chosen {
             let action = choice.enabled[index as usize];
@@ -254,5 +270,9 @@ impl Space for Reduced<'_> {
         let Choice { enabled, chosen, .. } = choice;
         let is_left = |index: &usize| !chosen.contains(&(*index as u32));
         out.extend((0..enabled.len()).filter(is_left).map(|index| enabled[index]));
+    }
+
+    fn learn(&self, choice: &mut Choice, is_known: bool) {
+        choice.por.learn(is_known);
     }
 }

@@ -48,7 +48,8 @@ fn print(report: &ExploreReport, json: bool) -> Exit {
 }
 
 fn check_usage(arguments: &ExploreArguments, exports: bool) -> Result<(), Failure> {
-    let is_plain = (arguments.search.store, arguments.search.order) == (StoreArgument::Exact, Order::Bfs);
+    let is_bfs = matches!(arguments.search.order, None | Some(Order::Bfs));
+    let is_plain = arguments.search.store == StoreArgument::Exact && is_bfs;
     if exports && !is_plain {
         let message = "exporting needs all states, numbered breadth first: use --store exact and --order bfs";
         return Err(Failure::plain("cannot-export", message));

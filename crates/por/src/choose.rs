@@ -8,6 +8,7 @@ use crate::demand::{Demand, Rule, Situation};
 use crate::flips::Flips;
 use crate::graph::{Graph, List, Vertex};
 use crate::memory::{Memory, Sets};
+use crate::patience::Patience;
 use crate::reason::Reasons;
 use crate::rows::{Counts, Rows};
 
@@ -38,44 +39,6 @@ pub struct Scratch {
     n_looks: u64,
     pub(crate) model: model::Scratch,
     patience: Option<Patience>,
-}
-
-/// Where sets remove little, looking for them is given up for a while: taking all enabled actions
-/// is always valid. Who looks at many vertices must have earned it: every state gives a little, every step that is removed a
-/// little more. So looking never takes much longer than what it is compared with, to expand states.
-#[derive(Clone, Copy, Debug)]
-struct Patience {
-    /// How many vertices may still be looked at.
-    credit: i64,
-}
-
-impl Patience {
-    /// What there is at first, and at most: a few milliseconds.
-    const MOST: i64 = 1 << 19;
-    /// What a state gives, and what a step gives that need not be fired, hashed and looked up. Where a single step is left,
-    /// it is worth more: of runs of such states nothing branches.
-    const PER_STATE: i64 = 12;
-    const PER_STEP: i64 = 16;
-    const PER_STEP_IF_ALONE: i64 = 48;
-    /// To recall takes as long as so many looks.
-    const RECALL: i64 = 20;
-
-    fn new() -> Patience {
-        Patience { credit: Patience::MOST }
-    }
-
-    /// Whether to try in this state.
-    fn tries(&mut self) -> bool {
-        self.credit += Patience::PER_STATE;
-        self.credit > 0
-    }
-
-    fn learn(&mut self, n_chosen: usize, n_enabled: usize, n_looks: u64) {
-        let worth = if n_chosen <= 1 { Patience::PER_STEP_IF_ALONE } else { Patience::PER_STEP };
-        let gain = worth * (n_enabled - n_chosen) as i64;
-        let cost = Patience::RECALL + n_looks as i64;
-        self.credit = (self.credit + gain - cost).min(Patience::MOST);
-    }
 }
 
 /// The stubborn sets of a system.
@@ -216,11 +179,14 @@ impl<'s> StubbornSets<'s> {
         chosen.clear();
         let may_prune = matches!(demand, Demand::Observer { may_wait: false, .. } | Demand::Goal(_));
         let is_plain = n_enabled == 0 || n_enabled == 1 && !may_prune;
-        if !is_plain && self.choose_row(situation, demand, scratch, accept, chosen) {
-            return Ok(());
-        }
         if is_plain {
             chosen.extend(0..n_enabled as u32);
+            return Ok(());
+        }
+        if self.choose_row(situation, demand, scratch, accept, chosen) {
+            if let Some(patience) = &mut scratch.patience {
+                patience.removed(chosen.len() < n_enabled);
+            }
             return Ok(());
         }
         if scratch.patience.as_mut().is_some_and(|patience| !patience.tries()) {
@@ -294,6 +260,19 @@ impl<'s> StubbornSets<'s> {
 }
 
 impl Scratch {
+    /// Whether it is not worth to ask in the next state: all actions are to be taken there.
+    #[inline]
+    pub fn rests(&mut self) -> bool {
+        self.patience.as_mut().is_some_and(Patience::rests)
+    }
+
+    /// Told of a state that was left out whether it was found on another way.
+    pub fn learn(&mut self, is_known: bool) {
+        if let Some(patience) = &mut self.patience {
+            patience.learn_of_state(is_known);
+        }
+    }
+
     fn begin(&mut self, system: &ActionSystem, situation: &Situation<'_>) {
         self.epoch = self.epoch.wrapping_add(1);
         if self.epoch == 0 {

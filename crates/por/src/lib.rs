@@ -133,6 +133,7 @@ mod flips;
 mod graph;
 mod making;
 mod memory;
+mod patience;
 mod reason;
 mod rows;
 

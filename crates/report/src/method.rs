@@ -38,6 +38,8 @@ words! {
         Bfs = "bfs",
         /// Depth first.
         Dfs = "dfs",
+        /// Breadth first and depth first by turns.
+        Mixed = "mixed",
         /// For strong components.
         Scc = "scc",
         /// Nested depth first.

@@ -144,7 +144,7 @@ impl fmt::Display for Remark {
             Remark::NoneFound(coverage) => {
                 write!(f, "no violation found, but {}", Remark::Coverage(*coverage))
             }
-            Remark::Stopped => f.write_str("not looked at after the first violation"),
+            Remark::Stopped => f.write_str("not decided after the first violation: ask for it alone"),
             Remark::WithoutSearch => {
                 f.write_str("by the structure of the net and its first marking, without a search")
             }

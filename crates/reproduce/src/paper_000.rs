@@ -227,7 +227,7 @@ fn find(lab: &Lab<'_>, system: &System, size: i64, place: &str, search: &SearchO
         let order = if is_first { Order::Bfs } else { Order::Dfs };
         spelled += " --observer ta --search one-pass --order ";
         spelled += if is_first { "bfs" } else { "dfs" };
-        Options { order, ..by(ObserverKind::Ta, SearchKind::OnePass) }
+        Options { order: Some(order), ..by(ObserverKind::Ta, SearchKind::OnePass) }
     } else {
         let observer = if is_first { ObserverOrder::AcceptingFirst } else { ObserverOrder::AcceptingLast };
         spelled += " --observer extended --search nested --observer-order accepting-";

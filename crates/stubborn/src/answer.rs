@@ -125,9 +125,10 @@ impl Figures {
     pub(crate) fn of_states(stats: &Stats, reduces: bool, options: &Options, seconds: f64) -> Figures {
         let method = Method {
             observer: Observer::None,
-            search: match options.order {
+            search: match options.order() {
                 Order::Bfs => Search::Bfs,
                 Order::Dfs => Search::Dfs,
+                Order::Mixed => Search::Mixed,
             },
             reduction: if reduces { Reduction::Stubborn } else { Reduction::None },
             fairness: Fairness::None,

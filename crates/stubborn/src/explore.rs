@@ -22,7 +22,7 @@ use crate::decide::searched::Searched;
 use crate::decide::states::{explore, fault};
 use crate::decide::watched::Watched;
 use crate::error::Trouble;
-use crate::options::Options;
+use crate::options::{Options, Order};
 use crate::question::Question;
 use crate::session::{Attempt, Session, refining, unread_info};
 
@@ -153,7 +153,8 @@ fn count_states(
     } else {
         let rules = options.statics.clone().unwrap_or_else(Rules::none);
         let searched = Searched::new(&view, Some(Preserve::Deadlocks), &[], &rules, clock)?;
-        let found = explore(searched.system(), &[], options, &mut budget)?;
+        let found =
+            explore(searched.system(), &[], options.order.unwrap_or(Order::Bfs), options.store, &mut budget)?;
         (searched.exploration(found, clock), None)
     };
     if let Some(error) = fault(&exploration).filter(|error| model.can_refine(error)) {

@@ -43,8 +43,9 @@ pub struct Options {
     pub statics: Option<Rules>,
     /// How states are kept.
     pub store: StoreKind,
-    /// Breadth first, or depth first.
-    pub order: Order,
+    /// Which states are looked at first. If nothing is said, the nearest, so that runs are shortest; under reduction,
+    /// where they need not be, the nearest and the newest by turns.
+    pub order: Option<Order>,
     /// In which order the steps of a product are searched.
     pub orders: Orders,
     /// Whether the shortest run is looked for. Otherwise it is some run, though a short one where that is found soon.
@@ -72,7 +73,7 @@ impl Default for Options {
             structural: Rules::all(),
             statics: None,
             store: StoreKind::Exact,
-            order: Order::Bfs,
+            order: None,
             orders: Orders::default(),
             shortest: false,
             errors: 1,
@@ -88,6 +89,21 @@ impl Options {
     pub(crate) fn static_rules(&self) -> Rules {
         let rules = self.statics.clone().unwrap_or_else(Rules::all);
         if self.shortest { rules.without(statics::Rule::MergedSteps.name()) } else { rules }
+    }
+
+    /// Which states are looked at first where questions about states are asked. A run that is found without all
+    /// interleavings need not be a shortest.
+    pub(crate) fn order(&self) -> Order {
+        let may_mix = self.states() == States::Together && self.store == StoreKind::Exact;
+        self.order.unwrap_or(if may_mix { Order::Mixed } else { Order::Bfs })
+    }
+
+    /// The same for a search that keeps a set of work.
+    pub(crate) fn work_set(&self) -> WorkSet {
+        match self.order {
+            Some(Order::Dfs) => WorkSet::Stack,
+            _ => WorkSet::Queue,
+        }
     }
 
     /// What is left out where questions about states are asked.
@@ -119,16 +135,8 @@ pub enum Order {
     Bfs,
     /// Those that were met last.
     Dfs,
-}
-
-impl Order {
-    /// The same for a search that keeps a set of work.
-    pub(crate) fn work_set(self) -> WorkSet {
-        match self {
-            Order::Bfs => WorkSet::Queue,
-            Order::Dfs => WorkSet::Stack,
-        }
-    }
+    /// Those that are nearest as long as there are few, then these and those that were met last by turns.
+    Mixed,
 }
 
 /// A fairness assumption: `weak`, `strong`, `weak:P,Q[*]`, `strong-action:send`, or `none`.

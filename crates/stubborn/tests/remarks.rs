@@ -51,7 +51,7 @@ fn a_limit_of_memory_is_told_as_it_was_given() {
         (Question::DeadlockFree, Order::Dfs, ReductionWish::None),
         (ltl(), Order::Bfs, ReductionWish::None),
     ] {
-        let options = Options { order, reduce, ..options.clone() };
+        let options = Options { order: Some(order), reduce, ..options.clone() };
         let report = check(PAIRS, question, &options);
         let result = &report.results[0];
         assert!(result.stats.states > 0, "the search began: {report}");

@@ -6,6 +6,7 @@ use std::cell::{Cell, RefCell};
 
 use base::Budget;
 use check::reduced::Reduced;
+use check::search::mixed::Turns;
 use check::{Bitstate, Exact, Exploration, Goal, Stop, search, store::Queue};
 use model::reference;
 use model::{
@@ -16,6 +17,9 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 use stubborn_testing::{naive, run_cases, systems};
+
+/// Short turns, for small systems.
+const TURNS: Turns = Turns { few: 3, turn: 2, many: 20, of: 3 };
 
 /// How often a goal was reachable, and not; and how many states were saved.
 #[derive(Default)]
@@ -38,6 +42,7 @@ fn check(system: &ActionSystem, seen: &Seen) -> Result<(), TestCaseError> {
         for explored in [
             search::bfs::search(&reduced, &mut store(), &goals, &mut budget),
             search::dfs::search(&reduced, &mut store(), &goals, &mut budget),
+            search::mixed::search_in_turns(TURNS, &reduced, &mut store(), &goals, &mut budget),
         ] {
             prop_assert_eq!(explored.violations[0].is_some(), expected, "proposition {}", number);
             if let Some(run) = &explored.violations[0] {
@@ -296,7 +301,7 @@ fn processes(program: &[Vec<Edge>]) -> ActionSystem {
 }
 
 /// All searches of a system with the sets that preserve safety, perhaps without a rule.
-fn safely(system: &ActionSystem, goals: &[Goal], without: Option<Rule>) -> [Exploration; 4] {
+fn safely(system: &ActionSystem, goals: &[Goal], without: Option<Rule>) -> [Exploration; 5] {
     let budget = &mut Budget::unlimited();
     let mut reduced = Reduced::for_safety(system, goals, budget).unwrap();
     if let Some(rule) = without {
@@ -309,6 +314,7 @@ fn safely(system: &ActionSystem, goals: &[Goal], without: Option<Rule>) -> [Expl
         search::dfs::search(&reduced, &mut exact(), goals, budget),
         search::bfs::search(&reduced, &mut Queue::new(bits(), system.width()), goals, budget),
         search::dfs::search(&reduced, &mut bits(), goals, budget),
+        search::mixed::search_in_turns(TURNS, &reduced, &mut exact(), goals, budget),
     ]
 }
 

@@ -5,6 +5,7 @@ use std::cell::Cell;
 use std::collections::BTreeSet;
 
 use base::{Budget, Limit};
+use check::search::mixed::Turns;
 use check::{Bitstate, Exact, Exploration, Goal, Stop, search, store::Queue};
 use language::Model as _;
 use model::{System as _, aut};
@@ -17,6 +18,9 @@ use stubborn_testing::networks::{self, Network};
 use stubborn_testing::{relations_checker, run_cases};
 
 /// All searches over all stores.
+/// Short turns, for small systems.
+const TURNS: Turns = Turns { few: 3, turn: 2, many: 20, of: 3 };
+
 fn explorations(model: &Model, goals: &[Goal], max_states: u64) -> Vec<(&'static str, Exploration)> {
     let system = &*model.system;
     let width = system.width();
@@ -30,6 +34,7 @@ fn explorations(model: &Model, goals: &[Goal], max_states: u64) -> Vec<(&'static
     vec![
         ("bfs exact", search::bfs::search(system, &mut exact(), goals, &mut budget())),
         ("dfs exact", search::dfs::search(system, &mut exact(), goals, &mut budget())),
+        ("mixed", search::mixed::search_in_turns(TURNS, system, &mut exact(), goals, &mut budget())),
         ("bfs bitstate", search::bfs::search(system, &mut Queue::new(bits(), width), goals, &mut budget())),
         ("dfs bitstate", search::dfs::search(system, &mut bits(), goals, &mut budget())),
     ]

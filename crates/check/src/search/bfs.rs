@@ -17,6 +17,7 @@
 use base::{Budget, Limit, Progress};
 use model::{ActionId, Run, StepError, Steps, System};
 
+use super::sample::Sample;
 use super::{Exploration, Extent, Goal, OpenGoals, Space, Stats, Stop};
 use crate::paged::{OutOfMemory, Paged};
 use crate::store::{Sequence, StateId};
@@ -28,7 +29,48 @@ pub fn search<S: Space, St: Sequence>(
     goals: &[Goal],
     budget: &mut Budget<'_>,
 ) -> Exploration {
-    let mut search = Search::new(space, store, goals);
+    search_by(Tree::new(St::RETAINS), space, store, goals, budget)
+}
+
+/// Which states are still to be expanded, in what order, and how those that are known were found. States have the
+/// numbers 0, 1, 2, … as they are found.
+pub(super) trait Frontier {
+    /// The next state was found from the one that was taken last, if there was one, by this action.
+    fn find(&mut self, action: ActionId) -> Result<(), Limit>;
+
+    /// Takes a state that is to be expanded.
+    fn take(&mut self) -> Result<Option<StateId>, Limit>;
+
+    /// Whether a state was not taken yet.
+    fn is_ahead(&self, id: StateId) -> bool;
+
+    /// The first state of the run to this one, and those after it on the way.
+    fn path_to(&mut self, id: StateId) -> (StateId, Vec<StateId>);
+
+    /// The action that found a state, if it was kept.
+    fn action(&self, _: StateId) -> Option<ActionId> {
+        None
+    }
+
+    /// How many states were taken.
+    fn n_taken(&self) -> u64;
+
+    /// How long the longest run to a state is.
+    fn depth(&self) -> u64;
+
+    /// Bytes held.
+    fn bytes(&self) -> u64;
+}
+
+/// Explores `space` in the order of a frontier.
+pub(super) fn search_by<F: Frontier, S: Space, St: Sequence>(
+    frontier: F,
+    space: &S,
+    store: &mut St,
+    goals: &[Goal],
+    budget: &mut Budget<'_>,
+) -> Exploration {
+    let mut search = Search::new(frontier, space, store, goals);
     let stop = search.run(budget).err();
     search.finish(stop)
 }
@@ -50,7 +92,7 @@ pub fn reach<S: Space, St: Sequence>(
     goals: &[Goal],
     budget: &mut Budget<'_>,
 ) -> Reached {
-    let mut search = Search::new(space, store, goals);
+    let mut search = Search::new(Tree::new(St::RETAINS), space, store, goals);
     let end = search.run(budget).err();
     let fault = match end {
         Some(End::Fault(error, _)) => Some(error),
@@ -83,7 +125,7 @@ impl From<Limit> for End {
     }
 }
 
-struct Search<'a, S: Space, St: Sequence> {
+struct Search<'a, F, S: Space, St: Sequence> {
     space: &'a S,
     system: &'a S::Whole,
     store: &'a mut St,
@@ -94,7 +136,10 @@ struct Search<'a, S: Space, St: Sequence> {
     new: Vec<usize>,
     /// Actions, one by one.
     enabled: Vec<ActionId>,
-    tree: Tree,
+    frontier: F,
+    sample: Sample,
+    /// For each of the first states, which initial state it is.
+    roots: Vec<usize>,
     goals: OpenGoals<'a>,
     /// Per goal, the first state that violates it, or where it cannot be evaluated.
     closing: Vec<Option<(StateId, Option<StepError>)>>,
@@ -102,8 +147,8 @@ struct Search<'a, S: Space, St: Sequence> {
     progress: Progress,
 }
 
-impl<'a, S: Space, St: Sequence> Search<'a, S, St> {
-    fn new(space: &'a S, store: &'a mut St, goals: &'a [Goal]) -> Search<'a, S, St> {
+impl<'a, F: Frontier, S: Space, St: Sequence> Search<'a, F, S, St> {
+    fn new(frontier: F, space: &'a S, store: &'a mut St, goals: &'a [Goal]) -> Search<'a, F, S, St> {
         Search {
             space,
             system: space.whole(),
@@ -113,7 +158,9 @@ impl<'a, S: Space, St: Sequence> Search<'a, S, St> {
             steps: Steps::new(space.whole().width()),
             new: Vec::new(),
             enabled: Vec::new(),
-            tree: Tree::new(St::RETAINS),
+            frontier,
+            sample: Sample::default(),
+            roots: Vec::new(),
             goals: OpenGoals::new(goals),
             closing: vec![None; goals.len()],
             stats: Stats::default(),
@@ -125,20 +172,10 @@ impl<'a, S: Space, St: Sequence> Search<'a, S, St> {
         let width = self.system.width();
         let mut state = vec![0; width];
         self.add_initial_states(width)?;
-        self.poll(budget, 0)?;
-        // Expanding the state of this number begins the next level.
-        let mut next_level = self.store.n_states();
-        let mut expanded = 0u64;
-        while expanded < self.store.n_states() {
-            if expanded == next_level {
-                next_level = self.store.n_states();
-                self.progress.depth += 1;
-            }
-            let id = StateId::new(expanded as usize);
+        self.poll(budget)?;
+        while let Some(id) = self.frontier.take()? {
             self.store.nth(id, &mut state);
-            expanded += 1;
-            self.store.release(StateId::new(expanded as usize));
-            self.tree.expand()?;
+            self.store.release(StateId::new(id.index() + 1));
             let n_steps = if width <= WIDE {
                 self.expand(id, &state, budget.max_states)?
             } else {
@@ -153,7 +190,7 @@ impl<'a, S: Space, St: Sequence> Search<'a, S, St> {
             if self.goals.all_closed() {
                 return Err(End::AllViolated);
             }
-            self.poll(budget, expanded)?;
+            self.poll(budget)?;
         }
         Ok(())
     }
@@ -165,9 +202,11 @@ impl<'a, S: Space, St: Sequence> Search<'a, S, St> {
         let Search { space, choice, scratch, steps, .. } = self;
         let extent = space.steps(state, choice, scratch, steps).map_err(fault)?;
         self.add_targets(0, max_states)?;
-        if let Extent::IfAhead(n_first) = extent
-            && !self.leads_ahead(n_first, id)
-        {
+        let is_enough = match extent {
+            Extent::Enough => true,
+            Extent::IfAhead(n_first) => self.leads_ahead(n_first),
+        };
+        if !is_enough {
             let Search { space, choice, scratch, steps, enabled, system, .. } = self;
             enabled.clear();
             space.others(choice, enabled);
@@ -176,6 +215,11 @@ impl<'a, S: Space, St: Sequence> Search<'a, S, St> {
                 system.fire(steps.push(action, state), action, scratch).map_err(fault)?;
             }
             self.add_targets(n_taken, max_states)?;
+        }
+        let n_taken = self.frontier.n_taken();
+        if Sample::is_due(n_taken) {
+            let Search { space, choice, scratch, store, sample, .. } = self;
+            sample.look(*space, &**store, choice, (state, is_enough), n_taken, scratch);
         }
         Ok(self.steps.len())
     }
@@ -202,14 +246,14 @@ impl<'a, S: Space, St: Sequence> Search<'a, S, St> {
                 system.fire(steps.push(action, state), action, scratch).map_err(fault)?;
             }
             self.add_targets(0, budget.max_states)?;
-            leads_ahead = leads_ahead || self.leads_ahead(n_first.min(part.len()), id);
+            leads_ahead = leads_ahead || self.leads_ahead(n_first.min(part.len()));
             n_first = n_first.saturating_sub(part.len());
             n_taken += part.len();
             if n_taken == n_wanted && !leads_ahead {
                 self.space.others(&self.choice, &mut enabled);
                 (n_wanted, leads_ahead) = (enabled.len(), true);
             }
-            self.poll(budget, id.index() as u64 + 1)?;
+            self.poll(budget)?;
         }
         self.enabled = enabled;
         Ok(n_taken)
@@ -217,10 +261,10 @@ impl<'a, S: Space, St: Sequence> Search<'a, S, St> {
 
     /// Whether one of the first of `self.steps`, all of which were stored, leads to a state that is expanded after
     /// this one.
-    fn leads_ahead(&self, n_first: usize, id: StateId) -> bool {
+    fn leads_ahead(&self, n_first: usize) -> bool {
         let is_ahead = |index: usize| {
             let number = self.store.number(self.steps.target(index));
-            number.is_some_and(|number| number.index() > id.index())
+            number.is_some_and(|number| self.frontier.is_ahead(number))
         };
         self.new.first().is_some_and(|&index| index < n_first) || (0..n_first).any(is_ahead)
     }
@@ -244,7 +288,7 @@ impl<'a, S: Space, St: Sequence> Search<'a, S, St> {
             }
         }
         for (offset, &index) in self.new.iter().enumerate() {
-            self.tree.find(self.steps.actions()[index])?;
+            self.frontier.find(self.steps.actions()[index])?;
             let id = StateId::new(first_new as usize + offset);
             let closing = &mut self.closing;
             self.goals.look_at(self.system, self.steps.target(index), &mut self.scratch, |goal, error| {
@@ -260,8 +304,8 @@ impl<'a, S: Space, St: Sequence> Search<'a, S, St> {
         for (index, state) in states.chunks_exact(width).enumerate() {
             let id = StateId::new(self.store.n_states() as usize);
             if self.store.insert(state)? {
-                self.tree.roots.push(index);
-                self.tree.find(ActionId::new(0))?;
+                self.roots.push(index);
+                self.frontier.find(ActionId::new(0))?;
                 let closing = &mut self.closing;
                 let found = |goal, error| closing[goal] = Some((id, error));
                 self.goals.look_at(self.system, state, &mut self.scratch, found);
@@ -271,16 +315,18 @@ impl<'a, S: Space, St: Sequence> Search<'a, S, St> {
     }
 
     #[inline]
-    fn poll(&mut self, budget: &mut Budget<'_>, expanded: u64) -> Result<(), Limit> {
+    fn poll(&mut self, budget: &mut Budget<'_>) -> Result<(), Limit> {
         self.progress.states = self.store.n_states();
-        self.progress.pending = self.progress.states - expanded;
-        self.progress.bytes = self.store.bytes() + self.tree.bytes();
+        self.progress.pending = self.progress.states - self.frontier.n_taken();
+        self.progress.depth = self.frontier.depth();
+        self.progress.bytes = self.store.bytes() + self.frontier.bytes();
         self.stats.peak_bytes = self.stats.peak_bytes.max(self.progress.bytes);
         budget.poll(&self.progress)
     }
 
     fn finish(mut self, end: Option<End>) -> Exploration {
         self.progress.states = self.store.n_states();
+        self.progress.depth = self.frontier.depth();
         self.stats.record(&self.progress);
         let mut violations = Vec::new();
         let mut faults = Vec::new();
@@ -299,16 +345,12 @@ impl<'a, S: Space, St: Sequence> Search<'a, S, St> {
         Exploration { stats: self.stats, violations, faults, stop, coverage, taken }
     }
 
-    /// A shortest run to a state.
+    /// The run to a state.
     fn run_to(&mut self, id: StateId) -> Run {
-        let (root, path) = self.tree.path_to(id);
-        let actions = match &self.tree.actions {
-            Some(actions) => {
-                path.iter().map(|id| ActionId::new(actions.get(id.index())[0] as usize)).collect()
-            }
-            None => self.actions_along(root, &path),
-        };
-        Run { initial: self.tree.roots[root.index()], actions }
+        let (root, path) = self.frontier.path_to(id);
+        let known: Option<Vec<ActionId>> = path.iter().map(|&id| self.frontier.action(id)).collect();
+        let actions = known.unwrap_or_else(|| self.actions_along(root, &path));
+        Run { initial: self.roots[root.index()], actions }
     }
 
     /// The actions between neighbors on a path from `from`, found again by expanding its states.
@@ -337,24 +379,23 @@ impl<'a, S: Space, St: Sequence> Search<'a, S, St> {
     }
 }
 
-/// The search tree.
+/// The queue is the store; this is the search tree.
 struct Tree {
     /// A 1 for each state expanded, a 0 for each state found, in the order of events.
     bits: Paged,
     n_bits: usize,
+    n_expanded: usize,
+    /// Expanding the state of this number begins a level, and so many were begun.
+    next_level: usize,
+    n_levels: u64,
     /// For each state, the action that found it, if that cannot be found out later.
     actions: Option<Paged>,
-    /// For each of the first states, which initial state it is.
-    roots: Vec<usize>,
 }
 
 impl Tree {
     fn new(retains: bool) -> Tree {
-        Tree { bits: Paged::new(1), n_bits: 0, actions: (!retains).then(|| Paged::new(1)), roots: Vec::new() }
-    }
-
-    fn bytes(&self) -> u64 {
-        self.bits.bytes() + self.actions.as_ref().map_or(0, Paged::bytes)
+        let actions = (!retains).then(|| Paged::new(1));
+        Tree { bits: Paged::new(1), n_bits: 0, n_expanded: 0, next_level: 0, n_levels: 0, actions }
     }
 
     #[inline]
@@ -369,10 +410,12 @@ impl Tree {
     }
 
     #[inline]
-    fn expand(&mut self) -> Result<(), Limit> {
-        Ok(self.push(1)?)
+    fn n_found(&self) -> usize {
+        self.n_bits - self.n_expanded
     }
+}
 
+impl Frontier for Tree {
     #[inline]
     fn find(&mut self, action: ActionId) -> Result<(), Limit> {
         self.push(0)?;
@@ -382,13 +425,31 @@ impl Tree {
         }
     }
 
-    /// The root of the tree that `id` is in, and the states after it on the way to `id`.
-    fn path_to(&self, id: StateId) -> (StateId, Vec<StateId>) {
+    #[inline]
+    fn take(&mut self) -> Result<Option<StateId>, Limit> {
+        let next = self.n_expanded;
+        if next == self.n_found() {
+            return Ok(None);
+        }
+        if next == self.next_level {
+            self.next_level = self.n_found();
+            self.n_levels += 1;
+        }
+        self.push(1)?;
+        self.n_expanded += 1;
+        Ok(Some(StateId::new(next)))
+    }
+
+    #[inline]
+    fn is_ahead(&self, id: StateId) -> bool {
+        id.index() >= self.n_expanded
+    }
+
+    fn path_to(&mut self, id: StateId) -> (StateId, Vec<StateId>) {
         let mut path = Vec::new();
         let mut wanted = id.index();
         let bit = |at: usize| self.bits.get(at / 32)[0] >> (at % 32) & 1;
-        let mut ones = (0..self.n_bits).filter(|&at| bit(at) == 1).count();
-        let mut zeros = self.n_bits - ones;
+        let (mut ones, mut zeros) = (self.n_expanded, self.n_found());
         for at in (0..self.n_bits).rev() {
             if bit(at) == 1 {
                 ones -= 1;
@@ -405,6 +466,22 @@ impl Tree {
         }
         path.reverse();
         (StateId::new(wanted), path)
+    }
+
+    fn action(&self, id: StateId) -> Option<ActionId> {
+        self.actions.as_ref().map(|actions| ActionId::new(actions.get(id.index())[0] as usize))
+    }
+
+    fn n_taken(&self) -> u64 {
+        self.n_expanded as u64
+    }
+
+    fn depth(&self) -> u64 {
+        self.n_levels.saturating_sub(1)
+    }
+
+    fn bytes(&self) -> u64 {
+        self.bits.bytes() + self.actions.as_ref().map_or(0, Paged::bytes)
     }
 }
 

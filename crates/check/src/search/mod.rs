@@ -6,6 +6,7 @@
 //! | search | finds | stack or queue | when to use it |
 //! |---|---|---|---|
 //! | [`bfs`] | shortest runs | none: the exact store *is* the queue | by default |
+//! | [`mixed`] | some run, short or long | nothing to speak of | where runs need not be shortest: under reduction |
 //! | [`dfs`] | some run, perhaps long | as deep as the longest path | to hurry into deep states; with little memory, over [`Bitstate`](crate::Bitstate) |
 //! | [`couvreur`] | cycles with all marks: violations of LTL | as deep as the longest path | for TGBA, BA and TGTA |
 //! | [`two_pass`] | the same, and livelocks | as deep as the longest path, twice | for TA |
@@ -20,12 +21,14 @@ pub mod dfs;
 pub mod evidence;
 mod lasso;
 mod log;
+pub mod mixed;
 pub mod nested_dfs;
 pub mod one_pass;
 mod path;
 pub mod product_bfs;
 mod product_graph;
 mod roots;
+mod sample;
 pub mod shortest;
 mod space;
 mod stack;
@@ -57,7 +60,7 @@ pub struct Stats {
     pub transitions: u64,
     /// States without enabled actions.
     pub deadlocks: u64,
-    /// Breadth-first: the longest of all shortest runs. Depth-first: the longest path.
+    /// Breadth-first: the longest of all shortest runs. Depth-first: the longest path. From both ends: as far as known.
     pub depth: u64,
     /// Bytes held at most.
     pub peak_bytes: u64,

@@ -8,7 +8,7 @@ pub enum Extent {
     /// What was given is enough.
     Enough,
     /// It is enough if one of its first steps, so many, leads to a state that the search comes to later: one that it
-    /// expands after this one, breadth first, or leaves before this one, depth first. Otherwise everything is to be
+    /// expands after this one, or leaves before this one, depth first. Otherwise everything is to be
     /// taken.
     IfAhead(usize),
 }
@@ -47,6 +47,9 @@ pub trait Space {
 
     /// Appends the actions that were left out of the state which was looked at last.
     fn others(&self, choice: &Self::Choice, out: &mut Vec<ActionId>);
+
+    /// Told of a state that a step leads to which was left out, whether it was found all the same.
+    fn learn(&self, _: &mut Self::Choice, _: bool) {}
 }
 
 impl<S: System> Space for S {

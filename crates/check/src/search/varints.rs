@@ -35,10 +35,25 @@ impl Varints {
     /// Takes the number on top; 0 if there is none.
     #[inline]
     pub(super) fn pop(&mut self) -> u64 {
+        let mut end = self.end();
+        let number = self.before(&mut end);
+        self.groups.truncate(end);
+        number
+    }
+
+    /// The place behind the number on top.
+    #[inline]
+    pub(super) fn end(&self) -> usize {
+        self.groups.len()
+    }
+
+    /// The number before a place, which becomes the place behind the number below; 0 if there is none.
+    #[inline]
+    pub(super) fn before(&self, place: &mut usize) -> u64 {
         let (mut number, mut shift) = (0, 0);
-        while let Some(at) = self.groups.len().checked_sub(1) {
+        while let Some(at) = place.checked_sub(1) {
             let byte = self.groups.get(at)[0];
-            self.groups.pop();
+            *place = at;
             number |= u64::from(byte & 0x7f) << shift;
             shift += 7;
             if byte & 0x80 == 0 {

@@ -13,7 +13,7 @@
 //!
 //! | store | bytes per state | says |
 //! |---|---|---|
-//! | [`Exact`] | the packed state + 5 to 7.5 | the truth |
+//! | [`Exact`] | the packed state + 5 to 10 | the truth |
 //! | [`Bitstate`] | a few bits | "seen" wrongly now and then, so states may be missed |
 //! | [`Paired`] | as the store below it; up to a word and its slots per pair | the truth |
 //! | [`ExactPlanes`], [`BitstatePlanes`] | two sets of states instead of one | as those |

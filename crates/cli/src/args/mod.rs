@@ -103,9 +103,12 @@ pub(crate) struct ModelArguments {
 /// How to search.
 #[derive(Debug, Args)]
 pub(crate) struct SearchArguments {
-    /// Breadth first (shortest runs) or depth first
-    #[arg(long, value_enum, default_value_t = Order::Bfs)]
-    pub(crate) order: Order,
+    /// Which states come first
+    ///
+    /// By default the nearest, so that runs are shortest; where interleavings are left out, and they need not be, the
+    /// nearest while there are few, then also those that were met last, by turns.
+    #[arg(long, value_enum)]
+    pub(crate) order: Option<Order>,
 
     /// Keep states exactly, or only a few bits of each (then states may be missed)
     #[arg(long, value_enum, default_value_t = StoreArgument::Exact)]
@@ -159,8 +162,12 @@ impl ObserverArgument {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Order {
+    /// Breadth first
     Bfs,
+    /// Depth first
     Dfs,
+    /// Breadth first while there are few states, then both by turns
+    Mixed,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -170,11 +177,12 @@ pub(crate) enum StoreArgument {
 }
 
 impl SearchArguments {
-    pub(crate) fn order(&self) -> stubborn::Order {
-        match self.order {
+    pub(crate) fn order(&self) -> Option<stubborn::Order> {
+        self.order.map(|order| match order {
             Order::Bfs => stubborn::Order::Bfs,
             Order::Dfs => stubborn::Order::Dfs,
-        }
+            Order::Mixed => stubborn::Order::Mixed,
+        })
     }
 
     pub(crate) fn store(&self) -> StoreKind {

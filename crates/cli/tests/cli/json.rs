@@ -62,7 +62,7 @@ fn check_says_how_each_property_was_decided() {
     assert_eq!((&holds["verdict"], &holds["reason"]), (&"holds".into(), &Value::Null));
     assert_eq!(holds["counterexample"], Value::Null);
     assert_eq!(fields(&holds["method"]), ["observer", "search", "reduction", "fairness", "store"]);
-    assert_eq!(holds["method"]["search"], "bfs");
+    assert_eq!(holds["method"]["search"], "mixed");
     assert_eq!(holds["stats"]["states"], 26);
     assert_eq!(holds["stats"]["system_states"], 26);
 

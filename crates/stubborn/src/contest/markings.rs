@@ -67,7 +67,7 @@ impl Contest<'_> {
 
     /// Whether an aim can be reached, if that could be found out with reduction.
     fn find(&mut self, asked: &mut Asked, order: Order, clock: &Clock<'_>) -> Option<bool> {
-        let options = Options { order, ..self.options.clone() };
+        let options = Options { order: Some(order), ..self.options.clone() };
         let aim = asked.aim;
         let simplified =
             asked.simplified.get_or_insert_with(|| Simplified::new(&mut **self.model, aim, &options, clock));

@@ -3,6 +3,9 @@
 //! Both share one exploration, reduced or not. If an assertion fails there, end states are looked for in another
 //! one, in which assertions are not looked at. If more errors are wanted than one, those that were shown are pardoned, and
 //! the search begins again.
+//!
+//! Who asks for neither by name wants to know what is wrong, and that soon: the first error ends the exploration, and for the
+//! other promise there is a second one, which is given up if it takes much longer.
 
 use std::sync::Arc;
 
@@ -21,7 +24,12 @@ use crate::answer::{Answer, Figures};
 use crate::clock::Clock;
 use crate::error::Trouble;
 use crate::options::{Options, States};
+use crate::question::Question;
 use crate::session::Attempt;
+
+/// After the first error, the other promise is looked for in so many times as many states, and some more.
+const FACTOR: u64 = 2;
+const SOME: u64 = 100_000;
 
 /// Decides assertions, end states, or both.
 pub(super) fn decide(
@@ -33,32 +41,61 @@ pub(super) fn decide(
     let is_ends = |&index: &usize| matches!(asked.property(index), PropertyKind::EndStates);
     let (ends, assertions): (Vec<usize>, Vec<usize>) = job.iter().partition(|index| is_ends(index));
     let (ends, assertions) = (ends.first().copied(), assertions.first().copied());
-    let mut promised = None;
-    let mut end_states = None;
+    let (mut promised, mut end_states) = (None, None);
     let mut pardons = [Vec::new(), Vec::new()];
+    let is_named = !asked.questions.iter().any(|question| matches!(question, Question::Declared));
+    let is_hasty = options.stop_at_first || !is_named;
+    let mut patience = clock.clone();
     if assertions.is_some() {
-        let explored = match look(asked, Purpose::Assertions, ends.is_some(), &[], options, clock)? {
+        let wanted = Wanted { purpose: Purpose::Assertions, ends: ends.is_some(), goes_on: !is_hasty };
+        let explored = match look(asked, wanted, &[], options, clock)? {
             Attempt::Done(explored) => explored,
             Attempt::TooSmall(error) => return Ok(Attempt::TooSmall(error)),
         };
         pardons[0].extend(explored.error());
-        promised = Some(explored.assertions(clock));
-        end_states = ends.and_then(|_| explored.ends(clock));
         asked.unreached = unreached(&explored.view, &explored.exploration);
-        if ends.is_some() && end_states.is_none() && options.stop_at_first {
-            end_states = Some((Answer::unknown(Remark::Stopped), Figures::none()));
+        end_states = ends.and_then(|_| explored.ends(clock));
+        let has_stopped = matches!(explored.exploration.stop, Some(Stop::AllViolated));
+        promised = (!has_stopped).then(|| explored.assertions(clock));
+        if is_hasty {
+            patience = clock.part(0.5).at_most(FACTOR * explored.exploration.stats.states + SOME);
         }
     }
-    if ends.is_some() && end_states.is_none() {
-        let explored = match look(asked, Purpose::EndStates, true, &[], options, clock)? {
+    for purpose in [Purpose::Assertions, Purpose::EndStates] {
+        let is_ends = purpose == Purpose::EndStates;
+        let (is_asked, answer) = match is_ends {
+            true => (ends.is_some(), &mut end_states),
+            false => (assertions.is_some(), &mut promised),
+        };
+        if !is_asked || answer.is_some() {
+            continue;
+        }
+        let is_second = assertions.is_some();
+        let stopped = (Answer::unknown(Remark::Stopped), Figures::none());
+        if is_second && options.stop_at_first {
+            *answer = Some(stopped);
+            continue;
+        }
+        let wanted = Wanted { purpose, ends: is_ends, goes_on: false };
+        let explored = match look(asked, wanted, &[], options, &patience)? {
             Attempt::Done(explored) => explored,
             Attempt::TooSmall(error) => return Ok(Attempt::TooSmall(error)),
         };
-        // The model may go wrong before an invalid end state is found.
-        end_states = explored.ends(clock).or_else(|| {
-            let (answer, figures) = explored.assertions(clock);
-            Some((Answer { verdict: Verdict::Unknown, ..answer }, figures))
-        });
+        let is_cut = is_second && is_hasty && matches!(explored.exploration.stop, Some(Stop::Limit(_)));
+        let found = if is_ends { explored.ends(clock) } else { Some(explored.assertions(clock)) };
+        if !is_ends {
+            pardons[0].extend(explored.error());
+            asked.unreached = unreached(&explored.view, &explored.exploration);
+        }
+        *answer = match found {
+            Some((answer, _)) if is_cut && answer.verdict == Verdict::Unknown => Some(stopped),
+            Some(found) => Some(found),
+            // The model may go wrong before an invalid end state is found.
+            None => {
+                let (answer, figures) = explored.assertions(clock);
+                Some((Answer { verdict: Verdict::Unknown, ..answer }, figures))
+            }
+        };
     }
     pardons[1].extend(end_states.as_ref().and_then(|(answer, _)| Pardon::end(answer)));
     asked.more.clear();
@@ -114,7 +151,8 @@ fn more(
     let is_ends = matches!(pardons[0], Pardon::End(_));
     let purpose = if is_ends { Purpose::EndStates } else { Purpose::Assertions };
     while pardons.len() < options.errors {
-        let explored = match look(asked, purpose, is_ends, pardons, options, clock)? {
+        let wanted = Wanted { purpose, ends: is_ends, goes_on: false };
+        let explored = match look(asked, wanted, pardons, options, clock)? {
             Attempt::Done(explored) => explored,
             Attempt::TooSmall(error) => return Ok(Some(error)),
         };
@@ -137,11 +175,20 @@ struct Looked {
     looks_for_ends: bool,
 }
 
+/// What is looked for.
+#[derive(Clone, Copy)]
+struct Wanted {
+    purpose: Purpose,
+    /// Invalid end states.
+    ends: bool,
+    /// Whether the search goes on after one.
+    goes_on: bool,
+}
+
 /// One exploration, in which some errors are none.
 fn look(
     asked: &mut Asked<'_>,
-    purpose: Purpose,
-    looks_for_ends: bool,
+    Wanted { purpose, ends: looks_for_ends, goes_on }: Wanted,
     pardons: &[Pardon],
     options: &Options,
     clock: &Clock<'_>,
@@ -153,15 +200,13 @@ fn look(
             view.system = Arc::new(system);
         }
     }
-    // A goal that is never reached: the search goes on after a bad end state.
-    let system = Arc::make_mut(&mut view.system);
-    let truth = system.exprs.int(1);
-    let never = Goal::Invariant(system.add_proposition("true", truth));
-    let goals = match looks_for_ends {
-        true if options.stop_at_first => vec![Goal::Deadlock],
-        true => vec![Goal::Deadlock, never],
-        false => vec![never],
-    };
+    let mut goals = if looks_for_ends { vec![Goal::Deadlock] } else { Vec::new() };
+    if goes_on {
+        // A goal that is never reached.
+        let system = Arc::make_mut(&mut view.system);
+        let truth = system.exprs.int(1);
+        goals.push(Goal::Invariant(system.add_proposition("true", truth)));
+    }
     let mut budget = clock.budget();
     let preserve = if looks_for_ends { Preserve::Deadlocks } else { Preserve::Reachability };
     let searched = Searched::new(&view, Some(preserve), &[], &options.static_rules(), clock)?;

@@ -243,7 +243,7 @@ impl<'d> Deciding<'d> {
         Settings {
             at_deadlock: self.at_deadlock(),
             orders: self.options.orders,
-            work_set: self.options.order.work_set(),
+            work_set: self.options.work_set(),
             fairness: &self.constraints.unnamed,
             ..Settings::default()
         }

@@ -240,7 +240,7 @@ pub(crate) fn find(
         Goal::Invariant(number) => Reduced::for_invariant(system, number, &mut budget),
     };
     match reduced {
-        Ok(reduced) => explore(&reduced, &[goal], options, &mut budget),
+        Ok(reduced) => explore(&reduced, &[goal], options.order(), options.store, &mut budget),
         Err(limit) => Ok(Exploration::limited(1, limit)),
     }
 }
@@ -260,7 +260,7 @@ pub(super) fn shorten(
     let is_open = |run: &Option<Run>| run.is_some() || is_fault;
     let wanted: Vec<Goal> =
         goals.iter().zip(&found.violations).filter(|(_, run)| is_open(run)).map(|(goal, _)| *goal).collect();
-    if wanted.is_empty() || options.order != Order::Bfs {
+    if wanted.is_empty() || options.order() == Order::Dfs {
         return;
     }
     let clock = clock.part(0.5).at_most(FACTOR * found.stats.states + SOME);
@@ -292,10 +292,10 @@ pub(super) fn explore_part(
     budget: &mut Budget<'_>,
 ) -> Result<Exploration, Trouble> {
     Ok(match reduced {
-        None => explore(system, goals, options, budget)?,
+        None => explore(system, goals, options.order(), options.store, budget)?,
         Some(Err(limit)) => Exploration::limited(goals.len(), limit),
         Some(Ok(reduced)) => {
-            let found = explore(&reduced, goals, options, budget)?;
+            let found = explore(&reduced, goals, options.order(), options.store, budget)?;
             let taken = if reduced.keeps_actions() { found.taken } else { Vec::new() };
             Exploration { taken, ..found }
         }
@@ -316,23 +316,26 @@ pub(super) fn unreached(view: &View, found: &Exploration) -> Option<Vec<Unreache
 pub(crate) fn explore<S: Space>(
     space: &S,
     goals: &[Goal],
-    options: &Options,
+    order: Order,
+    store: StoreKind,
     budget: &mut Budget<'_>,
 ) -> Result<Exploration, Trouble> {
     let width = space.whole().width();
-    Ok(match options.store {
+    Ok(match store {
         StoreKind::Exact => {
             let mut store = Exact::new(width, budget.room());
-            match options.order {
+            match order {
                 Order::Bfs => search::bfs::search(space, &mut store, goals, budget),
                 Order::Dfs => search::dfs::search(space, &mut store, goals, budget),
+                Order::Mixed => search::mixed::search(space, &mut store, goals, budget),
             }
         }
         StoreKind::Bitstate { bytes, n_hashes } => {
             let bits = if bytes > budget.max_bytes { None } else { Bitstate::new(bytes, n_hashes) };
             let mut bits = bits.ok_or_else(|| no_bits(bytes, budget.max_bytes))?;
-            match options.order {
-                Order::Bfs => {
+            match order {
+                // What was found before cannot be got back: there is one end to take from.
+                Order::Bfs | Order::Mixed => {
                     let mut queue = store::Queue::new(bits, width);
                     search::bfs::search(space, &mut queue, goals, budget)
                 }

@@ -1,0 +1,79 @@
+//! How long to look for sets that remove little: taking all enabled actions is always valid.
+//!
+//! Who looks at many vertices must have earned it: every state gives a little, every step that is removed as much as it
+//! would have taken, and a state that is not found for it much more. How many are not is estimated by the caller, who
+//! looks for some of them later. So looking never takes much longer than what it is compared with, to expand states,
+//! unless it keeps states away. Where nothing at all is removed for a while, some states are not even looked at.
+
+/// What was earned.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Patience {
+    /// How many vertices may still be looked at.
+    credit: i64,
+    /// Of so many steps that are removed, how many lead to states that are not found, about.
+    n_lost: i64,
+    /// In how many states nothing was removed, one after the other.
+    n_idle: u32,
+    /// How many states are not looked at.
+    rest: u32,
+}
+
+impl Patience {
+    /// What there is at first, and at most: a few milliseconds.
+    const MOST: i64 = 1 << 19;
+    /// What a state gives, what a step gives that need not be fired, hashed and looked up, and what a state that need not be
+    /// expanded.
+    const PER_STATE: i64 = 4;
+    const PER_STEP: i64 = 4;
+    const PER_LOST: i64 = 96;
+    /// To recall takes as long as so many looks.
+    const RECALL: i64 = 4;
+    /// The steps of the estimate.
+    const SCALE: i64 = 256;
+    /// After so many states without success one is not looked at before the next that is, then two, and so on, up to
+    /// so many.
+    const IDLE: u32 = 32;
+    const MOST_REST: u32 = 15;
+
+    pub(crate) fn new() -> Patience {
+        Patience { credit: Patience::MOST, n_lost: Patience::SCALE, n_idle: 0, rest: 0 }
+    }
+
+    /// Whether this state is not looked at.
+    #[inline]
+    pub(crate) fn rests(&mut self) -> bool {
+        self.rest = self.rest.saturating_sub(1);
+        self.rest > 0
+    }
+
+    /// Whether to try in this state.
+    pub(crate) fn tries(&mut self) -> bool {
+        self.credit += Patience::PER_STATE;
+        let tries = self.credit > 0;
+        if !tries {
+            self.removed(false);
+        }
+        tries
+    }
+
+    /// Told whether something was removed in a state.
+    pub(crate) fn removed(&mut self, is_some: bool) {
+        self.n_idle = if is_some { 0 } else { self.n_idle.saturating_add(1) };
+        self.rest = (self.n_idle / Patience::IDLE).min(Patience::MOST_REST) + 1;
+    }
+
+    /// Told what trying has cost.
+    pub(crate) fn learn(&mut self, n_chosen: usize, n_enabled: usize, n_looks: u64) {
+        let n_removed = (n_enabled - n_chosen) as i64;
+        let gain = n_removed * (Patience::PER_STEP + Patience::PER_LOST * self.n_lost / Patience::SCALE);
+        let cost = Patience::RECALL + n_looks as i64;
+        self.credit = (self.credit + gain - cost).min(Patience::MOST);
+        self.removed(n_removed > 0);
+    }
+
+    /// Told whether a state that a removed step leads to was found all the same.
+    pub(crate) fn learn_of_state(&mut self, is_known: bool) {
+        let n_lost = if is_known { 0 } else { Patience::SCALE };
+        self.n_lost += (n_lost - self.n_lost) / 16;
+    }
+}
