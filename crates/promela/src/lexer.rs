@@ -62,6 +62,8 @@ base::define_tokens! {
         At = "@",
         Assign = "=",
         Arrow = "->",
+        /// The same; nobody sees it outside of here.
+        LongArrow = "-->",
         Increment = "++",
         Decrement = "--",
         Plus = "+",
@@ -157,7 +159,10 @@ pub(crate) fn tokens_within(
     let mut end_of_last = 0;
     for (kind, range) in Kind::lexer(text).spanned() {
         pay()?;
-        let kind = kind.unwrap_or(Kind::Unknown);
+        let kind = match kind.unwrap_or(Kind::Unknown) {
+            Kind::LongArrow => Kind::Arrow,
+            kind => kind,
+        };
         // A comment may contain the end of a line.
         first |= ends_a_line(&text[end_of_last..range.start]);
         end_of_last = range.end;

@@ -46,9 +46,24 @@ impl Resolver<'_> {
                     };
                     (StmtKind::Assign(place, value), text)
                 }
-                Init::List(_) | Init::Channel(_) => {
-                    let what = if ty == Type::Chan { "channel" } else { "array" };
-                    let message = format!("the {what} `{name}` gets its value after a statement");
+                // All elements in one step: Spin has no such statement.
+                Init::List(values) => {
+                    let element = |(at, value): (usize, i32)| {
+                        let steps = vec![Step::Index(int(at as i32, span))];
+                        let place = Place { steps, ..place.clone() };
+                        let text = format!("{name}[{at}] = {value}").into();
+                        Stmt {
+                            kind: StmtKind::Assign(place, int(value, span)),
+                            labels: Vec::new(),
+                            span,
+                            text,
+                        }
+                    };
+                    let all = values.into_iter().take(length.unwrap_or(0) as usize);
+                    (StmtKind::DStep(all.enumerate().map(element).collect()), String::new())
+                }
+                Init::Channel(_) => {
+                    let message = format!("the channel `{name}` gets its value after a statement");
                     let help = "write its declaration at the start of the proctype";
                     self.complain(fail_with_help("late-declaration", message, span, help));
                     continue;

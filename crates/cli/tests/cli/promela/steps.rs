@@ -110,3 +110,35 @@ fn an_endless_exchange() {
         assert_eq!(formula(text, "(<> (done == 1)) -> <> (other == 1)", &arguments), 0, "{reduction}");
     }
 }
+
+/// Spin refuses the list; all elements are set in the one step that a declaration is.
+#[test]
+fn an_array_may_get_a_list_of_values_anywhere() {
+    for before in ["", "skip; ", "atomic { skip; ", "d_step { skip; ", "do :: break od; { "] {
+        let after = if before.contains('{') { "}" } else { "" };
+        let text = format!(
+            "byte x; active proctype P() {{ {before}byte a[3] = {{ 4, 5, 6 }};
+             assert(a[0] == 4 && a[1] == 5 && a[2] == 6); a[1] = 7; assert(a[1] == 8) {after} }}"
+        );
+        assert_eq!(verdict(&text, "--property assertions"), "violated assertion violated: assert(a[1] == 8)");
+    }
+    let again =
+        "byte n; active proctype P() { do :: n < 2 -> byte a[2] = { 1, 2 }; assert(a[0] == 1); a[0] = 9; n++
+        :: else -> break od }";
+    assert_eq!(verdict(again, ""), "holds");
+}
+
+/// `-->` is `->`, also right behind a name, as in Spin.
+#[test]
+fn long_arrows() {
+    for (body, expected) in [
+        ("x == 0 --> x = 2; assert(x == 2)", "holds"),
+        ("do :: x < 2 --> x++ :: else --> break od; assert(x == 2)", "holds"),
+        ("x = 1; x--> assert(x == 0)", "violated assertion violated: assert(x == 0)"),
+        ("x = 1; x---> assert(x == 0)", "holds"),
+        ("x = (x == 0 --> 3 : 4); assert(x == 3)", "holds"),
+    ] {
+        let text = format!("byte x; active proctype P() {{ {body} }}");
+        assert_eq!(verdict(&text, "--property assertions"), expected, "{body}");
+    }
+}
