@@ -278,7 +278,8 @@ impl Wish {
         Ok(match observer {
             _ if self.is_monitored() => (SearchKind::Nested, Why::ForMonitors),
             ObserverKind::Ta | ObserverKind::LazyTa => {
-                let wants_path = self.reduction == ReductionWish::Fixed(reduction::Method::Hybrid);
+                use reduction::Method::{Hybrid, Repaired};
+                let wants_path = matches!(self.reduction, ReductionWish::Fixed(Hybrid | Repaired));
                 if self.is_fair_search() || self.features(observer, claim, budget)?.has_buchi_states {
                     (SearchKind::TwoPass, Why::CyclesAndLivelocks)
                 } else if wants_path {
