@@ -163,15 +163,23 @@ impl<'a> Reduction<'a> {
         self.flips.as_ref().map(Flips::visible)
     }
 
+    /// Whether everything was chosen in the last state because it would take too long to look for sets.
+    pub(crate) fn gave_up(&self) -> bool {
+        self.scratch.gave_up()
+    }
+
     /// Chooses those of the enabled actions that must be taken, by their indices. A set that is valid
-    /// only if it closes no cycle is shown to `closes_no_cycle` first.
+    /// only if it closes no cycle is shown to `closes_no_cycle` first. Who `insists` gets what was chosen in this state before,
+    /// if that was not given up.
     pub(crate) fn choose<O: Observer>(
         &mut self,
         situation: &Situation<'_>,
         observed: Observed<'_, O>,
+        insists: bool,
         closes_no_cycle: &mut dyn FnMut(&[u32]) -> bool,
         chosen: &mut Vec<u32>,
     ) -> Result<(), model::Fault> {
+        self.scratch.insist(insists);
         let stance = observed.stance;
         let demand = if self.is_blind {
             Demand::Words

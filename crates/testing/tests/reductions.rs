@@ -168,6 +168,47 @@ fn proviso() {
     needs_rule(case(network, "G !P0_3"), Rule::Proviso);
 }
 
+/// Each observer that has components repaired needs that, by value at least.
+fn needs_repair(mut case: Case, at_deadlock: AtDeadlock) {
+    assert!(case.is_violated_naively(at_deadlock), "{} is violated", case.text());
+    let mut claim = case.claim(case.formula);
+    let repaired = reducing_methods().into_iter();
+    let repaired = repaired.filter(|method| method.reduction == Some(reduction::Method::Repaired));
+    for method in repaired {
+        let mut is_found = |without_rule| {
+            let settings = Settings { without_rule, at_deadlock, ..Settings::default() };
+            let decision = claim.search(&case.system, method, &settings, &mut Budget::unlimited());
+            case.judge(case.formula, &decision.expect("an allowed method").outcome).expect("a good run")
+        };
+        assert!(is_found(None), "{method:?}");
+        assert!(!is_found(Some(Rule::Proviso)) || !method.observer.is_by_value(), "{method:?} without it");
+    }
+}
+
+/// What a loop of somebody else leaves out is not left out for ever.
+#[test]
+fn left_out() {
+    let network = "process P0 { s0: c -> s0; } process P1 { s0: a -> s1; s1: ; }";
+    needs_repair(case(network, "G !P1_1"), AtDeadlock::Stutter);
+}
+
+/// Two loops, each of which leaves out the other: only who takes both in turn comes to see both.
+#[test]
+fn two_loops() {
+    let network = "process P0 { s0: a -> s1; s1: b -> s0; } process P1 { s0: c -> s1; s1: d -> s0; }
+        process P2 { s0: e -> s0; }";
+    needs_repair(case(network, "!(G F P0_1 & G F P1_1)"), AtDeadlock::Stutter);
+}
+
+/// It is not enough that what is left out is taken somewhere in the component. Here `b` is, but where `y` has
+/// led, and where the run then ends, which does not count; it is needed where it was left out, on the way round by `x`.
+#[test]
+fn trap() {
+    let network = "process P0 { s0: x -> s0 | y -> s1; s1: back -> s0; }
+        process P1 { s0: back -> s0 | b -> s1; s1: ; }";
+    needs_repair(case(network, "G !P1_1"), AtDeadlock::Ignore);
+}
+
 /// The labeling that is inconsistent in the sense of Neele, Valmari and Willemse: `a` and `b` commute, but
 /// which of them is seen depends on the order. Only one order is a violation.
 #[test]
