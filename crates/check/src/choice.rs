@@ -87,6 +87,7 @@ pub enum Why {
     MustBeRemembered,
     ByValue,
     LedWhereItMust,
+    Unseen,
     Led,
     ClosureUndecided,
 }
@@ -301,8 +302,8 @@ impl Wish {
         search: SearchKind,
         stutter_invariant: bool,
     ) -> (Option<reduction::Method>, Why) {
-        use reduction::Method::{Classical, Guided, Hybrid};
-        let has_path = matches!(search, SearchKind::Scc | SearchKind::TwoPass);
+        use reduction::Method::{Classical, Guided, Repaired};
+        let has_components = matches!(search, SearchKind::Scc | SearchKind::TwoPass);
         match self.reduction {
             ReductionWish::None => (None, Why::AsAsked),
             ReductionWish::Fixed(method) => (Some(method), Why::AsAsked),
@@ -312,8 +313,9 @@ impl Wish {
             ReductionWish::Auto if self.store != StoreKind::Exact && observer.is_by_value() => {
                 (None, Why::MustBeRemembered)
             }
+            _ if has_components && observer.is_by_value() => (Some(Repaired), Why::Unseen),
+            _ if has_components => (Some(Repaired), Why::LedWhereItMust),
             _ if observer.is_by_value() => (Some(Classical), Why::ByValue),
-            _ if has_path => (Some(Hybrid), Why::LedWhereItMust),
             _ => (Some(Guided), Why::Led),
         }
     }
@@ -377,6 +379,7 @@ impl fmt::Display for Why {
             Why::ThereIsNone => "there is none for it",
             Why::MustBeRemembered => "it would have to be remembered for each state",
             Why::ByValue => "for observers by value",
+            Why::Unseen => "which takes what nobody sees first, and puts off nothing for ever",
             Why::LedWhereItMust => "led by the automaton where it must be, smaller where it may be",
             Why::Led => "led by the automaton",
             Why::ClosureUndecided => "since the closure did not decide the matter",
