@@ -87,6 +87,7 @@ pub enum Why {
     MustBeRemembered,
     ByValue,
     LedWhereItMust,
+    Unseen,
     Led,
     ClosureUndecided,
 }
@@ -278,7 +279,8 @@ impl Wish {
         Ok(match observer {
             _ if self.is_monitored() => (SearchKind::Nested, Why::ForMonitors),
             ObserverKind::Ta | ObserverKind::LazyTa => {
-                let wants_path = self.reduction == ReductionWish::Fixed(reduction::Method::Hybrid);
+                use reduction::Method::{Hybrid, Repaired};
+                let wants_path = matches!(self.reduction, ReductionWish::Fixed(Hybrid | Repaired));
                 if self.is_fair_search() || self.features(observer, claim, budget)?.has_buchi_states {
                     (SearchKind::TwoPass, Why::CyclesAndLivelocks)
                 } else if wants_path {
@@ -300,8 +302,8 @@ impl Wish {
         search: SearchKind,
         stutter_invariant: bool,
     ) -> (Option<reduction::Method>, Why) {
-        use reduction::Method::{Classical, Guided, Hybrid};
-        let has_path = matches!(search, SearchKind::Scc | SearchKind::TwoPass);
+        use reduction::Method::{Classical, Guided, Repaired};
+        let has_components = matches!(search, SearchKind::Scc | SearchKind::TwoPass);
         match self.reduction {
             ReductionWish::None => (None, Why::AsAsked),
             ReductionWish::Fixed(method) => (Some(method), Why::AsAsked),
@@ -311,8 +313,9 @@ impl Wish {
             ReductionWish::Auto if self.store != StoreKind::Exact && observer.is_by_value() => {
                 (None, Why::MustBeRemembered)
             }
+            _ if has_components && observer.is_by_value() => (Some(Repaired), Why::Unseen),
+            _ if has_components => (Some(Repaired), Why::LedWhereItMust),
             _ if observer.is_by_value() => (Some(Classical), Why::ByValue),
-            _ if has_path => (Some(Hybrid), Why::LedWhereItMust),
             _ => (Some(Guided), Why::Led),
         }
     }
@@ -376,6 +379,7 @@ impl fmt::Display for Why {
             Why::ThereIsNone => "there is none for it",
             Why::MustBeRemembered => "it would have to be remembered for each state",
             Why::ByValue => "for observers by value",
+            Why::Unseen => "which takes what nobody sees first, and puts off nothing for ever",
             Why::LedWhereItMust => "led by the automaton where it must be, smaller where it may be",
             Why::Led => "led by the automaton",
             Why::ClosureUndecided => "since the closure did not decide the matter",

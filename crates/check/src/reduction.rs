@@ -5,6 +5,7 @@
 //! | [`Method::Guided`] | that move with the system (testers, TA, TGTA) | what may move the observer, and what that needs; where waiting is accepted, something that does not move it |
 //! | [`Method::Hybrid`] | the same, in depth-first searches | the same, or a smaller set that closes no cycle |
 //! | [`Method::Classical`] | any that do not see stuttering, in depth-first searches | a set that nobody sees and that closes no cycle, or everything |
+//! | [`Method::Repaired`] | by value or by change, in searches by strong components | a set that nobody sees, or else what is taken above; what is left out for ever along a cycle is taken later ([`Repair`]) |
 //!
 //! The rules and why they are sound stand at the head of [`por`]. Here they are asked the right
 //! questions: which actions an observer may follow or refuses, in its present state and under the
@@ -28,12 +29,31 @@ pub enum Method {
     Hybrid,
     /// Blind to the observer: nothing that is seen is left out or moved.
     Classical,
+    /// Small sets whether they close cycles or not; the search repairs its components.
+    Repaired,
+}
+
+/// What a search by strong components must see to where sets were taken whether they close cycles or not: along
+/// no cycle may anything that matters be left out in every state. What that means, and why it is enough, is said at
+/// the head of the search's module `repair`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Repair {
+    /// The actions that matter, a bit for each that there is: others may be left out for ever.
+    pub(crate) matters: FixedBitSet,
+    /// Sets hold no step that the observer sees, so that only cycles count on which it stays where it is.
+    pub(crate) silent: bool,
+    /// What is taken later in a state: the action that was left out; else all that is taken where no set is accepted.
+    pub(crate) by_action: bool,
 }
 
 /// The stubborn sets of a product.
 pub struct Reduction<'a> {
     system: &'a ActionSystem,
     method: Method,
+    /// How cycles are dealt with, if that is left to the search.
+    repair: Option<Repair>,
+    /// Blind to the observer.
+    is_blind: bool,
     sets: StubbornSets<'a>,
     scratch: por::Scratch,
     /// What actions do to the propositions; nothing if the observer watches actions.
@@ -56,16 +76,18 @@ impl<'a> Reduction<'a> {
         let mut share = budget.share();
         let sets = StubbornSets::new(system, &Relations::new(system, &mut share)?, &mut share)?;
         budget.hold(sets.bytes())?;
-        Ok(Reduction::new(system, Method::Guided, sets, None))
+        Ok(Reduction::new(system, Method::Guided, false, sets, None))
     }
 
-    /// For observers of these propositions of the system. Holds about as many bytes as it takes.
+    /// For observers of these propositions of the system, by value or by change. Holds about as many bytes as it
+    /// takes.
     ///
     /// # Errors
     /// The budget's limit.
     pub(crate) fn for_propositions(
         system: &'a ActionSystem,
         propositions: &[usize],
+        watches: Watches,
         method: Method,
         budget: &mut Budget<'_>,
     ) -> Result<Reduction<'a>, Limit> {
@@ -75,7 +97,12 @@ impl<'a> Reduction<'a> {
         let flips = Flips::new(system, &relations, &exprs, &mut share)?;
         let sets = StubbornSets::for_propositions(system, &relations, &flips, &mut share)?;
         budget.hold(flips.bytes() + sets.bytes())?;
-        Ok(Reduction::new(system, method, sets, Some(flips)))
+        let is_blind = match method {
+            Method::Guided | Method::Hybrid => false,
+            Method::Classical => true,
+            Method::Repaired => watches != Watches::Changes,
+        };
+        Ok(Reduction::new(system, method, is_blind, sets, Some(flips)))
     }
 
     /// The same without a rule: wrong, for tests.
@@ -85,6 +112,7 @@ impl<'a> Reduction<'a> {
         budget: &mut Budget<'_>,
     ) -> Result<Reduction<'a>, Limit> {
         let relations = Relations::new(self.system, budget)?;
+        self.repair = self.repair.filter(|_| rule != por::Rule::Proviso);
         self.sets = self.sets.without(rule, &relations, budget)?;
         self.scratch = self.sets.new_scratch();
         Ok(self)
@@ -93,11 +121,17 @@ impl<'a> Reduction<'a> {
     fn new(
         system: &'a ActionSystem,
         method: Method,
+        is_blind: bool,
         sets: StubbornSets<'a>,
         flips: Option<Flips>,
     ) -> Reduction<'a> {
         let scratch = sets.new_scratch();
-        Reduction { system, method, sets, scratch, flips, offers: Vec::new(), offer_of: FxHashMap::default() }
+        let mut matters = FixedBitSet::with_capacity(system.actions().len());
+        matters.insert_range(..);
+        let repair = Repair { matters, silent: true, by_action: is_blind };
+        let repair = (method == Method::Repaired).then_some(repair);
+        let (offers, offer_of) = (Vec::new(), FxHashMap::default());
+        Reduction { system, method, repair, is_blind, sets, scratch, flips, offers, offer_of }
     }
 
     /// Told by a search that begins. If each state is expanded once, sets need not be looked for in every
@@ -114,32 +148,49 @@ impl<'a> Reduction<'a> {
         self.method
     }
 
+    /// How many actions there are.
+    pub(crate) fn n_actions(&self) -> usize {
+        self.system.actions().len()
+    }
+
+    /// What a search by strong components must see to.
+    pub(crate) fn repair(&self) -> Option<&Repair> {
+        self.repair.as_ref()
+    }
+
     /// The actions that may change what propositions the observer watches, if it does.
     pub(crate) fn visible(&self) -> Option<FixedBitSet> {
         self.flips.as_ref().map(Flips::visible)
     }
 
+    /// Whether everything was chosen in the last state because it would take too long to look for sets.
+    pub(crate) fn gave_up(&self) -> bool {
+        self.scratch.gave_up()
+    }
+
     /// Chooses those of the enabled actions that must be taken, by their indices. A set that is valid
-    /// only if it closes no cycle is shown to `closes_no_cycle` first.
+    /// only if it closes no cycle is shown to `closes_no_cycle` first. Who `insists` gets what was chosen in this state before,
+    /// if that was not given up.
     pub(crate) fn choose<O: Observer>(
         &mut self,
         situation: &Situation<'_>,
         observed: Observed<'_, O>,
+        insists: bool,
         closes_no_cycle: &mut dyn FnMut(&[u32]) -> bool,
         chosen: &mut Vec<u32>,
     ) -> Result<(), model::Fault> {
+        self.scratch.insist(insists);
         let stance = observed.stance;
-        let demand = match self.method {
-            Method::Classical => Demand::Words,
-            Method::Guided | Method::Hybrid => {
-                let offer = self.offer_of(observed);
-                Demand::Observer {
-                    offer: &self.offers[offer],
-                    number: offer as u32,
-                    may_wait: stance.may_wait,
-                    deadlock: stance.deadlock,
-                    hybrid: self.method == Method::Hybrid,
-                }
+        let demand = if self.is_blind {
+            Demand::Words
+        } else {
+            let offer = self.offer_of(observed);
+            Demand::Observer {
+                offer: &self.offers[offer],
+                number: offer as u32,
+                may_wait: stance.may_wait,
+                deadlock: stance.deadlock,
+                hybrid: self.method != Method::Guided,
             }
         };
         self.sets.choose(situation, demand, &mut self.scratch, closes_no_cycle, chosen)
@@ -196,8 +247,11 @@ fn watched<O: Observer>(
     (follows, follows)
 }
 
+/// More propositions of an action than this, which the observer ignores, are not gone through.
+const MAX_IGNORED: usize = 6;
+
 /// Whether an observer of changes may follow an action in some state of the present valuation, and
-/// whether the action may happen in one.
+/// whether the action may happen in one. Propositions that it ignores may have any value: silent steps flip them.
 fn flipped<O: Observer>(
     observer: &mut O,
     valuations: &mut Valuations,
@@ -214,9 +268,14 @@ fn flipped<O: Observer>(
         u64::from(valuations.holds(valuation, proposition)) << index.min(63)
     };
     let before = propositions.iter().enumerate().map(bit).fold(0, |bits, bit| bits | bit);
+    let ignored: Vec<usize> =
+        (0..propositions.len()).filter(|&index| observer.ignores(propositions[index])).collect();
+    if ignored.len() > MAX_IGNORED {
+        return (true, true);
+    }
     let (mut may_follow, mut may_happen) = (false, false);
     let mut target = valuations.bits(valuation).to_vec();
-    flips.for_each_outcome(action, before, |outcome| match outcome {
+    let mut visit = |outcome| match outcome {
         Outcome::Silent => may_happen = true,
         Outcome::Anything => (may_follow, may_happen) = (true, true),
         Outcome::Flip(_) if may_follow => {}
@@ -238,6 +297,13 @@ fn flipped<O: Observer>(
             may_follow = !observer.steps(state, event, valuations).is_empty();
             may_happen |= may_follow;
         }
-    });
+    };
+    for values in 0..1u64 << ignored.len() {
+        let value = |bits, (at, &index): (usize, &usize)| match values >> at & 1 {
+            1 => bits | 1u64 << index.min(63),
+            _ => bits & !(1u64 << index.min(63)),
+        };
+        flips.for_each_outcome(action, ignored.iter().enumerate().fold(before, value), &mut visit);
+    }
     (may_follow, may_happen)
 }

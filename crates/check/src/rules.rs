@@ -7,7 +7,7 @@
 use std::fmt;
 
 use crate::method::{FairnessBy, Method, ObserverKind, ReductionWish, SearchKind, StoreKind};
-use crate::reduction::Method::{Classical, Guided, Hybrid};
+use crate::reduction::Method::{Classical, Guided, Hybrid, Repaired};
 
 /// What the table must know of a property.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,6 +50,7 @@ pub enum Rule {
     ClassicalByChange,
     ClassicalExtended,
     HybridPath,
+    RepairedSearch,
     ClassicalStore,
     Monitors,
 }
@@ -119,7 +120,7 @@ impl Method {
         let rules = [
             (own_deadlocks.is_some_and(|written| written != observer), Rule::OwnDeadlocks),
             (is_tester != (observer == Tester), Rule::TesterObserver),
-            (is_tester && matches!(reduction, Some(Hybrid | Classical)), Rule::TesterReduction),
+            (is_tester && matches!(reduction, Some(Hybrid | Classical | Repaired)), Rule::TesterReduction),
             (is_tester && fair && monitored, Rule::TesterMonitors),
             (is_tester && matches!(search, Scc | Nested), Rule::TesterSearch),
             (is_tester && search == OnePass && has_buchi_states, Rule::TesterBuchi),
@@ -137,8 +138,12 @@ impl Method {
             (search == Nested && !matches!(observer, Ba | Extended), Rule::NestedMarks),
             (matches!(reduction, Some(Guided | Hybrid)) && observer.is_by_value(), Rule::NoGuide),
             (reduction == Some(Classical) && !observer.is_by_value(), Rule::ClassicalByChange),
-            (reduction == Some(Classical) && observer == Extended, Rule::ClassicalExtended),
+            (
+                matches!(reduction, Some(Classical | Repaired)) && observer == Extended,
+                Rule::ClassicalExtended,
+            ),
             (reduction == Some(Hybrid) && !matches!(search, Scc | TwoPass), Rule::HybridPath),
+            (reduction == Some(Repaired) && !matches!(search, Scc | TwoPass), Rule::RepairedSearch),
             (bitstate && reduction == Some(Classical), Rule::ClassicalStore),
             (monitored && !is_tester && (observer, search, reduction) != (Ba, Nested, None), Rule::Monitors),
         ];
@@ -218,8 +223,12 @@ impl Rule {
                 &[&[Reduction(&[Fixed(Guided), Fixed(Hybrid)])]],
             ),
             Rule::ClassicalExtended => {
-                ("the classical reduction needs the automaton in another form", &[&[Observer(&[Tgba, Ba])]])
+                ("this reduction needs the automaton in another form", &[&[Observer(&[Tgba, Ba])]])
             }
+            Rule::RepairedSearch => (
+                "only a search by strong components repairs them",
+                &[&[Search(&[Scc, TwoPass])], &[Reduction(&[Fixed(Guided), Fixed(Classical)])]],
+            ),
             Rule::HybridPath => (
                 "the hybrid reduction needs the path of a depth-first search",
                 &[&[Reduction(&[Fixed(Guided)])]],

@@ -39,6 +39,7 @@ pub struct Scratch {
     n_looks: u64,
     pub(crate) model: model::Scratch,
     patience: Option<Patience>,
+    gave_up: bool,
 }
 
 /// The stubborn sets of a system.
@@ -161,12 +162,13 @@ impl<'s> StubbornSets<'s> {
             n_looks: 0,
             model: model::System::new_scratch(self.system),
             patience: None,
+            gave_up: false,
         }
     }
 
     /// Chooses those of the enabled actions that must be taken, by their indices, in order. Sets
     /// that hold only if the caller accepts them are offered to `accept` first. Apart from that the
-    /// result depends on the arguments alone, unless the scratch is adaptive.
+    /// result depends on the arguments alone, unless the scratch is adaptive and [gives up](Scratch::gave_up).
     pub fn choose(
         &self,
         situation: &Situation<'_>,
@@ -177,6 +179,7 @@ impl<'s> StubbornSets<'s> {
     ) -> Result<(), Fault> {
         let n_enabled = situation.enabled.len();
         chosen.clear();
+        scratch.gave_up = false;
         let may_prune = matches!(demand, Demand::Observer { may_wait: false, .. } | Demand::Goal(_));
         let is_plain = n_enabled == 0 || n_enabled == 1 && !may_prune;
         if is_plain {
@@ -190,6 +193,7 @@ impl<'s> StubbornSets<'s> {
             return Ok(());
         }
         if scratch.patience.as_mut().is_some_and(|patience| !patience.tries()) {
+            scratch.gave_up = true;
             chosen.extend(0..n_enabled as u32);
             return Ok(());
         }
@@ -270,6 +274,18 @@ impl Scratch {
     pub fn learn(&mut self, is_known: bool) {
         if let Some(patience) = &mut self.patience {
             patience.learn_of_state(is_known);
+        }
+    }
+
+    /// Whether everything was chosen in the last state because it would take too long to look for sets.
+    pub fn gave_up(&self) -> bool {
+        self.gave_up
+    }
+
+    /// Whether to look for sets in the next state however long it takes: to find again what was chosen there before.
+    pub fn insist(&mut self, insists: bool) {
+        if let Some(patience) = &mut self.patience {
+            patience.insist(insists);
         }
     }
 

@@ -16,6 +16,8 @@ pub(crate) struct Patience {
     n_idle: u32,
     /// How many states are not looked at.
     rest: u32,
+    /// None of this matters now.
+    insists: bool,
 }
 
 impl Patience {
@@ -36,7 +38,14 @@ impl Patience {
     const MOST_REST: u32 = 15;
 
     pub(crate) fn new() -> Patience {
-        Patience { credit: Patience::MOST, n_lost: Patience::SCALE, n_idle: 0, rest: 0 }
+        // Some are lost, as long as nobody says how many.
+        let n_lost = Patience::SCALE / 4;
+        Patience { credit: Patience::MOST, n_lost, n_idle: 0, rest: 0, insists: false }
+    }
+
+    /// Whether to try however long it takes.
+    pub(crate) fn insist(&mut self, insists: bool) {
+        self.insists = insists;
     }
 
     /// Whether this state is not looked at.
@@ -49,7 +58,7 @@ impl Patience {
     /// Whether to try in this state.
     pub(crate) fn tries(&mut self) -> bool {
         self.credit += Patience::PER_STATE;
-        let tries = self.credit > 0;
+        let tries = self.credit > 0 || self.insists;
         if !tries {
             self.removed(false);
         }

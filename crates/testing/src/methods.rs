@@ -9,7 +9,7 @@ use check::decide::{Claim, Decision, Refusal, Settings, TesterClaim};
 use check::method::{FairnessBy, Method, ObserverKind, SearchKind, StoreKind};
 use check::product::AtDeadlock;
 use check::reduction;
-use check::reduction::Method::{Classical, Guided, Hybrid};
+use check::reduction::Method::{Classical, Guided, Hybrid, Repaired};
 use model::ActionSystem;
 use proptest::test_runner::TestCaseError;
 
@@ -17,16 +17,16 @@ type Reductions = &'static [Option<reduction::Method>];
 
 /// Observer and search, with reductions over an exact store and over a few bits.
 const SOUND: [(ObserverKind, SearchKind, Reductions, Reductions); 10] = [
-    (ObserverKind::Tgba, SearchKind::Scc, &[None, Some(Classical)], &[]),
-    (ObserverKind::Ba, SearchKind::Scc, &[None, Some(Classical)], &[]),
+    (ObserverKind::Tgba, SearchKind::Scc, &[None, Some(Classical), Some(Repaired)], &[]),
+    (ObserverKind::Ba, SearchKind::Scc, &[None, Some(Classical), Some(Repaired)], &[]),
     (ObserverKind::Ba, SearchKind::Nested, &[None, Some(Classical)], &[None]),
     (ObserverKind::Extended, SearchKind::Scc, &[None], &[]),
     (ObserverKind::Extended, SearchKind::Nested, &[None], &[None]),
     (ObserverKind::Ta, SearchKind::OnePass, &[None, Some(Guided)], &[None, Some(Guided)]),
-    (ObserverKind::Ta, SearchKind::TwoPass, &[None, Some(Guided), Some(Hybrid)], &[]),
-    (ObserverKind::LazyTa, SearchKind::TwoPass, &[None, Some(Guided), Some(Hybrid)], &[]),
-    (ObserverKind::Tgta, SearchKind::Scc, &[None, Some(Guided), Some(Hybrid)], &[]),
-    (ObserverKind::LazyTgta, SearchKind::Scc, &[None, Some(Guided), Some(Hybrid)], &[]),
+    (ObserverKind::Ta, SearchKind::TwoPass, &[None, Some(Guided), Some(Hybrid), Some(Repaired)], &[]),
+    (ObserverKind::LazyTa, SearchKind::TwoPass, &[None, Some(Guided), Some(Hybrid), Some(Repaired)], &[]),
+    (ObserverKind::Tgta, SearchKind::Scc, &[None, Some(Guided), Some(Hybrid), Some(Repaired)], &[]),
+    (ObserverKind::LazyTgta, SearchKind::Scc, &[None, Some(Guided), Some(Hybrid), Some(Repaired)], &[]),
 ];
 
 /// The same for testers.
@@ -48,7 +48,7 @@ pub fn all() -> Vec<Method> {
     let mut methods = Vec::new();
     for observer in [Tgba, Ba, Ta, Tgta, LazyTa, LazyTgta, Extended, Tester] {
         for search in [Scc, Nested, OnePass, OnePassAndNested, TwoPass] {
-            for reduction in [None, Some(Guided), Some(Hybrid), Some(Classical)] {
+            for reduction in [None, Some(Guided), Some(Hybrid), Some(Classical), Some(Repaired)] {
                 for store in [StoreKind::Exact, BITSTATE] {
                     for fairness_by in [FairnessBy::Search, FairnessBy::Monitors] {
                         methods.push(Method { observer, search, reduction, store, fairness_by });

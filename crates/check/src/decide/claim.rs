@@ -285,7 +285,8 @@ impl Claim {
         match method.observer {
             ObserverKind::Tgba | ObserverKind::Ba => {
                 let is_ba = method.observer == ObserverKind::Ba;
-                let classical = method.reduction == Some(reduction::Method::Classical);
+                use reduction::Method::{Classical, Repaired};
+                let classical = matches!(method.reduction, Some(Classical | Repaired));
                 let tgba = if classical && settings.without_rule != Some(por::Rule::WaitingForm) {
                     self.waiting(is_ba, budget)?
                 } else if is_ba {

@@ -271,6 +271,8 @@ pub(crate) enum Reduce {
     Hybrid,
     /// For TGBA and BA: blind to the automaton
     Classical,
+    /// For searches by components: small sets, and what they leave out for ever is taken later
+    Repaired,
     /// For claims that see stuttering: through their closure
     Closure,
 }
@@ -285,6 +287,7 @@ impl From<Reduce> for ReductionWish {
             Reduce::Guided => ReductionWish::Fixed(reduction::Method::Guided),
             Reduce::Hybrid => ReductionWish::Fixed(reduction::Method::Hybrid),
             Reduce::Classical => ReductionWish::Fixed(reduction::Method::Classical),
+            Reduce::Repaired => ReductionWish::Fixed(reduction::Method::Repaired),
         }
     }
 }

@@ -148,7 +148,7 @@ fn what_cannot_be_read_is_told() {
 
 #[test]
 fn what_knows_no_fairness_is_refused() {
-    for how in ["stubborn", "guided", "hybrid", "classical", "closure"] {
+    for how in ["stubborn", "guided", "hybrid", "classical", "repaired", "closure"] {
         let message = refusal(&format!("{SERVED} --reduce {how}"));
         assert!(message.contains("a reduction does not keep enough interleavings"), "{how}: {message}");
     }

@@ -1,0 +1,343 @@
+//! Components are repaired: nothing that matters is left out for ever along a cycle.
+//!
+//! # Idea
+//! A small stubborn set is taken in every state, whether it closes cycles or not. What a set leaves out may be
+//! taken later; but a run that goes round a cycle all of whose states leave it out never takes it. The usual
+//! remedy is a condition for each state, while the search is there: no step of a small set leads back onto the
+//! path. Who keeps it must be careful with cycles that some other state leaves anyway, and takes *everything*
+//! where it fails. But a search by strong components knows when a component is finished, and then one can look.
+//! If nothing is left out in all states of a cycle, all is well. Otherwise it is taken in one state of the cycle,
+//! and the search goes on there, until the component, which may have grown, is finished again.
+//!
+//! # When should I use this?
+//! [`couvreur`](super::couvreur) does, where the reduction asks for it (`reduction::Repair`).
+//!
+//! # Requirements and limits
+//! An exact store. Some states are expanded again, and must then take the same set. Memory for the states and
+//! edges of sets in components that are not finished, about twelve bytes per state.
+//!
+//! # The condition
+//! In a state (s, q) of the product let T be the set that is taken, and E the actions that are taken besides,
+//! since the component was repaired.
+//!
+//! **CYCLE.** There is no action b that matters and no cycle of steps of sets T, in each state of which b can
+//! happen in the product and is neither in T nor in E.
+//!
+//! A step stands for the action that it begins with, as in `por`: whoever takes one takes all that begin so.
+//!
+//! When a component is finished for the first time, all steps of its sets are explored, and none leads out to a
+//! state that is still open. So a cycle of such steps through one of its states lies in it as a whole. Steps by E
+//! close no cycle that counts. Hence every state needs to be looked at once only, though the component may grow
+//! by what is taken besides: cycles through states that were looked at were looked at then. In the end CYCLE
+//! holds everywhere.
+//!
+//! Looking is cheap if no states that left anything out lie on a cycle, as in most components. Otherwise, for
+//! each b, the cycles of the states that leave out b are cut: one state after the other takes b until no cycle is
+//! left, those first that lead to states that are known, and that take much already. After very many tries, all
+//! states of a cycle take everything.
+//!
+//! # Why it is enough: sets blind to the observer
+//! These are for automata by value in waiting form (`por::Demand::Words`). A set T that is not everything is
+//! closed, has something enabled, and nothing that is enabled in it flips a proposition. All actions matter.
+//!
+//! Let r be a run of the system from s whose word is accepted from q, read lazily (`automata::waiting`). A run r′
+//! of what is explored is built step by step; ρ is what is left of r. Let b be the first action of ρ.
+//!
+//! 1. If b is in T or E, it is taken.
+//! 2. Otherwise T is not everything. If ρ has actions of T, the first of them can be moved to the front, since T
+//!    is closed, and is taken.
+//! 3. If it has none, any enabled action a of T is taken. It commutes with all of ρ, so ρ can happen after it.
+//!
+//! In the last two cases the step is silent, and the order of visible actions stays as it is. So the word of r′
+//! is that of r, as far as it goes and up to stuttering, and the automaton goes along lazily: it moves with the
+//! first step of each block of equal letters, and then waits.
+//!
+//! *Nothing is lost.* Until b is taken, it stays the first action of ρ. So it is enabled, and can happen in the
+//! product: an automaton by value goes along with every step or with none. If it were never taken, r′ would
+//! consist, from some point on, of silent steps of sets that leave out b, while the automaton waits in one state.
+//! As there are finitely many states, some of these steps would be a cycle that CYCLE forbids. So all actions of
+//! r are taken some day, and r′ has the word of r. If r ends in a deadlock, r′ comes to the same one: the third
+//! case does not arise, as a would be enabled there. If r is infinite, so is r′.
+//!
+//! This also shows which cycles count: only steps of sets matter, not those by E; and only those that are silent
+//! and leave the automaton where it is (`Repair::silent`).
+//!
+//! *All actions matter*, also those on which nothing visible ever depends. With those others left out for ever,
+//! r′ might end where r does not, and some runs that end do not count (`AtDeadlock::Ignore`); and where r goes on
+//! for ever by such actions alone, r′ might find none of them enabled. (Where that does not matter, `statics`
+//! removes them before.)
+//!
+//! # Why it is enough: sets led by the observer
+//! These are for observers by change (`por::Demand::Observer`, hybrid). Where waiting is accepted, no condition
+//! is needed. Elsewhere let G be the guided set, and T a smaller one. T is closed, has something enabled, and all
+//! of that is silent: with one move of the observer come all, so that T would be as large as G. Let ρ be
+//! accepted. It moves the observer some day, for the first time by m.
+//!
+//! 1. In a state that takes G, the first action of ρ in G can be moved to the front, and is m or comes before m:
+//!    m comes closer (`por`).
+//! 2. In a state that takes T, if ρ up to m has actions of T, the same is true of the first of them.
+//! 3. Otherwise an enabled action of T commutes with ρ up to m. It is taken: moved to the front if ρ has it later
+//!    on, put in front if not. It is silent, and m is as far away as before.
+//!
+//! (If ρ is accepted because it ends in a deadlock, it has actions of any closed set with something enabled, and
+//! the first of them can be moved to the front: what is left becomes shorter with every step.)
+//!
+//! So m is put off for ever only along a cycle of silent steps of smaller sets; and there CYCLE is more than
+//! enough. But most of what is left out has nothing to do with m. So repairing takes G in one state of each such
+//! cycle, instead of single actions, whatever it is that was left out (`Repair::by_action`).
+//!
+//! # Differences from other conditions
+//! Valmari's condition S asks that whatever is enabled in a component be taken somewhere in it. That is enough
+//! for what can be reached, but not for runs: b may be taken where it leads astray, and be left out along the one
+//! cycle that is needed. So cycles must be looked at, not components (t: `trap` of `reductions.rs`).
+
+use base::Budget;
+use model::chain::first;
+use model::{ActionId, System};
+
+use super::couvreur::{End, Search};
+use super::inside::Inside;
+use super::path::Top;
+use super::product_graph::{Edge, Trouble};
+use crate::observer::Observer;
+use crate::reduction::Repair;
+use crate::store::{Products, StateId};
+
+/// In so many states of a cycle it is tried where an action leads.
+const TRIES: usize = 64;
+/// So often is it tried, for each state that there is; and so often besides. Then everything is taken.
+const MOST_TRIES: u64 = 8;
+const FREE_TRIES: u64 = 10_000;
+
+/// What a search that repairs its components knows.
+#[derive(Default)]
+pub(super) struct Repairing {
+    /// The states that left something out, and were not looked at since, in the order in which they were entered.
+    states: Vec<StateId>,
+    /// Where their edges end that count in cycles; those of the next one begin there.
+    ends: Vec<usize>,
+    edges: Vec<StateId>,
+    /// States that take something besides, since their component was finished with a root of this order. The marks
+    /// of these edges are looked at again when the root is left.
+    repaired: Vec<(u32, StateId)>,
+    n_tries: u64,
+}
+
+impl Repairing {
+    pub(super) fn bytes(&self) -> u64 {
+        let words = self.states.capacity() + self.edges.capacity() + 2 * self.repaired.capacity();
+        (words * size_of::<StateId>() + self.ends.capacity() * size_of::<usize>()) as u64
+    }
+
+    /// Another state that was repaired when the state of this order was the root, and that is forgotten now.
+    pub(super) fn repaired_for(&mut self, order: u32) -> Option<StateId> {
+        self.repaired.pop_if(|repaired| repaired.0 == order).map(|(_, state)| state)
+    }
+
+    fn edges(&self, index: usize) -> &[StateId] {
+        let begin = index.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.edges[begin..self.ends[index]]
+    }
+}
+
+/// Notes a state that was just entered and expanded, if it left something out.
+pub(super) fn note<S: System, O: Observer, P: Products>(
+    search: &mut Search<'_, '_, S, O, P>,
+    state: StateId,
+) {
+    if search.leaves_out().next().is_none() {
+        return;
+    }
+    let Some(mut known) = search.repairing.take() else { return };
+    let n_edges = known.edges.len();
+    let counting = search.edges.iter().filter(|edge| counts(search, state, edge));
+    known.edges.extend(counting.map(|edge| edge.target));
+    if known.edges.len() > n_edges {
+        known.states.push(state);
+        known.ends.push(known.edges.len());
+    }
+    search.repairing = Some(known);
+}
+
+/// Repairs the finished component of the root on top. Returns whether there is something to search now: states wait, or the
+/// component is not finished.
+pub(super) fn repair<S: System, O: Observer, P: Products>(
+    search: &mut Search<'_, '_, S, O, P>,
+    root: StateId,
+    budget: &mut Budget<'_>,
+) -> Result<bool, End> {
+    let order = search.order_of(root);
+    let Some(known) = &mut search.repairing else { return Ok(false) };
+    let begin = known.states.partition_point(|&state| search.path.order_of(state) < order);
+    let states = known.states.split_off(begin);
+    if states.is_empty() {
+        return Ok(false);
+    }
+    let bytes_before = budget.max_bytes;
+    let orders: Vec<u32> = states.iter().map(|&state| search.path.order_of(state)).collect();
+    let n_edges = known.edges.len() - begin.checked_sub(1).map_or(0, |before| known.ends[before]);
+    let bytes = states.len() * (Inside::<()>::STATE_BYTES + 16) + n_edges * Inside::<()>::EDGE_BYTES;
+    budget.hold(bytes as u64)?;
+    let mut inside = Inside::new(states.len());
+    for index in begin..begin + states.len() {
+        for &target in known.edges(index) {
+            if let Ok(local) = orders.binary_search(&search.path.order_of(target)) {
+                inside.add(local as u32, ());
+            }
+        }
+        inside.end();
+    }
+    known.ends.truncate(begin);
+    known.edges.truncate(known.ends.last().copied().unwrap_or(0));
+    let all: Vec<u32> = (0..states.len() as u32).collect();
+    let cyclic = inside.cyclic(&all, budget)?;
+    if !cyclic.is_empty() {
+        let mut part = Part { n_taken: vec![0; states.len()], states, inside, taken: Vec::new() };
+        part.repair(search, cyclic, budget)?;
+        part.take(search, order, budget)?;
+    }
+    budget.max_bytes = bytes_before;
+    let goes_on = search.roots.order() < order || matches!(search.path.top(), Some(Top::Waiting(_)));
+    if let Some(known) = &mut search.repairing
+        && !goes_on
+    {
+        // No edge leads to a state that was new: all marks were seen.
+        while known.repaired_for(order).is_some() {}
+    }
+    Ok(goes_on)
+}
+
+/// A state of a part takes an action besides, or everything.
+pub(super) type Taken = (u32, Option<ActionId>);
+
+/// The states of a component that left something out.
+struct Part {
+    states: Vec<StateId>,
+    /// Cycles of these edges count.
+    inside: Inside<()>,
+    /// Per state, how much is taken there.
+    n_taken: Vec<usize>,
+    /// What is to be taken besides.
+    taken: Vec<Taken>,
+}
+
+impl Part {
+    /// Finds out what must be taken besides, by states on cycles.
+    fn repair<S: System, O: Observer, P: Products>(
+        &mut self,
+        search: &mut Search<'_, '_, S, O, P>,
+        cyclic: Vec<Vec<u32>>,
+        budget: &mut Budget<'_>,
+    ) -> Result<(), End> {
+        if search.graph.repair().is_some_and(|repair| !repair.by_action) {
+            return self.cut(search, cyclic, None, budget);
+        }
+        let mut left_out: Vec<(ActionId, u32)> = Vec::new();
+        for state in cyclic.concat() {
+            search.expand(self.states[state as usize])?;
+            self.n_taken[state as usize] = search.edges.len();
+            let n_before = left_out.len();
+            left_out.extend(search.leaves_out().map(|action| (action, state)));
+            budget.hold(((left_out.len() - n_before) * size_of::<(ActionId, u32)>()) as u64)?;
+            search.poll(budget)?;
+        }
+        left_out.sort_unstable();
+        left_out.dedup();
+        for of_action in left_out.chunk_by(|one, other| one.0 == other.0) {
+            let part: Vec<u32> = of_action.iter().map(|&(_, state)| state).collect();
+            let cyclic = self.inside.cyclic(&part, budget)?;
+            self.cut(search, cyclic, Some(of_action[0].0), budget)?;
+        }
+        Ok(())
+    }
+
+    /// Takes an action, or everything, in states of these strong parts until no cycle is left.
+    fn cut<S: System, O: Observer, P: Products>(
+        &mut self,
+        search: &mut Search<'_, '_, S, O, P>,
+        mut cyclic: Vec<Vec<u32>>,
+        action: Option<ActionId>,
+        budget: &mut Budget<'_>,
+    ) -> Result<(), End> {
+        while let Some(part) = cyclic.pop() {
+            if search.gives_up(part.len().min(TRIES)) {
+                self.taken.extend(part.into_iter().map(|state| (state, None)));
+                continue;
+            }
+            // Best where it leads to nothing new, then where much is taken already.
+            let mut best = (usize::MAX, usize::MAX, u32::MAX);
+            for &state in part.iter().step_by(part.len().div_ceil(TRIES)) {
+                let n_unknown = search.n_unknown(self.states[state as usize], action)?;
+                best = best.min((n_unknown, usize::MAX - self.n_taken[state as usize], state));
+                search.poll(budget)?;
+            }
+            let (_, _, state) = best;
+            self.n_taken[state as usize] += 1;
+            self.taken.push((state, action));
+            let rest: Vec<u32> = part.into_iter().filter(|&other| other != state).collect();
+            cyclic.extend(self.inside.cyclic(&rest, budget)?);
+        }
+        Ok(())
+    }
+
+    /// Takes all of it, as if the root of this order did.
+    fn take<S: System, O: Observer, P: Products>(
+        &mut self,
+        search: &mut Search<'_, '_, S, O, P>,
+        root: u32,
+        budget: &mut Budget<'_>,
+    ) -> Result<(), End> {
+        self.taken.sort_unstable();
+        self.taken.dedup();
+        for taken in self.taken.chunk_by(|one, other| one.0 == other.0) {
+            let state = self.states[taken[0].0 as usize];
+            for &(_, action) in taken {
+                search.graph.take_extra(state, action);
+            }
+            search.look_at_repaired(state, taken)?;
+            search.repairing.as_mut().into_iter().for_each(|known| known.repaired.push((root, state)));
+            search.poll(budget)?;
+        }
+        Ok(())
+    }
+}
+
+impl<S: System, O: Observer, P: Products> Search<'_, '_, S, O, P> {
+    /// How many states are found if a state takes an action that it left out, or everything.
+    fn n_unknown(&mut self, state: StateId, action: Option<ActionId>) -> Result<usize, End> {
+        match action {
+            Some(action) => {
+                self.expand(state)?;
+                Ok(self.graph.n_unknown(action))
+            }
+            None => match self.graph.n_unknown_by_all(state) {
+                // What goes wrong here goes wrong again when it is taken.
+                Err(Trouble::Fault(_)) => Ok(usize::MAX),
+                n_unknown => n_unknown.map_err(|trouble| End::Trouble(trouble, Some(state))),
+            },
+        }
+    }
+
+    /// Whether so many more tries are too many.
+    fn gives_up(&mut self, n_more: usize) -> bool {
+        let n_states = self.graph.states.n_states();
+        self.repairing.as_mut().is_some_and(|known| {
+            known.n_tries += n_more as u64;
+            known.n_tries > MOST_TRIES * n_states + FREE_TRIES
+        })
+    }
+}
+
+/// Whether an edge counts in a cycle: it is a step of the set, and if sets hold only steps that the observer does not see, this
+/// stays where it is.
+fn counts<S: System, O: Observer, P: Products>(
+    search: &Search<'_, '_, S, O, P>,
+    from: StateId,
+    edge: &Edge,
+) -> bool {
+    let graph = &search.graph;
+    let Some(Repair { matters, silent, .. }) = graph.repair() else { return false };
+    let stays = || graph.states.observer_state(from) == graph.states.observer_state(edge.target);
+    let is_extra = edge.action.is_some_and(|step| graph.extra(from).contains(&first(step, matters.len())));
+    !is_extra && (!silent || edge.silent && stays())
+}
