@@ -317,7 +317,7 @@ impl Bench<'_> {
             let (text, seconds) = self.spin(&format!("./pan {options} -n -m{depth} -Q{minutes}"))?;
             if text.contains("recompile with -DNOREDUCE") {
                 more += " -DNOREDUCE";
-            } else if let Some((_, number)) = text.split_once("-DNFAIR=") {
+            } else if let Some((_, number)) = text.split_once("recompile with -DNFAIR=") {
                 more += &format!(" -DNFAIR={}", number.split_whitespace().next().unwrap_or("3"));
             } else if text.contains("max search depth too small") && depth < 10_000_000 {
                 depth = 20_000_000;
