@@ -4,6 +4,7 @@
 //! |---|---|---|
 //! | [`Method::Guided`] | that move with the system (testers, TA, TGTA) | what may move the observer, and what that needs; where waiting is accepted, something that does not move it |
 //! | [`Method::Hybrid`] | the same, in depth-first searches | the same, or a smaller set that closes no cycle |
+//! | [`Method::Fair`] | TGBA in waiting form and TGTA, in searches that repair components | a set that keeps fair runs |
 //! | [`Method::Classical`] | any that do not see stuttering, in depth-first searches | a set that nobody sees and that closes no cycle, or everything |
 //!
 //! The rules and why they are sound stand at the head of [`por`]. Here they are asked the right
@@ -13,7 +14,7 @@
 use base::{Budget, Limit};
 use fixedbitset::FixedBitSet;
 use model::{ActionId, ActionSystem, Relations};
-use por::{Demand, Flips, Offer, Outcome, Situation, StubbornSets};
+use por::{Constraint, Demand, Flips, Offer, Outcome, Situation, StubbornSets};
 use rustc_hash::FxHashMap;
 
 use crate::observer::{Event, Observer, Stance, Valuations, Watches};
@@ -28,6 +29,8 @@ pub enum Method {
     Hybrid,
     /// Blind to the observer: nothing that is seen is left out or moved.
     Classical,
+    /// For fair runs: what fairness forces may be seen, and nothing that matters is left out for ever.
+    Fair,
 }
 
 /// The stubborn sets of a product.
@@ -67,13 +70,17 @@ impl<'a> Reduction<'a> {
         system: &'a ActionSystem,
         propositions: &[usize],
         method: Method,
+        fairness: &[Constraint],
         budget: &mut Budget<'_>,
     ) -> Result<Reduction<'a>, Limit> {
         let mut share = budget.share();
         let relations = Relations::new(system, &mut share)?;
         let exprs: Vec<_> = propositions.iter().map(|&index| system.propositions()[index].expr).collect();
         let flips = Flips::new(system, &relations, &exprs, &mut share)?;
-        let sets = StubbornSets::for_propositions(system, &relations, &flips, &mut share)?;
+        let sets = match method {
+            Method::Fair => StubbornSets::for_fair_runs(system, &relations, &flips, fairness, &mut share)?,
+            _ => StubbornSets::for_propositions(system, &relations, &flips, &mut share)?,
+        };
         budget.hold(flips.bytes() + sets.bytes())?;
         Ok(Reduction::new(system, method, sets, Some(flips)))
     }
@@ -114,6 +121,11 @@ impl<'a> Reduction<'a> {
         self.method
     }
 
+    /// Whether an action may matter: no other must be taken, ever.
+    pub(crate) fn matters(&self, action: ActionId) -> bool {
+        self.sets.matters(action)
+    }
+
     /// The actions that may change what propositions the observer watches, if it does.
     pub(crate) fn visible(&self) -> Option<FixedBitSet> {
         self.flips.as_ref().map(Flips::visible)
@@ -131,6 +143,11 @@ impl<'a> Reduction<'a> {
         let stance = observed.stance;
         let demand = match self.method {
             Method::Classical => Demand::Words,
+            Method::Fair => {
+                let offer = self.offer_of(observed);
+                let (offer, number) = (&self.offers[offer], offer as u32);
+                Demand::Fair { offer, number, passing: stance.passing }
+            }
             Method::Guided | Method::Hybrid => {
                 let offer = self.offer_of(observed);
                 Demand::Observer {

@@ -129,11 +129,13 @@ mod attract;
 mod choose;
 mod components;
 mod demand;
+mod fair;
 mod flips;
 mod graph;
 mod making;
 mod memory;
 mod reason;
+mod recur;
 mod rows;
 
 pub use attract::Attractor;
@@ -141,6 +143,7 @@ pub use choose::{Scratch, StubbornSets};
 #[doc(hidden)]
 pub use demand::Rule;
 pub use demand::{Demand, Offer, Situation};
+pub use fair::Constraint;
 pub use flips::{Flips, Outcome};
 
 #[cfg(doc)]

@@ -285,8 +285,9 @@ impl Claim {
         match method.observer {
             ObserverKind::Tgba | ObserverKind::Ba => {
                 let is_ba = method.observer == ObserverKind::Ba;
-                let classical = method.reduction == Some(reduction::Method::Classical);
-                let tgba = if classical && settings.without_rule != Some(por::Rule::WaitingForm) {
+                let waits =
+                    matches!(method.reduction, Some(reduction::Method::Classical | reduction::Method::Fair));
+                let tgba = if waits && settings.without_rule != Some(por::Rule::WaitingForm) {
                     self.waiting(is_ba, budget)?
                 } else if is_ba {
                     self.ba(budget)?
@@ -408,7 +409,7 @@ impl Run<'_> {
                 product = product.with_visible(flips.visible());
             }
             Some(reduction) => {
-                product = product.reduced(reduction, budget)?;
+                product = product.reduced(reduction, settings.fairness, budget)?;
                 if let Some(rule) = settings.without_rule {
                     product = product.without(rule, budget)?;
                 }
