@@ -160,6 +160,7 @@ impl reduction::Method {
             reduction::Method::Guided => "guided",
             reduction::Method::Hybrid => "hybrid",
             reduction::Method::Classical => "classical",
+            reduction::Method::Repaired => "repaired",
             reduction::Method::Fair => "fair",
         }
     }

@@ -13,13 +13,14 @@ mod pairing;
 
 use base::{Budget, Limit, Room};
 use fixedbitset::FixedBitSet;
+use model::chain::first;
 use model::{ActionId, ActionSystem, StepError, Steps, System};
 use por::Situation;
 
 use self::pairing::{Look, Pairing, Possible};
 use crate::fairness::{Constraint, Fairness};
 use crate::observer::{Observer, Stance, Valuations, Watches};
-use crate::reduction::{Method, Observed, Reduction};
+use crate::reduction::{Method, Observed, Reduction, Repair};
 
 /// What happens to a run that comes to a deadlock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -131,6 +132,8 @@ pub enum Path<'p> {
     Known(&'p mut dyn FnMut(&[u32], u32) -> bool),
     /// The state was expanded before, and what was taken then closed no cycle.
     AsBefore,
+    /// Nothing, but the search repairs its components ([`Repair`]): these actions are taken as well.
+    Repaired(&'p [ActionId]),
 }
 
 /// How often a search expands a state.
@@ -148,6 +151,8 @@ pub struct Product<'a, S: System, O> {
     /// Without it, everything is taken.
     selection: Option<Reduction<'a>>,
     chosen: Vec<u32>,
+    /// What is chosen is valid only on some condition about cycles.
+    is_conditional: bool,
 }
 
 impl<'a, O: Observer> Product<'a, ActionSystem, O> {
@@ -165,7 +170,10 @@ impl<'a, O: Observer> Product<'a, ActionSystem, O> {
         let Pairing { system, observer, valuations, visible, .. } = &mut self.pairing;
         let reduction = match observer.watches() {
             Watches::Actions => Reduction::for_actions(system, budget)?,
-            _ => Reduction::for_propositions(system, valuations.propositions(), method, fairness, budget)?,
+            watches => {
+                let propositions = valuations.propositions();
+                Reduction::for_propositions(system, propositions, watches, method, fairness, budget)?
+            }
         };
         *visible = reduction.visible();
         self.selection = Some(reduction);
@@ -204,7 +212,7 @@ impl<'a, S: System, O: Observer> Product<'a, S, O> {
             scratch: system.new_scratch(),
             possible: Possible::default(),
         };
-        Product { pairing, selection: None, chosen: Vec::new() }
+        Product { pairing, selection: None, chosen: Vec::new(), is_conditional: false }
     }
 
     /// The same product, of which only fair runs count.
@@ -257,7 +265,49 @@ impl<'a, S: System, O: Observer> Product<'a, S, O> {
 
     /// Whether an action may matter: if it does, it must not be left out along a whole cycle.
     pub fn matters(&self, action: ActionId) -> bool {
-        self.selection.as_ref().is_none_or(|reduction| reduction.matters(action))
+        self.repair().is_none_or(|repair| repair.matters.contains(action.index()))
+    }
+
+    /// What a search by strong components must see to.
+    pub(crate) fn repair(&self) -> Option<&Repair> {
+        self.selection.as_ref().and_then(Reduction::repair)
+    }
+
+    /// The actions that matter and were left out of the state that was expanded last, where cycles may be closed
+    /// without them; and whether the observer sees them. Steps that begin with the same action are one.
+    pub(crate) fn left_out(&self) -> impl Iterator<Item = (ActionId, bool)> {
+        let Possible { actions, moves, .. } = &self.pairing.possible;
+        let repair = self.repair().filter(|_| self.is_conditional);
+        repair.into_iter().flat_map(move |repair| {
+            let left_out = (0..actions.len()).filter(|&index| !self.chosen.contains(&(index as u32)));
+            let named = left_out.map(|index| (first(actions[index], repair.matters.len()), moves[index]));
+            named.filter(|(action, _)| repair.matters.contains(action.index()))
+        })
+    }
+
+    /// How many unknown states an action leads to, in the state that was expanded last.
+    pub(crate) fn n_unknown(
+        &mut self,
+        state: &[u32],
+        action: ActionId,
+        is_known: impl Fn(&[u32], u32) -> bool,
+    ) -> usize {
+        let n_actions = self.repair().map_or(0, |repair| repair.matters.len());
+        let Pairing { system, scratch, possible, .. } = &mut self.pairing;
+        let Possible { actions, ranges, observer_steps, targets, .. } = possible;
+        let mut n_unknown = 0;
+        for (index, &step) in
+            actions.iter().enumerate().filter(|(_, step)| first(**step, n_actions) == action)
+        {
+            let (from, to) = ranges[index];
+            let steps = &observer_steps[from as usize..to as usize];
+            n_unknown += match targets.get(index, *system, state, step, scratch) {
+                Ok(target) => steps.iter().filter(|step| !is_known(target, step.to)).count(),
+                // What goes wrong here goes wrong again when the step is taken.
+                Err(_) => steps.len(),
+            };
+        }
+        n_unknown
     }
 
     /// Told by a search that begins.
@@ -296,7 +346,8 @@ impl<'a, S: System, O: Observer> Product<'a, S, O> {
         path: Path<'_>,
         out: &mut ProductSteps,
     ) -> Result<Expanded, ExpandError> {
-        let Product { pairing, selection, chosen } = self;
+        let Product { pairing, selection, chosen, is_conditional } = self;
+        *is_conditional = false;
         let is_fit = |reduction: &&mut Reduction<'_>| {
             pairing.fairness.is_empty() || reduction.method() == Method::Fair
         };
@@ -306,7 +357,18 @@ impl<'a, S: System, O: Observer> Product<'a, S, O> {
         let n_possible = pairing.possible.actions.len();
         match selection {
             Some(reduction) if n_possible > 0 => {
-                select(reduction, pairing, state, observer_state, expanded.stance, path, chosen)?;
+                let extra = if let Path::Repaired(extra) = path { extra } else { &[] };
+                *is_conditional =
+                    select(reduction, pairing, state, observer_state, expanded.stance, path, chosen)?;
+                if !extra.is_empty() {
+                    let n_actions = reduction.n_actions();
+                    let n_chosen = chosen.len();
+                    for (index, &action) in (0..).zip(&pairing.possible.actions) {
+                        if extra.contains(&first(action, n_actions)) && !chosen[..n_chosen].contains(&index) {
+                            chosen.push(index);
+                        }
+                    }
+                }
                 expanded.is_full = chosen.len() == n_possible;
                 pairing.take(state, look, chosen.iter().map(|&index| index as usize), out)?;
             }
@@ -328,7 +390,7 @@ impl<'a, S: System, O: Observer> Product<'a, S, O> {
     }
 }
 
-/// Chooses the steps to be taken.
+/// Chooses the steps to be taken. Returns whether they are valid only on some condition about cycles.
 fn select<S: System, O: Observer>(
     reduction: &mut Reduction<'_>,
     pairing: &mut Pairing<'_, S, O>,
@@ -337,14 +399,15 @@ fn select<S: System, O: Observer>(
     stance: Stance,
     mut path: Path<'_>,
     chosen: &mut Vec<u32>,
-) -> Result<(), StepError> {
+) -> Result<bool, StepError> {
     let Pairing { system, observer, valuations, scratch, possible, .. } = pairing;
     let Possible { valuation, actions, moves, ranges, observer_steps, blocked, targets, .. } = possible;
     let situation = Situation { state, enabled: actions, moves, blocked };
     let observed = Observed { observer, valuations, state: observer_state, valuation: *valuation, stance };
+    let mut is_conditional = false;
     let mut closes_no_cycle = |candidate: &[u32]| match &mut path {
         Path::Unknown => false,
-        Path::AsBefore => true,
+        Path::AsBefore | Path::Repaired(_) => true,
         Path::Known(is_on_path) => {
             let mut silent = candidate.iter().map(|&index| index as usize).filter(|&index| !moves[index]);
             silent.all(|index| {
@@ -356,9 +419,14 @@ fn select<S: System, O: Observer>(
             })
         }
     };
+    let mut accept = |candidate: &[u32]| {
+        is_conditional = closes_no_cycle(candidate);
+        is_conditional
+    };
     reduction
-        .choose(&situation, observed, &mut closes_no_cycle, chosen)
-        .map_err(|fault| StepError { fault, action: None })
+        .choose(&situation, observed, &mut accept, chosen)
+        .map_err(|fault| StepError { fault, action: None })?;
+    Ok(is_conditional)
 }
 
 #[cfg(test)]

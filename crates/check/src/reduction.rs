@@ -4,8 +4,9 @@
 //! |---|---|---|
 //! | [`Method::Guided`] | that move with the system (testers, TA, TGTA) | what may move the observer, and what that needs; where waiting is accepted, something that does not move it |
 //! | [`Method::Hybrid`] | the same, in depth-first searches | the same, or a smaller set that closes no cycle |
-//! | [`Method::Fair`] | TGBA in waiting form and TGTA, in searches that repair components | a set that keeps fair runs |
 //! | [`Method::Classical`] | any that do not see stuttering, in depth-first searches | a set that nobody sees and that closes no cycle, or everything |
+//! | [`Method::Repaired`] | by value or by change, in searches by strong components | a set that nobody sees, or else what is taken above; what is left out for ever along a cycle is taken later ([`Repair`]) |
+//! | [`Method::Fair`] | by value, and TGTA that are made while they watch, in searches by strong components | a set that keeps fair runs; the rest is the same |
 //!
 //! The rules and why they are sound stand at the head of [`por`]. Here they are asked the right
 //! questions: which actions an observer may follow or refuses, in its present state and under the
@@ -29,14 +30,33 @@ pub enum Method {
     Hybrid,
     /// Blind to the observer: nothing that is seen is left out or moved.
     Classical,
-    /// For fair runs: what fairness forces may be seen, and nothing that matters is left out for ever.
+    /// Small sets whether they close cycles or not; the search repairs its components.
+    Repaired,
+    /// The same for fair runs: what fairness forces may be seen.
     Fair,
+}
+
+/// What a search by strong components must see to where sets were taken whether they close cycles or not: along
+/// no cycle may anything that matters be left out in every state. What that means, and why it is enough, is said at
+/// the head of the search's module `repair`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Repair {
+    /// The actions that matter, a bit for each that there is: others may be left out for ever.
+    pub(crate) matters: FixedBitSet,
+    /// Sets hold no step that the observer sees, so that only cycles count on which it stays where it is.
+    pub(crate) silent: bool,
+    /// What is taken later in a state: the action that was left out; else all that is taken where no set is accepted.
+    pub(crate) by_action: bool,
 }
 
 /// The stubborn sets of a product.
 pub struct Reduction<'a> {
     system: &'a ActionSystem,
     method: Method,
+    /// How cycles are dealt with, if that is left to the search.
+    repair: Option<Repair>,
+    /// Blind to the observer.
+    is_blind: bool,
     sets: StubbornSets<'a>,
     scratch: por::Scratch,
     /// What actions do to the propositions; nothing if the observer watches actions.
@@ -59,16 +79,18 @@ impl<'a> Reduction<'a> {
         let mut share = budget.share();
         let sets = StubbornSets::new(system, &Relations::new(system, &mut share)?, &mut share)?;
         budget.hold(sets.bytes())?;
-        Ok(Reduction::new(system, Method::Guided, sets, None))
+        Ok(Reduction::new(system, Method::Guided, false, sets, None))
     }
 
-    /// For observers of these propositions of the system. Holds about as many bytes as it takes.
+    /// For observers of these propositions of the system, by value or by change. Holds about as many bytes as it
+    /// takes.
     ///
     /// # Errors
     /// The budget's limit.
     pub(crate) fn for_propositions(
         system: &'a ActionSystem,
         propositions: &[usize],
+        watches: Watches,
         method: Method,
         fairness: &[Constraint],
         budget: &mut Budget<'_>,
@@ -82,7 +104,12 @@ impl<'a> Reduction<'a> {
             _ => StubbornSets::for_propositions(system, &relations, &flips, &mut share)?,
         };
         budget.hold(flips.bytes() + sets.bytes())?;
-        Ok(Reduction::new(system, method, sets, Some(flips)))
+        let is_blind = match method {
+            Method::Guided | Method::Hybrid | Method::Fair => false,
+            Method::Classical => true,
+            Method::Repaired => watches != Watches::Changes,
+        };
+        Ok(Reduction::new(system, method, is_blind, sets, Some(flips)))
     }
 
     /// The same without a rule: wrong, for tests.
@@ -92,6 +119,7 @@ impl<'a> Reduction<'a> {
         budget: &mut Budget<'_>,
     ) -> Result<Reduction<'a>, Limit> {
         let relations = Relations::new(self.system, budget)?;
+        self.repair = self.repair.filter(|_| !matches!(rule, por::Rule::Proviso | por::Rule::Cycle));
         self.sets = self.sets.without(rule, &relations, budget)?;
         self.scratch = self.sets.new_scratch();
         Ok(self)
@@ -100,11 +128,18 @@ impl<'a> Reduction<'a> {
     fn new(
         system: &'a ActionSystem,
         method: Method,
+        is_blind: bool,
         sets: StubbornSets<'a>,
         flips: Option<Flips>,
     ) -> Reduction<'a> {
         let scratch = sets.new_scratch();
-        Reduction { system, method, sets, scratch, flips, offers: Vec::new(), offer_of: FxHashMap::default() }
+        let repair = match method {
+            Method::Guided | Method::Hybrid | Method::Classical => None,
+            Method::Repaired => Some(Repair { matters: sets.relevant(), silent: true, by_action: is_blind }),
+            Method::Fair => Some(Repair { matters: sets.relevant(), silent: false, by_action: true }),
+        };
+        let (offers, offer_of) = (Vec::new(), FxHashMap::default());
+        Reduction { system, method, repair, is_blind, sets, scratch, flips, offers, offer_of }
     }
 
     /// Told by a search that begins. If each state is expanded once, sets need not be looked for in every
@@ -121,9 +156,14 @@ impl<'a> Reduction<'a> {
         self.method
     }
 
-    /// Whether an action may matter: no other must be taken, ever.
-    pub(crate) fn matters(&self, action: ActionId) -> bool {
-        self.sets.matters(action)
+    /// How many actions there are.
+    pub(crate) fn n_actions(&self) -> usize {
+        self.system.actions().len()
+    }
+
+    /// What a search by strong components must see to.
+    pub(crate) fn repair(&self) -> Option<&Repair> {
+        self.repair.as_ref()
     }
 
     /// The actions that may change what propositions the observer watches, if it does.
@@ -141,22 +181,21 @@ impl<'a> Reduction<'a> {
         chosen: &mut Vec<u32>,
     ) -> Result<(), model::Fault> {
         let stance = observed.stance;
-        let demand = match self.method {
-            Method::Classical => Demand::Words,
-            Method::Fair => {
-                let offer = self.offer_of(observed);
-                let (offer, number) = (&self.offers[offer], offer as u32);
-                Demand::Fair { offer, number, passing: stance.passing }
-            }
-            Method::Guided | Method::Hybrid => {
-                let offer = self.offer_of(observed);
-                Demand::Observer {
-                    offer: &self.offers[offer],
-                    number: offer as u32,
+        let demand = if self.is_blind {
+            Demand::Words
+        } else {
+            let number = self.offer_of(observed);
+            let offer = &self.offers[number];
+            let number = number as u32;
+            match self.method {
+                Method::Fair => Demand::Fair { offer, number, passing: stance.passing },
+                method => Demand::Observer {
+                    offer,
+                    number,
                     may_wait: stance.may_wait,
                     deadlock: stance.deadlock,
-                    hybrid: self.method == Method::Hybrid,
-                }
+                    hybrid: method != Method::Guided,
+                },
             }
         };
         self.sets.choose(situation, demand, &mut self.scratch, closes_no_cycle, chosen)

@@ -1,6 +1,7 @@
 //! Algorithm 4.3: the choice of a stubborn set in a state.
 
 use base::{Budget, Limit};
+use fixedbitset::FixedBitSet;
 use model::{ActionId, ActionSystem, Fault, Guard, Relations};
 
 use crate::components::{Tarjan, Wanted};
@@ -139,10 +140,15 @@ impl<'s> StubbornSets<'s> {
         StubbornSets { system, graph, rows, fair: None, dropped: None }
     }
 
-    /// Whether an action may matter to fairness and to what is seen: no other must be taken, ever.
-    pub fn matters(&self, action: ActionId) -> bool {
-        let first = self.system.first(action).index();
-        self.fair.as_ref().is_none_or(|fair| fair.relevant.contains(first))
+    /// The actions that may matter to fairness and to what is seen, a bit for each that there is: all others may be left
+    /// out for ever.
+    pub fn relevant(&self) -> FixedBitSet {
+        let all = || {
+            let mut all = FixedBitSet::with_capacity(self.system.actions().len());
+            all.insert_range(..);
+            all
+        };
+        self.fair.as_ref().map_or_else(all, |fair| fair.relevant.clone())
     }
 
     /// About how many bytes they take, one working memory included.
@@ -258,7 +264,8 @@ impl<'s> StubbornSets<'s> {
             chosen.extend(0..n_enabled as u32);
             return Ok(());
         }
-        let accept = &mut |set: &[u32]| !self.has(Rule::Proviso) || accept(set);
+        let is_free = !self.has(Rule::Proviso) || !self.has(Rule::Cycle);
+        let accept = &mut |set: &[u32]| is_free || accept(set);
         let Scratch { memory, sets, model, .. } = scratch;
         // What leads to a goal is another list in every state.
         let is_kept = !matches!(demand, Demand::Goal(_));
@@ -419,7 +426,15 @@ impl Query<'_> {
                 }
             }
             Demand::Goal(actions) => self.close(actions, chosen),
-            Demand::Fair { .. } => self.fair(tarjan, &mut roots, chosen),
+            Demand::Fair { .. } => {
+                self.fair(tarjan, &mut roots, chosen);
+                let n_enabled = self.n_enabled();
+                if chosen.len() < n_enabled {
+                    out.push(chosen.iter().copied());
+                    chosen.clear();
+                    chosen.extend(0..n_enabled as u32);
+                }
+            }
             Demand::Observer { may_wait, .. } if may_wait || !sets.has(Rule::Progress) => {
                 if sets.has(Rule::Waiting) {
                     self.smallest(tarjan, &roots, Wanted::Silent, chosen);

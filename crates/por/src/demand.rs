@@ -64,8 +64,8 @@ pub enum Demand<'a> {
         /// them.
         hybrid: bool,
     },
-    /// Whether an observer accepts a fair run, in its present state: see the module `fair`. Of what is left out, no action
-    /// that [matters](crate::StubbornSets::matters) may be left out for ever.
+    /// Whether an observer accepts a fair run, in its present state: see the module `fair`. A set must be accepted, by
+    /// somebody who sees to it that nothing [relevant](crate::StubbornSets::relevant) is left out for ever.
     Fair {
         /// What it follows. What it refuses does not count: a constraint may be enabled all the same.
         offer: &'a Offer,

@@ -66,6 +66,8 @@ words! {
         Hybrid = "hybrid",
         /// Stubborn sets that preserve all formulas without *next*.
         Classical = "classical",
+        /// Stubborn sets that may close cycles; what is left out along a cycle is taken later.
+        Repaired = "repaired",
         /// Stubborn sets that keep fair runs.
         Fair = "fair",
     }
@@ -163,6 +165,7 @@ impl From<Option<reduction::Method>> for Reduction {
             Some(reduction::Method::Guided) => Reduction::Guided,
             Some(reduction::Method::Hybrid) => Reduction::Hybrid,
             Some(reduction::Method::Classical) => Reduction::Classical,
+            Some(reduction::Method::Repaired) => Reduction::Repaired,
             Some(reduction::Method::Fair) => Reduction::Fair,
         }
     }

@@ -8,7 +8,6 @@ use std::collections::HashMap;
 use check::decide::Settings;
 use check::method::{FairnessBy, ObserverKind, StoreKind};
 use check::product::{AtDeadlock, ObserverOrder, Orders};
-use check::reduction;
 use check::search::one_pass::WorkSet;
 use generators::random;
 use proptest::prelude::*;
@@ -41,7 +40,7 @@ fn check_all_methods(
             // Monitors have states of their own, and another automaton is used for the classical reduction.
             let is_comparable = method.store == StoreKind::Exact
                 && method.fairness_by == FairnessBy::Search
-                && method.reduction != Some(reduction::Method::Classical);
+                && (method.reduction.is_none() || !method.observer.is_by_value());
             if found || !is_comparable {
                 continue;
             }

@@ -22,7 +22,7 @@ use stubborn_testing::{networks, run_cases};
 fn reducing_methods() -> Vec<Method> {
     use ObserverKind::{Ba, LazyTa, LazyTgta, Ta, Tgba, Tgta};
     use SearchKind::{Nested, OnePass, Scc, TwoPass};
-    use reduction::Method::{Classical, Guided, Hybrid};
+    use reduction::Method::{Classical, Guided, Hybrid, Repaired};
     let all = [
         (Ta, TwoPass, Guided),
         (Ta, OnePass, Guided),
@@ -36,6 +36,10 @@ fn reducing_methods() -> Vec<Method> {
         (Tgba, Scc, Classical),
         (Ba, Scc, Classical),
         (Ba, Nested, Classical),
+        (Tgba, Scc, Repaired),
+        (Ba, Scc, Repaired),
+        (Ta, TwoPass, Repaired),
+        (LazyTgta, Scc, Repaired),
     ];
     all.into_iter()
         .map(|(observer, search, reduction)| Method::new(observer, search, Some(reduction)))

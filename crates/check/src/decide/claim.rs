@@ -285,8 +285,8 @@ impl Claim {
         match method.observer {
             ObserverKind::Tgba | ObserverKind::Ba => {
                 let is_ba = method.observer == ObserverKind::Ba;
-                let waits =
-                    matches!(method.reduction, Some(reduction::Method::Classical | reduction::Method::Fair));
+                use reduction::Method::{Classical, Fair, Repaired};
+                let waits = matches!(method.reduction, Some(Classical | Repaired | Fair));
                 let tgba = if waits && settings.without_rule != Some(por::Rule::WaitingForm) {
                     self.waiting(is_ba, budget)?
                 } else if is_ba {

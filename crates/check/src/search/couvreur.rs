@@ -38,7 +38,8 @@
 
 use base::{Budget, Limit, Progress};
 use fixedbitset::FixedBitSet;
-use model::{Run, System};
+use model::chain::first;
+use model::{ActionId, Run, System};
 use rustc_hash::FxHashSet;
 
 use super::Stats;
@@ -46,6 +47,7 @@ use super::evidence::{Evidence, ProductOutcome, ProductStop, Violation};
 use super::lasso::Runs;
 use super::path::{DEAD, MAX_STATES, NEW, Path, Top};
 use super::product_graph::{Edge, ProductGraph, Trouble, exact};
+use super::repair::{Repairing, Taken, repair};
 use super::roots::{EdgeMarks, Roots, pop_marks, push_marks};
 use super::streett::fair_part;
 use super::varints::Varints;
@@ -137,11 +139,11 @@ pub(super) struct Search<'p, 'a, S: System, O, P> {
     looks_for_livelocks: bool,
     /// Some livelock state was entered ([bensalem.12.topnoc]'s Gseen).
     pub(super) saw_livelock: bool,
-    path: Path,
+    pub(super) path: Path,
     /// Per state that waits: the edge by which it will be entered.
     via: Packed,
     /// The partial components on the path.
-    roots: Roots,
+    pub(super) roots: Roots,
     pub(super) edge_marks: EdgeMarks,
     /// Per state on the path: for testing automata, what `livelock_since` was below it, if it is not the
     /// same; and the marks of its edges to states that were new.
@@ -150,6 +152,8 @@ pub(super) struct Search<'p, 'a, S: System, O, P> {
     /// The order of the first state of the path's suffix of silent steps among livelock states; 0 if the
     /// state on top is not a livelock state.
     livelock_since: u32,
+    /// What is known about states that left something out, if components are repaired.
+    pub(super) repairing: Option<Repairing>,
     pub(super) edges: Vec<Edge>,
     pub(super) stats: Stats,
     pub(super) progress: Progress,
@@ -157,8 +161,8 @@ pub(super) struct Search<'p, 'a, S: System, O, P> {
 
 impl<'p, 'a, S: System, O: Observer, P: Products> Search<'p, 'a, S, O, P> {
     pub(super) fn new(product: &'p mut Product<'a, S, O>, states: P) -> Search<'p, 'a, S, O, P> {
-        product.begin(Visits::Once);
-        Search::on(ProductGraph::new(product, states), Scope::All)
+        product.begin(if product.repair().is_some() { Visits::Again } else { Visits::Once });
+        Search::on(ProductGraph::new(product, states).repaired(), Scope::All)
     }
 
     fn on(graph: ProductGraph<'p, 'a, S, O, P>, scope: Scope) -> Search<'p, 'a, S, O, P> {
@@ -182,6 +186,7 @@ impl<'p, 'a, S: System, O: Observer, P: Products> Search<'p, 'a, S, O, P> {
             frames: Varints::default(),
             waiting_marks: vec![0; fairness.n_words()],
             livelock_since: 0,
+            repairing: graph.repair().map(|_| Repairing::default()),
             graph,
             edges: Vec::new(),
             stats: Stats::default(),
@@ -300,6 +305,14 @@ impl<'p, 'a, S: System, O: Observer, P: Products> Search<'p, 'a, S, O, P> {
             return Err(End::State(Violation::Deadlock, state));
         }
         self.progress.transitions += self.edges.len() as u64;
+        if self.leaves_out().next().is_some()
+            && let Some(known) = &mut self.repairing
+        {
+            known.reduced.grow_and_insert(state.index());
+            if self.edges.iter().any(|edge| edge.target == state) {
+                known.loops.grow_and_insert(state.index());
+            }
+        }
         self.look_at_edges()?;
         self.progress.depth = self.progress.depth.max(self.path.depth() - 1);
         self.poll(budget)
@@ -332,29 +345,61 @@ impl<'p, 'a, S: System, O: Observer, P: Products> Search<'p, 'a, S, O, P> {
     fn look_at_edges(&mut self) -> Result<(), End> {
         self.waiting_marks.fill(0);
         for index in (0..self.edges.len()).rev() {
-            let edge = self.edges[index];
-            let Edge { target, silent, .. } = edge;
-            let marks = self.marks_of(&edge);
-            match self.order_of(target) {
-                NEW => {
-                    if marks > u32::MAX >> 1 {
-                        return Err(End::Limit(Limit::OutOfMemory));
-                    }
-                    self.path.wait(target);
-                    self.via.set(target.index(), Via { marks, silent }.encode())?;
-                    add(&mut self.waiting_marks, self.edge_marks.get(marks));
-                }
-                DEAD => {}
-                order => {
-                    if silent && self.closes_livelock(target, order) {
-                        return Err(End::Livelock(target));
-                    }
-                    self.roots.merge(order, self.edge_marks.get(marks), &self.edge_marks);
-                    self.accept()?;
-                }
-            }
+            self.look_at(self.edges[index])?;
         }
         Ok(push_marks(&mut self.frames, &self.waiting_marks)?)
+    }
+
+    /// Looks at an edge from the component on top.
+    fn look_at(&mut self, edge: Edge) -> Result<(), End> {
+        let Edge { target, silent, .. } = edge;
+        let marks = self.marks_of(&edge);
+        match self.order_of(target) {
+            NEW => {
+                if marks > u32::MAX >> 1 {
+                    return Err(End::Limit(Limit::OutOfMemory));
+                }
+                self.path.wait(target);
+                self.via.set(target.index(), Via { marks, silent }.encode())?;
+                add(&mut self.waiting_marks, self.edge_marks.get(marks));
+            }
+            DEAD => {}
+            order => {
+                if silent && self.closes_livelock(target, order) {
+                    return Err(End::Livelock(target));
+                }
+                self.roots.merge(order, self.edge_marks.get(marks), &self.edge_marks);
+                self.accept()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The actions that matter and were left out of the state that was expanded last.
+    pub(super) fn leaves_out(&self) -> impl Iterator<Item = ActionId> {
+        let scope = self.scope;
+        let left_out = self.graph.left_out().filter(move |&(_, is_seen)| scope == Scope::All || !is_seen);
+        left_out.map(|(action, _)| action)
+    }
+
+    /// Looks at what is taken besides, since now, in a state of the component on top: as if its root had these edges, as
+    /// they are in the same component. But they do not go on from the path.
+    pub(super) fn look_at_repaired(&mut self, state: StateId, taken: &[Taken]) -> Result<(), End> {
+        self.expand(state)?;
+        self.make_room()?;
+        let n_actions = self.graph.repair().map_or(0, |repair| repair.matters.len());
+        for index in (0..self.edges.len()).rev() {
+            let edge = self.edges[index];
+            let action = edge.action.map(|step| first(step, n_actions));
+            if taken.iter().any(|&(_, taken)| taken.is_none() || taken == action) {
+                self.progress.transitions += 1;
+                self.look_at(Edge { silent: false, ..edge })?;
+            }
+        }
+        if let Some(known) = &mut self.repairing {
+            known.repaired.push(state);
+        }
+        Ok(())
     }
 
     /// Ends the search if the component on top is accepted.
@@ -367,12 +412,13 @@ impl<'p, 'a, S: System, O: Observer, P: Products> Search<'p, 'a, S, O, P> {
     pub(super) fn poll(&mut self, budget: &mut Budget<'_>) -> Result<(), End> {
         self.progress.states = self.graph.states.n_states();
         self.progress.pending = self.path.n_waiting();
-        self.progress.bytes = self.graph.states.bytes()
+        self.progress.bytes = self.graph.bytes()
             + self.path.bytes()
             + self.via.bytes()
             + self.roots.bytes()
             + self.edge_marks.bytes()
-            + self.frames.bytes();
+            + self.frames.bytes()
+            + self.repairing.as_ref().map_or(0, Repairing::bytes);
         self.stats.peak_bytes = self.stats.peak_bytes.max(self.progress.bytes);
         Ok(budget.poll(&self.progress)?)
     }
@@ -388,13 +434,20 @@ impl<'p, 'a, S: System, O: Observer, P: Products> Search<'p, 'a, S, O, P> {
     fn leave(&mut self, state: StateId, budget: &mut Budget<'_>) -> Result<(), End> {
         let order = self.order_of(state);
         pop_marks(&mut self.frames, &mut self.waiting_marks);
-        if self.looks_for_livelocks {
-            self.leave_livelock(order);
-        }
         // States that were entered since then, and are not finished, belong to the same component.
         let has_members = self.path.n_open() > order;
         if has_members && self.acceptance.helps(&self.waiting_marks, self.roots.marks()) {
             self.look_again(state, order)?;
+            for state in self.repaired_since(order) {
+                self.look_again(state, self.order_of(state))?;
+            }
+        }
+        // A component that is accepted ends the search before it is repaired.
+        if self.roots.order() == order && repair(self, state, budget)? {
+            return Ok(push_marks(&mut self.frames, &self.waiting_marks)?);
+        }
+        if self.looks_for_livelocks {
+            self.leave_livelock(order);
         }
         self.path.leave();
         if self.roots.order() == order {
@@ -405,10 +458,19 @@ impl<'p, 'a, S: System, O: Observer, P: Products> Search<'p, 'a, S, O, P> {
                     return Err(End::FairPart(part));
                 }
             }
+            if let Some(known) = &mut self.repairing {
+                known.repaired.retain(|&state| self.path.order_of(state) < order);
+            }
             self.roots.pop();
             self.path.finish(order);
         }
         Ok(())
+    }
+
+    /// The states of the component on top that were repaired and entered since this order.
+    fn repaired_since(&self, order: u32) -> Vec<StateId> {
+        let repaired = self.repairing.iter().flat_map(|known| known.repaired.iter().copied());
+        repaired.filter(|&state| self.order_of(state) >= order).collect()
     }
 
     /// Adds the marks of all edges from a state of this order to states of its component that were entered

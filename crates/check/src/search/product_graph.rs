@@ -3,11 +3,14 @@
 //! The states are in any store of [`Products`]: their numbers say nothing about when they were found.
 
 use base::{Budget, Limit};
+use fixedbitset::FixedBitSet;
 use model::{ActionId, StepError, System};
+use rustc_hash::FxHashMap;
 
 use crate::fairness::Fairness;
 use crate::observer::{Observer, Stance};
 use crate::product::{ExpandError, Expanded, Path, Product, ProductStep, ProductSteps};
+use crate::reduction::Repair;
 use crate::store::{Paired, Products, StateId};
 
 /// An edge of the product.
@@ -67,6 +70,18 @@ pub(crate) struct ProductGraph<'p, 'a, S: System, O, P> {
     ids: Vec<(StateId, bool)>,
     /// The initial states, each with the number of the system's initial state in it.
     pub(crate) initial: Vec<(usize, StateId)>,
+    /// What is taken besides, if the search repairs its components.
+    extras: Option<Extras>,
+}
+
+/// What is taken in states since their components were repaired.
+#[derive(Default)]
+struct Extras {
+    /// Where no set is taken, but what is taken where none is accepted.
+    all: FixedBitSet,
+    /// Actions beside the set.
+    actions: FxHashMap<StateId, Vec<ActionId>>,
+    bytes: u64,
 }
 
 /// An empty store for the states of a product.
@@ -79,7 +94,56 @@ impl<'p, 'a, S: System, O: Observer, P: Products> ProductGraph<'p, 'a, S, O, P> 
     pub(crate) fn new(product: &'p mut Product<'a, S, O>, states: P) -> ProductGraph<'p, 'a, S, O, P> {
         let steps = product.new_steps();
         let state = vec![0; product.width() - 1];
-        ProductGraph { product, states, state, steps, ids: Vec::new(), initial: Vec::new() }
+        ProductGraph { product, states, state, steps, ids: Vec::new(), initial: Vec::new(), extras: None }
+    }
+
+    /// The same for a search that repairs its components, if the product needs it.
+    pub(crate) fn repaired(mut self) -> ProductGraph<'p, 'a, S, O, P> {
+        self.extras = self.product.repair().map(|_| Extras::default());
+        self
+    }
+
+    /// What the search must see to, if it repairs its components.
+    pub(crate) fn repair(&self) -> Option<&Repair> {
+        self.product.repair().filter(|_| self.extras.is_some())
+    }
+
+    /// The actions that are taken in a state beside its set.
+    pub(crate) fn extra(&self, id: StateId) -> &[ActionId] {
+        self.extras.as_ref().and_then(|extras| extras.actions.get(&id)).map_or(&[], Vec::as_slice)
+    }
+
+    /// From now on an action is taken in a state, beside its set; or all that is taken where no set is accepted.
+    pub(crate) fn take_extra(&mut self, id: StateId, action: Option<ActionId>) {
+        let Some(extras) = &mut self.extras else { return };
+        match action {
+            None => extras.all.grow_and_insert(id.index()),
+            Some(action) => {
+                let actions = extras.actions.entry(id).or_default();
+                // An entry of a table that is half full, and a list.
+                let new = if actions.is_empty() { 2 * size_of::<(StateId, Vec<ActionId>)>() } else { 0 };
+                extras.bytes += (new + 2 * size_of::<ActionId>()) as u64;
+                actions.push(action);
+            }
+        }
+    }
+
+    /// The bytes held.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.states.bytes()
+            + self.extras.as_ref().map_or(0, |extras| extras.bytes + extras.all.len() as u64 / 8)
+    }
+
+    /// The actions that matter and were left out of the state that was expanded last, where cycles may be closed
+    /// without them; and whether the observer sees them.
+    pub(crate) fn left_out(&self) -> impl Iterator<Item = (ActionId, bool)> {
+        self.product.left_out()
+    }
+
+    /// How many states an action would add that was left out of the state that was expanded last.
+    pub(crate) fn n_unknown(&mut self, action: ActionId) -> usize {
+        let ProductGraph { product, states, state, .. } = self;
+        product.n_unknown(state, action, |system, observer| states.find(system, observer).is_some())
     }
 
     /// The observer.
@@ -124,15 +188,18 @@ impl<'p, 'a, S: System, O: Observer, P: Products> ProductGraph<'p, 'a, S, O, P> 
     ) -> Result<Expanded, Trouble> {
         out.clear();
         let observer_state = self.states.get(id, &mut self.state);
-        let ProductGraph { product, states, state, steps, ids, .. } = self;
-        let expanded = match is_on_path {
-            None => product.expand(state, observer_state, Path::Unknown, steps)?,
-            Some(is_on_path) => {
-                let mut is_on_path =
-                    |system: &[u32], observer: u32| states.find(system, observer).is_some_and(is_on_path);
-                product.expand(state, observer_state, Path::Known(&mut is_on_path), steps)?
-            }
+        let ProductGraph { product, states, state, steps, ids, extras, .. } = self;
+        let known: &P = states;
+        let mut is_on_path = is_on_path.map(|is_on_path| {
+            move |system: &[u32], observer: u32| known.find(system, observer).is_some_and(is_on_path)
+        });
+        let path = match (extras, &mut is_on_path) {
+            (Some(extras), _) if extras.all.contains(id.index()) => Path::Unknown,
+            (Some(extras), _) => Path::Repaired(extras.actions.get(&id).map_or(&[], Vec::as_slice)),
+            (None, None) => Path::Unknown,
+            (None, Some(is_on_path)) => Path::Known(is_on_path),
         };
+        let expanded = product.expand(state, observer_state, path, steps)?;
         let pairs = steps.steps.iter().map(|step| (step.system, step.observer));
         states.insert_all(steps.systems.targets(), state.len(), pairs, ids)?;
         let edges = steps.steps.iter().zip(ids.iter());

@@ -19,12 +19,13 @@
 //!   passed over.
 //! - Acceptance is generalized, and weak constraints are part of it.
 
-use automata::scc::{Components, components_by};
+use automata::scc::Components;
 use base::{Budget, Limit};
 use model::System;
 use rustc_hash::FxHashSet;
 
 use super::couvreur::{End, Search};
+use super::inside::Inside;
 use super::roots::EdgeMarks;
 use crate::fairness::add;
 use crate::observer::Observer;
@@ -43,11 +44,8 @@ pub(super) fn fair_part<S: System, O: Observer, P: Products>(
     while let Some(part) = work.pop()
         && found.is_none()
     {
-        component.place(&part);
-        let inner = component.components(&part, budget)?;
-        let mut insides = vec![Vec::new(); inner.n];
-        part.iter().zip(&inner.of).for_each(|(&state, &of)| insides[of].push(state));
-        for inside in insides {
+        let inner = component.inside.components(&part, budget)?;
+        for inside in Inside::<u32>::split(&part, &inner) {
             let Some(marks) = component.marks(&inside, &inner, &search.edge_marks, budget)? else { continue };
             if search.acceptance.holds(&marks) {
                 found = Some(inside.iter().map(|&state| members[state as usize].index() as u32).collect());
@@ -58,7 +56,6 @@ pub(super) fn fair_part<S: System, O: Observer, P: Products>(
                 work.push(inside.into_iter().filter(is_good).collect());
             }
         }
-        component.displace(&part);
     }
     budget.max_bytes = bytes_before;
     Ok(found)
@@ -69,39 +66,25 @@ struct Component {
     n_words: usize,
     /// Per state, its marks.
     states: Vec<u32>,
-    /// Per state, where its edges end; those of the next one begin there.
-    ends: Vec<usize>,
-    /// Targets, and numbers of marks.
-    edges: Vec<(u32, u32)>,
-    /// Per state, where it is in the part that is looked at.
-    places: Vec<u32>,
+    /// The edges, with the numbers of their marks.
+    inside: Inside<u32>,
 }
 
-const ELSEWHERE: u32 = u32::MAX;
-
 impl Component {
-    /// What parts take per state: the list of the part, that of a part of it, its number, and room for a vector.
-    const PART_BYTES: usize = 2 * size_of::<u32>() + size_of::<usize>() + size_of::<Vec<u32>>();
-
     fn new<S: System, O: Observer, P: Products>(
         search: &mut Search<'_, '_, S, O, P>,
         members: &[StateId],
         budget: &mut Budget<'_>,
     ) -> Result<Component, End> {
         let n_words = search.graph.fairness().n_words();
-        let state_bytes = (n_words + 1) * size_of::<u32>() + size_of::<usize>() + Component::PART_BYTES;
+        let state_bytes = n_words * size_of::<u32>() + Inside::<u32>::STATE_BYTES;
         let first = search.order_of(members[0]);
-        let mut component = Component {
-            n_words,
-            states: Vec::with_capacity(n_words * members.len()),
-            ends: Vec::with_capacity(members.len()),
-            edges: Vec::new(),
-            places: vec![ELSEWHERE; members.len()],
-        };
+        let states = Vec::with_capacity(n_words * members.len());
+        let mut component = Component { n_words, states, inside: Inside::new(members.len()) };
         for &member in members {
             search.expand(member)?;
             component.states.extend_from_slice(search.graph.state_marks());
-            let n_before = component.edges.len();
+            let mut edge_bytes = 0;
             for index in 0..search.edges.len() {
                 let edge = search.edges[index];
                 let order = search.order_of(edge.target);
@@ -109,11 +92,11 @@ impl Component {
                 if let Some(local) = order.checked_sub(first)
                     && (local as usize) < members.len()
                 {
-                    component.edges.push((local, search.marks_of(&edge)));
+                    component.inside.add(local, search.marks_of(&edge));
+                    edge_bytes += Inside::<u32>::EDGE_BYTES;
                 }
             }
-            component.ends.push(component.edges.len());
-            let edge_bytes = size_of::<(u32, u32)>() * (component.edges.len() - n_before);
+            component.inside.end();
             budget.hold((state_bytes + edge_bytes) as u64)?;
             search.poll(budget)?;
         }
@@ -124,31 +107,7 @@ impl Component {
         &self.states[state as usize * self.n_words..][..self.n_words]
     }
 
-    fn edges(&self, state: u32) -> &[(u32, u32)] {
-        let begin = state.checked_sub(1).map_or(0, |before| self.ends[before as usize]);
-        &self.edges[begin..self.ends[state as usize]]
-    }
-
-    /// Looks at a part.
-    fn place(&mut self, part: &[u32]) {
-        part.iter().zip(0..).for_each(|(&state, place)| self.places[state as usize] = place);
-    }
-
-    /// Looks away from it.
-    fn displace(&mut self, part: &[u32]) {
-        part.iter().for_each(|&state| self.places[state as usize] = ELSEWHERE);
-    }
-
-    /// The strong components of the part that is looked at.
-    fn components(&self, part: &[u32], budget: &mut Budget<'_>) -> Result<Components, Limit> {
-        let target = |place: usize, number: usize| {
-            let target = self.places[self.edges(part[place]).get(number)?.0 as usize];
-            Some((target != ELSEWHERE).then_some(target as usize))
-        };
-        components_by(part.len(), target, budget)
-    }
-
-    /// The marks of one of these components, if there is an edge inside.
+    /// The marks of one of the components that were found last, if there is an edge inside.
     fn marks(
         &self,
         inside: &[u32],
@@ -156,17 +115,14 @@ impl Component {
         edge_marks: &EdgeMarks,
         budget: &mut Budget<'_>,
     ) -> Result<Option<Vec<u32>>, Limit> {
-        let component_of = |state: u32| found.of.get(self.places[state as usize] as usize);
         let mut marks = vec![0; self.n_words];
         let mut has_edge = false;
         for &state in inside {
             budget.tick()?;
             add(&mut marks, self.state(state));
-            for &(target, number) in self.edges(state) {
-                if component_of(target) == component_of(state) {
-                    add(&mut marks, edge_marks.get(number));
-                    has_edge = true;
-                }
+            for number in self.inside.edges_within(state, found) {
+                add(&mut marks, edge_marks.get(number));
+                has_edge = true;
             }
         }
         Ok(has_edge.then_some(marks))

@@ -253,6 +253,10 @@ pub(crate) enum Reduce {
     Hybrid,
     /// For TGBA and BA: blind to the automaton
     Classical,
+    /// For searches by components: small sets, and what they leave out for ever is taken later
+    Repaired,
+    /// Under fairness: for TGBA, BA and lazy TGTA
+    Fair,
     /// For claims that see stuttering: through their closure
     Closure,
 }
@@ -264,9 +268,11 @@ impl From<Reduce> for ReductionWish {
             Reduce::None => ReductionWish::None,
             Reduce::Stubborn => ReductionWish::Best,
             Reduce::Closure => ReductionWish::Closure,
+            Reduce::Fair => ReductionWish::Fixed(reduction::Method::Fair),
             Reduce::Guided => ReductionWish::Fixed(reduction::Method::Guided),
             Reduce::Hybrid => ReductionWish::Fixed(reduction::Method::Hybrid),
             Reduce::Classical => ReductionWish::Fixed(reduction::Method::Classical),
+            Reduce::Repaired => ReductionWish::Fixed(reduction::Method::Repaired),
         }
     }
 }
