@@ -1,10 +1,11 @@
 //! What cannot happen again and again while some actions never happen.
 //!
-//! A run in which the actions of a set `F` happen finitely often has a last one of them. Behind it, an action that happens
-//! infinitely often writes each of its variables infinitely often, so that one of its moves, from a value to a value,
-//! happens infinitely often, and the variable comes back each time: the move lies on a cycle of moves of actions that happen
-//! infinitely often. So an action none of whose moves of some variable lies on such a cycle happens finitely often, and is no
-//! part of the cycles of others. What is left in the end is all that may *recur*; it may be more than does.
+//! A run in which the actions of a set `F` happen finitely often has a last one of them. Behind it, an action that
+//! happens infinitely often writes each of its variables infinitely often, so that one of its moves, from a value to
+//! a value, happens infinitely often, and the variable comes back each time: the move lies on a cycle of moves of
+//! actions that happen infinitely often. So an action none of whose moves of some variable lies on such a cycle
+//! happens finitely often, and is no part of the cycles of others. What is left in the end is all that may *recur*;
+//! it may be more than does.
 
 use base::{Budget, Limit};
 use fixedbitset::FixedBitSet;

@@ -67,6 +67,9 @@ struct Node {
     taken: BTreeSet<Option<ActionId>>,
 }
 
+/// Its target, the observer's marks, and what it begins with.
+type Edge = (usize, u64, Option<ActionId>);
+
 struct Graph<'a, O> {
     system: &'a ActionSystem,
     product: Product<'a, ActionSystem, O>,
@@ -97,10 +100,9 @@ fn search_with<O: Observer>(
     }
     let mut seed = how.seed;
     let mut n_added = 0;
-    graph.explore();
+    graph.explore(0);
     while how.without != Some(Rule::Cycle) && graph.repair(&mut seed) {
         n_added += 1;
-        graph.explore();
     }
     Found { run: graph.has_fair_run(all_marks), n_states: graph.nodes.len(), n_added }
 }
@@ -135,27 +137,26 @@ impl<O: Observer> Graph<'_, O> {
         number
     }
 
-    /// Follows all that is taken.
-    fn explore(&mut self) {
-        loop {
-            let new: Vec<Vec<u32>> = self
-                .nodes
-                .iter()
-                .flat_map(|node| node.steps.iter().filter(|step| node.taken.contains(&step.0)))
-                .map(|step| step.1.clone())
-                .filter(|target| !self.numbers.contains_key(target))
-                .collect();
-            if new.is_empty() {
-                return;
-            }
-            for state in new {
-                self.number(&state);
-            }
+    /// Follows all that is taken in a state.
+    fn follow(&mut self, node: usize) {
+        let Node { steps, taken, .. } = &self.nodes[node];
+        let targets = steps.iter().filter(|step| taken.contains(&step.0)).map(|step| step.1.clone());
+        for target in targets.collect::<Vec<_>>() {
+            self.number(&target);
+        }
+    }
+
+    /// Follows all that is taken, from a state on.
+    fn explore(&mut self, first: usize) {
+        let mut next = first;
+        while next < self.nodes.len() {
+            self.follow(next);
+            next += 1;
         }
     }
 
     /// The edges that are taken, from and to states for which `keeps` is true.
-    fn edges(&self, keeps: &dyn Fn(&Node) -> bool) -> Vec<Vec<(usize, u64, Option<ActionId>)>> {
+    fn edges(&self, keeps: &dyn Fn(&Node) -> bool) -> Vec<Vec<Edge>> {
         let row = |node: &Node| {
             let taken = node.steps.iter().filter(|step| keeps(node) && node.taken.contains(&step.0));
             let edge = |step: &(Option<ActionId>, Vec<u32>, u64)| {
@@ -185,6 +186,9 @@ impl<O: Observer> Graph<'_, O> {
                 *seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
                 let node = nodes[(*seed >> 33) as usize % nodes.len()];
                 self.nodes[node].taken.insert(Some(action));
+                let n_nodes = self.nodes.len();
+                self.follow(node);
+                self.explore(n_nodes);
                 return true;
             }
         }
@@ -199,9 +203,9 @@ impl<O: Observer> Graph<'_, O> {
             let chosen = strong.iter().enumerate().filter(|(at, _)| choice >> at & 1 == 1);
             let never = chosen.fold(0u64, |bits, (_, &index)| bits | 1 << index);
             let edges = self.edges(&|node| node.enables & never == 0);
-            let with_marks = |(number, row): (usize, &Vec<(usize, u64, Option<ActionId>)>)| {
+            let with_marks = |(number, row): (usize, &Vec<Edge>)| {
                 let enables = self.nodes[number].enables;
-                let edge = |&(to, marks, action): &(usize, u64, Option<ActionId>)| {
+                let edge = |&(to, marks, action): &Edge| {
                     let is_fair = |index: usize| {
                         let Constraint { strong, actions } = &self.constraints[index];
                         let is_off = if *strong { never } else { !enables } >> index & 1 == 1;

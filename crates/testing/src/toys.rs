@@ -2,7 +2,7 @@
 //! others write, or write it once. Plain data that shrinks well; numbers are taken modulo what exists.
 
 use check::fairness::Constraint;
-use ltl::Formulas;
+use ltl::{Formula, Formulas, Prop};
 use model::{Action, ActionId, ActionSystem, BinaryOp, Builder, ExprId, Guard, Stmt, VarId, Variable};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -217,7 +217,7 @@ impl Toy {
     }
 
     /// A formula about the propositions, which are called `p0`, `p1` and so on.
-    pub fn case(&self, make: impl FnOnce(&mut Formulas, &[ltl::Prop]) -> ltl::Formula) -> Option<Case> {
+    pub fn case(&self, make: impl FnOnce(&mut Formulas, &[Prop]) -> Formula) -> Option<Case> {
         let (system, exprs) = self.build();
         let mut formulas = Formulas::new();
         let named = exprs.into_iter().enumerate();
@@ -267,22 +267,30 @@ fn effect() -> impl Strategy<Value = Effect> {
     ]
 }
 
-/// Any toy.
+/// Any toy: processes go round, or once, and do other things besides.
 pub fn any_toy() -> impl Strategy<Value = Toy> {
-    let location = || (0..4usize, 0..3i64, 0..3i64);
-    let moves = (location(), proptest::option::weighted(0.15, location()));
-    let action = (moves, vec(test(), 0..3), vec((0..8usize, effect()), 0..3));
-    let action = action.prop_map(|((first, other), guards, effects)| {
-        let moves = std::iter::once(first).chain(other).collect();
-        Act { moves, guards, effects }
-    });
+    let other = || proptest::option::weighted(0.12, (1..4usize, 0..3i64, 0..3i64));
+    let guards = || prop_oneof![3 => Just(Vec::new()), 1 => vec(test(), 1..3)];
+    let effects = || prop_oneof![2 => Just(Vec::new()), 1 => vec((0..8usize, effect()), 1..3)];
+    let action = move || ((0..3i64, 0..3i64), other(), guards(), effects());
+    let process = (2..4i64, proptest::bool::weighted(0.7), vec(action(), 3), vec(action(), 0..3));
     // Weak to all, strong to all, to some in some way, to sets of actions, to both.
     let fair = (0..6u8, vec(0..3u8, 4), vec((any::<bool>(), vec(0..16usize, 1..4)), 1..4));
-    let variables = (2..5usize, vec(2..4i64, 4), vec((2..4i64, 0..3i64), 0..3));
-    let strategy = (variables, vec(action, 2..11), vec(test(), 2), fair);
-    strategy.prop_map(|((n, locations, data), actions, propositions, (mode, kinds, sets))| {
-        let mut variables: Vec<(i64, i64)> = locations[..n].iter().map(|&n| (n, 0)).collect();
+    let strategy = (vec(process, 2..5), vec((2..4i64, 0..3i64), 0..3), vec(test(), 2), fair);
+    strategy.prop_map(|(processes, data, propositions, (mode, kinds, sets))| {
+        let n = processes.len();
+        let mut variables: Vec<(i64, i64)> = processes.iter().map(|its| (its.0, 0)).collect();
         variables.extend(data);
+        let mut actions = Vec::new();
+        for (process, (n_locations, returns, round, others)) in processes.into_iter().enumerate() {
+            let round = round.into_iter().take((n_locations - i64::from(!returns)) as usize).enumerate();
+            let round = round.map(|(at, action)| ((at as i64, at as i64 + 1), action.1, action.2, action.3));
+            for ((from, to), other, guards, effects) in round.chain(others) {
+                let other = other.map(|(further, from, to)| ((process + further) % n, from, to));
+                let moves = std::iter::once((process, from, to)).chain(other).collect();
+                actions.push(Act { moves, guards, effects });
+            }
+        }
         let processes = (0..n).filter_map(|process| match mode {
             0 | 1 => Some(Fair::Process(mode == 1, process)),
             4 => None,

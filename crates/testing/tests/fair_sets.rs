@@ -1,16 +1,21 @@
 //! The sets that keep fair runs, apart from any search: the ways to get them wrong that are known are named tests, random
-//! systems are searched by [`repaired`] and by brute force, and a rule that is left out is noticed.
+//! systems are searched by `repaired` and by brute force, and a rule that is left out is noticed.
 
 use std::cell::{Cell, RefCell};
 
-use check::method::ObserverKind;
+use base::Budget;
+use check::decide::Settings;
+use check::fairness::Constraint;
+use check::method::{Method, ObserverKind, SearchKind};
+use check::product::Orders;
+use check::reduction;
 use generators::random;
 use por::Rule;
 use proptest::prelude::*;
 use stubborn_testing::claims::{Case, Draw};
 use stubborn_testing::repaired::{How, search};
+use stubborn_testing::run_cases;
 use stubborn_testing::toys::{Act, Effect, Fair, Test, Toy, act, any_toy, meetings};
-use stubborn_testing::{repaired, run_cases};
 
 /// All ways to search.
 fn ways(without: Option<Rule>) -> impl Iterator<Item = How> {
@@ -19,6 +24,17 @@ fn ways(without: Option<Rule>) -> impl Iterator<Item = How> {
             .into_iter()
             .flat_map(move |reverse| (0..2).map(move |seed| How { observer, reverse, seed, without }))
     })
+}
+
+/// Whether a search by strong components finds a run; if so, it stands up to the judge.
+fn is_found(case: &mut Case, constraints: &[Constraint], how: How) -> Result<bool, TestCaseError> {
+    let orders = Orders { reverse: how.reverse, ..Orders::default() };
+    let settings = Settings { fairness: constraints, orders, ..Settings::default() };
+    let method = Method::new(how.observer, SearchKind::Scc, Some(reduction::Method::Fair));
+    let mut claim = case.claim(case.formula);
+    let decision = claim.search(&case.system, method, &settings, &mut Budget::unlimited());
+    let decision = decision.map_err(|why| TestCaseError::fail(why.to_string()))?;
+    case.judge(case.formula, &decision.outcome)
 }
 
 /// A fair run violates the formula, which every way finds, and some do not without the rule.
@@ -31,6 +47,7 @@ fn needs_rule(toy: &Toy, formula: &str, rule: Rule) {
     assert!(case.is_violated_fairly(&constraints), "{formula} is violated");
     for how in ways(None) {
         assert!(search(&mut case, &constraints, how).run, "{how:?}");
+        assert!(is_found(&mut case, &constraints, how).expect("a good run"), "by the search, {how:?}");
     }
     let n_wrong = ways(Some(rule)).filter(|how| !search(&mut case, &constraints, *how).run).count();
     assert!(n_wrong > 0, "{formula} without {rule:?}");
@@ -147,81 +164,69 @@ fn unseen_but_relevant() {
     needs_rule(&toy, "G !p0", Rule::Cycle);
 }
 
-/// What is told of a hunt.
-#[derive(Clone, Copy, Debug, Default)]
-struct Hunt {
-    holds: u32,
-    violated: u32,
-    n_reduced: u64,
-    n_full: u64,
-}
-
-fn agree(mut case: Case, toy: &Toy, seed: u64, hunt: &Cell<Hunt>) -> Result<(), TestCaseError> {
-    if case.claim(case.formula).proof().is_none() {
-        return Ok(());
-    }
-    let constraints = toy.constraints();
-    if constraints.len() > 12 {
-        return Ok(());
-    }
-    let violated = case.is_violated_fairly(&constraints);
-    let mut now = hunt.get();
-    now.holds += u32::from(!violated);
-    now.violated += u32::from(violated);
-    for how in ways(None) {
-        let how = How { seed: seed ^ how.seed, ..how };
-        let found = search(&mut case, &constraints, how);
-        now.n_reduced += found.n_states as u64;
-        prop_assert_eq!(found.run, violated, "{:?}: {} on\n{:?}", how, case.text(), toy);
-    }
-    hunt.set(now);
-    Ok(())
-}
-
-#[test]
-fn random_systems_under_fairness() {
-    let hunt = Cell::new(Hunt::default());
-    let strategy = (any_toy(), any::<u64>(), 1..8u32);
-    run_cases(3000, &strategy, |(toy, seed, size)| {
-        let draw = Draw { seed, size, operators: random::NEXT_FREE };
-        toy.draw(draw).map_or(Ok(()), |case| agree(case, &toy, seed, &hunt))
-    });
-    println!("{:?}", hunt.get());
-}
-
-#[test]
-fn meetings_and_watchers() {
-    let hunt = Cell::new(Hunt::default());
-    let strategy = (meetings(), any::<u64>(), 1..8u32);
-    run_cases(1500, &strategy, |(toy, seed, size)| {
-        let draw = Draw { seed, size, operators: random::NEXT_FREE };
-        toy.draw(draw).map_or(Ok(()), |case| agree(case, &toy, seed, &hunt))
-    });
-    println!("{:?}", hunt.get());
-}
-
-/// Without a rule, random systems that are violated are said to hold.
-#[test]
-fn a_dropped_rule_is_noticed() {
-    const RULES: [Rule; 5] = [Rule::Flip, Rule::Key, Rule::Shut, Rule::Order, Rule::Cycle];
-    let n_noticed = RefCell::new([0u32; RULES.len()]);
-    let n_violated = Cell::new(0u32);
-    let strategy = (prop_oneof![meetings(), any_toy()], any::<u64>(), 1..8u32);
-    run_cases(1500, &strategy, |(toy, seed, size)| {
-        let draw = Draw { seed, size, operators: random::NEXT_FREE };
-        let Some(mut case) = toy.draw(draw) else { return Ok(()) };
-        let constraints = toy.constraints();
-        let is_fit = constraints.len() <= 12 && case.claim(case.formula).proof().is_some();
-        if !is_fit || !case.is_violated_fairly(&constraints) {
-            return Ok(());
-        }
-        n_violated.set(n_violated.get() + 1);
-        for (count, rule) in n_noticed.borrow_mut().iter_mut().zip(RULES) {
-            let is_wrong = |how: How| !repaired::search(&mut case, &constraints, how).run;
-            *count += u32::from(ways(Some(rule)).any(is_wrong));
+/// As many cases of a kind agree with brute force: the sets by themselves, and as a search uses them.
+fn all_agree(n_cases: u32, toys: impl Strategy<Value = Toy>) {
+    let counts = Cell::new([0u32; 2]);
+    let strategy = (toys, any::<u64>(), 1..8u32);
+    run_cases(n_cases, &strategy, |(toy, seed, size)| {
+        let Some((mut case, constraints)) = drawn(&toy, seed, size) else { return Ok(()) };
+        let violated = case.is_violated_fairly(&constraints);
+        let [holds, is_violated] = counts.get();
+        counts.set([holds + u32::from(!violated), is_violated + u32::from(violated)]);
+        for observer in [ObserverKind::Tgba, ObserverKind::LazyTgta] {
+            let context = |case: &Case| format!("{observer:?}: {} on\n{toy:?}", case.text());
+            let how = How { observer, reverse: seed & 1 == 1, seed, without: None };
+            let found = search(&mut case, &constraints, how).run;
+            prop_assert_eq!(found, violated, "the sets, {}", context(&case));
+            let found = is_found(&mut case, &constraints, how)?;
+            prop_assert_eq!(found, violated, "the search, {}", context(&case));
         }
         Ok(())
     });
-    println!("{n_noticed:?} of {n_violated:?}");
-    assert!(n_noticed.borrow().iter().all(|&n| n > 0), "{n_noticed:?} of {n_violated:?}");
+    let [holds, violated] = counts.get();
+    assert!(holds > n_cases / 6 && violated > n_cases / 3, "{holds} hold, {violated} are violated");
+}
+
+fn drawn(toy: &Toy, seed: u64, size: u32) -> Option<(Case, Vec<Constraint>)> {
+    let constraints = toy.constraints();
+    let draw = Draw { seed, size, operators: random::NEXT_FREE };
+    toy.draw(draw).filter(|_| constraints.len() <= 12).map(|case| (case, constraints))
+}
+
+#[test]
+fn any_toys_under_fairness() {
+    all_agree(6000, any_toy());
+}
+
+#[test]
+fn meetings_and_watchers_under_fairness() {
+    all_agree(3000, meetings());
+}
+
+/// Without these rules, some systems of a kind that are violated are said to hold.
+fn are_noticed(n_cases: u32, toys: impl Strategy<Value = Toy>, rules: &[Rule]) {
+    let n_noticed = RefCell::new(vec![0u32; rules.len()]);
+    let strategy = (toys, any::<u64>(), 1..8u32);
+    run_cases(n_cases, &strategy, |(toy, seed, size)| {
+        let Some((mut case, constraints)) = drawn(&toy, seed, size) else { return Ok(()) };
+        if !case.is_violated_fairly(&constraints) {
+            return Ok(());
+        }
+        for (count, &rule) in n_noticed.borrow_mut().iter_mut().zip(rules) {
+            let mut ways = ways(Some(rule)).filter(|how| how.seed == 0);
+            *count += u32::from(ways.any(|how| !search(&mut case, &constraints, how).run));
+        }
+        Ok(())
+    });
+    assert!(n_noticed.borrow().iter().all(|&n| n > 0), "{n_noticed:?} of {rules:?}");
+}
+
+#[test]
+fn a_dropped_rule_is_noticed_in_any_toys() {
+    are_noticed(1500, any_toy(), &[Rule::Key, Rule::Shut, Rule::Order, Rule::Cycle]);
+}
+
+#[test]
+fn a_dropped_rule_is_noticed_in_meetings() {
+    are_noticed(1500, meetings(), &[Rule::Flip, Rule::Key]);
 }
