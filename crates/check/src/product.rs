@@ -132,8 +132,13 @@ pub enum Path<'p> {
     Known(&'p mut dyn FnMut(&[u32], u32) -> bool),
     /// The state was expanded before, and what was taken then closed no cycle.
     AsBefore,
-    /// Nothing, but the search repairs its components ([`Repair`]): these actions are taken as well.
-    Repaired(&'p [ActionId]),
+    /// Nothing, but the search repairs its components ([`Repair`]).
+    Repaired {
+        /// These actions are taken as well.
+        extra: &'p [ActionId],
+        /// The state was expanded before, and it was not given up to look for a set: the same is taken.
+        again: bool,
+    },
 }
 
 /// How often a search expands a state.
@@ -273,6 +278,11 @@ impl<'a, S: System, O: Observer> Product<'a, S, O> {
         self.selection.as_ref().and_then(Reduction::repair)
     }
 
+    /// Whether everything was taken in the last state because it would take too long to look for a set.
+    pub(crate) fn gave_up(&self) -> bool {
+        self.selection.as_ref().is_some_and(Reduction::gave_up)
+    }
+
     /// The actions that matter and were left out of the state that was expanded last, where cycles may be closed
     /// without them; and whether the observer sees them. Steps that begin with the same action are one.
     pub(crate) fn left_out(&self) -> impl Iterator<Item = (ActionId, bool)> {
@@ -357,7 +367,7 @@ impl<'a, S: System, O: Observer> Product<'a, S, O> {
         let n_possible = pairing.possible.actions.len();
         match selection {
             Some(reduction) if n_possible > 0 => {
-                let extra = if let Path::Repaired(extra) = path { extra } else { &[] };
+                let extra = if let Path::Repaired { extra, .. } = path { extra } else { &[] };
                 *is_conditional =
                     select(reduction, pairing, state, observer_state, expanded.stance, path, chosen)?;
                 if !extra.is_empty() {
@@ -404,10 +414,11 @@ fn select<S: System, O: Observer>(
     let Possible { valuation, actions, moves, ranges, observer_steps, blocked, targets, .. } = possible;
     let situation = Situation { state, enabled: actions, moves, blocked };
     let observed = Observed { observer, valuations, state: observer_state, valuation: *valuation, stance };
+    let insists = matches!(path, Path::Repaired { again: true, .. });
     let mut is_conditional = false;
     let mut closes_no_cycle = |candidate: &[u32]| match &mut path {
         Path::Unknown => false,
-        Path::AsBefore | Path::Repaired(_) => true,
+        Path::AsBefore | Path::Repaired { .. } => true,
         Path::Known(is_on_path) => {
             let mut silent = candidate.iter().map(|&index| index as usize).filter(|&index| !moves[index]);
             silent.all(|index| {
@@ -424,7 +435,7 @@ fn select<S: System, O: Observer>(
         is_conditional
     };
     reduction
-        .choose(&situation, observed, &mut accept, chosen)
+        .choose(&situation, observed, insists, &mut accept, chosen)
         .map_err(|fault| StepError { fault, action: None })?;
     Ok(is_conditional)
 }

@@ -171,15 +171,23 @@ impl<'a> Reduction<'a> {
         self.flips.as_ref().map(Flips::visible)
     }
 
+    /// Whether everything was chosen in the last state because it would take too long to look for sets.
+    pub(crate) fn gave_up(&self) -> bool {
+        self.scratch.gave_up()
+    }
+
     /// Chooses those of the enabled actions that must be taken, by their indices. A set that is valid
-    /// only if it closes no cycle is shown to `closes_no_cycle` first.
+    /// only if it closes no cycle is shown to `closes_no_cycle` first. Who `insists` gets what was chosen in this state before,
+    /// if that was not given up.
     pub(crate) fn choose<O: Observer>(
         &mut self,
         situation: &Situation<'_>,
         observed: Observed<'_, O>,
+        insists: bool,
         closes_no_cycle: &mut dyn FnMut(&[u32]) -> bool,
         chosen: &mut Vec<u32>,
     ) -> Result<(), model::Fault> {
+        self.scratch.insist(insists);
         let stance = observed.stance;
         let demand = if self.is_blind {
             Demand::Words
@@ -252,8 +260,11 @@ fn watched<O: Observer>(
     (follows, follows)
 }
 
+/// More propositions of an action than this, which the observer ignores, are not gone through.
+const MAX_IGNORED: usize = 6;
+
 /// Whether an observer of changes may follow an action in some state of the present valuation, and
-/// whether the action may happen in one.
+/// whether the action may happen in one. Propositions that it ignores may have any value: silent steps flip them.
 fn flipped<O: Observer>(
     observer: &mut O,
     valuations: &mut Valuations,
@@ -270,9 +281,14 @@ fn flipped<O: Observer>(
         u64::from(valuations.holds(valuation, proposition)) << index.min(63)
     };
     let before = propositions.iter().enumerate().map(bit).fold(0, |bits, bit| bits | bit);
+    let ignored: Vec<usize> =
+        (0..propositions.len()).filter(|&index| observer.ignores(propositions[index])).collect();
+    if ignored.len() > MAX_IGNORED {
+        return (true, true);
+    }
     let (mut may_follow, mut may_happen) = (false, false);
     let mut target = valuations.bits(valuation).to_vec();
-    flips.for_each_outcome(action, before, |outcome| match outcome {
+    let mut visit = |outcome| match outcome {
         Outcome::Silent => may_happen = true,
         Outcome::Anything => (may_follow, may_happen) = (true, true),
         Outcome::Flip(_) if may_follow => {}
@@ -294,6 +310,13 @@ fn flipped<O: Observer>(
             may_follow = !observer.steps(state, event, valuations).is_empty();
             may_happen |= may_follow;
         }
-    });
+    };
+    for values in 0..1u64 << ignored.len() {
+        let value = |bits, (at, &index): (usize, &usize)| match values >> at & 1 {
+            1 => bits | 1u64 << index.min(63),
+            _ => bits & !(1u64 << index.min(63)),
+        };
+        flips.for_each_outcome(action, ignored.iter().enumerate().fold(before, value), &mut visit);
+    }
     (may_follow, may_happen)
 }

@@ -42,6 +42,7 @@ pub struct Scratch {
     n_looks: u64,
     pub(crate) model: model::Scratch,
     patience: Option<Patience>,
+    gave_up: bool,
 }
 
 /// Where sets remove little, looking for them is given up for a while: taking all enabled actions
@@ -51,6 +52,8 @@ pub struct Scratch {
 struct Patience {
     /// How many vertices may still be looked at.
     credit: i64,
+    /// It does not matter now.
+    insists: bool,
 }
 
 impl Patience {
@@ -65,13 +68,13 @@ impl Patience {
     const RECALL: i64 = 20;
 
     fn new() -> Patience {
-        Patience { credit: Patience::MOST }
+        Patience { credit: Patience::MOST, insists: false }
     }
 
     /// Whether to try in this state.
     fn tries(&mut self) -> bool {
         self.credit += Patience::PER_STATE;
-        self.credit > 0
+        self.credit > 0 || self.insists
     }
 
     fn learn(&mut self, n_chosen: usize, n_enabled: usize, n_looks: u64) {
@@ -233,12 +236,13 @@ impl<'s> StubbornSets<'s> {
             n_looks: 0,
             model: model::System::new_scratch(self.system),
             patience: None,
+            gave_up: false,
         }
     }
 
     /// Chooses those of the enabled actions that must be taken, by their indices, in order. Sets
     /// that hold only if the caller accepts them are offered to `accept` first. Apart from that the
-    /// result depends on the arguments alone, unless the scratch is adaptive.
+    /// result depends on the arguments alone, unless the scratch is adaptive and [gives up](Scratch::gave_up).
     pub fn choose(
         &self,
         situation: &Situation<'_>,
@@ -249,6 +253,7 @@ impl<'s> StubbornSets<'s> {
     ) -> Result<(), Fault> {
         let n_enabled = situation.enabled.len();
         chosen.clear();
+        scratch.gave_up = false;
         let may_prune = matches!(demand, Demand::Observer { may_wait: false, .. } | Demand::Goal(_));
         let is_fair = matches!(demand, Demand::Fair { .. });
         let may_prune = may_prune || is_fair && !situation.blocked.is_empty();
@@ -261,6 +266,7 @@ impl<'s> StubbornSets<'s> {
             return Ok(());
         }
         if scratch.patience.as_mut().is_some_and(|patience| !patience.tries()) {
+            scratch.gave_up = true;
             chosen.extend(0..n_enabled as u32);
             return Ok(());
         }
@@ -332,6 +338,18 @@ impl<'s> StubbornSets<'s> {
 }
 
 impl Scratch {
+    /// Whether everything was chosen in the last state because it would take too long to look for sets.
+    pub fn gave_up(&self) -> bool {
+        self.gave_up
+    }
+
+    /// Whether to look for sets in the next state however long it takes: to find again what was chosen there before.
+    pub fn insist(&mut self, insists: bool) {
+        if let Some(patience) = &mut self.patience {
+            patience.insists = insists;
+        }
+    }
+
     fn begin(&mut self, system: &ActionSystem, situation: &Situation<'_>) {
         self.epoch = self.epoch.wrapping_add(1);
         if self.epoch == 0 {

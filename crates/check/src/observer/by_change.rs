@@ -163,6 +163,10 @@ impl Observer for ByChange {
         event.from == event.to || self.set(event.from, valuations) == self.set(event.to, valuations)
     }
 
+    fn ignores(&self, proposition: usize) -> bool {
+        !self.bits.contains(&proposition)
+    }
+
     fn has_livelocks(&self) -> bool {
         self.stances.iter().any(|stance| stance.livelock)
     }

@@ -126,6 +126,11 @@ pub trait Observer {
         event.from == event.to
     }
 
+    /// Whether it sees nothing of a proposition, given by its bit in valuations: steps that flip no other are silent.
+    fn ignores(&self, _proposition: usize) -> bool {
+        false
+    }
+
     /// Whether some state accepts by livelock.
     fn has_livelocks(&self) -> bool {
         false

@@ -47,7 +47,7 @@ use super::evidence::{Evidence, ProductOutcome, ProductStop, Violation};
 use super::lasso::Runs;
 use super::path::{DEAD, MAX_STATES, NEW, Path, Top};
 use super::product_graph::{Edge, ProductGraph, Trouble, exact};
-use super::repair::{Repairing, Taken, repair};
+use super::repair::{Repairing, Taken, note, repair};
 use super::roots::{EdgeMarks, Roots, pop_marks, push_marks};
 use super::streett::fair_part;
 use super::varints::Varints;
@@ -161,7 +161,7 @@ pub(super) struct Search<'p, 'a, S: System, O, P> {
 
 impl<'p, 'a, S: System, O: Observer, P: Products> Search<'p, 'a, S, O, P> {
     pub(super) fn new(product: &'p mut Product<'a, S, O>, states: P) -> Search<'p, 'a, S, O, P> {
-        product.begin(if product.repair().is_some() { Visits::Again } else { Visits::Once });
+        product.begin(Visits::Once);
         Search::on(ProductGraph::new(product, states).repaired(), Scope::All)
     }
 
@@ -259,10 +259,21 @@ impl<'p, 'a, S: System, O: Observer, P: Products> Search<'p, 'a, S, O, P> {
         self.path.order_of(state)
     }
 
+    /// The edges that were taken in a state and are in scope, once more, into `edges`.
+    pub(super) fn expand(&mut self, state: StateId) -> Result<(), End> {
+        let expanded = self.graph.expand(state, None, &mut self.edges);
+        self.in_scope(state, expanded)?;
+        Ok(())
+    }
+
     /// The edges of a state that are in scope, into `edges`.
-    pub(super) fn expand(&mut self, state: StateId) -> Result<Expanded, End> {
+    fn expand_new(&mut self, state: StateId) -> Result<Expanded, End> {
         let path = &self.path;
         let expanded = self.graph.expand(state, Some(&|state| path.is_on_path(state)), &mut self.edges);
+        self.in_scope(state, expanded)
+    }
+
+    fn in_scope(&mut self, state: StateId, expanded: Result<Expanded, Trouble>) -> Result<Expanded, End> {
         let expanded = expanded.map_err(|trouble| End::Trouble(trouble, Some(state)))?;
         if self.scope == Scope::Livelocks {
             // The observer stays where it is, so both ends are livelock states.
@@ -290,7 +301,7 @@ impl<'p, 'a, S: System, O: Observer, P: Products> Search<'p, 'a, S, O, P> {
         self.make_room()?;
         // A state is on the path already when it is expanded: a loop closes a cycle.
         let order = self.path.enter(state);
-        let expanded = self.expand(state)?;
+        let expanded = self.expand_new(state)?;
         self.make_room()?;
         self.roots.push(order, via.map_or(0, |via| via.marks), self.graph.state_marks())?;
         if self.looks_for_livelocks {
@@ -305,14 +316,7 @@ impl<'p, 'a, S: System, O: Observer, P: Products> Search<'p, 'a, S, O, P> {
             return Err(End::State(Violation::Deadlock, state));
         }
         self.progress.transitions += self.edges.len() as u64;
-        if self.leaves_out().next().is_some()
-            && let Some(known) = &mut self.repairing
-        {
-            known.reduced.grow_and_insert(state.index());
-            if self.edges.iter().any(|edge| edge.target == state) {
-                known.loops.grow_and_insert(state.index());
-            }
-        }
+        note(self, state);
         self.look_at_edges()?;
         self.progress.depth = self.progress.depth.max(self.path.depth() - 1);
         self.poll(budget)

@@ -77,7 +77,7 @@ pub(crate) struct ProductGraph<'p, 'a, S: System, O, P> {
 /// What is taken in states since their components were repaired.
 #[derive(Default)]
 struct Extras {
-    /// Where no set is taken, but what is taken where none is accepted.
+    /// Where no set is taken, but what is taken where none is accepted; also where it was given up to look for one.
     all: FixedBitSet,
     /// Actions beside the set.
     actions: FxHashMap<StateId, Vec<ActionId>>,
@@ -179,7 +179,7 @@ impl<'p, 'a, S: System, O: Observer, P: Products> ProductGraph<'p, 'a, S, O, P> 
     }
 
     /// Puts the edges out of a state into `out`. States that are new are added. A depth-first search says
-    /// which states are on its path.
+    /// which states are on its path; or nothing where it expands a state again, and repairs its components.
     pub(crate) fn expand(
         &mut self,
         id: StateId,
@@ -193,13 +193,21 @@ impl<'p, 'a, S: System, O: Observer, P: Products> ProductGraph<'p, 'a, S, O, P> 
         let mut is_on_path = is_on_path.map(|is_on_path| {
             move |system: &[u32], observer: u32| known.find(system, observer).is_some_and(is_on_path)
         });
-        let path = match (extras, &mut is_on_path) {
+        let path = match (&*extras, &mut is_on_path) {
             (Some(extras), _) if extras.all.contains(id.index()) => Path::Unknown,
-            (Some(extras), _) => Path::Repaired(extras.actions.get(&id).map_or(&[], Vec::as_slice)),
+            (Some(extras), is_on_path) => {
+                let extra: &[ActionId] = extras.actions.get(&id).map_or(&[], Vec::as_slice);
+                Path::Repaired { extra, again: is_on_path.is_none() }
+            }
             (None, None) => Path::Unknown,
             (None, Some(is_on_path)) => Path::Known(is_on_path),
         };
         let expanded = product.expand(state, observer_state, path, steps)?;
+        if let Some(extras) = extras
+            && product.gave_up()
+        {
+            extras.all.grow_and_insert(id.index());
+        }
         let pairs = steps.steps.iter().map(|step| (step.system, step.observer));
         states.insert_all(steps.systems.targets(), state.len(), pairs, ids)?;
         let edges = steps.steps.iter().zip(ids.iter());

@@ -22,12 +22,14 @@
 //! **CYCLE.** There is no action b that matters and no cycle of steps of sets T, in each state of which b can happen in the
 //! product and is neither in T nor in E.
 //!
-//! *Parts* of a finished component are the states that leave out b, for each b; if none of them has a cycle, the condition
-//! holds in the component. Every cycle of what is explored lies in one component, and what is taken in a finished
-//! component does not change any more. So it holds everywhere in the end. Steps by E close no cycle that counts, so what is
-//! taken in a state of a cycle makes no other necessary at once: in each part, one state after the other takes b until no
-//! cycle is left, those first that lead to known states. After very many looks (`LOOKS`) all states of cycles
-//! take everything.
+//! Such a cycle lies in one component, and when this is finished for the first time all of its sets are explored. Steps by
+//! E close no cycle that counts. So if the condition holds in a component it holds there for good, and though the component may grow
+//! by what is taken besides, every state needs to be looked at once only: a cycle through one that was looked at
+//! was looked at as a whole, because all of it can be reached from there by sets, so was in the component, too.
+//!
+//! First it is seen whether the new states of a finished component that left out anything have a cycle at all. If they do, then for each b the cycles
+//! of the states that leave out b: in each of them one state after the other takes b until no cycle is left, those first that
+//! lead to states that are known, and that take much already. After very many tries all states of a cycle take everything.
 //!
 //! # Why it is enough
 //! *Sets blind to the observer* (`por::Demand::Words`, for automata in waiting form). A set T that is not everything is closed,
@@ -78,32 +80,54 @@ use super::product_graph::Edge;
 use crate::observer::Observer;
 use crate::reduction::Repair;
 use crate::store::{Products, StateId};
-use fixedbitset::FixedBitSet;
 
-/// As many states may be looked at again, for each state that there is, before everything is taken.
-const LOOKS: u64 = 8;
-/// And so many more.
-const FREE_LOOKS: u64 = 10_000;
-/// In so many states of a part it is tried where an action leads.
+/// In so many states of a cycle it is tried where an action leads.
 const TRIES: usize = 64;
+/// So often is it tried, for each state that there is; and so often besides. Then everything is taken.
+const MOST_TRIES: u64 = 8;
+const FREE_TRIES: u64 = 10_000;
 
 /// What a search that repairs its components knows.
 #[derive(Default)]
 pub(super) struct Repairing {
-    /// States that left something out, and may still.
-    pub(super) reduced: FixedBitSet,
-    /// Those with an edge to themselves.
-    pub(super) loops: FixedBitSet,
-    /// States of open components that were repaired, in the order of components.
+    /// The states that left something out, and were not looked at since, in the order in which they were entered.
+    states: Vec<StateId>,
+    /// Where their edges end that count in cycles; those of the next one begin there.
+    ends: Vec<usize>,
+    edges: Vec<StateId>,
+    /// States of open components that take something besides.
     pub(super) repaired: Vec<StateId>,
-    /// The component that was looked at last: its root, and how many states were open.
-    looked_at: Option<(StateId, u32)>,
-    n_looks: u64,
+    n_tries: u64,
 }
 
 impl Repairing {
     pub(super) fn bytes(&self) -> u64 {
-        (self.reduced.len() + self.loops.len()) as u64 / 8 + 4 * self.repaired.capacity() as u64
+        let words = self.states.capacity() + self.edges.capacity() + self.repaired.capacity();
+        (words * size_of::<StateId>() + self.ends.capacity() * size_of::<usize>()) as u64
+    }
+
+    fn edges(&self, index: usize) -> &[StateId] {
+        let begin = index.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.edges[begin..self.ends[index]]
+    }
+}
+
+/// Notes a state that was just entered and expanded, if it left something out.
+pub(super) fn note<S: System, O: Observer, P: Products>(
+    search: &mut Search<'_, '_, S, O, P>,
+    state: StateId,
+) {
+    if search.repairing.is_none() || search.leaves_out().next().is_none() {
+        return;
+    }
+    let counting = search.edges.iter().filter(|edge| counts(search, state, edge)).map(|edge| edge.target);
+    let counting: Vec<StateId> = counting.collect();
+    if let Some(known) = &mut search.repairing
+        && !counting.is_empty()
+    {
+        known.states.push(state);
+        known.edges.extend(counting);
+        known.ends.push(known.edges.len());
     }
 }
 
@@ -115,29 +139,34 @@ pub(super) fn repair<S: System, O: Observer, P: Products>(
     budget: &mut Budget<'_>,
 ) -> Result<bool, End> {
     let order = search.order_of(root);
-    let n_open = search.path.n_open();
     let Some(known) = &mut search.repairing else { return Ok(false) };
-    let has_cycle = n_open > order || known.loops.contains(root.index());
-    if !has_cycle || known.looked_at == Some((root, n_open)) {
+    let begin = known.states.partition_point(|&state| search.path.order_of(state) < order);
+    let states = known.states.split_off(begin);
+    if states.is_empty() {
         return Ok(false);
     }
-    let members = search.path.left_since(order).chain([root]);
-    let mut members: Vec<StateId> = members.filter(|state| known.reduced.contains(state.index())).collect();
-    if members.is_empty() {
-        return Ok(false);
-    }
-    known.looked_at = Some((root, n_open));
-    members.sort_unstable_by_key(|&state| search.path.order_of(state));
     let bytes_before = budget.max_bytes;
-    let mut part = Part::new(search, members, budget)?;
-    let repairs = part.repairs(search, budget)?;
-    for &(state, action) in &repairs {
-        search.graph.take_extra(part.members[state as usize], action);
+    let orders: Vec<u32> = states.iter().map(|&state| search.path.order_of(state)).collect();
+    let n_edges = known.edges.len() - begin.checked_sub(1).map_or(0, |before| known.ends[before]);
+    let bytes = states.len() * (Inside::<()>::STATE_BYTES + 8) + n_edges * Inside::<()>::EDGE_BYTES;
+    budget.hold(bytes as u64)?;
+    let mut inside = Inside::new(states.len());
+    for index in begin..begin + states.len() {
+        for &target in known.edges(index) {
+            if let Ok(local) = orders.binary_search(&search.path.order_of(target)) {
+                inside.add(local as u32, ());
+            }
+        }
+        inside.end();
     }
-    for of_state in repairs.chunk_by(|one, other| one.0 == other.0) {
-        let state = part.members[of_state[0].0 as usize];
-        search.look_at_repaired(state, of_state)?;
-        search.poll(budget)?;
+    known.ends.truncate(begin);
+    known.edges.truncate(known.ends.last().copied().unwrap_or(0));
+    let all: Vec<u32> = (0..states.len() as u32).collect();
+    let cyclic = inside.cyclic(&all, budget)?;
+    if !cyclic.is_empty() {
+        let mut part = Part { states, inside, taken: Vec::new() };
+        part.repair(search, cyclic, budget)?;
+        part.take(search, budget)?;
     }
     budget.max_bytes = bytes_before;
     Ok(search.roots.order() < order || matches!(search.path.top(), Some(Top::Waiting(_))))
@@ -146,76 +175,33 @@ pub(super) fn repair<S: System, O: Observer, P: Products>(
 /// A state of a part takes an action besides, or everything.
 pub(super) type Taken = (u32, Option<ActionId>);
 
-/// The states of a component that leave something out.
+/// The states of a component that left something out.
 struct Part {
-    members: Vec<StateId>,
+    states: Vec<StateId>,
     /// Cycles of these edges count.
     inside: Inside<()>,
-    /// Per state, how many edges it has.
-    n_taken: Vec<u32>,
+    /// What is to be taken besides.
+    taken: Vec<Taken>,
 }
 
 impl Part {
-    /// `members` are in the order in which they were entered.
-    fn new<S: System, O: Observer, P: Products>(
-        search: &mut Search<'_, '_, S, O, P>,
-        members: Vec<StateId>,
-        budget: &mut Budget<'_>,
-    ) -> Result<Part, End> {
-        let orders: Vec<u32> = members.iter().map(|&member| search.order_of(member)).collect();
-        let mut part = Part { inside: Inside::new(members.len()), n_taken: Vec::new(), members };
-        let state_bytes = Inside::<()>::STATE_BYTES + 3 * size_of::<u32>();
-        for &member in &part.members {
-            search.expand(member)?;
-            let is_reduced = search.leaves_out().next().is_some();
-            if let Some(known) = &mut search.repairing {
-                known.n_looks += 1;
-                known.reduced.set(member.index(), is_reduced);
-            }
-            let mut edge_bytes = 0;
-            for edge in search.edges.iter().filter(|edge| is_reduced && counts(search, member, edge)) {
-                if let Ok(local) = orders.binary_search(&search.order_of(edge.target)) {
-                    part.inside.add(local as u32, ());
-                    edge_bytes += Inside::<()>::EDGE_BYTES;
-                }
-            }
-            part.inside.end();
-            part.n_taken.push(search.edges.len() as u32);
-            budget.hold((state_bytes + edge_bytes) as u64)?;
-            search.poll(budget)?;
-        }
-        Ok(part)
-    }
-
-    /// What must be taken besides, by states.
-    fn repairs<S: System, O: Observer, P: Products>(
+    /// Finds out what must be taken besides, by states on cycles.
+    fn repair<S: System, O: Observer, P: Products>(
         &mut self,
         search: &mut Search<'_, '_, S, O, P>,
+        mut cyclic: Vec<Vec<u32>>,
         budget: &mut Budget<'_>,
-    ) -> Result<Vec<Taken>, End> {
-        let all: Vec<u32> = (0..self.members.len() as u32).collect();
-        let cyclic = self.inside.cyclic(&all, budget)?;
-        let n_states = search.graph.states.n_states();
-        let (Some(known), Some(repair)) = (&search.repairing, search.graph.repair()) else {
-            return Ok(Vec::new());
-        };
-        let gives_up = known.n_looks > LOOKS * n_states + FREE_LOOKS;
-        let mut repairs = Vec::new();
-        if repair.by_action && gives_up {
-            repairs.extend(cyclic.concat().into_iter().map(|state| (state, None)));
-        } else if repair.by_action {
-            self.by_action(search, &cyclic.concat(), &mut repairs, budget)?;
-        } else {
-            let mut work = cyclic;
-            while let Some(part) = work.pop() {
-                // The first that is left: the path has come round from there.
-                let state = part[part.len() - 1];
-                repairs.push((state, None));
-                work.extend(self.inside.cyclic(&part[..part.len() - 1], budget)?);
-            }
+    ) -> Result<(), End> {
+        if search.graph.repair().is_some_and(|repair| repair.by_action) {
+            return self.by_action(search, &cyclic.concat(), budget);
         }
-        repairs.sort_unstable();
-        Ok(repairs)
+        while let Some(part) = cyclic.pop() {
+            // The one that was entered last: the path has come round there.
+            let (&last, rest) = part.split_last().unwrap_or((&0, &[]));
+            self.taken.push((last, None));
+            cyclic.extend(self.inside.cyclic(rest, budget)?);
+        }
+        Ok(())
     }
 
     /// Takes left-out actions, each in as few of these states as it can.
@@ -223,12 +209,13 @@ impl Part {
         &mut self,
         search: &mut Search<'_, '_, S, O, P>,
         states: &[u32],
-        repairs: &mut Vec<Taken>,
         budget: &mut Budget<'_>,
     ) -> Result<(), End> {
         let mut left_out: Vec<(ActionId, u32)> = Vec::new();
+        let mut n_taken = vec![0; self.states.len()];
         for &state in states {
-            search.expand(self.members[state as usize])?;
+            search.expand(self.states[state as usize])?;
+            n_taken[state as usize] = search.edges.len();
             let n_before = left_out.len();
             left_out.extend(search.leaves_out().map(|action| (action, state)));
             budget.hold(((left_out.len() - n_before) * size_of::<(ActionId, u32)>()) as u64)?;
@@ -239,24 +226,58 @@ impl Part {
         for of_action in left_out.chunk_by(|one, other| one.0 == other.0) {
             let action = of_action[0].0;
             let part: Vec<u32> = of_action.iter().map(|&(_, state)| state).collect();
-            let mut work = self.inside.cyclic(&part, budget)?;
-            while let Some(part) = work.pop() {
-                let mut best = None;
+            let mut cyclic = self.inside.cyclic(&part, budget)?;
+            while let Some(part) = cyclic.pop() {
+                if search.gives_up(part.len().min(TRIES)) {
+                    self.taken.extend(part.into_iter().map(|state| (state, None)));
+                    continue;
+                }
+                let mut best: Option<(usize, usize, u32)> = None;
                 for &state in part.iter().step_by(part.len().div_ceil(TRIES)) {
-                    search.expand(self.members[state as usize])?;
+                    search.expand(self.states[state as usize])?;
                     let n_unknown = search.graph.n_unknown(action);
-                    let cost = (n_unknown, u32::MAX - self.n_taken[state as usize], state);
-                    best = Some(best.map_or(cost, |best: (usize, u32, u32)| best.min(cost)));
+                    let cost = (n_unknown, usize::MAX - n_taken[state as usize], state);
+                    best = Some(best.map_or(cost, |best| best.min(cost)));
                     search.poll(budget)?;
                 }
                 let Some((_, _, state)) = best else { break };
-                self.n_taken[state as usize] += 1;
-                repairs.push((state, Some(action)));
+                n_taken[state as usize] += 1;
+                self.taken.push((state, Some(action)));
                 let rest: Vec<u32> = part.into_iter().filter(|&other| other != state).collect();
-                work.extend(self.inside.cyclic(&rest, budget)?);
+                cyclic.extend(self.inside.cyclic(&rest, budget)?);
             }
         }
         Ok(())
+    }
+
+    /// Takes all of it.
+    fn take<S: System, O: Observer, P: Products>(
+        &mut self,
+        search: &mut Search<'_, '_, S, O, P>,
+        budget: &mut Budget<'_>,
+    ) -> Result<(), End> {
+        self.taken.sort_unstable();
+        self.taken.dedup();
+        for taken in self.taken.chunk_by(|one, other| one.0 == other.0) {
+            let state = self.states[taken[0].0 as usize];
+            for &(_, action) in taken {
+                search.graph.take_extra(state, action);
+            }
+            search.look_at_repaired(state, taken)?;
+            search.poll(budget)?;
+        }
+        Ok(())
+    }
+}
+
+impl<S: System, O: Observer, P: Products> Search<'_, '_, S, O, P> {
+    /// Whether so many more tries are too many.
+    fn gives_up(&mut self, n_more: usize) -> bool {
+        let n_states = self.graph.states.n_states();
+        self.repairing.as_mut().is_some_and(|known| {
+            known.n_tries += n_more as u64;
+            known.n_tries > MOST_TRIES * n_states + FREE_TRIES
+        })
     }
 }
 
