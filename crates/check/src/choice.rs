@@ -333,7 +333,7 @@ impl Choice {
         });
         let fair = self.reasons.iter().find_map(|reason| match reason {
             Reason::Reduction(None, why) => Some(format!("; no reduction: {why}")),
-            Reason::Reduction(Some(_), why) => Some(format!("; with a reduction {why}")),
+            Reason::Reduction(Some(_), _) => Some("; with a reduction that keeps fair runs".to_owned()),
             _ => None,
         });
         let fair = fair.filter(|_| wish.fair).unwrap_or_default();

@@ -36,8 +36,8 @@ pub struct Scratch {
     pub(crate) memory: Memory,
     tarjan: Tarjan,
     counts: Counts,
-    /// Per watched set of a constraint: counts in this state, if it is the current epoch.
-    counts_now: Vec<u32>,
+    /// Per watched set of a constraint: whether it counts, if it is the current epoch.
+    counts_now: Vec<(u32, bool)>,
     /// How many neighbors were looked at.
     n_looks: u64,
     pub(crate) model: model::Scratch,
@@ -162,7 +162,7 @@ impl<'s> StubbornSets<'s> {
             + self.rows.bytes()
             + 24 * n_actions as u64
             + 32 * n_vertices as u64
-            + self.fair.as_ref().map_or(0, |fair| fair.bytes() + 4 * fair.n_sets() as u64)
+            + self.fair.as_ref().map_or(0, |fair| fair.bytes() + 8 * fair.n_sets() as u64)
     }
 
     /// The same without a rule: wrong, for tests.
@@ -232,7 +232,7 @@ impl<'s> StubbornSets<'s> {
             memory: Memory::new(self.system, &self.graph),
             tarjan: Tarjan::new(n_vertices),
             counts: Counts::new(&self.graph),
-            counts_now: vec![0; self.fair.as_ref().map_or(0, Fair::n_sets)],
+            counts_now: vec![(0, false); self.fair.as_ref().map_or(0, Fair::n_sets)],
             n_looks: 0,
             model: model::System::new_scratch(self.system),
             patience: None,
@@ -354,7 +354,8 @@ impl Scratch {
         self.epoch = self.epoch.wrapping_add(1);
         if self.epoch == 0 {
             // Every four billion states or so old epochs must be forgotten.
-            for epochs in [&mut self.enabled, &mut self.moves, &mut self.blocked, &mut self.counts_now] {
+            self.counts_now.fill((0, false));
+            for epochs in [&mut self.enabled, &mut self.moves, &mut self.blocked] {
                 epochs.fill(0);
             }
             self.reasons.forget();
@@ -522,13 +523,6 @@ impl Query<'_> {
         let Some(fair) = &self.sets.fair else { return chosen.extend(0..roots.len() as u32) };
         let (graph, system) = (&self.sets.graph, self.sets.system);
         let state = self.situation.state;
-        if matches!(self.demand, Demand::Fair { passing: false, .. }) && self.sets.has(Rule::Flip) {
-            for (set, conditions) in fair.sets_in(system, graph, state) {
-                if conditions.iter().all(|&(guard, value)| self.holds(guard) == value) {
-                    self.scratch.counts_now[set as usize] = self.scratch.epoch;
-                }
-            }
-        }
         let n_enabled = roots.len();
         roots.extend(self.situation.blocked.iter().map(|action| system.first(*action).index() as u32));
         roots.sort_by_cached_key(|&action| fair.is_at_home(system, graph, state, action));
@@ -666,13 +660,32 @@ impl Query<'_> {
     }
 
     /// What an action needs under fairness, if it does in this state.
-    fn companion(&self, at: u32) -> Option<u32> {
+    fn companion(&mut self, at: u32) -> Option<u32> {
         let companion = self.sets.fair.as_ref()?.companion(at);
         let is_needed = match companion.why {
             Why::Shut => self.sets.has(Rule::Shut),
-            Why::Flip(set) => self.scratch.counts_now[set as usize] == self.scratch.epoch,
+            Why::Flip(set) => self.counts(set),
         };
         is_needed.then_some(companion.vertex)
+    }
+
+    /// Whether a watched set of a constraint counts in this state.
+    fn counts(&mut self, set: u32) -> bool {
+        let epoch = self.scratch.epoch;
+        if !matches!(self.demand, Demand::Fair { passing: false, .. }) || !self.sets.has(Rule::Flip) {
+            return false;
+        }
+        if let (known, counts) = self.scratch.counts_now[set as usize]
+            && known == epoch
+        {
+            return counts;
+        }
+        let StubbornSets { fair, system, graph, .. } = self.sets;
+        let found = fair.as_ref().and_then(|fair| fair.set_in(system, graph, self.situation.state, set));
+        let counts =
+            found.is_some_and(|set| set.conditions.iter().all(|&(guard, value)| self.holds(guard) == value));
+        self.scratch.counts_now[set as usize] = (epoch, counts);
+        counts
     }
 
     /// A vertex itself; for an action that is disabled, what it needs.

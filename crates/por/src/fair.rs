@@ -187,7 +187,6 @@ pub(crate) struct Fair {
     /// The actions that may matter: no other changes what is seen, what a constraint is like, or what these do.
     pub(crate) relevant: FixedBitSet,
     /// Where the order of actions matters.
-    watches: Vec<Watch>,
     sets: Vec<Watched>,
     /// Per action, where its companions begin; and where the last one's end.
     starts: Vec<u32>,
@@ -196,19 +195,12 @@ pub(crate) struct Fair {
     places: Vec<Vec<(u32, u32)>>,
 }
 
-/// The watched sets of a constraint.
+/// A watched set: where it counts.
 #[derive(Clone, Debug)]
-struct Watch {
-    /// The control variable that tells which of them count, if there is one.
-    home: Option<u32>,
-    /// Per value of it, from the least on; or one: a range of `Fair::sets`.
-    rows: Vec<(u32, u32)>,
-}
-
-/// A watched set: it counts where these guards have these values.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct Watched {
-    conditions: Vec<(GuardId, bool)>,
+pub(crate) struct Watched {
+    /// A control variable has the value of this row, and these guards have these values.
+    row: Option<(u32, u32)>,
+    pub(crate) conditions: Vec<(GuardId, bool)>,
 }
 
 /// A vertex that an enabled action needs, under fairness.
@@ -306,7 +298,6 @@ impl Fair {
             forced: none(),
             harmless,
             relevant: none(),
-            watches: Vec::new(),
             sets: Vec::new(),
             starts: Vec::new(),
             companions: Vec::new(),
@@ -340,11 +331,10 @@ impl Fair {
     }
 
     pub(crate) fn bytes(&self) -> u64 {
-        let conditions = self.sets.iter().map(|set| 24 + 8 * set.conditions.len());
-        let rows = self.watches.iter().map(|watch| 32 + 8 * watch.rows.len());
+        let conditions = self.sets.iter().map(|set| 40 + 8 * set.conditions.len());
         let places = self.places.iter().map(|places| 24 + 8 * places.len());
         (16 * self.companions.len() + 4 * self.starts.len()) as u64
-            + (conditions.sum::<usize>() + rows.sum::<usize>() + places.sum::<usize>()) as u64
+            + (conditions.sum::<usize>() + places.sum::<usize>()) as u64
     }
 
     /// Number of watched sets.
@@ -352,23 +342,17 @@ impl Fair {
         self.sets.len()
     }
 
-    /// The watched sets that may count in a state, each with its conditions.
-    pub(crate) fn sets_in<'s>(
-        &'s self,
-        system: &'s ActionSystem,
-        graph: &'s Graph,
-        state: &'s [u32],
-    ) -> impl Iterator<Item = (u32, &'s [(GuardId, bool)])> {
-        self.watches.iter().flat_map(move |watch| {
-            let row = match watch.home {
-                Some(home) => {
-                    graph.row(system, state, home) - graph.controls[home as usize].first_row as usize
-                }
-                None => 0,
-            };
-            let (from, to) = watch.rows[row];
-            (from..to).map(|set| (set, &self.sets[set as usize].conditions[..]))
-        })
+    /// A watched set, if it may count where control variables have these values.
+    pub(crate) fn set_in(
+        &self,
+        system: &ActionSystem,
+        graph: &Graph,
+        state: &[u32],
+        set: u32,
+    ) -> Option<&Watched> {
+        let set = &self.sets[set as usize];
+        let is_here = |(control, row)| graph.row(system, state, control) == row as usize;
+        set.row.is_none_or(is_here).then_some(set)
     }
 
     /// Where the companions of an action are.
@@ -462,17 +446,11 @@ impl Making<'_, '_, '_> {
             let var = self.graph.controls[home as usize].var;
             self.system.variables()[var.index()].span() as usize + 1
         });
-        let mut rows = Vec::with_capacity(n_rows);
-        for row in 0..n_rows {
-            let from = self.fair.sets.len() as u32;
-            let drafts = self.drafts(looked, home.map(|home| (home, row)), &literals)?;
-            for draft in drafts {
-                self.add_set(draft)?;
+        for row in 0..n_rows as u32 {
+            let row = home.map(|home| (home, self.graph.controls[home as usize].first_row + row));
+            for draft in self.drafts(looked, row, &literals)? {
+                self.add_set(row, draft)?;
             }
-            rows.push((from, self.fair.sets.len() as u32));
-        }
-        if rows.iter().any(|(from, to)| from < to) {
-            self.fair.watches.push(Watch { home, rows });
         }
         Ok(())
     }
@@ -481,7 +459,7 @@ impl Making<'_, '_, '_> {
     fn drafts(
         &mut self,
         looked: &Looked<'_>,
-        row: Option<(u32, usize)>,
+        row: Option<(u32, u32)>,
         literals: &BTreeMap<GuardId, Literal>,
     ) -> Result<Vec<Draft>, Limit> {
         // Per member, the guards that nobody else flips again and again, and the others.
@@ -492,9 +470,7 @@ impl Making<'_, '_, '_> {
             for &guard in &self.system.action(action).guards {
                 match (row, self.graph.control_of_guard(guard), &self.system.guards()[guard.index()]) {
                     (Some((home, row)), Some(control), Guard::In(_, set)) if home == control => {
-                        let first = self.graph.controls[home as usize].first_row;
-                        is_here &=
-                            set.contains(self.graph.value_of_row(self.system, home, first + row as u32));
+                        is_here &= set.contains(self.graph.value_of_row(self.system, home, row));
                     }
                     _ if literals[&guard].is_frozen() => frozen.push(guard),
                     _ => moving.push(guard),
@@ -543,7 +519,7 @@ impl Making<'_, '_, '_> {
         Ok(if members.is_empty() { Vec::new() } else { clauses })
     }
 
-    fn add_set(&mut self, draft: Draft) -> Result<(), Limit> {
+    fn add_set(&mut self, row: Option<(u32, u32)>, draft: Draft) -> Result<(), Limit> {
         let Draft { conditions, literal: Literal { raisers, lowerers } } = draft;
         if raisers.is_empty() || lowerers.is_empty() {
             return Ok(());
@@ -553,7 +529,7 @@ impl Making<'_, '_, '_> {
         let vertex = self.hub(lowerers)?;
         let companion = |action: u32| Companion { action, why: Why::Flip(set), vertex };
         self.companions.extend(raisers.into_iter().map(companion));
-        self.fair.sets.push(Watched { conditions });
+        self.fair.sets.push(Watched { row, conditions });
         Ok(())
     }
 

@@ -131,7 +131,9 @@ impl<O: Observer> Graph<'_, O> {
             out.copy_target(step, &mut target);
             steps.push((first(step.action), target.clone(), step.marks));
         }
-        self.product.expand(words, observer[0], Path::Repaired { extra: &[], again: false }, &mut out).expect("a good system");
+        self.product
+            .expand(words, observer[0], Path::Repaired { extra: &[], again: false }, &mut out)
+            .expect("a good system");
         let taken = out.steps.iter().map(|step| first(step.action)).collect();
         self.nodes.push(Node { enables, steps, taken });
         number
