@@ -19,15 +19,16 @@ const MAX_VALUES: u64 = 1 << 10;
 pub(crate) fn recurrent(
     system: &ActionSystem,
     relations: &Relations,
-    without: &FixedBitSet,
+    without: &[ActionId],
     budget: &mut Budget<'_>,
 ) -> Result<FixedBitSet, Limit> {
     let mut recurrent = FixedBitSet::with_capacity(system.actions().len());
     recurrent.insert_range(..);
-    recurrent.difference_with(without);
+    without.iter().for_each(|action| recurrent.remove(action.index()));
     let mut work: Vec<VarId> = (0..system.variables().len()).map(VarId::new).collect();
     let mut is_open = vec![true; work.len()];
     while let Some(var) = work.pop() {
+        budget.tick()?;
         is_open[var.index()] = false;
         let writers = relations.writers(var).iter().filter(|action| recurrent.contains(action.index()));
         let writers: Vec<ActionId> = writers.copied().collect();
