@@ -37,6 +37,7 @@ pub enum Rule {
     FairStore,
     ComponentStore,
     FairReduction,
+    FairTester,
     FairSets,
     FairSearch,
     WatchedStuttering,
@@ -130,6 +131,7 @@ impl Method {
             (is_tester && search == OnePass && has_buchi_states, Rule::TesterBuchi),
             (fair_search && bitstate, Rule::FairStore),
             (bitstate && matches!(search, Scc | TwoPass), Rule::ComponentStore),
+            (is_tester && fair_search && reduction.is_some(), Rule::FairTester),
             (fair_search && reduction.is_some_and(|method| method != Fair), Rule::FairReduction),
             (fair_search && matches!(search, OnePass | OnePassAndNested | Nested), Rule::FairSearch),
             (observer.is_by_change() && !stutter_invariant, Rule::WatchedStuttering),
@@ -191,6 +193,9 @@ impl Rule {
                 "this reduction does not keep enough interleavings to tell fair runs",
                 &[&[Reduction(&[Fixed(Fair), NoReduction])]],
             ),
+            Rule::FairTester => {
+                ("no reduction keeps what testers must know of fair runs", &[&[Reduction(&[NoReduction])]])
+            }
             Rule::FairSets => (
                 "the reduction for fair runs needs an automaton that waits, and components that are repaired",
                 &[&[Observer(&[LazyTgta, Tgba, Ba]), Search(&[Scc])]],

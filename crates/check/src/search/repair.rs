@@ -64,6 +64,9 @@
 //! G is the remedy: not a single action, since of those that are left out few lead to m.
 //! One state of each such cycle takes G: all cycles count whose states leave out anything.
 //!
+//! *Sets that keep fair runs* (`por::Demand::Fair`): the proof is at the head of por's module `fair`. Steps that the observer sees count
+//! in cycles, too, and only relevant actions matter.
+//!
 //! # References
 //! Valmari's condition S [valmari.92.fmsd] looks at components, too, but asks only that nothing be left out in all of a
 //! component: enough for what can be reached, not for runs. For those cycles must be looked at: in one component b
