@@ -147,6 +147,8 @@ pub use demand::Rule;
 pub use demand::{Demand, Offer, Situation};
 pub use fair::Constraint;
 pub use flips::{Flips, Outcome};
+#[doc(hidden)]
+pub use recur::recurrent;
 
 #[cfg(doc)]
 use model::Relations;

@@ -16,7 +16,10 @@ use model::{ActionId, ActionSystem, Guard, Relations, VarId};
 const MAX_VALUES: u64 = 1 << 10;
 
 /// The actions that may happen infinitely often in a run where those of a set do not.
-pub(crate) fn recurrent(
+///
+/// # Errors
+/// The budget's limit.
+pub fn recurrent(
     system: &ActionSystem,
     relations: &Relations,
     without: &[ActionId],

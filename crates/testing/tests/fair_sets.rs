@@ -10,12 +10,13 @@ use check::method::{Method, ObserverKind, SearchKind};
 use check::product::Orders;
 use check::reduction;
 use generators::random;
+use model::{ActionId, ActionSystem, Relations};
 use por::Rule;
 use proptest::prelude::*;
 use stubborn_testing::claims::{Case, Draw};
 use stubborn_testing::repaired::{How, search};
-use stubborn_testing::run_cases;
 use stubborn_testing::toys::{Act, Effect, Fair, Test, Toy, act, any_toy, meetings};
+use stubborn_testing::{naive, run_cases, systems};
 
 /// All ways to search.
 fn ways(without: Option<Rule>) -> impl Iterator<Item = How> {
@@ -229,4 +230,52 @@ fn a_dropped_rule_is_noticed_in_any_toys() {
 #[test]
 fn a_dropped_rule_is_noticed_in_meetings() {
     are_noticed(1500, meetings(), &[Rule::Flip, Rule::Key]);
+}
+
+/// Whatever is on a cycle without some actions may recur without them. Returns how many do not.
+fn what_recurs_is_known(system: &ActionSystem, bits: u16) -> Result<usize, TestCaseError> {
+    let Ok(Some(space)) = naive::explore(system, 300) else { return Ok(0) };
+    let n_actions = system.actions().len();
+    let actions = (0..n_actions).map(ActionId::new);
+    let without: Vec<ActionId> = actions.filter(|action| bits >> (action.index() % 16) & 1 == 1).collect();
+    let budget = &mut Budget::unlimited();
+    let relations = Relations::new(system, budget).expect("no limit");
+    let recurrent = por::recurrent(system, &relations, &without, budget).expect("no limit");
+    let mut edges: Vec<Vec<(usize, ActionId)>> = vec![Vec::new(); space.states.len()];
+    for &(from, action, to) in &space.transitions {
+        let first = system.first(action);
+        if !without.contains(&first) {
+            edges[from].push((to, first));
+        }
+    }
+    let found = automata::scc::components(&edges, |_, edge| Some(edge.0), budget).expect("no limit");
+    for (from, row) in edges.iter().enumerate() {
+        for (_, action) in row.iter().filter(|edge| found.of[edge.0] == found.of[from]) {
+            prop_assert!(recurrent.contains(action.index()), "{action:?} recurs without {without:?}");
+        }
+    }
+    Ok(n_actions - without.len() - recurrent.count_ones(..))
+}
+
+#[test]
+fn what_may_recur_is_all_that_does() {
+    let n_once = Cell::new(0);
+    run_cases(1500, &(any_toy(), meetings(), any::<u16>()), |(toy, meeting, bits)| {
+        for toy in [toy, meeting] {
+            n_once.set(n_once.get() + what_recurs_is_known(&toy.build().0, bits)?);
+        }
+        Ok(())
+    });
+    assert!(n_once.get() > 1000, "{n_once:?} do not recur");
+}
+
+#[test]
+fn what_may_recur_is_all_that_does_with_data() {
+    let n_once = Cell::new(0);
+    let recipes = prop_oneof![systems::recipe(true), systems::recipe_with_chains()];
+    run_cases(2000, &(recipes, any::<u16>()), |(recipe, bits)| {
+        n_once.set(n_once.get() + what_recurs_is_known(&recipe.build(), bits)?);
+        Ok(())
+    });
+    assert!(n_once.get() > 20, "{n_once:?} do not recur");
 }
