@@ -33,7 +33,7 @@ const MAX_SECONDS_TO_REPEAT: f64 = 0.05;
 const MIN_SECONDS: f64 = 0.01;
 
 /// The methods; the first is what the others are compared with.
-const METHODS: [(&str, Method); 9] = [
+const METHODS: [(&str, Method); 12] = [
     ("none tgba", Method::new(ObserverKind::Tgba, SearchKind::Scc, None)),
     ("class. tgba", Method::new(ObserverKind::Tgba, SearchKind::Scc, Some(Reduction::Classical))),
     ("guided ta", Method::new(ObserverKind::Ta, SearchKind::TwoPass, Some(Reduction::Guided))),
@@ -42,11 +42,14 @@ const METHODS: [(&str, Method); 9] = [
     ("hybrid tgta", Method::new(ObserverKind::Tgta, SearchKind::Scc, Some(Reduction::Hybrid))),
     ("hyb lazy ta", Method::new(ObserverKind::LazyTa, SearchKind::TwoPass, Some(Reduction::Hybrid))),
     ("hyb lazy tgta", Method::new(ObserverKind::LazyTgta, SearchKind::Scc, Some(Reduction::Hybrid))),
+    ("rep. tgba", Method::new(ObserverKind::Tgba, SearchKind::Scc, Some(Reduction::Repaired))),
+    ("rep lazy ta", Method::new(ObserverKind::LazyTa, SearchKind::TwoPass, Some(Reduction::Repaired))),
+    ("rep lazy tgta", Method::new(ObserverKind::LazyTgta, SearchKind::Scc, Some(Reduction::Repaired))),
     ("one-pass ta", Method::new(ObserverKind::Ta, SearchKind::OnePass, Some(Reduction::Guided))),
 ];
 
 /// The methods that every formula here allows; only these are compared for the best one.
-const ALWAYS: std::ops::Range<usize> = 0..8;
+const ALWAYS: std::ops::Range<usize> = 0..11;
 
 /// A method that is so many times worse than the best of its row loses badly.
 const BADLY: f64 = 3.0;

@@ -88,6 +88,7 @@ pub enum Why {
     MustBeRemembered,
     ByValue,
     LedWhereItMust,
+    Unseen,
     Led,
     ClosureUndecided,
 }
@@ -302,8 +303,8 @@ impl Wish {
         search: SearchKind,
         stutter_invariant: bool,
     ) -> (Option<reduction::Method>, Why) {
-        use reduction::Method::{Classical, Fair, Guided, Hybrid};
-        let has_path = matches!(search, SearchKind::Scc | SearchKind::TwoPass);
+        use reduction::Method::{Classical, Fair, Guided, Repaired};
+        let has_components = matches!(search, SearchKind::Scc | SearchKind::TwoPass);
         let waits = search == SearchKind::Scc
             && matches!(observer, ObserverKind::Tgba | ObserverKind::Ba | ObserverKind::LazyTgta);
         match self.reduction {
@@ -317,8 +318,9 @@ impl Wish {
             ReductionWish::Auto if self.store != StoreKind::Exact && observer.is_by_value() => {
                 (None, Why::MustBeRemembered)
             }
+            _ if has_components && observer.is_by_value() => (Some(Repaired), Why::Unseen),
+            _ if has_components => (Some(Repaired), Why::LedWhereItMust),
             _ if observer.is_by_value() => (Some(Classical), Why::ByValue),
-            _ if has_path => (Some(Hybrid), Why::LedWhereItMust),
             _ => (Some(Guided), Why::Led),
         }
     }
@@ -388,6 +390,7 @@ impl fmt::Display for Why {
             Why::ThereIsNone => "there is none for it",
             Why::MustBeRemembered => "it would have to be remembered for each state",
             Why::ByValue => "for observers by value",
+            Why::Unseen => "which takes what nobody sees first, and puts off nothing for ever",
             Why::LedWhereItMust => "led by the automaton where it must be, smaller where it may be",
             Why::Led => "led by the automaton",
             Why::ClosureUndecided => "since the closure did not decide the matter",

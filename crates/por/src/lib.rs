@@ -104,6 +104,8 @@
 //! A cycle of silent steps then has a state that took its guided set: the first of the cycle that the search
 //! leaves, as its successor on the cycle was on the path. There the observer's move comes closer; so it is not
 //! put off for ever. Where waiting is accepted no such condition is needed: a cycle there is accepted.
+//! Instead of asking about the path, a search by strong components may accept all sets, and see to it when a component is finished that each
+//! cycle of silent steps has such a state (`check`, module `search::repair`).
 //!
 //! ## Classical sets
 //! A closed set none of whose enabled actions flips a proposition, if none of its steps leads back onto
@@ -113,6 +115,11 @@
 //! not there. In waiting form every word has a run that moves with the first letter of each block
 //! of equal letters and then stays. Moving silent actions about changes the lengths of blocks alone, so that
 //! this run of the automaton remains, letter by letter, whatever sets are taken on the way.
+//!
+//! The condition is there because an action that is left out must be taken some day: it stays enabled until
+//! then, and where everything is taken it is. It is enough that no action is left out in all states of a cycle, and a search by
+//! strong components can see to that when a component is finished: then all sets are accepted, and what is missing
+//! is taken later, one action in one state of the cycle. The proof is with that search (`check`, module `search::repair`).
 //!
 //! # Beyond the paper
 //! - The third choice of rule 1 for control variables is new. In a ring of customers it sees that a

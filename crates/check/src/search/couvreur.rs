@@ -30,6 +30,9 @@
 //! - For testing automata, Geldenhuys and Hansen's heuristic is tried as well: an edge that closes a
 //!   cycle of silent steps among livelock states of the path is a livelock. Not under fairness, where
 //!   that cycle may be unfair.
+//! - Where the reduction asks for it, a component that is finished and not accepted is repaired before it is
+//!   left (module `repair`): what its states left out for ever is taken, as if its root had these edges, and the
+//!   search goes on.
 //! - A component that lacks only strong fairness is looked into by [`streett`](super::streett) when it is
 //!   finished; one that is fair already ends the search while it grows.
 //!
@@ -386,8 +389,8 @@ impl<'p, 'a, S: System, O: Observer, P: Products> Search<'p, 'a, S, O, P> {
         left_out.map(|(action, _)| action)
     }
 
-    /// Looks at what is taken besides, since now, in a state of the component on top: as if its root had these edges, as
-    /// they are in the same component. But they do not go on from the path.
+    /// Looks at what is taken besides, since now, in a state of the component on top: as if its root had these
+    /// edges. But they do not go on from the path.
     pub(super) fn look_at_repaired(&mut self, state: StateId, taken: &[Taken]) -> Result<(), End> {
         self.expand(state)?;
         self.make_room()?;
@@ -399,9 +402,6 @@ impl<'p, 'a, S: System, O: Observer, P: Products> Search<'p, 'a, S, O, P> {
                 self.progress.transitions += 1;
                 self.look_at(Edge { silent: false, ..edge })?;
             }
-        }
-        if let Some(known) = &mut self.repairing {
-            known.repaired.push(state);
         }
         Ok(())
     }
@@ -440,9 +440,12 @@ impl<'p, 'a, S: System, O: Observer, P: Products> Search<'p, 'a, S, O, P> {
         pop_marks(&mut self.frames, &mut self.waiting_marks);
         // States that were entered since then, and are not finished, belong to the same component.
         let has_members = self.path.n_open() > order;
-        if has_members && self.acceptance.helps(&self.waiting_marks, self.roots.marks()) {
+        let helps = has_members && self.acceptance.helps(&self.waiting_marks, self.roots.marks());
+        if helps {
             self.look_again(state, order)?;
-            for state in self.repaired_since(order) {
+        }
+        while let Some(state) = self.repairing.as_mut().and_then(|known| known.repaired_for(order)) {
+            if helps {
                 self.look_again(state, self.order_of(state))?;
             }
         }
@@ -462,19 +465,10 @@ impl<'p, 'a, S: System, O: Observer, P: Products> Search<'p, 'a, S, O, P> {
                     return Err(End::FairPart(part));
                 }
             }
-            if let Some(known) = &mut self.repairing {
-                known.repaired.retain(|&state| self.path.order_of(state) < order);
-            }
             self.roots.pop();
             self.path.finish(order);
         }
         Ok(())
-    }
-
-    /// The states of the component on top that were repaired and entered since this order.
-    fn repaired_since(&self, order: u32) -> Vec<StateId> {
-        let repaired = self.repairing.iter().flat_map(|known| known.repaired.iter().copied());
-        repaired.filter(|&state| self.order_of(state) >= order).collect()
     }
 
     /// Adds the marks of all edges from a state of this order to states of its component that were entered

@@ -140,6 +140,17 @@ impl<'p, 'a, S: System, O: Observer, P: Products> ProductGraph<'p, 'a, S, O, P> 
         self.product.left_out()
     }
 
+    /// How many states would be added if all were taken in a state that is taken where no set is accepted.
+    pub(crate) fn n_unknown_by_all(&mut self, id: StateId) -> Result<usize, Trouble> {
+        let observer_state = self.states.get(id, &mut self.state);
+        self.product.expand(&self.state, observer_state, Path::Unknown, &mut self.steps)?;
+        let ProductSteps { systems, steps, .. } = &self.steps;
+        let is_unknown = |step: &&ProductStep| {
+            self.states.find(systems.target(step.system as usize), step.observer).is_none()
+        };
+        Ok(steps.iter().filter(is_unknown).count())
+    }
+
     /// How many states an action would add that was left out of the state that was expanded last.
     pub(crate) fn n_unknown(&mut self, action: ActionId) -> usize {
         let ProductGraph { product, states, state, .. } = self;

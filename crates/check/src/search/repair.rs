@@ -1,76 +1,100 @@
 //! Components are repaired: nothing that matters is left out for ever along a cycle.
 //!
 //! # Idea
-//! A small stubborn set is taken in every state, whether it closes cycles or not. What a set leaves out may be taken
-//! later, but a run that goes round and round a cycle all of whose states leave it out never takes it. The usual remedy
-//! is a condition for each state while the search is there: no step of a small set leads back onto the path.
-//! It must be careful with cycles that some other state leaves anyway, and where it fails, *everything* is taken.
-//! But a search by strong components knows when a component is finished, and then one can look: if what was left out in
-//! its states is left out all along no cycle, all is well. Otherwise it is taken in one state of the cycle, the search
-//! goes on there, and looks again when the component, which may have grown, is finished.
+//! A small stubborn set is taken in every state, whether it closes cycles or not. What a set leaves out may be
+//! taken later; but a run that goes round a cycle all of whose states leave it out never takes it. The usual
+//! remedy is a condition for each state, while the search is there: no step of a small set leads back onto the
+//! path. Who keeps it must be careful with cycles that some other state leaves anyway, and takes *everything*
+//! where it fails. But a search by strong components knows when a component is finished, and then one can look.
+//! If nothing is left out in all states of a cycle, all is well. Otherwise it is taken in one state of the cycle,
+//! and the search goes on there, until the component, which may have grown, is finished again.
 //!
 //! # When should I use this?
 //! [`couvreur`](super::couvreur) does, where the reduction asks for it (`reduction::Repair`).
 //!
 //! # Requirements and limits
-//! An exact store. States are expanded again, so the choice of sets depends on the state alone. Memory for the
-//! edges of one component.
+//! An exact store. Some states are expanded again, and must then take the same set. Memory for the states and
+//! edges of sets in components that are not finished, about twelve bytes per state.
 //!
 //! # The condition
-//! In a state (s, q) of the product let T be the set and E what is taken since the component was repaired.
+//! In a state (s, q) of the product let T be the set that is taken, and E the actions that are taken besides,
+//! since the component was repaired.
 //!
-//! **CYCLE.** There is no action b that matters and no cycle of steps of sets T, in each state of which b can happen in the
-//! product and is neither in T nor in E.
+//! **CYCLE.** There is no action b that matters and no cycle of steps of sets T, in each state of which b can
+//! happen in the product and is neither in T nor in E.
 //!
-//! Such a cycle lies in one component, and when this is finished for the first time all of its sets are explored. Steps by
-//! E close no cycle that counts. So if the condition holds in a component it holds there for good, and though the component may grow
-//! by what is taken besides, every state needs to be looked at once only: a cycle through one that was looked at
-//! was looked at as a whole, because all of it can be reached from there by sets, so was in the component, too.
+//! A step stands for the action that it begins with, as in `por`: whoever takes one takes all that begin so.
 //!
-//! First it is seen whether the new states of a finished component that left out anything have a cycle at all. If they do, then for each b the cycles
-//! of the states that leave out b: in each of them one state after the other takes b until no cycle is left, those first that
-//! lead to states that are known, and that take much already. After very many tries all states of a cycle take everything.
+//! When a component is finished for the first time, all steps of its sets are explored, and none leads out to a
+//! state that is still open. So a cycle of such steps through one of its states lies in it as a whole. Steps by E
+//! close no cycle that counts. Hence every state needs to be looked at once only, though the component may grow
+//! by what is taken besides: cycles through states that were looked at were looked at then. In the end CYCLE
+//! holds everywhere.
 //!
-//! # Why it is enough
-//! *Sets blind to the observer* (`por::Demand::Words`, for automata in waiting form). A set T that is not everything is closed,
-//! has something enabled, and none of what is enabled in it flips a proposition. All actions matter. Let r be a run of
-//! the system from s whose word is accepted from q, read lazily (`automata::waiting`). A run r′ of what is explored
-//! is built step by step; ρ is what is left of r. If the first action b of ρ is in T or E, it is taken. Otherwise T is not
-//! everything. If ρ has actions of T, the first of them is enabled, and can be moved to the front; it is taken. If it has none, any
-//! enabled action a of T is taken, and ρ can happen after it, since it commutes with all of ρ. Both are silent, so r′ has
-//! the word of r so far, up to stuttering, and the automaton can go along lazily: it moves with the first step of each block
-//! and then waits.
+//! Looking is cheap if no states that left anything out lie on a cycle, as in most components. Otherwise, for
+//! each b, the cycles of the states that leave out b are cut: one state after the other takes b until no cycle is
+//! left, those first that lead to states that are known, and that take much already. After very many tries, all
+//! states of a cycle take everything.
 //!
-//! *Nothing is lost.* As long as the first action b of ρ is not taken, it stays the first of ρ: so it stays enabled, and the
-//! automaton goes along with it, as it does with every step from (s, q) by value. If it were never taken, r′ would go on for
-//! ever with silent steps of sets that leave b out, and after the first of them the automaton waits in one state. There
-//! are finitely many states, so r′ would come back to one of them: a cycle that CYCLE forbids.
-//! So every action of r is taken some day, visible ones in their order, and r′ has the word of r, up to stuttering. If r ends in a
-//! deadlock, so does r′: the third case cannot arise, since a would be enabled in the end. Here b
-//! stands for a step by the action that it begins with: whoever takes one takes all.
+//! # Why it is enough: sets blind to the observer
+//! These are for automata by value in waiting form (`por::Demand::Words`). A set T that is not everything is
+//! closed, has something enabled, and nothing that is enabled in it flips a proposition. All actions matter.
 //!
-//! *Only steps of sets count* in a cycle, and only those that leave the observer where it is, since r′ has no others while b waits.
+//! Let r be a run of the system from s whose word is accepted from q, read lazily (`automata::waiting`). A run r′
+//! of what is explored is built step by step; ρ is what is left of r. Let b be the first action of ρ.
 //!
-//! *Why all actions matter here.* One might forget actions that no visible action ever depends on. But a run may end,
-//! or go on for ever by such actions alone, and whether it can is lost with them: where runs that end
-//! do not count, that would be wrong. (Static reductions leave out such actions before, where it is sound.)
+//! 1. If b is in T or E, it is taken.
+//! 2. Otherwise T is not everything. If ρ has actions of T, the first of them can be moved to the front, since T
+//!    is closed, and is taken.
+//! 3. If it has none, any enabled action a of T is taken. It commutes with all of ρ, so ρ can happen after it.
 //!
-//! *Sets led by the observer* (`por::Demand::Observer`, hybrid). Where waiting is accepted, a set is valid whatever it closes:
-//! who goes round there is accepted. Elsewhere a set T smaller than the guided one G is closed, has something enabled, and all of that
-//! is silent, as a set with a move has all moves and so is not smaller. Let ρ be accepted, and m its first action that moves the observer. If T
-//! has an action of ρ up to m, the first is moved to the front, and m comes closer. Otherwise an enabled action of T is taken
-//! that commutes with all of ρ up to m: moved to the front if it comes later, put in front if it does not come. Then m is as far away as before. In a state
-//! that takes G, m comes closer, too (`por`). So m may be put off for ever only along a cycle of silent steps of smaller sets. Here
-//! G is the remedy: not a single action, since of those that are left out few lead to m.
-//! One state of each such cycle takes G: all cycles count whose states leave out anything.
+//! In the last two cases the step is silent, and the order of visible actions stays as it is. So the word of r′
+//! is that of r, as far as it goes and up to stuttering, and the automaton goes along lazily: it moves with the
+//! first step of each block of equal letters, and then waits.
 //!
-//! *Sets that keep fair runs* (`por::Demand::Fair`): the proof is at the head of por's module `fair`. Steps that the observer sees count
-//! in cycles, too, and only relevant actions matter.
+//! *Nothing is lost.* Until b is taken, it stays the first action of ρ. So it is enabled, and can happen in the
+//! product: an automaton by value goes along with every step or with none. If it were never taken, r′ would
+//! consist, from some point on, of silent steps of sets that leave out b, while the automaton waits in one state.
+//! As there are finitely many states, some of these steps would be a cycle that CYCLE forbids. So all actions of
+//! r are taken some day, and r′ has the word of r. If r ends in a deadlock, r′ comes to the same one: the third
+//! case does not arise, as a would be enabled there. If r is infinite, so is r′.
 //!
-//! # References
-//! Valmari's condition S [valmari.92.fmsd] looks at components, too, but asks only that nothing be left out in all of a
-//! component: enough for what can be reached, not for runs. For those cycles must be looked at: in one component b
-//! may be taken where it leads astray, and left out along the one cycle that is needed.
+//! This also shows which cycles count: only steps of sets matter, not those by E; and only those that are silent
+//! and leave the automaton where it is (`Repair::silent`).
+//!
+//! *All actions matter*, also those on which nothing visible ever depends. With those others left out for ever,
+//! r′ might end where r does not, and some runs that end do not count (`AtDeadlock::Ignore`); and where r goes on
+//! for ever by such actions alone, r′ might find none of them enabled. (Where that does not matter, `statics`
+//! removes them before.)
+//!
+//! # Why it is enough: sets led by the observer
+//! These are for observers by change (`por::Demand::Observer`, hybrid). Where waiting is accepted, no condition
+//! is needed. Elsewhere let G be the guided set, and T a smaller one. T is closed, has something enabled, and all
+//! of that is silent: with one move of the observer come all, so that T would be as large as G. Let ρ be
+//! accepted. It moves the observer some day, for the first time by m.
+//!
+//! 1. In a state that takes G, the first action of ρ in G can be moved to the front, and is m or comes before m:
+//!    m comes closer (`por`).
+//! 2. In a state that takes T, if ρ up to m has actions of T, the same is true of the first of them.
+//! 3. Otherwise an enabled action of T commutes with ρ up to m. It is taken: moved to the front if ρ has it later
+//!    on, put in front if not. It is silent, and m is as far away as before.
+//!
+//! (If ρ is accepted because it ends in a deadlock, it has actions of any closed set with something enabled, and
+//! the first of them can be moved to the front: what is left becomes shorter with every step.)
+//!
+//! So m is put off for ever only along a cycle of silent steps of smaller sets; and there CYCLE is more than
+//! enough. But most of what is left out has nothing to do with m. So repairing takes G in one state of each such
+//! cycle, instead of single actions, whatever it is that was left out (`Repair::by_action`).
+//!
+//! # Why it is enough: sets that keep fair runs
+//! The proof is at the head of por's module `fair` (`por::Demand::Fair`). Steps that the observer sees count in
+//! cycles, too; and actions on which nothing depends may be left out for ever, since the proof lets r′ go on by
+//! other such actions where r does.
+//!
+//! # Differences from other conditions
+//! Valmari's condition S asks that whatever is enabled in a component be taken somewhere in it. That is enough
+//! for what can be reached, but not for runs: b may be taken where it leads astray, and be left out along the one
+//! cycle that is needed. So cycles must be looked at, not components (t: `trap` of `reductions.rs`).
 
 use base::Budget;
 use model::chain::first;
@@ -79,7 +103,7 @@ use model::{ActionId, System};
 use super::couvreur::{End, Search};
 use super::inside::Inside;
 use super::path::Top;
-use super::product_graph::Edge;
+use super::product_graph::{Edge, Trouble};
 use crate::observer::Observer;
 use crate::reduction::Repair;
 use crate::store::{Products, StateId};
@@ -98,15 +122,21 @@ pub(super) struct Repairing {
     /// Where their edges end that count in cycles; those of the next one begin there.
     ends: Vec<usize>,
     edges: Vec<StateId>,
-    /// States of open components that take something besides.
-    pub(super) repaired: Vec<StateId>,
+    /// States that take something besides, since their component was finished with a root of this order. The marks
+    /// of these edges are looked at again when the root is left.
+    repaired: Vec<(u32, StateId)>,
     n_tries: u64,
 }
 
 impl Repairing {
     pub(super) fn bytes(&self) -> u64 {
-        let words = self.states.capacity() + self.edges.capacity() + self.repaired.capacity();
+        let words = self.states.capacity() + self.edges.capacity() + 2 * self.repaired.capacity();
         (words * size_of::<StateId>() + self.ends.capacity() * size_of::<usize>()) as u64
+    }
+
+    /// Another state that was repaired when the state of this order was the root, and that is forgotten now.
+    pub(super) fn repaired_for(&mut self, order: u32) -> Option<StateId> {
+        self.repaired.pop_if(|repaired| repaired.0 == order).map(|(_, state)| state)
     }
 
     fn edges(&self, index: usize) -> &[StateId] {
@@ -120,18 +150,18 @@ pub(super) fn note<S: System, O: Observer, P: Products>(
     search: &mut Search<'_, '_, S, O, P>,
     state: StateId,
 ) {
-    if search.repairing.is_none() || search.leaves_out().next().is_none() {
+    if search.leaves_out().next().is_none() {
         return;
     }
-    let counting = search.edges.iter().filter(|edge| counts(search, state, edge)).map(|edge| edge.target);
-    let counting: Vec<StateId> = counting.collect();
-    if let Some(known) = &mut search.repairing
-        && !counting.is_empty()
-    {
+    let Some(mut known) = search.repairing.take() else { return };
+    let n_edges = known.edges.len();
+    let counting = search.edges.iter().filter(|edge| counts(search, state, edge));
+    known.edges.extend(counting.map(|edge| edge.target));
+    if known.edges.len() > n_edges {
         known.states.push(state);
-        known.edges.extend(counting);
         known.ends.push(known.edges.len());
     }
+    search.repairing = Some(known);
 }
 
 /// Repairs the finished component of the root on top. Returns whether there is something to search now: states wait, or the
@@ -151,7 +181,7 @@ pub(super) fn repair<S: System, O: Observer, P: Products>(
     let bytes_before = budget.max_bytes;
     let orders: Vec<u32> = states.iter().map(|&state| search.path.order_of(state)).collect();
     let n_edges = known.edges.len() - begin.checked_sub(1).map_or(0, |before| known.ends[before]);
-    let bytes = states.len() * (Inside::<()>::STATE_BYTES + 8) + n_edges * Inside::<()>::EDGE_BYTES;
+    let bytes = states.len() * (Inside::<()>::STATE_BYTES + 16) + n_edges * Inside::<()>::EDGE_BYTES;
     budget.hold(bytes as u64)?;
     let mut inside = Inside::new(states.len());
     for index in begin..begin + states.len() {
@@ -167,12 +197,19 @@ pub(super) fn repair<S: System, O: Observer, P: Products>(
     let all: Vec<u32> = (0..states.len() as u32).collect();
     let cyclic = inside.cyclic(&all, budget)?;
     if !cyclic.is_empty() {
-        let mut part = Part { states, inside, taken: Vec::new() };
+        let mut part = Part { n_taken: vec![0; states.len()], states, inside, taken: Vec::new() };
         part.repair(search, cyclic, budget)?;
-        part.take(search, budget)?;
+        part.take(search, order, budget)?;
     }
     budget.max_bytes = bytes_before;
-    Ok(search.roots.order() < order || matches!(search.path.top(), Some(Top::Waiting(_))))
+    let goes_on = search.roots.order() < order || matches!(search.path.top(), Some(Top::Waiting(_)));
+    if let Some(known) = &mut search.repairing
+        && !goes_on
+    {
+        // No edge leads to a state that was new: all marks were seen.
+        while known.repaired_for(order).is_some() {}
+    }
+    Ok(goes_on)
 }
 
 /// A state of a part takes an action besides, or everything.
@@ -183,6 +220,8 @@ struct Part {
     states: Vec<StateId>,
     /// Cycles of these edges count.
     inside: Inside<()>,
+    /// Per state, how much is taken there.
+    n_taken: Vec<usize>,
     /// What is to be taken besides.
     taken: Vec<Taken>,
 }
@@ -192,33 +231,16 @@ impl Part {
     fn repair<S: System, O: Observer, P: Products>(
         &mut self,
         search: &mut Search<'_, '_, S, O, P>,
-        mut cyclic: Vec<Vec<u32>>,
+        cyclic: Vec<Vec<u32>>,
         budget: &mut Budget<'_>,
     ) -> Result<(), End> {
-        if search.graph.repair().is_some_and(|repair| repair.by_action) {
-            return self.by_action(search, &cyclic.concat(), budget);
+        if search.graph.repair().is_some_and(|repair| !repair.by_action) {
+            return self.cut(search, cyclic, None, budget);
         }
-        while let Some(part) = cyclic.pop() {
-            // The one that was entered last: the path has come round there.
-            let (&last, rest) = part.split_last().unwrap_or((&0, &[]));
-            self.taken.push((last, None));
-            cyclic.extend(self.inside.cyclic(rest, budget)?);
-        }
-        Ok(())
-    }
-
-    /// Takes left-out actions, each in as few of these states as it can.
-    fn by_action<S: System, O: Observer, P: Products>(
-        &mut self,
-        search: &mut Search<'_, '_, S, O, P>,
-        states: &[u32],
-        budget: &mut Budget<'_>,
-    ) -> Result<(), End> {
         let mut left_out: Vec<(ActionId, u32)> = Vec::new();
-        let mut n_taken = vec![0; self.states.len()];
-        for &state in states {
+        for state in cyclic.concat() {
             search.expand(self.states[state as usize])?;
-            n_taken[state as usize] = search.edges.len();
+            self.n_taken[state as usize] = search.edges.len();
             let n_before = left_out.len();
             left_out.extend(search.leaves_out().map(|action| (action, state)));
             budget.hold(((left_out.len() - n_before) * size_of::<(ActionId, u32)>()) as u64)?;
@@ -227,36 +249,47 @@ impl Part {
         left_out.sort_unstable();
         left_out.dedup();
         for of_action in left_out.chunk_by(|one, other| one.0 == other.0) {
-            let action = of_action[0].0;
             let part: Vec<u32> = of_action.iter().map(|&(_, state)| state).collect();
-            let mut cyclic = self.inside.cyclic(&part, budget)?;
-            while let Some(part) = cyclic.pop() {
-                if search.gives_up(part.len().min(TRIES)) {
-                    self.taken.extend(part.into_iter().map(|state| (state, None)));
-                    continue;
-                }
-                let mut best: Option<(usize, usize, u32)> = None;
-                for &state in part.iter().step_by(part.len().div_ceil(TRIES)) {
-                    search.expand(self.states[state as usize])?;
-                    let n_unknown = search.graph.n_unknown(action);
-                    let cost = (n_unknown, usize::MAX - n_taken[state as usize], state);
-                    best = Some(best.map_or(cost, |best| best.min(cost)));
-                    search.poll(budget)?;
-                }
-                let Some((_, _, state)) = best else { break };
-                n_taken[state as usize] += 1;
-                self.taken.push((state, Some(action)));
-                let rest: Vec<u32> = part.into_iter().filter(|&other| other != state).collect();
-                cyclic.extend(self.inside.cyclic(&rest, budget)?);
-            }
+            let cyclic = self.inside.cyclic(&part, budget)?;
+            self.cut(search, cyclic, Some(of_action[0].0), budget)?;
         }
         Ok(())
     }
 
-    /// Takes all of it.
+    /// Takes an action, or everything, in states of these strong parts until no cycle is left.
+    fn cut<S: System, O: Observer, P: Products>(
+        &mut self,
+        search: &mut Search<'_, '_, S, O, P>,
+        mut cyclic: Vec<Vec<u32>>,
+        action: Option<ActionId>,
+        budget: &mut Budget<'_>,
+    ) -> Result<(), End> {
+        while let Some(part) = cyclic.pop() {
+            if search.gives_up(part.len().min(TRIES)) {
+                self.taken.extend(part.into_iter().map(|state| (state, None)));
+                continue;
+            }
+            // Best where it leads to nothing new, then where much is taken already.
+            let mut best = (usize::MAX, usize::MAX, u32::MAX);
+            for &state in part.iter().step_by(part.len().div_ceil(TRIES)) {
+                let n_unknown = search.n_unknown(self.states[state as usize], action)?;
+                best = best.min((n_unknown, usize::MAX - self.n_taken[state as usize], state));
+                search.poll(budget)?;
+            }
+            let (_, _, state) = best;
+            self.n_taken[state as usize] += 1;
+            self.taken.push((state, action));
+            let rest: Vec<u32> = part.into_iter().filter(|&other| other != state).collect();
+            cyclic.extend(self.inside.cyclic(&rest, budget)?);
+        }
+        Ok(())
+    }
+
+    /// Takes all of it, as if the root of this order did.
     fn take<S: System, O: Observer, P: Products>(
         &mut self,
         search: &mut Search<'_, '_, S, O, P>,
+        root: u32,
         budget: &mut Budget<'_>,
     ) -> Result<(), End> {
         self.taken.sort_unstable();
@@ -267,6 +300,7 @@ impl Part {
                 search.graph.take_extra(state, action);
             }
             search.look_at_repaired(state, taken)?;
+            search.repairing.as_mut().into_iter().for_each(|known| known.repaired.push((root, state)));
             search.poll(budget)?;
         }
         Ok(())
@@ -274,6 +308,21 @@ impl Part {
 }
 
 impl<S: System, O: Observer, P: Products> Search<'_, '_, S, O, P> {
+    /// How many states are found if a state takes an action that it left out, or everything.
+    fn n_unknown(&mut self, state: StateId, action: Option<ActionId>) -> Result<usize, End> {
+        match action {
+            Some(action) => {
+                self.expand(state)?;
+                Ok(self.graph.n_unknown(action))
+            }
+            None => match self.graph.n_unknown_by_all(state) {
+                // What goes wrong here goes wrong again when it is taken.
+                Err(Trouble::Fault(_)) => Ok(usize::MAX),
+                n_unknown => n_unknown.map_err(|trouble| End::Trouble(trouble, Some(state))),
+            },
+        }
+    }
+
     /// Whether so many more tries are too many.
     fn gives_up(&mut self, n_more: usize) -> bool {
         let n_states = self.graph.states.n_states();

@@ -49,7 +49,7 @@ fn every_observer_with_every_search() {
 fn every_reduction_agrees_or_is_refused() {
     for (formula, code) in [(SAFE, 0), (FED, 1)] {
         for observer in OBSERVERS {
-            for reduction in ["stubborn", "guided", "hybrid", "classical", "closure"] {
+            for reduction in ["stubborn", "guided", "hybrid", "classical", "repaired", "closure"] {
                 let options = format!("--observer {observer} --reduce {reduction}");
                 let finished =
                     run_ltl("check", DINING, formula, &format!("{options} --verify-reduction --json"));

@@ -47,7 +47,7 @@ fn a_process_that_starts_late_is_not_left_out() {
         proctype Late() { x = 1 }
         active proctype Early() { do :: n < 12000 -> n++ :: else -> break od; run Late() }";
     let file = scratch.file("late.pml", program);
-    for reduction in ["none", "guided", "hybrid", "classical", "auto"] {
+    for reduction in ["none", "guided", "hybrid", "classical", "repaired", "auto"] {
         let found = run_ltl("check", &file, "[] (x == 0)", &format!("--reduce {reduction} --quiet"));
         assert_eq!(found.code, 1, "{reduction}: {}", found.stdout);
     }

@@ -78,7 +78,7 @@ fn an_atomic_sequence_may_never_end() {
     ] {
         let text = ends.replace("BODY", body);
         let expected = i32::from(may_stay);
-        for reduction in ["none", "auto", "guided", "hybrid", "classical"] {
+        for reduction in ["none", "auto", "guided", "hybrid", "classical", "repaired"] {
             let arguments = format!("--reduce {reduction}");
             assert_eq!(formula(&text, "<> (done == 1)", &arguments), expected, "{body} {reduction}");
             // Nobody else goes on meanwhile.
