@@ -132,7 +132,7 @@ pub enum Path<'p> {
     Known(&'p mut dyn FnMut(&[u32], u32) -> bool),
     /// The state was expanded before, and what was taken then closed no cycle.
     AsBefore,
-    /// Nothing, but the search repairs its components ([`Repair`]).
+    /// Nothing, but the search repairs its components (`reduction::Repair`).
     Repaired {
         /// These actions are taken as well.
         extra: &'p [ActionId],

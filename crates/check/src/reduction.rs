@@ -5,7 +5,7 @@
 //! | [`Method::Guided`] | that move with the system (testers, TA, TGTA) | what may move the observer, and what that needs; where waiting is accepted, something that does not move it |
 //! | [`Method::Hybrid`] | the same, in depth-first searches | the same, or a smaller set that closes no cycle |
 //! | [`Method::Classical`] | any that do not see stuttering, in depth-first searches | a set that nobody sees and that closes no cycle, or everything |
-//! | [`Method::Repaired`] | by value or by change, in searches by strong components | a set that nobody sees, or else what is taken above; what is left out for ever along a cycle is taken later ([`Repair`]) |
+//! | [`Method::Repaired`] | by value or by change, in searches by strong components | a set that nobody sees, or else what is taken above; what is left out for ever along a cycle is taken later (`Repair`) |
 //! | [`Method::Fair`] | by value, and TGTA that are made while they watch, in searches by strong components | a set that keeps fair runs; the rest is the same |
 //!
 //! The rules and why they are sound stand at the head of [`por`]. Here they are asked the right
