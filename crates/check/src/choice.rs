@@ -82,6 +82,7 @@ pub enum Why {
     WorksOverBitstate,
     StopsSoon,
     FairRuns,
+    KeepsFairRuns,
     ChangesAnswer,
     ThereIsNone,
     MustBeRemembered,
@@ -302,13 +303,17 @@ impl Wish {
         search: SearchKind,
         stutter_invariant: bool,
     ) -> (Option<reduction::Method>, Why) {
-        use reduction::Method::{Classical, Guided, Repaired};
+        use reduction::Method::{Classical, Fair, Guided, Repaired};
         let has_components = matches!(search, SearchKind::Scc | SearchKind::TwoPass);
+        let waits = search == SearchKind::Scc
+            && matches!(observer, ObserverKind::Tgba | ObserverKind::Ba | ObserverKind::LazyTgta);
         match self.reduction {
             ReductionWish::None => (None, Why::AsAsked),
             ReductionWish::Fixed(method) => (Some(method), Why::AsAsked),
-            ReductionWish::Auto if self.fair || self.is_monitored() => (None, Why::FairRuns),
+            ReductionWish::Auto if self.is_monitored() => (None, Why::FairRuns),
             ReductionWish::Auto if !stutter_invariant => (None, Why::ChangesAnswer),
+            ReductionWish::Auto if self.fair && !waits => (None, Why::FairRuns),
+            _ if self.is_fair_search() => (Some(Fair), Why::KeepsFairRuns),
             ReductionWish::Auto if observer == ObserverKind::Extended => (None, Why::ThereIsNone),
             ReductionWish::Auto if self.store != StoreKind::Exact && observer.is_by_value() => {
                 (None, Why::MustBeRemembered)
@@ -328,8 +333,13 @@ impl Choice {
             Reason::Observer(observer, why) => Some(format!("{}, {why}", observer.name())),
             _ => None,
         });
-        let dropped = if wish.fair { "; no reduction, since only fair runs count" } else { "" };
-        Some(format!("chosen: {}{dropped}", chosen.filter(|_| wish.is_open())?))
+        let fair = self.reasons.iter().find_map(|reason| match reason {
+            Reason::Reduction(None, why) => Some(format!("; no reduction: {why}")),
+            Reason::Reduction(Some(_), _) => Some("; with a reduction that keeps fair runs".to_owned()),
+            _ => None,
+        });
+        let fair = fair.filter(|_| wish.fair).unwrap_or_default();
+        Some(format!("chosen: {}{fair}", chosen.filter(|_| wish.is_open())?))
     }
 }
 
@@ -375,6 +385,7 @@ impl fmt::Display for Why {
             Why::WorksOverBitstate => "which works over a bitstate store",
             Why::StopsSoon => "which stops as soon as a cycle is closed",
             Why::FairRuns => "fair runs cannot be told apart with it",
+            Why::KeepsFairRuns => "which keeps fair runs",
             Why::ChangesAnswer => "it would change the answer",
             Why::ThereIsNone => "there is none for it",
             Why::MustBeRemembered => "it would have to be remembered for each state",

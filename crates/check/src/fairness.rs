@@ -19,15 +19,7 @@
 use base::{Budget, Limit};
 use model::ActionId;
 use model::chain::first;
-
-/// A fairness constraint.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Constraint {
-    /// Strong, or weak.
-    pub strong: bool,
-    /// The actions it speaks about.
-    pub actions: Vec<ActionId>,
-}
+pub use por::Constraint;
 
 /// The observer's marks take this many words.
 const OBSERVER_WORDS: usize = 2;

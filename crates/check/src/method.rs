@@ -161,6 +161,7 @@ impl reduction::Method {
             reduction::Method::Hybrid => "hybrid",
             reduction::Method::Classical => "classical",
             reduction::Method::Repaired => "repaired",
+            reduction::Method::Fair => "fair",
         }
     }
 }

@@ -18,7 +18,7 @@ use model::{ActionId, ActionSystem, StepError, Steps, System};
 use por::Situation;
 
 use self::pairing::{Look, Pairing, Possible};
-use crate::fairness::Fairness;
+use crate::fairness::{Constraint, Fairness};
 use crate::observer::{Observer, Stance, Valuations, Watches};
 use crate::reduction::{Method, Observed, Reduction, Repair};
 
@@ -161,21 +161,23 @@ pub struct Product<'a, S: System, O> {
 }
 
 impl<'a, O: Observer> Product<'a, ActionSystem, O> {
-    /// The same product, of which not everything is explored. Under fairness, everything is: no reduction keeps
-    /// enough runs. What the reduction takes is held.
+    /// The same product, of which not everything is explored. Where only runs count that are fair to some
+    /// constraints, only [`Method::Fair`] keeps enough of them. What the reduction takes is held.
     ///
     /// # Errors
     /// The budget is spent.
     pub fn reduced(
         mut self,
         method: Method,
+        fairness: &[Constraint],
         budget: &mut Budget<'_>,
     ) -> Result<Product<'a, ActionSystem, O>, Limit> {
         let Pairing { system, observer, valuations, visible, .. } = &mut self.pairing;
         let reduction = match observer.watches() {
             Watches::Actions => Reduction::for_actions(system, budget)?,
             watches => {
-                Reduction::for_propositions(system, valuations.propositions(), watches, method, budget)?
+                let propositions = valuations.propositions();
+                Reduction::for_propositions(system, propositions, watches, method, fairness, budget)?
             }
         };
         *visible = reduction.visible();
@@ -266,6 +268,11 @@ impl<'a, S: System, O: Observer> Product<'a, S, O> {
         self.selection.as_ref().map(Reduction::method)
     }
 
+    /// Whether an action may matter: if it does, it must not be left out along a whole cycle.
+    pub fn matters(&self, action: ActionId) -> bool {
+        self.repair().is_none_or(|repair| repair.matters.contains(action.index()))
+    }
+
     /// What a search by strong components must see to.
     pub(crate) fn repair(&self) -> Option<&Repair> {
         self.selection.as_ref().and_then(Reduction::repair)
@@ -351,7 +358,10 @@ impl<'a, S: System, O: Observer> Product<'a, S, O> {
     ) -> Result<Expanded, ExpandError> {
         let Product { pairing, selection, chosen, is_conditional } = self;
         *is_conditional = false;
-        let selection = selection.as_mut().filter(|_| pairing.fairness.is_empty());
+        let is_fit = |reduction: &&mut Reduction<'_>| {
+            pairing.fairness.is_empty() || reduction.method() == Method::Fair
+        };
+        let selection = selection.as_mut().filter(is_fit);
         let look = if selection.is_some() { Look::Some } else { Look::All };
         let mut expanded = pairing.look(state, observer_state, look, out)?;
         let n_possible = pairing.possible.actions.len();

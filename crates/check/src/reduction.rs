@@ -6,6 +6,7 @@
 //! | [`Method::Hybrid`] | the same, in depth-first searches | the same, or a smaller set that closes no cycle |
 //! | [`Method::Classical`] | any that do not see stuttering, in depth-first searches | a set that nobody sees and that closes no cycle, or everything |
 //! | [`Method::Repaired`] | by value or by change, in searches by strong components | a set that nobody sees, or else what is taken above; what is left out for ever along a cycle is taken later (`Repair`) |
+//! | [`Method::Fair`] | by value, and TGTA that are made while they watch, in searches by strong components | a set that keeps fair runs; the rest is the same |
 //!
 //! The rules and why they are sound stand at the head of [`por`]. Here they are asked the right
 //! questions: which actions an observer may follow or refuses, in its present state and under the
@@ -14,7 +15,7 @@
 use base::{Budget, Limit};
 use fixedbitset::FixedBitSet;
 use model::{ActionId, ActionSystem, Relations};
-use por::{Demand, Flips, Offer, Outcome, Situation, StubbornSets};
+use por::{Constraint, Demand, Flips, Offer, Outcome, Situation, StubbornSets};
 use rustc_hash::FxHashMap;
 
 use crate::observer::{Event, Observer, Stance, Valuations, Watches};
@@ -31,6 +32,8 @@ pub enum Method {
     Classical,
     /// Small sets whether they close cycles or not; the search repairs its components.
     Repaired,
+    /// The same for fair runs: what fairness forces may be seen.
+    Fair,
 }
 
 /// What a search by strong components must see to where sets were taken whether they close cycles or not: along
@@ -89,16 +92,20 @@ impl<'a> Reduction<'a> {
         propositions: &[usize],
         watches: Watches,
         method: Method,
+        fairness: &[Constraint],
         budget: &mut Budget<'_>,
     ) -> Result<Reduction<'a>, Limit> {
         let mut share = budget.share();
         let relations = Relations::new(system, &mut share)?;
         let exprs: Vec<_> = propositions.iter().map(|&index| system.propositions()[index].expr).collect();
         let flips = Flips::new(system, &relations, &exprs, &mut share)?;
-        let sets = StubbornSets::for_propositions(system, &relations, &flips, &mut share)?;
+        let sets = match method {
+            Method::Fair => StubbornSets::for_fair_runs(system, &relations, &flips, fairness, &mut share)?,
+            _ => StubbornSets::for_propositions(system, &relations, &flips, &mut share)?,
+        };
         budget.hold(flips.bytes() + sets.bytes())?;
         let is_blind = match method {
-            Method::Guided | Method::Hybrid => false,
+            Method::Guided | Method::Hybrid | Method::Fair => false,
             Method::Classical => true,
             Method::Repaired => watches != Watches::Changes,
         };
@@ -112,7 +119,7 @@ impl<'a> Reduction<'a> {
         budget: &mut Budget<'_>,
     ) -> Result<Reduction<'a>, Limit> {
         let relations = Relations::new(self.system, budget)?;
-        self.repair = self.repair.filter(|_| rule != por::Rule::Proviso);
+        self.repair = self.repair.filter(|_| !matches!(rule, por::Rule::Proviso | por::Rule::Cycle));
         self.sets = self.sets.without(rule, &relations, budget)?;
         self.scratch = self.sets.new_scratch();
         Ok(self)
@@ -126,10 +133,11 @@ impl<'a> Reduction<'a> {
         flips: Option<Flips>,
     ) -> Reduction<'a> {
         let scratch = sets.new_scratch();
-        let mut matters = FixedBitSet::with_capacity(system.actions().len());
-        matters.insert_range(..);
-        let repair = Repair { matters, silent: true, by_action: is_blind };
-        let repair = (method == Method::Repaired).then_some(repair);
+        let repair = match method {
+            Method::Guided | Method::Hybrid | Method::Classical => None,
+            Method::Repaired => Some(Repair { matters: sets.relevant(), silent: true, by_action: is_blind }),
+            Method::Fair => Some(Repair { matters: sets.relevant(), silent: false, by_action: true }),
+        };
         let (offers, offer_of) = (Vec::new(), FxHashMap::default());
         Reduction { system, method, repair, is_blind, sets, scratch, flips, offers, offer_of }
     }
@@ -184,13 +192,18 @@ impl<'a> Reduction<'a> {
         let demand = if self.is_blind {
             Demand::Words
         } else {
-            let offer = self.offer_of(observed);
-            Demand::Observer {
-                offer: &self.offers[offer],
-                number: offer as u32,
-                may_wait: stance.may_wait,
-                deadlock: stance.deadlock,
-                hybrid: self.method != Method::Guided,
+            let number = self.offer_of(observed);
+            let offer = &self.offers[number];
+            let number = number as u32;
+            match self.method {
+                Method::Fair => Demand::Fair { offer, number, passing: stance.passing },
+                method => Demand::Observer {
+                    offer,
+                    number,
+                    may_wait: stance.may_wait,
+                    deadlock: stance.deadlock,
+                    hybrid: method != Method::Guided,
+                },
             }
         };
         self.sets.choose(situation, demand, &mut self.scratch, closes_no_cycle, chosen)

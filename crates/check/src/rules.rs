@@ -7,7 +7,7 @@
 use std::fmt;
 
 use crate::method::{FairnessBy, Method, ObserverKind, ReductionWish, SearchKind, StoreKind};
-use crate::reduction::Method::{Classical, Guided, Hybrid, Repaired};
+use crate::reduction::Method::{Classical, Fair, Guided, Hybrid, Repaired};
 
 /// What the table must know of a property.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,6 +37,8 @@ pub enum Rule {
     FairStore,
     ComponentStore,
     FairReduction,
+    FairTester,
+    FairSets,
     FairSearch,
     WatchedStuttering,
     ReducedStuttering,
@@ -110,7 +112,7 @@ impl fmt::Display for Change {
 impl Method {
     /// The rule that forbids this method for a property with these features, if one does.
     pub fn refusal(self, features: Features) -> Option<Rule> {
-        use ObserverKind::{Ba, Extended, Tester};
+        use ObserverKind::{Ba, Extended, LazyTgta, Tester, Tgba};
         use SearchKind::{Nested, OnePass, OnePassAndNested, Scc, TwoPass};
         let Method { observer, search, reduction, store, fairness_by } = self;
         let Features { is_tester, stutter_invariant, has_buchi_states, fair, own_deadlocks } = features;
@@ -120,13 +122,17 @@ impl Method {
         let rules = [
             (own_deadlocks.is_some_and(|written| written != observer), Rule::OwnDeadlocks),
             (is_tester != (observer == Tester), Rule::TesterObserver),
-            (is_tester && matches!(reduction, Some(Hybrid | Classical | Repaired)), Rule::TesterReduction),
+            (
+                is_tester && matches!(reduction, Some(Hybrid | Classical | Repaired | Fair)),
+                Rule::TesterReduction,
+            ),
             (is_tester && fair && monitored, Rule::TesterMonitors),
             (is_tester && matches!(search, Scc | Nested), Rule::TesterSearch),
             (is_tester && search == OnePass && has_buchi_states, Rule::TesterBuchi),
             (fair_search && bitstate, Rule::FairStore),
             (bitstate && matches!(search, Scc | TwoPass), Rule::ComponentStore),
-            (fair_search && reduction.is_some(), Rule::FairReduction),
+            (is_tester && fair_search && reduction.is_some(), Rule::FairTester),
+            (fair_search && reduction.is_some_and(|method| method != Fair), Rule::FairReduction),
             (fair_search && matches!(search, OnePass | OnePassAndNested | Nested), Rule::FairSearch),
             (observer.is_by_change() && !stutter_invariant, Rule::WatchedStuttering),
             (reduction.is_some() && !stutter_invariant, Rule::ReducedStuttering),
@@ -145,6 +151,10 @@ impl Method {
             (reduction == Some(Hybrid) && !matches!(search, Scc | TwoPass), Rule::HybridPath),
             (reduction == Some(Repaired) && !matches!(search, Scc | TwoPass), Rule::RepairedSearch),
             (bitstate && reduction == Some(Classical), Rule::ClassicalStore),
+            (
+                reduction == Some(Fair) && !(matches!(observer, Tgba | Ba | LazyTgta) && search == Scc),
+                Rule::FairSets,
+            ),
             (monitored && !is_tester && (observer, search, reduction) != (Ba, Nested, None), Rule::Monitors),
         ];
         rules.iter().find(|(applies, _)| *applies).map(|(_, rule)| *rule)
@@ -155,7 +165,7 @@ impl Rule {
     /// Why it is there, and what helps.
     fn row(self) -> (&'static str, &'static [&'static [Change]]) {
         use Change::{FairnessBy as By, Observer, Reduction, Search, Store};
-        use ObserverKind::{Ba, Ta, Tgba, Tgta};
+        use ObserverKind::{Ba, LazyTgta, Ta, Tgba, Tgta};
         use ReductionWish::{Best, Closure, Fixed, None as NoReduction};
         use SearchKind::{Nested, OnePass, OnePassAndNested, Scc, TwoPass};
         match self {
@@ -180,8 +190,15 @@ impl Rule {
                 &[&[Search(&[Nested])], &[Search(&[OnePass]), Observer(&[Ta])]],
             ),
             Rule::FairReduction => (
-                "a reduction does not keep enough interleavings to tell fair runs",
-                &[&[Reduction(&[NoReduction])]],
+                "this reduction does not keep enough interleavings to tell fair runs",
+                &[&[Reduction(&[Fixed(Fair), NoReduction])]],
+            ),
+            Rule::FairTester => {
+                ("no reduction keeps what testers must know of fair runs", &[&[Reduction(&[NoReduction])]])
+            }
+            Rule::FairSets => (
+                "the reduction for fair runs needs an automaton that waits, and components that are repaired",
+                &[&[Observer(&[LazyTgta, Tgba, Ba]), Search(&[Scc])]],
             ),
             Rule::FairSearch => (
                 "this search finds cycles but cannot tell whether they are fair",

@@ -1,10 +1,12 @@
 //! Algorithm 4.3: the choice of a stubborn set in a state.
 
 use base::{Budget, Limit};
+use fixedbitset::FixedBitSet;
 use model::{ActionId, ActionSystem, Fault, Guard, Relations};
 
 use crate::components::{Tarjan, Wanted};
 use crate::demand::{Demand, Rule, Situation};
+use crate::fair::{Constraint, Fair, Why};
 use crate::flips::Flips;
 use crate::graph::{Graph, List, Vertex};
 use crate::memory::{Memory, Sets};
@@ -35,6 +37,8 @@ pub struct Scratch {
     pub(crate) memory: Memory,
     tarjan: Tarjan,
     counts: Counts,
+    /// Per watched set of a constraint: whether it counts, if it is the current epoch.
+    counts_now: Vec<(u32, bool)>,
     /// How many neighbors were looked at.
     n_looks: u64,
     pub(crate) model: model::Scratch,
@@ -48,6 +52,7 @@ pub struct StubbornSets<'s> {
     pub(crate) system: &'s ActionSystem,
     pub(crate) graph: Graph,
     rows: Rows,
+    fair: Option<Fair>,
     dropped: Option<Rule>,
 }
 
@@ -77,9 +82,37 @@ impl<'s> StubbornSets<'s> {
         Ok(StubbornSets::of(system, Graph::new(system, relations, |action| flips.watched(action), budget)?))
     }
 
+    /// Prepares the sets of `system`, for observers that watch propositions, where only runs count that are fair to
+    /// these constraints ([`Demand::Fair`]).
+    ///
+    /// # Errors
+    /// The budget's limit.
+    pub fn for_fair_runs(
+        system: &'s ActionSystem,
+        relations: &Relations,
+        flips: &Flips,
+        constraints: &[Constraint],
+        budget: &mut Budget<'_>,
+    ) -> Result<StubbornSets<'s>, Limit> {
+        let mut graph = Graph::new(system, relations, |action| flips.watched(action), budget)?;
+        let fair = Fair::new(system, relations, flips, constraints, &mut graph, budget)?;
+        Ok(StubbornSets { fair: Some(fair), ..StubbornSets::of(system, graph) })
+    }
+
     fn of(system: &'s ActionSystem, graph: Graph) -> StubbornSets<'s> {
         let rows = Rows::new(system, &graph, false);
-        StubbornSets { system, graph, rows, dropped: None }
+        StubbornSets { system, graph, rows, fair: None, dropped: None }
+    }
+
+    /// The actions that may matter to fairness and to what is seen, a bit for each that there is: all others may be left
+    /// out for ever.
+    pub fn relevant(&self) -> FixedBitSet {
+        let all = || {
+            let mut all = FixedBitSet::with_capacity(self.system.actions().len());
+            all.insert_range(..);
+            all
+        };
+        self.fair.as_ref().map_or_else(all, |fair| fair.relevant.clone())
     }
 
     /// About how many bytes they take, one working memory included.
@@ -90,6 +123,7 @@ impl<'s> StubbornSets<'s> {
             + self.rows.bytes()
             + 24 * n_actions as u64
             + 32 * n_vertices as u64
+            + self.fair.as_ref().map_or(0, |fair| fair.bytes() + 8 * fair.n_sets() as u64)
     }
 
     /// The same without a rule: wrong, for tests.
@@ -100,7 +134,7 @@ impl<'s> StubbornSets<'s> {
         relations: &Relations,
         budget: &mut Budget<'_>,
     ) -> Result<StubbornSets<'s>, Limit> {
-        if rule == Rule::Watched {
+        if rule == Rule::Watched && self.fair.is_none() {
             self.graph = Graph::new(self.system, relations, |_| &[], budget)?;
         }
         self.rows = Rows::new(self.system, &self.graph, rule == Rule::Alone);
@@ -159,6 +193,7 @@ impl<'s> StubbornSets<'s> {
             memory: Memory::new(self.system, &self.graph),
             tarjan: Tarjan::new(n_vertices),
             counts: Counts::new(&self.graph),
+            counts_now: vec![(0, false); self.fair.as_ref().map_or(0, Fair::n_sets)],
             n_looks: 0,
             model: model::System::new_scratch(self.system),
             patience: None,
@@ -181,6 +216,8 @@ impl<'s> StubbornSets<'s> {
         chosen.clear();
         scratch.gave_up = false;
         let may_prune = matches!(demand, Demand::Observer { may_wait: false, .. } | Demand::Goal(_));
+        let is_fair = matches!(demand, Demand::Fair { .. });
+        let may_prune = may_prune || is_fair && !situation.blocked.is_empty();
         let is_plain = n_enabled == 0 || n_enabled == 1 && !may_prune;
         if is_plain {
             chosen.extend(0..n_enabled as u32);
@@ -197,7 +234,8 @@ impl<'s> StubbornSets<'s> {
             chosen.extend(0..n_enabled as u32);
             return Ok(());
         }
-        let accept = &mut |set: &[u32]| !self.has(Rule::Proviso) || accept(set);
+        let is_free = !self.has(Rule::Proviso) || !self.has(Rule::Cycle);
+        let accept = &mut |set: &[u32]| is_free || accept(set);
         let Scratch { memory, sets, model, .. } = scratch;
         // What leads to a goal is another list in every state.
         let is_kept = !matches!(demand, Demand::Goal(_));
@@ -240,7 +278,7 @@ impl<'s> StubbornSets<'s> {
             Demand::Deadlocks | Demand::Safety => (false, false),
             Demand::Observer { may_wait: true, .. } => (true, false),
             Demand::Words | Demand::Observer { hybrid: true, .. } => (true, true),
-            Demand::Observer { .. } | Demand::Goal(_) => return false,
+            Demand::Observer { .. } | Demand::Goal(_) | Demand::Fair { .. } => return false,
         };
         // Other rules that were left out are not made up for.
         let is_whole = matches!(self.dropped, None | Some(Rule::Alone))
@@ -293,6 +331,7 @@ impl Scratch {
         self.epoch = self.epoch.wrapping_add(1);
         if self.epoch == 0 {
             // Every four billion states or so old epochs must be forgotten.
+            self.counts_now.fill((0, false));
             for epochs in [&mut self.enabled, &mut self.moves, &mut self.blocked] {
                 epochs.fill(0);
             }
@@ -337,6 +376,8 @@ enum Source {
     Beyond,
     /// All that is enabled.
     Enabled,
+    /// What an action needs under fairness.
+    Companions,
     /// What the observer follows.
     Observer,
 }
@@ -347,6 +388,8 @@ pub(crate) struct Neighbors {
     source: Source,
     at: u32,
     end: u32,
+    /// The action whose companions come after these, or none.
+    then: u32,
     /// One more after these, or none.
     last: u32,
 }
@@ -368,7 +411,7 @@ pub(crate) struct Query<'a> {
 impl Query<'_> {
     /// All sets that may be taken; `chosen` is working memory.
     fn choose(&mut self, tarjan: &mut Tarjan, chosen: &mut Vec<u32>, out: &mut Sets) {
-        let roots = std::mem::take(&mut self.scratch.roots);
+        let mut roots = std::mem::take(&mut self.scratch.roots);
         let sets = self.sets;
         match self.demand {
             Demand::Deadlocks => self.smallest(tarjan, &roots, Wanted::Enabled, chosen),
@@ -379,6 +422,15 @@ impl Query<'_> {
                 }
             }
             Demand::Goal(actions) => self.close(actions, chosen),
+            Demand::Fair { .. } => {
+                self.fair(tarjan, &mut roots, chosen);
+                let n_enabled = self.n_enabled();
+                if chosen.len() < n_enabled {
+                    out.push(chosen.iter().copied());
+                    chosen.clear();
+                    chosen.extend(0..n_enabled as u32);
+                }
+            }
             Demand::Observer { may_wait, .. } if may_wait || !sets.has(Rule::Progress) => {
                 if sets.has(Rule::Waiting) {
                     self.smallest(tarjan, &roots, Wanted::Silent, chosen);
@@ -437,12 +489,42 @@ impl Query<'_> {
     /// The closure of the smallest component that has what is wanted; nothing if there is none.
     fn smallest(&mut self, tarjan: &mut Tarjan, roots: &[u32], wanted: Wanted, chosen: &mut Vec<u32>) {
         match tarjan.search(self, roots, wanted) {
-            [] => chosen.clear(),
-            component => {
-                let start = component[0];
-                self.close(&[start], chosen);
-            }
+            None => chosen.clear(),
+            Some(start) => self.close(&[start], chosen),
         }
+    }
+
+    /// A set that keeps fair runs: the closure of the smallest component with a key, or all. If nothing of it is enabled,
+    /// what the observer blocks would have to happen: no fair run is accepted.
+    fn fair(&mut self, tarjan: &mut Tarjan, roots: &mut Vec<u32>, chosen: &mut Vec<u32>) {
+        let Some(fair) = &self.sets.fair else { return chosen.extend(0..roots.len() as u32) };
+        let (graph, system) = (&self.sets.graph, self.sets.system);
+        let state = self.situation.state;
+        let n_enabled = roots.len();
+        roots.extend(self.situation.blocked.iter().map(|action| system.first(*action).index() as u32));
+        roots.sort_by_cached_key(|&action| fair.is_at_home(system, graph, state, action));
+        match tarjan.search(self, roots, Wanted::Key) {
+            None => {
+                chosen.clear();
+                chosen.extend(0..n_enabled as u32);
+            }
+            Some(start) => self.close(&[start], chosen),
+        }
+    }
+
+    /// Whether an action lets a set be taken that a run has no action of. Either it would be enabled for ever, and its
+    /// constraint never taken: there is no such run. Or it does no harm to go before everything else.
+    pub(crate) fn is_key(&self, vertex: u32) -> bool {
+        let at = vertex as usize;
+        let is_enabled = self.is_enabled(vertex);
+        if !self.sets.has(Rule::Key) {
+            return is_enabled;
+        }
+        let may_happen = is_enabled || vertex < self.sets.graph.n_actions && self.is_blocked(vertex);
+        let of = |fair: &Fair| {
+            fair.forced.contains(at) || is_enabled && !self.moves(vertex) && fair.harmless.contains(at)
+        };
+        may_happen && self.sets.fair.as_ref().is_some_and(of)
     }
 
     /// The enabled actions, by their indices, in all that can be reached from these vertices.
@@ -482,29 +564,26 @@ impl Query<'_> {
     pub(crate) fn neighbors(&self, vertex: u32) -> Neighbors {
         let (graph, system) = (&self.sets.graph, self.sets.system);
         let state = self.situation.state;
-        let pool = |list: List| Neighbors { source: Source::Pool, at: list.start, end: list.end, last: NONE };
+        let some = |source, (at, end)| Neighbors { source, at, end, then: NONE, last: NONE };
+        let pool = |list: List| some(Source::Pool, (list.start, list.end));
         match graph.vertex(vertex) {
             Vertex::Action(action) => {
                 let observer = graph.number(Vertex::Observer);
                 let last = if self.needs_observer(action) { observer } else { NONE };
-                Neighbors { last, ..pool(graph.needs(action)) }
+                let then = if matches!(self.demand, Demand::Fair { .. }) { action } else { NONE };
+                Neighbors { then, last, ..pool(graph.needs(action)) }
             }
             Vertex::Writers(control) => pool(graph.writers(system, state, control)),
             Vertex::Users(control) => pool(graph.users(system, state, control)),
-            Vertex::Beyond(control) => {
-                let (at, end) = self.scratch.reasons.beyond(control);
-                Neighbors { source: Source::Beyond, at, end, last: NONE }
-            }
+            Vertex::Beyond(control) => some(Source::Beyond, self.scratch.reasons.beyond(control)),
             Vertex::Enablers(guard) if system.guards()[guard as usize] == Guard::Quiet => {
-                let end = self.situation.enabled.len() as u32;
-                Neighbors { source: Source::Enabled, at: 0, end, last: NONE }
+                some(Source::Enabled, (0, self.situation.enabled.len() as u32))
             }
             Vertex::Enablers(guard) => pool(graph.enablers(system, state, guard)),
             Vertex::Hub(hub) => pool(graph.hubs[hub as usize]),
             Vertex::Observer => match self.demand {
-                Demand::Observer { offer, .. } => {
-                    let end = offer.follows.len() as u32;
-                    Neighbors { source: Source::Observer, at: 0, end, last: NONE }
+                Demand::Observer { offer, .. } | Demand::Fair { offer, .. } => {
+                    some(Source::Observer, (0, offer.follows.len() as u32))
                 }
                 Demand::Deadlocks | Demand::Safety | Demand::Goal(_) | Demand::Words => pool(List::default()),
             },
@@ -517,6 +596,12 @@ impl Query<'_> {
         self.scratch.n_looks += 1;
         loop {
             if neighbors.at == neighbors.end {
+                let then = std::mem::replace(&mut neighbors.then, NONE);
+                if let (Some(fair), true) = (&self.sets.fair, then != NONE) {
+                    neighbors.source = Source::Companions;
+                    (neighbors.at, neighbors.end) = fair.companions_of(then);
+                    continue;
+                }
                 let last = std::mem::replace(&mut neighbors.last, NONE);
                 return (last != NONE).then_some(last);
             }
@@ -536,8 +621,12 @@ impl Query<'_> {
                 }
                 Source::Beyond => self.scratch.reasons.beyond_item(at),
                 Source::Enabled => self.sets.system.first(self.situation.enabled[at as usize]).index() as u32,
+                Source::Companions => match self.companion(at) {
+                    Some(vertex) => vertex,
+                    None => continue,
+                },
                 Source::Observer => match self.demand {
-                    Demand::Observer { offer, .. } => offer.follows[at as usize],
+                    Demand::Observer { offer, .. } | Demand::Fair { offer, .. } => offer.follows[at as usize],
                     Demand::Deadlocks | Demand::Safety | Demand::Goal(_) | Demand::Words => continue,
                 },
             };
@@ -545,6 +634,35 @@ impl Query<'_> {
                 return Some(next);
             }
         }
+    }
+
+    /// What an action needs under fairness, if it does in this state.
+    fn companion(&mut self, at: u32) -> Option<u32> {
+        let companion = self.sets.fair.as_ref()?.companion(at);
+        let is_needed = match companion.why {
+            Why::Shut => self.sets.has(Rule::Shut),
+            Why::Flip(set) => self.counts(set),
+        };
+        is_needed.then_some(companion.vertex)
+    }
+
+    /// Whether a watched set of a constraint counts in this state.
+    fn counts(&mut self, set: u32) -> bool {
+        let epoch = self.scratch.epoch;
+        if !matches!(self.demand, Demand::Fair { passing: false, .. }) || !self.sets.has(Rule::Flip) {
+            return false;
+        }
+        if let (known, counts) = self.scratch.counts_now[set as usize]
+            && known == epoch
+        {
+            return counts;
+        }
+        let StubbornSets { fair, system, graph, .. } = self.sets;
+        let found = fair.as_ref().and_then(|fair| fair.set_in(system, graph, self.situation.state, set));
+        let counts =
+            found.is_some_and(|set| set.conditions.iter().all(|&(guard, value)| self.holds(guard) == value));
+        self.scratch.counts_now[set as usize] = (epoch, counts);
+        counts
     }
 
     /// A vertex itself; for an action that is disabled, what it needs.
@@ -561,9 +679,14 @@ impl Query<'_> {
     #[inline]
     fn is_blocked_for_now(&self, action: u32) -> bool {
         let at = action as usize;
-        self.is_blocked(action)
-            && matches!(self.demand, Demand::Observer { offer, .. } if !offer.refuses.contains(at))
-            && self.sets.has(Rule::RefusedForGood)
+        let may_happen = match self.demand {
+            Demand::Observer { offer, .. } => {
+                !offer.refuses.contains(at) && self.sets.has(Rule::RefusedForGood)
+            }
+            Demand::Fair { .. } => true,
+            Demand::Deadlocks | Demand::Safety | Demand::Goal(_) | Demand::Words => false,
+        };
+        self.is_blocked(action) && may_happen
     }
 
     /// Whether the observer alone blocks an action.
@@ -575,9 +698,12 @@ impl Query<'_> {
     /// Whether an enabled or blocked action moves the observer, or waits for it.
     #[inline]
     fn needs_observer(&self, action: u32) -> bool {
-        matches!(self.demand, Demand::Observer { .. })
-            && (self.moves(action) || !self.is_enabled(action))
-            && self.sets.has(Rule::OneMovesAllMove)
+        let rule = match self.demand {
+            Demand::Observer { .. } => Rule::OneMovesAllMove,
+            Demand::Fair { .. } => Rule::Order,
+            Demand::Deadlocks | Demand::Safety | Demand::Goal(_) | Demand::Words => return false,
+        };
+        (self.moves(action) || !self.is_enabled(action)) && self.sets.has(rule)
     }
 
     /// Whether a vertex is an enabled action.

@@ -16,6 +16,8 @@ pub(crate) enum Wanted {
     Silent,
     /// An enabled action, and none that moves the observer.
     OnlySilent,
+    /// A key ([`Query::is_key`]), perhaps one that the observer blocks.
+    Key,
 }
 
 /// Working memory.
@@ -27,7 +29,8 @@ pub(crate) struct Tarjan {
     next_order: u32,
     frames: Vec<(u32, Neighbors)>,
     open: Vec<u32>,
-    best: Vec<u32>,
+    /// A vertex of the best component, and how many of its actions are enabled.
+    best: Option<(u32, usize)>,
 }
 
 /// What is known of a vertex, if `epoch` is the current one.
@@ -47,16 +50,16 @@ impl Tarjan {
         Tarjan { marks: vec![Mark::default(); n_vertices], ..Tarjan::default() }
     }
 
-    /// Enabled actions of a component that has what is wanted while nothing below it has: of all
-    /// such components, one with the fewest enabled actions. Empty if there is none.
-    pub(crate) fn search(&mut self, query: &mut Query<'_>, roots: &[u32], wanted: Wanted) -> &[u32] {
+    /// A vertex of a component that has what is wanted while nothing below it has: of all
+    /// such components, one with the fewest enabled actions.
+    pub(crate) fn search(&mut self, query: &mut Query<'_>, roots: &[u32], wanted: Wanted) -> Option<u32> {
         self.epoch = self.epoch.wrapping_add(1);
         if self.epoch == 0 {
             self.marks.fill(Mark::default());
             self.epoch = 1;
         }
         self.next_order = 0;
-        self.best.clear();
+        self.best = None;
         for &root in roots {
             if self.marks[root as usize].epoch != self.epoch && self.search_from(query, root, wanted) {
                 break;
@@ -64,7 +67,7 @@ impl Tarjan {
         }
         self.frames.clear();
         self.open.clear();
-        &self.best
+        self.best.map(|(vertex, _)| vertex)
     }
 
     /// Returns whether the search may stop: no better component can be found.
@@ -134,13 +137,13 @@ impl Tarjan {
         let has_wanted = match wanted {
             Wanted::Enabled | Wanted::OnlySilent => enabled.clone().next().is_some(),
             Wanted::Silent => enabled.clone().any(|action| !query.moves(action)),
+            Wanted::Key => component.iter().any(|&vertex| query.is_key(vertex)),
         };
         let is_spoiled = wanted == Wanted::OnlySilent && enabled.clone().any(|action| query.moves(action));
         if has_wanted && !below && !is_spoiled {
-            let n_enabled = enabled.clone().count();
-            if self.best.is_empty() || n_enabled < self.best.len() {
-                self.best.clear();
-                self.best.extend(enabled);
+            let n_enabled = enabled.count();
+            if self.best.is_none_or(|(_, fewest)| n_enabled < fewest) {
+                self.best = Some((root, n_enabled));
             }
         }
         for &vertex in component {
@@ -153,6 +156,6 @@ impl Tarjan {
             self.marks[before as usize].leads_to_wanted |= below || has_wanted;
         }
         self.open.truncate(start);
-        self.best.len() == 1 || self.best.len() == query.n_enabled()
+        self.best.is_some_and(|(_, fewest)| fewest <= 1 || fewest == query.n_enabled())
     }
 }

@@ -64,6 +64,16 @@ pub enum Demand<'a> {
         /// them.
         hybrid: bool,
     },
+    /// Whether an observer accepts a fair run, in its present state: see the module `fair`. A set must be accepted, by
+    /// somebody who sees to it that nothing [relevant](crate::StubbornSets::relevant) is left out for ever.
+    Fair {
+        /// What it follows. What it refuses does not count: a constraint may be enabled all the same.
+        offer: &'a Offer,
+        /// A number of the offer: whoever asks has no other of the same number.
+        number: u32,
+        /// No accepted run has the observer here infinitely often.
+        passing: bool,
+    },
     /// Whether a state can be reached that is not reached before one of these actions has happened.
     Goal(&'a [u32]),
     /// All words up to stuttering: a set that moves no observer, if the caller accepts it, or all.
@@ -90,6 +100,16 @@ pub enum Rule {
     Watched,
     /// A process goes on alone only if all that its actions need is kept by its location.
     Alone,
+    /// What makes a constraint enabled does not overtake what disables it.
+    Flip,
+    /// Something in the set will happen, or does no harm.
+    Key,
+    /// What makes a constraint a key is all that can take it.
+    Shut,
+    /// With one action that is seen come all that the observer may follow.
+    Order,
+    /// Nothing that matters is left out along a whole cycle. (Its user's business.)
+    Cycle,
     /// An observer by value waits while what it sees stays the same. (Its user's business.)
     WaitingForm,
 }

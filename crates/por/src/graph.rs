@@ -158,6 +158,13 @@ impl Graph {
         self.number(Vertex::Observer) as usize + 1
     }
 
+    /// A new hub for these vertices.
+    pub(crate) fn add_hub(&mut self, vertices: &[u32], budget: &mut Budget<'_>) -> Result<u32, Limit> {
+        let list = self.pool.add(vertices.iter().copied(), budget)?;
+        self.hubs.push(list);
+        Ok(self.number(Vertex::Hub(self.hubs.len() as u32 - 1)))
+    }
+
     /// About how many bytes the graph takes.
     pub(crate) fn bytes(&self) -> u64 {
         let n_rows = self.writers.len() + self.users.len() + self.moves.len();

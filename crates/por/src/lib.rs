@@ -81,6 +81,8 @@
 //! - [`Demand::Safety`]: deadlocks, and with what `check::reduced` makes sure of, all that can be asked about states.
 //! - [`Demand::Words`]: the words of all runs, up to stuttering, for any automaton by value that is in
 //!   waiting form (`automata::waiting`).
+//! - [`Demand::Fair`]: whether an automaton in waiting form, or a TGTA that is made while it watches, accepts a run
+//!   that is fair to some constraints. The rules and the proof are at the head of the module `fair`.
 //!
 //! ## Guided sets
 //! Let the observer be in a state where waiting is not accepted. A run that is accepted moves it
@@ -136,12 +138,14 @@ mod attract;
 mod choose;
 mod components;
 mod demand;
+mod fair;
 mod flips;
 mod graph;
 mod making;
 mod memory;
 mod patience;
 mod reason;
+mod recur;
 mod rows;
 
 pub use attract::Attractor;
@@ -149,7 +153,10 @@ pub use choose::{Scratch, StubbornSets};
 #[doc(hidden)]
 pub use demand::Rule;
 pub use demand::{Demand, Offer, Situation};
+pub use fair::Constraint;
 pub use flips::{Flips, Outcome};
+#[doc(hidden)]
+pub use recur::recurrent;
 
 #[cfg(doc)]
 use model::Relations;

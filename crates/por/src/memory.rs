@@ -150,6 +150,7 @@ impl Memory {
                 let flags = [may_wait, deadlock, hybrid].map(u32::from);
                 (8 | flags[0] << 2 | flags[1] << 1 | flags[2], number)
             }
+            Demand::Fair { number, passing, .. } => (4 | u32::from(passing), number),
         };
         self.key.extend([kind, number]);
         // Multiplicative hashing, word by word.

@@ -239,6 +239,17 @@ impl Query<'_> {
         (known.n_enabled == 0).then_some(known.vertex)
     }
 
+    /// Whether a guard holds.
+    pub(crate) fn holds(&mut self, guard: GuardId) -> bool {
+        match self.reason_of_guard(guard) {
+            Ok(known) => known.n_enabled == HOLDS,
+            Err(fault) => {
+                self.fault = Some(fault);
+                false
+            }
+        }
+    }
+
     #[inline]
     fn reason_of_guard(&mut self, guard: GuardId) -> Result<Known, Fault> {
         let epoch = self.scratch.epoch;

@@ -70,6 +70,8 @@ words! {
         Classical = "classical",
         /// Stubborn sets that may close cycles; what is left out along a cycle is taken later.
         Repaired = "repaired",
+        /// Stubborn sets that keep fair runs.
+        Fair = "fair",
     }
 }
 
@@ -166,6 +168,7 @@ impl From<Option<reduction::Method>> for Reduction {
             Some(reduction::Method::Hybrid) => Reduction::Hybrid,
             Some(reduction::Method::Classical) => Reduction::Classical,
             Some(reduction::Method::Repaired) => Reduction::Repaired,
+            Some(reduction::Method::Fair) => Reduction::Fair,
         }
     }
 }

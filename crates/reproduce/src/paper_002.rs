@@ -7,7 +7,7 @@
 
 use std::fmt::Display;
 
-use stubborn::check::method::{FairnessBy, ObserverKind, SearchKind};
+use stubborn::check::method::{FairnessBy, ObserverKind, ReductionWish, SearchKind};
 use stubborn::{Fair, FairTo, Options, Question};
 
 use crate::Scale;
@@ -106,7 +106,8 @@ pub(crate) fn experiments(scale: Scale) -> Vec<Experiment> {
 
 fn decide(lab: &Lab<'_>, protocol: &Protocol, size: i64, kind: &str, method: &str, max_states: u64) -> Rows {
     let processes = format!("{}[*]", protocol.processes);
-    let mut spelled = format!("--fair {} --max-states {max_states}", shell(&format!("{kind}:{processes}")));
+    let to = shell(&format!("{kind}:{processes}"));
+    let mut spelled = format!("--fair {to} --reduce none --max-states {max_states}");
     let (observer, search, fairness_by) = if method == "scc" {
         spelled += " --observer tgba --search scc";
         (ObserverKind::Tgba, SearchKind::Scc, FairnessBy::Search)
@@ -115,7 +116,7 @@ fn decide(lab: &Lab<'_>, protocol: &Protocol, size: i64, kind: &str, method: &st
         (ObserverKind::Ba, SearchKind::Nested, FairnessBy::Monitors)
     };
     let fair = vec![Fair { strong: kind == "strong", to: FairTo::Processes(vec![processes]) }];
-    let options = Options { fair, fairness_by, ..by(observer, search) };
+    let options = Options { fair, fairness_by, reduce: ReductionWish::None, ..by(observer, search) };
     let question = Question::ltl(protocol.formula);
     let mut session = network(protocol.file, "N", size)?;
     let mut watching = lab.untimed(|clock| session.watch(&question, clock))?;

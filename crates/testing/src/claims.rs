@@ -75,7 +75,7 @@ pub struct Draw {
 }
 
 impl Draw {
-    fn formula(self, formulas: &mut Formulas, props: &[Prop]) -> Formula {
+    pub(crate) fn formula(self, formulas: &mut Formulas, props: &[Prop]) -> Formula {
         random::formula(formulas, props, self.operators, self.size, &mut random::seeded(self.seed))
     }
 }

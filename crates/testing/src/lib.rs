@@ -7,6 +7,8 @@
 //! - [`claims`]: formulas about random systems, and whether they are violated, by definition.
 //! - [`methods`]: which methods are sound, one by one, and how often each was tried.
 //! - [`naive`]: the slow and obvious explorer.
+//! - [`repaired`]: the slow and obvious search of a product that is reduced for fair runs.
+//! - [`toys`]: small systems in which fairness and order matter.
 //! - [`relations_checker`]: watches a system run and checks the relations that it claims.
 
 pub mod claims;
@@ -14,8 +16,10 @@ pub mod methods;
 pub mod naive;
 pub mod networks;
 pub mod relations_checker;
+pub mod repaired;
 pub mod systems;
 pub mod testers;
+pub mod toys;
 
 use proptest::strategy::Strategy;
 use proptest::test_runner::{Config, RngSeed, TestCaseError, TestRunner};

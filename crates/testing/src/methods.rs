@@ -9,7 +9,7 @@ use check::decide::{Claim, Decision, Refusal, Settings, TesterClaim};
 use check::method::{FairnessBy, Method, ObserverKind, SearchKind, StoreKind};
 use check::product::AtDeadlock;
 use check::reduction;
-use check::reduction::Method::{Classical, Guided, Hybrid, Repaired};
+use check::reduction::Method::{Classical, Fair, Guided, Hybrid, Repaired};
 use model::ActionSystem;
 use proptest::test_runner::TestCaseError;
 
@@ -17,8 +17,8 @@ type Reductions = &'static [Option<reduction::Method>];
 
 /// Observer and search, with reductions over an exact store and over a few bits.
 const SOUND: [(ObserverKind, SearchKind, Reductions, Reductions); 10] = [
-    (ObserverKind::Tgba, SearchKind::Scc, &[None, Some(Classical), Some(Repaired)], &[]),
-    (ObserverKind::Ba, SearchKind::Scc, &[None, Some(Classical), Some(Repaired)], &[]),
+    (ObserverKind::Tgba, SearchKind::Scc, &[None, Some(Classical), Some(Repaired), Some(Fair)], &[]),
+    (ObserverKind::Ba, SearchKind::Scc, &[None, Some(Classical), Some(Repaired), Some(Fair)], &[]),
     (ObserverKind::Ba, SearchKind::Nested, &[None, Some(Classical)], &[None]),
     (ObserverKind::Extended, SearchKind::Scc, &[None], &[]),
     (ObserverKind::Extended, SearchKind::Nested, &[None], &[None]),
@@ -26,7 +26,12 @@ const SOUND: [(ObserverKind, SearchKind, Reductions, Reductions); 10] = [
     (ObserverKind::Ta, SearchKind::TwoPass, &[None, Some(Guided), Some(Hybrid), Some(Repaired)], &[]),
     (ObserverKind::LazyTa, SearchKind::TwoPass, &[None, Some(Guided), Some(Hybrid), Some(Repaired)], &[]),
     (ObserverKind::Tgta, SearchKind::Scc, &[None, Some(Guided), Some(Hybrid), Some(Repaired)], &[]),
-    (ObserverKind::LazyTgta, SearchKind::Scc, &[None, Some(Guided), Some(Hybrid), Some(Repaired)], &[]),
+    (
+        ObserverKind::LazyTgta,
+        SearchKind::Scc,
+        &[None, Some(Guided), Some(Hybrid), Some(Repaired), Some(Fair)],
+        &[],
+    ),
 ];
 
 /// The same for testers.
@@ -48,7 +53,7 @@ pub fn all() -> Vec<Method> {
     let mut methods = Vec::new();
     for observer in [Tgba, Ba, Ta, Tgta, LazyTa, LazyTgta, Extended, Tester] {
         for search in [Scc, Nested, OnePass, OnePassAndNested, TwoPass] {
-            for reduction in [None, Some(Guided), Some(Hybrid), Some(Classical), Some(Repaired)] {
+            for reduction in [None, Some(Guided), Some(Hybrid), Some(Classical), Some(Repaired), Some(Fair)] {
                 for store in [StoreKind::Exact, BITSTATE] {
                     for fairness_by in [FairnessBy::Search, FairnessBy::Monitors] {
                         methods.push(Method { observer, search, reduction, store, fairness_by });
@@ -74,7 +79,8 @@ pub fn is_sound(method: Method) -> bool {
 
 /// Whether it may be used where only fair runs count, if it may be for any automaton.
 pub fn is_sound_for_fair_runs(method: Method) -> bool {
-    let tells = matches!(method.search, SearchKind::Scc | SearchKind::TwoPass) && method.reduction.is_none();
+    let tells = matches!(method.search, SearchKind::Scc | SearchKind::TwoPass)
+        && matches!(method.reduction, None | Some(Fair));
     is_sound(method) && (tells || method.fairness_by == FairnessBy::Monitors)
 }
 

@@ -49,7 +49,7 @@ fn two_workers<O: Portable>(
         let valuations = Valuations::new(numbers.to_vec());
         let product = Product::new(system, observer.clone(), valuations, AtDeadlock::Stutter);
         match reduction {
-            Some(method) => product.reduced(method, &mut Budget::unlimited()).expect("no limit"),
+            Some(method) => product.reduced(method, &[], &mut Budget::unlimited()).expect("no limit"),
             None => product,
         }
     };

@@ -285,9 +285,9 @@ impl Claim {
         match method.observer {
             ObserverKind::Tgba | ObserverKind::Ba => {
                 let is_ba = method.observer == ObserverKind::Ba;
-                use reduction::Method::{Classical, Repaired};
-                let classical = matches!(method.reduction, Some(Classical | Repaired));
-                let tgba = if classical && settings.without_rule != Some(por::Rule::WaitingForm) {
+                use reduction::Method::{Classical, Fair, Repaired};
+                let waits = matches!(method.reduction, Some(Classical | Repaired | Fair));
+                let tgba = if waits && settings.without_rule != Some(por::Rule::WaitingForm) {
                     self.waiting(is_ba, budget)?
                 } else if is_ba {
                     self.ba(budget)?
@@ -409,7 +409,7 @@ impl Run<'_> {
                 product = product.with_visible(flips.visible());
             }
             Some(reduction) => {
-                product = product.reduced(reduction, budget)?;
+                product = product.reduced(reduction, settings.fairness, budget)?;
                 if let Some(rule) = settings.without_rule {
                     product = product.without(rule, budget)?;
                 }

@@ -82,7 +82,7 @@ impl<'a> TesterClaim<'a> {
         let product = product(system, self.tester, self.labels, budget);
         let mut product = product.map_err(Refusal::of(|_| Refusal::Tester))?;
         if let Some(reduction) = method.reduction {
-            product = product.reduced(reduction, budget)?;
+            product = product.reduced(reduction, &[], budget)?;
         }
         product = product.in_order(settings.orders).with_room(budget.room());
         if features.fair {

@@ -79,6 +79,7 @@ impl Observer for ByAction<'_> {
             deadlock: state.deadlock,
             livelock: state.livelock,
             may_wait: state.livelock,
+            passing: false,
         }
     }
 

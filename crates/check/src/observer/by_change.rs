@@ -46,6 +46,7 @@ impl ByChange {
                 deadlock: own_deadlocks && own.deadlock,
                 livelock: own.livelock,
                 may_wait: own.livelock,
+                passing: false,
             }
         };
         ByChange {

@@ -2,7 +2,9 @@
 //! step leaves.
 
 use automata::Label;
+use automata::scc::components;
 use automata::tgba::{Edge, State, Tgba};
+use base::Budget;
 use fixedbitset::FixedBitSet;
 use ltl::{Prop, Valuation};
 
@@ -19,12 +21,16 @@ pub struct ByValue<'a> {
     steps: Vec<ObserverStep>,
     /// The states that accept at once.
     at_once: FixedBitSet,
+    /// The states that accepted runs may come back to for ever.
+    recurrent: FixedBitSet,
 }
 
 impl<'a> ByValue<'a> {
     /// An observer whose valuations have these propositions, in the order of their bits.
     pub fn new(tgba: &'a Tgba, propositions: Vec<Prop>) -> ByValue<'a> {
-        ByValue { tgba, propositions, rows: Vec::new(), steps: Vec::new(), at_once: FixedBitSet::new() }
+        let (rows, steps) = (Vec::new(), Vec::new());
+        let (at_once, recurrent) = (FixedBitSet::new(), recurrent_states(tgba));
+        ByValue { tgba, propositions, rows, steps, at_once, recurrent }
     }
 
     /// The same, which accepts at once in states from which everything is accepted. That is right only if
@@ -56,6 +62,28 @@ pub(super) fn universal_states(tgba: &Tgba) -> FixedBitSet {
         tgba.edges(*state).iter().any(accepts)
     };
     tgba.states().filter(is_universal).map(State::index).collect()
+}
+
+/// The states in strong components that have all marks.
+pub(super) fn recurrent_states(tgba: &Tgba) -> FixedBitSet {
+    let steps = |state: State| -> Vec<ObserverStep> {
+        let step = |edge: &Edge| ObserverStep { to: edge.target.index() as u32, marks: edge.marks.0 };
+        tgba.edges(state).iter().map(step).collect()
+    };
+    on_accepting_cycles(&tgba.states().map(steps).collect::<Vec<_>>(), tgba.all_marks().0)
+}
+
+/// The states in strong components whose edges together have all marks.
+pub(super) fn on_accepting_cycles(edges: &[Vec<ObserverStep>], all_marks: u64) -> FixedBitSet {
+    let found = components(edges, |_, step| Some(step.to as usize), &mut Budget::unlimited());
+    let found = found.expect("a budget without limits is never spent");
+    let mut marks = vec![None; found.n];
+    for (state, row) in edges.iter().enumerate() {
+        for step in row.iter().filter(|step| found.of[step.to as usize] == found.of[state]) {
+            *marks[found.of[state]].get_or_insert(0) |= step.marks;
+        }
+    }
+    (0..edges.len()).filter(|&state| marks[found.of[state]] == Some(all_marks)).collect()
 }
 
 /// The valuation of a number, for automata; `propositions` are in the order of the bits.
@@ -101,7 +129,9 @@ impl Observer for ByValue<'_> {
 
     #[inline]
     fn stance(&mut self, state: u32, _valuation: u32, _valuations: &Valuations) -> Stance {
-        Stance { at_once: self.at_once.contains(state as usize), ..Stance::default() }
+        let at = state as usize;
+        let passing = !self.recurrent.contains(at);
+        Stance { at_once: self.at_once.contains(at), passing, ..Stance::default() }
     }
 
     fn is_accepting(&self, state: u32) -> bool {

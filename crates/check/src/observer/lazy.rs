@@ -32,14 +32,12 @@
 //! # References
 //! [bensalem.12.topnoc], Sections 2.3 and 3.
 
-use automata::scc::components;
 use automata::tgba::{State, Tgba};
-use base::Budget;
 use fixedbitset::FixedBitSet;
 use ltl::Prop;
 use rustc_hash::FxHashMap;
 
-use super::by_value::{universal_states, valuation};
+use super::by_value::{on_accepting_cycles, recurrent_states, universal_states, valuation};
 use super::{Event, Observer, ObserverStep, Stance, Valuations, Watches};
 
 /// Which testing automaton is to be made.
@@ -61,6 +59,8 @@ pub struct Lazy<'a> {
     all_marks: u64,
     /// The states that accept at once.
     at_once: FixedBitSet,
+    /// The states of the TGBA that accepted runs may come back to for ever.
+    recurrent: FixedBitSet,
     views: Vec<View>,
     /// Per state and pair of valuations, the range of `steps`.
     rows: FxHashMap<(u32, u32, u32), (u32, u32)>,
@@ -78,6 +78,8 @@ struct View {
     same_as: Vec<u32>,
     waits: FixedBitSet,
     can_wait: FixedBitSet,
+    /// The states that stand for one that accepted runs may come back to for ever.
+    recurrent: FixedBitSet,
 }
 
 impl<'a> Lazy<'a> {
@@ -89,6 +91,7 @@ impl<'a> Lazy<'a> {
             propositions,
             all_marks: tgba.all_marks().0.max(1),
             at_once: FixedBitSet::new(),
+            recurrent: recurrent_states(tgba),
             views: Vec::new(),
             rows: FxHashMap::default(),
             steps: Vec::new(),
@@ -122,7 +125,8 @@ impl<'a> Lazy<'a> {
                 };
                 fits.map(step).collect()
             };
-            self.views.push(View::new(self.tgba.states().map(edges).collect(), self.all_marks));
+            let edges = self.tgba.states().map(edges).collect();
+            self.views.push(View::new(edges, self.all_marks, &self.recurrent));
         }
     }
 
@@ -179,7 +183,7 @@ fn drop_repeated(steps: &mut Vec<ObserverStep>, start: usize) {
 }
 
 impl View {
-    fn new(mut edges: Vec<Vec<ObserverStep>>, all_marks: u64) -> View {
+    fn new(mut edges: Vec<Vec<ObserverStep>>, all_marks: u64, of_tgba: &FixedBitSet) -> View {
         for row in &mut edges {
             row.sort_unstable_by_key(|step| (step.to, step.marks));
             row.dedup();
@@ -199,21 +203,9 @@ impl View {
             _ => None,
         };
         let left_for = edges.iter().enumerate().map(left_for).collect();
-        View { edges, left_for, same_as, waits, can_wait }
+        let recurrent = of_tgba.ones().map(|state| same_as[state] as usize).collect();
+        View { edges, left_for, same_as, waits, can_wait, recurrent }
     }
-}
-
-/// The states in strong components whose edges together have all marks.
-fn on_accepting_cycles(edges: &[Vec<ObserverStep>], all_marks: u64) -> FixedBitSet {
-    let found = components(edges, |_, step| Some(step.to as usize), &mut Budget::unlimited());
-    let found = found.expect("a budget without limits is never spent");
-    let mut marks = vec![0; found.n];
-    for (state, row) in edges.iter().enumerate() {
-        for step in row.iter().filter(|step| found.of[step.to as usize] == found.of[state]) {
-            marks[found.of[state]] |= step.marks;
-        }
-    }
-    (0..edges.len()).filter(|&state| marks[found.of[state]] == all_marks).collect()
 }
 
 fn can_reach(edges: &[Vec<ObserverStep>], goal: &FixedBitSet) -> FixedBitSet {
@@ -271,14 +263,21 @@ impl Observer for Lazy<'_> {
         self.look_at(valuation, valuations);
         let (view, at) = (&self.views[valuation as usize], state as usize);
         let at_once = self.at_once.contains(at);
+        let passing = state != self.waiting() && !view.recurrent.contains(at);
         match self.kind {
             Kind::Ta => {
                 let livelock = view.can_wait.contains(at);
-                Stance { at_once, livelock, may_wait: livelock, ..Stance::default() }
+                Stance {
+                    at_once,
+                    livelock,
+                    may_wait: livelock,
+                    passing: passing && !livelock,
+                    ..Stance::default()
+                }
             }
             Kind::Tgta => {
                 let may_wait = state == self.waiting() || view.waits.contains(at);
-                Stance { at_once, may_wait, ..Stance::default() }
+                Stance { at_once, may_wait, passing: passing && !may_wait, ..Stance::default() }
             }
         }
     }

@@ -81,6 +81,8 @@ pub struct Stance {
     pub livelock: bool,
     /// Staying here for ever is accepted, in whatever way: as a livelock, or by marks.
     pub may_wait: bool,
+    /// No accepted run is here infinitely often.
+    pub passing: bool,
 }
 
 /// An observer whose states have the same numbers in every copy, whatever a copy was asked before: they are

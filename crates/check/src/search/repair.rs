@@ -86,6 +86,11 @@
 //! enough. But most of what is left out has nothing to do with m. So repairing takes G in one state of each such
 //! cycle, instead of single actions, whatever it is that was left out (`Repair::by_action`).
 //!
+//! # Why it is enough: sets that keep fair runs
+//! The proof is at the head of por's module `fair` (`por::Demand::Fair`). Steps that the observer sees count in
+//! cycles, too; and actions on which nothing depends may be left out for ever, since the proof lets r′ go on by
+//! other such actions where r does.
+//!
 //! # Differences from other conditions
 //! Valmari's condition S asks that whatever is enabled in a component be taken somewhere in it. That is enough
 //! for what can be reached, but not for runs: b may be taken where it leads astray, and be left out along the one

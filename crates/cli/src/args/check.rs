@@ -273,6 +273,8 @@ pub(crate) enum Reduce {
     Classical,
     /// For searches by components: small sets, and what they leave out for ever is taken later
     Repaired,
+    /// Under fairness: for TGBA, BA and lazy TGTA
+    Fair,
     /// For claims that see stuttering: through their closure
     Closure,
 }
@@ -284,6 +286,7 @@ impl From<Reduce> for ReductionWish {
             Reduce::None => ReductionWish::None,
             Reduce::Stubborn => ReductionWish::Best,
             Reduce::Closure => ReductionWish::Closure,
+            Reduce::Fair => ReductionWish::Fixed(reduction::Method::Fair),
             Reduce::Guided => ReductionWish::Fixed(reduction::Method::Guided),
             Reduce::Hybrid => ReductionWish::Fixed(reduction::Method::Hybrid),
             Reduce::Classical => ReductionWish::Fixed(reduction::Method::Classical),

@@ -148,9 +148,13 @@ fn what_cannot_be_read_is_told() {
 
 #[test]
 fn what_knows_no_fairness_is_refused() {
-    for how in ["stubborn", "guided", "hybrid", "classical", "repaired", "closure"] {
+    for how in ["guided", "hybrid", "classical", "repaired"] {
         let message = refusal(&format!("{SERVED} --reduce {how}"));
-        assert!(message.contains("a reduction does not keep enough interleavings"), "{how}: {message}");
+        assert!(message.contains("this reduction does not keep enough interleavings"), "{how}: {message}");
+    }
+    for how in ["--observer ta", "--observer tgta", "--search two-pass"] {
+        let message = refusal(&format!("{SERVED} --reduce fair {how}"));
+        assert!(message.contains("needs an automaton that waits"), "{how}: {message}");
     }
     for how in ["one-pass", "nested"] {
         let message = refusal(&format!("{SERVED} --search {how}"));
@@ -170,13 +174,15 @@ fn what_knows_no_fairness_is_refused() {
 }
 
 #[test]
-fn why_nothing_is_reduced_is_told() {
+fn what_is_reduced_is_told() {
     let explained = check(&format!("{SERVED} --explain-choice"));
-    assert_eq!(explained["method"]["reduction"], "none");
+    assert_eq!(explained["method"]["reduction"], "fair");
     let has = |result: &Value, reason: &str| {
         result["choice"].as_array().is_some_and(|reasons| reasons.contains(&reason.into()))
     };
-    assert!(has(&explained, "reduction: none, fair runs cannot be told apart with it"), "{explained}");
+    assert!(has(&explained, "reduction: fair, which keeps fair runs"), "{explained}");
+    let two_pass = check(&format!("{SERVED} --explain-choice --search two-pass"));
+    assert!(has(&two_pass, "reduction: none, fair runs cannot be told apart with it"), "{two_pass}");
     let monitored = check(&format!("{SERVED} --explain-choice --fairness-by monitor"));
     assert!(has(&monitored, "reduction: none, fair runs cannot be told apart with it"), "{monitored}");
     assert!(has(&monitored, "search: nested, which monitors are for"), "{monitored}");
@@ -188,6 +194,10 @@ fn why_nothing_is_reduced_is_told() {
 fn all_methods_agree() {
     let methods = [
         "",
+        "--reduce none",
+        "--reduce stubborn",
+        "--reduce closure",
+        "--reduce fair --observer ba",
         "--observer tgba",
         "--observer ba",
         "--observer ta",
