@@ -94,8 +94,12 @@ impl Options {
     /// Which states are looked at first where questions about states are asked. A run that is found without all
     /// interleavings need not be a shortest.
     pub(crate) fn order(&self) -> Order {
-        let may_mix = self.states() == States::Together && self.store == StoreKind::Exact;
-        self.order.unwrap_or(if may_mix { Order::Mixed } else { Order::Bfs })
+        let by_default = if self.states() == States::Together { Order::Mixed } else { Order::Bfs };
+        match self.order.unwrap_or(by_default) {
+            // Bits do not give states back: there is one end to take from.
+            Order::Mixed if self.store != StoreKind::Exact => Order::Bfs,
+            order => order,
+        }
     }
 
     /// The same for a search that keeps a set of work.

@@ -9,7 +9,7 @@
 //! found together are alike, and still in the cache; those of states at great depth, one after the other, are not.
 //!
 //! # Requirements and limits
-//! A [`Sequence`] that retains its states. Two to three bytes per state beside it: the search tree is a list of
+//! A [`Sequence`] that retains its states. About two bytes per state beside it: the search tree is a list of
 //! families, each the number of states that were found from one, and which one that is, as a difference.
 //! The runs found may be longer than necessary.
 //!
