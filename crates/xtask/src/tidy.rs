@@ -6,6 +6,7 @@
 //! - No `todo!`, `unimplemented!`, `#[ignore]`, `dbg!` and no absolute paths of somebody's machine.
 //! - Every key cited as `[name.year.venue]` is in `docs/references.bib`.
 //! - Every crate has a line in `ARCHITECTURE.md`.
+//! - No file is larger than [`LARGEST_FILE`]: what a command can make again is not kept.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -56,6 +57,9 @@ const ON_THE_ENGINE: [(&str, &[&str]); 2] = [
     ("stubborn-cli", &["stubborn", "stubborn-reproduce"]),
 ];
 
+/// A text that somebody wrote is never that long, in bytes; what a build leaves behind is.
+const LARGEST_FILE: u64 = 256 * 1024;
+
 /// Runs all checks and prints what they find.
 pub(crate) fn run() -> ExitCode {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
@@ -71,6 +75,10 @@ pub(crate) fn run() -> ExitCode {
     let bibliography = fs::read_to_string(root.join("docs/references.bib")).unwrap_or_default();
     let files = tracked_files(&root);
     for file in &files {
+        if fs::metadata(root.join(file)).is_ok_and(|facts| facts.len() > LARGEST_FILE) {
+            problems.push(format!("{}: is larger than {} KiB", file.display(), LARGEST_FILE / 1024));
+            continue;
+        }
         let Ok(text) = fs::read_to_string(root.join(file)) else { continue };
         check_file(file, &text, &bibliography, &mut problems);
     }
