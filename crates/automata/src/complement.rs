@@ -31,7 +31,7 @@ use crate::work::holding;
 /// The automaton of the words that the given one does not accept.
 ///
 /// ```
-/// # use automata::{Effort, complement::complement, is_empty, product, translate};
+/// # use stubborn_automata::{Effort, complement::complement, is_empty, product, translate};
 /// let mut formulas = ltl::Formulas::new();
 /// let formula = ltl::parse(&mut formulas, "F G a", base::SourceId::new(0), 0).unwrap().formula;
 /// let budget = &mut base::Budget::unlimited();

@@ -11,7 +11,7 @@ use crate::tgba::{Marks, Tgba};
 /// belong to states; otherwise marks are written on edges, as numbers in circles.
 ///
 /// ```
-/// # use automata::{Effort, dot, translate};
+/// # use stubborn_automata::{Effort, dot, translate};
 /// let mut formulas = ltl::Formulas::new();
 /// let formula = ltl::parse(&mut formulas, "G a", base::SourceId::new(0), 0).unwrap().formula;
 /// let tgba = translate(&mut formulas, formula, Effort::High, &mut base::Budget::unlimited()).unwrap();

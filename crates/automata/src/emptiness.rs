@@ -25,7 +25,7 @@ pub fn is_empty(tgba: &Tgba, budget: &mut Budget<'_>) -> Result<bool, Limit> {
 /// A word that the automaton accepts, if there is one.
 ///
 /// ```
-/// # use automata::{Marks, Tgba, accepting_lasso, accepts, label::Label};
+/// # use stubborn_automata::{Marks, Tgba, accepting_lasso, accepts, label::Label};
 /// let mut tgba = Tgba::new(1);
 /// let budget = &mut base::Budget::unlimited();
 /// assert!(accepting_lasso(&tgba, budget).unwrap().is_none());

@@ -19,7 +19,7 @@ const BYTES_PER_NODE: usize = 4 * size_of::<(State, usize)>() + size_of::<Vec<(M
 /// Whether the automaton accepts the word.
 ///
 /// ```
-/// # use automata::{Marks, Tgba, accepts, label::Label};
+/// # use stubborn_automata::{Marks, Tgba, accepts, label::Label};
 /// # use ltl::{Lasso, Prop, Valuation};
 /// // Infinitely often p.
 /// let p = Prop::new(0);

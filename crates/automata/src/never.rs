@@ -26,7 +26,7 @@ use crate::work::holding;
 /// The automaton as a never claim, or nothing if it is not a Büchi automaton with marks on states.
 ///
 /// ```
-/// # use automata::{Effort, Placement, never, translate_ba};
+/// # use stubborn_automata::{Effort, Placement, never, translate_ba};
 /// let mut formulas = ltl::Formulas::new();
 /// let formula = ltl::parse(&mut formulas, "F (x > 0)", base::SourceId::new(0), 0).unwrap().formula;
 /// let budget = &mut base::Budget::unlimited();

@@ -22,7 +22,7 @@ const UNSEEN: usize = usize::MAX;
 /// nothing if the edge does not count.
 ///
 /// ```
-/// # use automata::scc::components;
+/// # use stubborn_automata::scc::components;
 /// let edges = [vec![1], vec![2, 0], vec![3], vec![2], vec![4]];
 /// let found = components(&edges, |_, &target| Some(target), &mut base::Budget::unlimited()).unwrap();
 /// assert_eq!((found.of, found.n), (vec![1, 1, 0, 0, 2], 3));

@@ -83,8 +83,8 @@ impl Stuttering {
 /// Whether the language of a formula sees stuttering.
 ///
 /// ```
-/// # use automata::stutter::{Stuttering, formula_stuttering};
-/// # use automata::Effort;
+/// # use stubborn_automata::stutter::{Stuttering, formula_stuttering};
+/// # use stubborn_automata::Effort;
 /// let budget = &mut base::Budget::unlimited();
 /// let mut formulas = ltl::Formulas::new();
 /// let mut parse = |text| ltl::parse(&mut formulas, text, base::SourceId::new(0), 0).unwrap().formula;

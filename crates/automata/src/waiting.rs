@@ -58,7 +58,7 @@ use crate::work::holding;
 /// An automaton in waiting form with the same language, which must not see stuttering.
 ///
 /// ```
-/// # use automata::{Effort, translate, waiting::waiting_form};
+/// # use stubborn_automata::{Effort, translate, waiting::waiting_form};
 /// let mut formulas = ltl::Formulas::new();
 /// let formula = ltl::parse(&mut formulas, "G (a -> F b)", base::SourceId::new(0), 0).unwrap().formula;
 /// let budget = &mut base::Budget::unlimited();

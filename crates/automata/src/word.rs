@@ -13,7 +13,7 @@ use crate::never::propositional;
 /// Reads a word.
 ///
 /// ```
-/// # use automata::word;
+/// # use stubborn_automata::word;
 /// let mut formulas = ltl::Formulas::new();
 /// let lasso = word::parse(&mut formulas, "a; !a & b; cycle{b; 1}", base::SourceId::new(0)).unwrap();
 /// let [a, b] = ["a", "b"].map(|name| formulas.proposition(name));

@@ -3,20 +3,22 @@
 
 mod common;
 
-use automata::by_change::{Limits, small_ta, small_tgta, to_ta, to_tgta, translate_ta, translate_tgta};
-use automata::complement::{complement, separating_word};
-use automata::extended::Extended;
-use automata::simulation::{Direction, Relation, reduce};
-use automata::stutter::{closure, formula_stuttering, stuttering};
-use automata::tester::Edge;
-use automata::translate::polish;
-use automata::waiting::waiting_form;
-use automata::{Effort, Placement, Spec, TauFree, Tgba, to_ba, translate, translate_ba};
-use automata::{accepting_lasso, hoa, never, product};
 use base::budget::Patience;
 use base::{Budget, Limit, SourceId};
 use common::formula;
 use ltl::{Formula, Formulas};
+use stubborn_automata::by_change::{
+    Limits, small_ta, small_tgta, to_ta, to_tgta, translate_ta, translate_tgta,
+};
+use stubborn_automata::complement::{complement, separating_word};
+use stubborn_automata::extended::Extended;
+use stubborn_automata::simulation::{Direction, Relation, reduce};
+use stubborn_automata::stutter::{closure, formula_stuttering, stuttering};
+use stubborn_automata::tester::Edge;
+use stubborn_automata::translate::polish;
+use stubborn_automata::waiting::waiting_form;
+use stubborn_automata::{Effort, Placement, Spec, TauFree, Tgba, to_ba, translate, translate_ba};
+use stubborn_automata::{accepting_lasso, hoa, never, product};
 
 /// Runs a construction with more and more patience, then with more and more memory, until it comes to its end.
 /// It has to run out of both at first, and must leave no byte held.

@@ -4,11 +4,11 @@
 
 mod common;
 
-use automata::{Effort, Placement, translate, translate_ba};
 use base::Budget;
 use common::{disagreement, formula, words};
 use generators::corpus::{self, Row};
 use ltl::Formulas;
+use stubborn_automata::{Effort, Placement, translate, translate_ba};
 
 #[test]
 fn automata_are_right_and_no_larger_than_spots() {

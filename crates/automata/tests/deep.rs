@@ -3,12 +3,12 @@
 
 mod common;
 
-use automata::by_change::{Limits, translate_ta, translate_tgta};
-use automata::stutter::formula_stuttering;
-use automata::{Effort, Placement, translate, translate_ba, word};
 use base::budget::Patience;
 use base::{Budget, SourceId};
 use ltl::{Formula, Formulas, Spelling};
+use stubborn_automata::by_change::{Limits, translate_ta, translate_tgta};
+use stubborn_automata::stutter::formula_stuttering;
+use stubborn_automata::{Effort, Placement, translate, translate_ba, word};
 
 const DEPTH: usize = 100_000;
 
@@ -106,9 +106,9 @@ fn labels_of_many_propositions_are_no_deeper_than_the_stack() {
         let budget = &mut Budget::unlimited();
         let tgba = translate(&mut formulas, formula, Effort::High, budget).unwrap();
         assert!(tgba.n_states() <= 3);
-        automata::to_ba(&tgba, Effort::High, Placement::States, budget).unwrap();
-        let other = automata::complement::complement(&tgba, 100, budget).unwrap();
-        assert_eq!(automata::is_empty(&other, budget), Ok(false));
+        stubborn_automata::to_ba(&tgba, Effort::High, Placement::States, budget).unwrap();
+        let other = stubborn_automata::complement::complement(&tgba, 100, budget).unwrap();
+        assert_eq!(stubborn_automata::is_empty(&other, budget), Ok(false));
         assert!(
             word::parse(&mut formulas, &format!("cycle{{{}}}", names.join(" & ")), SourceId::new(0)).is_ok()
         );

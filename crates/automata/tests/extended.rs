@@ -2,13 +2,13 @@
 
 mod common;
 
-use automata::extended::{Extended, ExtendedState};
-use automata::{Effort, Placement, translate_ba};
 use base::Budget;
 use common::{config, repeated, shown, tape, words};
 use generators::random;
 use ltl::{Formulas, Lasso, Valuation, satisfies};
 use proptest::prelude::*;
+use stubborn_automata::extended::{Extended, ExtendedState};
+use stubborn_automata::{Effort, Placement, translate_ba};
 
 proptest! {
     #![proptest_config(config(400))]

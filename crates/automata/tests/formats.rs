@@ -3,7 +3,6 @@
 
 mod common;
 
-use automata::{AnyAutomaton, Effort, Placement, hoa, is_empty, never, product, translate, translate_ba};
 use base::Budget;
 use common::{
     SOURCE, assert_refused, config, disagreement, formula, hoa_error, mutations, read_tgba, shown, tape,
@@ -12,6 +11,9 @@ use common::{
 use generators::{corpus, random};
 use ltl::Formulas;
 use proptest::prelude::*;
+use stubborn_automata::{
+    AnyAutomaton, Effort, Placement, hoa, is_empty, never, product, translate, translate_ba,
+};
 
 proptest! {
     #![proptest_config(config(400))]

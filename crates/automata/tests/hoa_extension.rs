@@ -3,12 +3,6 @@
 
 mod common;
 
-use automata::by_change::{
-    Acceptance, Limits, PropSet, Step, Ta, Tgta, ta_accepts, ta_accepts_finite, tgta_accepts, to_ta,
-    translate_ta,
-};
-use automata::extended::{Extended, ExtendedState};
-use automata::{AnyAutomaton, Effort, Marks, State, accepts, hoa, translate};
 use base::Budget;
 use common::{
     SOURCE, assert_refused, config, formula, hoa_error, mutations, read_one, repeated, shown, tape, words,
@@ -16,6 +10,12 @@ use common::{
 use generators::random;
 use ltl::{Formulas, Prop, satisfies};
 use proptest::prelude::*;
+use stubborn_automata::by_change::{
+    Acceptance, Limits, PropSet, Step, Ta, Tgta, ta_accepts, ta_accepts_finite, tgta_accepts, to_ta,
+    translate_ta,
+};
+use stubborn_automata::extended::{Extended, ExtendedState};
+use stubborn_automata::{AnyAutomaton, Effort, Marks, State, accepts, hoa, translate};
 
 fn read_ta(formulas: &mut Formulas, text: &str) -> Ta {
     let AnyAutomaton::Ta(ta) = read_one(formulas, text) else { panic!("not a TA: {text}") };

@@ -2,14 +2,14 @@
 
 mod common;
 
-use automata::complement::{complement, separating_word};
-use automata::stutter::{Stuttering, closure, formula_stuttering, shrink, stretch};
-use automata::{Effort, accepts, is_empty, product, translate};
 use base::Budget;
 use common::{config, disagreement, formula, shown, tape, words};
 use generators::random;
 use ltl::{Formulas, Lasso, Valuation, satisfies};
 use proptest::prelude::*;
+use stubborn_automata::complement::{complement, separating_word};
+use stubborn_automata::stutter::{Stuttering, closure, formula_stuttering, shrink, stretch};
+use stubborn_automata::{Effort, accepts, is_empty, product, translate};
 
 /// The word with each finite block of equal letters made one letter, and a constant end kept; as its
 /// letters before the cycle and in it, in a form that depends on the word only.

@@ -2,18 +2,18 @@
 
 mod common;
 
-use automata::complement::separating_word;
-use automata::stutter::formula_stuttering;
-use automata::waiting::waiting_form;
-use automata::{
-    Effort, Label, Marks, Placement, State, Tgba, TooLarge, accepts, is_empty, product, translate,
-    translate_ba,
-};
 use base::Budget;
 use common::{config, formula, shown, tape, words};
 use generators::random;
 use ltl::{Formula, Formulas, Lasso, Prop, satisfies};
 use proptest::prelude::*;
+use stubborn_automata::complement::separating_word;
+use stubborn_automata::stutter::formula_stuttering;
+use stubborn_automata::waiting::waiting_form;
+use stubborn_automata::{
+    Effort, Label, Marks, Placement, State, Tgba, TooLarge, accepts, is_empty, product, translate,
+    translate_ba,
+};
 
 /// An edge that is not followed by a loop with the same letters.
 fn edge_without_loop(tgba: &Tgba) -> Option<(State, State)> {

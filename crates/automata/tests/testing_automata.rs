@@ -3,16 +3,16 @@
 
 mod common;
 
-use automata::by_change::{
-    Explosion, Graph, Limits, PropSet, Reading, Refusal, Step, Ta, Tgta, Waiting, small_ta, small_tgta,
-    ta_accepts, tgta_accepts, to_ta, to_tgta, translate_ta, translate_tgta,
-};
-use automata::{Effort, Placement, Tgba, accepts, is_empty, product, translate, translate_ba};
 use base::{Budget, Limit};
 use common::{config, formula, shown, tape, words};
 use generators::random;
 use ltl::{Formula, Formulas, Lasso, Prop, satisfies};
 use proptest::prelude::*;
+use stubborn_automata::by_change::{
+    Explosion, Graph, Limits, PropSet, Reading, Refusal, Step, Ta, Tgta, Waiting, small_ta, small_tgta,
+    ta_accepts, tgta_accepts, to_ta, to_tgta, translate_ta, translate_tgta,
+};
+use stubborn_automata::{Effort, Placement, Tgba, accepts, is_empty, product, translate, translate_ba};
 
 /// Words of many shapes, half of them with stuttering in odd places.
 fn many_words(propositions: &[Prop], n: usize, seed: u64) -> Vec<Lasso> {

@@ -2,19 +2,19 @@
 
 mod common;
 
-use automata::GaveUp;
-use automata::clean::{simplify_marks, trim};
-use automata::simulation::{Direction, Relation, reduce};
-use automata::{
-    Config, Effort, Placement, Tgba, TooLarge, accepting_lasso, accepts, degeneralize, is_empty, product,
-    to_ba, translate, translate_ba, union,
-};
 use base::budget::Patience;
 use base::{Budget, Limit};
 use common::{config, disagreement, formula, shown, tape, words};
 use generators::random;
 use ltl::{Formulas, Lasso, Valuation, satisfies};
 use proptest::prelude::*;
+use stubborn_automata::GaveUp;
+use stubborn_automata::clean::{simplify_marks, trim};
+use stubborn_automata::simulation::{Direction, Relation, reduce};
+use stubborn_automata::{
+    Config, Effort, Placement, Tgba, TooLarge, accepting_lasso, accepts, degeneralize, is_empty, product,
+    to_ba, translate, translate_ba, union,
+};
 
 const EFFORTS: [Effort; 3] = [Effort::Low, Effort::Medium, Effort::High];
 

@@ -37,7 +37,7 @@ const MAX_KNOWN: usize = 1 << 20;
 /// Whether the shapes of the formulas show that every word that satisfies `f` satisfies `g`.
 ///
 /// ```
-/// # use ltl::{Formulas, parse, syntactically_implies};
+/// # use stubborn_ltl::{Formulas, parse, syntactically_implies};
 /// # let mut formulas = Formulas::new();
 /// # let source = base::SourceId::new(0);
 /// let mut formula = |text| parse(&mut formulas, text, source, 0).unwrap().formula;

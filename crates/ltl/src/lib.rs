@@ -5,7 +5,7 @@
 //! front end resolves.
 //!
 //! ```
-//! use ltl::{Formulas, Lasso, Spelling, Valuation, parse, satisfies, simplify};
+//! use stubborn_ltl::{Formulas, Lasso, Spelling, Valuation, parse, satisfies, simplify};
 //!
 //! // Formulas live in a pool; Spin's, Spot's and word spellings may be mixed.
 //! let mut formulas = Formulas::new();
@@ -20,7 +20,7 @@
 //! assert_eq!(sources.slice(span), "Phil[0]@left");
 //!
 //! // The formula holds on the word {left} {eat} {} {} {} …, but not on {left} {} {} {} …
-//! let word = |letters: &[Option<ltl::Prop>]| {
+//! let word = |letters: &[Option<stubborn_ltl::Prop>]| {
 //!     let prefix = letters.iter().map(|letter| letter.iter().copied().collect()).collect();
 //!     Lasso::new(prefix, vec![Valuation::new()]).unwrap()
 //! };
@@ -30,7 +30,7 @@
 //! // A model checker looks for a run that satisfies the negation.
 //! let negation = formulas.not(fed.formula);
 //! let budget = &mut base::Budget::unlimited();
-//! let negation = ltl::negation_normal_form(&mut formulas, negation, budget).unwrap();
+//! let negation = stubborn_ltl::negation_normal_form(&mut formulas, negation, budget).unwrap();
 //! let negation = simplify(&mut formulas, negation, budget).unwrap();
 //! assert_eq!(
 //!     formulas.display(negation, Spelling::Spot).to_string(),

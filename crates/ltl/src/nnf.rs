@@ -19,7 +19,7 @@ type Signed = (Formula, bool);
 /// negated propositions, `And`, `Or`, and all temporal operators.
 ///
 /// ```
-/// # use ltl::{Formulas, Spelling, negation_normal_form, parse};
+/// # use stubborn_ltl::{Formulas, Spelling, negation_normal_form, parse};
 /// # let mut formulas = Formulas::new();
 /// let source = base::SourceId::new(0);
 /// let formula = parse(&mut formulas, "!(a U (b -> X c))", source, 0).unwrap().formula;

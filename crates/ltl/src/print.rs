@@ -30,7 +30,7 @@ impl Formulas {
     /// The formula as a text to be written out.
     ///
     /// ```
-    /// # use ltl::{Formulas, Spelling};
+    /// # use stubborn_ltl::{Formulas, Spelling};
     /// let mut formulas = Formulas::new();
     /// let fork = formulas.atom("Fork[0] @ held");
     /// let fork = formulas.finally(fork);

@@ -4,8 +4,8 @@ mod common;
 
 use common::{config, formula, shown, tape};
 use generators::random;
-use ltl::{Formulas, Lasso, satisfies};
 use proptest::prelude::*;
+use stubborn_ltl::{Formulas, Lasso, satisfies};
 
 #[test]
 fn known_formulas() {

@@ -6,7 +6,7 @@ use base::Budget;
 use std::path::PathBuf;
 
 use common::{difference, formula, shown};
-use ltl::{Formulas, Spelling, negation_normal_form, simplify};
+use stubborn_ltl::{Formulas, Spelling, negation_normal_form, simplify};
 
 /// The texts of the corpus' formula files, or nothing (said plainly) where the corpus is missing.
 fn read(names: &[&str]) -> Option<Vec<String>> {

@@ -3,7 +3,7 @@
 mod common;
 
 use base::{Diagnostic, SourceId};
-use ltl::{Formulas, parse};
+use stubborn_ltl::{Formulas, parse};
 
 /// The error about a text with marks, after its place was checked.
 fn error(marked: &str) -> Diagnostic {

@@ -4,8 +4,8 @@ mod common;
 
 use common::{config, formula, tape};
 use generators::random;
-use ltl::{Formula, Formulas, Lasso, Op, Prop, Valuation, satisfies};
 use proptest::prelude::*;
+use stubborn_ltl::{Formula, Formulas, Lasso, Op, Prop, Valuation, satisfies};
 
 /// A word over `a` and `b`: letters are `a`, `b`, `2` (both) and `.` (none); the cycle is after `|`.
 fn word(formulas: &mut Formulas, text: &str) -> Lasso {

@@ -5,8 +5,10 @@ mod common;
 use base::Budget;
 use common::{all_lassos, config, difference, formula, shown, tape};
 use generators::random;
-use ltl::{Formula, Formulas, Node, Op, negation_normal_form, satisfies, simplify, syntactically_implies};
 use proptest::prelude::*;
+use stubborn_ltl::{
+    Formula, Formulas, Node, Op, negation_normal_form, satisfies, simplify, syntactically_implies,
+};
 
 fn is_normal(formulas: &Formulas, formula: Formula) -> bool {
     formulas.subformulas(formula).into_iter().all(|sub| match formulas.node(sub) {

@@ -5,9 +5,9 @@ mod common;
 use base::{SourceId, SourceMap};
 use common::{config, formula, shown, tape};
 use generators::random;
-use ltl::parse::MAX_DEPTH;
-use ltl::{Formulas, Op, Spelling, parse};
 use proptest::prelude::*;
+use stubborn_ltl::parse::MAX_DEPTH;
+use stubborn_ltl::{Formulas, Op, Spelling, parse};
 
 /// All texts must mean the same formula.
 fn same(texts: &[&str]) {
@@ -217,7 +217,7 @@ proptest! {
         let lasso = random::lasso(&propositions, 3, 3, &mut draw);
         let text = formulas.display(before, Spelling::Spin).to_string();
         let after = formula(&mut formulas, &text);
-        prop_assert_eq!(ltl::satisfies(&formulas, before, &lasso), ltl::satisfies(&formulas, after, &lasso));
+        prop_assert_eq!(stubborn_ltl::satisfies(&formulas, before, &lasso), stubborn_ltl::satisfies(&formulas, after, &lasso));
     }
 
     /// Whatever the text, there is an answer, and an error points into the text.

@@ -8,18 +8,18 @@ use crate::lab::Halt;
 
 /// The models of the experiments that are process networks, by the names of their files.
 pub(crate) const FILES: [(&str, &str); 12] = [
-    ("acknowledged_ring.proc", include_str!("../../../models/acknowledged_ring.proc")),
-    ("alternating_bit.proc", include_str!("../../../models/alternating_bit.proc")),
-    ("broken_ring.proc", include_str!("../../../models/broken_ring.proc")),
-    ("counters.proc", include_str!("../../../models/counters.proc")),
-    ("crossing.proc", include_str!("../../../models/crossing.proc")),
-    ("dining.proc", include_str!("../../../models/dining.proc")),
-    ("fischer.proc", include_str!("../../../models/fischer.proc")),
-    ("peterson_n.proc", include_str!("../../../models/peterson_n.proc")),
-    ("protocols.proc", include_str!("../../../models/protocols.proc")),
-    ("scheduler.proc", include_str!("../../../models/scheduler.proc")),
-    ("semaphore.proc", include_str!("../../../models/semaphore.proc")),
-    ("token_ring.proc", include_str!("../../../models/token_ring.proc")),
+    ("acknowledged_ring.proc", include_str!("../models/acknowledged_ring.proc")),
+    ("alternating_bit.proc", include_str!("../models/alternating_bit.proc")),
+    ("broken_ring.proc", include_str!("../models/broken_ring.proc")),
+    ("counters.proc", include_str!("../models/counters.proc")),
+    ("crossing.proc", include_str!("../models/crossing.proc")),
+    ("dining.proc", include_str!("../models/dining.proc")),
+    ("fischer.proc", include_str!("../models/fischer.proc")),
+    ("peterson_n.proc", include_str!("../models/peterson_n.proc")),
+    ("protocols.proc", include_str!("../models/protocols.proc")),
+    ("scheduler.proc", include_str!("../models/scheduler.proc")),
+    ("semaphore.proc", include_str!("../models/semaphore.proc")),
+    ("token_ring.proc", include_str!("../models/token_ring.proc")),
 ];
 
 /// A process network, with a constant replaced.

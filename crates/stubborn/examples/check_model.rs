@@ -9,7 +9,7 @@ use stubborn::{Error, Options, Question, Session};
 pub(crate) fn main() -> Result<(), Error> {
     let file = std::env::args()
         .nth(1)
-        .unwrap_or(concat!(env!("CARGO_MANIFEST_DIR"), "/../../models/peterson.proc").into());
+        .unwrap_or(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/peterson.proc").into());
     let mut session = Session::open(file)?;
     let report = session.check(&[Question::Declared], &Options::default())?;
     println!("{report}");

@@ -31,39 +31,69 @@
 //! in a time that is shared out, [`Session::watch`] compares methods. The crates that all this is made of can be used alone; they have no clock, and
 //! take a [`base::Budget`] for whatever may take long.
 
+#[cfg(feature = "report")]
 mod answer;
+#[cfg(feature = "report")]
 mod clock;
+#[cfg(feature = "petri")]
 mod contest;
+#[cfg(feature = "report")]
 mod decide;
+#[cfg(feature = "report")]
 mod error;
+#[cfg(feature = "report")]
 mod explore;
+#[cfg(feature = "report")]
 mod fairness;
+#[cfg(feature = "report")]
 pub mod files;
+#[cfg(feature = "report")]
 mod options;
+#[cfg(feature = "report")]
 mod question;
+#[cfg(feature = "report")]
 mod session;
 
+#[cfg(feature = "report")]
 pub use clock::{Clock, Limits, Watcher};
+#[cfg(feature = "petri")]
 pub use contest::{ContestAnswer, Hears, Technique};
+#[cfg(feature = "report")]
 pub use decide::{Watching, unread};
+#[cfg(feature = "report")]
 pub use error::Error;
+#[cfg(feature = "report")]
 pub use explore::{Explored, Space, unread as unexplored};
+#[cfg(feature = "report")]
 pub use options::{Fair, FairTo, Options, Order};
+#[cfg(feature = "report")]
 pub use question::{Question, Text};
+#[cfg(feature = "report")]
 pub use session::{LANGUAGES, Session, Warnings};
 
+#[cfg(feature = "report")]
 pub use automata::Tester;
 pub use base::Progress;
+#[cfg(feature = "report")]
 pub use check::method::{FairnessBy, ObserverKind, ReductionWish, SearchKind, StoreKind};
+#[cfg(feature = "report")]
 pub use check::product::AtDeadlock;
+#[cfg(feature = "report")]
 pub use language::{Options as ModelOptions, Rules};
+#[cfg(feature = "report")]
 pub use report::{CheckReport, ExploreReport, PropertyResult, Remark, Verdict};
 
-pub use {
-    automata, base, check, drawing, language, ltl, model, petri, process, promela, replay, report, statics,
-};
+#[cfg(feature = "petri")]
+pub use petri;
+#[cfg(feature = "process")]
+pub use process;
+#[cfg(feature = "promela")]
+pub use promela;
+pub use {automata, base, check, ltl, model};
+#[cfg(feature = "report")]
+pub use {drawing, language, replay, report, statics};
 
 /// The guide's chapter on the library, so that its examples are compiled and run.
 #[cfg(doctest)]
-#[doc = include_str!("../../../docs/guide/library.md")]
+#[doc = include_str!("../library.md")]
 pub struct Chapter;

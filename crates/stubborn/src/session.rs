@@ -13,8 +13,15 @@ use crate::clock::{Clock, Limits};
 use crate::error::Trouble;
 use crate::{Error, files};
 
-/// The languages that models are written in.
-pub static LANGUAGES: [&Language; 3] = [&process::LANGUAGE, &petri::LANGUAGE, &promela::LANGUAGE];
+/// The languages that models are written in: each is a feature.
+pub static LANGUAGES: &[&Language] = &[
+    #[cfg(feature = "process")]
+    &process::LANGUAGE,
+    #[cfg(feature = "petri")]
+    &petri::LANGUAGE,
+    #[cfg(feature = "promela")]
+    &promela::LANGUAGE,
+];
 
 /// A model, and the texts that it and the questions about it were read from.
 ///
@@ -224,8 +231,8 @@ impl Warnings<'_> {
 
 /// The language of that name.
 fn language_named(name: &str) -> Result<&'static Language, Diagnostic> {
-    LANGUAGES.into_iter().find(|known| known.name == name).ok_or_else(|| {
-        let names = LANGUAGES.map(|known| known.name);
+    LANGUAGES.iter().copied().find(|known| known.name == name).ok_or_else(|| {
+        let names: Vec<&str> = LANGUAGES.iter().map(|known| known.name).collect();
         Diagnostic::error("unknown-language", format!("there is no language `{name}`"))
             .with_help(format!("there are {}", names.join(", ")))
             .suggesting(name, names)
@@ -241,7 +248,7 @@ pub(crate) fn unread_info(path: &Path) -> ModelInfo {
 
 fn language_by_name(path: &Path) -> Option<&'static Language> {
     let extension = path.extension()?.to_str()?;
-    LANGUAGES.into_iter().find(|known| known.extensions.contains(&extension))
+    LANGUAGES.iter().copied().find(|known| known.extensions.contains(&extension))
 }
 
 /// The language of a file, by the end of its name or by how it begins; and what is in it.
@@ -251,16 +258,20 @@ fn known_language(path: &Path) -> Result<(&'static Language, Vec<u8>), Diagnosti
     }
     if path.exists() || files::is_input(path) {
         let bytes = files::read(path)?;
-        if let Some(language) = LANGUAGES.into_iter().find(|known| (known.recognizes)(&bytes)) {
+        if let Some(language) = LANGUAGES.iter().copied().find(|known| (known.recognizes)(&bytes)) {
             return Ok((language, bytes));
         }
     }
     let message = format!("cannot tell the language of `{}` by its extension", path.display());
-    let ending = |language: &&Language| format!("in `.{}`", language.extensions[0]);
-    let [process, petri, promela] = LANGUAGES.map(|language| (language.a_model, ending(&language)));
-    let help = format!(
-        "{} must be in a file whose name ends {}, {} {}, and {} {}; or name the language",
-        promela.0, promela.1, petri.0, petri.1, process.0, process.1
-    );
+    let must = ["must be in a file whose name ends ", ""];
+    let ends = |(nth, language): (usize, &&Language)| {
+        format!("{} {}in `.{}`", language.a_model, must[nth.min(1)], language.extensions[0])
+    };
+    let all: Vec<String> = LANGUAGES.iter().rev().enumerate().map(ends).collect();
+    let help = match &all[..] {
+        [] => "this build reads no language: its features are off".to_owned(),
+        [only] => format!("{only}; or name the language"),
+        [first @ .., last] => format!("{}, and {last}; or name the language", first.join(", ")),
+    };
     Err(Diagnostic::error("unknown-language", message).with_help(help))
 }

@@ -23,7 +23,7 @@ use crate::work::holding;
 /// Whether the automaton accepts the word.
 ///
 /// ```
-/// # use automata::{Effort, by_change::{Limits, to_ta, ta_accepts}, translate};
+/// # use stubborn_automata::{Effort, by_change::{Limits, to_ta, ta_accepts}, translate};
 /// # use ltl::{Formulas, Lasso, Valuation};
 /// let mut formulas = Formulas::new();
 /// let formula = ltl::parse(&mut formulas, "F G a", base::SourceId::new(0), 0).unwrap().formula;

@@ -55,7 +55,7 @@ impl From<Limit> for Refusal {
 /// A TA that accepts exactly the words that satisfy the formula, which must not see stuttering.
 ///
 /// ```
-/// # use automata::{Effort, by_change::{Limits, translate_ta}};
+/// # use stubborn_automata::{Effort, by_change::{Limits, translate_ta}};
 /// # use ltl::Formulas;
 /// let mut formulas = Formulas::new();
 /// let formula = ltl::parse(&mut formulas, "a U G b", base::SourceId::new(0), 0).unwrap().formula;

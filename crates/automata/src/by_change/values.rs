@@ -32,7 +32,7 @@ impl Ta {
     /// (deadlock states) is lost.
     ///
     /// ```
-    /// # use automata::{Effort, is_empty, product, by_change::{Limits, translate_ta}, translate};
+    /// # use stubborn_automata::{Effort, is_empty, product, by_change::{Limits, translate_ta}, translate};
     /// # use ltl::Formulas;
     /// let mut formulas = Formulas::new();
     /// let formula = ltl::parse(&mut formulas, "F G a", base::SourceId::new(0), 0).unwrap().formula;

@@ -28,7 +28,7 @@ pub struct Named {
 /// pool.
 ///
 /// ```
-/// # use automata::{AnyAutomaton, hoa};
+/// # use stubborn_automata::{AnyAutomaton, hoa};
 /// let mut formulas = ltl::Formulas::new();
 /// let text = r#"HOA: v1 stubborn-kind: TA Start: 0 Start: 1 AP: 1 "p" Sets: livelock Acceptance: 1 f
 ///               --BODY-- State: [!0] 0 [0] 1 State: [0] 1 {0} [0] 0 --END--"#;

@@ -17,7 +17,7 @@ use crate::tgba::{Marks, State};
 /// The automaton in the HOA format, or in our extension of it; `name` becomes its name.
 ///
 /// ```
-/// # use automata::{AnyAutomaton, Effort, hoa, by_change::{Limits, translate_ta}};
+/// # use stubborn_automata::{AnyAutomaton, Effort, hoa, by_change::{Limits, translate_ta}};
 /// let mut formulas = ltl::Formulas::new();
 /// let formula = ltl::parse(&mut formulas, "F G p", base::SourceId::new(0), 0).unwrap().formula;
 /// let budget = &mut base::Budget::unlimited();

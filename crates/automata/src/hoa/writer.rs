@@ -12,7 +12,7 @@ use crate::tgba::{Marks, Tgba};
 /// belong to states.
 ///
 /// ```
-/// # use automata::{Effort, hoa, translate};
+/// # use stubborn_automata::{Effort, hoa, translate};
 /// let mut formulas = ltl::Formulas::new();
 /// let formula = ltl::parse(&mut formulas, "G F a", base::SourceId::new(0), 0).unwrap().formula;
 /// let budget = &mut base::Budget::unlimited();

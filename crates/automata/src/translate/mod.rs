@@ -79,7 +79,7 @@ impl From<Effort> for Config {
 /// The automaton that accepts exactly the words that satisfy the formula.
 ///
 /// ```
-/// # use automata::{Effort, accepts, translate};
+/// # use stubborn_automata::{Effort, accepts, translate};
 /// # use base::{Budget, budget::Patience};
 /// # use ltl::{Formulas, Lasso, Valuation};
 /// let mut formulas = Formulas::new();
@@ -115,7 +115,7 @@ pub fn translate(
 /// The same with a single mark, on states or on edges.
 ///
 /// ```
-/// # use automata::{Effort, Placement, translate_ba};
+/// # use stubborn_automata::{Effort, Placement, translate_ba};
 /// # use ltl::Formulas;
 /// let mut formulas = Formulas::new();
 /// let formula = ltl::parse(&mut formulas, "G F a & G F b", base::SourceId::new(0), 0).unwrap().formula;

@@ -2,13 +2,13 @@
 
 #![allow(dead_code, reason = "each test file uses a part")]
 
-use automata::{AnyAutomaton, Tgba, Unread, accepts, hoa};
 use base::Budget;
 use base::SourceId;
 use generators::random;
 use ltl::{Formula, Formulas, Lasso, Prop, Spelling, Valuation, parse, satisfies};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
+use stubborn_automata::{AnyAutomaton, Tgba, Unread, accepts, hoa};
 
 /// A property test that is the same in every run, unless `STUBBORN_CASES` asks for so many times as many
 /// cases, or `STUBBORN_SEED` for others.

@@ -48,7 +48,7 @@ pub const MAX_COMPARED: usize = 32;
 /// An equivalent formula that is not larger. Doing it twice does no more than doing it once.
 ///
 /// ```
-/// # use ltl::{Formulas, Spelling, parse, simplify};
+/// # use stubborn_ltl::{Formulas, Spelling, parse, simplify};
 /// # let mut formulas = Formulas::new();
 /// # let source = base::SourceId::new(0);
 /// let formula = parse(&mut formulas, "F (a U G F b) & (a W G F b | !a)", source, 0).unwrap().formula;

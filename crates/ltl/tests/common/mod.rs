@@ -4,9 +4,9 @@
 
 use base::SourceId;
 use generators::random;
-use ltl::{Formula, Formulas, Lasso, Prop, Spelling, Valuation, parse, satisfies};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
+use stubborn_ltl::{Formula, Formulas, Lasso, Prop, Spelling, Valuation, parse, satisfies};
 
 /// A property test that is the same in every run.
 pub(crate) fn config(cases: u32) -> ProptestConfig {
