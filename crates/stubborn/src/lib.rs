@@ -83,13 +83,16 @@ pub use language::{Options as ModelOptions, Rules};
 #[cfg(feature = "report")]
 pub use report::{CheckReport, ExploreReport, PropertyResult, Remark, Verdict};
 
+#[cfg(feature = "derive")]
+pub use derive::Pack;
+pub use pack::Pack;
 #[cfg(feature = "petri")]
 pub use petri;
 #[cfg(feature = "process")]
 pub use process;
 #[cfg(feature = "promela")]
 pub use promela;
-pub use {automata, base, check, ltl, model};
+pub use {automata, base, check, ltl, model, pack};
 #[cfg(feature = "report")]
 pub use {drawing, language, replay, report, statics};
 

@@ -15,7 +15,9 @@ use std::process::{Command, ExitCode};
 use serde_json::Value;
 
 /// The crates from top to bottom; each may use those before it.
-const LAYERS: [&str; 21] = [
+const LAYERS: [&str; 23] = [
+    "stubborn-derive",
+    "stubborn-pack",
     "stubborn-base",
     "stubborn-ltl",
     "stubborn-generators",
