@@ -1,8 +1,12 @@
 //! Chores: `cargo xtask tidy` checks what the compiler does not, `cargo xtask mcc` runs the questions of
-//! the Model Checking Contest, `cargo xtask spin-bench` compares Promela models with Spin.
+//! the Model Checking Contest, `cargo xtask spin-bench` compares Promela models with Spin, and `package`, `licences` and
+//! `semver` tell whether we are fit to be published.
 #![allow(clippy::print_stdout, clippy::print_stderr)] // A command of its own.
 
+mod licences;
 mod mcc;
+mod package;
+mod semver;
 mod spin;
 mod tidy;
 
@@ -14,8 +18,12 @@ fn main() -> ExitCode {
         ["tidy"] => tidy::run(),
         ["mcc", ref rest @ ..] => mcc::run(rest),
         ["spin-bench", ref rest @ ..] => spin::run(rest),
+        ["package", ref rest @ ..] => package::run(rest),
+        ["licences"] => licences::run(),
+        ["semver", reference] => semver::run(reference),
         _ => {
-            eprintln!("usage: cargo xtask tidy\n{}\n{}", mcc::USAGE, spin::USAGE);
+            let others = [mcc::USAGE, spin::USAGE, package::USAGE, licences::USAGE, semver::USAGE];
+            eprintln!("usage: cargo xtask tidy\n{}", others.join("\n"));
             ExitCode::from(2)
         }
     }
