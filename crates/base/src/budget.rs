@@ -1,4 +1,4 @@
-//! The budget of a computation: how many states, how many bytes, how long.
+//! The budget of a computation: how many states, how many bytes, how long, and how many workers.
 //!
 //! The libraries have no clock, no thread and no signal handler of their own. Whatever may take long
 //! takes a budget: a search calls [`Budget::poll`] once per expanded state, a construction calls
@@ -6,12 +6,13 @@
 //! then the budget asks its [`Watch`], which may show progress and may say that time is up or that the
 //! user has had enough. How often depends on how long the pieces take: about every five milliseconds.
 //!
-//! A watch is shared, a budget is not: each worker, and each part of a computation, takes one of its own
-//! by [`Budget::share`].
+//! A watch is shared, a budget is not: each part of a computation takes one of its own by [`Budget::share`], each
+//! worker by [`Budget::for_worker`].
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use crate::team::{Alone, Team};
 use crate::text::human_bytes;
 
 /// Why a computation stopped before its end. Running out is an answer (*unknown*), not an error.
@@ -57,6 +58,8 @@ pub struct Progress {
     pub pending: u64,
     /// Bytes held.
     pub bytes: u64,
+    /// How many workers there are; 0 is one that said nothing.
+    pub workers: u32,
 }
 
 /// Asked now and then: shows progress, and says when to stop. Several workers may ask at once.
@@ -127,6 +130,7 @@ pub struct Budget<'w> {
     /// Bytes that were allowed in all: what messages tell.
     all_bytes: u64,
     watch: Option<&'w dyn Watch>,
+    team: &'w dyn Team,
     /// Expanded states are long pieces of work, others short ones.
     polls: Pace,
     ticks: Pace,
@@ -183,13 +187,30 @@ impl<'w> Budget<'w> {
     fn with(max_states: u64, max_bytes: u64, watch: Option<&'w dyn Watch>) -> Budget<'w> {
         let asked_at = watch.map_or(0, Watch::nanoseconds);
         let (polls, ticks) = (Pace::START, Pace::START);
-        Budget { max_states, max_bytes, all_bytes: max_bytes, watch, polls, ticks, asked_at }
+        Budget { max_states, max_bytes, all_bytes: max_bytes, watch, team: &Alone, polls, ticks, asked_at }
     }
 
-    /// Another budget with what is left of this one: for a worker, or for a part of a computation.
+    /// The same with these workers, instead of one.
+    #[must_use]
+    pub fn with_team(self, team: &'w dyn Team) -> Budget<'w> {
+        Budget { team, ..self }
+    }
+
+    /// The workers that there are.
+    pub fn team(&self) -> &'w dyn Team {
+        self.team
+    }
+
+    /// Another budget with what is left of this one: for a part of a computation.
     #[must_use]
     pub fn share(&self) -> Budget<'w> {
         Budget { polls: Pace::START, ticks: Pace::START, ..*self }
+    }
+
+    /// The same for one worker of a team, who has no others.
+    #[must_use]
+    pub fn for_worker(&self) -> Budget<'w> {
+        Budget { team: &Alone, ..self.share() }
     }
 
     /// The bytes that are left, for a store.

@@ -1,9 +1,10 @@
 //! What every crate of Stubborn needs and nothing more: places in source texts, diagnostics,
-//! near names, numbers as text, typed ids, words for values, and the budget that long computations poll.
+//! near names, numbers as text, typed ids, words for values, the budget that long computations poll,
+//! and the team that they may use.
 //!
 //! This crate knows nothing of models or properties, and does no input or output: whoever reads
 //! files hands in their bytes ([`SourceMap::add`]), whoever has a clock hands in a
-//! [`Watch`](budget::Watch).
+//! [`Watch`](budget::Watch), whoever has threads a [`Team`].
 
 pub mod budget;
 pub mod diagnostic;
@@ -11,6 +12,7 @@ pub mod id;
 pub mod sink;
 pub mod source;
 pub mod suggest;
+pub mod team;
 pub mod text;
 pub mod words;
 
@@ -18,3 +20,4 @@ pub use budget::{Budget, Limit, Progress, Room};
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};
 pub use sink::{Fail, Sink, fail};
 pub use source::{Source, SourceId, SourceMap, Span};
+pub use team::{Alone, Team, Worker};

@@ -23,12 +23,15 @@ pub mod graph;
 pub mod method;
 pub mod observer;
 mod paged;
+#[allow(dead_code, unused_imports)] // The searches that use it follow.
+mod parallel;
 pub mod product;
 pub mod reduced;
 pub mod reduction;
 pub mod rules;
 pub mod search;
 pub mod store;
+mod sync;
 pub mod walk;
 
 pub use search::{Exploration, Goal, Space, Stats, Stop};

@@ -10,6 +10,8 @@ use std::time::{Duration, Instant};
 use base::budget::Watch;
 use base::{Budget, Limit, Progress};
 
+use crate::threads::Threads;
+
 /// How far to go. What is not said has no limit, but memory: four fifths of what is free are enough.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Limits {
@@ -61,6 +63,7 @@ pub struct Clock<'w> {
     /// Bytes that are held by the model, as long as there is one.
     held: Arc<AtomicU64>,
     watcher: Option<&'w dyn Watcher>,
+    threads: Threads,
 }
 
 impl<'w> Clock<'w> {
@@ -69,13 +72,27 @@ impl<'w> Clock<'w> {
         let start = Instant::now();
         let deadline = limits.time.and_then(|time| start.checked_add(time));
         let (max_states, max_bytes) = (limits.states.unwrap_or(u64::MAX), limits.max_bytes());
-        Clock { start, deadline, max_states, max_bytes, held: Arc::default(), watcher: None }
+        Clock {
+            start,
+            deadline,
+            max_states,
+            max_bytes,
+            held: Arc::default(),
+            watcher: None,
+            threads: Threads::ONE,
+        }
     }
 
     /// The same, with somebody who watches.
     #[must_use]
     pub fn watched_by(self, watcher: &'w dyn Watcher) -> Clock<'w> {
         Clock { watcher: Some(watcher), ..self }
+    }
+
+    /// The same for work that so many threads may do.
+    #[must_use]
+    pub fn with_threads(self, threads: Threads) -> Clock<'w> {
+        Clock { threads, ..self }
     }
 
     /// A clock for a share of the time that is left.
@@ -156,7 +173,7 @@ impl<'w> Clock<'w> {
 
     /// A budget that this clock watches over.
     pub fn budget(&self) -> Budget<'_> {
-        let mut budget = Budget::new(self.max_states, self.max_bytes, self);
+        let mut budget = Budget::new(self.max_states, self.max_bytes, self).with_team(&self.threads);
         if budget.hold(self.held()).is_err() {
             budget.max_bytes = 0;
         }

@@ -53,6 +53,7 @@ mod options;
 mod question;
 #[cfg(feature = "report")]
 mod session;
+mod threads;
 
 #[cfg(feature = "report")]
 pub use clock::{Clock, Limits, Watcher};
@@ -70,6 +71,7 @@ pub use options::{Fair, FairTo, Options, Order};
 pub use question::{Question, Text};
 #[cfg(feature = "report")]
 pub use session::{LANGUAGES, Session, Warnings};
+pub use threads::Threads;
 
 #[cfg(feature = "report")]
 pub use automata::Tester;

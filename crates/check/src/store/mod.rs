@@ -14,6 +14,7 @@
 //! | store | bytes per state | says |
 //! |---|---|---|
 //! | [`Exact`] | the packed state + 5 to 10 | the truth |
+//! | [`Shared`](shared::Shared) | the same, for several workers | the truth |
 //! | [`Bitstate`] | a few bits | "seen" wrongly now and then, so states may be missed |
 //! | [`Paired`] | as the store below it; up to a word and its slots per pair | the truth |
 //! | [`ExactPlanes`], [`BitstatePlanes`] | two sets of states instead of one | as those |
@@ -26,6 +27,7 @@ mod pairs;
 mod planes;
 mod products;
 mod queue;
+pub mod shared;
 mod slots;
 mod spaces;
 

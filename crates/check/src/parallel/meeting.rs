@@ -1,0 +1,138 @@
+//! How workers of one search stop together, and wait for each other.
+
+use crate::sync::{AtomicBool, Condvar, Mutex, MutexGuard, Ordering, lock, wait};
+
+/// Ends the work of everybody. The first reason counts.
+pub(crate) struct Alarm<E> {
+    is_rung: AtomicBool,
+    reason: Mutex<Option<E>>,
+}
+
+impl<E> Alarm<E> {
+    pub(crate) fn new() -> Alarm<E> {
+        Alarm { is_rung: AtomicBool::new(false), reason: Mutex::new(None) }
+    }
+
+    /// Tells everybody to stop.
+    pub(crate) fn ring(&self, reason: E) {
+        lock(&self.reason).get_or_insert(reason);
+        self.is_rung.store(true, Ordering::Release);
+    }
+
+    /// Whether it is time to stop. Cheap: to be asked once per expanded state.
+    #[inline]
+    pub(crate) fn is_rung(&self) -> bool {
+        self.is_rung.load(Ordering::Relaxed)
+    }
+
+    /// Why everybody stopped, if they did.
+    pub(crate) fn take(&self) -> Option<E> {
+        lock(&self.reason).take()
+    }
+}
+
+/// Where workers wait until all are there. A worker who leaves, or is thrown out by a panic, is not waited for.
+pub(crate) struct Meeting {
+    inner: Mutex<Inner>,
+    all_there: Condvar,
+}
+
+struct Inner {
+    n_members: usize,
+    n_there: usize,
+    /// How often everybody was there.
+    round: u64,
+}
+
+impl Meeting {
+    /// A meeting of so many.
+    pub(crate) fn new(n_members: usize) -> Meeting {
+        let inner = Mutex::new(Inner { n_members, n_there: 0, round: 0 });
+        Meeting { inner, all_there: Condvar::new() }
+    }
+
+    /// What a member holds as long as it takes part.
+    pub(crate) fn join(&self) -> Member<'_> {
+        Member(self)
+    }
+
+    fn release<'a>(&'a self, mut inner: MutexGuard<'a, Inner>) {
+        inner.n_there = 0;
+        inner.round += 1;
+        self.all_there.notify_all();
+    }
+}
+
+/// A member of a meeting.
+pub(crate) struct Member<'m>(&'m Meeting);
+
+impl Member<'_> {
+    /// Waits until all members are there. The last one does what is left to do alone, while the others wait.
+    pub(crate) fn meet(&self, lead: impl FnOnce()) {
+        let Meeting { inner, all_there } = self.0;
+        let mut inner = lock(inner);
+        inner.n_there += 1;
+        let round = inner.round;
+        while inner.n_there < inner.n_members {
+            inner = wait(all_there, inner);
+            if inner.round > round {
+                return;
+            }
+        }
+        lead();
+        self.0.release(inner);
+    }
+}
+
+impl Drop for Member<'_> {
+    fn drop(&mut self) {
+        let mut inner = lock(&self.0.inner);
+        inner.n_members -= 1;
+        // If only this one was missing, one of the others leads.
+        if inner.n_there > 0 && inner.n_there == inner.n_members {
+            self.0.all_there.notify_one();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicUsize;
+    use std::thread;
+
+    use super::*;
+
+    #[test]
+    fn nobody_goes_on_before_all_are_there_and_nobody_waits_for_who_left() {
+        let (meeting, at_work, n_led) = (Meeting::new(4), AtomicUsize::new(0), AtomicUsize::new(0));
+        thread::scope(|scope| {
+            for worker in 0..4 {
+                let (meeting, at_work, n_led) = (&meeting, &at_work, &n_led);
+                scope.spawn(move || {
+                    let member = meeting.join();
+                    for round in 0..300 {
+                        if worker > 0 && round == 100 * worker {
+                            return;
+                        }
+                        at_work.fetch_add(1, Ordering::SeqCst);
+                        let n_left = (1..4).filter(|leaver| 100 * leaver > round).count() + 1;
+                        member.meet(|| {
+                            assert_eq!(at_work.swap(0, Ordering::SeqCst), n_left);
+                            n_led.fetch_add(1, Ordering::SeqCst);
+                        });
+                    }
+                });
+            }
+        });
+        assert_eq!(n_led.into_inner(), 300);
+    }
+
+    #[test]
+    fn the_first_reason_counts() {
+        let alarm = Alarm::new();
+        assert!(!alarm.is_rung());
+        alarm.ring(1);
+        alarm.ring(2);
+        assert_eq!((alarm.is_rung(), alarm.take()), (true, Some(1)));
+    }
+}

@@ -1,0 +1,220 @@
+//! The states of a product that several workers add at once.
+//!
+//! As in [`Paired`](crate::store::Paired), a system state is stored once, and its *first* observer state in a word beside it, which is
+//! 0 until somebody puts it there: the pair has the number of its system state. Other pairs are two words in a store of their
+//! own. Both stores take their numbers from one stock, in blocks, so a number is either a first pair or another one.
+//!
+//! 4 bytes for a first pair beside its system state, 13 to 16 for another one.
+
+use base::{Limit, Room};
+
+use super::arena::Numbers;
+use super::{Handle, Shared};
+use crate::store::{Products, StateId, Store, Visited};
+use crate::sync::{Arc, AtomicU64, Ordering};
+
+/// Pairs of a system state and an observer state; by way of [handles](SharedProducts::handle).
+pub struct SharedProducts {
+    systems: Shared,
+    others: Shared,
+    numbers: Arc<Numbers>,
+    /// First pairs, but for those that handles did not tell yet.
+    n_firsts: AtomicU64,
+}
+
+impl SharedProducts {
+    /// No pairs of system states of `width` words, within some room; about so many system states are to be expected soon.
+    pub fn new(width: usize, n_expected: usize, room: impl Into<Room>) -> SharedProducts {
+        let (room, numbers) = (room.into(), Arc::<Numbers>::default());
+        SharedProducts {
+            systems: Shared::numbered(width, 1, n_expected, room, Arc::clone(&numbers)),
+            others: Shared::numbered(2, 0, 0, room, Arc::clone(&numbers)),
+            numbers,
+            n_firsts: AtomicU64::new(0),
+        }
+    }
+
+    /// A handle for one worker.
+    pub fn handle(&self) -> PairsHandle<'_> {
+        let (systems, others) = (self.systems.handle(), self.others.handle());
+        PairsHandle { store: self, systems, others, system_ids: Vec::new(), n_firsts: 0 }
+    }
+
+    /// Number of pairs, but for some that workers have added since they told.
+    pub fn n_states(&self) -> u64 {
+        self.n_firsts.load(Ordering::Relaxed) + self.others.n_states()
+    }
+
+    /// Number of system states, likewise.
+    pub fn n_system_states(&self) -> u64 {
+        self.systems.n_states()
+    }
+
+    /// All numbers are smaller.
+    pub fn n_ids(&self) -> usize {
+        self.numbers.end()
+    }
+
+    /// Bytes held.
+    pub fn bytes(&self) -> u64 {
+        self.systems.bytes() + self.others.bytes()
+    }
+
+    /// The number of the system state and the observer state of a pair.
+    #[inline]
+    fn parts(&self, id: StateId) -> (StateId, u32) {
+        if let Some(first) = self.systems.beside(id) {
+            return (id, first.load(Ordering::Acquire).wrapping_sub(1));
+        }
+        let mut pair = [0; 2];
+        self.others.get(id, &mut pair);
+        (StateId::new(pair[0] as usize), pair[1])
+    }
+
+    /// Copies the system state of a pair; returns the observer state.
+    #[inline]
+    pub fn get(&self, id: StateId, system: &mut [u32]) -> u32 {
+        let (number, observer) = self.parts(id);
+        self.systems.get(number, system);
+        observer
+    }
+
+    /// The observer state of a pair.
+    #[inline]
+    pub fn observer_state(&self, id: StateId) -> u32 {
+        self.parts(id).1
+    }
+}
+
+/// What one worker adds pairs by.
+pub struct PairsHandle<'s> {
+    store: &'s SharedProducts,
+    systems: Handle<'s>,
+    others: Handle<'s>,
+    system_ids: Vec<StateId>,
+    /// First pairs that were added and not told.
+    n_firsts: u32,
+}
+
+/// First pairs are told in so many at most.
+const MANY: u32 = 1024;
+
+impl<'s> PairsHandle<'s> {
+    /// The store.
+    pub fn store(&self) -> &'s SharedProducts {
+        self.store
+    }
+
+    /// Tells the store how many pairs were added since the last time.
+    pub fn tell(&mut self) {
+        self.store.n_firsts.fetch_add(u64::from(std::mem::take(&mut self.n_firsts)), Ordering::Relaxed);
+        self.systems.tell();
+        self.others.tell();
+    }
+
+    /// Adds a pair whose system state is stored.
+    #[inline]
+    fn insert_pair(&mut self, system: StateId, observer: u32) -> Result<(StateId, bool), Limit> {
+        let Some(first) = self.store.systems.beside(system) else { return Err(Limit::OutOfMemory) };
+        let mine = observer + 1;
+        let there = match first.load(Ordering::Acquire) {
+            0 => match first.compare_exchange(0, mine, Ordering::AcqRel, Ordering::Acquire) {
+                Ok(_) => {
+                    self.n_firsts += 1;
+                    if self.n_firsts == MANY {
+                        self.tell();
+                    }
+                    return Ok((system, true));
+                }
+                Err(there) => there,
+            },
+            there => there,
+        };
+        if there == mine {
+            Ok((system, false))
+        } else {
+            self.others.insert_id(&[system.index() as u32, observer])
+        }
+    }
+}
+
+impl Drop for PairsHandle<'_> {
+    fn drop(&mut self) {
+        self.tell();
+    }
+}
+
+impl Products for PairsHandle<'_> {
+    #[inline]
+    fn insert(&mut self, system: &[u32], observer: u32) -> Result<(StateId, bool), Limit> {
+        let (system, _) = self.systems.insert_id(system)?;
+        self.insert_pair(system, observer)
+    }
+
+    #[inline]
+    fn insert_all(
+        &mut self,
+        systems: &[u32],
+        width: usize,
+        pairs: impl Iterator<Item = (u32, u32)>,
+        ids: &mut Vec<(StateId, bool)>,
+    ) -> Result<(), Limit> {
+        let mut system_ids = std::mem::take(&mut self.system_ids);
+        self.systems.insert_ids(systems, width, &mut system_ids)?;
+        ids.clear();
+        for (place, observer) in pairs {
+            ids.push(self.insert_pair(system_ids[place as usize], observer)?);
+        }
+        self.system_ids = system_ids;
+        Ok(())
+    }
+
+    #[inline]
+    fn find(&self, system: &[u32], observer: u32) -> Option<StateId> {
+        let system = self.systems.find(system)?;
+        let first = self.store.systems.beside(system)?.load(Ordering::Acquire);
+        if first == observer + 1 {
+            return Some(system);
+        }
+        if first == 0 { None } else { self.others.find(&[system.index() as u32, observer]) }
+    }
+
+    #[inline]
+    fn get(&self, id: StateId, system: &mut [u32]) -> u32 {
+        self.store.get(id, system)
+    }
+
+    #[inline]
+    fn observer_state(&self, id: StateId) -> u32 {
+        self.store.observer_state(id)
+    }
+
+    /// What others have added since they told is not counted.
+    fn n_states(&self) -> u64 {
+        let firsts = self.store.n_firsts.load(Ordering::Relaxed) + u64::from(self.n_firsts);
+        firsts + self.others.n_states()
+    }
+
+    fn n_system_states(&self) -> u64 {
+        self.systems.n_states()
+    }
+
+    fn n_ids(&self) -> usize {
+        self.store.n_ids()
+    }
+
+    /// Those that others add meanwhile may be missing.
+    fn ids(&self) -> impl Iterator<Item = StateId> {
+        let (systems, others) = (self.store.systems.used(), self.store.others.used());
+        let is_first = move |number: u32| {
+            let first = self.store.systems.beside(StateId::new(number as usize));
+            systems(number) && first.is_some_and(|first| first.load(Ordering::Acquire) != 0)
+        };
+        let used = move |&number: &u32| is_first(number) || others(number);
+        (0..self.store.n_ids() as u32).filter(used).map(|number| StateId::new(number as usize))
+    }
+
+    fn bytes(&self) -> u64 {
+        self.store.bytes()
+    }
+}

@@ -1,0 +1,48 @@
+//! What workers share memory by. Everything that several workers touch at once takes its locks and atomics from here, so that
+//! tests can put in others, which try out schedules (`tests/schedules.rs`).
+
+pub(crate) use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+pub(crate) use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+
+/// A block of numbers for one worker has so many, as a power of two; so has a chunk of memory.
+pub(crate) const BLOCK_BITS: u32 = 10;
+
+/// Chunks are kept in rows of so many, as a power of two, and there are so many rows: enough for all numbers.
+pub(crate) const ROW_BITS: u32 = 10;
+pub(crate) const N_ROWS: usize = 1 << (32 - BLOCK_BITS - ROW_BITS);
+
+/// The smallest table has so many slots.
+pub(crate) const MIN_SLOTS: usize = 1 << 13;
+
+/// So many zeros; none if the memory is not to be had. The system gives zeros for nothing.
+pub(crate) fn zeros(len: usize) -> Option<Box<[AtomicU32]>> {
+    bytemuck::allocation::try_zeroed_slice_box(len).ok()
+}
+
+/// Locks, whatever happened to others who had the lock: what they leave behind is always whole.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+/// Waits until somebody calls.
+pub(crate) fn wait<'a, T>(condvar: &Condvar, guard: MutexGuard<'a, T>) -> MutexGuard<'a, T> {
+    condvar.wait(guard).unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+/// Known ways to get it wrong. Tests try each, and must notice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(dead_code)] // Only the copies that tests make can be wrong.
+pub(crate) enum Mutant {
+    /// A state is written after its number was published.
+    PublishFirst,
+    /// Who loses the race for a slot goes on to the next one, without a look at what is there now.
+    SkipAfterRace,
+    /// A table grows while others add to it.
+    GrowAtOnce,
+}
+
+/// Whether this copy of the code is wrong in this way.
+#[inline(always)]
+pub(crate) const fn is(_: Mutant) -> bool {
+    false
+}
