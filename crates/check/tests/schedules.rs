@@ -4,7 +4,7 @@
 //! The known ways to get it wrong are tried, too, and each must be noticed: a test that finds nothing wrong with them would be
 //! worth nothing.
 
-#![allow(dead_code, unreachable_pub, missing_docs, unused_qualifications)]
+#![allow(dead_code, unreachable_pub, missing_docs, unused_imports, unused_qualifications)]
 
 extern crate stubborn_check as check;
 
