@@ -7,6 +7,7 @@
 //! [`Watch`](budget::Watch), whoever has threads a [`Team`].
 
 pub mod budget;
+pub mod clock;
 pub mod diagnostic;
 pub mod id;
 pub mod sink;
@@ -14,6 +15,7 @@ pub mod source;
 pub mod suggest;
 pub mod team;
 pub mod text;
+pub mod threads;
 pub mod words;
 
 pub use budget::{Budget, Limit, Progress, Room};

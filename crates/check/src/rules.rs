@@ -55,6 +55,7 @@ pub enum Rule {
     RepairedSearch,
     ClassicalStore,
     Monitors,
+    NothingKnown,
 }
 
 /// What would not be refused: one of these ways, each with all of its changes.
@@ -257,6 +258,10 @@ impl Rule {
             Rule::Monitors => (
                 "monitors need a Büchi automaton, a nested search and no reduction",
                 &[&[Observer(&[Ba]), Search(&[Nested]), Reduction(&[NoReduction])]],
+            ),
+            Rule::NothingKnown => (
+                "nothing is known of this system that would allow for it to be reduced",
+                &[&[Reduction(&[NoReduction])]],
             ),
         }
     }

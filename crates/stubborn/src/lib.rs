@@ -33,8 +33,6 @@
 
 #[cfg(feature = "report")]
 mod answer;
-#[cfg(feature = "report")]
-mod clock;
 #[cfg(feature = "petri")]
 mod contest;
 #[cfg(feature = "report")]
@@ -53,10 +51,11 @@ mod options;
 mod question;
 #[cfg(feature = "report")]
 mod session;
-mod threads;
 
 #[cfg(feature = "report")]
-pub use clock::{Clock, Limits, Watcher};
+use base::clock;
+pub use base::clock::{Clock, Limits, Watcher};
+pub use base::threads::Threads;
 #[cfg(feature = "petri")]
 pub use contest::{ContestAnswer, Hears, Technique};
 #[cfg(feature = "report")]
@@ -71,7 +70,6 @@ pub use options::{Fair, FairTo, Options, Order};
 pub use question::{Question, Text};
 #[cfg(feature = "report")]
 pub use session::{LANGUAGES, Session, Warnings};
-pub use threads::Threads;
 
 #[cfg(feature = "report")]
 pub use automata::Tester;
@@ -87,6 +85,10 @@ pub use report::{CheckReport, ExploreReport, PropertyResult, Remark, Verdict};
 
 #[cfg(feature = "derive")]
 pub use derive::Pack;
+pub use embed::{
+    Check, Codec, Counterexample, Model, Proof, Reason, assert_always, assert_deadlock_free,
+    assert_eventually, assert_holds, assert_never, assert_reachable, assert_violated,
+};
 pub use pack::Pack;
 #[cfg(feature = "petri")]
 pub use petri;
@@ -94,7 +96,7 @@ pub use petri;
 pub use process;
 #[cfg(feature = "promela")]
 pub use promela;
-pub use {automata, base, check, ltl, model, pack};
+pub use {automata, base, check, embed, ltl, model, pack};
 #[cfg(feature = "report")]
 pub use {drawing, language, replay, report, statics};
 

@@ -15,7 +15,7 @@ use std::process::{Command, ExitCode};
 use serde_json::Value;
 
 /// The crates from top to bottom; each may use those before it.
-const LAYERS: [&str; 23] = [
+const LAYERS: [&str; 24] = [
     "stubborn-derive",
     "stubborn-pack",
     "stubborn-base",
@@ -25,6 +25,7 @@ const LAYERS: [&str; 23] = [
     "stubborn-model",
     "stubborn-por",
     "stubborn-check",
+    "stubborn-embed",
     "stubborn-replay",
     "stubborn-drawing",
     "stubborn-language",

@@ -14,21 +14,17 @@ use automata::waiting::waiting_form;
 use automata::{AnyAutomaton, Effort, GaveUp, Tgba, to_ba};
 use base::{Budget, Limit};
 use ltl::Prop;
-use model::{ActionSystem, Relations};
-use por::Flips;
 
-use super::{Decision, Refusal, Settings};
+use super::{Decision, Refusal, Settings, Subject};
 use crate::fairness::Fairness;
 use crate::method::{FairnessBy, Method, ObserverKind, SearchKind};
 use crate::observer::{
     ByChange, ByValue, Kind, Lazy, Monitored, Observer, StateLabeled, Valuations, Watches,
 };
 use crate::product::{AtDeadlock, Product};
-use crate::reduced::Reduced;
 use crate::reduction;
 use crate::rules::{Features, Rule};
-use crate::search::{Evidence, Goal, ProductOutcome, ProductStop, Violation, bfs, product_bfs, shortest};
-use crate::store::Exact;
+use crate::search::{Evidence, ProductOutcome, ProductStop, Violation, product_bfs, shortest};
 
 /// Automata in waiting form may have this many states.
 const MAX_WAITING_STATES: usize = 100_000;
@@ -239,9 +235,9 @@ impl Claim {
 /// Searches.
 impl Claim {
     /// Looks for a run of the system that the automaton accepts.
-    pub fn search(
+    pub fn search<S: Subject>(
         &mut self,
-        system: &ActionSystem,
+        system: &S,
         method: Method,
         settings: &Settings<'_>,
         budget: &mut Budget<'_>,
@@ -250,9 +246,9 @@ impl Claim {
     }
 
     /// Explores the whole product with an observer, whatever is accepted.
-    pub fn count(
+    pub fn count<S: Subject>(
         &mut self,
-        system: &ActionSystem,
+        system: &S,
         observer: ObserverKind,
         settings: &Settings<'_>,
         budget: &mut Budget<'_>,
@@ -263,9 +259,9 @@ impl Claim {
         Decision::unless_limited(self.run(system, method, settings, true, budget))
     }
 
-    fn run(
+    fn run<S: Subject>(
         &mut self,
-        system: &ActionSystem,
+        system: &S,
         method: Method,
         settings: &Settings<'_>,
         counts: bool,
@@ -296,8 +292,7 @@ impl Claim {
                 };
                 let observer = ByValue::new(tgba, props);
                 if method.fairness_by == FairnessBy::Monitors {
-                    return run
-                        .with(Monitored::new(observer, system.actions().len(), settings.fairness), budget);
+                    return run.with(Monitored::new(observer, system.n_actions(), settings.fairness), budget);
                 }
                 run.with(if stops { observer.stopping() } else { observer }, budget)
             }
@@ -324,9 +319,9 @@ impl Claim {
 
     /// A shortest run that the automaton accepts, as far as it can be told by value; nothing if the budget
     /// is spent first, or only fair runs count: the shortest one need not be fair.
-    pub fn shortest(
+    pub fn shortest<S: Subject>(
         &self,
-        system: &ActionSystem,
+        system: &S,
         settings: &Settings<'_>,
         budget: &mut Budget<'_>,
     ) -> Option<Evidence> {
@@ -347,11 +342,8 @@ fn as_it_stops(ta: &Ta, goes_on: bool, budget: &mut Budget<'_>) -> Result<Ta, Li
 }
 
 /// A deadlock, or why it is not known whether there is one.
-fn deadlock(system: &ActionSystem, budget: &mut Budget<'_>) -> Result<Option<ProductOutcome>, Limit> {
-    let budget = &mut budget.share();
-    let reduced = Reduced::for_deadlocks(system, budget)?;
-    let mut store = Exact::new(model::System::width(system), budget.room());
-    let found = bfs::search(&reduced, &mut store, &[Goal::Deadlock], budget);
+fn deadlock<S: Subject>(system: &S, budget: &mut Budget<'_>) -> Result<Option<ProductOutcome>, Limit> {
+    let found = system.find_deadlock(&mut budget.share())?;
     let stop = match (found.violations.into_iter().flatten().next(), found.stop) {
         (Some(run), _) => ProductStop::Found(Evidence {
             violation: Violation::Deadlock,
@@ -368,8 +360,8 @@ fn deadlock(system: &ActionSystem, budget: &mut Budget<'_>) -> Result<Option<Pro
 }
 
 /// A search that is about to begin.
-struct Run<'a> {
-    system: &'a ActionSystem,
+struct Run<'a, S> {
+    system: &'a S,
     method: Method,
     settings: &'a Settings<'a>,
     numbers: Vec<usize>,
@@ -377,7 +369,7 @@ struct Run<'a> {
     counts: bool,
 }
 
-impl Run<'_> {
+impl<S: Subject> Run<'_, S> {
     fn with<O: Observer>(self, observer: O, budget: &mut Budget<'_>) -> Result<Decision, Refusal> {
         let Run { system, method, settings, numbers, counts } = self;
         // What the reduction holds is free again after the search.
@@ -395,25 +387,19 @@ impl Run<'_> {
             .in_order(settings.orders)
             .with_room(budget.room());
         if settings.is_fair() && method.fairness_by == FairnessBy::Search {
-            let fairness = Fairness::within(system.actions().len(), settings.fairness, budget)?;
+            let fairness = Fairness::within(system.n_actions(), settings.fairness, budget)?;
             product = product.under(fairness);
         }
         match method.reduction {
             // Who looks at the source alone never asks which actions change a valuation.
             None if product.observer().watches() == Watches::Source => {}
             None => {
-                let exprs: Vec<_> =
-                    numbers.iter().map(|&number| system.propositions()[number].expr).collect();
-                let share = &mut budget.share();
-                let flips = Flips::new(system, &Relations::new(system, share)?, &exprs, share)?;
-                product = product.with_visible(flips.visible());
+                if let Some(visible) = system.visible(&numbers, &mut budget.share())? {
+                    product = product.with_visible(visible);
+                }
             }
             Some(reduction) => {
-                product = product.reduced(reduction, settings.fairness, budget)?;
-                if let Some(rule) = settings.without_rule {
-                    product = product.without(rule, budget)?;
-                }
-                product = product.with_room(budget.room());
+                product = S::reduce(product, reduction, settings, budget)?.with_room(budget.room());
             }
         }
         let outcome = if counts {

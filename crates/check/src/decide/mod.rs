@@ -5,9 +5,11 @@
 //! [`rules`](crate::rules), the product is made, and the search is run.
 
 mod claim;
+mod subject;
 pub mod tester;
 
 pub use claim::{Claim, MAX_EXPLICIT_PROPOSITIONS};
+pub use subject::Subject;
 pub use tester::TesterClaim;
 
 use std::fmt;

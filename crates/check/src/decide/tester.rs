@@ -8,9 +8,9 @@
 use automata::tester::State;
 use automata::{GaveUp, Tester};
 use base::Budget;
-use model::{ActionSystem, LabelId};
+use model::LabelId;
 
-use super::{Decision, Refusal, Settings};
+use super::{Decision, Refusal, Settings, Subject};
 use crate::fairness::Fairness;
 use crate::method::Method;
 use crate::observer::{ByAction, Observer as _, Valuations};
@@ -57,9 +57,9 @@ impl<'a> TesterClaim<'a> {
 
     /// Looks for a run that the tester calls illegal; if there are fairness constraints, an infinite one must
     /// be fair.
-    pub fn search(
+    pub fn search<S: Subject>(
         &self,
-        system: &ActionSystem,
+        system: &S,
         method: Method,
         settings: &Settings<'_>,
         budget: &mut Budget<'_>,
@@ -67,9 +67,9 @@ impl<'a> TesterClaim<'a> {
         Decision::unless_limited(self.run(system, method, settings, budget))
     }
 
-    fn run(
+    fn run<S: Subject>(
         &self,
-        system: &ActionSystem,
+        system: &S,
         method: Method,
         settings: &Settings<'_>,
         budget: &mut Budget<'_>,
@@ -82,11 +82,12 @@ impl<'a> TesterClaim<'a> {
         let product = product(system, self.tester, self.labels, budget);
         let mut product = product.map_err(Refusal::of(|_| Refusal::Tester))?;
         if let Some(reduction) = method.reduction {
-            product = product.reduced(reduction, &[], budget)?;
+            let settings = Settings { fairness: &[], without_rule: None, ..*settings };
+            product = S::reduce(product, reduction, &settings, budget)?;
         }
         product = product.in_order(settings.orders).with_room(budget.room());
         if features.fair {
-            let fairness = Fairness::within(system.actions().len(), settings.fairness, budget)?;
+            let fairness = Fairness::within(system.n_actions(), settings.fairness, budget)?;
             product = product.under(fairness);
         }
         let observer_states = product.observer().n_states();
@@ -96,12 +97,12 @@ impl<'a> TesterClaim<'a> {
 }
 
 /// The product of a system with a legal tester, whose letters are these labels.
-pub fn product<'a>(
-    system: &'a ActionSystem,
+pub fn product<'a, S: Subject>(
+    system: &'a S,
     tester: &'a Tester,
     labels: &[LabelId],
     budget: &mut Budget<'_>,
-) -> Result<Product<'a, ActionSystem, ByAction<'a>>, GaveUp> {
+) -> Result<Product<'a, S, ByAction<'a>>, GaveUp> {
     let observer = ByAction::new(system, tester, labels, budget)?;
     Ok(Product::new(system, observer, Valuations::new(Vec::new()), AtDeadlock::Ignore))
 }

@@ -4,9 +4,11 @@
 use automata::{GaveUp, TauFree, Tester};
 use base::Budget;
 use model::chain::first;
-use model::{ActionSystem, LabelId};
+use model::{ActionId, LabelId};
+use rustc_hash::FxHashMap;
 
 use super::{Event, Observer, ObserverStep, Stance, Valuations, Watches};
+use crate::decide::Subject;
 
 /// A tester, made τ-free, that watches a run.
 #[derive(Clone)]
@@ -20,17 +22,15 @@ pub struct ByAction<'a> {
 
 impl<'a> ByAction<'a> {
     /// A legal tester whose letters are these labels of a system.
-    pub fn new(
-        system: &ActionSystem,
+    pub fn new<S: Subject>(
+        system: &S,
         tester: &'a Tester,
         labels: &[LabelId],
         budget: &mut Budget<'_>,
     ) -> Result<ByAction<'a>, GaveUp> {
-        let mut letter_of_label = vec![None; system.labels().len()];
-        for (letter, label) in labels.iter().enumerate() {
-            letter_of_label[label.index()] = Some(letter as u32);
-        }
-        let letters = system.actions().iter().map(|action| letter_of_label[action.label.index()]).collect();
+        let letter_of_label: FxHashMap<LabelId, u32> = labels.iter().copied().zip(0..).collect();
+        let letter_of = |action| system.label(action).and_then(|label| letter_of_label.get(&label).copied());
+        let letters = (0..system.n_actions()).map(ActionId::new).map(letter_of).collect();
         Ok(ByAction { tester, free: TauFree::new(tester, budget)?, letters, steps: Vec::new() })
     }
 

@@ -364,7 +364,7 @@ impl<'d> Deciding<'d> {
     ) -> Result<(Choice, Decision), Trouble> {
         let choice = wish.complete(closed, &mut self.clock.budget()).map_err(|why| self.refuse(why))?;
         let system = &self.view.system;
-        let found = closed.search(system, choice.method, &self.settings(), &mut self.clock.budget());
+        let found = closed.search(&**system, choice.method, &self.settings(), &mut self.clock.budget());
         Ok((choice, found.map_err(|why| self.refuse(why))?))
     }
 

@@ -152,7 +152,9 @@ impl Doubt<'_, '_> {
         let settings = Settings { at_deadlock: self.at_deadlock, ..Settings::default() };
         budget.max_states = budget.max_states.min(self.states_left);
         let system = &self.question.view.system;
-        let Ok(decision) = claim.search(system, choice.method, &settings, &mut budget) else { return false };
+        let Ok(decision) = claim.search(&**system, choice.method, &settings, &mut budget) else {
+            return false;
+        };
         self.states_left = self.states_left.saturating_sub(decision.outcome.stats.states);
         if let Some(ProductStop::Fault(error, _)) = &decision.outcome.stop {
             self.question.fault.set(Some(*error));

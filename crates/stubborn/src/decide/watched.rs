@@ -198,7 +198,7 @@ fn search(
 ) -> Result<Result<Decision, Refusal>, Trouble> {
     refining(model, clock, |model| {
         let view = model.view(Purpose::Runs, &mut clock.budget())?;
-        let found = claim.search(&view.system, method, settings, &mut clock.budget());
+        let found = claim.search(&*view.system, method, settings, &mut clock.budget());
         let error = found.as_ref().ok().and_then(fault).filter(|error| model.can_refine(error));
         Ok(error.map_or(Attempt::Done(found), Attempt::TooSmall))
     })

@@ -1,4 +1,5 @@
-//! Limits, and the clock that keeps them: the only place in the libraries that knows what time it is.
+//! Limits, and the clock that keeps them: the only place that knows what time it is. Only those who answer people
+//! have one (`stubborn`, `embed`); all others take a [`Budget`].
 //!
 //! A [`Clock`] runs from the moment when work begins, reading the model included. All budgets of that work
 //! are made by it; a [part](Clock::part) of it has a share of the time that is left.
@@ -7,8 +8,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use base::budget::Watch;
-use base::{Budget, Limit, Progress};
+use crate::budget::Watch;
+use crate::{Budget, Limit, Progress};
 
 use crate::threads::Threads;
 
@@ -130,17 +131,17 @@ impl<'w> Clock<'w> {
     }
 
     /// The same for questions about a model that holds so many bytes.
-    pub(crate) fn holding(&self, bytes: u64) -> Clock<'w> {
+    pub fn holding(&self, bytes: u64) -> Clock<'w> {
         Clock { held: Arc::new(AtomicU64::new(bytes)), ..self.clone() }
     }
 
     /// Bytes that are held by the model.
-    pub(crate) fn held(&self) -> u64 {
+    pub fn held(&self) -> u64 {
         self.held.load(Ordering::Relaxed)
     }
 
     /// Remembers how much a model holds that was just made larger with this budget.
-    pub(crate) fn hold_what_is_missing(&self, budget: &Budget<'_>) {
+    pub fn hold_what_is_missing(&self, budget: &Budget<'_>) {
         self.held.store(self.max_bytes.saturating_sub(budget.max_bytes), Ordering::Relaxed);
     }
 

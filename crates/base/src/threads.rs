@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 use std::sync::RwLock;
 use std::thread::{self, Builder};
 
-use base::{Team, Worker};
+use crate::{Team, Worker};
 
 /// So many threads, the caller's included. They are started for a job, and end with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,0 +1,99 @@
+//! What claims are decided about: systems of which a decision must know a little more than a search does.
+//!
+//! An [`ActionSystem`] can be looked into, so it has reductions and knows which actions flip a proposition. Of
+//! other systems only the steps are known; whatever is not known is left at *anything may happen*.
+
+use base::{Budget, Limit};
+use fixedbitset::FixedBitSet;
+use model::{ActionId, ActionSystem, LabelId, Relations, System};
+use por::Flips;
+
+use super::{Refusal, Settings};
+use crate::observer::Observer;
+use crate::product::Product;
+use crate::reduced::Reduced;
+use crate::reduction;
+use crate::rules::Rule;
+use crate::search::{Exploration, Goal, bfs};
+use crate::store::Exact;
+
+/// A system that claims can be about.
+pub trait Subject: System + Sized {
+    /// How many actions there are; the steps of others begin with one of them ([`model::chain::first`]). Fairness is
+    /// about these, and testers watch them.
+    fn n_actions(&self) -> usize;
+
+    /// What testers see of an action, if they see anything of it.
+    fn label(&self, _action: ActionId) -> Option<LabelId> {
+        None
+    }
+
+    /// The actions that may change the value of one of these propositions; none if that is not known.
+    ///
+    /// # Errors
+    /// The budget is spent.
+    fn visible(
+        &self,
+        _propositions: &[usize],
+        _budget: &mut Budget<'_>,
+    ) -> Result<Option<FixedBitSet>, Limit> {
+        Ok(None)
+    }
+
+    /// The same product, of which not everything is explored.
+    ///
+    /// # Errors
+    /// There is no such reduction for this system, or the budget is spent.
+    fn reduce<'a, O: Observer>(
+        _product: Product<'a, Self, O>,
+        _method: reduction::Method,
+        _settings: &Settings<'_>,
+        _budget: &mut Budget<'_>,
+    ) -> Result<Product<'a, Self, O>, Refusal> {
+        Err(Rule::NothingKnown.into())
+    }
+
+    /// Looks for a deadlock, the only goal.
+    ///
+    /// # Errors
+    /// The budget is spent before the search begins.
+    fn find_deadlock(&self, budget: &mut Budget<'_>) -> Result<Exploration, Limit> {
+        let mut store = Exact::new(self.width(), budget.room());
+        Ok(bfs::search(self, &mut store, &[Goal::Deadlock], budget))
+    }
+}
+
+impl Subject for ActionSystem {
+    fn n_actions(&self) -> usize {
+        self.actions().len()
+    }
+
+    fn label(&self, action: ActionId) -> Option<LabelId> {
+        Some(self.actions()[action.index()].label)
+    }
+
+    fn visible(&self, propositions: &[usize], budget: &mut Budget<'_>) -> Result<Option<FixedBitSet>, Limit> {
+        let exprs: Vec<_> = propositions.iter().map(|&number| self.propositions()[number].expr).collect();
+        let flips = Flips::new(self, &Relations::new(self, budget)?, &exprs, budget)?;
+        Ok(Some(flips.visible()))
+    }
+
+    fn reduce<'a, O: Observer>(
+        product: Product<'a, Self, O>,
+        method: reduction::Method,
+        settings: &Settings<'_>,
+        budget: &mut Budget<'_>,
+    ) -> Result<Product<'a, Self, O>, Refusal> {
+        let mut product = product.reduced(method, settings.fairness, budget)?;
+        if let Some(rule) = settings.without_rule {
+            product = product.without(rule, budget)?;
+        }
+        Ok(product)
+    }
+
+    fn find_deadlock(&self, budget: &mut Budget<'_>) -> Result<Exploration, Limit> {
+        let reduced = Reduced::for_deadlocks(self, budget)?;
+        let mut store = Exact::new(self.width(), budget.room());
+        Ok(bfs::search(&reduced, &mut store, &[Goal::Deadlock], budget))
+    }
+}

@@ -1,0 +1,205 @@
+//! What changes between two values, by their `Debug` texts: the fields, elements and entries that differ.
+//!
+//! `Debug` is for people, so any text may stand there: what does not look like derived code is one piece, which
+//! changes as a whole.
+
+/// A value, as its text shows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Shape<'t> {
+    /// Anything, or something without parts.
+    Leaf(&'t str),
+    /// With parts: what stands before the bracket, the bracket, and the parts, each with its name if it has one.
+    Parts { text: &'t str, name: &'t str, open: u8, parts: Vec<(&'t str, Shape<'t>)> },
+}
+
+impl<'t> Shape<'t> {
+    fn text(&self) -> &'t str {
+        match self {
+            Shape::Leaf(text) | Shape::Parts { text, .. } => text,
+        }
+    }
+}
+
+/// How deep values are looked into.
+const MAX_DEPTH: usize = 64;
+
+/// Texts up to this length are shown as a whole where that is as clear.
+const SHORT: usize = 60;
+
+/// The changes, each as a line.
+pub(crate) fn changes(before: &str, after: &str) -> Vec<String> {
+    let mut lines = Vec::new();
+    if before != after {
+        compare("", &shape(before, 0), &shape(after, 0), &mut lines);
+    }
+    lines
+}
+
+/// Where the parts of a text begin and end that a separator divides, outside of brackets and quotes; none if brackets
+/// do not match.
+fn divide(text: &str, separator: u8) -> Option<Vec<&str>> {
+    let bytes = text.as_bytes();
+    let (mut parts, mut start, mut closing) = (Vec::new(), 0, Vec::new());
+    let mut at = 0;
+    while at < bytes.len() {
+        match bytes[at] {
+            b'(' => closing.push(b')'),
+            b'[' => closing.push(b']'),
+            b'{' => closing.push(b'}'),
+            close @ (b')' | b']' | b'}') => {
+                let opened = closing.pop();
+                if opened != Some(close) {
+                    return None;
+                }
+            }
+            quote @ (b'"' | b'\'') => {
+                at += 1;
+                while at < bytes.len() && bytes[at] != quote {
+                    at += if bytes[at] == b'\\' { 2 } else { 1 };
+                }
+            }
+            byte if byte == separator && closing.is_empty() => {
+                parts.push(&text[start..at]);
+                start = at + 1;
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    if !text[start..].trim().is_empty() {
+        parts.push(&text[start..]);
+    }
+    closing.is_empty().then_some(parts)
+}
+
+fn shape(text: &str, depth: usize) -> Shape<'_> {
+    let text = text.trim();
+    let leaf = Shape::Leaf(text);
+    let Some(open) = text.find(['(', '[', '{', '"', '\'']) else { return leaf };
+    let (name, rest) = text.split_at(open);
+    let Some(&bracket) = rest.as_bytes().first() else { return leaf };
+    if depth > MAX_DEPTH || !matches!(bracket, b'(' | b'[' | b'{') || !rest.ends_with([')', ']', '}']) {
+        return leaf;
+    }
+    let Some(parts) = divide(&rest[1..rest.len() - 1], b',') else { return leaf };
+    // Only fields and entries have names.
+    let named = |part| match divide(part, b':').as_deref() {
+        Some([name, value]) if bracket == b'{' => (name.trim(), shape(value, depth + 1)),
+        _ => ("", shape(part, depth + 1)),
+    };
+    Shape::Parts { text, name: name.trim(), open: bracket, parts: parts.into_iter().map(named).collect() }
+}
+
+fn compare(path: &str, before: &Shape<'_>, after: &Shape<'_>, lines: &mut Vec<String>) {
+    if before == after {
+        return;
+    }
+    let (
+        Shape::Parts { name, open, parts, .. },
+        Shape::Parts { name: name2, open: open2, parts: parts2, .. },
+    ) = (before, after)
+    else {
+        return lines.push(whole(path, before, after));
+    };
+    if (name, open) != (name2, open2) {
+        return lines.push(whole(path, before, after));
+    }
+    let names = |parts: &[(&str, Shape<'_>)]| parts.iter().map(|part| part.0.to_owned()).collect::<Vec<_>>();
+    let is_named = parts.iter().chain(parts2).all(|part| !part.0.is_empty()) && !parts.is_empty();
+    if is_named && names(parts) == names(parts2) || *open != b'{' && parts.len() == parts2.len() {
+        for (index, (one, other)) in parts.iter().zip(parts2).enumerate() {
+            let path = match *open {
+                b'{' if path.is_empty() => one.0.to_owned(),
+                b'{' if name.is_empty() => format!("{path}[{}]", one.0),
+                b'{' => format!("{path}.{}", one.0),
+                b'[' => format!("{path}[{index}]"),
+                _ => format!("{path}.{index}"),
+            };
+            compare(&path, &one.1, &other.1, lines);
+        }
+        return;
+    }
+    if before.text().len().max(after.text().len()) <= SHORT {
+        return lines.push(whole(path, before, after));
+    }
+    // A collection: what comes and what goes.
+    let part_text = |(name, value): &(&str, Shape<'_>)| match *name {
+        "" => value.text().to_owned(),
+        name => format!("{name}: {}", value.text()),
+    };
+    let (one, other): (Vec<_>, Vec<_>) =
+        (parts.iter().map(part_text).collect(), parts2.iter().map(part_text).collect());
+    let at = if path.is_empty() { String::new() } else { format!("{path}: ") };
+    let n_lines = lines.len();
+    lines.extend(one.iter().filter(|part| !other.contains(part)).map(|part| format!("{at}- {part}")));
+    lines.extend(other.iter().filter(|part| !one.contains(part)).map(|part| format!("{at}+ {part}")));
+    if lines.len() == n_lines {
+        lines.push(whole(path, before, after));
+    }
+}
+
+fn whole(path: &str, before: &Shape<'_>, after: &Shape<'_>) -> String {
+    let colon = if path.is_empty() { "" } else { ": " };
+    format!("{path}{colon}{} -> {}", before.text(), after.text())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::{BTreeMap, BTreeSet};
+
+    use super::*;
+
+    #[derive(Debug, Clone)]
+    struct State {
+        wants: Vec<bool>,
+        queue: Vec<&'static str>,
+        pair: (u8, Option<Inner>),
+        set: BTreeSet<u32>,
+        map: BTreeMap<u8, &'static str>,
+    }
+
+    #[derive(Debug, Clone)]
+    #[allow(dead_code)] // Its text is read.
+    struct Inner {
+        x: i32,
+    }
+
+    fn state() -> State {
+        State {
+            wants: vec![false, true],
+            queue: vec!["a, b", "c}"],
+            pair: (1, Some(Inner { x: -3 })),
+            set: BTreeSet::from([1, 2]),
+            map: BTreeMap::from([(1, "one"), (2, "two")]),
+        }
+    }
+
+    fn changed(change: impl Fn(&mut State)) -> Vec<String> {
+        let mut after = state();
+        change(&mut after);
+        changes(&format!("{:?}", state()), &format!("{after:?}"))
+    }
+
+    #[test]
+    fn only_what_differs_is_named() {
+        assert_eq!(changed(|_| {}), [""; 0]);
+        assert_eq!(changed(|state| state.wants[0] = true), ["wants[0]: false -> true"]);
+        assert_eq!(changed(|state| state.pair.1 = Some(Inner { x: 4 })), ["pair.1.0.x: -3 -> 4"]);
+        assert_eq!(changed(|state| state.pair.1 = None), ["pair.1: Some(Inner { x: -3 }) -> None"]);
+        assert_eq!(changed(|state| state.queue[1] = "(("), ["queue[1]: \"c}\" -> \"((\""]);
+        assert_eq!(
+            changed(|state| _ = state.queue.pop()),
+            ["queue: [\"a, b\", \"c}\"] -> [\"a, b\"]"],
+            "short: as a whole"
+        );
+        assert_eq!(changed(|state| _ = state.map.insert(2, "zwei")), ["map[2]: \"two\" -> \"zwei\""]);
+        assert_eq!(changed(|state| state.set.extend(3..30)).len(), 27, "long: what is new");
+    }
+
+    #[test]
+    fn other_texts_change_as_a_whole() {
+        assert_eq!(changes("3 of 4)", "4 of 4)"), ["3 of 4) -> 4 of 4)"]);
+        assert_eq!(changes("[0, 1]", "[0, 2]"), ["[1]: 1 -> 2"]);
+        assert_eq!(changes("{\"", "[\""), ["{\" -> [\""]);
+    }
+}

@@ -1,0 +1,265 @@
+//! A model, what is watched of it, which runs count, and how far to go.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use base::Progress;
+use base::clock::{Limits, Watcher};
+use check::choice::Wish;
+use check::method::{ReductionWish, StoreKind};
+use pack::Pack;
+
+use crate::classes::{Classes, Fair, Fairness, Whom};
+use crate::codec::{Codec, Interned, Packed};
+use crate::model::Model;
+use crate::opaque::{Opaque, Recall};
+use crate::propositions::Propositions;
+use crate::searches::Setup;
+
+/// Makes a program of a model: the one place where it is decided how states are kept.
+pub(crate) type Make<'m, M> =
+    dyn for<'a> Fn(&'a Check<'m, M>, &'a Classes<'a, M>, bool) -> Box<dyn Recall<M> + 'a> + Send + Sync + 'm;
+
+/// Questions about a model.
+///
+/// It is built step by step, and asked as often as one likes; a copy costs little.
+///
+/// ```
+/// use stubborn_embed::{Check, Fair, Model, assert_always, assert_holds};
+///
+/// /// Two who count, each up to the other's number plus one.
+/// struct Race;
+///
+/// impl Model for Race {
+///     type State = [u8; 2];
+///     type Action = usize;
+///
+///     fn initial(&self) -> Vec<[u8; 2]> {
+///         vec![[0, 0]]
+///     }
+///
+///     fn actions(&self, at: &[u8; 2], out: &mut Vec<usize>) {
+///         out.extend((0..2).filter(|&i| at[i] < 9 && at[i] <= at[1 - i]));
+///     }
+///
+///     fn step(&self, at: &mut [u8; 2], &i: &usize) {
+///         at[i] += 1;
+///     }
+///
+///     fn processes(&self) -> Vec<String> {
+///         vec!["left".into(), "right".into()]
+///     }
+///
+///     fn process(&self, &i: &usize) -> Option<usize> {
+///         Some(i)
+///     }
+/// }
+///
+/// let check = Check::new(&Race)
+///     .prop("near", |at| at[0].abs_diff(at[1]) <= 1)
+///     .prop("done", |at| *at == [9, 9]);
+/// assert_always!(check, "near");
+/// assert_holds!(check, "<> done");
+/// ```
+pub struct Check<'m, M: Model> {
+    pub(crate) model: &'m M,
+    pub(crate) propositions: Propositions<'m, M>,
+    pub(crate) fairness: Vec<Fairness<'m, M>>,
+    /// Names that were given and that nobody has.
+    pub(crate) mistakes: Vec<String>,
+    limits: Limits,
+    watcher: Option<Arc<dyn Watcher + Send + 'm>>,
+    pub(crate) wish: Wish,
+    make: Arc<Make<'m, M>>,
+}
+
+impl<M: Model> Clone for Check<'_, M> {
+    fn clone(&self) -> Self {
+        Check {
+            model: self.model,
+            propositions: self.propositions.clone(),
+            fairness: self.fairness.clone(),
+            mistakes: self.mistakes.clone(),
+            limits: self.limits,
+            watcher: self.watcher.clone(),
+            wish: self.wish,
+            make: self.make.clone(),
+        }
+    }
+}
+
+impl<'m, M: Model> Check<'m, M> {
+    /// Questions about a model. Its states are kept whole; see [`Check::packed`].
+    pub fn new(model: &'m M) -> Check<'m, M> {
+        Check {
+            model,
+            propositions: Propositions::default(),
+            fairness: Vec::new(),
+            mistakes: Vec::new(),
+            limits: Limits::default(),
+            watcher: None,
+            wish: Wish { reduction: ReductionWish::None, ..Wish::default() },
+            make: Arc::new(make::<M, Interned<M::State>>(Interned::default)),
+        }
+    }
+
+    /// Watches something of a state, by this name.
+    #[must_use]
+    pub fn prop(mut self, name: &str, holds: impl Fn(&M::State) -> bool + Send + Sync + 'm) -> Self {
+        self.propositions.set(name, holds);
+        self
+    }
+
+    /// Only infinite runs count that are weakly fair to each process.
+    #[must_use]
+    pub fn weakly_fair(self) -> Self {
+        self.fair_to_all(Fair::Weak)
+    }
+
+    /// Only infinite runs count that are strongly fair to each process.
+    #[must_use]
+    pub fn strongly_fair(self) -> Self {
+        self.fair_to_all(Fair::Strong)
+    }
+
+    fn fair_to_all(mut self, fair: Fair) -> Self {
+        let processes = self.model.processes();
+        if processes.is_empty() {
+            self.mistakes.push("the model names no `processes` that runs could be fair to".to_owned());
+        }
+        self.fairness.extend(processes.into_iter().enumerate().map(|(process, name)| Fairness {
+            name,
+            fair,
+            whom: Whom::Process(process),
+        }));
+        self
+    }
+
+    /// Only infinite runs count that are fair to this process.
+    #[must_use]
+    pub fn fair_to(mut self, fair: Fair, process: &str) -> Self {
+        let processes = self.model.processes();
+        match processes.iter().position(|name| name == process) {
+            Some(number) => {
+                self.fairness.push(Fairness { name: process.to_owned(), fair, whom: Whom::Process(number) });
+            }
+            None => {
+                let known = processes.iter().map(String::as_str);
+                self.mistakes.push(unknown("process", process, known));
+            }
+        }
+        self
+    }
+
+    /// Only infinite runs count that are fair to the actions that are picked: some of them must happen again and
+    /// again, if some of them can.
+    #[must_use]
+    pub fn fair(
+        mut self,
+        fair: Fair,
+        name: &str,
+        picks: impl Fn(&M::Action) -> bool + Send + Sync + 'm,
+    ) -> Self {
+        self.fairness.push(Fairness { name: name.to_owned(), fair, whom: Whom::Actions(Arc::new(picks)) });
+        self
+    }
+
+    /// At most this long; then it is not known.
+    #[must_use]
+    pub fn timeout(mut self, time: Duration) -> Self {
+        self.limits = self.limits.time(time);
+        self
+    }
+
+    /// At most so many states; then it is not known.
+    #[must_use]
+    pub fn max_states(mut self, states: u64) -> Self {
+        self.limits = self.limits.states(states);
+        self
+    }
+
+    /// At most so many bytes, as far as they are known; then it is not known. Four fifths of what is free, if
+    /// nothing is said.
+    #[must_use]
+    pub fn max_memory(mut self, bytes: u64) -> Self {
+        self.limits = self.limits.memory(bytes);
+        self
+    }
+
+    /// Calls somebody every few milliseconds, who says whether to go on.
+    #[must_use]
+    pub fn on_progress(mut self, look: impl Fn(Duration, &Progress) -> bool + Send + Sync + 'm) -> Self {
+        self.watcher = Some(Arc::new(Looks(look)));
+        self
+    }
+
+    /// Keeps states in a few bits each, in so many bytes: violations that are found are violations, but that there
+    /// are none is never known.
+    #[must_use]
+    pub fn bitstate(mut self, bytes: u64) -> Self {
+        self.wish.store = StoreKind::Bitstate { bytes, n_hashes: 3 };
+        self
+    }
+
+    /// Keeps states as words of another making.
+    #[must_use]
+    pub fn codec<C: Codec<M::State> + 'm>(mut self, codec: impl Fn() -> C + Send + Sync + 'm) -> Self {
+        self.make = Arc::new(make::<M, C>(codec));
+        self
+    }
+
+    /// Keeps states as few bits, which is faster and takes less memory: for states with `#[derive(Pack)]`.
+    #[must_use]
+    pub fn packed(self) -> Self
+    where
+        M::State: Pack,
+    {
+        self.codec(Packed::<M::State>::default)
+    }
+
+    /// With which observer, search and reduction formulas are decided, for tests.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn by_method(mut self, wish: Wish) -> Self {
+        self.wish = wish;
+        self
+    }
+
+    pub(crate) fn setup(&self) -> Setup<'_> {
+        let watcher = self.watcher.as_deref().map(|watcher| watcher as &dyn Watcher);
+        Setup { limits: self.limits, watcher, store: self.wish.store }
+    }
+
+    /// The model as a program; for infinite runs the environment may rest.
+    pub(crate) fn program<'a>(&'a self, classes: &'a Classes<'a, M>, rests: bool) -> Box<dyn Recall<M> + 'a> {
+        (self.make)(self, classes, rests)
+    }
+}
+
+fn make<'m, M: Model, C: Codec<M::State> + 'm>(
+    codec: impl Fn() -> C + Send + Sync + 'm,
+) -> impl for<'a> Fn(&'a Check<'m, M>, &'a Classes<'a, M>, bool) -> Box<dyn Recall<M> + 'a> + Send + Sync + 'm
+{
+    move |check, classes, rests| {
+        Box::new(Opaque::new(check.model, codec(), &check.propositions, classes, rests))
+    }
+}
+
+struct Looks<F>(F);
+
+impl<F: Fn(Duration, &Progress) -> bool + Sync> Watcher for Looks<F> {
+    fn look(&self, elapsed: Duration, progress: &Progress) -> bool {
+        (self.0)(elapsed, progress)
+    }
+}
+
+/// What to say of a name that nobody has.
+pub(crate) fn unknown<'a>(what: &str, name: &str, known: impl Iterator<Item = &'a str> + Clone) -> String {
+    let nearest = base::suggest::nearest(name, known.clone());
+    let hint = match (nearest, known.map(|name| format!("`{name}`")).collect::<Vec<_>>()) {
+        (Some(nearest), _) => format!("did you mean `{nearest}`?"),
+        (None, all) if all.is_empty() => "there is none".to_owned(),
+        (None, all) => format!("there are {}", all.join(", ")),
+    };
+    format!("there is no {what} `{name}`: {hint}")
+}

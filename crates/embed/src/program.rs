@@ -1,0 +1,111 @@
+//! A model as a system, without its types: searches are compiled once, here, and not with each test that uses them.
+//!
+//! A [`Program`] is shared, a [`Worker`] has the working memory of one thread. A call through a table of functions is
+//! made once per state, not per step, where a search asks for all successors at once.
+
+use check::decide::Subject;
+use model::{ActionId, LabelId, StepError, Steps, System};
+
+/// A model, as searches need it.
+pub(crate) trait Program: Sync {
+    /// Words per state.
+    fn width(&self) -> usize;
+
+    /// Appends the words of the initial states.
+    fn initial_states(&self, out: &mut Vec<u32>);
+
+    /// Somebody who takes steps.
+    fn worker(&self) -> Box<dyn Worker + '_>;
+
+    /// Number of propositions.
+    fn n_propositions(&self) -> usize;
+
+    /// Number of classes of actions.
+    fn n_classes(&self) -> usize;
+
+    /// The label of a class.
+    fn label(&self, class: ActionId) -> Option<LabelId>;
+
+    /// Bytes held beside what searches hold.
+    fn bytes(&self) -> u64;
+}
+
+/// One thread's part of it.
+pub(crate) trait Worker {
+    /// Appends all steps from a state.
+    fn successors(&mut self, words: &[u32], out: &mut Steps) -> Result<(), StepError>;
+
+    /// Appends the numbers of all actions that can happen.
+    fn enabled(&mut self, words: &[u32], out: &mut Vec<ActionId>) -> Result<(), StepError>;
+
+    /// Makes an action happen.
+    fn fire(&mut self, words: &mut [u32], action: ActionId) -> Result<(), StepError>;
+
+    /// Whether a proposition is true.
+    fn holds(&mut self, proposition: usize, words: &[u32]) -> Result<bool, StepError>;
+}
+
+/// The system that searches see.
+#[derive(Clone, Copy)]
+pub(crate) struct Erased<'a>(pub(crate) &'a dyn Program);
+
+impl<'a> System for Erased<'a> {
+    type Scratch = Box<dyn Worker + 'a>;
+
+    fn new_scratch(&self) -> Self::Scratch {
+        self.0.worker()
+    }
+
+    fn width(&self) -> usize {
+        self.0.width()
+    }
+
+    fn initial_states(&self, out: &mut Vec<u32>) {
+        self.0.initial_states(out);
+    }
+
+    fn successors(
+        &self,
+        state: &[u32],
+        worker: &mut Self::Scratch,
+        out: &mut Steps,
+    ) -> Result<(), StepError> {
+        worker.successors(state, out)
+    }
+
+    fn enabled(
+        &self,
+        state: &[u32],
+        worker: &mut Self::Scratch,
+        out: &mut Vec<ActionId>,
+    ) -> Result<(), StepError> {
+        worker.enabled(state, out)
+    }
+
+    fn fire(&self, state: &mut [u32], action: ActionId, worker: &mut Self::Scratch) -> Result<(), StepError> {
+        worker.fire(state, action)
+    }
+
+    fn n_propositions(&self) -> usize {
+        self.0.n_propositions()
+    }
+
+    fn holds(
+        &self,
+        proposition: usize,
+        state: &[u32],
+        worker: &mut Self::Scratch,
+    ) -> Result<bool, StepError> {
+        worker.holds(proposition, state)
+    }
+}
+
+impl Subject for Erased<'_> {
+    fn n_actions(&self) -> usize {
+        self.0.n_classes()
+    }
+
+    fn label(&self, action: ActionId) -> Option<LabelId> {
+        self.0.label(action)
+    }
+}

@@ -1,0 +1,61 @@
+//! What is watched of a model: closures with names.
+
+use std::sync::Arc;
+
+use crate::model::Model;
+
+type Closure<'m, M> = Arc<dyn Fn(&<M as Model>::State) -> bool + Send + Sync + 'm>;
+
+/// Propositions, by name.
+pub(crate) struct Propositions<'m, M: Model>(Vec<(String, Closure<'m, M>)>);
+
+impl<M: Model> Clone for Propositions<'_, M> {
+    fn clone(&self) -> Self {
+        Propositions(self.0.clone())
+    }
+}
+
+impl<M: Model> Default for Propositions<'_, M> {
+    fn default() -> Self {
+        Propositions(Vec::new())
+    }
+}
+
+impl<'m, M: Model> Propositions<'m, M> {
+    /// Adds one, or gives a new meaning to a name.
+    pub(crate) fn set(&mut self, name: &str, holds: impl Fn(&M::State) -> bool + Send + Sync + 'm) {
+        match self.0.iter_mut().find(|known| known.0 == name) {
+            Some(known) => known.1 = Arc::new(holds),
+            None => self.0.push((name.to_owned(), Arc::new(holds))),
+        }
+    }
+
+    /// Adds the negation of one, which nobody can ask for by name; returns its number.
+    pub(crate) fn negate(&mut self, number: usize) -> usize {
+        let holds = self.0[number].1.clone();
+        self.0.push((String::new(), Arc::new(move |state: &M::State| !holds(state))));
+        self.0.len() - 1
+    }
+
+    /// What one is called.
+    pub(crate) fn name(&self, number: usize) -> Option<String> {
+        self.0.get(number).map(|known| known.0.clone())
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    pub(crate) fn find(&self, name: &str) -> Option<usize> {
+        self.0.iter().position(|known| known.0 == name)
+    }
+
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> + Clone {
+        self.0.iter().map(|known| known.0.as_str())
+    }
+
+    #[inline]
+    pub(crate) fn holds(&self, number: usize, state: &M::State) -> bool {
+        (self.0[number].1)(state)
+    }
+}
