@@ -7,6 +7,7 @@
 //! | `maxima` | greatest values |
 //! | `runs` | formulas and claims, by what `watched` makes of them, with `vacuity` for those that hold |
 //! | `testers` | testers and specifications |
+//! | `turns` | nothing: it says who may search when time is limited |
 //! | `searched` | nothing: it says which system is searched, and brings runs back |
 //! | `watching` | nothing: it searches, and leaves the rest to who compares methods |
 
@@ -16,6 +17,7 @@ pub(crate) mod runs;
 pub(crate) mod searched;
 pub(crate) mod states;
 mod testers;
+mod turns;
 mod vacuity;
 pub(crate) mod watched;
 mod watching;
@@ -33,6 +35,7 @@ use report::remark::Work;
 use report::{CheckReport, PropertyResult, Remark, Verdict};
 
 use self::states::Aim;
+use self::turns::take_turns;
 use crate::Error;
 use crate::answer::{Answer, Figures};
 use crate::clock::Clock;
@@ -139,6 +142,49 @@ impl Job {
     }
 }
 
+impl Job {
+    /// Decides it within a clock. Where the model must be made larger, that may take all of the time: it is for all jobs.
+    fn decide(
+        &self,
+        asked: &mut Asked<'_>,
+        options: &Options,
+        whole: &Clock<'_>,
+        clock: &Clock<'_>,
+    ) -> Result<Vec<PropertyResult>, Error> {
+        let decided = match self {
+            _ if asked.lost.is_some() => Err(Trouble::Limit(asked.lost.unwrap_or(Limit::Time))),
+            Job::States(tasks) => {
+                refining(asked, whole, |asked| states::decide(asked, tasks, options, clock))
+            }
+            Job::Promises(tasks) => {
+                refining(asked, whole, |asked| promises::decide(asked, tasks, options, clock))
+            }
+            Job::Maxima(tasks) => refining(asked, whole, |asked| maxima::decide(asked, tasks, clock)),
+            Job::Runs(task) => {
+                let mut runs = runs::Runs::new(*task, options, clock);
+                refining(asked, whole, |asked| runs.decide(asked))
+            }
+            Job::Tester(task) => {
+                refining(asked, whole, |asked| testers::decide(asked, *task, options, clock))
+            }
+            Job::Nothing(task) => Ok(vec![without_search(&asked.tasks[*task])]),
+        };
+        match decided {
+            Err(Trouble::Limit(limit)) => {
+                let unknown = |&task: &usize| Answer::limit(limit).result(asked.name(task), &Figures::none());
+                Ok(self.tasks().iter().map(unknown).collect())
+            }
+            decided => decided.map_err(|trouble| asked.session.error(trouble)),
+        }
+    }
+}
+
+/// Whether time ran out before there was an answer.
+fn is_late(result: &PropertyResult) -> bool {
+    let is_limit = |remark: &Remark| matches!(remark, Remark::Limit(Limit::Time, _));
+    result.verdict == Verdict::Unknown && result.remarks.iter().any(is_limit)
+}
+
 /// Which tasks are decided together: those about states, those that the model promises, greatest values; all
 /// others one by one.
 fn jobs(tasks: &[Task]) -> Vec<Job> {
@@ -187,44 +233,31 @@ impl Session {
         let clock = &self.clock(clock).within(&options.limits);
         let mut asked = Asked::new(self, questions, options, clock)?;
         let mut results: Vec<Option<PropertyResult>> = asked.tasks.iter().map(|_| None).collect();
-        for job in jobs(&asked.tasks) {
-            let is_violated =
-                |result: &Option<PropertyResult>| result.as_ref().is_some_and(PropertyResult::is_violated);
-            let is_over = options.stop_at_first && results.iter().any(is_violated);
-            let decided = match &job {
-                _ if is_over => Ok(job.tasks().iter().map(|&task| stopped(asked.name(task))).collect()),
-                _ if asked.lost.is_some() => Err(Trouble::Limit(asked.lost.unwrap_or(Limit::Time))),
-                Job::States(tasks) => {
-                    refining(&mut asked, clock, |asked| states::decide(asked, tasks, options, clock))
-                }
-                Job::Promises(tasks) => {
-                    refining(&mut asked, clock, |asked| promises::decide(asked, tasks, options, clock))
-                }
-                Job::Maxima(tasks) => {
-                    refining(&mut asked, clock, |asked| maxima::decide(asked, tasks, clock))
-                }
-                Job::Runs(task) => {
-                    let mut runs = runs::Runs::new(*task, options, clock);
-                    refining(&mut asked, clock, |asked| runs.decide(asked))
-                }
-                Job::Tester(task) => {
-                    refining(&mut asked, clock, |asked| testers::decide(asked, *task, options, clock))
-                }
-                Job::Nothing(task) => Ok(vec![without_search(&asked.tasks[*task])]),
-            };
-            let decided = match decided {
-                Ok(decided) => decided,
-                Err(Trouble::Limit(limit)) => {
-                    let unknown =
-                        |&task: &usize| Answer::limit(limit).result(asked.name(task), &Figures::none());
-                    job.tasks().iter().map(unknown).collect()
-                }
-                Err(trouble) => return Err(asked.session.error(trouble)),
-            };
-            for (&task, result) in job.tasks().iter().zip(decided) {
-                results[task] = Some(result);
-            }
+        let (at_once, jobs): (Vec<Job>, Vec<Job>) =
+            jobs(&asked.tasks).into_iter().partition(|job| matches!(job, Job::Nothing(_)));
+        for &task in at_once.iter().flat_map(Job::tasks) {
+            results[task] = Some(without_search(&asked.tasks[task]));
         }
+        take_turns(&jobs, clock.remaining().is_some(), |job, share| {
+            let part = if share < 1.0 { &clock.part(share) } else { clock };
+            let is_over = options.stop_at_first && results.iter().flatten().any(PropertyResult::is_violated);
+            let n_more = asked.more.len();
+            let decided = match job {
+                _ if is_over => job.tasks().iter().map(|&task| stopped(asked.name(task))).collect(),
+                _ => job.decide(&mut asked, options, clock, part)?,
+            };
+            let is_done = !decided.iter().any(is_late);
+            for (&task, result) in job.tasks().iter().zip(decided) {
+                // What was found in an earlier turn stays.
+                if results[task].as_ref().is_none_or(|known| known.verdict == Verdict::Unknown) {
+                    results[task] = Some(result);
+                }
+            }
+            if !is_done && share < 1.0 {
+                asked.more.truncate(n_more);
+            }
+            Ok(is_done)
+        })?;
         let (more, unreached) = (std::mem::take(&mut asked.more), asked.unreached.take());
         let mut all: Vec<(usize, PropertyResult)> = Vec::new();
         all.extend(results.into_iter().enumerate().filter_map(|(task, result)| Some((task, result?))));
