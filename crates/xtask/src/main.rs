@@ -1,14 +1,17 @@
 //! Chores: `cargo xtask tidy` checks what the compiler does not, `cargo xtask mcc` runs the questions of
-//! the Model Checking Contest, `cargo xtask spin-bench` compares Promela models with Spin, and `package`, `licences` and
+//! the Model Checking Contest, `cargo xtask spin-bench` compares Promela models with Spin, `cargo xtask fair-table` tells what
+//! is left of products under fairness, and `package`, `licences` and
 //! `semver` tell whether we are fit to be published.
 #![allow(clippy::print_stdout, clippy::print_stderr)] // A command of its own.
 
+mod fair_table;
 mod licences;
 mod mcc;
 mod package;
 mod semver;
 mod spin;
 mod tidy;
+mod verifier;
 
 use std::process::ExitCode;
 
@@ -18,11 +21,13 @@ fn main() -> ExitCode {
         ["tidy"] => tidy::run(),
         ["mcc", ref rest @ ..] => mcc::run(rest),
         ["spin-bench", ref rest @ ..] => spin::run(rest),
+        ["fair-table", ref rest @ ..] => fair_table::run(rest),
         ["package", ref rest @ ..] => package::run(rest),
         ["licences"] => licences::run(),
         ["semver", reference] => semver::run(reference),
         _ => {
-            let others = [mcc::USAGE, spin::USAGE, package::USAGE, licences::USAGE, semver::USAGE];
+            let others =
+                [mcc::USAGE, spin::USAGE, fair_table::USAGE, package::USAGE, licences::USAGE, semver::USAGE];
             eprintln!("usage: cargo xtask tidy\n{}", others.join("\n"));
             ExitCode::from(2)
         }

@@ -15,11 +15,12 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode};
+use std::process::ExitCode;
 
 use serde_json::Value;
 
 use crate::mcc::start;
+use crate::verifier::{Figures, Spin, timed};
 
 pub(crate) const USAGE: &str = "\
 usage: cargo xtask spin-bench [OPTION]...
@@ -82,17 +83,6 @@ impl Options {
     }
 }
 
-/// What one of the two has found, and what it needed.
-#[derive(Clone, Copy)]
-struct Figures {
-    /// Whether there is no error.
-    holds: bool,
-    states: u64,
-    /// Seconds of CPU time.
-    seconds: f64,
-    bytes: u64,
-}
-
 pub(crate) fn run(arguments: &[&str]) -> ExitCode {
     let (options, program) = match start(Options::parse(arguments), USAGE) {
         Ok(started) => started,
@@ -103,16 +93,14 @@ pub(crate) fn run(arguments: &[&str]) -> ExitCode {
         eprintln!("no model is asked for, or the corpus is missing");
         return ExitCode::from(2);
     }
-    let folder = std::env::temp_dir().join(format!("stubborn-spin-{}", std::process::id()));
-    let (room, found) = (0.0, BTreeMap::new());
-    let mut bench = Bench { options: &options, program: &program, folder: &folder, room, found };
-    match bench.measure_room() {
-        Ok(room) => bench.room = room,
+    let spin = match Spin::new(options.seconds) {
+        Ok(spin) => spin,
         Err(reason) => {
             eprintln!("Spin cannot be run: {reason}");
             return ExitCode::FAILURE;
         }
-    }
+    };
+    let mut bench = Bench { options: &options, program: &program, spin, found: BTreeMap::new() };
     println!(
         "| question | answer | states: ours | Spin's | ratio | seconds: ours | Spin's | ratio |\n|{}",
         "---|".repeat(8)
@@ -124,8 +112,6 @@ pub(crate) fn run(arguments: &[&str]) -> ExitCode {
             }
         }
     }
-    // Whatever is left there is nobody's.
-    _ = std::fs::remove_dir_all(&folder);
     println!();
     let differ = bench.sum_up();
     if differ { ExitCode::FAILURE } else { ExitCode::SUCCESS }
@@ -152,36 +138,17 @@ fn models(options: &Options) -> Vec<(String, PathBuf)> {
 struct Bench<'b> {
     options: &'b Options,
     program: &'b Path,
-    folder: &'b Path,
-    /// Seconds that Spin's verifier takes before it begins.
-    room: f64,
+    spin: Spin,
     /// Per kind: what both have found.
     found: BTreeMap<Kind, Vec<(Figures, Figures)>>,
 }
 
 impl Bench<'_> {
-    /// What Spin's verifier takes for a model without steps, the least of some runs.
-    fn measure_room(&self) -> Result<f64, String> {
-        self.clear_folder()?;
-        let file = self.folder.join("model.pml");
-        std::fs::write(file, "init { skip }").map_err(|error| error.to_string())?;
-        self.spin("spin -a model.pml")?;
-        let runs = (0..5).map(|_| self.spins(Kind::Safety, ""));
-        let seconds: Result<Vec<f64>, String> = runs.map(|run| Ok(run?.seconds)).collect();
-        Ok(seconds?.into_iter().fold(f64::INFINITY, f64::min))
-    }
-
-    fn clear_folder(&self) -> Result<(), String> {
-        _ = std::fs::remove_dir_all(self.folder);
-        std::fs::create_dir_all(self.folder).map_err(|error| error.to_string())
-    }
-
     /// Asks all questions of a kind about a model.
     fn ask(&mut self, kind: Kind, name: &str, file: &Path) -> Result<(), String> {
-        self.clear_folder()?;
-        std::fs::copy(file, self.folder.join("model.pml")).map_err(|error| error.to_string())?;
+        self.spin.load(std::fs::read(file).map_err(|error| error.to_string())?)?;
         let plain = if kind == Kind::Full { "-o1 -o2 -o3" } else { "" };
-        let said = self.spin(&format!("spin -a {plain} model.pml"))?.0;
+        let said = self.spin.run(&format!("spin -a {plain} model.pml"))?.0;
         let claims: Vec<String> = match kind {
             Kind::Full | Kind::Safety => vec![String::new()],
             // It says the name and the formula of each.
@@ -298,74 +265,13 @@ impl Bench<'_> {
 
     /// Spin's answer, of the verifier that it has made.
     fn spins(&self, kind: Kind, claim: &str) -> Result<Figures, String> {
-        let flags = match kind {
-            Kind::Full => "-DNOREDUCE -DSAFETY -DNOCLAIM",
-            Kind::Safety => "-DSAFETY -DNOCLAIM",
-            Kind::Ltl | Kind::Fair => "",
-        };
-        let options = match kind {
-            Kind::Full => "-A -E -c0".to_owned(),
-            Kind::Safety => String::new(),
-            Kind::Ltl => format!("-a -N {claim}"),
-            Kind::Fair => format!("-a -f -N {claim}"),
-        };
-        let (mut more, mut depth) = (String::new(), 1_000_000);
-        // It says what it needs.
-        for _ in 0..4 {
-            self.spin(&format!("gcc -w -O2 -DMEMLIM=8000 {flags} {more} -o pan pan.c"))?;
-            let minutes = self.options.seconds.div_ceil(60).max(1);
-            let (text, seconds) = self.spin(&format!("./pan {options} -n -m{depth} -Q{minutes}"))?;
-            if text.contains("recompile with -DNOREDUCE") {
-                more += " -DNOREDUCE";
-            } else if let Some((_, number)) = text.split_once("recompile with -DNFAIR=") {
-                more += &format!(" -DNFAIR={}", number.split_whitespace().next().unwrap_or("3"));
-            } else if text.contains("max search depth too small") && depth < 10_000_000 {
-                depth = 20_000_000;
-            } else {
-                return figures_of(&text, (seconds - self.room).max(0.0));
-            }
+        match kind {
+            Kind::Full => self.spin.verify("-DNOREDUCE -DSAFETY -DNOCLAIM", "-A -E -c0"),
+            Kind::Safety => self.spin.verify("-DSAFETY -DNOCLAIM", ""),
+            Kind::Ltl => self.spin.verify("", &format!("-a -N {claim}")),
+            Kind::Fair => self.spin.verify("", &format!("-a -f -N {claim}")),
         }
-        Err("Spin's verifier cannot be made".to_owned())
     }
-
-    /// What a command of Spin's says, in its folder.
-    fn spin(&self, command: &str) -> Result<(String, f64), String> {
-        let mut words = command.split_whitespace();
-        timed(self.folder, words.next().unwrap_or_default(), words)
-    }
-}
-
-/// Runs a command; returns what it says, and the seconds of CPU time that it takes.
-fn timed<'a>(
-    folder: &Path,
-    program: &str,
-    arguments: impl Iterator<Item = &'a str>,
-) -> Result<(String, f64), String> {
-    // The times come last, in a line of their own.
-    let script = "TIMEFORMAT=$'\\n%3U %3S'; { time \"$@\" 2>/dev/null; } 2>&1";
-    let mut command = Command::new("bash");
-    command.current_dir(folder).args(["-c", script, "bash", program]).args(arguments);
-    let output = command.output().map_err(|error| format!("bash: {error}"))?;
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    let (said, times) = text.trim_end().rsplit_once('\n').ok_or_else(|| format!("{program} fails"))?;
-    let seconds = times.split_whitespace().filter_map(|time| time.parse::<f64>().ok()).sum();
-    Ok((said.to_owned(), seconds))
-}
-
-/// What Spin's verifier says.
-fn figures_of(text: &str, seconds: f64) -> Result<Figures, String> {
-    let stops = ["max search depth too small", "out of memory", "Time limit of", "pan: reached"];
-    if let Some(why) = stops.iter().find(|why| text.contains(**why)) {
-        return Err(format!("Spin has not finished: {why}"));
-    }
-    let first_number = |words: &str| {
-        let line = text.lines().find(|line| line.contains(words))?;
-        line.split_whitespace().next()?.parse::<f64>().ok()
-    };
-    let states = first_number("states, stored").ok_or("Spin's verifier fails")? as u64;
-    let bytes =
-        first_number("equivalent memory usage").map_or(0, |megabytes| (megabytes * 1_048_576.0) as u64);
-    Ok(Figures { holds: text.contains("errors: 0"), states, seconds, bytes })
 }
 
 fn ratio(ours: f64, spins: f64) -> f64 {
