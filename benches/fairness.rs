@@ -21,7 +21,7 @@ fn constraints(system: &ActionSystem, name: &str, strong: bool) -> Vec<Constrain
     let of_process = |(process, _): (usize, &model::Process)| {
         let actions = system.actions().iter().enumerate();
         let owned = actions.filter(|(_, action)| action.owners.iter().any(|owner| owner.index() == process));
-        Constraint { strong, actions: owned.map(|(index, _)| ActionId::new(index)).collect() }
+        Constraint::new(strong, owned.map(|(index, _)| ActionId::new(index)).collect())
     };
     system.processes().iter().enumerate().filter(is_wanted).map(of_process).collect()
 }

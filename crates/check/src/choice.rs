@@ -134,7 +134,9 @@ impl Wish {
         let features = tester.features(self.fair);
         let reduction = match self.reduction {
             ReductionWish::None => None,
-            ReductionWish::Auto if features.fair => None,
+            ReductionWish::Auto | ReductionWish::Best if features.fair && !self.is_monitored() => {
+                Some(reduction::Method::Fair)
+            }
             ReductionWish::Auto | ReductionWish::Best => Some(reduction::Method::Guided),
             ReductionWish::Fixed(method) => Some(method),
             ReductionWish::Closure => return Err(Rule::TesterReduction.into()),
@@ -305,8 +307,7 @@ impl Wish {
     ) -> (Option<reduction::Method>, Why) {
         use reduction::Method::{Classical, Fair, Guided, Repaired};
         let has_components = matches!(search, SearchKind::Scc | SearchKind::TwoPass);
-        let waits = search == SearchKind::Scc
-            && matches!(observer, ObserverKind::Tgba | ObserverKind::Ba | ObserverKind::LazyTgta);
+        let waits = has_components && observer != ObserverKind::Extended;
         match self.reduction {
             ReductionWish::None => (None, Why::AsAsked),
             ReductionWish::Fixed(method) => (Some(method), Why::AsAsked),

@@ -4,7 +4,8 @@
 //! happens. A process is the set of actions that it takes part in ([malinen.03.fairness], Definition 7
 //! [malinen.03.fairness]). A run is *weakly* fair to a constraint if this is disabled infinitely often
 //! or taken infinitely often; *strongly* fair if it is taken infinitely often or enabled only finitely
-//! often. The state of a deadlock that repeats enables nothing.
+//! often. The state of a deadlock that repeats enables nothing. *Justness* is a weak constraint that other actions
+//! take as well ([`mod@model::fairness`] says why).
 //!
 //! Acceptance is a set of *marks* that are collected inside a component:
 //! - the observer's, on its steps;
@@ -19,7 +20,7 @@
 use base::{Budget, Limit};
 use model::ActionId;
 use model::chain::first;
-pub use por::Constraint;
+pub use model::fairness::Constraint;
 
 /// The observer's marks take this many words.
 const OBSERVER_WORDS: usize = 2;
@@ -32,27 +33,34 @@ pub struct Fairness {
     n_strong: usize,
     /// Per action, which constraints it is in: words of weak ones, then of strong ones.
     members: Vec<u32>,
+    /// Per action, which constraints it takes, in the same way; if it is not the same.
+    takers: Option<Vec<u32>>,
 }
 
 impl Fairness {
     /// The constraints of a system with so many actions. Those without actions say nothing, and are left
     /// out.
-    pub fn new(n_actions: usize, constraints: &[Constraint]) -> Fairness {
+    pub fn new<'c>(n_actions: usize, constraints: &'c [Constraint]) -> Fairness {
         let used = |strong: bool| {
             constraints.iter().filter(move |known| known.strong == strong && !known.actions.is_empty())
         };
-        let mut fairness =
-            Fairness { n_weak: used(false).count(), n_strong: used(true).count(), members: Vec::new() };
+        let (n_weak, n_strong) = (used(false).count(), used(true).count());
+        let mut fairness = Fairness { n_weak, n_strong, ..Fairness::default() };
         let width = fairness.weak_words() + fairness.strong_words();
-        fairness.members = vec![0; width * n_actions];
-        for (strong, first_word) in [(false, 0), (true, fairness.weak_words())] {
-            for (index, constraint) in used(strong).enumerate() {
-                for action in &constraint.actions {
-                    let at = action.index() * width + first_word + index / 32;
-                    fairness.members[at] |= 1 << (index % 32);
+        let table = |of: &dyn Fn(&'c Constraint) -> &'c [ActionId]| {
+            let mut table = vec![0; width * n_actions];
+            for (strong, first_word) in [(false, 0), (true, fairness.weak_words())] {
+                for (index, constraint) in used(strong).enumerate() {
+                    for action in of(constraint) {
+                        table[action.index() * width + first_word + index / 32] |= 1 << (index % 32);
+                    }
                 }
             }
-        }
+            table
+        };
+        let members = table(&|constraint| &constraint.actions);
+        let takers = constraints.iter().any(Constraint::is_just).then(|| table(&Constraint::takers));
+        (fairness.members, fairness.takers) = (members, takers);
         fairness
     }
 
@@ -65,8 +73,9 @@ impl Fairness {
         constraints: &[Constraint],
         budget: &mut Budget<'_>,
     ) -> Result<Fairness, Limit> {
-        // A bit per action and constraint.
-        budget.hold(n_actions as u64 * (constraints.len().div_ceil(32) as u64 + 1) * 4)?;
+        // A bit per action and constraint; two where actions take constraints that they are not in.
+        let n_tables = if constraints.iter().any(Constraint::is_just) { 2 } else { 1 };
+        budget.hold(n_tables * n_actions as u64 * (constraints.len().div_ceil(32) as u64 + 1) * 4)?;
         Ok(Fairness::new(n_actions, constraints))
     }
 
@@ -93,11 +102,11 @@ impl Fairness {
         OBSERVER_WORDS + self.weak_words() + 2 * self.strong_words()
     }
 
-    /// The constraints that a step is in: those of the action it begins with.
-    fn members(&self, step: ActionId) -> (&[u32], &[u32]) {
+    /// The constraints of a step in a table: those of the action it begins with.
+    fn row<'t>(&self, table: &'t [u32], step: ActionId) -> (&'t [u32], &'t [u32]) {
         let width = self.weak_words() + self.strong_words();
-        let at = first(step, self.members.len() / width).index() * width;
-        self.members[at..at + width].split_at(self.weak_words())
+        let at = first(step, table.len() / width).index() * width;
+        table[at..at + width].split_at(self.weak_words())
     }
 
     /// The marks of a state in which these actions are enabled.
@@ -110,7 +119,7 @@ impl Fairness {
         }
         let (weak, strong) = out[OBSERVER_WORDS..].split_at_mut(self.weak_words());
         for &action in enabled {
-            let (its_weak, its_strong) = self.members(action);
+            let (its_weak, its_strong) = self.row(&self.members, action);
             add(weak, its_weak);
             add(strong, its_strong);
         }
@@ -129,7 +138,7 @@ impl Fairness {
         if let Some(action) = action
             && !self.is_empty()
         {
-            let (weak, strong) = self.members(action);
+            let (weak, strong) = self.row(self.takers.as_ref().unwrap_or(&self.members), action);
             let taken = OBSERVER_WORDS + self.weak_words() + self.strong_words();
             add(&mut out[OBSERVER_WORDS..], weak);
             add(&mut out[taken..], strong);
@@ -209,7 +218,7 @@ mod tests {
     use super::*;
 
     fn constraint(strong: bool, actions: &[usize]) -> Constraint {
-        Constraint { strong, actions: actions.iter().copied().map(ActionId::new).collect() }
+        Constraint::new(strong, actions.iter().copied().map(ActionId::new).collect())
     }
 
     #[test]
@@ -239,6 +248,23 @@ mod tests {
             fairness.step_marks(0b101, None, &mut step);
             add(&mut marks, &step);
             assert!(acceptance.holds(&marks));
+        }
+    }
+
+    #[test]
+    fn a_just_constraint_is_taken_by_what_interferes() {
+        let [a, b, c] = [0, 1, 2].map(ActionId::new);
+        let just = Constraint { strong: false, actions: vec![a], served_by: vec![a, b] };
+        let fairness = Fairness::new(3, &[just, constraint(true, &[1])]);
+        let acceptance = fairness.acceptance(0);
+        let (mut marks, mut step) = (Vec::new(), Vec::new());
+        for (enabled, taken, is_fair) in
+            [(a, a, true), (a, b, true), (a, c, false), (b, c, false), (b, b, true), (c, c, true)]
+        {
+            fairness.state_marks(&[enabled], &mut marks);
+            fairness.step_marks(0, Some(taken), &mut step);
+            add(&mut marks, &step);
+            assert_eq!(acceptance.holds(&marks), is_fair, "{enabled:?} is enabled, {taken:?} happens");
         }
     }
 

@@ -19,7 +19,7 @@ use por::Situation;
 
 use self::pairing::{Look, Pairing, Possible};
 use crate::fairness::{Constraint, Fairness};
-use crate::observer::{Observer, Stance, Valuations, Watches};
+use crate::observer::{Event, Observer, Stance, Valuations, Watches};
 use crate::reduction::{Method, Observed, Reduction, Repair};
 
 /// What happens to a run that comes to a deadlock.
@@ -174,7 +174,13 @@ impl<'a, O: Observer> Product<'a, ActionSystem, O> {
     ) -> Result<Product<'a, ActionSystem, O>, Limit> {
         let Pairing { system, observer, valuations, visible, .. } = &mut self.pairing;
         let reduction = match observer.watches() {
-            Watches::Actions => Reduction::for_actions(system, budget)?,
+            Watches::Actions => {
+                let actions = (0..system.actions().len()).map(ActionId::new);
+                let event = |action| Event { action: Some(action), ..Event::stuttering(0) };
+                let is_seen = |action: &ActionId| !observer.is_silent(event(*action), valuations);
+                let seen: Vec<ActionId> = actions.filter(is_seen).collect();
+                Reduction::for_actions(system, &seen, method, fairness, budget)?
+            }
             watches => {
                 let propositions = valuations.propositions();
                 Reduction::for_propositions(system, propositions, watches, method, fairness, budget)?

@@ -6,7 +6,7 @@
 //! | [`Method::Hybrid`] | the same, in depth-first searches | the same, or a smaller set that closes no cycle |
 //! | [`Method::Classical`] | any that do not see stuttering, in depth-first searches | a set that nobody sees and that closes no cycle, or everything |
 //! | [`Method::Repaired`] | by value or by change, in searches by strong components | a set that nobody sees, or else what is taken above; what is left out for ever along a cycle is taken later (`Repair`) |
-//! | [`Method::Fair`] | by value, and TGTA that are made while they watch, in searches by strong components | a set that keeps fair runs; the rest is the same |
+//! | [`Method::Fair`] | all but those with labels on states, in searches by strong components | a set that keeps fair runs; the rest is the same |
 //!
 //! The rules and why they are sound stand at the head of [`por`]. Here they are asked the right
 //! questions: which actions an observer may follow or refuses, in its present state and under the
@@ -67,19 +67,29 @@ pub struct Reduction<'a> {
 }
 
 impl<'a> Reduction<'a> {
-    /// For testers. Holds about as many bytes as it takes.
+    /// For testers that see these actions: guided, or for fair runs. Holds about as many bytes as it takes.
     ///
     /// # Errors
     /// The budget's limit.
     pub(crate) fn for_actions(
         system: &'a ActionSystem,
+        seen: &[ActionId],
+        method: Method,
+        fairness: &[Constraint],
         budget: &mut Budget<'_>,
     ) -> Result<Reduction<'a>, Limit> {
         // The relations are not kept.
         let mut share = budget.share();
-        let sets = StubbornSets::new(system, &Relations::new(system, &mut share)?, &mut share)?;
+        let relations = Relations::new(system, &mut share)?;
+        let (method, sets) = match method {
+            Method::Fair => {
+                let sets = StubbornSets::for_fair_runs(system, &relations, seen, fairness, &mut share)?;
+                (Method::Fair, sets)
+            }
+            _ => (Method::Guided, StubbornSets::new(system, &relations, &mut share)?),
+        };
         budget.hold(sets.bytes())?;
-        Ok(Reduction::new(system, Method::Guided, false, sets, None))
+        Ok(Reduction::new(system, method, false, sets, None))
     }
 
     /// For observers of these propositions of the system, by value or by change. Holds about as many bytes as it
@@ -196,7 +206,10 @@ impl<'a> Reduction<'a> {
             let offer = &self.offers[number];
             let number = number as u32;
             match self.method {
-                Method::Fair => Demand::Fair { offer, number, passing: stance.passing },
+                Method::Fair => {
+                    // A tester may call it an error that the system ends together with it.
+                    Demand::Fair { offer, number, passing: stance.passing, ends: self.flips.is_none() }
+                }
                 method => Demand::Observer {
                     offer,
                     number,

@@ -37,7 +37,6 @@ pub enum Rule {
     FairStore,
     ComponentStore,
     FairReduction,
-    FairTester,
     FairSets,
     FairSearch,
     WatchedStuttering,
@@ -113,7 +112,7 @@ impl fmt::Display for Change {
 impl Method {
     /// The rule that forbids this method for a property with these features, if one does.
     pub fn refusal(self, features: Features) -> Option<Rule> {
-        use ObserverKind::{Ba, Extended, LazyTgta, Tester, Tgba};
+        use ObserverKind::{Ba, Extended, Tester};
         use SearchKind::{Nested, OnePass, OnePassAndNested, Scc, TwoPass};
         let Method { observer, search, reduction, store, fairness_by } = self;
         let Features { is_tester, stutter_invariant, has_buchi_states, fair, own_deadlocks } = features;
@@ -124,7 +123,9 @@ impl Method {
             (own_deadlocks.is_some_and(|written| written != observer), Rule::OwnDeadlocks),
             (is_tester != (observer == Tester), Rule::TesterObserver),
             (
-                is_tester && matches!(reduction, Some(Hybrid | Classical | Repaired | Fair)),
+                is_tester
+                    && (matches!(reduction, Some(Hybrid | Classical | Repaired))
+                        || reduction == Some(Fair) && !fair),
                 Rule::TesterReduction,
             ),
             (is_tester && fair && monitored, Rule::TesterMonitors),
@@ -132,7 +133,6 @@ impl Method {
             (is_tester && search == OnePass && has_buchi_states, Rule::TesterBuchi),
             (fair_search && bitstate, Rule::FairStore),
             (bitstate && matches!(search, Scc | TwoPass), Rule::ComponentStore),
-            (is_tester && fair_search && reduction.is_some(), Rule::FairTester),
             (fair_search && reduction.is_some_and(|method| method != Fair), Rule::FairReduction),
             (fair_search && matches!(search, OnePass | OnePassAndNested | Nested), Rule::FairSearch),
             (observer.is_by_change() && !stutter_invariant, Rule::WatchedStuttering),
@@ -153,7 +153,7 @@ impl Method {
             (reduction == Some(Repaired) && !matches!(search, Scc | TwoPass), Rule::RepairedSearch),
             (bitstate && reduction == Some(Classical), Rule::ClassicalStore),
             (
-                reduction == Some(Fair) && !(matches!(observer, Tgba | Ba | LazyTgta) && search == Scc),
+                reduction == Some(Fair) && (observer == Extended || !matches!(search, Scc | TwoPass)),
                 Rule::FairSets,
             ),
             (monitored && !is_tester && (observer, search, reduction) != (Ba, Nested, None), Rule::Monitors),
@@ -194,12 +194,12 @@ impl Rule {
                 "this reduction does not keep enough interleavings to tell fair runs",
                 &[&[Reduction(&[Fixed(Fair), NoReduction])]],
             ),
-            Rule::FairTester => {
-                ("no reduction keeps what testers must know of fair runs", &[&[Reduction(&[NoReduction])]])
-            }
             Rule::FairSets => (
                 "the reduction for fair runs needs an automaton that waits, and components that are repaired",
-                &[&[Observer(&[LazyTgta, Tgba, Ba]), Search(&[Scc])]],
+                &[
+                    &[Observer(&[LazyTgta, Tgta, Tgba, Ba]), Search(&[Scc])],
+                    &[Observer(&[Ta]), Search(&[TwoPass])],
+                ],
             ),
             Rule::FairSearch => (
                 "this search finds cycles but cannot tell whether they are fair",

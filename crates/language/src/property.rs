@@ -104,8 +104,8 @@ pub struct Observed<T> {
 /// What runs are assumed to be like: fair to each of these processes.
 #[derive(Clone, Debug)]
 pub struct Fairness {
-    /// Strong rather than weak.
-    pub strong: bool,
+    /// In which way.
+    pub kind: model::fairness::Kind,
     /// The processes, each of which is treated fairly.
     pub processes: Vec<ProcessId>,
     /// Where it stands.

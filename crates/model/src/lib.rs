@@ -12,6 +12,7 @@
 //! - `code`, `index`: the interpreter, and which actions to try in a state.
 //! - [`reference`](mod@reference): the same semantics, slow and obvious, on unpacked values. The
 //!   judge of evidence and the tests use it, so that the fast path is never its own witness.
+//! - [`fairness`]: which infinite runs count, and what justness means.
 //! - [`relations`]: which actions can enable, disable or disturb which: what reductions need.
 //! - [`aut`]: labeled transition systems in the Aldebaran format.
 //!
@@ -48,6 +49,7 @@ mod builder;
 pub mod chain;
 mod code;
 pub mod expr;
+pub mod fairness;
 mod index;
 pub mod layout;
 mod queue;

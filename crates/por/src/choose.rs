@@ -6,7 +6,7 @@ use model::{ActionId, ActionSystem, Fault, Guard, Relations};
 
 use crate::components::{Tarjan, Wanted};
 use crate::demand::{Demand, Rule, Situation};
-use crate::fair::{Constraint, Fair, Why};
+use crate::fair::{Fair, Seen, Why};
 use crate::flips::Flips;
 use crate::graph::{Graph, List, Vertex};
 use crate::memory::{Memory, Sets};
@@ -82,20 +82,21 @@ impl<'s> StubbornSets<'s> {
         Ok(StubbornSets::of(system, Graph::new(system, relations, |action| flips.watched(action), budget)?))
     }
 
-    /// Prepares the sets of `system`, for observers that watch propositions, where only runs count that are fair to
-    /// these constraints ([`Demand::Fair`]).
+    /// Prepares the sets of `system`, for observers that see propositions, or actions, where only runs count that are fair
+    /// to these constraints ([`Demand::Fair`]).
     ///
     /// # Errors
     /// The budget's limit.
-    pub fn for_fair_runs(
+    pub fn for_fair_runs<'r>(
         system: &'s ActionSystem,
         relations: &Relations,
-        flips: &Flips,
-        constraints: &[Constraint],
+        seen: impl Into<Seen<'r>>,
+        constraints: &[model::fairness::Constraint],
         budget: &mut Budget<'_>,
     ) -> Result<StubbornSets<'s>, Limit> {
-        let mut graph = Graph::new(system, relations, |action| flips.watched(action), budget)?;
-        let fair = Fair::new(system, relations, flips, constraints, &mut graph, budget)?;
+        let seen = seen.into();
+        let mut graph = Graph::new(system, relations, |action| seen.watched(action), budget)?;
+        let fair = Fair::new(system, relations, seen, constraints, &mut graph, budget)?;
         Ok(StubbornSets { fair: Some(fair), ..StubbornSets::of(system, graph) })
     }
 
@@ -509,6 +510,9 @@ impl Query<'_> {
                 chosen.extend(0..n_enabled as u32);
             }
             Some(start) => self.close(&[start], chosen),
+        }
+        if chosen.is_empty() && matches!(self.demand, Demand::Fair { ends: true, .. }) {
+            chosen.extend(0..n_enabled as u32);
         }
     }
 

@@ -73,6 +73,9 @@ pub enum Demand<'a> {
         number: u32,
         /// No accepted run has the observer here infinitely often.
         passing: bool,
+        /// A run may be an error because it ends where the observer blocks all that is enabled: so if anything can happen,
+        /// something does.
+        ends: bool,
     },
     /// Whether a state can be reached that is not reached before one of these actions has happened.
     Goal(&'a [u32]),

@@ -1,8 +1,10 @@
 //! Stubborn sets under fairness: what must come along, so that of every fair run that matters a fair one is left.
 //!
-//! A constraint `c` has a set of actions `F_c`. It is *enabled* in a state if one of these is, and *taken* by a step
-//! that begins with one. A run is fair to a weak constraint if it is taken, or not enabled, infinitely often; to a
-//! strong one if it is taken infinitely often, or not enabled from some point on. Neither survives when independent
+//! A constraint `c` has a set of actions `F_c`, and another, `S_c`, that contains it. It is *enabled* in a state if one
+//! of `F_c` is, and *taken* by a step that begins with one of `S_c`. A run is fair to a weak constraint if it is taken,
+//! or not enabled, infinitely often; to a strong one if it is taken infinitely often, or not enabled from some point
+//! on. For these two `S_c` is `F_c`. *Justness* to `F_c` is a weak constraint where `S_c` is all that interferes with
+//! `F_c` (`model::fairness`). Fairness does not survive when independent
 //! actions change places, so classical sets are unsound here. Rules that are sound have been known for actions that
 //! change nobody's enabledness (Holzmann and Peled), or where all that does is kept in order (Peled). What is kept in
 //! order here is less.
@@ -17,28 +19,34 @@
 //! - *ORDER.* If an action of `T` flips a proposition now, all actions are in `T` that the observer may follow in
 //!   `q`, under the present valuation (`Rule::Order`).
 //! - *KEY.* `T` has an enabled action `a`, the *key*, such that (K1) it flips no proposition now, the observer lets
-//!   it happen, and it never makes a guard true of an action of a constraint that it is not in itself; or (K2) it is
-//!   in some `F_c`, and no action of `F_c` outside of `T` can happen before one of `T` has (`Rule::Key`). K2 holds if
-//!   `F_c` has one action; or if `a` writes a control variable `v` on which all of `F_c` have a guard of their own:
+//!   it happen, and it never makes a guard true of an action of an `F_c` that it is not in itself; or (K2) it is
+//!   in some `F_c`, and no action of `S_c` outside of `T` can happen before one of `T` has (`Rule::Key`). Let `S_c` be
+//!   `F_c`. K2 holds if `F_c` has one action; or if `a` writes a control variable `v` on which all of `F_c` have a guard of their own:
 //!   all that use `v` now are in `T`, by rule 2, and until one of them happens `v` keeps its value, so that the
 //!   others are disabled. A process that moves is such a case. Otherwise what is missing is added: all that use `v`
-//!   now, if all of `F_c` have a guard on `v`; else all of `F_c` (`Rule::Shut`).
-//! - *FLIP.* Call a guard of `F_c` *frozen* if nobody outside of `F_c` flips it again and again (module `recur`). Let
+//!   now, if all of `F_c` have a guard on `v`; else all of `F_c`. For justness, rule 2 has brought along all of `S_c`
+//!   that write a control variable which guards of `a` read, and all that have a guard on one that `a` writes, or they are
+//!   disabled until that variable changes; the others are added (`Rule::Shut`).
+//! - *FLIP.* Call a guard of `F_c` *frozen* if nobody outside of `S_c` flips it again and again (module `recur`). Let
 //!   `B` be the actions of `F_c` whose frozen guards hold now. A *watched set* `κ` has, for a strong constraint, the
 //!   other guards of one action of `B`; for a weak one, one other guard of each action of `B`. If an enabled action
-//!   of `T` outside `F_c` may make a guard of `κ` true, again and again, then all are in `T` that may make a guard of
-//!   `κ` false, again and again, and are outside of `F_c` (`Rule::Flip`). That is not needed where `q` is *passing*:
-//!   no accepted run has the observer there infinitely often.
+//!   of `T` outside `S_c` may make a guard of `κ` true, again and again, then all are in `T` that may make a guard of
+//!   `κ` false, again and again, and are outside of `S_c` (`Rule::Flip`). That is not needed where `q` is *passing*:
+//!   no accepted run has the observer there infinitely often. For justness it asks for nothing: whatever writes what
+//!   guards of `F_c` read is in `S_c`, so that all guards are frozen.
 //! - *CYCLE*, which is up to the search: some states take further actions `E`, and there is no relevant action `b`,
 //!   and no cycle of steps of sets `T`, such that `b` can happen in each of its states and is in neither `T` nor `E`
-//!   (`Rule::Cycle`). *Relevant* are: actions that may flip a proposition, all constraints' actions, open actions
+//!   (`Rule::Cycle`). *Relevant* are: actions that may flip a proposition, all of `F_c` and `S_c`, open actions
 //!   (rule 4); and whatever writes a variable that a relevant action, or a proposition that may be flipped, reads or
 //!   writes. If one of them is quiet (`timeout`), all are.
 //!
 //! The observer reads *lazily*: a word is accepted iff some accepted run of it moves once for each block of equal
 //! letters, and waits otherwise; while it waits it stays in one state, and only if it does so for ever the marks of
-//! waiting matter. That is so for automata in waiting form (`automata::waiting`), and for a TGTA that is made of a
-//! TGBA while it watches.
+//! waiting matter. That is so for automata in waiting form (`automata::waiting`), and for TGTA with a stuttering loop on
+//! each state, explicit or made while they watch. A TA is one, too, that accepts in livelock states by staying there; a
+//! second pass finds these runs in the graph that the first one explored and repaired. For a tester, read *flips a
+//! proposition* as *is watched*; but a set in which it blocks all that is enabled is not taken, since it may be an error that
+//! the system ends together with the tester. (docs/fair-reduction.md has the proofs for all of these.)
 //!
 //! **Theorem.** The full product has a fair accepted run iff the reduced one has.
 //!
@@ -63,11 +71,11 @@
 //! `s_i ρ_i` is fair. So K1: the key commutes with all of `ρ_i`, and flips nothing along it. In each case what is
 //! left can happen afterwards, and has the letters that it had, up to stuttering.
 //!
-//! *`s_i ρ_i` is fair.* Steps (0) and (1) change only a beginning of it. Let (2) take `a`. If a constraint has `a`,
-//! it is enabled for ever along `s_i ρ_i`, so it is taken infinitely often; that does not change. If it has not, `a`
-//! makes none of its guards true: wherever it was disabled before it is so behind `a`. In (A), a key would be enabled
-//! at the end, which is a deadlock; so there are no steps (2). In (C) no constraint is enabled at the end, so none
-//! has a key, and again none is enabled.
+//! *`s_i ρ_i` is fair.* Steps (0) and (1) change only a beginning of it. Let (2) take `a`. If `a` is in `F_c`, `c`
+//! is enabled for ever along `s_i ρ_i`, so it is taken infinitely often; that does not change. If it is not, though it
+//! may be in `S_c`, `a` makes none of the guards of `F_c` true: wherever `c` was disabled before it is so behind `a`.
+//! In (A), a key would be enabled at the end, which is a deadlock; so there are no steps (2). In (C) no constraint is
+//! enabled at the end, so no key is in any `F_c`, and again none is enabled.
 //!
 //! *Nothing is lost.* (A) Every step takes an action of `r`, so `r′` comes to the same deadlock. (B) Let `b` be the
 //! first action of `ρ_i`. While it is not taken it stays the first, can happen in the product, and is in neither `T`
@@ -89,14 +97,14 @@
 //! `q`, since the moves do not depend on how often letters repeat.
 //!
 //! *Fairness.* In (A) and (C) `r′` has a point from which on no constraint is enabled. In (B) let `c` be a
-//! constraint. If it is taken infinitely often in `ρ_0`, so it is in `r′`. Otherwise no key is in `F_c`: it would be
-//! enabled for ever. Let `P` be a beginning of `ρ_0`, `s_P` the state behind it, and `X_j` what was taken in `r′` up
+//! constraint. If it is taken infinitely often in `ρ_0`, or by keys, so it is in `r′`. Otherwise no key is in `F_c`: it
+//! would be enabled for ever. Let `P` be a beginning of `ρ_0`, `s_P` the state behind it, and `X_j` what was taken in `r′` up
 //! to `s_j`. By induction on `j`: from `s_P` the actions `X_j∖P` can happen, in the order of `r′`; from `s_j` the
 //! actions `P∖X_j`, in that of `ρ_0`; and both lead to the same state `z`. For, `P∖X_j` is a beginning of `ρ_j`. If
 //! the next step takes an action of it, that is moved to its front, and `z` remains; if it takes another, that
 //! commutes with all of `P∖X_j`, and happens after `z`. Let from now on `j` be so large, and `P` so long, that behind
-//! them there is no action any more that happens finitely often, but keys, of those in `F_c`, and of those that can
-//! happen only finitely often without `F_c`; that no passing state of the observer comes, as `r′` is accepted; and
+//! them there is no action any more that happens finitely often, but keys, of those in `S_c`, and of those that can
+//! happen only finitely often without `S_c`; that no key in `S_c` comes any more; that no passing state of the observer comes, as `r′` is accepted; and
 //! that `P` has all of `ρ_0` that was taken before such a `j`. (To *raise* and to *lower* a watched set is to make
 //! one of its guards true, or false.) Then
 //!
@@ -125,6 +133,11 @@
 //! true in `r`, too, is enabled infinitely often in `r`, which is not so. If `ρ_0` raises `κ` finitely often, what is
 //! true infinitely often in the end of `r′` has been so from some point on. For every `P` that is long enough there
 //! is a `j` with `P ⊆ X_j`; `z` is `s_j`, and `κ` is true in `s_P`: for ever in `r`. ∎
+//!
+//! *Justness* alone is simpler. All guards of `F_c` are frozen, so in the end of `r` none of `F_c` is enabled; by the
+//! first of the two points above none is in the end of `r′`. Nothing is watched, no order is kept, and the rest of the proof
+//! is that nothing is lost. Where there is justness to all actions, every enabled action is a key, as soon as
+//! what interferes with it cannot happen before the set acts.
 //!
 //! # What is covered
 //! - *Guards and propositions over several variables.* That an action may make a guard true or false is said for all
@@ -156,19 +169,50 @@
 mod making;
 
 use fixedbitset::FixedBitSet;
-use model::{ActionId, ActionSystem, GuardId};
+use model::{ActionId, ActionSystem, GuardId, VarId};
 
+use crate::flips::Flips;
 use crate::graph::Graph;
 #[cfg(doc)]
 use model::Relations;
 
-/// A fairness constraint: it is enabled if one of its actions is, and taken if one of them happens.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Constraint {
-    /// Strong, or weak.
-    pub strong: bool,
-    /// The actions it speaks about.
-    pub actions: Vec<ActionId>,
+/// What an observer sees.
+#[derive(Clone, Copy)]
+pub enum Seen<'r> {
+    /// What actions do to propositions.
+    Flips(&'r Flips),
+    /// These actions, in order.
+    Actions(&'r [ActionId]),
+}
+
+impl<'r> From<&'r Flips> for Seen<'r> {
+    fn from(flips: &'r Flips) -> Seen<'r> {
+        Seen::Flips(flips)
+    }
+}
+
+impl<'r> From<&'r [ActionId]> for Seen<'r> {
+    fn from(actions: &'r [ActionId]) -> Seen<'r> {
+        Seen::Actions(actions)
+    }
+}
+
+impl<'r> Seen<'r> {
+    /// Whether an action may be seen.
+    fn may_see(self, action: ActionId) -> bool {
+        match self {
+            Seen::Flips(flips) => flips.may_flip(action),
+            Seen::Actions(actions) => actions.binary_search(&action).is_ok(),
+        }
+    }
+
+    /// The variables that decide what is seen of an action.
+    pub(crate) fn watched(self, action: ActionId) -> &'r [VarId] {
+        match self {
+            Seen::Flips(flips) => flips.watched(action),
+            Seen::Actions(_) => &[],
+        }
+    }
 }
 
 /// What fairness adds to the graph of a system.

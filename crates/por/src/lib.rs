@@ -81,7 +81,7 @@
 //! - [`Demand::Safety`]: deadlocks, and with what `check::reduced` makes sure of, all that can be asked about states.
 //! - [`Demand::Words`]: the words of all runs, up to stuttering, for any automaton by value that is in
 //!   waiting form (`automata::waiting`).
-//! - [`Demand::Fair`]: whether an automaton in waiting form, or a TGTA that is made while it watches, accepts a run
+//! - [`Demand::Fair`]: whether an automaton in waiting form, a testing automaton or a tester accepts a run
 //!   that is fair to some constraints. The rules and the proof are at the head of the module `fair`.
 //!
 //! ## Guided sets
@@ -153,10 +153,12 @@ pub use choose::{Scratch, StubbornSets};
 #[doc(hidden)]
 pub use demand::Rule;
 pub use demand::{Demand, Offer, Situation};
-pub use fair::Constraint;
 pub use flips::{Flips, Outcome};
 #[doc(hidden)]
 pub use recur::recurrent;
+
+pub use fair::Seen;
+pub use model::fairness::Constraint;
 
 #[cfg(doc)]
 use model::Relations;

@@ -180,7 +180,7 @@ pub(crate) enum PropertyKind<'a> {
 /// `fair weak P[*], Q;`.
 #[derive(Debug)]
 pub(crate) struct Fairness<'a> {
-    pub(crate) strong: bool,
+    pub(crate) kind: model::fairness::Kind,
     pub(crate) processes: Vec<Place<'a>>,
     pub(crate) span: Span,
 }

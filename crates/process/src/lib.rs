@@ -169,7 +169,8 @@
 //! - `spec Name { … }`: a process that shows what is legal; it has `watch` too.
 //! - `fair weak P[*], Q;` and `fair strong …;`: infinite runs that are not fair to each of these
 //!   processes are left out. Weakly fair: the process takes part in a step infinitely often, or is
-//!   disabled infinitely often; strongly fair: it does, or is enabled only finitely often.
+//!   disabled infinitely often; strongly fair: it does, or is enabled only finitely often. `fair just …;`: what it
+//!   could do happens, or is interfered with (`model::fairness` has the definition).
 //!
 //! Testers and specs may have parameters; each value makes a property of its own, like `Name[2]`.
 //!
@@ -184,7 +185,7 @@
 //!             | "spec" NAME [ parameters ] "{" { state | clause } "}"
 //!             | "invariant" NAME "=" expr ";"
 //!             | "ltl" NAME "=" FORMULA ";"
-//!             | "fair" ( "weak" | "strong" ) place { "," place } ";"
+//!             | "fair" ( "weak" | "strong" | "just" ) place { "," place } ";"
 //!             | "deadlock-free" ";"
 //! parameters  = "[" binder { "," binder } "]"
 //! state       = NAME [ "[" index { "," index } "]" ] ":" [ alternative { "|" alternative } ] ";"

@@ -140,7 +140,7 @@ impl Resolver<'_, '_> {
         }
         processes.sort_unstable();
         processes.dedup();
-        Some(Fairness { strong: fairness.strong, processes, span: fairness.span })
+        Some(Fairness { kind: fairness.kind, processes, span: fairness.span })
     }
 
     /// Testers or specs: one for each value of the parameters.

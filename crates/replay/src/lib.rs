@@ -221,7 +221,7 @@ pub fn judge(
         _ => {}
     }
     watcher.end(last, budget)?;
-    let fairness = if cycle.is_some() { fairness.end()? } else { Vec::new() };
+    let fairness = if cycle.is_some() { fairness.end(budget)? } else { Vec::new() };
     Ok(Judged { replayed, fairness })
 }
 

@@ -6,7 +6,8 @@ use automata::Tester;
 use automata::tester::{Edge, State};
 use base::budget::Patience;
 use fastrand::Rng;
-use model::{Action, ActionId, Builder, Guard, Stmt, Variable};
+use model::fairness::Kind;
+use model::{Action, ActionId, Builder, Guard, ProcessId, Stmt, VarId, Variable};
 
 use super::*;
 
@@ -39,7 +40,7 @@ fn a_true_claim_is_accepted_and_false_ones_are_not() {
     assert_eq!(too_long.to_string(), "step 3: `tick` is not enabled");
     let nowhere = shows(&system, Question::Possible, &Run { initial: 1, actions: vec![] }).unwrap_err();
     assert_eq!(nowhere.to_string(), "there is no initial state number 1");
-    let x = system.exprs.var(model::VarId::new(0));
+    let x = system.exprs.var(VarId::new(0));
     assert!(shows(&system, Question::Violates(x), &run(0)).is_ok());
     assert!(shows(&system, Question::Violates(x), &run(1)).is_err());
     assert!(shows(&system, Question::Fault(Fault::Overflow), &run(0)).is_err());
@@ -49,7 +50,7 @@ fn a_true_claim_is_accepted_and_false_ones_are_not() {
 #[test]
 fn words_are_judged_by_how_they_go_on() {
     let (mut system, tick) = counter(1);
-    let is_one = system.exprs.var(model::VarId::new(0));
+    let is_one = system.exprs.var(VarId::new(0));
     let mut formulas = Formulas::new();
     let prop = formulas.proposition("x");
     let x = formulas.prop(prop);
@@ -237,16 +238,60 @@ fn fairness_is_judged_by_the_cycle() {
     builder.initial(&[0]);
     let system = builder.finish().unwrap();
     let run = Run { initial: 0, actions: vec![up, down, up, down] };
-    let fair = |strong, actions: Vec<ActionId>| {
+    let fair = |kind, actions: Vec<ActionId>| {
         let subject = Subject::Action("it".to_owned());
-        let constraints = [Constraint { subject, strong, actions }];
+        let constraints = [Constraint { subject, kind, actions }];
         let evidence = Evidence { run: &run, ending: Ending::Cycle(2), fair_to: &constraints };
         let judged = judge(&system, &Question::Possible, &evidence, &mut Budget::unlimited());
         judged.map(|judged| judged.fairness[0]).map_err(|doubt| doubt.to_string())
     };
-    assert_eq!(fair(true, vec![up, always]), Ok(Reason::Taken(3)));
-    assert_eq!(fair(false, vec![sometimes]), Ok(Reason::Disabled(2)));
-    assert_eq!(fair(true, vec![sometimes]).unwrap_err(), "the run is not strongly fair to action it");
-    assert_eq!(fair(false, vec![always]).unwrap_err(), "the run is not weakly fair to action it");
-    assert_eq!(fair(true, vec![]), Ok(Reason::NeverEnabled));
+    assert_eq!(fair(Kind::Strong, vec![up, always]), Ok(Reason::Taken(3)));
+    assert_eq!(fair(Kind::Weak, vec![sometimes]), Ok(Reason::Disabled(2)));
+    assert_eq!(fair(Kind::Strong, vec![sometimes]).unwrap_err(), "the run is not strongly fair to action it");
+    assert_eq!(fair(Kind::Weak, vec![always]).unwrap_err(), "the run is not weakly fair to action it");
+    assert_eq!(fair(Kind::Strong, vec![]), Ok(Reason::NeverEnabled));
+}
+
+/// A reader asks where a writer's variable is; who only writes is not kept from it by being read. What a process could
+/// do instead of what it does is interfered with.
+#[test]
+fn justness_is_judged_by_what_interferes() {
+    let mut builder = Builder::new();
+    let [reader, writer, x] = ["R", "W", "X"].map(|name| builder.process(name));
+    let [at_reader, at_writer, at_x] =
+        ["r", "w", "x"].map(|name| builder.variable(Variable::new(name, 0, 1)));
+    let mut add = |name: &str, at: &[(VarId, i64)], effect: Vec<Stmt>, owners: &[ProcessId]| {
+        let guards = at.iter().map(|&(var, value)| builder.guard(Guard::equals(var, value))).collect();
+        let label = builder.label(name);
+        builder.action(Action { label, guards, effect, owners: owners.to_vec() })
+    };
+    let (move_on, back) = (vec![Stmt::set(at_reader, 1)], vec![Stmt::set(at_reader, 0)]);
+    let read = add("read", &[(at_reader, 0), (at_x, 0)], move_on, &[reader, x]);
+    let rest = add("rest", &[(at_reader, 1)], back, &[reader]);
+    let stop = add("stop", &[(at_reader, 1)], Vec::new(), &[reader]);
+    let set = vec![Stmt::set(at_writer, 1), Stmt::set(at_x, 1)];
+    let write = add("write", &[(at_writer, 0), (at_x, 0)], set, &[writer, x]);
+    let idle = add("idle", &[(at_writer, 0)], Vec::new(), &[writer]);
+    builder.initial(&[0, 0, 0]);
+    let system = builder.finish().unwrap();
+    let just = |cycle: &[ActionId], actions: &[ActionId]| {
+        let subject = Subject::Process("P".to_owned());
+        let constraints = [Constraint { subject, kind: Kind::Just, actions: actions.to_vec() }];
+        let run = Run { initial: 0, actions: cycle.to_vec() };
+        let evidence = Evidence { run: &run, ending: Ending::Cycle(0), fair_to: &constraints };
+        let judged = judge(&system, &Question::Possible, &evidence, &mut Budget::unlimited());
+        judged.map(|judged| judged.fairness[0]).map_err(|doubt| doubt.to_string())
+    };
+    let not = Err("the run is not just to P".to_owned());
+    assert_eq!(just(&[read, rest], &[read, rest]), Ok(Reason::Taken(1)));
+    // The choice of a process is its own.
+    assert_eq!(just(&[read, rest], &[stop]), Ok(Reason::Interfered(1)));
+    assert_eq!(just(&[read, stop, rest], &[stop]), Ok(Reason::Taken(2)));
+    // X is only asked, and nobody writes what the writer needs.
+    assert_eq!(just(&[read, rest], &[write]), not);
+    assert_eq!(just(&[read, rest], &[write, read]), not);
+    // Who stays where it is acts all the same.
+    assert_eq!(just(&[idle], &[write]), Ok(Reason::Interfered(1)));
+    assert_eq!(just(&[idle], &[rest, stop]), Ok(Reason::NeverEnabled));
+    assert_eq!(just(&[idle], &[read]), not);
 }

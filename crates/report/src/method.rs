@@ -3,6 +3,7 @@
 use std::fmt;
 
 use check::{method, reduction};
+use model::fairness::Kind;
 use serde::Serialize;
 
 use crate::words::words;
@@ -86,6 +87,14 @@ words! {
         Strong = "strong",
         /// To some weak, to others strong.
         Both = "weak+strong",
+        /// Justness to some.
+        Just = "just",
+        /// Justness to some, weak fairness to others.
+        JustAndWeak = "just+weak",
+        /// Justness to some, strong fairness to others.
+        JustAndStrong = "just+strong",
+        /// Of all kinds.
+        All = "just+weak+strong",
     }
 }
 
@@ -174,16 +183,19 @@ impl From<Option<reduction::Method>> for Reduction {
 }
 
 impl Fairness {
-    /// The kinds that some constraints are of: each is strong or not.
-    pub fn of(strong: impl IntoIterator<Item = bool>) -> Fairness {
-        let both = strong
-            .into_iter()
-            .fold([false; 2], |[weak, strong], is_strong| [weak || !is_strong, strong || is_strong]);
-        match both {
-            [false, false] => Fairness::None,
-            [true, false] => Fairness::Weak,
-            [false, true] => Fairness::Strong,
-            [true, true] => Fairness::Both,
+    /// The kinds that some constraints are of.
+    pub fn of(kinds: impl IntoIterator<Item = Kind>) -> Fairness {
+        let mut has = [false; 3];
+        kinds.into_iter().for_each(|kind| has[kind as usize] = true);
+        match [Kind::Just, Kind::Weak, Kind::Strong].map(|kind| has[kind as usize]) {
+            [false, false, false] => Fairness::None,
+            [false, true, false] => Fairness::Weak,
+            [false, false, true] => Fairness::Strong,
+            [false, true, true] => Fairness::Both,
+            [true, false, false] => Fairness::Just,
+            [true, true, false] => Fairness::JustAndWeak,
+            [true, false, true] => Fairness::JustAndStrong,
+            [true, true, true] => Fairness::All,
         }
     }
 }

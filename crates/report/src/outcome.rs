@@ -8,6 +8,7 @@ use automata::{Tester, Tgba};
 use language::story::Unreached;
 use ltl::Formulas;
 use model::StepError;
+use model::fairness::Kind as FairKind;
 use replay::Reason;
 use replay::fairness::{Constraint, Subject};
 use serde::ser::SerializeStruct as _;
@@ -179,8 +180,8 @@ impl fmt::Display for Counterexample {
 pub struct FairTo {
     /// The process, or the action.
     pub constraint: Subject,
-    /// Strong, or weak.
-    pub strong: bool,
+    /// In which way.
+    pub kind: FairKind,
     /// Why.
     pub reason: Reason,
 }
@@ -190,7 +191,7 @@ impl FairTo {
     pub fn each(constraints: &[Constraint], reasons: &[Reason]) -> Vec<FairTo> {
         let fair = |(known, &reason): (&Constraint, &Reason)| FairTo {
             constraint: known.subject.clone(),
-            strong: known.strong,
+            kind: known.kind,
             reason,
         };
         constraints.iter().zip(reasons).map(fair).collect()
@@ -199,13 +200,17 @@ impl FairTo {
     /// One line.
     pub fn to_text(&self) -> String {
         let constraint = &self.constraint;
+        let fair = if self.kind == FairKind::Just { "just" } else { "fair" };
         match self.reason {
             Reason::Taken(step) => {
                 let verb = if matches!(constraint, Subject::Action(_)) { "happens" } else { "moves" };
-                format!("fair to {constraint}: it {verb} in step {step}")
+                format!("{fair} to {constraint}: it {verb} in step {step}")
             }
-            Reason::Disabled(step) => format!("fair to {constraint}: disabled after step {step}"),
-            Reason::NeverEnabled => format!("fair to {constraint}: never enabled in the cycle"),
+            Reason::Disabled(step) => format!("{fair} to {constraint}: disabled after step {step}"),
+            Reason::NeverEnabled => format!("{fair} to {constraint}: never enabled in the cycle"),
+            Reason::Interfered(step) => {
+                format!("{fair} to {constraint}: step {step} interferes with what it could do")
+            }
         }
     }
 }
@@ -216,10 +221,11 @@ impl Serialize for FairTo {
             Reason::Taken(step) => ("taken", Some(step)),
             Reason::Disabled(step) => ("disabled", Some(step)),
             Reason::NeverEnabled => ("never enabled", None),
+            Reason::Interfered(step) => ("interfered with", Some(step)),
         };
         let mut fair = serializer.serialize_struct("FairTo", 4)?;
         fair.serialize_field("constraint", &self.constraint.to_string())?;
-        fair.serialize_field("kind", if self.strong { "strong" } else { "weak" })?;
+        fair.serialize_field("kind", self.kind.name())?;
         fair.serialize_field("because", because)?;
         fair.serialize_field("step", &step)?;
         fair.end()

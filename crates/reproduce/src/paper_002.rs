@@ -8,7 +8,7 @@
 use std::fmt::Display;
 
 use stubborn::check::method::{FairnessBy, ObserverKind, ReductionWish, SearchKind};
-use stubborn::{Fair, FairTo, Options, Question};
+use stubborn::{Fair, FairKind, FairTo, Options, Question};
 
 use crate::Scale;
 use crate::document::{Finding, Judgment, Part, Section, Table, geometric_mean, number, number_or_dash};
@@ -115,7 +115,8 @@ fn decide(lab: &Lab<'_>, protocol: &Protocol, size: i64, kind: &str, method: &st
         spelled += " --fairness-by monitor";
         (ObserverKind::Ba, SearchKind::Nested, FairnessBy::Monitors)
     };
-    let fair = vec![Fair { strong: kind == "strong", to: FairTo::Processes(vec![processes]) }];
+    let fairness = if kind == "strong" { FairKind::Strong } else { FairKind::Weak };
+    let fair = vec![Fair { kind: fairness, to: FairTo::Processes(vec![processes]) }];
     let options = Options { fair, fairness_by, reduce: ReductionWish::None, ..by(observer, search) };
     let question = Question::ltl(protocol.formula);
     let mut session = network(protocol.file, "N", size)?;

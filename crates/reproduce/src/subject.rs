@@ -2,7 +2,7 @@
 
 use stubborn::check::method::{ObserverKind, ReductionWish, SearchKind};
 use stubborn::language::{File, Language};
-use stubborn::{Clock, Fair, FairTo, Limits, ModelOptions, Options, Rules, Session, process};
+use stubborn::{Clock, Fair, FairKind, FairTo, Limits, ModelOptions, Options, Rules, Session, process};
 
 use crate::lab::Halt;
 
@@ -45,7 +45,7 @@ pub(crate) fn open(
 /// Every run counts, and the model is searched as it is.
 pub(crate) fn plain() -> Options {
     Options {
-        fair: vec![Fair { strong: false, to: FairTo::Nobody }],
+        fair: vec![Fair { kind: FairKind::Weak, to: FairTo::Nobody }],
         reduce: ReductionWish::None,
         structural: Rules::none(),
         ..Options::default()

@@ -1,11 +1,12 @@
 //! Which infinite runs count: what is asked for, or what the file says.
 
-use base::Diagnostic;
+use base::{Budget, Diagnostic};
 use check::fairness::Constraint;
-use language::Model;
+use language::{Model, Trouble};
+use model::fairness::{Interference, Kind};
 use model::{ActionId, ActionSystem, ProcessId};
 use replay::fairness::{Constraint as Named, Subject};
-use report::method::Fairness as Kind;
+use report::method::Fairness;
 
 use crate::options::{Fair, FairTo};
 
@@ -18,12 +19,16 @@ pub(crate) struct Constraints {
 
 impl Constraints {
     /// Those that were asked for; if none were, those of the file.
-    pub(crate) fn new(model: &dyn Model, asked: &[Fair]) -> Result<Constraints, Diagnostic> {
+    pub(crate) fn new(
+        model: &dyn Model,
+        asked: &[Fair],
+        budget: &mut Budget<'_>,
+    ) -> Result<Constraints, Trouble> {
         let names = Names::new(model.system());
         let mut named = Vec::new();
         if asked.is_empty() {
             for fairness in model.fairness() {
-                let of_process = |&process: &ProcessId| names.of_process(process, fairness.strong);
+                let of_process = |&process: &ProcessId| names.of_process(process, fairness.kind);
                 named.extend(fairness.processes.iter().map(of_process));
             }
         }
@@ -31,10 +36,20 @@ impl Constraints {
             named.extend(names.constraints(fair)?);
         }
         named.retain(|constraint| !constraint.actions.is_empty());
-        named.sort_by_cached_key(|known| (known.strong, known.subject.to_string()));
+        named.sort_by_cached_key(|known| (known.kind, known.subject.to_string()));
         named.dedup();
-        let unnamed = |known: &Named| Constraint { strong: known.strong, actions: known.actions.clone() };
-        Ok(Constraints { unnamed: named.iter().map(unnamed).collect(), named })
+        let (just, others): (Vec<&Named>, Vec<&Named>) =
+            named.iter().partition(|known| known.kind == Kind::Just);
+        let mut unnamed = Vec::new();
+        if !just.is_empty() {
+            let mut actions: Vec<ActionId> = just.iter().flat_map(|known| &known.actions).copied().collect();
+            actions.sort_unstable();
+            actions.dedup();
+            unnamed = Interference::new(model.system(), budget)?.constraints(actions, budget)?;
+        }
+        let plain = |known: &Named| Constraint::new(known.kind == Kind::Strong, known.actions.clone());
+        unnamed.extend(others.into_iter().map(plain));
+        Ok(Constraints { unnamed, named })
     }
 
     /// Whether every run counts.
@@ -43,8 +58,8 @@ impl Constraints {
     }
 
     /// Which kinds there are.
-    pub(crate) fn kind(&self) -> Kind {
-        Kind::of(self.named.iter().map(|known| known.strong))
+    pub(crate) fn kind(&self) -> Fairness {
+        Fairness::of(self.named.iter().map(|known| known.kind))
     }
 }
 
@@ -65,15 +80,15 @@ impl<'s> Names<'s> {
     }
 
     /// Fairness to a process: to the actions that are its steps.
-    fn of_process(&self, process: ProcessId, strong: bool) -> Named {
+    fn of_process(&self, process: ProcessId, kind: Kind) -> Named {
         let subject = Subject::Process(self.system.processes()[process.index()].name.clone());
-        Named { subject, strong, actions: self.steps[process.index()].clone() }
+        Named { subject, kind, actions: self.steps[process.index()].clone() }
     }
 
     fn constraints(&self, fair: &Fair) -> Result<Vec<Named>, Diagnostic> {
         let system = self.system;
         let all_processes = || (0..system.processes().len()).map(ProcessId::new);
-        let of_process = |process: ProcessId| self.of_process(process, fair.strong);
+        let of_process = |process: ProcessId| self.of_process(process, fair.kind);
         match &fair.to {
             FairTo::Nobody => Ok(Vec::new()),
             FairTo::AllProcesses => Ok(all_processes().map(of_process).collect()),
@@ -95,7 +110,7 @@ impl<'s> Names<'s> {
             FairTo::Actions(names) => {
                 let mut found = Vec::new();
                 for name in names {
-                    found.extend(of_action(system, name, fair.strong)?);
+                    found.extend(of_action(system, name, fair.kind)?);
                 }
                 Ok(found)
             }
@@ -105,7 +120,7 @@ impl<'s> Names<'s> {
 
 /// `send` is one constraint about all actions of that name, whatever their indices; `send[*]`, or `send[0,*]`,
 /// is one for each of them.
-fn of_action(system: &ActionSystem, name: &str, strong: bool) -> Result<Vec<Named>, Diagnostic> {
+fn of_action(system: &ActionSystem, name: &str, kind: Kind) -> Result<Vec<Named>, Diagnostic> {
     let label = |action: ActionId| &system.labels()[system.action(action).label.index()];
     let all = (0..system.actions().len()).map(ActionId::new);
     let visible: Vec<ActionId> = all.filter(|&action| !label(action).internal).collect();
@@ -118,14 +133,14 @@ fn of_action(system: &ActionSystem, name: &str, strong: bool) -> Result<Vec<Name
         return Err(unknown("action", name, &names));
     }
     if !parts(name).1.contains(&"*") {
-        return Ok(vec![Named { subject: Subject::Action(name.to_owned()), strong, actions: matching }]);
+        return Ok(vec![Named { subject: Subject::Action(name.to_owned()), kind, actions: matching }]);
     }
     let mut found: Vec<Named> = Vec::new();
     for action in matching {
         let subject = Subject::Action(label(action).name.clone());
         match found.iter_mut().find(|known| known.subject == subject) {
             Some(known) => known.actions.push(action),
-            None => found.push(Named { subject, strong, actions: vec![action] }),
+            None => found.push(Named { subject, kind, actions: vec![action] }),
         }
     }
     Ok(found)

@@ -7,6 +7,7 @@ use check::method::{FairnessBy, ObserverKind, ReductionWish, SearchKind, StoreKi
 use check::product::{AtDeadlock, Orders};
 use check::search::one_pass::WorkSet;
 use language::Rules;
+use model::fairness::Kind;
 
 use crate::Error;
 use crate::clock::Limits;
@@ -143,11 +144,11 @@ pub enum Order {
     Mixed,
 }
 
-/// A fairness assumption: `weak`, `strong`, `weak:P,Q[*]`, `strong-action:send`, or `none`.
+/// A fairness assumption: `weak`, `strong`, `just`, `weak:P,Q[*]`, `strong-action:send`, or `none`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fair {
-    /// Strong, or weak.
-    pub strong: bool,
+    /// In which way.
+    pub kind: Kind,
     /// Who is treated fairly.
     pub to: FairTo,
 }
@@ -177,16 +178,17 @@ impl FromStr for Fair {
             },
             None => (text, None),
         };
-        let fair = |strong, to| Ok(Fair { strong, to });
-        match (kind, names) {
-            ("none", None) => fair(false, FairTo::Nobody),
-            ("weak" | "strong", None) => fair(kind == "strong", FairTo::AllProcesses),
-            ("weak" | "strong", Some(names)) => fair(kind == "strong", FairTo::Processes(names)),
-            ("weak-action" | "strong-action", Some(names)) => {
-                fair(kind == "strong-action", FairTo::Actions(names))
+        let (word, of_actions) = kind.strip_suffix("-action").map_or((kind, false), |word| (word, true));
+        let fair = |kind, to| Ok(Fair { kind, to });
+        match (Kind::of_name(word), names) {
+            (Some(known), None) if !of_actions => fair(known, FairTo::AllProcesses),
+            (Some(known), Some(names)) if !of_actions => fair(known, FairTo::Processes(names)),
+            (Some(known), Some(names)) => fair(known, FairTo::Actions(names)),
+            (Some(_), None) => wrong(format!("say which actions, as in {kind}:send")),
+            (None, None) if kind == "none" => fair(Kind::Weak, FairTo::Nobody),
+            (None, _) => {
+                wrong("expected weak, strong, just, weak:P,Q, strong-action:send, or none".to_owned())
             }
-            ("weak-action" | "strong-action", None) => wrong(format!("say which actions, as in {kind}:send")),
-            _ => wrong("expected weak, strong, weak:P,Q, strong-action:send, or none".to_owned()),
         }
     }
 }

@@ -279,6 +279,9 @@ impl Case {
         let is_in = |constraint: &Constraint, action: ActionId| {
             constraint.actions.contains(&self.system.first(action))
         };
+        let takes = |constraint: &Constraint, action: ActionId| {
+            constraint.takers().contains(&self.system.first(action))
+        };
         let enables = |state: usize, constraint: &Constraint| {
             self.transitions[state].iter().any(|(action, _)| is_in(constraint, *action))
         };
@@ -292,7 +295,7 @@ impl Case {
                 let mut marks = 0u64;
                 let mut n_strong = 0;
                 for (index, constraint) in constraints.iter().enumerate() {
-                    let taken = action.is_some_and(|action| is_in(constraint, action));
+                    let taken = action.is_some_and(|action| takes(constraint, action));
                     let has_mark = if constraint.strong {
                         n_strong += 1;
                         taken || is_never(n_strong - 1)

@@ -15,6 +15,8 @@ use proptest::test_runner::TestCaseError;
 
 type Reductions = &'static [Option<reduction::Method>];
 
+const BY_CHANGE: Reductions = &[None, Some(Guided), Some(Hybrid), Some(Repaired), Some(Fair)];
+
 /// Observer and search, with reductions over an exact store and over a few bits.
 const SOUND: [(ObserverKind, SearchKind, Reductions, Reductions); 10] = [
     (ObserverKind::Tgba, SearchKind::Scc, &[None, Some(Classical), Some(Repaired), Some(Fair)], &[]),
@@ -23,15 +25,10 @@ const SOUND: [(ObserverKind, SearchKind, Reductions, Reductions); 10] = [
     (ObserverKind::Extended, SearchKind::Scc, &[None], &[]),
     (ObserverKind::Extended, SearchKind::Nested, &[None], &[None]),
     (ObserverKind::Ta, SearchKind::OnePass, &[None, Some(Guided)], &[None, Some(Guided)]),
-    (ObserverKind::Ta, SearchKind::TwoPass, &[None, Some(Guided), Some(Hybrid), Some(Repaired)], &[]),
-    (ObserverKind::LazyTa, SearchKind::TwoPass, &[None, Some(Guided), Some(Hybrid), Some(Repaired)], &[]),
-    (ObserverKind::Tgta, SearchKind::Scc, &[None, Some(Guided), Some(Hybrid), Some(Repaired)], &[]),
-    (
-        ObserverKind::LazyTgta,
-        SearchKind::Scc,
-        &[None, Some(Guided), Some(Hybrid), Some(Repaired), Some(Fair)],
-        &[],
-    ),
+    (ObserverKind::Ta, SearchKind::TwoPass, BY_CHANGE, &[]),
+    (ObserverKind::LazyTa, SearchKind::TwoPass, BY_CHANGE, &[]),
+    (ObserverKind::Tgta, SearchKind::Scc, BY_CHANGE, &[]),
+    (ObserverKind::LazyTgta, SearchKind::Scc, BY_CHANGE, &[]),
 ];
 
 /// The same for testers.
@@ -92,6 +89,14 @@ pub fn is_sound_for_testers(method: Method, has_infinite_states: bool) -> bool {
         && !(has_infinite_states && method.search == SearchKind::OnePass)
 }
 
+/// Whether it may be used for testers where only fair runs count.
+pub fn is_sound_for_fair_testers(method: Method) -> bool {
+    let Method { observer, search, reduction, store, fairness_by } = method;
+    (observer, search, store) == (ObserverKind::Tester, SearchKind::TwoPass, StoreKind::Exact)
+        && matches!(reduction, None | Some(Fair))
+        && fairness_by == FairnessBy::Search
+}
+
 fn has_no_buchi_states(claim: &mut Claim, fair: bool, goes_on: bool) -> bool {
     let features = claim.features(ObserverKind::Ta, fair, goes_on, &mut Budget::unlimited());
     features.is_ok_and(|features| !features.has_buchi_states)
@@ -132,11 +137,12 @@ impl Tally {
         settings: &Settings<'_>,
     ) -> Result<Option<Decision>, TestCaseError> {
         let decided = claim.search(system, method, settings, &mut Budget::unlimited());
-        let is_exact_and_full = method.reduction.is_none() && method.search == SearchKind::TwoPass;
-        let by_search = method.fairness_by == FairnessBy::Search;
         let fair = settings.is_fair() && claim.is_about_infinite_runs();
-        let expected = is_sound_for_testers(method, claim.has_infinite_states())
-            && (!fair || is_exact_and_full && by_search);
+        let expected = if fair {
+            is_sound_for_fair_testers(method)
+        } else {
+            is_sound_for_testers(method, claim.has_infinite_states())
+        };
         self.note(method, expected, decided)
     }
 

@@ -4,11 +4,12 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use automata::by_change::{Limits, small_tgta};
 use automata::waiting::waiting_form;
 use base::Budget;
 use check::fairness::Constraint;
 use check::method::ObserverKind;
-use check::observer::{ByValue, Kind, Lazy, Observer, Valuations};
+use check::observer::{ByChange, ByValue, Kind, Lazy, Observer, Valuations};
 use check::product::{AtDeadlock, Orders, Path, Product};
 use check::reduction::Method;
 use model::{ActionId, ActionSystem, System as _};
@@ -19,7 +20,7 @@ use crate::claims::{Case, has_component};
 /// How to search.
 #[derive(Clone, Copy, Debug)]
 pub struct How {
-    /// A TGBA (in waiting form), or a TGTA that is made while it watches.
+    /// A TGBA (in waiting form), or a TGTA, explicit or made while it watches.
     pub observer: ObserverKind,
     /// Whether the system's steps are taken in reverse.
     pub reverse: bool,
@@ -27,6 +28,8 @@ pub struct How {
     pub seed: u64,
     /// A rule that is left out.
     pub without: Option<Rule>,
+    /// The sets: those that keep fair runs, or others, which do not.
+    pub sets: Method,
 }
 
 /// What came of it.
@@ -49,11 +52,16 @@ pub fn search(case: &mut Case, constraints: &[Constraint], how: How) -> Found {
     assert!(claim.proof().is_some(), "a formula that does not see stuttering");
     let budget = &mut Budget::unlimited();
     let (props, numbers): (Vec<_>, Vec<_>) = claim.propositions().iter().copied().unzip();
-    if how.observer == ObserverKind::Tgba {
-        let tgba = waiting_form(claim.tgba(), 10_000, budget).expect("a small automaton");
-        search_with(&case.system, ByValue::new(&tgba, props), numbers, constraints, how)
-    } else {
-        search_with(&case.system, Lazy::new(claim.tgba(), Kind::Tgta, props), numbers, constraints, how)
+    match how.observer {
+        ObserverKind::Tgba => {
+            let tgba = waiting_form(claim.tgba(), 10_000, budget).expect("a small automaton");
+            search_with(&case.system, ByValue::new(&tgba, props), numbers, constraints, how)
+        }
+        ObserverKind::Tgta => {
+            let tgta = small_tgta(claim.tgba(), &Limits::default(), budget).expect("a small automaton");
+            search_with(&case.system, ByChange::of_tgta(&tgta, &props), numbers, constraints, how)
+        }
+        _ => search_with(&case.system, Lazy::new(claim.tgba(), Kind::Tgta, props), numbers, constraints, how),
     }
 }
 
@@ -89,7 +97,7 @@ fn search_with<O: Observer>(
     let all_marks = observer.all_marks();
     let product = Product::new(system, observer, Valuations::new(numbers), AtDeadlock::Stutter);
     let product = product.in_order(Orders { reverse: how.reverse, ..Orders::default() });
-    let mut product = product.reduced(Method::Fair, constraints, budget).expect("no limit");
+    let mut product = product.reduced(how.sets, constraints, budget).expect("no limit");
     if let Some(rule) = how.without {
         product = product.without(rule, budget).expect("no limit");
     }
@@ -209,9 +217,9 @@ impl<O: Observer> Graph<'_, O> {
                 let enables = self.nodes[number].enables;
                 let edge = |&(to, marks, action): &Edge| {
                     let is_fair = |index: usize| {
-                        let Constraint { strong, actions } = &self.constraints[index];
-                        let is_off = if *strong { never } else { !enables } >> index & 1 == 1;
-                        is_off || action.is_some_and(|action| actions.contains(&action))
+                        let constraint = &self.constraints[index];
+                        let is_off = if constraint.strong { never } else { !enables } >> index & 1 == 1;
+                        is_off || action.is_some_and(|action| constraint.takers().contains(&action))
                     };
                     let bits = (0..self.constraints.len()).filter(|&index| is_fair(index));
                     (to, bits.fold(marks, |marks, index| marks | 1 << (32 + index)))

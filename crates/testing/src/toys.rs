@@ -1,8 +1,10 @@
 //! Small systems in which fairness and the order of actions matter: processes that share a little data, meet, watch what
 //! others write, or write it once. Plain data that shrinks well; numbers are taken modulo what exists.
 
+use base::Budget;
 use check::fairness::Constraint;
 use ltl::{Formula, Formulas, Prop};
+use model::fairness::{Interference, Kind};
 use model::{Action, ActionId, ActionSystem, BinaryOp, Builder, ExprId, Guard, Stmt, VarId, Variable};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -42,13 +44,13 @@ pub struct Act {
     pub effects: Vec<(usize, Effect)>,
 }
 
-/// A constraint: strong or weak, to a process or to some actions.
+/// A constraint: of some kind, to a process or to some actions.
 #[derive(Clone, Debug)]
 pub enum Fair {
     /// To the actions of a process.
-    Process(bool, usize),
+    Process(Kind, usize),
     /// To these actions.
-    Actions(bool, Vec<usize>),
+    Actions(Kind, Vec<usize>),
 }
 
 /// A system with constraints. The first variables are the locations of processes.
@@ -92,6 +94,23 @@ impl Act {
         self.moves.push((process, from, to));
         self
     }
+}
+
+/// Constraints as searches get them: those of justness are put together where they can be.
+///
+/// # Panics
+/// Never: there is no limit.
+pub fn searched(system: &ActionSystem, fair_to: &[(Kind, Vec<ActionId>)]) -> Vec<Constraint> {
+    let budget = &mut Budget::unlimited();
+    let is_just = |its: &&(Kind, Vec<ActionId>)| its.0 == Kind::Just;
+    let mut just: Vec<ActionId> = fair_to.iter().filter(is_just).flat_map(|its| &its.1).copied().collect();
+    just.sort_unstable();
+    just.dedup();
+    let interference = Interference::new(system, budget).expect("no limit");
+    let mut constraints = interference.constraints(just, budget).expect("no limit");
+    let others = fair_to.iter().filter(|its| !is_just(its));
+    constraints.extend(others.map(|(kind, its)| Constraint::new(*kind == Kind::Strong, its.clone())));
+    constraints
 }
 
 impl Toy {
@@ -195,25 +214,89 @@ impl Toy {
         (builder.finish().expect("a valid toy"), propositions)
     }
 
-    /// The constraints of the system.
-    pub fn constraints(&self) -> Vec<Constraint> {
+    /// What runs are fair to: kinds, and actions.
+    fn fair_to(&self) -> Vec<(Kind, Vec<ActionId>)> {
         let of = |fair: &Fair| match fair {
-            Fair::Process(strong, process) => {
-                let owned = |act: &Act| {
-                    act.moves.iter().any(|its| its.0 % self.n_processes == process % self.n_processes)
-                };
-                let actions = self.actions.iter().enumerate().filter(|(_, act)| owned(act));
-                Constraint { strong: *strong, actions: actions.map(|(at, _)| ActionId::new(at)).collect() }
+            Fair::Process(kind, process) => {
+                let is_its = |act: &Act| self.owners(act).contains(&(process % self.n_processes));
+                let actions = self.actions.iter().enumerate().filter(|(_, act)| is_its(act));
+                (*kind, actions.map(|(at, _)| ActionId::new(at)).collect())
             }
-            Fair::Actions(strong, actions) => {
+            Fair::Actions(kind, actions) => {
                 let mut actions: Vec<ActionId> =
                     actions.iter().map(|action| ActionId::new(action % self.actions.len())).collect();
                 actions.sort_unstable();
                 actions.dedup();
-                Constraint { strong: *strong, actions }
+                (*kind, actions)
             }
         };
-        self.fair.iter().map(of).filter(|constraint| !constraint.actions.is_empty()).collect()
+        self.fair.iter().map(of).filter(|(_, actions)| !actions.is_empty()).collect()
+    }
+
+    /// The constraints of its system, as searches get them.
+    pub fn constraints(&self, system: &ActionSystem) -> Vec<Constraint> {
+        searched(system, &self.fair_to())
+    }
+
+    /// The same by the definitions, from what is written here: justness to each action by itself.
+    pub fn defined_constraints(&self) -> Vec<Constraint> {
+        let of = |(kind, actions): (Kind, Vec<ActionId>)| match kind {
+            Kind::Just => actions
+                .into_iter()
+                .map(|action| Constraint {
+                    strong: false,
+                    actions: vec![action],
+                    served_by: self.interfering(&self.actions[action.index()]),
+                })
+                .collect(),
+            kind => vec![Constraint::new(kind == Kind::Strong, actions)],
+        };
+        self.fair_to().into_iter().flat_map(of).collect()
+    }
+
+    /// The processes that take part in an action.
+    fn owners(&self, act: &Act) -> Vec<usize> {
+        let mut owners: Vec<usize> = act.moves.iter().map(|its| its.0 % self.n_processes).collect();
+        owners.sort_unstable();
+        owners.dedup();
+        owners
+    }
+
+    /// The variables that an action writes.
+    fn written(&self, act: &Act) -> Vec<usize> {
+        let is_first = |&(at, its): &(usize, &(usize, i64, i64))| {
+            act.moves[..at].iter().all(|other| other.0 % self.n_processes != its.0 % self.n_processes)
+        };
+        let moves = act.moves.iter().enumerate().filter(is_first).map(|(_, its)| its);
+        let moves = moves.map(|&(process, from, to)| (process % self.n_processes, to - from));
+        let moved = moves.filter(|&(process, by)| by.rem_euclid(self.variables[process].0) != 0);
+        let data = act.effects.iter().map(|(var, _)| var % self.variables.len());
+        moved.map(|(process, _)| process).chain(data.filter(|&var| var >= self.n_processes)).collect()
+    }
+
+    /// The actions that interfere with one.
+    fn interfering(&self, with: &Act) -> Vec<ActionId> {
+        let read_by = |test: &Test| match *test {
+            Test::In(var, _) => vec![var],
+            Test::Equal(a, b) | Test::Both(a, b) => vec![a, b],
+        };
+        let read = with.guards.iter().flat_map(read_by).map(|var| var % self.variables.len());
+        let read: Vec<usize> = read.chain(self.owners(with)).collect();
+        let belongs = |var: usize, process: usize| {
+            let mut writers = self.actions.iter().filter(|act| self.written(act).contains(&var));
+            writers.all(|act| self.owners(act).contains(&process))
+        };
+        let interferes = |act: &Act| {
+            let (written, owners) = (self.written(act), self.owners(act));
+            let mut affected = owners.clone();
+            affected.retain(|&process| written.iter().any(|&var| belongs(var, process)));
+            let affected = if affected.is_empty() { owners } else { affected };
+            std::ptr::eq(act, with)
+                || written.iter().any(|var| read.contains(var))
+                || affected.iter().any(|process| self.owners(with).contains(process))
+        };
+        let all = self.actions.iter().enumerate();
+        all.filter(|(_, act)| interferes(act)).map(|(at, _)| ActionId::new(at)).collect()
     }
 
     /// A formula about the propositions, which are called `p0`, `p1` and so on.
@@ -267,6 +350,15 @@ fn effect() -> impl Strategy<Value = Effect> {
     ]
 }
 
+/// A kind of fairness, or none, by number.
+pub fn kind_of(number: u8) -> Option<Kind> {
+    [None, Some(Kind::Weak), Some(Kind::Strong), Some(Kind::Just)][usize::from(number % 4)]
+}
+
+fn kind() -> impl Strategy<Value = Kind> {
+    prop_oneof![3 => Just(Kind::Weak), 3 => Just(Kind::Strong), 2 => Just(Kind::Just)]
+}
+
 /// Any toy: processes go round, or once, and do other things besides.
 pub fn any_toy() -> impl Strategy<Value = Toy> {
     let other = || proptest::option::weighted(0.12, (1..4usize, 0..3i64, 0..3i64));
@@ -274,8 +366,8 @@ pub fn any_toy() -> impl Strategy<Value = Toy> {
     let effects = || prop_oneof![2 => Just(Vec::new()), 1 => vec((0..8usize, effect()), 1..3)];
     let action = move || ((0..3i64, 0..3i64), other(), guards(), effects());
     let process = (2..4i64, proptest::bool::weighted(0.7), vec(action(), 3), vec(action(), 0..3));
-    // Weak to all, strong to all, to some in some way, to sets of actions, to both.
-    let fair = (0..6u8, vec(0..3u8, 4), vec((any::<bool>(), vec(0..16usize, 1..4)), 1..4));
+    // Weak to all, strong to all, to some in some way, to sets of actions, to both, just to all.
+    let fair = (0..7u8, vec(0..4u8, 4), vec((kind(), vec(0..16usize, 1..4)), 1..4));
     let strategy = (vec(process, 2..5), vec((2..4i64, 0..3i64), 0..3), vec(test(), 2), fair);
     strategy.prop_map(|(processes, data, propositions, (mode, kinds, sets))| {
         let n = processes.len();
@@ -292,14 +384,51 @@ pub fn any_toy() -> impl Strategy<Value = Toy> {
             }
         }
         let processes = (0..n).filter_map(|process| match mode {
-            0 | 1 => Some(Fair::Process(mode == 1, process)),
+            0 | 1 => Some(Fair::Process([Kind::Weak, Kind::Strong][usize::from(mode)], process)),
             4 => None,
-            _ => (kinds[process] > 0).then(|| Fair::Process(kinds[process] == 2, process)),
+            6 => Some(Fair::Process(Kind::Just, process)),
+            _ => kind_of(kinds[process]).map(|kind| Fair::Process(kind, process)),
         });
-        let sets = sets.into_iter().filter(|_| mode >= 4).map(|(strong, its)| Fair::Actions(strong, its));
+        let sets =
+            sets.into_iter().filter(|_| matches!(mode, 4 | 5)).map(|(kind, its)| Fair::Actions(kind, its));
         let fair = processes.chain(sets).collect();
         Toy { variables, n_processes: n, actions, propositions, fair }
     })
+}
+
+/// Processes that go once or for ever, and constraints that several of them serve.
+pub fn shared() -> impl Strategy<Value = Toy> {
+    let effect = prop_oneof![2 => Just(Effect::Set(1)), 1 => Just(Effect::Set(0)), 1 => Just(Effect::Next)];
+    let guard = proptest::option::weighted(0.5, (0..2usize, 1..4u8));
+    let process = (0..3u8, guard, proptest::option::weighted(0.5, (0..2usize, effect)));
+    let sets = vec((kind(), vec(0..8usize, 1..4)), 1..3);
+    (vec(process, 2..5), vec(0..2i64, 2), any::<bool>(), sets, vec(0..4u8, 4), 0..3u8).prop_map(
+        |(processes, data, copies, sets, kinds, style)| {
+            let n = processes.len();
+            let mut variables = vec![(2, 0); n + 1];
+            variables.extend(data.into_iter().map(|first| (2, first)));
+            let mut actions = Vec::new();
+            for (process, (goes, guard, effect)) in processes.into_iter().enumerate() {
+                let mut first = act(process, 0, i64::from(goes != 1));
+                first.guards.extend(guard.map(|(var, bits)| Test::In(n + 1 + var, bits)));
+                first.effects.extend(effect.map(|(var, effect)| (n + 1 + var, effect)));
+                actions.push(first);
+                if goes == 2 {
+                    actions.push(act(process, 1, 0));
+                }
+            }
+            if copies {
+                // Never happens, but makes numbers of the data.
+                actions.push(act(n, 1, 0).and(n + 1, Effect::Copy(n + 2)).and(n + 2, Effect::Copy(n + 1)));
+            }
+            let processes = (0..n).filter(|_| style > 0);
+            let some = processes.filter_map(|at| Some(Fair::Process(kind_of(kinds[at % 4])?, at)));
+            let sets = sets.into_iter().filter(|_| style < 2).map(|(kind, its)| Fair::Actions(kind, its));
+            let fair = some.chain(sets).collect();
+            let propositions = vec![Test::In(0, 2), Test::In(1, 2)];
+            Toy { variables, n_processes: n + 1, actions, propositions, fair }
+        },
+    )
 }
 
 /// Workers that write between meetings, watchers that wait for what they write, and processes that write once.
@@ -310,7 +439,7 @@ pub fn meetings() -> impl Strategy<Value = Toy> {
     let once = (write(), proptest::bool::weighted(0.3));
     (
         (vec(vec(vec(write(), 1..3), 2..4), 1..3), vec(watcher, 1..3), vec(once, 0..2)),
-        (vec(0..2i64, 5), 0..4u8, vec(0..3u8, 8), vec(any::<u16>(), 24), any::<bool>()),
+        (vec(0..2i64, 5), 0..4u8, vec(0..7u8, 8), vec(any::<u16>(), 24), any::<bool>()),
     )
         .prop_map(|((phases, watchers, once), (first, style, kinds, order, other))| {
             let k = phases[0].len();
@@ -367,7 +496,10 @@ pub fn meetings() -> impl Strategy<Value = Toy> {
             let actions: Vec<Act> = order.into_iter().map(|(_, act)| act).collect();
             let mut fair = Vec::new();
             for process in 0..n {
-                let kind = kinds[process % kinds.len()];
+                // Watchers are always fair, justly now and then.
+                let number = kinds[process % kinds.len()];
+                let kind = kind_of(if number == 6 { 3 } else { number % 3 });
+                let watched = kind.unwrap_or(Kind::Weak);
                 let is_watcher = (k..k + watchers.len()).contains(&process);
                 let own = |seen_only: bool| -> Vec<usize> {
                     let its = |act: &Act| act.moves[0].0 == process && !(seen_only && act.guards.is_empty());
@@ -375,12 +507,11 @@ pub fn meetings() -> impl Strategy<Value = Toy> {
                 };
                 match style {
                     0 if is_watcher => {
-                        fair.extend(own(false).into_iter().map(|at| Fair::Actions(kind == 2, vec![at])));
+                        fair.extend(own(false).into_iter().map(|at| Fair::Actions(watched, vec![at])));
                     }
-                    1 if is_watcher => fair.push(Fair::Actions(kind == 2, own(true))),
-                    _ if is_watcher => fair.push(Fair::Process(kind == 2, process)),
-                    _ if kind > 0 => fair.push(Fair::Process(kind == 2, process)),
-                    _ => {}
+                    1 if is_watcher => fair.push(Fair::Actions(watched, own(true))),
+                    _ if is_watcher => fair.push(Fair::Process(watched, process)),
+                    _ => fair.extend(kind.map(|kind| Fair::Process(kind, process))),
                 }
             }
             let seen = if other { n - 1 } else { k + watchers.len() - 1 };

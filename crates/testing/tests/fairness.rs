@@ -11,30 +11,32 @@ use check::method::{Method, ObserverKind, SearchKind};
 use check::product::Orders;
 use generators::random;
 use model::ActionId;
+use model::fairness::Kind;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 use stubborn_testing::claims::{Case, Draw, load};
 use stubborn_testing::methods::{self, Tally};
+use stubborn_testing::toys::{kind_of, searched};
 use stubborn_testing::{networks, run_cases, systems, testers};
 
-/// Fairness to some of the processes: per process weak, strong, or none.
+/// Fairness to some of the processes: per process none, weak, strong, or just.
 fn constraints(case: &Case, kinds: &[u8]) -> Vec<Constraint> {
     let of_process = |process: usize| -> Vec<ActionId> {
         let actions = case.system.actions().iter().enumerate();
         let owned = actions.filter(|(_, action)| action.owners.iter().any(|owner| owner.index() == process));
         owned.map(|(index, _)| ActionId::new(index)).collect()
     };
-    let wanted = kinds.iter().enumerate().filter(|(_, kind)| **kind > 0);
-    let constraint =
-        |(process, kind): (usize, &u8)| Constraint { strong: *kind == 2, actions: of_process(process) };
-    wanted.map(constraint).filter(|constraint| !constraint.actions.is_empty()).collect()
+    let fair_to =
+        kinds.iter().enumerate().filter_map(|(process, &kind)| Some((kind_of(kind)?, of_process(process))));
+    let fair_to: Vec<_> = fair_to.filter(|(_, actions)| !actions.is_empty()).collect();
+    searched(&case.system, &fair_to)
 }
 
 #[test]
 fn verdicts_under_fairness_agree_with_brute_force() {
     let (counts, tally) = (RefCell::new([0u32; 3]), Tally::default());
-    let strategy = (networks::network(), any::<u64>(), 1..12u32, vec(0..3u8, 5));
+    let strategy = (networks::network(), any::<u64>(), 1..12u32, vec(0..4u8, 5));
     run_cases(6000, &strategy, |(network, seed, size, kinds)| {
         let draw = Draw { seed, size, operators: random::ALL };
         let Some(case) = Case::of_network(&network, draw) else { return Ok(()) };
@@ -49,7 +51,7 @@ fn verdicts_under_fairness_agree_with_brute_force() {
 #[test]
 fn verdicts_under_fairness_agree_with_brute_force_where_steps_are_chains() {
     let (counts, tally) = (RefCell::new([0u32; 3]), Tally::default());
-    let strategy = (systems::recipe_with_chains(), any::<u64>(), 1..12u32, vec(0..3u8, 3));
+    let strategy = (systems::recipe_with_chains(), any::<u64>(), 1..12u32, vec(0..4u8, 3));
     run_cases(4000, &strategy, |(recipe, seed, size, kinds)| {
         match Case::of_recipe(&recipe, Draw { seed, size, operators: random::ALL }) {
             Some(case) => agree(case, &kinds, &counts, &tally),
@@ -106,7 +108,11 @@ fn judge(
 ) -> Result<(), TestCaseError> {
     let constraint = |known: &Constraint| replay::fairness::Constraint {
         subject: replay::Subject::Process("P".to_owned()),
-        strong: known.strong,
+        kind: match known.strong {
+            _ if known.is_just() => Kind::Just,
+            true => Kind::Strong,
+            false => Kind::Weak,
+        },
         actions: known.actions.clone(),
     };
     let constraints: Vec<_> = constraints.iter().map(constraint).collect();
@@ -203,7 +209,7 @@ fn has_fair_cycle(
                 }
                 let mut marks = u64::from(livelock || marked);
                 for (index, constraint) in constraints.iter().enumerate() {
-                    let is_fair = constraint.actions.contains(&action)
+                    let is_fair = constraint.takers().contains(&action)
                         || is_never(index)
                         || !constraint.strong && !enables(node, constraint);
                     marks |= u64::from(is_fair) << (index + 1);
@@ -218,7 +224,7 @@ fn has_fair_cycle(
 #[test]
 fn testers_under_fairness_agree_with_brute_force() {
     let (counts, tally) = (RefCell::new([0u32; 3]), Tally::default());
-    let strategy = (networks::network(), testers::recipe(), vec(0..3u8, 5));
+    let strategy = (networks::network(), testers::recipe(), vec(0..4u8, 5));
     run_cases(3000, &strategy, |(network, recipe, kinds)| {
         let draw = Draw { seed: 0, size: 1, operators: random::ALL };
         let Some(case) = Case::of_network(&network, draw) else { return Ok(()) };
@@ -251,6 +257,9 @@ fn testers_under_fairness_agree_with_brute_force() {
     });
     let [holds, violated, only_fairly] = *counts.borrow();
     assert!(holds > 300 && violated > 300 && only_fairly > 30, "{counts:?}");
-    let sound = methods::all().into_iter().filter(|method| methods::is_sound_for_testers(*method, false));
+    let is_sound = |method: &Method| {
+        methods::is_sound_for_testers(*method, false) || methods::is_sound_for_fair_testers(*method)
+    };
+    let sound = methods::all().into_iter().filter(is_sound);
     tally.assert_each(sound, 100);
 }

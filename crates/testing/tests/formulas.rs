@@ -6,7 +6,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 
 use check::decide::Settings;
-use check::method::{FairnessBy, ObserverKind, StoreKind};
+use check::method::{FairnessBy, ObserverKind, SearchKind, StoreKind};
 use check::product::{AtDeadlock, ObserverOrder, Orders};
 use check::search::one_pass::WorkSet;
 use generators::random;
@@ -26,6 +26,7 @@ fn check_all_methods(
     let formula = case.formula;
     let mut claim = case.claim(formula);
     let mut full: HashMap<ObserverKind, u64> = HashMap::new();
+    let mut full_edges: HashMap<ObserverKind, u64> = HashMap::new();
     let plain = Settings { at_deadlock, ..Settings::default() };
     let orders = Orders { reverse: true, observer: ObserverOrder::AcceptingFirst };
     let reversed = Settings { orders, work_set: WorkSet::Stack, ..plain };
@@ -43,6 +44,12 @@ fn check_all_methods(
                 && (method.reduction.is_none() || !method.observer.is_by_value());
             if found || !is_comparable {
                 continue;
+            }
+            // Two passes go over the same edges twice.
+            if method.search == SearchKind::Scc {
+                let edges = outcome.stats.transitions;
+                let full = *full_edges.entry(method.observer).or_insert(edges);
+                prop_assert!(edges <= full, "{:?}: {} edges of {}", method, edges, full);
             }
             let states = outcome.stats.states;
             match (method.reduction, full.get(&method.observer)) {

@@ -205,6 +205,14 @@ impl Claim {
         })
     }
 
+    /// As a generalized testing automaton that can wait in every state.
+    fn finished_tgta(&mut self, budget: &mut Budget<'_>) -> Result<&Tgta, Refusal> {
+        if matches!(&self.written, Some(AnyAutomaton::Tgta(tgta)) if !tgta.is_finished()) {
+            self.written = None;
+        }
+        self.tgta(budget)
+    }
+
     /// With labels on states.
     pub fn extended(&mut self, budget: &mut Budget<'_>) -> Result<&Extended, Refusal> {
         if let Some(AnyAutomaton::Extended(extended)) = &self.written {
@@ -300,7 +308,13 @@ impl Claim {
                 let ta = as_it_stops(self.ta(budget)?, stops, budget)?;
                 run.with(ByChange::of_ta(&ta, &props, owns_deadlocks), budget)
             }
-            ObserverKind::Tgta => run.with(ByChange::of_tgta(self.tgta(budget)?, &props), budget),
+            ObserverKind::Tgta => {
+                let tgta = match method.reduction {
+                    Some(reduction::Method::Fair) => self.finished_tgta(budget)?,
+                    _ => self.tgta(budget)?,
+                };
+                run.with(ByChange::of_tgta(tgta, &props), budget)
+            }
             ObserverKind::LazyTa | ObserverKind::LazyTgta => {
                 let is_ta = method.observer == ObserverKind::LazyTa;
                 let observer = Lazy::new(&self.tgba, if is_ta { Kind::Ta } else { Kind::Tgta }, props);

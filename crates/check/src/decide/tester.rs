@@ -82,7 +82,8 @@ impl<'a> TesterClaim<'a> {
         let product = product(system, self.tester, self.labels, budget);
         let mut product = product.map_err(Refusal::of(|_| Refusal::Tester))?;
         if let Some(reduction) = method.reduction {
-            let settings = Settings { fairness: &[], without_rule: None, ..*settings };
+            let fairness = if features.fair { settings.fairness } else { &[] };
+            let settings = Settings { fairness, without_rule: None, ..*settings };
             product = S::reduce(product, reduction, &settings, budget)?;
         }
         product = product.in_order(settings.orders).with_room(budget.room());

@@ -5,6 +5,7 @@ use automata::by_change::{PropSet, Ta, Tgta};
 use automata::tgba::State;
 use ltl::Prop;
 
+use super::by_value::on_accepting_cycles;
 use super::{Event, Observer, ObserverStep, Stance, Valuations, Watches};
 
 /// A TA or TGTA that watches a run.
@@ -46,18 +47,22 @@ impl ByChange {
                 deadlock: own_deadlocks && own.deadlock,
                 livelock: own.livelock,
                 may_wait: own.livelock,
-                passing: false,
+                passing: !own.livelock,
             }
         };
+        let moves: Vec<Vec<(PropSet, ObserverStep)>> =
+            ta.states().map(|state| ta.steps(state).iter().map(step(state)).collect()).collect();
+        let mut stances: Vec<Stance> = ta.states().map(stance).collect();
+        note_recurrent(&moves, 1, &mut stances);
         ByChange {
             bits: positions(ta.propositions(), propositions),
             initial: ta.initial().iter().map(|(set, state)| (*set, state.index() as u32)).collect(),
-            moves: ta.states().map(|state| ta.steps(state).iter().map(step(state)).collect()).collect(),
+            moves,
             waits: ta
                 .states()
                 .map(|state| Some(ObserverStep { to: state.index() as u32, marks: 0 }))
                 .collect(),
-            stances: ta.states().map(stance).collect(),
+            stances,
             all_marks: 1,
             has_marks: ta.states().any(|state| ta.acceptance(state).buchi),
             owns_deadlocks: own_deadlocks,
@@ -84,8 +89,12 @@ impl ByChange {
             steps.retain(|(change, _)| !change.is_empty());
         }
         let may_wait = |wait: &Option<ObserverStep>| wait.is_some_and(|step| step.marks == all);
-        let stances =
-            waits.iter().map(|wait| Stance { may_wait: may_wait(wait), ..Stance::default() }).collect();
+        let stance = |wait: &Option<ObserverStep>| {
+            let may_wait = may_wait(wait);
+            Stance { may_wait, passing: !may_wait, ..Stance::default() }
+        };
+        let mut stances: Vec<Stance> = waits.iter().map(stance).collect();
+        note_recurrent(&moves, all, &mut stances);
         ByChange {
             bits: positions(tgta.propositions(), propositions),
             initial: tgta.initial().iter().map(|(set, state)| (*set, state.index() as u32)).collect(),
@@ -110,6 +119,16 @@ impl ByChange {
             self.sets.push(PropSet(self.bits.iter().enumerate().fold(0, holds)));
         }
         self.sets[valuation as usize]
+    }
+}
+
+/// Notes which states accepted runs may come back to for ever, by moves with all marks: without waiting, since a word
+/// that changes for ever is also accepted if each letter is read once.
+fn note_recurrent(moves: &[Vec<(PropSet, ObserverStep)>], all_marks: u64, stances: &mut [Stance]) {
+    let edges: Vec<Vec<ObserverStep>> =
+        moves.iter().map(|row| row.iter().map(|(_, step)| *step).collect()).collect();
+    for state in on_accepting_cycles(&edges, all_marks).ones() {
+        stances[state].passing = false;
     }
 }
 

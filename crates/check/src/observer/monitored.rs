@@ -36,8 +36,8 @@ struct State {
 pub struct Monitored<O> {
     observer: O,
     n_actions: usize,
-    weak: Vec<Vec<ActionId>>,
-    strong: Vec<Vec<ActionId>>,
+    weak: Vec<Constraint>,
+    strong: Vec<Constraint>,
     /// What the steps begin with that are enabled in the state that is expanded.
     enabled: Vec<ActionId>,
     states: Vec<State>,
@@ -51,7 +51,7 @@ impl<O: Observer> Monitored<O> {
     pub fn new(observer: O, n_actions: usize, constraints: &[Constraint]) -> Monitored<O> {
         let of_kind = |strong: bool| {
             let used = constraints.iter().filter(|known| known.strong == strong && !known.actions.is_empty());
-            used.map(|known| known.actions.clone()).collect()
+            used.cloned().collect()
         };
         Monitored {
             observer,
@@ -80,15 +80,15 @@ impl<O: Observer> Monitored<O> {
     fn next_weak(&self, weak: u32, action: Option<ActionId>) -> u32 {
         let n = self.weak.len() as u32;
         let Some(waits_for) = weak.checked_sub(1) else { return 1 % (n + 1) };
-        let actions = &self.weak[waits_for as usize];
-        let moves_on = is_taken(actions, action) || !self.is_enabled(actions);
+        let constraint = &self.weak[waits_for as usize];
+        let moves_on = is_taken(constraint, action) || !self.is_enabled(constraint);
         if moves_on { (weak + 1) % (n + 1) } else { weak }
     }
 
     /// The next states of the monitor of a strong constraint.
     fn next_strong(&self, index: usize, strong: u8, action: Option<ActionId>) -> &'static [u8] {
-        let actions = &self.strong[index];
-        match (strong, is_taken(actions, action), self.is_enabled(actions)) {
+        let constraint = &self.strong[index];
+        match (strong, is_taken(constraint, action), self.is_enabled(constraint)) {
             (0, true, _) => &[0, 2],
             (0, false, false) => &[0, 1],
             (1, false, false) => &[1],
@@ -98,8 +98,8 @@ impl<O: Observer> Monitored<O> {
         }
     }
 
-    fn is_enabled(&self, actions: &[ActionId]) -> bool {
-        self.enabled.iter().any(|action| actions.contains(action))
+    fn is_enabled(&self, constraint: &Constraint) -> bool {
+        self.enabled.iter().any(|action| constraint.actions.contains(action))
     }
 
     /// Moves the counter: the observer's set first, then the monitors'.
@@ -116,8 +116,8 @@ impl<O: Observer> Monitored<O> {
     }
 }
 
-fn is_taken(actions: &[ActionId], action: Option<ActionId>) -> bool {
-    action.is_some_and(|action| actions.contains(&action))
+fn is_taken(constraint: &Constraint, action: Option<ActionId>) -> bool {
+    action.is_some_and(|action| constraint.takers().contains(&action))
 }
 
 impl<O: Observer> Observer for Monitored<O> {

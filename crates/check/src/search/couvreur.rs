@@ -41,7 +41,6 @@
 
 use base::{Budget, Limit, Progress};
 use fixedbitset::FixedBitSet;
-use model::chain::first;
 use model::{ActionId, Run, System};
 use rustc_hash::FxHashSet;
 
@@ -89,6 +88,11 @@ pub(super) enum Scope {
     All,
     /// Silent ones between livelock states; no marks of the observer are required.
     Livelocks,
+}
+
+/// Whether a search goes over what another one explored, edge by edge.
+fn repeats<S: System, O: Observer, P: Products>(graph: &ProductGraph<'_, '_, S, O, P>, scope: Scope) -> bool {
+    scope == Scope::Livelocks && graph.repair().is_some_and(|repair| repair.by_action)
 }
 
 /// Why the main loop ends early.
@@ -189,7 +193,7 @@ impl<'p, 'a, S: System, O: Observer, P: Products> Search<'p, 'a, S, O, P> {
             frames: Varints::default(),
             waiting_marks: vec![0; fairness.n_words()],
             livelock_since: 0,
-            repairing: graph.repair().map(|_| Repairing::default()),
+            repairing: graph.repair().filter(|_| !repeats(&graph, scope)).map(|_| Repairing::default()),
             graph,
             edges: Vec::new(),
             stats: Stats::default(),
@@ -224,6 +228,9 @@ impl<'p, 'a, S: System, O: Observer, P: Products> Search<'p, 'a, S, O, P> {
     /// Neither changes what is seen of any action. So a silent step is taken from x to a state of which
     /// the same is true, and so on: these steps come to a cycle, and that is found, since within this pass each
     /// state is expanded once. New states are reached from x, so they need no start of their own.
+    ///
+    /// That is for sets led by the observer. Sets that keep fair runs are taken as in the first pass, whose components are
+    /// repaired: the fair run that `por`'s module `fair` builds waits in the end, in that very graph, for ever.
     pub(super) fn run_from_livelocks(&mut self, budget: &mut Budget<'_>) -> Result<(), End> {
         let found = self.states(|_, _| true);
         for state in found.ones().map(StateId::new) {
@@ -264,16 +271,23 @@ impl<'p, 'a, S: System, O: Observer, P: Products> Search<'p, 'a, S, O, P> {
 
     /// The edges that were taken in a state and are in scope, once more, into `edges`.
     pub(super) fn expand(&mut self, state: StateId) -> Result<(), End> {
+        self.expand_again(state).map(|_| ())
+    }
+
+    fn expand_again(&mut self, state: StateId) -> Result<Expanded, End> {
         let expanded = self.graph.expand(state, None, &mut self.edges);
-        self.in_scope(state, expanded)?;
-        Ok(())
+        self.in_scope(state, expanded)
     }
 
     /// The edges of a state that are in scope, into `edges`.
     fn expand_new(&mut self, state: StateId) -> Result<Expanded, End> {
-        let path = &self.path;
-        let expanded = self.graph.expand(state, Some(&|state| path.is_on_path(state)), &mut self.edges);
-        self.in_scope(state, expanded)
+        if repeats(&self.graph, self.scope) {
+            self.expand_again(state)
+        } else {
+            let path = &self.path;
+            let expanded = self.graph.expand(state, Some(&|state| path.is_on_path(state)), &mut self.edges);
+            self.in_scope(state, expanded)
+        }
     }
 
     fn in_scope(&mut self, state: StateId, expanded: Result<Expanded, Trouble>) -> Result<Expanded, End> {
@@ -389,16 +403,21 @@ impl<'p, 'a, S: System, O: Observer, P: Products> Search<'p, 'a, S, O, P> {
         left_out.map(|(action, _)| action)
     }
 
-    /// Looks at what is taken besides, since now, in a state of the component on top: as if its root had these
+    /// From now on these are taken besides, in a state of the component on top: looks at them as if its root had these
     /// edges. But they do not go on from the path.
     pub(super) fn look_at_repaired(&mut self, state: StateId, taken: &[Taken]) -> Result<(), End> {
         self.expand(state)?;
+        let before = std::mem::take(&mut self.edges);
+        for &(_, action) in taken {
+            self.graph.take_extra(state, action);
+        }
+        self.expand(state)?;
         self.make_room()?;
-        let n_actions = self.graph.repair().map_or(0, |repair| repair.matters.len());
         for index in (0..self.edges.len()).rev() {
             let edge = self.edges[index];
-            let action = edge.action.map(|step| first(step, n_actions));
-            if taken.iter().any(|&(_, taken)| taken.is_none() || taken == action) {
+            // What was taken before was looked at, and is not counted again.
+            let is_same = |known: &Edge| (known.target, known.action) == (edge.target, edge.action);
+            if !before.iter().any(is_same) {
                 self.progress.transitions += 1;
                 self.look_at(Edge { silent: false, ..edge })?;
             }

@@ -296,9 +296,6 @@ impl Part {
         self.taken.dedup();
         for taken in self.taken.chunk_by(|one, other| one.0 == other.0) {
             let state = self.states[taken[0].0 as usize];
-            for &(_, action) in taken {
-                search.graph.take_extra(state, action);
-            }
             search.look_at_repaired(state, taken)?;
             search.repairing.as_mut().into_iter().for_each(|known| known.repaired.push((root, state)));
             search.poll(budget)?;

@@ -104,11 +104,13 @@ pub(crate) struct CheckArguments {
     #[arg(long = "search", value_enum, default_value_t = SearchArgument::Auto, value_name = "HOW")]
     pub(crate) algorithm: SearchArgument,
 
-    /// Only fair runs count: weak, strong, weak:P,Q, strong-action:send, none
+    /// Only fair runs count: weak, strong, just, weak:P,Q, strong-action:send, none
     ///
     /// Can be repeated. Without it, what the file says with `fair …;`. A process is treated fairly if it
     /// takes part in a step infinitely often; or, weakly, if it cannot infinitely often; or, strongly, if it
-    /// cannot from some point on. `send` means all actions of that name together, `send[*]` each of them.
+    /// cannot from some point on. `just`: whatever it can do is done some day, or interfered with by somebody who
+    /// writes what it tests or moves who takes part. `send` means all actions of that name together, `send[*]` each of
+    /// them.
     #[arg(long, value_name = "KIND[:WHO]", value_parser = parse_fairness)]
     pub(crate) fair: Vec<Fair>,
 
@@ -273,7 +275,7 @@ pub(crate) enum Reduce {
     Classical,
     /// For searches by components: small sets, and what they leave out for ever is taken later
     Repaired,
-    /// Under fairness: for TGBA, BA and lazy TGTA
+    /// Under fairness: for all observers but extended automata
     Fair,
     /// For claims that see stuttering: through their closure
     Closure,

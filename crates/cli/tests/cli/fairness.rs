@@ -152,10 +152,8 @@ fn what_knows_no_fairness_is_refused() {
         let message = refusal(&format!("{SERVED} --reduce {how}"));
         assert!(message.contains("this reduction does not keep enough interleavings"), "{how}: {message}");
     }
-    for how in ["--observer ta", "--observer tgta", "--search two-pass"] {
-        let message = refusal(&format!("{SERVED} --reduce fair {how}"));
-        assert!(message.contains("needs an automaton that waits"), "{how}: {message}");
-    }
+    let message = refusal(&format!("{SERVED} --reduce fair --observer extended"));
+    assert!(message.contains("needs an automaton that waits"), "{message}");
     for how in ["one-pass", "nested"] {
         let message = refusal(&format!("{SERVED} --search {how}"));
         assert!(message.contains("cannot tell whether they are fair"), "{how}: {message}");
@@ -165,7 +163,7 @@ fn what_knows_no_fairness_is_refused() {
         refusal(&format!("{SERVED} --fairness-by monitor {how}"));
     }
     let waits = "check models/token_ring.proc -p Waits --fair strong";
-    for how in ["--reduce stubborn", "--store bitstate", "--fairness-by monitor"] {
+    for how in ["--reduce guided", "--store bitstate", "--fairness-by monitor"] {
         refusal(&format!("{waits} {how}"));
     }
     // Without fairness all of that is possible.
@@ -181,8 +179,14 @@ fn what_is_reduced_is_told() {
         result["choice"].as_array().is_some_and(|reasons| reasons.contains(&reason.into()))
     };
     assert!(has(&explained, "reduction: fair, which keeps fair runs"), "{explained}");
-    let two_pass = check(&format!("{SERVED} --explain-choice --search two-pass"));
-    assert!(has(&two_pass, "reduction: none, fair runs cannot be told apart with it"), "{two_pass}");
+    for how in ["--search two-pass", "--observer tgta", "--observer lazy-ta"] {
+        let result = check(&format!("{SERVED} --explain-choice {how}"));
+        assert!(has(&result, "reduction: fair, which keeps fair runs"), "{result}");
+    }
+    let extended = check(&format!("{SERVED} --explain-choice --observer extended"));
+    assert!(has(&extended, "reduction: none, fair runs cannot be told apart with it"), "{extended}");
+    let tester = check("check models/token_ring.proc -p Waits --fair strong");
+    assert_eq!(tester["method"]["reduction"], "fair");
     let monitored = check(&format!("{SERVED} --explain-choice --fairness-by monitor"));
     assert!(has(&monitored, "reduction: none, fair runs cannot be told apart with it"), "{monitored}");
     assert!(has(&monitored, "search: nested, which monitors are for"), "{monitored}");
@@ -198,6 +202,7 @@ fn all_methods_agree() {
         "--reduce stubborn",
         "--reduce closure",
         "--reduce fair --observer ba",
+        "--reduce none --observer ta",
         "--observer tgba",
         "--observer ba",
         "--observer ta",
@@ -214,7 +219,7 @@ fn all_methods_agree() {
         "<> [] !Worker[0]@critical[*]",
         "[] !Worker[0]@critical[*]",
     ] {
-        for fair in ["none", "weak", "strong", "strong-action:acquire[*]"] {
+        for fair in ["none", "weak", "strong", "just", "strong-action:acquire[*]"] {
             let codes = methods.map(|method| {
                 let arguments = format!("--fair {fair} {method}");
                 run_ltl("check", "models/semaphore.proc -D N=2", formula, &arguments).code
@@ -223,6 +228,53 @@ fn all_methods_agree() {
                 codes[0] < 2 && codes.iter().all(|code| *code == codes[0]),
                 "{formula} {fair}: {codes:?}"
             );
+        }
+    }
+}
+
+/// Whoever only reads keeps nobody from writing, and whoever competes may lose.
+#[test]
+fn justness_is_enough_where_nobody_interferes() {
+    const AGAIN: &str = "check models/peterson.proc -p again";
+    for (fair, again) in [("none", false), ("just", true), ("just:Peer", true), ("just:Peer[1]", false)] {
+        assert_eq!(holds(&format!("{AGAIN} --fair {fair}")), again, "{fair}");
+        assert_eq!(holds(&format!("{AGAIN} --fair {fair} --reduce none")), again, "{fair}");
+    }
+    let served = check(&format!("{SERVED} --fair just"));
+    assert_eq!((&served["verdict"], &served["method"]["fairness"]), (&"violated".into(), &"just".into()));
+    let reasons = served["counterexample"]["fairness"].as_array().cloned().unwrap_or_default();
+    assert!(reasons.iter().all(|reason| reason["kind"] == "just"), "{reasons:?}");
+    assert!(reasons.iter().any(|reason| reason["because"] == "interfered with"), "{reasons:?}");
+    let all = check(&format!("{SERVED} --fair just --fair weak:Semaphore --fair strong:Worker[0]"));
+    assert_eq!((&all["verdict"], &all["method"]["fairness"]), (&"holds".into(), &"just+weak+strong".into()));
+    assert!(!holds(&format!("{SERVED} --fair just-action:acquire[*]")));
+}
+
+/// A process that is only asked takes part for ever, which is enough for weak fairness.
+#[test]
+fn who_is_only_asked_is_not_interfered_with() {
+    let scratch = Scratch::new();
+    let text = "process Asked { s: ask -> s | go -> t; t: ask -> t; }
+        process Asking { x: ask -> y; y: back -> x; }
+        process Idle { i: tick -> i; }
+        fair just Asked;
+        ltl goes = <> Asked@t;
+        ltl asks = [] <> Asking@x;";
+    let file = scratch.file("asked.proc", text);
+    for (fair, expected) in [
+        (vec![], [true, false]),
+        (vec!["--fair", "weak"], [false, true]),
+        (vec!["--fair", "just"], [true, true]),
+        (vec!["--fair", "just-action:go"], [true, false]),
+    ] {
+        for more in [&[][..], &["--reduce", "none"], &["--fairness-by", "monitor"]] {
+            let arguments =
+                ["check", &file, "--json"].into_iter().chain(fair.clone()).chain(more.iter().copied());
+            let finished = run_with(arguments);
+            assert!(finished.code < 2, "{fair:?} {more:?}: {}", finished.stderr);
+            let document = finished.json();
+            let holds = [0, 1].map(|index| document["results"][index]["verdict"] == "holds");
+            assert_eq!(holds, expected, "{fair:?} {more:?}");
         }
     }
 }

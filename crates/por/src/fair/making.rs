@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use base::{Budget, Limit};
 use fixedbitset::FixedBitSet;
+use model::fairness::Constraint;
 use model::relations::Flippers;
 use model::{ActionId, ActionSystem, Guard, GuardId, Relations, VarId};
 use rustc_hash::FxHashMap;
 
-use super::{Companion, Constraint, Fair, Watched, Why};
-use crate::flips::Flips;
+use super::{Companion, Fair, Seen, Watched, Why};
 use crate::graph::{Graph, Vertex};
 use crate::recur::recurrent;
 
@@ -24,8 +24,42 @@ struct Looked {
     strong: bool,
     /// In order.
     actions: Vec<ActionId>,
+    /// What takes it besides, in order, if it is about justness.
+    served_by: Vec<ActionId>,
     /// The control variables that each of its actions has a guard on.
     homes: Vec<u32>,
+}
+
+impl Looked {
+    /// What takes it, in order.
+    fn takers(&self) -> &[ActionId] {
+        if self.served_by.is_empty() { &self.actions } else { &self.served_by }
+    }
+
+    fn is_taken_by(&self, action: u32) -> bool {
+        self.takers().binary_search(&ActionId::new(action as usize)).is_ok()
+    }
+}
+
+/// What lets an action be a key as a member of a constraint: what must come along.
+enum Shut {
+    /// Nothing.
+    Anyway,
+    /// All that use a control variable now.
+    Users(u32),
+    /// These.
+    Listed(Vec<u32>),
+}
+
+impl Shut {
+    /// How much that is, for a choice.
+    fn size(&self) -> (u8, usize) {
+        match self {
+            Shut::Anyway => (0, 0),
+            Shut::Users(_) => (1, 0),
+            Shut::Listed(list) => (2, list.len()),
+        }
+    }
 }
 
 /// Who else may raise a guard of a constraint, and who lower it, again and again.
@@ -87,7 +121,7 @@ impl Fair {
     pub(crate) fn new(
         system: &ActionSystem,
         relations: &Relations,
-        flips: &Flips,
+        seen: Seen<'_>,
         constraints: &[Constraint],
         graph: &mut Graph,
         budget: &mut Budget<'_>,
@@ -114,8 +148,10 @@ impl Fair {
             making.add_watch(&looked)?;
             all.push(looked);
         }
-        making.add_shut(&all, flips)?;
-        making.add_relevant(flips)?;
+        making.add_shut(&all, seen)?;
+        let serving = all.iter().flat_map(|looked| &looked.served_by).map(|action| action.index());
+        making.fair.relevant.extend(serving);
+        making.add_relevant(seen)?;
         making.add_places();
         let Making { mut fair, mut companions, budget, .. } = making;
         companions.sort_unstable();
@@ -139,21 +175,26 @@ impl Making<'_, '_, '_> {
         actions.sort_unstable();
         actions.dedup();
         self.budget.hold(4 * actions.len() as u64)?;
-        let controls = |action: ActionId| -> Vec<u32> {
-            let guards = self.system.action(action).guards.iter();
-            guards.filter_map(|&guard| self.graph.control_of_guard(guard)).collect()
-        };
-        let mut homes = controls(actions[0]);
-        homes.dedup();
+        let mut homes = self.controls_of(actions[0]);
         for &action in &actions[1..] {
             self.budget.tick()?;
-            let its = controls(action);
+            let its = self.controls_of(action);
             homes.retain(|home| its.contains(home));
         }
-        Ok(Looked { strong: constraint.strong, actions, homes })
+        self.budget.hold(4 * constraint.served_by.len() as u64)?;
+        let served_by = constraint.served_by.clone();
+        Ok(Looked { strong: constraint.strong, actions, served_by, homes })
     }
 
-    /// The actions outside of a constraint that may flip a guard, in order.
+    /// The control variables that an action has a guard on.
+    fn controls_of(&self, action: ActionId) -> Vec<u32> {
+        let guards = self.system.action(action).guards.iter();
+        let mut controls: Vec<u32> = guards.filter_map(|&guard| self.graph.control_of_guard(guard)).collect();
+        controls.dedup();
+        controls
+    }
+
+    /// The actions that may flip a guard, but for those that are members of a constraint, in order.
     fn flippers(&self, flippers: Flippers<'_>, members: &[ActionId]) -> Vec<u32> {
         let mut list: Vec<u32> = match flippers {
             Flippers::Listed(list) => list.iter().map(|action| action.index() as u32).collect(),
@@ -178,9 +219,10 @@ impl Making<'_, '_, '_> {
         guards.dedup();
         for guard in guards {
             self.budget.tick()?;
-            let raisers = self.flippers(self.relations.enablers(guard), &looked.actions);
-            let lowerers = self.flippers(self.relations.disablers(guard), &looked.actions);
+            let mut raisers = self.flippers(self.relations.enablers(guard), &looked.actions);
             raisers.iter().for_each(|&action| self.fair.harmless.remove(action as usize));
+            raisers.retain(|&action| !looked.is_taken_by(action));
+            let lowerers = self.flippers(self.relations.disablers(guard), looked.takers());
             literals.insert(guard, Literal { raisers, lowerers });
         }
         let may_raise = literals.values().any(|literal| !literal.raisers.is_empty());
@@ -188,7 +230,7 @@ impl Making<'_, '_, '_> {
             return Ok(());
         }
         if self.looks_far {
-            let recurrent = recurrent(self.system, self.relations, &looked.actions, self.budget)?;
+            let recurrent = recurrent(self.system, self.relations, looked.takers(), self.budget)?;
             for literal in literals.values_mut() {
                 literal.raisers.retain(|&action| recurrent.contains(action as usize));
                 literal.lowerers.retain(|&action| recurrent.contains(action as usize));
@@ -302,7 +344,7 @@ impl Making<'_, '_, '_> {
     }
 
     /// What keeps a constraint from being taken without the set that an action of it is in.
-    fn add_shut(&mut self, all: &[Looked], flips: &Flips) -> Result<(), Limit> {
+    fn add_shut(&mut self, all: &[Looked], seen: Seen<'_>) -> Result<(), Limit> {
         let mut constraints_of: Vec<Vec<&Looked>> = vec![Vec::new(); self.system.actions().len()];
         for looked in all {
             looked.actions.iter().for_each(|action| constraints_of[action.index()].push(looked));
@@ -310,34 +352,70 @@ impl Making<'_, '_, '_> {
         for action in (0..self.system.actions().len()).map(ActionId::new) {
             self.budget.tick()?;
             let at = action.index();
-            let is_known =
-                |home: &u32| self.relations.is_written(self.graph.controls[*home as usize].var, action);
-            let its = &constraints_of[at];
-            let is_shut = |looked: &&Looked| looked.actions.len() == 1 || looked.homes.iter().any(is_known);
-            let is_quiet = self.fair.harmless.contains(at) && !flips.may_flip(action);
-            if its.is_empty() || is_quiet || its.iter().any(is_shut) {
+            let mut best: Option<Shut> = None;
+            if self.fair.harmless.contains(at) && !seen.may_see(action) {
                 continue;
             }
-            let with_home = its.iter().find_map(|looked| looked.homes.first());
-            let vertex = match with_home {
-                Some(&home) => self.graph.number(Vertex::Users(home)),
-                None => {
-                    let smallest = its.iter().min_by_key(|looked| looked.actions.len());
-                    let actions = smallest.map_or(&[][..], |looked| &looked.actions);
-                    self.hub(actions.iter().map(|action| action.index() as u32).collect())?
+            for looked in &constraints_of[at] {
+                let shut = self.shut(looked, action)?;
+                if best.as_ref().is_none_or(|best| shut.size() < best.size()) {
+                    best = Some(shut);
                 }
+            }
+            let vertex = match best {
+                None | Some(Shut::Anyway) => continue,
+                Some(Shut::Users(home)) => self.graph.number(Vertex::Users(home)),
+                Some(Shut::Listed(list)) => self.hub(list)?,
             };
             self.companions.push(Companion { action: at as u32, why: Why::Shut, vertex });
         }
         Ok(())
     }
 
+    /// What must come along with an action of a constraint, so that nothing else takes the constraint before the set acts.
+    fn shut(&mut self, looked: &Looked, action: ActionId) -> Result<Shut, Limit> {
+        if looked.served_by.is_empty() {
+            let moves =
+                |home: &u32| self.relations.is_written(self.graph.controls[*home as usize].var, action);
+            if looked.actions.len() == 1 || looked.homes.iter().any(moves) {
+                return Ok(Shut::Anyway);
+            }
+            let list = || looked.actions.iter().map(|action| action.index() as u32).collect();
+            return Ok(looked.homes.first().map_or_else(|| Shut::Listed(list()), |&home| Shut::Users(home)));
+        }
+        // Rule 2 brings all that use a control variable now which the action writes, and all that can write one now which it
+        // reads; until one of these happens, others with a guard on that variable are disabled.
+        let mine = self.controls_of(action);
+        let mut homes = mine.clone();
+        let mut list = Vec::new();
+        for &other in looked.served_by.iter().filter(|other| **other != action) {
+            self.budget.tick()?;
+            let its = self.controls_of(other);
+            let var = |home: &u32| self.graph.controls[*home as usize].var;
+            let is_shut = mine.iter().any(|home| {
+                self.relations.is_written(var(home), other)
+                    || its.contains(home) && self.relations.is_written(var(home), action)
+            });
+            if !is_shut {
+                homes.retain(|home| its.contains(home));
+                list.push(other.index() as u32);
+            }
+        }
+        Ok(match homes.first() {
+            _ if list.is_empty() => Shut::Anyway,
+            Some(&home) => Shut::Users(home),
+            None => Shut::Listed(list),
+        })
+    }
+
     /// What flips propositions, what is fair, what may lead to what is not made yet; and whatever writes what one of these, or
     /// a proposition, reads or writes.
-    fn add_relevant(&mut self, flips: &Flips) -> Result<(), Limit> {
+    fn add_relevant(&mut self, seen: Seen<'_>) -> Result<(), Limit> {
         let (system, relations) = (self.system, self.relations);
         let mut relevant = self.fair.forced.clone();
-        relevant.union_with(&flips.visible());
+        relevant.union_with(&self.fair.relevant);
+        let all = (0..system.actions().len()).map(ActionId::new);
+        relevant.extend(all.filter(|&action| seen.may_see(action)).map(ActionId::index));
         relevant.extend(relations.open().iter().map(|action| action.index()));
         let mut work: Vec<ActionId> = relevant.ones().map(ActionId::new).collect();
         let mut is_used = FixedBitSet::with_capacity(system.variables().len());
@@ -348,7 +426,7 @@ impl Making<'_, '_, '_> {
                 break;
             }
             let guards = system.action(action).guards.iter();
-            let read = guards.flat_map(|&guard| relations.guard_reads(guard)).chain(flips.watched(action));
+            let read = guards.flat_map(|&guard| relations.guard_reads(guard)).chain(seen.watched(action));
             let used = read.chain(relations.effect_reads(action)).chain(relations.writes(action));
             let used: Vec<VarId> = used.copied().filter(|var| !is_used.put(var.index())).collect();
             for &writer in used.iter().flat_map(|&var| relations.writers(var)) {

@@ -197,10 +197,8 @@ impl<'a> Parser<'a, '_> {
 
     /// `weak P[*], Q;`.
     fn fairness(&mut self, start: Span) -> Parsed<Fairness<'a>> {
-        let strong = match self.word() {
-            "weak" => false,
-            "strong" => true,
-            _ => return Err(self.unexpected("`weak` or `strong`")),
+        let Some(kind) = model::fairness::Kind::of_name(self.word()) else {
+            return Err(self.unexpected("`weak`, `strong` or `just`"));
         };
         self.bump();
         let mut processes = Vec::new();
@@ -212,6 +210,6 @@ impl<'a> Parser<'a, '_> {
         }
         let span = self.since(start);
         self.semicolon("`,` or `;`")?;
-        Ok(Fairness { strong, processes, span })
+        Ok(Fairness { kind, processes, span })
     }
 }

@@ -131,6 +131,9 @@ fn fair(fairness: &Value) -> Option<String> {
                     format!("{who} is impossible right after step {step}")
                 }
                 ("disabled", Some(step)) => format!("{who} cannot move right after step {step}"),
+                ("interfered with", Some(step)) => {
+                    format!("step {step} interferes with what {who} could do")
+                }
                 _ if is_action => format!("{who} is impossible for ever"),
                 _ => format!("{who} can never move"),
             })

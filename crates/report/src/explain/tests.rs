@@ -104,8 +104,11 @@ fn who_never_moves_is_told_with_the_reason() {
     builder.initial(&[0, 0]);
     let system = builder.finish().unwrap();
     let run = Run { initial: 0, actions: vec![up, down] };
-    let fair =
-        FairTo { constraint: Subject::Process("A".to_owned()), strong: false, reason: Reason::Taken(1) };
+    let fair = FairTo {
+        constraint: Subject::Process("A".to_owned()),
+        kind: model::fairness::Kind::Weak,
+        reason: Reason::Taken(1),
+    };
     let run = Counterexample {
         kind: Kind::Lasso,
         target: Target::Violation,

@@ -60,7 +60,7 @@ impl<'q> Runs<'q> {
         let (options, clock) = (self.options, self.clock);
         let name = asked.name(self.task).to_owned();
         let start = clock.seconds();
-        let constraints = Constraints::new(asked.model(), &options.fair)?;
+        let constraints = Constraints::new(asked.model(), &options.fair, &mut clock.budget())?;
         let generation = asked.generation;
         let watched = match self.watched.take().filter(|(made_for, _)| *made_for == generation) {
             Some((_, watched)) => watched,

@@ -54,7 +54,7 @@ pub(super) fn decide(
         }
         _ => return Ok(Attempt::Done(Vec::new())),
     };
-    let constraints = Constraints::new(asked.model(), &options.fair)?;
+    let constraints = Constraints::new(asked.model(), &options.fair, &mut clock.budget())?;
     let view = asked.model().view(Purpose::Runs, &mut clock.budget())?;
     let Observed { process: tester, labels } = &observed;
     let claim = TesterClaim::new(tester, labels);

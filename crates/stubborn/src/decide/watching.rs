@@ -127,7 +127,7 @@ impl Watching<'_> {
         clock: &Clock<'_>,
         work: impl FnOnce(&mut Deciding<'_>, Option<&mut Claim>) -> Result<T, Trouble>,
     ) -> Result<T, Trouble> {
-        let constraints = Constraints::new(&*self.session.model, &options.fair)?;
+        let constraints = Constraints::new(&*self.session.model, &options.fair, &mut clock.budget())?;
         let view = self.session.model.view(Purpose::Runs, &mut clock.budget())?;
         let mut deciding = Deciding {
             name: &self.name,
