@@ -256,7 +256,7 @@ impl Session {
             if !is_done && share < 1.0 {
                 asked.more.truncate(n_more);
             }
-            Ok(is_done)
+            Ok::<bool, Error>(is_done)
         })?;
         let (more, unreached) = (std::mem::take(&mut asked.more), asked.unreached.take());
         let mut all: Vec<(usize, PropertyResult)> = Vec::new();
