@@ -128,6 +128,8 @@ pub struct Expanded {
 pub enum Path<'p> {
     /// Nothing.
     Unknown,
+    /// Nothing, and everything is taken, whatever the selection.
+    Everything,
     /// Whether a state of the product lies on it.
     Known(&'p mut dyn FnMut(&[u32], u32) -> bool),
     /// The state was expanded before, and what was taken then closed no cycle.
@@ -367,7 +369,16 @@ impl<'a, S: System, O: Observer> Product<'a, S, O> {
         let is_fit = |reduction: &&mut Reduction<'_>| {
             pairing.fairness.is_empty() || reduction.method() == Method::Fair
         };
-        let selection = selection.as_mut().filter(is_fit);
+        // Where looking for sets does not pay, states are expanded as if there were none.
+        let takes_all = |reduction: &mut Reduction<'_>| match path {
+            Path::Everything => true,
+            Path::Repaired { extra: &[], again: false } => reduction.rests(),
+            _ => false,
+        };
+        let selection = selection
+            .as_mut()
+            .filter(is_fit)
+            .and_then(|reduction| if takes_all(reduction) { None } else { Some(reduction) });
         let look = if selection.is_some() { Look::Some } else { Look::All };
         let mut expanded = pairing.look(state, observer_state, look, out)?;
         let n_possible = pairing.possible.actions.len();
@@ -423,7 +434,7 @@ fn select<S: System, O: Observer>(
     let insists = matches!(path, Path::Repaired { again: true, .. });
     let mut is_conditional = false;
     let mut closes_no_cycle = |candidate: &[u32]| match &mut path {
-        Path::Unknown => false,
+        Path::Unknown | Path::Everything => false,
         Path::AsBefore | Path::Repaired { .. } => true,
         Path::Known(is_on_path) => {
             let mut silent = candidate.iter().map(|&index| index as usize).filter(|&index| !moves[index]);

@@ -186,6 +186,12 @@ impl<'a> Reduction<'a> {
         self.scratch.gave_up()
     }
 
+    /// Whether it is not worth to look for a set in the next state, which is then given up; only where giving up is taking
+    /// everything, now and whenever the state is expanded.
+    pub(crate) fn rests(&mut self) -> bool {
+        self.repair.as_ref().is_some_and(|repair| repair.by_action) && self.scratch.rests_in_state()
+    }
+
     /// Chooses those of the enabled actions that must be taken, by their indices. A set that is valid
     /// only if it closes no cycle is shown to `closes_no_cycle` first. Who `insists` gets what was chosen in this state before,
     /// if that was not given up.

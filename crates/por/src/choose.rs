@@ -309,6 +309,12 @@ impl Scratch {
         self.patience.as_mut().is_some_and(Patience::rests)
     }
 
+    /// The same, where that counts as [given up](Scratch::gave_up).
+    pub fn rests_in_state(&mut self) -> bool {
+        self.gave_up = self.rests();
+        self.gave_up
+    }
+
     /// Told of a state that was left out whether it was found on another way.
     pub fn learn(&mut self, is_known: bool) {
         if let Some(patience) = &mut self.patience {

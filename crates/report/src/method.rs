@@ -136,7 +136,10 @@ impl fmt::Display for Method {
             reduction => write!(f, "{reduction} stubborn sets")?,
         }
         if *fairness != Fairness::None {
-            write!(f, ", {fairness} fairness")?;
+            match fairness {
+                Fairness::Just => write!(f, ", justness")?,
+                _ => write!(f, ", {fairness} fairness")?,
+            }
         }
         write!(f, ", {store} store")
     }

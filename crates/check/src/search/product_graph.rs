@@ -201,10 +201,12 @@ impl<'p, 'a, S: System, O: Observer, P: Products> ProductGraph<'p, 'a, S, O, P> 
         let observer_state = self.states.get(id, &mut self.state);
         let ProductGraph { product, states, state, steps, ids, extras, .. } = self;
         let known: &P = states;
+        let is_by_action = product.repair().is_some_and(|repair| repair.by_action);
         let mut is_on_path = is_on_path.map(|is_on_path| {
             move |system: &[u32], observer: u32| known.find(system, observer).is_some_and(is_on_path)
         });
         let path = match (&*extras, &mut is_on_path) {
+            (Some(extras), _) if extras.all.contains(id.index()) && is_by_action => Path::Everything,
             (Some(extras), _) if extras.all.contains(id.index()) => Path::Unknown,
             (Some(extras), is_on_path) => {
                 let extra: &[ActionId] = extras.actions.get(&id).map_or(&[], Vec::as_slice);
