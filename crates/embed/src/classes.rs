@@ -198,7 +198,7 @@ impl<'a, M: Model> Classes<'a, M> {
             };
             let classes = self.known.iter().enumerate().filter(|(_, class)| is_about(class));
             let actions = classes.map(|(number, _)| ActionId::new(number)).collect();
-            Constraint { strong: fairness.fair == Fair::Strong, actions }
+            Constraint::new(fairness.fair == Fair::Strong, actions)
         };
         self.fairness.iter().enumerate().map(constraint).collect()
     }
