@@ -16,7 +16,7 @@ use crate::verdict::{Failure, Proof, Reachable, Reason, Verdict};
 
 /// Why an attempt ends without an answer.
 pub(crate) enum Stopped<M: Model> {
-    /// Classes of actions turned up that were not known: once more.
+    /// Classes of actions turned up that were not known, or states need more room: once more.
     Again(Vec<crate::classes::Class>),
     Failed(Failure<M>),
 }
@@ -160,29 +160,41 @@ impl<M: Model> Check<'_, M> {
         verdict(answered)
     }
 
-    /// Explores states, and looks at what was found.
+    /// Explores states, again until they have room, and looks at what was found.
     fn explore<T>(
         &self,
         goals: &[Goal],
         answer: impl Fn(&dyn Recall<M>, &Exploration) -> Result<T, Stopped<M>>,
     ) -> Result<T, Failure<M>> {
+        loop {
+            match self.explore_once(goals, &answer) {
+                Ok(answer) => return Ok(answer),
+                Err(Stopped::Failed(failure)) => return Err(failure),
+                Err(Stopped::Again(classes)) if classes.is_empty() => {}
+                Err(Stopped::Again(_)) => {
+                    let text = "an action changed its class".to_owned();
+                    return Err(Failure::Unknown(Reason::Unconfirmed(text)));
+                }
+            }
+        }
+    }
+
+    fn explore_once<T>(
+        &self,
+        goals: &[Goal],
+        answer: impl Fn(&dyn Recall<M>, &Exploration) -> Result<T, Stopped<M>>,
+    ) -> Result<T, Stopped<M>> {
         // Classes of actions do not matter here.
         let classes = Classes::new(self.model.processes().len(), &[], None);
-        let program = self.begin(&classes, false).map_err(Failure::Unknown)?;
+        let program = self.begin(&classes, false)?;
         let explored = searches::states(program.as_program(), goals, &self.setup());
-        let answered = match &explored.stop {
+        match &explored.stop {
             Some(Stop::Fault(error, run)) => Err(self.faulty(&*program, error, run)),
             Some(Stop::Limit(limit)) if explored.violations.iter().all(Option::is_none) => {
                 Err(Reason::Limit(*limit).into())
             }
             _ => answer(&*program, &explored),
-        };
-        answered.map_err(|stopped| match stopped {
-            Stopped::Failed(failure) => failure,
-            Stopped::Again(_) => {
-                Failure::Unknown(Reason::Unconfirmed("an action changed its class".to_owned()))
-            }
-        })
+        }
     }
 
     /// Looks for a run that what is watched accepts, again until all classes of actions are known.
@@ -224,6 +236,14 @@ impl<M: Model> Check<'_, M> {
             searches::Found::Limit(limit) => return Err(Reason::Limit(limit).into()),
             searches::Found::Fault(error, run) => return Err(self.faulty(&*program, &error, &run)),
             searches::Found::Lost => {
+                // A run that was found is looked for once more, in more states than were met before.
+                let troubles = program.troubles();
+                let again = |trouble: &Trouble| matches!(trouble, Trouble::NewClass(_) | Trouble::Outgrown);
+                if troubles.iter().any(again) {
+                    let class =
+                        |trouble| if let Trouble::NewClass(class) = trouble { Some(class) } else { None };
+                    return Err(Stopped::Again(troubles.into_iter().filter_map(class).collect()));
+                }
                 return Err(Reason::Unconfirmed("the run was lost".to_owned()).into());
             }
             searches::Found::Nothing(decision) => {
@@ -245,6 +265,7 @@ impl<M: Model> Check<'_, M> {
         let again = || judge.repeat(&given(program, run, Ending::Open));
         match program.trouble(error) {
             Some(Trouble::NewClass(class)) => Stopped::Again(vec![class]),
+            Some(Trouble::Outgrown) => Stopped::Again(Vec::new()),
             Some(Trouble::Panic(text)) => {
                 let action = error.action.and_then(|step| program.action(step));
                 match again() {

@@ -225,6 +225,12 @@ impl<'m, M: Model> Check<'m, M> {
         self
     }
 
+    /// Another way to make a program of the model.
+    pub(crate) fn made(mut self, make: Arc<Make<'m, M>>) -> Self {
+        self.make = make;
+        self
+    }
+
     pub(crate) fn setup(&self) -> Setup<'_> {
         let watcher = self.watcher.as_deref().map(|watcher| watcher as &dyn Watcher);
         Setup { limits: self.limits, watcher, store: self.wish.store }

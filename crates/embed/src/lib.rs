@@ -4,18 +4,22 @@
 //! |---|---|
 //! | [`Model`] | states, actions, and who does what |
 //! | [`Check`] | what is watched, which runs count, how far to go; and the questions |
+//! | [`actors`] | models that are made of actors, and a network between them |
+//! | [`histories`] | linearizability and sequential consistency, as part of a state |
 //! | [`Verdict`] | it holds, it is violated by this run, the model panics, or it is not known, and why |
 //!
 //! States become words ([`Codec`]), and a model without its types becomes a system, so that the searches of `check`
 //! are compiled once, here. What they find is a list of actions; a judge that knows neither words nor searches runs
 //! the model along them, before anything is said to be violated.
 
+pub mod actors;
 mod ask;
 mod changes;
 mod check;
 mod classes;
 mod codec;
 mod formulas;
+pub mod histories;
 mod judge;
 mod macros;
 mod model;
@@ -26,6 +30,7 @@ mod propositions;
 mod run;
 mod searches;
 mod simulate;
+mod stateright;
 mod verdict;
 
 pub use crate::check::Check;

@@ -32,6 +32,8 @@ pub(crate) enum Trouble {
     Nondeterministic(String),
     /// There are actions of a class that was not known.
     NewClass(Class),
+    /// States need more room than they have.
+    Outgrown,
     /// There are more actions than numbers.
     TooManyActions,
 }
@@ -61,13 +63,13 @@ impl<'a, M: Model, C: Codec<M::State>> Opaque<'a, M, C> {
         Opaque { model, codec, propositions, classes, rests, actions, troubles }
     }
 
-    fn troubles(&self) -> MutexGuard<'_, Vec<Trouble>> {
+    fn known_troubles(&self) -> MutexGuard<'_, Vec<Trouble>> {
         self.troubles.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     #[cold]
     fn trouble(&self, trouble: Trouble, action: Option<ActionId>) -> StepError {
-        let mut troubles = self.troubles();
+        let mut troubles = self.known_troubles();
         troubles.push(trouble);
         StepError { fault: Fault::Assertion(troubles.len() as u32 - 1), action }
     }
@@ -80,6 +82,9 @@ pub(crate) trait Recall<M: Model>: Program {
 
     /// What an error is about.
     fn trouble(&self, error: &StepError) -> Option<Trouble>;
+
+    /// All that went wrong so far.
+    fn troubles(&self) -> Vec<Trouble>;
 
     /// Whether the model can say where it begins, and all of that has words.
     ///
@@ -101,9 +106,13 @@ impl<M: Model, C: Codec<M::State>> Recall<M> for Opaque<'_, M, C> {
 
     fn trouble(&self, error: &StepError) -> Option<Trouble> {
         match error.fault {
-            Fault::Assertion(number) => self.troubles().get(number as usize).cloned(),
+            Fault::Assertion(number) => self.known_troubles().get(number as usize).cloned(),
             _ => None,
         }
+    }
+
+    fn troubles(&self) -> Vec<Trouble> {
+        self.known_troubles().clone()
     }
 
     fn begins(&self) -> Result<(), Reason> {

@@ -105,3 +105,13 @@ pub use {drawing, language, replay, report, statics};
 #[cfg(doctest)]
 #[doc = include_str!("../library.md")]
 pub struct Chapter;
+
+/// The chapter on actors.
+#[cfg(doctest)]
+#[doc = include_str!("../actors.md")]
+pub struct ActorsChapter;
+
+/// The chapter for those who come from stateright.
+#[cfg(doctest)]
+#[doc = include_str!("../stateright.md")]
+pub struct StaterightChapter;
