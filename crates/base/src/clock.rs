@@ -68,7 +68,7 @@ pub struct Clock<'w> {
 }
 
 impl<'w> Clock<'w> {
-    /// Starts the clock.
+    /// Starts the clock, for work that all cores may do.
     pub fn start(limits: &Limits) -> Clock<'w> {
         let start = Instant::now();
         let deadline = limits.time.and_then(|time| start.checked_add(time));
@@ -80,7 +80,7 @@ impl<'w> Clock<'w> {
             max_bytes,
             held: Arc::default(),
             watcher: None,
-            threads: Threads::ONE,
+            threads: Threads::all(),
         }
     }
 
@@ -114,6 +114,16 @@ impl<'w> Clock<'w> {
             (deadline, end) => deadline.or(end),
         };
         Clock { deadline, ..self.clone() }
+    }
+
+    /// The same for so many threads, if that was said.
+    #[must_use]
+    pub(crate) fn on(&self, threads: Option<usize>) -> Clock<'w> {
+        let clock = self.clone();
+        match threads {
+            Some(n) => clock.with_threads(Threads::new(n)),
+            None => clock,
+        }
     }
 
     /// The same within further limits, the time counted from now.

@@ -1,7 +1,7 @@
 //! The threads that searches for several workers run on: the only place that starts any.
 
 use std::num::NonZeroUsize;
-use std::sync::RwLock;
+use std::sync::{OnceLock, RwLock};
 use std::thread::{self, Builder};
 
 use crate::{Team, Worker};
@@ -21,7 +21,8 @@ impl Threads {
 
     /// As many as this process may use at once.
     pub fn all() -> Threads {
-        Threads(thread::available_parallelism().unwrap_or(NonZeroUsize::MIN))
+        static ALL: OnceLock<NonZeroUsize> = OnceLock::new();
+        Threads(*ALL.get_or_init(|| thread::available_parallelism().unwrap_or(NonZeroUsize::MIN)))
     }
 }
 

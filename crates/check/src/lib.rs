@@ -4,6 +4,7 @@
 //! - [`search`]: the searches, one file each, with their goals, statistics and evidence.
 //! - [`method`]: which methods there are; [`rules`]: what may be combined; [`choice`]: which is best;
 //!   [`decide`]: runs it.
+//! - [`parallel`]: searches for several workers.
 //! - [`fairness`]: which infinite runs count.
 //! - [`graph`]: the transitions of a space that was explored, for exporting it.
 //! - [`reduced`]: a part of a system: only stubborn sets are explored.
@@ -12,7 +13,8 @@
 //! - [`reduction`]: which steps of a product are left out.
 //! - [`walk`]: a single run that is extended and taken back step by step.
 //!
-//! Nothing here has a clock, a thread or a file: searches poll a [`Budget`](base::Budget).
+//! Nothing here has a clock, a thread or a file: searches poll a [`Budget`](base::Budget), and several workers are a
+//! [`Team`](base::Team) that is handed in with it.
 //! Everything is iterative and deterministic: the same system gives the same counts and the same
 //! run every time, and depth is bounded by memory alone.
 
@@ -23,8 +25,7 @@ pub mod graph;
 pub mod method;
 pub mod observer;
 mod paged;
-#[allow(dead_code, unused_imports)] // The searches that use it follow.
-mod parallel;
+pub mod parallel;
 pub mod product;
 pub mod reduced;
 pub mod reduction;

@@ -67,6 +67,13 @@ pub struct Choice {
     attracts: Vec<u32>,
 }
 
+impl Choice {
+    fn new(por: por::Scratch) -> Choice {
+        let (enabled, moves, chosen, attracts) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        Choice { por, enabled, moves, chosen, attracts }
+    }
+}
+
 impl<'a> Reduced<'a> {
     /// Preserves all deadlocks. Holds about as many bytes as it takes.
     ///
@@ -224,13 +231,11 @@ impl Space for Reduced<'_> {
     }
 
     fn new_choice(&self) -> Choice {
-        Choice {
-            por: self.sets.new_adaptive_scratch(),
-            enabled: Vec::new(),
-            moves: Vec::new(),
-            chosen: Vec::new(),
-            attracts: Vec::new(),
-        }
+        Choice::new(self.sets.new_adaptive_scratch())
+    }
+
+    fn new_steady_choice(&self) -> Choice {
+        Choice::new(self.sets.new_scratch())
     }
 
     fn actions(

@@ -2,7 +2,7 @@
 //! tests can put in others, which try out schedules (`tests/schedules.rs`).
 
 pub(crate) use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
-pub(crate) use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+pub(crate) use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock};
 
 /// A block of numbers for one worker has so many, as a power of two; so has a chunk of memory.
 pub(crate) const BLOCK_BITS: u32 = 10;

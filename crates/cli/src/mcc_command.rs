@@ -2,7 +2,7 @@
 //! printed as soon as it is known.
 
 use stubborn::petri::mcc::Examination;
-use stubborn::{ContestAnswer, ModelOptions, Session, Technique};
+use stubborn::{ContestAnswer, ModelOptions, Session, Technique, Threads};
 
 use crate::args::MccArguments;
 use crate::exit::{Exit, Failure};
@@ -14,6 +14,10 @@ pub(crate) fn run(arguments: &MccArguments) -> Result<Exit, Failure> {
     let limits = arguments.limits();
     let display = Display::new(arguments.quiet);
     let clock = model::clock(&limits, &display);
+    let clock = match arguments.threads.number() {
+        Some(n) => clock.with_threads(Threads::new(n)),
+        None => clock,
+    };
     let path = arguments.folder.join("model.pnml");
     let mut session = match Session::open_within(&path, &ModelOptions::default(), &clock) {
         Ok(session) => session,

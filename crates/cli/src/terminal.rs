@@ -117,8 +117,10 @@ fn show(elapsed: Duration, progress: &Progress) {
         return;
     }
     let rate = progress.states as f64 / seconds;
+    let workers =
+        if progress.workers > 1 { format!(", {} threads", progress.workers) } else { String::new() };
     eprint!(
-        "\r\x1b[2K{} states, {} states/s, depth {}, {} pending, {}, {seconds:.0} s",
+        "\r\x1b[2K{} states, {} states/s, depth {}, {} pending, {}, {seconds:.0} s{workers}",
         grouped(progress.states),
         grouped(rate as u64),
         grouped(progress.depth),

@@ -50,6 +50,8 @@ pub enum Remark {
     Closure(Unclosed),
     /// There may be a shorter run, which need not be fair.
     NotShortened,
+    /// Several threads were asked for, but one has searched.
+    OneThread,
     /// There was nothing to export.
     NothingExported,
     /// A file has a state before the initial ones, since there are so many of them.
@@ -168,6 +170,9 @@ impl fmt::Display for Remark {
             Remark::Ends(end) => end.fmt(f),
             Remark::Closure(how) => how.fmt(f),
             Remark::NotShortened => f.write_str("not shortened: the shortest run need not be fair"),
+            Remark::OneThread => {
+                f.write_str("searched by one thread: there is no search for several of this kind")
+            }
             Remark::NothingExported => f.write_str("nothing was exported"),
             Remark::InitialStates(n) => {
                 write!(f, "{n} initial states: state 0 of the .aut file is artificial")

@@ -19,7 +19,7 @@ use crate::answer::told;
 use crate::clock::Clock;
 use crate::decide::Asked;
 use crate::decide::searched::Searched;
-use crate::decide::states::{explore, fault};
+use crate::decide::states::{explore, fault, runs_together};
 use crate::decide::watched::Watched;
 use crate::error::Trouble;
 use crate::options::{Options, Order};
@@ -109,7 +109,7 @@ impl Session {
         keeps: bool,
         clock: &Clock<'_>,
     ) -> Result<Explored, Error> {
-        let clock = &self.clock(clock).within(&options.limits);
+        let clock = &self.clock(clock).within(&options.limits).on(options.threads);
         let questions: Vec<Question> = question.cloned().into_iter().collect();
         let mut asked = Asked::new(self, &questions, options, clock)?;
         let counted = match asked.tasks.len() {
@@ -173,6 +173,9 @@ fn count_states(
     }
     counted.space = store.filter(|_| complete).map(|store| Space { view, store, n_transitions });
     counted.remarks.extend(coverage.map(Remark::Coverage));
+    if keeps || !runs_together(options.order.unwrap_or(Order::Bfs)) {
+        counted.remarks.extend(options.says_one_thread());
+    }
     Ok(Attempt::Done(counted))
 }
 
@@ -203,6 +206,7 @@ fn count_product(
     let mut counted = Counted {
         stats: outcome.stats,
         complete: outcome.stop.is_none(),
+        remarks: options.says_one_thread().into_iter().collect(),
         product: Some(ProductInfo {
             observer: observer.into(),
             system_states: outcome.system_states.unwrap_or(0),

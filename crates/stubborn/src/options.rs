@@ -8,6 +8,7 @@ use check::product::{AtDeadlock, Orders};
 use check::search::one_pass::WorkSet;
 use language::Rules;
 use model::fairness::Kind;
+use report::Remark;
 
 use crate::Error;
 use crate::clock::Limits;
@@ -25,6 +26,9 @@ use crate::clock::Limits;
 pub struct Options {
     /// How far to go.
     pub limits: Limits,
+    /// How many threads may search at once. If nothing is said, as many as the clock says, which are all cores unless it
+    /// was told otherwise, where that pays: small models are searched by one in any case.
+    pub threads: Option<usize>,
     /// Which infinite runs count. If nothing is said, those that the file says.
     pub fair: Vec<Fair>,
     /// How fairness is decided.
@@ -65,6 +69,7 @@ impl Default for Options {
     fn default() -> Options {
         Options {
             limits: Limits::default(),
+            threads: None,
             fair: Vec::new(),
             fairness_by: FairnessBy::Search,
             at_deadlock: AtDeadlock::Stutter,
@@ -90,6 +95,11 @@ impl Options {
     pub(crate) fn static_rules(&self) -> Rules {
         let rules = self.statics.clone().unwrap_or_else(Rules::all);
         if self.shortest { rules.without(statics::Rule::MergedSteps.name()) } else { rules }
+    }
+
+    /// What is said if several threads were asked for, where there is no search for several.
+    pub(crate) fn says_one_thread(&self) -> Option<Remark> {
+        self.threads.filter(|&n| n > 1).map(|_| Remark::OneThread)
     }
 
     /// Which states are looked at first where questions about states are asked. A run that is found without all

@@ -5,6 +5,7 @@
 //! - [`networks`]: random process networks, their text, and their state space by the definition.
 //! - [`testers`]: random testers and specifications, and what they say by definition.
 //! - [`claims`]: formulas about random systems, and whether they are violated, by definition.
+//! - [`crew`]: threads for searches by several workers.
 //! - [`methods`]: which methods are sound, one by one, and how often each was tried.
 //! - [`naive`]: the slow and obvious explorer.
 //! - [`repaired`]: the slow and obvious search of a product that is reduced for fair runs.
@@ -12,6 +13,7 @@
 //! - [`relations_checker`]: watches a system run and checks the relations that it claims.
 
 pub mod claims;
+pub mod crew;
 pub mod methods;
 pub mod naive;
 pub mod networks;

@@ -34,7 +34,7 @@ pub fn search<S: Space, St: Sequence>(
 
 /// Which states are still to be expanded, in what order, and how those that are known were found. States have the
 /// numbers 0, 1, 2, … as they are found.
-pub(super) trait Frontier {
+pub(crate) trait Frontier {
     /// The next state was found from the one that was taken last, if there was one, by this action.
     fn find(&mut self, action: ActionId) -> Result<(), Limit>;
 
@@ -51,6 +51,9 @@ pub(super) trait Frontier {
     fn action(&self, _: StateId) -> Option<ActionId> {
         None
     }
+
+    /// Whether others may go on from here, after so many states: those that are left are of one kind.
+    fn may_hand_over(&self, after: usize) -> bool;
 
     /// How many states were taken.
     fn n_taken(&self) -> u64;
@@ -71,8 +74,44 @@ pub(super) fn search_by<F: Frontier, S: Space, St: Sequence>(
     budget: &mut Budget<'_>,
 ) -> Exploration {
     let mut search = Search::new(frontier, space, store, goals);
-    let stop = search.run(budget).err();
-    search.finish(stop)
+    let end = search.run(usize::MAX, budget).err();
+    search.finish(end)
+}
+
+/// The search tree of a breadth-first search, over a store that retains its states.
+pub(crate) fn tree() -> impl Frontier {
+    Tree::new(true)
+}
+
+/// A search that others go on with.
+pub(crate) struct Begun<F> {
+    pub(crate) frontier: F,
+    /// For each of the first states, which initial state it is.
+    pub(crate) roots: Vec<usize>,
+    /// What was found so far.
+    pub(crate) exploration: Exploration,
+    /// How many steps lead to the states that are to be expanded.
+    pub(crate) depth: u64,
+}
+
+/// The same, unless others may go on after so many states.
+pub(crate) fn begin_by<F: Frontier, S: Space, St: Sequence>(
+    frontier: F,
+    after: usize,
+    space: &S,
+    store: &mut St,
+    goals: &[Goal],
+    budget: &mut Budget<'_>,
+) -> Result<Exploration, Begun<F>> {
+    let mut search = Search::new(frontier, space, store, goals);
+    match search.run(after, budget) {
+        Err(End::HandedOver) => {
+            let exploration = search.explored(None);
+            let depth = if search.frontier.n_taken() == 0 { 0 } else { search.frontier.depth() + 1 };
+            Err(Begun { frontier: search.frontier, roots: search.roots, exploration, depth })
+        }
+        end => Ok(search.finish(end.err())),
+    }
 }
 
 /// What a search without runs has found.
@@ -93,7 +132,7 @@ pub fn reach<S: Space, St: Sequence>(
     budget: &mut Budget<'_>,
 ) -> Reached {
     let mut search = Search::new(Tree::new(St::RETAINS), space, store, goals);
-    let end = search.run(budget).err();
+    let end = search.run(usize::MAX, budget).err();
     let fault = match end {
         Some(End::Fault(error, _)) => Some(error),
         _ => None,
@@ -115,6 +154,7 @@ const PART: usize = 1 << 20;
 /// Why the main loop ends early; a fault happened in or behind the state.
 enum End {
     AllViolated,
+    HandedOver,
     Limit(Limit),
     Fault(StepError, StateId),
 }
@@ -168,12 +208,17 @@ impl<'a, F: Frontier, S: Space, St: Sequence> Search<'a, F, S, St> {
         }
     }
 
-    fn run(&mut self, budget: &mut Budget<'_>) -> Result<(), End> {
+    /// Explores everything, unless others may go on after so many states.
+    fn run(&mut self, hands_over: usize, budget: &mut Budget<'_>) -> Result<(), End> {
         let width = self.system.width();
         let mut state = vec![0; width];
         self.add_initial_states(width)?;
         self.poll(budget)?;
-        while let Some(id) = self.frontier.take()? {
+        loop {
+            if self.frontier.may_hand_over(hands_over) {
+                return Err(End::HandedOver);
+            }
+            let Some(id) = self.frontier.take()? else { return Ok(()) };
             self.store.nth(id, &mut state);
             self.store.release(StateId::new(id.index() + 1));
             let n_steps = if width <= WIDE {
@@ -192,7 +237,6 @@ impl<'a, F: Frontier, S: Space, St: Sequence> Search<'a, F, S, St> {
             }
             self.poll(budget)?;
         }
-        Ok(())
     }
 
     /// Expands a state; returns how many steps were taken.
@@ -325,6 +369,11 @@ impl<'a, F: Frontier, S: Space, St: Sequence> Search<'a, F, S, St> {
     }
 
     fn finish(mut self, end: Option<End>) -> Exploration {
+        self.explored(end)
+    }
+
+    /// What was found, and why the search ended.
+    fn explored(&mut self, end: Option<End>) -> Exploration {
         self.progress.states = self.store.n_states();
         self.progress.depth = self.frontier.depth();
         self.stats.record(&self.progress);
@@ -336,10 +385,11 @@ impl<'a, F: Frontier, S: Space, St: Sequence> Search<'a, F, S, St> {
             violations.push(run.clone().filter(|_| error.is_none()));
             faults.push(error.zip(run));
         }
-        let stop = end.map(|end| match end {
-            End::AllViolated => Stop::AllViolated,
-            End::Limit(limit) => Stop::Limit(limit),
-            End::Fault(error, id) => Stop::trouble(error, || self.run_to(id)),
+        let stop = end.and_then(|end| match end {
+            End::AllViolated => Some(Stop::AllViolated),
+            End::Limit(limit) => Some(Stop::Limit(limit)),
+            End::Fault(error, id) => Some(Stop::trouble(error, || self.run_to(id))),
+            End::HandedOver => None,
         });
         let (coverage, taken) = (self.store.coverage(), self.system.taken(&self.scratch).to_vec());
         Exploration { stats: self.stats, violations, faults, stop, coverage, taken }
@@ -349,34 +399,40 @@ impl<'a, F: Frontier, S: Space, St: Sequence> Search<'a, F, S, St> {
     fn run_to(&mut self, id: StateId) -> Run {
         let (root, path) = self.frontier.path_to(id);
         let known: Option<Vec<ActionId>> = path.iter().map(|&id| self.frontier.action(id)).collect();
-        let actions = known.unwrap_or_else(|| self.actions_along(root, &path));
+        let get = |id, state: &mut [u32]| self.store.nth(id, state);
+        let actions = known.unwrap_or_else(|| actions_along(self.system, root, &path, get));
         Run { initial: self.roots[root.index()], actions }
     }
+}
 
-    /// The actions between neighbors on a path from `from`, found again by expanding its states.
-    fn actions_along(&mut self, from: StateId, path: &[StateId]) -> Vec<ActionId> {
-        let width = self.system.width();
-        let (mut state, mut target, mut reached) = (vec![0; width], vec![0; width], vec![0; width]);
-        let mut enabled = Vec::new();
-        self.store.nth(from, &mut state);
-        let mut actions = Vec::with_capacity(path.len());
-        for &id in path {
-            self.store.nth(id, &mut target);
-            // These states were expanded before, and one of the steps led on. Where a part of a system is
-            // explored, another one may be chosen this time, so all steps are looked at, and those that were left
-            // out may go wrong: they are taken one by one.
-            enabled.clear();
-            _ = self.system.enabled(&state, &mut self.scratch, &mut enabled);
-            let leads_on = |action: &&ActionId| {
-                reached.copy_from_slice(&state);
-                self.system.fire(&mut reached, **action, &mut self.scratch).is_ok() && reached == target
-            };
-            actions.extend(enabled.iter().find(leads_on));
-            std::mem::swap(&mut state, &mut target);
-        }
-        debug_assert_eq!(actions.len(), path.len());
-        actions
+/// The actions between neighbors on a path from `from`, found again by expanding its states.
+pub(crate) fn actions_along<S: System>(
+    system: &S,
+    from: StateId,
+    path: &[StateId],
+    get: impl Fn(StateId, &mut [u32]),
+) -> Vec<ActionId> {
+    let width = system.width();
+    let (mut state, mut target, mut reached) = (vec![0; width], vec![0; width], vec![0; width]);
+    let (mut enabled, mut scratch) = (Vec::new(), system.new_scratch());
+    get(from, &mut state);
+    let mut actions = Vec::with_capacity(path.len());
+    for &id in path {
+        get(id, &mut target);
+        // These states were expanded before, and one of the steps led on. Where a part of a system is
+        // explored, another one may be chosen this time, so all steps are looked at, and those that were left
+        // out may go wrong: they are taken one by one.
+        enabled.clear();
+        _ = system.enabled(&state, &mut scratch, &mut enabled);
+        let leads_on = |action: &&ActionId| {
+            reached.copy_from_slice(&state);
+            system.fire(&mut reached, **action, &mut scratch).is_ok() && reached == target
+        };
+        actions.extend(enabled.iter().find(leads_on));
+        std::mem::swap(&mut state, &mut target);
     }
+    debug_assert_eq!(actions.len(), path.len());
+    actions
 }
 
 /// The queue is the store; this is the search tree.
@@ -443,6 +499,13 @@ impl Frontier for Tree {
     #[inline]
     fn is_ahead(&self, id: StateId) -> bool {
         id.index() >= self.n_expanded
+    }
+
+    /// Between levels.
+    #[inline]
+    fn may_hand_over(&self, after: usize) -> bool {
+        let n_found = self.n_found();
+        self.n_expanded == self.next_level && n_found >= after && n_found > self.n_expanded
     }
 
     fn path_to(&mut self, id: StateId) -> (StateId, Vec<StateId>) {

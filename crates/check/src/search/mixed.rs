@@ -66,6 +66,11 @@ pub fn search_in_turns<S: Space, St: Sequence>(
     search_by(Ends::new(turns), space, store, goals, budget)
 }
 
+/// What is taken from both ends, as long as one worker is alone.
+pub(crate) fn ends() -> impl Frontier {
+    Ends::new(TURNS)
+}
+
 /// The states that were found, and which of them were taken.
 struct Ends {
     turns: Turns,
@@ -202,6 +207,10 @@ impl Frontier for Ends {
     #[inline]
     fn is_ahead(&self, id: StateId) -> bool {
         !self.is_taken(id.index())
+    }
+
+    fn may_hand_over(&self, after: usize) -> bool {
+        self.n_taken >= after
     }
 
     fn path_to(&mut self, id: StateId) -> (StateId, Vec<StateId>) {

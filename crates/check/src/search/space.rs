@@ -27,6 +27,11 @@ pub trait Space {
     /// New working memory. What is chosen may depend on what was chosen before by way of it.
     fn new_choice(&self) -> Self::Choice;
 
+    /// The same for a search that expands states in no certain order: what is chosen depends on the state alone.
+    fn new_steady_choice(&self) -> Self::Choice {
+        self.new_choice()
+    }
+
     /// Appends the actions to be taken in a state.
     fn actions(
         &self,

@@ -18,7 +18,7 @@ use base::Limit;
 use super::{Visited, hash};
 
 /// More bits per state only make it slower, and fill the array.
-const MAX_HASHES: u32 = 64;
+pub(super) const MAX_HASHES: u32 = 64;
 
 /// States remembered by a few bits each.
 #[derive(Clone, Debug)]
@@ -63,15 +63,35 @@ impl Bitstate {
     }
 }
 
+/// The bits of a state in an array: the word and the mask of each.
+#[inline]
+pub(super) fn positions(state: &[u32], log_bits: u32, n_hashes: u32) -> impl Iterator<Item = (usize, u64)> {
+    let (h1, h2) = (hash(state, 1), hash(state, 2) | 1);
+    (0..u64::from(n_hashes)).map(move |i| {
+        let bit = h1.wrapping_add(h2.wrapping_mul(i)) >> (64 - log_bits);
+        ((bit >> 6) as usize, 1 << (bit & 63))
+    })
+}
+
+/// For each state that gets through when so many bits are set, so many on average do not.
+pub(super) fn expected_drop(n_set: u64, log_bits: u32, n_hashes: u32) -> f64 {
+    let filled = n_set as f64 / 2f64.powi(log_bits as i32);
+    let dropped = filled.powi(n_hashes as i32);
+    dropped / (1.0 - dropped)
+}
+
+/// The estimate after so many states.
+pub(super) fn coverage(n_states: u64, expected_drops: f64, log_bits: u32) -> Coverage {
+    let n_states = n_states as f64;
+    let most = if n_states == 0.0 { 1.0 } else { n_states / (n_states + expected_drops) };
+    Coverage { most, bits_per_state: 2f64.powi(log_bits as i32) / n_states.max(1.0) }
+}
+
 impl Visited for Bitstate {
     fn insert(&mut self, state: &[u32]) -> Result<bool, Limit> {
-        let h1 = hash(state, 1);
-        let h2 = hash(state, 2) | 1;
         let mut is_new = false;
         let n_set_before = self.n_set;
-        for i in 0..u64::from(self.n_hashes) {
-            let bit = h1.wrapping_add(h2.wrapping_mul(i)) >> (64 - self.log_bits);
-            let (word, mask) = ((bit >> 6) as usize, 1 << (bit & 63));
+        for (word, mask) in positions(state, self.log_bits, self.n_hashes) {
             if self.words[word] & mask == 0 {
                 self.words[word] |= mask;
                 self.n_set += 1;
@@ -79,10 +99,7 @@ impl Visited for Bitstate {
             }
         }
         if is_new {
-            let filled = n_set_before as f64 / 2f64.powi(self.log_bits as i32);
-            let dropped = filled.powi(self.n_hashes as i32);
-            // For each state that got through, so many on average did not.
-            self.expected_drops += dropped / (1.0 - dropped);
+            self.expected_drops += expected_drop(n_set_before, self.log_bits, self.n_hashes);
             self.n_states += 1;
         }
         Ok(is_new)
@@ -97,9 +114,7 @@ impl Visited for Bitstate {
     }
 
     fn coverage(&self) -> Option<Coverage> {
-        let n_states = self.n_states as f64;
-        let most = if n_states == 0.0 { 1.0 } else { n_states / (n_states + self.expected_drops) };
-        Some(Coverage { most, bits_per_state: 2f64.powi(self.log_bits as i32) / n_states.max(1.0) })
+        Some(coverage(self.n_states, self.expected_drops, self.log_bits))
     }
 }
 

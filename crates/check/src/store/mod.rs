@@ -15,7 +15,7 @@
 //! |---|---|---|
 //! | [`Exact`] | the packed state + 5 to 10 | the truth |
 //! | [`Shared`](shared::Shared) | the same, for several workers | the truth |
-//! | [`Bitstate`] | a few bits | "seen" wrongly now and then, so states may be missed |
+//! | [`Bitstate`], [`SharedBits`] | a few bits | "seen" wrongly now and then, so states may be missed |
 //! | [`Paired`] | as the store below it; up to a word and its slots per pair | the truth |
 //! | [`ExactPlanes`], [`BitstatePlanes`] | two sets of states instead of one | as those |
 //! | [`Queue`] over a `Visited` | as that one, plus the states not yet taken | as that one |
@@ -28,6 +28,7 @@ mod planes;
 mod products;
 mod queue;
 pub mod shared;
+mod shared_bits;
 mod slots;
 mod spaces;
 
@@ -36,6 +37,7 @@ pub use exact::Exact;
 pub use planes::{BitstatePlanes, ExactPlanes, Planes};
 pub use products::{Paired, Products};
 pub use queue::Queue;
+pub use shared_bits::{BitsHandle, SharedBits};
 
 use base::Limit;
 

@@ -9,7 +9,7 @@ use stubborn::check::reduction;
 use stubborn::{Fair, Options, Rules};
 
 use super::values::{parse_errors, parse_fairness, parse_rules, parse_static_rules};
-use super::{EXIT_CODES, LimitArguments, ModelArguments, ObserverArgument, SearchArguments};
+use super::{EXIT_CODES, LimitArguments, ModelArguments, ObserverArgument, SearchArguments, ThreadArguments};
 use crate::exit::Failure;
 use crate::model;
 
@@ -169,6 +169,9 @@ pub(crate) struct CheckArguments {
     pub(crate) search: SearchArguments,
 
     #[command(flatten)]
+    pub(crate) threads: ThreadArguments,
+
+    #[command(flatten)]
     pub(crate) limits: LimitArguments,
 }
 
@@ -205,6 +208,7 @@ impl CheckArguments {
         }
         Ok(Options {
             limits: model::limits(&self.limits),
+            threads: self.threads.number(),
             fair: self.fair.clone(),
             fairness_by: self.fairness_by.into(),
             at_deadlock: self.deadlock.into(),

@@ -7,7 +7,7 @@ use clap::Args;
 use stubborn::{Options, Rules};
 
 use super::values::parse_static_rules;
-use super::{EXIT_CODES, LimitArguments, ModelArguments, ObserverArgument, SearchArguments};
+use super::{EXIT_CODES, LimitArguments, ModelArguments, ObserverArgument, SearchArguments, ThreadArguments};
 
 /// Count states, transitions and deadlocks; export the state space
 ///
@@ -54,6 +54,9 @@ pub(crate) struct ExploreArguments {
     pub(crate) search: SearchArguments,
 
     #[command(flatten)]
+    pub(crate) threads: ThreadArguments,
+
+    #[command(flatten)]
     pub(crate) limits: LimitArguments,
 }
 
@@ -61,7 +64,8 @@ impl ExploreArguments {
     pub(crate) fn options(&self) -> Options {
         let (order, store) = (self.search.order(), self.search.store());
         let statics = Some(self.statics.clone());
-        Options { observer: self.observer.kind(), order, store, statics, ..Options::default() }
+        let (observer, threads) = (self.observer.kind(), self.threads.number());
+        Options { observer, order, store, statics, threads, ..Options::default() }
     }
 
     /// The options that name files to be written, with these files.

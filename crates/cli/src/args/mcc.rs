@@ -6,8 +6,8 @@ use std::time::Duration;
 use clap::Args;
 use stubborn::Rules;
 
-use super::LimitArguments;
 use super::values::{parse_bytes, parse_duration, parse_rules};
+use super::{LimitArguments, ThreadArguments};
 
 /// Answer an examination of the Model Checking Contest, in its own words
 ///
@@ -36,6 +36,9 @@ pub(crate) struct MccArguments {
     /// Make nets simpler first by these rules: all, none, names, or all,-NAME
     #[arg(long, value_name = "RULES", default_value = "all", value_parser = parse_rules)]
     pub(crate) structural: Rules,
+
+    #[command(flatten)]
+    pub(crate) threads: ThreadArguments,
 
     /// Show no progress
     #[arg(short, long)]

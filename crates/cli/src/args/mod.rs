@@ -195,6 +195,23 @@ impl SearchArguments {
     }
 }
 
+/// How many may search at once.
+#[derive(Clone, Copy, Debug, Default, Args)]
+pub(crate) struct ThreadArguments {
+    /// Search with so many threads (default: all cores, where that pays)
+    ///
+    /// Answers, counts and shortest runs do not depend on it. One thread begins; the others join when there are many states.
+    #[arg(short, long, value_name = "N", env = "STUBBORN_THREADS", hide_env_values = true,
+          value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(crate) threads: Option<u16>,
+}
+
+impl ThreadArguments {
+    pub(crate) fn number(self) -> Option<usize> {
+        self.threads.map(usize::from)
+    }
+}
+
 /// How far to go, and how to tell about it.
 #[derive(Debug, Default, Args)]
 pub(crate) struct LimitArguments {

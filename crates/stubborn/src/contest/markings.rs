@@ -1,7 +1,7 @@
 //! Questions about markings: what is reachable, and what is not.
 
 use check::search::bfs::Reached;
-use check::{Exact, Exploration, Goal, search};
+use check::{Exact, Exploration, Goal, parallel, search};
 use language::{Preserve, PropertyKind, Purpose, View};
 use model::{ActionSystem, BinaryOp, ExprId, System as _};
 use replay::{Ending, Evidence};
@@ -112,8 +112,7 @@ impl Contest<'_> {
             let goals: Vec<Goal> = aims.iter().map(|aim| aim.goal("", model.parts().0)).collect();
             let mut budget = clock.budget();
             let view = model.view(Purpose::Runs, &mut budget)?;
-            let mut store = Exact::new(view.system.width(), budget.room());
-            let explored = search::bfs::search(&*view.system, &mut store, &goals, &mut budget);
+            let explored = parallel::bfs(&*view.system, &goals, &mut budget);
             Ok(match fault(&explored).filter(|error| model.can_refine(error)) {
                 Some(error) => Attempt::TooSmall(error),
                 None => Attempt::Done((view, explored)),

@@ -169,12 +169,25 @@ impl Job {
             }
             Job::Nothing(task) => Ok(vec![without_search(&asked.tasks[*task])]),
         };
-        match decided {
+        let mut decided: Vec<PropertyResult> = match decided {
             Err(Trouble::Limit(limit)) => {
                 let unknown = |&task: &usize| Answer::limit(limit).result(asked.name(task), &Figures::none());
-                Ok(self.tasks().iter().map(unknown).collect())
+                self.tasks().iter().map(unknown).collect()
             }
-            decided => decided.map_err(|trouble| asked.session.error(trouble)),
+            decided => decided.map_err(|trouble| asked.session.error(trouble))?,
+        };
+        if !self.has_search_for_several(options) {
+            decided.iter_mut().for_each(|result| result.remarks.extend(options.says_one_thread()));
+        }
+        Ok(decided)
+    }
+
+    /// Whether several threads search, if there are several.
+    fn has_search_for_several(&self, options: &Options) -> bool {
+        match self {
+            Job::States(_) | Job::Promises(_) => states::runs_together(options.order()),
+            Job::Nothing(_) => true,
+            Job::Maxima(_) | Job::Runs(_) | Job::Tester(_) => false,
         }
     }
 }
@@ -230,7 +243,7 @@ impl Session {
         options: &Options,
         clock: &Clock<'_>,
     ) -> Result<CheckReport, Error> {
-        let clock = &self.clock(clock).within(&options.limits);
+        let clock = &self.clock(clock).within(&options.limits).on(options.threads);
         let mut asked = Asked::new(self, questions, options, clock)?;
         let mut results: Vec<Option<PropertyResult>> = asked.tasks.iter().map(|_| None).collect();
         let (at_once, jobs): (Vec<Job>, Vec<Job>) =

@@ -12,8 +12,8 @@ use check::choice::{Choice, Reason, Wish};
 use check::decide::{Claim, Decision, Refusal, Settings};
 use check::method::{Method, ReductionWish};
 use check::product::AtDeadlock;
-use check::search::{Evidence, ProductStop, Violation, bfs};
-use check::{Exact, Goal};
+use check::search::{Evidence, ProductStop, Violation};
+use check::{Goal, parallel};
 use language::{Model, Preserve, Purpose, Rules, View};
 use ltl::{Formulas, Prop, Valuation};
 use model::{ExprId, Run, StepError, System as _, reference};
@@ -298,8 +298,7 @@ impl<'d> Deciding<'d> {
         let clock = if self.options.shortest { self.clock.clone() } else { self.clock.at_most(MAX_SMALL) };
         let mut budget = clock.budget();
         if found.violation == Violation::Deadlock && self.options.at_deadlock == AtDeadlock::Error {
-            let mut store = Exact::new(system.width(), budget.room());
-            let explored = bfs::search(system, &mut store, &[Goal::Deadlock], &mut budget);
+            let explored = parallel::bfs(system, &[Goal::Deadlock], &mut budget);
             if let Some(run) = explored.violations.into_iter().flatten().next() {
                 let shorter = Evidence { run, observer_states: Vec::new(), ..found.clone() };
                 decision.outcome.stop = Some(ProductStop::Found(shorter));

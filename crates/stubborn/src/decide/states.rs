@@ -10,7 +10,8 @@
 use base::{Budget, Diagnostic, Limit};
 use check::method::StoreKind;
 use check::reduced::Reduced;
-use check::{Bitstate, Exact, Exploration, Goal, Space, Stop, search, store};
+use check::store::SharedBits;
+use check::{Bitstate, Exact, Exploration, Goal, Space, Stop, parallel, search, store};
 use language::story::Unreached;
 use language::{Model, Preserve, PropertyKind, Purpose, Rules, Simpler, View};
 use model::{ActionSystem, Expr, ExprId, Run, StepError, System as _, UnaryOp};
@@ -240,7 +241,9 @@ pub(crate) fn find(
         Goal::Invariant(number) => Reduced::for_invariant(system, number, &mut budget),
     };
     match reduced {
-        Ok(reduced) => explore(&reduced, &[goal], options.order(), options.store, &mut budget),
+        Ok(reduced) => {
+            explore(&reduced, &[goal], options.order(), options.store, &mut reducing(options, &budget))
+        }
         Err(limit) => Ok(Exploration::limited(1, limit)),
     }
 }
@@ -265,8 +268,7 @@ pub(super) fn shorten(
     }
     let clock = clock.part(0.5).at_most(FACTOR * found.stats.states + SOME);
     let mut budget = clock.budget();
-    let mut store = Exact::new(system.width(), budget.room());
-    let full = search::bfs::search(system, &mut store, &wanted, &mut budget);
+    let full = parallel::bfs(system, &wanted, &mut budget);
     let is_shorter = |new: &Run, old: &Run| new.actions.len() < old.actions.len();
     let open = found.violations.iter_mut().filter(|run| is_open(run));
     for (old, new) in open.zip(full.violations) {
@@ -283,6 +285,14 @@ pub(super) fn shorten(
     }
 }
 
+/// A budget for a search with reduction. One worker looks for sets only as long as that pays, several always: so there
+/// should be more than a few, unless somebody asked for them.
+fn reducing<'w>(options: &Options, budget: &Budget<'w>) -> Budget<'w> {
+    const FEW: usize = 3;
+    let is_few = options.threads.is_none() && budget.team().n_workers() <= FEW;
+    if is_few { budget.for_worker() } else { budget.share() }
+}
+
 /// Explores a system, or what is left of it.
 pub(super) fn explore_part(
     reduced: Option<Result<Reduced<'_>, Limit>>,
@@ -295,7 +305,8 @@ pub(super) fn explore_part(
         None => explore(system, goals, options.order(), options.store, budget)?,
         Some(Err(limit)) => Exploration::limited(goals.len(), limit),
         Some(Ok(reduced)) => {
-            let found = explore(&reduced, goals, options.order(), options.store, budget)?;
+            let mut budget = reducing(options, budget);
+            let found = explore(&reduced, goals, options.order(), options.store, &mut budget)?;
             let taken = if reduced.keeps_actions() { found.taken } else { Vec::new() };
             Exploration { taken, ..found }
         }
@@ -312,8 +323,13 @@ pub(super) fn unreached(view: &View, found: &Exploration) -> Option<Vec<Unreache
     (!taken.is_empty()).then(list)
 }
 
+/// Whether several workers search in this order.
+pub(crate) fn runs_together(order: Order) -> bool {
+    order != Order::Dfs
+}
+
 /// Explores with the search and the store that were asked for.
-pub(crate) fn explore<S: Space>(
+pub(crate) fn explore<S: Space + Sync>(
     space: &S,
     goals: &[Goal],
     order: Order,
@@ -322,13 +338,14 @@ pub(crate) fn explore<S: Space>(
 ) -> Result<Exploration, Trouble> {
     let width = space.whole().width();
     Ok(match store {
-        StoreKind::Exact => {
-            let mut store = Exact::new(width, budget.room());
-            match order {
-                Order::Bfs => search::bfs::search(space, &mut store, goals, budget),
-                Order::Dfs => search::dfs::search(space, &mut store, goals, budget),
-                Order::Mixed => search::mixed::search(space, &mut store, goals, budget),
-            }
+        StoreKind::Exact => match order {
+            Order::Bfs => parallel::bfs(space, goals, budget),
+            Order::Mixed => parallel::mixed(space, goals, budget),
+            Order::Dfs => search::dfs::search(space, &mut Exact::new(width, budget.room()), goals, budget),
+        },
+        StoreKind::Bitstate { bytes, n_hashes } if order != Order::Dfs && budget.team().n_workers() > 1 => {
+            let bits = if bytes > budget.max_bytes { None } else { SharedBits::new(bytes, n_hashes).ok() };
+            parallel::bitstate(space, bits.ok_or_else(|| no_bits(bytes, budget.max_bytes))?, goals, budget)
         }
         StoreKind::Bitstate { bytes, n_hashes } => {
             let bits = if bytes > budget.max_bytes { None } else { Bitstate::new(bytes, n_hashes) };

@@ -77,6 +77,12 @@ impl Arena {
         Arena { width, stride: width + n_beside, rows, bytes: AtomicU64::new(0) }
     }
 
+    /// Words that are written and compared.
+    #[inline]
+    pub(crate) fn width(&self) -> usize {
+        self.width
+    }
+
     /// Bytes allocated.
     pub(crate) fn bytes(&self) -> u64 {
         self.bytes.load(Ordering::Relaxed)

@@ -15,7 +15,7 @@
 //!
 //! 5 to 7.5 bytes per state beside the packed one, as in the [exact](super::Exact) store.
 
-mod arena;
+pub(crate) mod arena;
 mod products;
 mod table;
 
@@ -65,6 +65,16 @@ impl Shared {
         }
     }
 
+    /// Words per state.
+    pub fn width(&self) -> usize {
+        self.arena.width()
+    }
+
+    /// The numbers that were given out and are not in use at this moment, as sorted ranges.
+    pub(crate) fn unused(&self) -> Vec<(u32, u32)> {
+        self.growing.unused(&self.leftovers)
+    }
+
     /// A handle for one worker.
     pub fn handle(&self) -> Handle<'_> {
         Handle { store: self, gate: self.growing.enter(), hashes: Vec::new(), segments: Vec::new() }
@@ -99,7 +109,7 @@ impl Shared {
 
     /// Tells which numbers are in use.
     fn used(&self) -> impl Fn(u32) -> bool {
-        let unused = self.growing.unused(&self.leftovers);
+        let unused = self.unused();
         move |number| self.arena.has(number) && !is_within(&unused, number)
     }
 

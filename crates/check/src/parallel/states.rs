@@ -1,0 +1,273 @@
+//! The search of states for several workers: from the first state to the answer.
+//!
+//! One worker begins, as if it were alone ([`bfs`](crate::search::bfs), [`mixed`](crate::search::mixed)), so that small models
+//! cost nothing more. From some number of states on, all go on together in [rounds](super::rounds), over a shared
+//! store in which the states have the numbers that they had. When a round brings news, [runs](super::backward) are looked
+//! for, and the search goes on with the goals that are left.
+//!
+//! Of what is found in one round, only that counts which a sequential search would have found, too: before the first
+//! state in which the model goes wrong.
+
+use base::{Budget, Limit};
+use model::{Run, StepError, System};
+
+use super::backward::{self, Way};
+use super::expand::Report;
+use super::levels::Levels;
+use super::rounds::{Outcome, Rounds, Stored};
+use crate::search::bfs::{Begun, Frontier, actions_along, begin_by};
+use crate::search::{Exploration, Goal, Space, Stop, bfs, mixed};
+use crate::store::shared::Shared;
+use crate::store::{Exact, Sequence as _, StateId, Visited as _};
+
+/// When others join, in states: breadth first, and where the newest states have their turns.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug)]
+pub struct Joins {
+    /// Breadth first.
+    pub bfs: usize,
+    /// From both ends. Later, since a deep error is found by then, if it is found soon.
+    pub mixed: usize,
+    /// Rounds of fewer states are left to one worker all the same.
+    pub few: usize,
+}
+
+impl Default for Joins {
+    fn default() -> Joins {
+        Joins { bfs: 50_000, mixed: 200_000, few: 256 }
+    }
+}
+
+/// Explores `space` breadth first with the team of the budget.
+pub fn bfs<S: Space + Sync>(space: &S, goals: &[Goal], budget: &mut Budget<'_>) -> Exploration {
+    bfs_joined(Joins::default(), space, goals, budget)
+}
+
+/// Explores `space` with the team of the budget: from both ends, while there are few states.
+pub fn mixed<S: Space + Sync>(space: &S, goals: &[Goal], budget: &mut Budget<'_>) -> Exploration {
+    mixed_joined(Joins::default(), space, goals, budget)
+}
+
+/// The same where others join at another time: for tests.
+#[doc(hidden)]
+pub fn bfs_joined<S: Space + Sync>(
+    joins: Joins,
+    space: &S,
+    goals: &[Goal],
+    budget: &mut Budget<'_>,
+) -> Exploration {
+    search(bfs::tree(), (joins.bfs, joins.few), space, goals, budget)
+}
+
+/// The same where others join at another time: for tests.
+#[doc(hidden)]
+pub fn mixed_joined<S: Space + Sync>(
+    joins: Joins,
+    space: &S,
+    goals: &[Goal],
+    budget: &mut Budget<'_>,
+) -> Exploration {
+    search(mixed::ends(), (joins.mixed, joins.few), space, goals, budget)
+}
+
+fn search<F: Frontier, S: Space + Sync>(
+    frontier: F,
+    (joins, n_few): (usize, usize),
+    space: &S,
+    goals: &[Goal],
+    budget: &mut Budget<'_>,
+) -> Exploration {
+    let joins = if budget.team().n_workers() > 1 { joins } else { usize::MAX };
+    let mut exact = Exact::new(space.whole().width(), budget.room());
+    let begun = match begin_by(frontier, joins, space, &mut exact, goals, budget) {
+        Ok(exploration) => return exploration,
+        Err(begun) => begun,
+    };
+    let mut joined = match Joined::new(begun, &exact, space, goals, n_few, budget) {
+        Ok(joined) => joined,
+        Err((limit, exploration)) => return Exploration { stop: Some(Stop::Limit(limit)), ..exploration },
+    };
+    drop(exact);
+    joined.exploration.stop = joined.run(budget);
+    joined.finish()
+}
+
+/// A search that all workers go on with.
+struct Joined<'a, F, S: Space> {
+    space: &'a S,
+    goals: &'a [Goal],
+    store: Shared,
+    /// How the states were found that there were when the others joined.
+    frontier: F,
+    roots: Vec<usize>,
+    levels: Levels,
+    exploration: Exploration,
+    /// Depth of the states that were open then.
+    depth: u64,
+    /// Rounds of fewer states are done by one worker.
+    n_few: usize,
+}
+
+impl<'a, F: Frontier, S: Space + Sync> Joined<'a, F, S> {
+    fn new(
+        begun: Begun<F>,
+        exact: &Exact,
+        space: &'a S,
+        goals: &'a [Goal],
+        n_few: usize,
+        budget: &Budget<'_>,
+    ) -> Result<Joined<'a, F, S>, (Limit, Exploration)> {
+        let Begun { frontier, roots, exploration, depth } = begun;
+        let width = space.whole().width();
+        let n_states = exact.n_states() as usize;
+        let store = Shared::new(width, 4 * n_states, budget.room());
+        let mut levels = Levels::default();
+        let mut open: Vec<(u32, u32)> = Vec::new();
+        let mut handle = store.handle();
+        let mut state = vec![0; width];
+        for number in 0..n_states {
+            exact.nth(StateId::new(number), &mut state);
+            if let Err(limit) =
+                handle.insert_each(&state, width, |_, id, _| debug_assert_eq!(id.index(), number))
+            {
+                return Err((limit, exploration));
+            }
+            if frontier.is_ahead(StateId::new(number)) {
+                match open.last_mut() {
+                    Some(last) if last.1 == number as u32 => last.1 += 1,
+                    _ => open.push((number as u32, number as u32 + 1)),
+                }
+            }
+        }
+        drop(handle);
+        levels.push(open);
+        Ok(Joined { space, goals, store, frontier, roots, levels, exploration, depth, n_few })
+    }
+
+    fn is_closed(&self, goal: usize) -> bool {
+        self.exploration.violations[goal].is_some() || self.exploration.faults[goal].is_some()
+    }
+
+    fn run(&mut self, budget: &mut Budget<'_>) -> Option<Stop> {
+        loop {
+            let closed: Vec<bool> = (0..self.goals.len()).map(|goal| self.is_closed(goal)).collect();
+            let depth = self.depth + self.levels.len() as u64 - 1;
+            let n_beside = self.frontier.bytes() + self.levels.bytes();
+            let stock = Stored::new(&self.store, &mut self.levels, n_beside);
+            let rounds = Rounds {
+                space: self.space,
+                stock: &stock,
+                goals: self.goals,
+                closed: &closed,
+                depth,
+                n_few: self.n_few,
+            };
+            let first = stock.last_round(budget.team().n_workers());
+            let Outcome { next, report, limit, taken, peak_bytes, .. } = rounds.run(first, budget);
+            note(&mut self.exploration, &report, &taken, peak_bytes);
+            // Who has no time left looks for nothing more.
+            let is_urgent = matches!(limit, Some(Limit::Time | Limit::Interrupt | Limit::Step));
+            if report.has_news() && !is_urgent {
+                match self.look_into(&report, budget) {
+                    Ok(Some(stop)) => return Some(stop),
+                    Ok(None) => {}
+                    Err(limit) => return Some(Stop::Limit(limit)),
+                }
+            }
+            if !self.goals.is_empty() && (0..self.goals.len()).all(|goal| self.is_closed(goal)) {
+                return Some(Stop::AllViolated);
+            }
+            if let Some(limit) = limit {
+                return Some(Stop::Limit(limit));
+            }
+            if next.is_none() {
+                return None;
+            }
+        }
+    }
+
+    /// Finds runs to what was found in the last round.
+    fn look_into(&mut self, report: &Report, budget: &Budget<'_>) -> Result<Option<Stop>, Limit> {
+        let last = self.levels.len() - 1;
+        let faults = report.faults.iter().map(|fault| fault.0);
+        let first_fault = self.way(last - 1, faults, budget)?;
+        for (index, goal) in (0..).zip(self.goals) {
+            let violating = report.violations.iter().filter(|violation| violation.0 == index);
+            let unclear = report.unclear.iter().filter(|unclear| unclear.0 == index);
+            let states = violating.map(|it| it.1).chain(unclear.clone().map(|it| it.1));
+            let level = if *goal == Goal::Deadlock { last - 1 } else { last };
+            let Some(way) = self.way(level, states, budget)? else { continue };
+            // The model goes wrong before that was found.
+            if first_fault.as_ref().is_some_and(|fault| fault.is_before(&way)) {
+                continue;
+            }
+            let error: Option<StepError> = unclear.clone().find(|it| it.1 == way.last).map(|it| it.2);
+            let run = self.run_of(&way);
+            match error {
+                None => self.exploration.violations[index as usize] = Some(run),
+                Some(error) => self.exploration.faults[index as usize] = Some((error, run)),
+            }
+        }
+        let Some(way) = first_fault else { return Ok(None) };
+        if !self.goals.is_empty() && (0..self.goals.len()).all(|goal| self.is_closed(goal)) {
+            return Ok(Some(Stop::AllViolated));
+        }
+        let error = report.faults.iter().find(|fault| fault.0 == way.last).map(|fault| fault.1);
+        let run = self.run_of(&way);
+        Ok(error.map(|error| Stop::Fault(error, run)))
+    }
+
+    /// The first run to one of some states of a level, if there are any.
+    fn way(
+        &self,
+        level: usize,
+        states: impl Iterator<Item = u32>,
+        budget: &Budget<'_>,
+    ) -> Result<Option<Way>, Limit> {
+        let mut states = states.peekable();
+        match states.peek() {
+            None => Ok(None),
+            Some(_) => {
+                let Joined { space, store, levels, n_few, .. } = self;
+                backward::find(space.whole(), store, levels, level, states, *n_few, budget)
+            }
+        }
+    }
+
+    /// The whole run.
+    fn run_of(&mut self, way: &Way) -> Run {
+        let (root, path) = self.frontier.path_to(StateId::new(way.first as usize));
+        let system = self.space.whole();
+        let mut actions = actions_along(system, root, &path, |id, state| self.store.get(id, state));
+        actions.extend(&way.actions);
+        Run { initial: self.roots[root.index()], actions }
+    }
+
+    fn finish(mut self) -> Exploration {
+        let stats = &mut self.exploration.stats;
+        stats.states = self.store.n_states();
+        // The last level was not expanded, or is empty.
+        stats.depth = self.depth + self.levels.len() as u64 - 2;
+        stats.peak_bytes =
+            stats.peak_bytes.max(self.store.bytes() + self.levels.bytes() + self.frontier.bytes());
+        self.exploration
+    }
+}
+
+/// Notes what was done in some rounds.
+pub(super) fn note(exploration: &mut Exploration, report: &Report, taken: &[bool], peak_bytes: u64) {
+    let Exploration { stats, taken: all_taken, .. } = exploration;
+    stats.transitions += report.transitions;
+    stats.deadlocks += report.deadlocks;
+    stats.peak_bytes = stats.peak_bytes.max(peak_bytes);
+    all_taken.resize(taken.len(), false);
+    all_taken.iter_mut().zip(taken).for_each(|(all, one)| *all |= one);
+}
+
+impl Way {
+    /// Whether a state is expanded before another one, or before that one is found.
+    fn is_before(&self, other: &Way) -> bool {
+        let n = self.places.len().min(other.places.len());
+        (self.first, &self.places[..n]) < (other.first, &other.places[..n])
+    }
+}
