@@ -118,7 +118,7 @@ impl<'w> Clock<'w> {
 
     /// The same for so many threads, if that was said.
     #[must_use]
-    pub(crate) fn on(&self, threads: Option<usize>) -> Clock<'w> {
+    pub fn on(&self, threads: Option<usize>) -> Clock<'w> {
         let clock = self.clone();
         match threads {
             Some(n) => clock.with_threads(Threads::new(n)),

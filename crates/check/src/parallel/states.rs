@@ -180,9 +180,7 @@ impl<'a, F: Frontier, S: Space + Sync> Joined<'a, F, S> {
             if let Some(limit) = limit {
                 return Some(Stop::Limit(limit));
             }
-            if next.is_none() {
-                return None;
-            }
+            next.as_ref()?;
         }
     }
 
