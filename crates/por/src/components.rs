@@ -5,7 +5,7 @@
 //! with an enabled action is finished and nothing below it has one, the enabled actions of its
 //! closure are its own: a locally optimal stubborn set, as [valmari.93.cav] says before Algorithm 4.3.
 
-use crate::choose::{Neighbors, Query};
+use crate::query::{Neighbors, Query};
 
 /// What a component must have, and what may not lie below it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -29,7 +29,8 @@
 //!    other actions that leave the observer where it is: everything of rule 2, and all that the
 //!    observer may follow.
 //!
-//! 4. In every set are all actions that may lead to what is not made yet ([`Relations::open`]).
+//! 4. In every set are all actions that may lead to what is not made yet ([`Relations::open`]). Who looks for faults
+//!    needs no such rule ([`Relations::for_faults`]).
 //!
 //! A set is *stubborn* if an action in it is enabled. With locations as the only variables these
 //! are the two rules of Definition 2.5, but for processes that take part without moving: two
@@ -144,6 +145,7 @@ mod graph;
 mod making;
 mod memory;
 mod patience;
+mod query;
 mod reason;
 mod recur;
 mod rows;

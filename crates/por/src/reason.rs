@@ -6,9 +6,9 @@
 
 use model::{Fault, Guard, GuardId};
 
-use crate::choose::Query;
 use crate::demand::{Demand, Offer, Rule};
 use crate::graph::{Graph, List, Vertex};
+use crate::query::Query;
 
 /// What is known of the present state.
 #[derive(Clone, Debug)]
