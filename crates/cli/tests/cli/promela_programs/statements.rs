@@ -92,10 +92,25 @@ fn statement(rng: &mut Rng, place: Place) -> Node {
             options.push(vec![Node::Line(guard(rng, place)), Node::Line("break".to_owned())]);
             Node::Choice(true, options)
         }
-        7 | 8 => Node::Group("atomic ".to_owned(), list(rng, Place { atomic: true, ..inner })),
+        7 | 8 => {
+            let mut nodes = list(rng, Place { atomic: true, ..inner });
+            if rng.u8(0..4) == 0 {
+                nodes.push(exchange(rng));
+                nodes.extend((0..rng.usize(0..5)).map(|_| Node::Line(assignment(rng, place))));
+            }
+            Node::Group("atomic ".to_owned(), nodes)
+        }
         9 | 10 if !place.d_step => Node::Group("d_step ".to_owned(), d_step(rng, inner)),
         11 if !place.d_step => Node::Unless(without_meetings(list(rng, inner)), {
-            let mut escape = vec![Node::Line(blocking(rng, place))];
+            let first = match rng.u8(0..6) {
+                0 => Node::Group("d_step ".to_owned(), d_step(rng, inner)),
+                1 => Node::Group(
+                    "atomic ".to_owned(),
+                    vec![Node::Line(blocking(rng, place)), statement(rng, Place { atomic: true, ..inner })],
+                ),
+                _ => Node::Line(blocking(rng, place)),
+            };
+            let mut escape = vec![first];
             escape.extend((0..rng.usize(0..2)).map(|_| statement(rng, inner)));
             escape
         }),
@@ -154,6 +169,9 @@ fn counted(rng: &mut Rng, place: Place) -> Node {
     if rng.u8(0..4) == 0 {
         inside.push(Node::Line(pick(rng, &["one!j", "one?x", "two!x,1", "two?y,b", "meet!j", "meet?y"])));
     }
+    if rng.u8(0..4) == 0 {
+        inside.push(exchange(rng));
+    }
     if place.atomic && !place.d_step && rng.bool() {
         inside.push(Node::Line(basic(rng, Place { in_loop: false, ..place }).replace("j =", "y =")));
     }
@@ -165,14 +183,37 @@ fn counted(rng: &mut Rng, place: Place) -> Node {
     Node::Choice(true, vec![inside, vec![Node::Line("else".to_owned()), Node::Line("break".to_owned())]])
 }
 
+/// Channels that are used, if they can be: once, or until they cannot.
+fn exchange(rng: &mut Rng) -> Node {
+    let (can, does) = match rng.u8(0..6) {
+        0 => ("nempty(one)", &["one?x", "one?_", "one?cells[1]"][..]),
+        1 => ("nfull(one)", &["one!1", "one!y", "one!cells[j % 2]"]),
+        2 => ("nempty(two)", &["two?x,b", "two?y,_", "two?i,k"]),
+        3 => ("nfull(two)", &["two!x,1", "two!!y,0", "two!2,b"]),
+        4 => ("two??[1,1]", &["two??1,1", "two??1,k"]),
+        _ => ("nempty(own)", &["own?y", "own?x"]),
+    };
+    let does = vec![Node::Line(can.to_owned()), Node::Line(pick(rng, does))];
+    let repeats = rng.u8(0..3) == 0;
+    let rest = if repeats { "break" } else { "skip" };
+    Node::Choice(repeats, vec![does, vec![Node::Line("else".to_owned()), Node::Line(rest.to_owned())]])
+}
+
 /// Only the first statement can block, but for mistakes.
 fn d_step(rng: &mut Rng, place: Place) -> Vec<Node> {
     let place = Place { depth: 0, atomic: true, d_step: true, in_loop: false, ..place };
     let first = if rng.bool() { d_step_first(rng, place) } else { assignment(rng, place) };
     let mut nodes = vec![Node::Line(first)];
-    for _ in 0..rng.usize(0..3) {
-        nodes.push(match rng.u8(0..7) {
+    let n = if rng.u8(0..6) == 0 { rng.usize(4..9) } else { rng.usize(0..3) };
+    for _ in 0..n {
+        nodes.push(match rng.u8(0..9) {
             4 => counted(rng, place),
+            7 => exchange(rng),
+            8 => {
+                let then = vec![Node::Line(guard(rng, place)), exchange(rng), counted(rng, place)];
+                let other = vec![Node::Line("else".to_owned()), exchange(rng)];
+                Node::Choice(false, vec![then, other])
+            }
             5 if rng.u8(0..4) == 0 => Node::Line(blocking(rng, place)),
             0 => {
                 let mut options: Vec<Vec<Node>> = (0..rng.usize(1..3))
