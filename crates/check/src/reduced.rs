@@ -31,6 +31,10 @@
 //! "Goes wrong" means that a guard or an effect cannot be evaluated, or an assertion in it fails; both depend on what the
 //! action reads alone. The exception are effects that add to a variable, which do not disturb each other though their sum may leave
 //! its range. Then the one that comes last goes wrong instead.
+//!
+//! A step to what the front end has not made yet goes wrong, too ([`model::Range::Open`]). So where a search ends without such
+//! a fault, no run of the system has one; the states that it can reach are those of the whole system, and what is preserved of the
+//! one is preserved of the other. Therefore rule 4 of stubborn sets (see `por`) is not needed here.
 
 use base::{Budget, Limit};
 use fixedbitset::FixedBitSet;
@@ -129,7 +133,7 @@ impl<'a> Reduced<'a> {
         }
         // Neither the relations nor the flips are kept.
         let mut share = budget.share();
-        let relations = Relations::new(system, &mut share)?;
+        let relations = Relations::new(system, &mut share)?.for_faults();
         let visible = Flips::new(system, &relations, &invariants, &mut share)?.visible();
         let sets = StubbornSets::new(system, &relations, &mut share)?;
         budget.hold(sets.bytes())?;
@@ -148,6 +152,10 @@ impl<'a> Reduced<'a> {
     #[doc(hidden)]
     pub fn without(mut self, rule: Rule, budget: &mut Budget<'_>) -> Result<Reduced<'a>, Limit> {
         let relations = Relations::new(self.system, budget)?;
+        let relations = match self.preserves {
+            Preserves::Safety(_) => relations.for_faults(),
+            Preserves::Deadlocks | Preserves::Invariant(..) => relations,
+        };
         self.sets = self.sets.without(rule, &relations, budget)?;
         Ok(self)
     }

@@ -114,7 +114,7 @@ pub(crate) fn runs(
     };
     let is_long = |run: &Run| run.actions.len() > LONG;
     let shorter = (is_long(&evidence.run) && evidence.cycle_start.is_some() && !claim.owns_deadlocks())
-        .then(|| claim.shortest(&system, &settings, &mut watching.budget(Some(MAX_SMALL))))
+        .then(|| claim.shortest(&system, &settings, None, &mut watching.budget(Some(MAX_SMALL))))
         .flatten()
         .filter(|shorter| shorter.run.actions.len() < evidence.run.actions.len());
     let evidence = shorter.unwrap_or(evidence);

@@ -207,6 +207,9 @@ pub trait Model: Send {
         Ok(Refined::No)
     }
 
+    /// Told that no step of any run is a fault: so nothing is missing, and reductions may know that.
+    fn complete(&mut self) {}
+
     /// The properties in a file of the Model Checking Contest.
     ///
     /// # Errors

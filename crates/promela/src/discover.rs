@@ -1,19 +1,22 @@
 //! Runs a model for a while, to meet the processes that it starts: code for them is made before anybody
 //! searches it (see `lower::plan`). What is not met here, a search will meet, and begin again; so this may stop
-//! whenever it likes. Where it has seen everything, nothing is missing, and reductions may know that.
+//! whenever it likes. Where it has seen everything, nothing is missing, and reductions may know that. It need not look at
+//! what follows a state in which no process can come to a `run` any more (see [`Starting`]): in most models all
+//! processes are started at the beginning, and that is soon seen.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 use base::{Budget, Limit, Progress};
+use fixedbitset::FixedBitSet;
 use language::Trouble;
-use model::{StepError, Steps, System as _};
+use model::{ActionSystem, Guard, Range, StepError, Steps, Stmt, System as _, VarId};
 use rustc_hash::FxHashSet;
 
 use crate::lower::Code;
 
 /// How many states are looked at.
-const MAX_STATES: usize = 20_000;
+const MAX_STATES: usize = 3_000;
 
 /// How many at least are looked at after one where code is missing.
 const MORE_STATES: usize = 64;
@@ -31,7 +34,10 @@ pub(crate) fn discover(mut code: Code, budget: &mut Budget<'_>) -> Result<Code, 
                 budget.release(code.bytes());
                 code = more;
             }
-            Seen::Everything => return Ok(code.complete()),
+            Seen::Everything => {
+                code.complete();
+                return Ok(code);
+            }
             Seen::Something => return Ok(code),
         }
     }
@@ -41,7 +47,7 @@ pub(crate) fn discover(mut code: Code, budget: &mut Budget<'_>) -> Result<Code, 
 enum Seen {
     /// Faults that say that code is missing.
     Missing(Vec<StepError>),
-    /// All states, and no fault in any.
+    /// All states from which a process may be started, and no fault in any.
     Everything,
     /// Not so much.
     Something,
@@ -57,6 +63,7 @@ fn look(code: &Code, budget: &mut Budget<'_>) -> Result<Seen, Limit> {
     if (16 * width * system.processes().len()) as u64 > max_bytes {
         return Ok(Seen::Something);
     }
+    let starting = Starting::new(system, code.slots());
     let mut scratch = system.new_scratch();
     let mut steps = Steps::new(width);
     let mut known: FxHashSet<Arc<[u32]>> = system.initial().map(Arc::from).collect();
@@ -82,7 +89,7 @@ fn look(code: &Code, budget: &mut Budget<'_>) -> Result<Seen, Limit> {
             }
         }
         for (_, target) in steps.iter().take(n_steps) {
-            if !known.contains(target) {
+            if !known.contains(target) && starting.may_follow(system, target) {
                 let target: Arc<[u32]> = target.into();
                 known.insert(target.clone());
                 pending.push_back(target);
@@ -94,6 +101,76 @@ fn look(code: &Code, budget: &mut Budget<'_>) -> Result<Seen, Limit> {
         true if fails => Seen::Something,
         true => Seen::Everything,
     })
+}
+
+/// Where a process may still come to a `run`.
+///
+/// A process is started by an action of one that is at a `run`. So where all processes are at locations from which no way
+/// leads to a `run`, each step leaves all of them at such locations, and nobody is ever started.
+struct Starting {
+    /// Per process number, where that process is; and at which of its values it may come to a `run`.
+    slots: Vec<(VarId, FixedBitSet)>,
+}
+
+impl Starting {
+    fn new(system: &ActionSystem, slots: &[VarId]) -> Starting {
+        let n_values = |var: VarId| system.variables()[var.index()].span() as usize + 1;
+        let with_none = |&var: &VarId| (var, FixedBitSet::with_capacity(n_values(var)));
+        let mut starting = Starting { slots: slots.iter().map(with_none).collect() };
+        let number_of = |var: VarId| slots.iter().position(|&slot| slot == var);
+        // Per slot: from where to where.
+        let mut moves: Vec<Vec<(usize, usize)>> = vec![Vec::new(); slots.len()];
+        for action in system.actions() {
+            let (mut reads, mut writes) = (Vec::new(), Vec::new());
+            model::relations::uses(&system.exprs, &action.effect, &mut reads, &mut writes);
+            let mut starts = writes.iter().any(|var| system.variables()[var.index()].range == Range::Open);
+            let tests = action.guards.iter().filter_map(|guard| match &system.guards()[guard.index()] {
+                Guard::In(var, values) => Some((number_of(*var)?, values)),
+                _ => None,
+            });
+            // Locations of processes that take part; whoever begins to be somewhere is started.
+            let mut from: Vec<(usize, Vec<usize>)> = Vec::new();
+            for (slot, values) in tests {
+                let (lo, hi) = (1, n_values(slots[slot]) as i64 - 1);
+                from.push((slot, values.values_within(lo, hi).map(|value| value as usize).collect()));
+            }
+            for stmt in &action.effect {
+                let Stmt::Set(var, to) = stmt else { continue };
+                let Some(slot) = number_of(*var) else { continue };
+                match from.iter().find(|(tested, values)| *tested == slot && !values.is_empty()) {
+                    Some((_, values)) => moves[slot].extend(values.iter().map(|&at| (at, *to as usize))),
+                    None => starts = true,
+                }
+            }
+            let is_simple = |var: &VarId| {
+                number_of(*var).is_none()
+                    || action.effect.iter().any(|stmt| matches!(stmt, Stmt::Set(set, _) if set == var))
+            };
+            if starts || !writes.iter().all(is_simple) {
+                // Nobody starts a process from nowhere.
+                debug_assert!(from.iter().any(|(_, values)| !values.is_empty()));
+                from.iter().for_each(|(slot, values)| starting.slots[*slot].1.extend(values.iter().copied()));
+            }
+        }
+        for ((_, may_start), moves) in starting.slots.iter_mut().zip(&moves) {
+            let mut grows = true;
+            while std::mem::take(&mut grows) {
+                for &(from, to) in moves.iter().rev() {
+                    // Nobody is at 0.
+                    grows |= to > 0 && may_start.contains(to) && !may_start.put(from);
+                }
+            }
+        }
+        starting
+    }
+
+    /// Whether a process may be started after this state.
+    fn may_follow(&self, system: &ActionSystem, state: &[u32]) -> bool {
+        let is_at_start = |(var, values): &(VarId, FixedBitSet)| {
+            values.contains(system.layout().field(*var).value(state) as usize)
+        };
+        self.slots.iter().any(is_at_start)
+    }
 }
 
 #[cfg(test)]
@@ -129,7 +206,14 @@ mod tests {
         let late = "int n; byte x; proctype Q() { x = 1 }
             init { do :: n < 30000 -> n++ :: else -> break od; run Q() }";
         assert!(is_open(late), "it stops before the process is started");
-        let faulty = "byte x; proctype Q() { x = 1 } init { run Q(); x = 1 / x }";
+        let long = "int n; proctype Q() { do :: n < 30000 -> n++ :: else -> break od; n = 1 / (n - 30000) }
+            init { run Q(); run Q() }";
+        assert!(!is_open(long), "what follows the last start does not matter");
+        let by_another = "int n; proctype R() { n = 0 }
+            proctype Q() { do :: n < 30000 -> n++ :: else -> break od; run R() }
+            init { run Q() }";
+        assert!(is_open(by_another), "who was started may start others");
+        let faulty = "byte x; proctype Q() { x = 1 } init { x = 1 / x; run Q() }";
         assert!(is_open(faulty), "nobody knows what happens where something goes wrong");
     }
 }

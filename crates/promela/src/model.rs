@@ -222,4 +222,9 @@ impl language::Model for Model {
         (self.others, self.asked) = (Default::default(), Vec::new());
         Ok(Refined::Parts)
     }
+
+    fn complete(&mut self) {
+        self.code.complete();
+        self.others.iter_mut().filter_map(OnceCell::get_mut).for_each(Code::complete);
+    }
 }

@@ -332,11 +332,12 @@ impl Claim {
     }
 
     /// A shortest run that the automaton accepts, as far as it can be told by value; nothing if the budget
-    /// is spent first, or only fair runs count: the shortest one need not be fair.
+    /// is spent first, or only fair runs count: the shortest one need not be fair. With a bound on the work, a short one.
     pub fn shortest<S: Subject>(
         &self,
         system: &S,
         settings: &Settings<'_>,
+        work: Option<u64>,
         budget: &mut Budget<'_>,
     ) -> Option<Evidence> {
         if settings.is_fair() {
@@ -346,7 +347,7 @@ impl Claim {
         let observer = ByValue::new(&self.tgba, props);
         let mut product = Product::new(system, observer, Valuations::new(numbers), settings.at_deadlock)
             .with_room(budget.room());
-        shortest::search(&mut product, budget)
+        shortest::search(&mut product, work, budget)
     }
 }
 

@@ -8,7 +8,8 @@
 //!
 //! # When should I use this?
 //! When a violation is known and a person is to read it (`--shortest`): it takes the whole product, and
-//! perhaps many small searches in it.
+//! perhaps many small searches in it. Whoever wants a short run for little work says how much: then as much of the
+//! product is explored, and the lasso is a shortest in there, or nearly.
 //!
 //! # Requirements and limits
 //! An observer that accepts by marks alone; no reduction. The lasso is a shortest one of this product;
@@ -24,9 +25,11 @@ use crate::observer::Observer;
 use crate::product::Product;
 use crate::store::{Products, StateId};
 
-/// A shortest accepted lasso; nothing if there is none, or the budget is spent first.
+/// A shortest accepted lasso; nothing if there is none, or the budget is spent first. With no more `work` than to look at
+/// so many edges twice: a short one, if there is one nearby.
 pub fn search<S: System, O: Observer>(
     product: &mut Product<'_, S, O>,
+    work: Option<u64>,
     budget: &mut Budget<'_>,
 ) -> Option<Evidence> {
     let states = exact(product, budget);
@@ -40,8 +43,12 @@ pub fn search<S: System, O: Observer>(
         distances: Vec::new(),
         progress: Progress::default(),
     };
-    search.explore(budget).ok()?;
-    search.shortest(budget)
+    match search.explore(work, budget) {
+        Err(_) if work.is_none() => return None,
+        // What was not expanded leads nowhere.
+        _ => search.first_edge.resize(search.found.len() + 1, search.edges.len()),
+    }
+    search.shortest(work, budget)
 }
 
 struct Search<'p, 'a, S: System, O, P> {
@@ -61,14 +68,14 @@ struct Search<'p, 'a, S: System, O, P> {
 }
 
 impl<S: System, O: Observer, P: Products> Search<'_, '_, S, O, P> {
-    fn explore(&mut self, budget: &mut Budget<'_>) -> Result<(), Trouble> {
+    fn explore(&mut self, work: Option<u64>, budget: &mut Budget<'_>) -> Result<(), Trouble> {
         self.graph.begin()?;
         for index in 0..self.graph.initial.len() {
             self.add(self.graph.initial[index].1, None, 0);
         }
         let mut edges = Vec::new();
         let mut next = 0;
-        while next < self.found.len() {
+        while next < self.found.len() && work.is_none_or(|work| (self.edges.len() as u64) < work) {
             self.graph.expand(self.found[next], None, &mut edges)?;
             for edge in &mut edges {
                 if edge.is_new {
@@ -112,7 +119,7 @@ impl<S: System, O: Observer, P: Products> Search<'_, '_, S, O, P> {
         &self.edges[self.first_edge[state as usize]..self.first_edge[state as usize + 1]]
     }
 
-    fn shortest(&mut self, budget: &mut Budget<'_>) -> Option<Evidence> {
+    fn shortest(&mut self, work: Option<u64>, budget: &mut Budget<'_>) -> Option<Evidence> {
         let n_states = self.parents.len() as u32;
         let targets = |state: u32| self.edges_of(state).iter().map(|edge| edge.target.index()).collect();
         let successors: Vec<Vec<usize>> = (0..n_states).map(targets).collect();
@@ -129,6 +136,7 @@ impl<S: System, O: Observer, P: Products> Search<'_, '_, S, O, P> {
             (0..n_states).filter(|&state| marks[found.of[state as usize]] == Some(all)).collect();
         starts.sort_by_key(|&state| self.distances[state as usize]);
         let mut best: Option<(u32, u32, Vec<Edge>)> = None;
+        let mut left = work.unwrap_or(u64::MAX);
         for start in starts {
             let distance = self.distances[start as usize];
             let limit = best.as_ref().map_or(u32::MAX, |best| best.0 - 1);
@@ -136,7 +144,7 @@ impl<S: System, O: Observer, P: Products> Search<'_, '_, S, O, P> {
                 break;
             }
             let is_inside = |edge: &Edge| found.of[edge.target.index()] == found.of[start as usize];
-            if let Some(cycle) = self.cycle(start, all, limit - distance, &is_inside) {
+            if let Some(cycle) = self.cycle(start, all, limit - distance, &is_inside, &mut left) {
                 let length = cycle.iter().filter(|edge| edge.action.is_some()).count() as u32;
                 if distance + length <= limit {
                     best = Some((distance + length, start, cycle));
@@ -147,13 +155,14 @@ impl<S: System, O: Observer, P: Products> Search<'_, '_, S, O, P> {
         self.evidence(start, &cycle)
     }
 
-    /// A shortest cycle from a state that sees all marks, of at most this many steps.
+    /// A shortest cycle from a state that sees all marks, of at most this many steps; nothing if no work is left.
     fn cycle(
         &self,
         start: u32,
         all: u64,
         max_steps: u32,
         is_inside: &dyn Fn(&Edge) -> bool,
+        left: &mut u64,
     ) -> Option<Vec<Edge>> {
         type Node = (u32, u64);
         let mut parents: FxHashMap<Node, (Node, Edge)> = FxHashMap::default();
@@ -163,6 +172,7 @@ impl<S: System, O: Observer, P: Products> Search<'_, '_, S, O, P> {
         for _ in 0..n_levels {
             let mut next = Vec::new();
             for &(state, marks) in &level {
+                *left = left.checked_sub(1 + self.edges_of(state).len() as u64)?;
                 for edge in self.edges_of(state).iter().filter(|edge| is_inside(edge)) {
                     let node = (edge.target.index() as u32, marks | edge.marks);
                     if parents.contains_key(&node) {

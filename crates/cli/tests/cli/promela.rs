@@ -44,13 +44,30 @@ fn a_process_that_starts_late_is_not_left_out() {
     // The model is not run far enough beforehand to find it, and nothing that is known writes `x`.
     let scratch = Scratch::new();
     let program = "int x, n;
-        proctype Late() { x = 1 }
-        active proctype Early() { do :: n < 12000 -> n++ :: else -> break od; run Late() }";
+        proctype Late() { x = 1; assert(false) }
+        active proctype Early() { do :: n < 40000 -> n++ :: else -> break od; run Late() }";
     let file = scratch.file("late.pml", program);
     for reduction in ["none", "guided", "hybrid", "classical", "repaired", "auto"] {
         let found = run_ltl("check", &file, "[] (x == 0)", &format!("--reduce {reduction} --quiet"));
         assert_eq!(found.code, 1, "{reduction}: {}", found.stdout);
     }
+    let found = run(&format!("check {file} --property assertions --quiet"));
+    assert_eq!(found.code, 1, "{}", found.stdout);
+}
+
+#[test]
+fn who_is_started_is_no_obstacle_to_reduction() {
+    // Two who work for themselves, and one who asks: in all orders there are some thousands of states.
+    let scratch = Scratch::new();
+    let program = "byte x; chan done = [2] of { byte };
+        proctype Work(byte n) { byte i, j; do :: i < 40 -> i++; j = i * n :: else -> break od; done!n }
+        init { byte a, b; atomic { run Work(1); run Work(2) }; done?a; done?b; assert(a + b == 3) }";
+    let file = scratch.file("work.pml", program);
+    let found = run(&format!("check {file} --property assertions --json --quiet"));
+    let json: Value = serde_json::from_str(&found.stdout).expect("JSON");
+    let states = json["results"][0]["stats"]["states"].as_u64().unwrap_or(u64::MAX);
+    assert_eq!(found.code, 0, "{}", found.stdout);
+    assert!(states < 400, "{states}");
 }
 
 #[test]

@@ -145,6 +145,13 @@ impl Relations {
         self.queue_uses.push(queue_use);
     }
 
+    /// The same for who finds out whether anything can go wrong. A step to what is not made yet does, so that such a
+    /// step is found like others, and need not be looked for in particular.
+    pub fn for_faults(mut self) -> Relations {
+        self.open.clear();
+        self
+    }
+
     /// About how many bytes they take.
     pub fn bytes(&self) -> u64 {
         let vars = |lists: &[Vec<VarId>]| lists.iter().map(|list| 24 + 4 * list.len() as u64).sum::<u64>();

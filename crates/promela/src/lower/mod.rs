@@ -145,15 +145,20 @@ impl Code {
     /// # Errors
     /// The budget is spent.
     pub fn with_purpose(&self, purpose: Purpose, budget: &mut Budget<'_>) -> Result<Code, Trouble> {
-        let code = Code::of_plan(self.made.program.clone(), purpose, self.made.plan.clone(), budget)?;
-        Ok(if self.is_complete { code.complete() } else { code })
+        let mut code = Code::of_plan(self.made.program.clone(), purpose, self.made.plan.clone(), budget)?;
+        if self.is_complete {
+            code.complete();
+        }
+        Ok(code)
     }
 
-    /// The same code, of which it is known that no process is missing, for whatever purpose: without
-    /// assertions nothing more can happen than with them, and who rests does nothing new.
-    pub(crate) fn complete(mut self) -> Code {
-        Arc::make_mut(&mut self.system).close();
-        Code { is_complete: true, ..self }
+    /// Told that no process is missing, for whatever purpose: without assertions nothing more can happen than with
+    /// them, if none of them fails, and who rests does nothing new.
+    pub(crate) fn complete(&mut self) {
+        if !self.is_complete && self.may_grow() {
+            Arc::make_mut(&mut self.system).close();
+        }
+        self.is_complete = true;
     }
 
     fn of_plan(
@@ -185,6 +190,11 @@ impl Code {
     /// How many bytes were taken for it.
     pub(crate) fn bytes(&self) -> u64 {
         self.made.bytes
+    }
+
+    /// Per process number, the variable that says where that process is; 0: nowhere.
+    pub(crate) fn slots(&self) -> &[VarId] {
+        &self.made.world.slots
     }
 
     /// Whether there may be code missing.

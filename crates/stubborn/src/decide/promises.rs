@@ -19,7 +19,7 @@ use report::{PropertyResult, Remark, Verdict};
 
 use super::Asked;
 use super::searched::Searched;
-use super::states::{explore_part, fault, shorten, unreached};
+use super::states::{explore_part, fault, has_no_fault, shorten, unreached};
 use crate::answer::{Answer, Figures};
 use crate::clock::Clock;
 use crate::error::Trouble;
@@ -220,6 +220,10 @@ fn look(
     let mut exploration = searched.exploration(found, clock);
     if let Some(error) = fault(&exploration).filter(|error| asked.model().can_refine(error)) {
         return Ok(Attempt::TooSmall(error));
+    }
+    let finds_faults = purpose == Purpose::Assertions || !reduces;
+    if finds_faults && pardons.is_empty() {
+        has_no_fault(asked.model(), &exploration);
     }
     let figures = Figures::of_states(&exploration.stats, reduces, options, clock.seconds() - start);
     if reduces || searched.is_smaller() {

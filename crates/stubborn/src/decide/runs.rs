@@ -23,6 +23,7 @@ use report::remark::{End, Unclosed};
 use report::{PropertyResult, Remark, Trace, Verdict};
 
 use super::searched::Searched;
+use super::states::look_for_missing;
 use super::watched::{Watched, fault};
 use super::{Asked, vacuity};
 use crate::answer::{Answer, Figures, judge};
@@ -35,8 +36,9 @@ use crate::session::Attempt;
 /// A run with a cycle that has more steps is long.
 const LONG: usize = 12;
 
-/// A product with more states is not small.
+/// A shorter run is looked for in a product of at most so many states, and with the work of the search and this.
 const MAX_SMALL: u64 = 50_000;
+const SOME_WORK: u64 = 2_000;
 
 /// A question about runs, through all attempts to answer it.
 pub(super) struct Runs<'q> {
@@ -81,6 +83,9 @@ impl<'q> Runs<'q> {
         let watched = &mut self.watched.insert((generation, watched)).1;
         // What a question looks at may not be there yet, even if the automaton can do without it.
         if let Some(error) = missing(asked.model(), &watched.propositions) {
+            return Ok(Attempt::TooSmall(error));
+        }
+        if let Some(error) = look_for_missing(asked.model(), options, clock)? {
             return Ok(Attempt::TooSmall(error));
         }
         let purpose = if watched.simplified.is_some() { Purpose::Replay } else { Purpose::Runs };
@@ -287,8 +292,8 @@ impl<'d> Deciding<'d> {
         Ok(searched(self.view, self.watched, self.constraints, self.options, &rules, self.clock)?)
     }
 
-    /// With a shorter run, if there is one; unless that was asked for, it is looked for only where the run is long and
-    /// the product small.
+    /// With a shorter run, if there is one; unless that was asked for, it is looked for only where the run is long, and
+    /// with no more work than it took to find it.
     fn shorten(&self, mut decision: Decision) -> Decision {
         let is_wanted = |found: &&Evidence| {
             self.options.shortest || found.cycle_start.is_some() && found.run.actions.len() > LONG
@@ -315,7 +320,8 @@ impl<'d> Deciding<'d> {
             _ => Some(found.run.clone()),
         };
         let length = length.map_or(usize::MAX, |run| run.actions.len());
-        if let Some(shorter) = self.watched.claim.shortest(system, &self.settings(), &mut budget)
+        let work = (!self.options.shortest).then_some(decision.outcome.stats.transitions + SOME_WORK);
+        if let Some(shorter) = self.watched.claim.shortest(system, &self.settings(), work, &mut budget)
             && shorter.run.actions.len() < length
         {
             // The observer's states would be those of another automaton.

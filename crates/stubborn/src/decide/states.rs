@@ -8,13 +8,13 @@
 //! once more without, as far as that takes about as long; breadth first, so that the run is a shortest.
 
 use base::{Budget, Diagnostic, Limit};
-use check::method::StoreKind;
+use check::method::{ReductionWish, StoreKind};
 use check::reduced::Reduced;
 use check::store::SharedBits;
 use check::{Bitstate, Exact, Exploration, Goal, Space, Stop, parallel, search, store};
 use language::story::Unreached;
 use language::{Model, Preserve, PropertyKind, Purpose, Rules, Simpler, View};
-use model::{ActionSystem, Expr, ExprId, Run, StepError, System as _, UnaryOp};
+use model::{ActionSystem, Expr, ExprId, Range, Run, StepError, System as _, UnaryOp};
 use report::outcome::{Kind, ReductionCheck, Target};
 use report::remark::Vacuity;
 use report::{PropertyResult, Remark, Verdict};
@@ -147,6 +147,7 @@ fn explore_all(
     if let Some(error) = fault(&exploration).filter(|error| model.can_refine(error)) {
         return Ok(Attempt::TooSmall(error));
     }
+    has_no_fault(model, &exploration);
     let figures = Figures::of_states(&exploration.stats, reduces, options, clock.seconds() - start);
     if reduces || is_smaller {
         shorten(&view.system, &goals, &mut exploration, options, clock);
@@ -256,9 +257,8 @@ pub(super) fn shorten(
     options: &Options,
     clock: &Clock<'_>,
 ) {
-    /// So many states more are not many, and so many times as many.
-    const SOME: u64 = 50_000;
-    const FACTOR: u64 = 2;
+    /// So many states more are not many.
+    const SOME: u64 = 5_000;
     let is_fault = matches!(found.stop, Some(Stop::Fault(..)));
     let is_open = |run: &Option<Run>| run.is_some() || is_fault;
     let wanted: Vec<Goal> =
@@ -266,7 +266,7 @@ pub(super) fn shorten(
     if wanted.is_empty() || options.order() == Order::Dfs {
         return;
     }
-    let clock = clock.part(0.5).at_most(FACTOR * found.stats.states + SOME);
+    let clock = clock.part(0.5).at_most(found.stats.states + SOME);
     let mut budget = clock.budget();
     let full = parallel::bfs(system, &wanted, &mut budget);
     let is_shorter = |new: &Run, old: &Run| new.actions.len() < old.actions.len();
@@ -311,6 +311,42 @@ pub(super) fn explore_part(
             Exploration { taken, ..found }
         }
     })
+}
+
+/// Reductions for runs must go wherever a part of the model may be missing. Looks for such a place, with a reduction that finds
+/// all faults: it is returned if there is one. If there is none, the model is told so.
+pub(super) fn look_for_missing(
+    model: &mut dyn Model,
+    options: &Options,
+    clock: &Clock<'_>,
+) -> Result<Option<StepError>, Trouble> {
+    /// With more states than this, it is not known.
+    const MAX_STATES: u64 = 30_000;
+    let is_open = |system: &ActionSystem| system.variables().iter().any(|its| its.range == Range::Open);
+    if options.reduce == ReductionWish::None || !is_open(model.system()) {
+        return Ok(None);
+    }
+    let clock = &clock.at_most(MAX_STATES);
+    let view = model.view(Purpose::Runs, &mut clock.budget())?;
+    let rules = options.static_rules();
+    let searched = Searched::new(&view, Some(Preserve::Reachability), &[], &rules, clock)?;
+    let mut budget = clock.budget();
+    let reduced = Reduced::for_safety(searched.system(), &[], &mut budget)?;
+    let mut store = Exact::new(searched.system().width(), budget.room());
+    let found = search::mixed::search(&reduced, &mut store, &[], &mut budget);
+    if let Some(error) = fault(&found).filter(|error| model.can_refine(error)) {
+        return Ok(Some(error));
+    }
+    has_no_fault(model, &found);
+    Ok(None)
+}
+
+/// Tells a model that nothing in it goes wrong, if a search that would have found that has seen everything.
+pub(super) fn has_no_fault(model: &mut dyn Model, found: &Exploration) {
+    let has_faults = found.faults.iter().any(Option::is_some);
+    if found.stop.is_none() && found.coverage.is_none() && !has_faults {
+        model.complete();
+    }
 }
 
 /// What never happens, if that is known: all states were seen, and no action was left out that can happen.

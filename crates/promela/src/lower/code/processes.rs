@@ -1,6 +1,6 @@
 //! The start and the end of processes.
 
-use model::{BinaryOp, Expr, ExprId, Stmt, VarId};
+use model::{BinaryOp, ExprId, Stmt, VarId};
 
 use super::super::Probe;
 use super::super::expr::{Lowered, Lowering, Scope};
@@ -135,7 +135,9 @@ impl<'a> Coder<'a> {
         for &slot in &slots {
             let mut lowering = self.lowering();
             let here = lowering.equals(lowering.world.n_processes, i64::from(slot));
-            let mut effect = vec![probe.clone()];
+            // Who says this has a condition on the place that the process gets, as all others have who use it.
+            let is_free = lowering.equals(lowering.world.slots[slot as usize], 0);
+            let mut others = vec![here, is_free];
             for id in known.iter().filter(|id| self.plan.instances()[id.index()].slot == slot) {
                 let meant = self.is_instance(*id, &values);
                 let mut start = self.start(id.index(), &values)?;
@@ -143,12 +145,10 @@ impl<'a> Coder<'a> {
                     let pid = self.builder.exprs.int(i64::from(slot));
                     start.extend(self.store(scope, place, pid)?);
                 }
-                effect = match self.builder.exprs.get(meant) {
-                    Expr::Int(1) => start,
-                    _ => vec![Stmt::If(meant, start, effect)],
-                };
+                self.emit(step.head(&[here, is_free, meant]), start)?;
+                others.push(self.lowering().not(meant));
             }
-            self.emit(step.head(&[here]), effect)?;
+            self.emit(step.head(&others), vec![probe.clone()])?;
         }
         let mut lowering = self.lowering();
         let mut others = Vec::new();
