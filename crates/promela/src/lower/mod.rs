@@ -397,6 +397,7 @@ fn make(
         words: &mut words,
         promises: &mut promises,
         precedence: FxHashMap::default(),
+        values_of: FxHashMap::default(),
         errors: &mut errors,
         cost,
     };

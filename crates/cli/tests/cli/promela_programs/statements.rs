@@ -185,8 +185,8 @@ fn counted(rng: &mut Rng, place: Place) -> Node {
 
 /// Channels that are used, if they can be: once, or until they cannot.
 fn exchange(rng: &mut Rng) -> Node {
-    let (can, does) = match rng.u8(0..6) {
-        0 => ("nempty(one)", &["one?x", "one?_", "one?cells[1]"][..]),
+    let (can, does): (&str, &[&str]) = match rng.u8(0..6) {
+        0 => ("nempty(one)", &["one?x", "one?_", "one?cells[1]"]),
         1 => ("nfull(one)", &["one!1", "one!y", "one!cells[j % 2]"]),
         2 => ("nempty(two)", &["two?x,b", "two?y,_", "two?i,k"]),
         3 => ("nfull(two)", &["two!x,1", "two!!y,0", "two!2,b"]),

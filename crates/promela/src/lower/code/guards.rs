@@ -96,13 +96,24 @@ impl<'a> Coder<'a> {
         if hi.wrapping_sub(lo) as u64 >= MAX_VALUES {
             return self.as_range(condition, var);
         }
-        let mut values = Vec::new();
-        for value in lo..=hi {
-            if evaluate(&self.builder.exprs, condition, &|_| value)? != 0 {
-                values.push(value);
-            }
+        // What is compared with a constant need not be tried value by value.
+        if let Some((_, ValueSet::Range(from, to))) = self.as_range(condition, var) {
+            let (from, to) = (from.max(lo), to.min(hi));
+            return Some((var, if from > to { ValueSet::of([]) } else { ValueSet::Range(from, to) }));
         }
-        Some((var, ValueSet::of(values)))
+        if let Some(known) = self.values_of.get(&condition) {
+            return known.clone();
+        }
+        let holds = |value: i64| Some(evaluate(&self.builder.exprs, condition, &|_| value)? != 0);
+        let mut values = Vec::new();
+        let all_known = (lo..=hi).all(|value| {
+            let holds = holds(value);
+            values.extend(holds.filter(|holds| *holds).map(|_| value));
+            holds.is_some()
+        });
+        let found = all_known.then(|| (var, ValueSet::of(values)));
+        self.values_of.insert(condition, found.clone());
+        found
     }
 
     /// The same for a comparison of a variable of many values with a constant.

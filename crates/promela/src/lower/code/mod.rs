@@ -10,7 +10,7 @@ mod words;
 
 use base::{Diagnostic, Limit};
 use language::Trouble;
-use model::{Action as ModelAction, Builder, ExprId, Guard, QueueUse, Stmt, VarId};
+use model::{Action as ModelAction, Builder, ExprId, Guard, QueueUse, Stmt, ValueSet, VarId};
 use rustc_hash::FxHashMap;
 
 pub(crate) use self::d_step::scratch_of;
@@ -52,6 +52,8 @@ pub(crate) struct Coder<'a> {
     pub(crate) promises: &'a mut Vec<Promise>,
     /// Per process, and whether `timeout` is true: what must be true by the priorities.
     pub(crate) precedence: FxHashMap<(usize, bool), Vec<ExprId>>,
+    /// Per condition that was looked into: the values of a variable for which it is true, if it is about one.
+    pub(crate) values_of: FxHashMap<ExprId, Option<(VarId, ValueSet)>>,
     pub(crate) errors: &'a mut Vec<Diagnostic>,
     pub(crate) cost: &'a dyn Cost,
 }
