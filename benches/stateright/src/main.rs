@@ -6,6 +6,7 @@
 //! 12 040 941 states for 7 participants, elections of Raft 6 698 549 for 5 terms. stateright tells states apart by 64
 //! bits of hash; whatever Stubborn does here is exact, and `plain` counts small sizes by a set of states.
 
+mod adapter;
 mod raft;
 mod two_phase;
 
@@ -102,10 +103,12 @@ where
 fn usage() -> (f64, u64) {
     let stat = std::fs::read_to_string("/proc/self/stat").expect("this is Linux");
     let after_name = stat.rsplit(')').next().unwrap_or_default();
-    let ticks = |field: usize| after_name.split_whitespace().nth(field).and_then(|text| text.parse::<f64>().ok());
+    let ticks =
+        |field: usize| after_name.split_whitespace().nth(field).and_then(|text| text.parse::<f64>().ok());
     let status = std::fs::read_to_string("/proc/self/status").expect("this is Linux");
     let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-    let kibibytes = peak.and_then(|text| text.split_whitespace().next()).and_then(|text| text.parse::<u64>().ok());
+    let kibibytes =
+        peak.and_then(|text| text.split_whitespace().next()).and_then(|text| text.parse::<u64>().ok());
     ((ticks(11).unwrap_or(0.0) + ticks(12).unwrap_or(0.0)) / 100.0, 1024 * kibibytes.unwrap_or(0))
 }
 
@@ -157,6 +160,7 @@ fn main() {
         println!("{states} {} {bytes}", cpu - before);
         return;
     }
+    adapter::show();
     println!("{participants} participants, {terms} terms");
     println!("{:<36} {:>10} {:>8} {:>12} {:>8}", "", "states", "CPU s", "states/s", "B/state");
     for what in ALL {
@@ -171,7 +175,11 @@ fn main() {
         let numbers: Vec<f64> = text.split_whitespace().filter_map(|number| number.parse().ok()).collect();
         match numbers[..] {
             [states, cpu, bytes] => {
-                println!("{what:<36} {states:>10} {cpu:>8.2} {:>12.0} {:>8.1}", states / cpu.max(0.01), bytes / states);
+                println!(
+                    "{what:<36} {states:>10} {cpu:>8.2} {:>12.0} {:>8.1}",
+                    states / cpu.max(0.01),
+                    bytes / states
+                );
             }
             _ => println!("{what:<36} {}", String::from_utf8_lossy(&output.stderr)),
         }

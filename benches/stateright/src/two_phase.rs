@@ -69,7 +69,7 @@ pub struct TwoPhase<S>(pub usize, pub std::marker::PhantomData<S>);
 
 impl<S> Model for TwoPhase<S>
 where
-    S: Parts + Eq + std::hash::Hash + std::fmt::Debug + Send + Sync,
+    S: Parts + Eq + std::hash::Hash + std::fmt::Debug + Send + Sync + 'static,
 {
     type State = S;
     type Action = Action;
@@ -141,7 +141,7 @@ where
 
 impl<S> Safe for TwoPhase<S>
 where
-    S: Parts + Eq + std::hash::Hash + std::fmt::Debug + Send + Sync,
+    S: Parts + Eq + std::hash::Hash + std::fmt::Debug + Send + Sync + 'static,
 {
     fn is_safe(&self, s: &S) -> bool {
         let has = |rm| (0..self.0 as u8).any(|i| s.rm(i) == rm);

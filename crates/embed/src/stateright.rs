@@ -45,8 +45,8 @@ macro_rules! stateright_adapter {
         impl<M> $crate::Model for $name<M>
         where
             M: ::stateright::Model + Sync,
-            M::State: Clone + Eq + ::std::hash::Hash + ::std::fmt::Debug + Send + Sync,
-            M::Action: Clone + Eq + ::std::hash::Hash + ::std::fmt::Debug + Send + Sync,
+            M::State: Clone + Eq + ::std::hash::Hash + ::std::fmt::Debug + Send + Sync + 'static,
+            M::Action: Clone + Eq + ::std::hash::Hash + ::std::fmt::Debug + Send + Sync + 'static,
         {
             type State = M::State;
             type Action = M::Action;
@@ -68,8 +68,8 @@ macro_rules! stateright_adapter {
         impl<M> $name<M>
         where
             M: ::stateright::Model + Sync,
-            M::State: Clone + Eq + ::std::hash::Hash + ::std::fmt::Debug + Send + Sync,
-            M::Action: Clone + Eq + ::std::hash::Hash + ::std::fmt::Debug + Send + Sync,
+            M::State: Clone + Eq + ::std::hash::Hash + ::std::fmt::Debug + Send + Sync + 'static,
+            M::Action: Clone + Eq + ::std::hash::Hash + ::std::fmt::Debug + Send + Sync + 'static,
         {
             /// Questions about the model, with its properties as propositions.
             pub fn check(&self) -> $crate::Check<'_, Self> {

@@ -126,6 +126,7 @@ impl<M: Message> Debug for World<M> {
 
 /// What happens.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[non_exhaustive]
 pub enum Event<M> {
     /// A message arrives.
     Deliver(Envelope<M>),
