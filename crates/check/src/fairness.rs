@@ -89,6 +89,11 @@ impl Fairness {
         self.n_strong > 0
     }
 
+    /// Weak and strong constraints.
+    pub(crate) fn n_constraints(&self) -> (usize, usize) {
+        (self.n_weak, self.n_strong)
+    }
+
     fn weak_words(&self) -> usize {
         self.n_weak.div_ceil(32)
     }

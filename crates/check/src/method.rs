@@ -166,6 +166,9 @@ impl reduction::Method {
     }
 }
 
+/// Fewer workers than this leave a product to one of them: sharing costs about what a second one gains.
+pub const MIN_WORKERS: usize = 4;
+
 impl Method {
     /// The method with an exact store, where fair runs are told by the search.
     pub const fn new(
@@ -174,5 +177,16 @@ impl Method {
         reduction: Option<reduction::Method>,
     ) -> Method {
         Method { observer, search, reduction, store: StoreKind::Exact, fairness_by: FairnessBy::Search }
+    }
+
+    /// Whether several workers can search by it.
+    pub fn has_team(&self) -> bool {
+        let is_known = self.search != SearchKind::Nested && self.fairness_by == FairnessBy::Search;
+        self.store == StoreKind::Exact && is_known
+    }
+
+    /// Whether so many workers are taken to be faster than one, where the space is large.
+    pub fn pays(&self, n_workers: usize) -> bool {
+        self.has_team() && n_workers >= MIN_WORKERS
     }
 }

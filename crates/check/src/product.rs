@@ -19,7 +19,7 @@ use por::Situation;
 
 use self::pairing::{Look, Pairing, Possible};
 use crate::fairness::{Constraint, Fairness};
-use crate::observer::{Event, Observer, Stance, Valuations, Watches};
+use crate::observer::{Event, Observer, Portable, Stance, Valuations, Watches};
 use crate::reduction::{Method, Observed, Reduction, Repair};
 
 /// What happens to a run that comes to a deadlock.
@@ -132,6 +132,8 @@ pub enum Path<'p> {
     Everything,
     /// Whether a state of the product lies on it.
     Known(&'p mut dyn FnMut(&[u32], u32) -> bool),
+    /// The same, but only the first set that is valid on this condition is offered: who takes it later, as before, takes the same.
+    Offered(&'p mut dyn FnMut(&[u32], u32) -> bool),
     /// The state was expanded before, and what was taken then closed no cycle.
     AsBefore,
     /// Nothing, but the search repairs its components (`reduction::Repair`).
@@ -202,6 +204,21 @@ impl<'a, O: Observer> Product<'a, ActionSystem, O> {
     ) -> Result<Product<'a, ActionSystem, O>, Limit> {
         self.selection = self.selection.map(|reduction| reduction.without(rule, budget)).transpose()?;
         Ok(self)
+    }
+}
+
+impl<'a, S: System, O: Portable> Product<'a, S, O> {
+    /// The same for another worker: its states mean the same, and what is selected depends on the state alone.
+    pub(crate) fn for_worker(&self) -> Product<'a, S, O> {
+        let mut selection = self.selection.as_ref().map(Reduction::for_worker);
+        selection.iter_mut().for_each(|reduction| reduction.begin(Visits::Again));
+        let pairing = self.pairing.for_worker();
+        Product { pairing, selection, chosen: Vec::new(), is_conditional: false }
+    }
+
+    /// Takes note of the valuations that another worker has met.
+    pub(crate) fn absorb(&mut self, worker: &Product<'a, S, O>) {
+        self.pairing.valuations.absorb(&worker.pairing.valuations);
     }
 }
 
@@ -284,6 +301,11 @@ impl<'a, S: System, O: Observer> Product<'a, S, O> {
     /// What a search by strong components must see to.
     pub(crate) fn repair(&self) -> Option<&Repair> {
         self.selection.as_ref().and_then(Reduction::repair)
+    }
+
+    /// Whether what was taken in the last state is valid only on some condition about cycles.
+    pub(crate) fn is_conditional(&self) -> bool {
+        self.is_conditional
     }
 
     /// Whether everything was taken in the last state because it would take too long to look for a set.
@@ -432,11 +454,12 @@ fn select<S: System, O: Observer>(
     let situation = Situation { state, enabled: actions, moves, blocked };
     let observed = Observed { observer, valuations, state: observer_state, valuation: *valuation, stance };
     let insists = matches!(path, Path::Repaired { again: true, .. });
-    let mut is_conditional = false;
-    let mut closes_no_cycle = |candidate: &[u32]| match &mut path {
+    let (mut is_conditional, mut n_offers) = (false, 0);
+    let mut closes_no_cycle = |candidate: &[u32], n_offers: u32| match &mut path {
         Path::Unknown | Path::Everything => false,
         Path::AsBefore | Path::Repaired { .. } => true,
-        Path::Known(is_on_path) => {
+        Path::Offered(_) if n_offers > 1 => false,
+        Path::Known(is_on_path) | Path::Offered(is_on_path) => {
             let mut silent = candidate.iter().map(|&index| index as usize).filter(|&index| !moves[index]);
             silent.all(|index| {
                 let (from, to) = ranges[index];
@@ -448,7 +471,8 @@ fn select<S: System, O: Observer>(
         }
     };
     let mut accept = |candidate: &[u32]| {
-        is_conditional = closes_no_cycle(candidate);
+        n_offers += 1;
+        is_conditional = closes_no_cycle(candidate, n_offers);
         is_conditional
     };
     reduction

@@ -12,6 +12,8 @@
 //! questions: which actions an observer may follow or refuses, in its present state and under the
 //! present valuation.
 
+use std::sync::Arc;
+
 use base::{Budget, Limit};
 use fixedbitset::FixedBitSet;
 use model::{ActionId, ActionSystem, Relations};
@@ -57,10 +59,10 @@ pub struct Reduction<'a> {
     repair: Option<Repair>,
     /// Blind to the observer.
     is_blind: bool,
-    sets: StubbornSets<'a>,
+    sets: Arc<StubbornSets<'a>>,
     scratch: por::Scratch,
     /// What actions do to the propositions; nothing if the observer watches actions.
-    flips: Option<Flips>,
+    flips: Option<Arc<Flips>>,
     offers: Vec<Offer>,
     /// Per state of the observer and valuation, its offer.
     offer_of: FxHashMap<(u32, u32), u32>,
@@ -130,7 +132,8 @@ impl<'a> Reduction<'a> {
     ) -> Result<Reduction<'a>, Limit> {
         let relations = Relations::new(self.system, budget)?;
         self.repair = self.repair.filter(|_| !matches!(rule, por::Rule::Proviso | por::Rule::Cycle));
-        self.sets = self.sets.without(rule, &relations, budget)?;
+        let sets = Arc::into_inner(self.sets).ok_or(Limit::OutOfMemory)?;
+        self.sets = Arc::new(sets.without(rule, &relations, budget)?);
         self.scratch = self.sets.new_scratch();
         Ok(self)
     }
@@ -149,7 +152,23 @@ impl<'a> Reduction<'a> {
             Method::Fair => Some(Repair { matters: sets.relevant(), silent: false, by_action: true }),
         };
         let (offers, offer_of) = (Vec::new(), FxHashMap::default());
+        let (sets, flips) = (Arc::new(sets), flips.map(Arc::new));
         Reduction { system, method, repair, is_blind, sets, scratch, flips, offers, offer_of }
+    }
+
+    /// The same for another worker, with a working memory of its own.
+    pub(crate) fn for_worker(&self) -> Reduction<'a> {
+        Reduction {
+            system: self.system,
+            method: self.method,
+            repair: self.repair.clone(),
+            is_blind: self.is_blind,
+            sets: Arc::clone(&self.sets),
+            scratch: self.sets.new_scratch(),
+            flips: self.flips.clone(),
+            offers: Vec::new(),
+            offer_of: FxHashMap::default(),
+        }
     }
 
     /// Told by a search that begins. If each state is expanded once, sets need not be looked for in every
@@ -178,7 +197,7 @@ impl<'a> Reduction<'a> {
 
     /// The actions that may change what propositions the observer watches, if it does.
     pub(crate) fn visible(&self) -> Option<FixedBitSet> {
-        self.flips.as_ref().map(Flips::visible)
+        self.flips.as_ref().map(|flips| flips.visible())
     }
 
     /// Whether everything was chosen in the last state because it would take too long to look for sets.

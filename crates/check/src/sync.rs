@@ -14,8 +14,11 @@ pub(crate) const N_ROWS: usize = 1 << (32 - BLOCK_BITS - ROW_BITS);
 /// The smallest table has so many slots.
 pub(crate) const MIN_SLOTS: usize = 1 << 13;
 
+/// What zeros are a value of.
+pub(crate) use bytemuck::Zeroable as Zero;
+
 /// So many zeros; none if the memory is not to be had. The system gives zeros for nothing.
-pub(crate) fn zeros(len: usize) -> Option<Box<[AtomicU32]>> {
+pub(crate) fn zeros<A: Zero>(len: usize) -> Option<Box<[A]>> {
     bytemuck::allocation::try_zeroed_slice_box(len).ok()
 }
 
@@ -29,6 +32,13 @@ pub(crate) fn wait<'a, T>(condvar: &Condvar, guard: MutexGuard<'a, T>) -> MutexG
     condvar.wait(guard).unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
+/// Waits a little for another worker, and longer if it was called often.
+#[inline]
+pub(crate) fn pause(n_spins: &mut u32) {
+    *n_spins += 1;
+    if *n_spins < 100 { std::hint::spin_loop() } else { std::thread::yield_now() }
+}
+
 /// Known ways to get it wrong. Tests try each, and must notice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(dead_code)] // Only the copies that tests make can be wrong.
@@ -39,6 +49,12 @@ pub(crate) enum Mutant {
     SkipAfterRace,
     /// A table grows while others add to it.
     GrowAtOnce,
+    /// The marks of an edge by which a state was entered are on the stack of roots alone.
+    MarksOnRoots,
+    /// Sets become one before their rings do.
+    ListsAfterSets,
+    /// A state looks whether its successors were decided before it says that it is.
+    LookThenFlag,
 }
 
 /// Whether this copy of the code is wrong in this way.

@@ -20,8 +20,24 @@ mod sync {
     pub(crate) const N_ROWS: usize = 64;
     pub(crate) const MIN_SLOTS: usize = 10;
 
-    pub(crate) fn zeros(len: usize) -> Option<Box<[AtomicU32]>> {
-        Some((0..len).map(|_| AtomicU32::new(0)).collect())
+    pub(crate) trait Zero: Sized {
+        fn zero() -> Self;
+    }
+
+    impl Zero for AtomicU32 {
+        fn zero() -> AtomicU32 {
+            AtomicU32::new(0)
+        }
+    }
+
+    impl Zero for AtomicU64 {
+        fn zero() -> AtomicU64 {
+            AtomicU64::new(0)
+        }
+    }
+
+    pub(crate) fn zeros<A: Zero>(len: usize) -> Option<Box<[A]>> {
+        Some((0..len).map(|_| A::zero()).collect())
     }
 
     pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

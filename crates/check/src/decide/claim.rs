@@ -300,32 +300,33 @@ impl Claim {
                 };
                 let observer = ByValue::new(tgba, props);
                 if method.fairness_by == FairnessBy::Monitors {
-                    return run.with(Monitored::new(observer, system.n_actions(), settings.fairness), budget);
+                    let observer = Monitored::new(observer, system.n_actions(), settings.fairness);
+                    return run.with(observer, super::search, budget);
                 }
-                run.with(if stops { observer.stopping() } else { observer }, budget)
+                run.with(if stops { observer.stopping() } else { observer }, S::search, budget)
             }
             ObserverKind::Ta => {
                 let ta = as_it_stops(self.ta(budget)?, stops, budget)?;
-                run.with(ByChange::of_ta(&ta, &props, owns_deadlocks), budget)
+                run.with(ByChange::of_ta(&ta, &props, owns_deadlocks), S::search, budget)
             }
             ObserverKind::Tgta => {
                 let tgta = match method.reduction {
                     Some(reduction::Method::Fair) => self.finished_tgta(budget)?,
                     _ => self.tgta(budget)?,
                 };
-                run.with(ByChange::of_tgta(tgta, &props), budget)
+                run.with(ByChange::of_tgta(tgta, &props), S::search, budget)
             }
             ObserverKind::LazyTa | ObserverKind::LazyTgta => {
                 let is_ta = method.observer == ObserverKind::LazyTa;
                 let observer = Lazy::new(&self.tgba, if is_ta { Kind::Ta } else { Kind::Tgta }, props);
-                run.with(if stops { observer.stopping() } else { observer }, budget)
+                run.with(if stops { observer.stopping() } else { observer }, S::search, budget)
             }
             ObserverKind::Extended => {
                 let mut extended = Cow::Borrowed(self.extended(budget)?);
                 if !stops {
                     extended = Cow::Owned(extended.without_finite(budget)?);
                 }
-                run.with(StateLabeled::new(&extended, props, owns_deadlocks), budget)
+                run.with(StateLabeled::new(&extended, props, owns_deadlocks), S::search, budget)
             }
             ObserverKind::Tester => Err(Rule::TesterObserver.into()),
         }
@@ -384,8 +385,17 @@ struct Run<'a, S> {
     counts: bool,
 }
 
+/// How a product is searched by a method.
+type Searcher<S, O> =
+    fn(&mut Product<'_, S, O>, Method, &Settings<'_>, &mut Budget<'_>) -> Result<ProductOutcome, Refusal>;
+
 impl<S: Subject> Run<'_, S> {
-    fn with<O: Observer>(self, observer: O, budget: &mut Budget<'_>) -> Result<Decision, Refusal> {
+    fn with<O: Observer>(
+        self,
+        observer: O,
+        search: Searcher<S, O>,
+        budget: &mut Budget<'_>,
+    ) -> Result<Decision, Refusal> {
         let Run { system, method, settings, numbers, counts } = self;
         // What the reduction holds is free again after the search.
         let budget = &mut budget.share();
@@ -420,7 +430,7 @@ impl<S: Subject> Run<'_, S> {
         let outcome = if counts {
             product_bfs::search(&mut product, budget)
         } else {
-            super::search(&mut product, method, settings.work_set, budget)?
+            search(&mut product, method, settings, budget)?
         };
         let valuations = product.valuations().met().collect();
         Ok(Decision { outcome, observer_states, valuations })

@@ -20,11 +20,13 @@ use model::System;
 
 use crate::fairness::Constraint;
 use crate::method::{Method, ObserverKind, ReductionWish, SearchKind, StoreKind};
-use crate::observer::Observer;
+use crate::observer::{Observer, Portable};
+use crate::parallel::components::{self, Passes};
+use crate::parallel::layers;
 use crate::product::{AtDeadlock, Orders, Product};
 use crate::rules::{Change, Remedy, Rule};
 use crate::search::one_pass::WorkSet;
-use crate::search::{ProductOutcome, couvreur, nested_dfs, one_pass, two_pass};
+use crate::search::{ProductOutcome, ProductStop, couvreur, nested_dfs, one_pass, two_pass};
 use crate::store::{BitstatePlanes, ExactPlanes, Planes};
 
 /// How to search, besides the method.
@@ -38,6 +40,9 @@ pub struct Settings<'f> {
     pub work_set: WorkSet,
     /// Only infinite runs count that are fair to all of these.
     pub fairness: &'f [Constraint],
+    /// All workers begin at once, however small the space may be; for tests.
+    #[doc(hidden)]
+    pub together: bool,
     /// A rule of the reduction that is left out, for tests.
     #[doc(hidden)]
     pub without_rule: Option<por::Rule>,
@@ -147,13 +152,57 @@ impl Decision {
     }
 }
 
+/// So many states are searched by one worker, before all workers of the budget begin anew.
+const ALONE: u64 = 20_000;
+
+/// Runs the search of a method that the table allows, with all workers of the budget where that pays.
+fn search_together<S, O>(
+    product: &mut Product<'_, S, O>,
+    method: Method,
+    settings: &Settings<'_>,
+    budget: &mut Budget<'_>,
+) -> Result<ProductOutcome, Refusal>
+where
+    S: System + Sync,
+    S::Scratch: Send,
+    O: Portable + Send,
+{
+    let n_workers = budget.team().n_workers();
+    if !(settings.together && n_workers > 1 && method.has_team() || method.pays(n_workers)) {
+        return search(product, method, settings, budget);
+    }
+    if !settings.together {
+        let mut share = budget.share();
+        share.max_states = share.max_states.min(ALONE);
+        let outcome = search(product, method, settings, &mut share)?;
+        let goes_on = matches!(outcome.stop, Some(ProductStop::Limit(Limit::States(_))));
+        if !goes_on || budget.max_states <= ALONE {
+            return Ok(outcome);
+        }
+    }
+    Ok(match method.search {
+        SearchKind::Scc | SearchKind::Nested => components::search(product, Passes::Marks, budget),
+        SearchKind::TwoPass => components::search(product, Passes::MarksAndLivelocks, budget),
+        SearchKind::OnePass => layers::search(product, budget),
+        SearchKind::OnePassAndNested => {
+            let first = layers::search(product, budget);
+            if first.stop.is_some() {
+                return Ok(first);
+            }
+            // Both search the same reduced product: sets depend on the state alone.
+            first.and(components::search(product, Passes::Marks, budget))
+        }
+    })
+}
+
 /// Runs the search of a method that the table allows.
 fn search<S: System, O: Observer>(
     product: &mut Product<'_, S, O>,
     method: Method,
-    work_set: WorkSet,
+    settings: &Settings<'_>,
     budget: &mut Budget<'_>,
 ) -> Result<ProductOutcome, Refusal> {
+    let work_set = settings.work_set;
     match (method.search, method.store) {
         (SearchKind::Scc, _) => Ok(couvreur::search(product, budget)),
         (SearchKind::TwoPass, _) => Ok(two_pass::search(product, budget)),

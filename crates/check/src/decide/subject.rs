@@ -9,12 +9,13 @@ use model::{ActionId, ActionSystem, LabelId, Relations, System};
 use por::Flips;
 
 use super::{Refusal, Settings};
-use crate::observer::Observer;
+use crate::method::Method;
+use crate::observer::{Observer, Portable};
 use crate::product::Product;
 use crate::reduced::Reduced;
 use crate::reduction;
 use crate::rules::Rule;
-use crate::search::{Exploration, Goal, bfs};
+use crate::search::{Exploration, Goal, ProductOutcome, bfs};
 use crate::store::Exact;
 
 /// A system that claims can be about.
@@ -53,6 +54,19 @@ pub trait Subject: System + Sized {
         Err(Rule::NothingKnown.into())
     }
 
+    /// Searches a product by a method that the table allows. By one worker, unless several may share the system.
+    ///
+    /// # Errors
+    /// The store cannot be had.
+    fn search<O: Portable + Send>(
+        product: &mut Product<'_, Self, O>,
+        method: Method,
+        settings: &Settings<'_>,
+        budget: &mut Budget<'_>,
+    ) -> Result<ProductOutcome, Refusal> {
+        super::search(product, method, settings, budget)
+    }
+
     /// Looks for a deadlock, the only goal.
     ///
     /// # Errors
@@ -89,6 +103,15 @@ impl Subject for ActionSystem {
             product = product.without(rule, budget)?;
         }
         Ok(product)
+    }
+
+    fn search<O: Portable + Send>(
+        product: &mut Product<'_, Self, O>,
+        method: Method,
+        settings: &Settings<'_>,
+        budget: &mut Budget<'_>,
+    ) -> Result<ProductOutcome, Refusal> {
+        super::search_together(product, method, settings, budget)
     }
 
     fn find_deadlock(&self, budget: &mut Budget<'_>) -> Result<Exploration, Limit> {

@@ -92,7 +92,7 @@ impl<'a> TesterClaim<'a> {
             product = product.under(fairness);
         }
         let observer_states = product.observer().n_states();
-        let outcome = super::search(&mut product, method, settings.work_set, budget)?;
+        let outcome = S::search(&mut product, method, settings, budget)?;
         Ok(Decision { outcome, observer_states, valuations: Vec::new() })
     }
 }

@@ -66,6 +66,14 @@ impl Valuations {
         met.map(|number| (0..self.propositions.len()).map(|index| self.holds(number as u32, index)).collect())
     }
 
+    /// Takes note of what another one of the same propositions has met.
+    pub(crate) fn absorb(&mut self, other: &Valuations) {
+        for (bits, _) in other.list.iter().zip(&other.is_met).filter(|(_, is_met)| **is_met) {
+            let number = self.number_of_bits(bits);
+            self.is_met[number as usize] = true;
+        }
+    }
+
     /// The number of a valuation, by its bits.
     pub fn number_of_bits(&mut self, bits: &[u64]) -> u32 {
         self.current.copy_from_slice(bits);

@@ -11,17 +11,34 @@
 //! | `bits` | the same over a bit array |
 //! | `backward` | runs, found by going back through the rounds |
 //! | `expand`, `levels` | a state is expanded; which states belong to a round |
+//! | `components` | products by strong components that all workers share (`ufscc`, `union_find`, `rings`), instead of `couvreur` and `two_pass` |
+//! | `explorer`, `inner`, `decide` | a product as one worker sees it; what it does with a component that it closed; sets that must close no cycle |
+//! | `layers`, `layer`, `pile` | layers of silent steps, and trimming, instead of `one_pass` |
 //!
 //! Verdicts, counts of complete searches, and runs do not depend on the number of workers; but where interleavings are left out,
-//! what is left to be explored differs between one worker, who chooses by what it met before, and several.
+//! what is left to be explored differs between one worker, who chooses by what it met before, and several. Runs that `components`
+//! finds may be others every time.
 
 mod backward;
 mod bits;
+pub(crate) mod components;
+pub(crate) mod decide;
 mod expand;
+mod explorer;
+mod inner;
+mod layer;
+pub(crate) mod layers;
 mod levels;
+mod marks;
 mod meeting;
+mod members;
+mod pile;
+mod rings;
 mod rounds;
 mod states;
+pub(crate) mod ufscc;
+pub(crate) mod union_find;
 
 pub use bits::{bitstate, bitstate_shared};
+pub(crate) use meeting::{Alarm, Meeting};
 pub use states::{Joins, bfs, bfs_joined, mixed, mixed_joined};

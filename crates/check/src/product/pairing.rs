@@ -11,7 +11,7 @@ use model::{ActionId, StepError, System};
 
 use super::{AtDeadlock, ExpandError, Expanded, ObserverOrder, Orders, ProductStep, ProductSteps};
 use crate::fairness::Fairness;
-use crate::observer::{Event, Observer, ObserverStep, Stance, Valuations, Watches};
+use crate::observer::{Event, Observer, ObserverStep, Portable, Stance, Valuations, Watches};
 
 /// A system and an observer.
 pub(super) struct Pairing<'a, S: System, O> {
@@ -109,6 +109,24 @@ impl Targets {
         };
         self.places[index] = Some(at);
         Ok(&self.words[at..at + state.len()])
+    }
+}
+
+impl<'a, S: System, O: Portable> Pairing<'a, S, O> {
+    /// The same, with a working memory of its own.
+    pub(super) fn for_worker(&self) -> Pairing<'a, S, O> {
+        Pairing {
+            system: self.system,
+            observer: self.observer.clone(),
+            valuations: self.valuations.clone(),
+            at_deadlock: self.at_deadlock,
+            orders: self.orders,
+            visible: self.visible.clone(),
+            fairness: self.fairness.clone(),
+            room: self.room,
+            scratch: self.system.new_scratch(),
+            possible: Possible::default(),
+        }
     }
 }
 

@@ -215,8 +215,7 @@ impl<'a, F: Frontier, S: Space, St: Sequence> Search<'a, F, S, St> {
         self.add_initial_states(width)?;
         self.poll(budget)?;
         loop {
-            // For a moment, there are two stores then.
-            if self.frontier.may_hand_over(hands_over) && budget.room().fits(3 * self.store.bytes()).is_ok() {
+            if self.frontier.may_hand_over(hands_over) {
                 return Err(End::HandedOver);
             }
             let Some(id) = self.frontier.take()? else { return Ok(()) };

@@ -46,12 +46,13 @@ use rustc_hash::FxHashSet;
 
 use super::Stats;
 use super::evidence::{Evidence, ProductOutcome, ProductStop, Violation};
+use super::inside::Inside;
 use super::lasso::Runs;
 use super::path::{DEAD, MAX_STATES, NEW, Path, Top};
 use super::product_graph::{Edge, ProductGraph, Trouble, exact};
 use super::repair::{Repairing, Taken, note, repair};
 use super::roots::{EdgeMarks, Roots, pop_marks, push_marks};
-use super::streett::fair_part;
+use super::streett::{Finished, fair_part};
 use super::varints::Varints;
 use crate::fairness::{Acceptance, add};
 use crate::observer::Observer;
@@ -480,8 +481,9 @@ impl<'p, 'a, S: System, O: Observer, P: Products> Search<'p, 'a, S, O, P> {
             if self.graph.fairness().has_strong() && self.acceptance.may_hold(self.roots.marks()) {
                 let mut members: Vec<StateId> = self.path.left_since(order).collect();
                 members.sort_unstable_by_key(|&state| self.order_of(state));
-                if let Some(part) = fair_part(self, &members, budget)? {
-                    return Err(End::FairPart(part));
+                if let Some(part) = fair_part(&mut Members { search: self, members: &members }, budget)? {
+                    let number = |state: u32| members[state as usize].index() as u32;
+                    return Err(End::FairPart(part.into_iter().map(number).collect()));
                 }
             }
             self.roots.pop();
@@ -582,5 +584,50 @@ impl<'p, 'a, S: System, O: Observer, P: Products> Search<'p, 'a, S, O, P> {
         let is_inside = |state: StateId| inside.contains(state.index());
         let lasso = Runs::new(&mut graph, progress, budget)?.lasso(violation, acceptance, &is_inside)?;
         Ok(ProductStop::Found(lasso))
+    }
+}
+
+/// A finished component, given by its states in the order in which they were entered.
+struct Members<'m, 'p, 'a, S: System, O, P> {
+    search: &'m mut Search<'p, 'a, S, O, P>,
+    members: &'m [StateId],
+}
+
+impl<S: System, O: Observer, P: Products> Finished for Members<'_, '_, '_, S, O, P> {
+    type End = End;
+
+    fn n_states(&self) -> usize {
+        self.members.len()
+    }
+
+    fn acceptance(&self) -> &Acceptance {
+        &self.search.acceptance
+    }
+
+    fn edge_marks(&self) -> &EdgeMarks {
+        &self.search.edge_marks
+    }
+
+    fn look(
+        &mut self,
+        state: usize,
+        marks: &mut Vec<u32>,
+        inside: &mut Inside<u32>,
+        budget: &mut Budget<'_>,
+    ) -> Result<(), End> {
+        let Members { search, members } = self;
+        let first = search.order_of(members[0]);
+        search.expand(members[state])?;
+        marks.extend_from_slice(search.graph.state_marks());
+        for index in 0..search.edges.len() {
+            let edge = search.edges[index];
+            // Members were entered one after the other.
+            if let Some(local) = search.order_of(edge.target).checked_sub(first)
+                && (local as usize) < members.len()
+            {
+                inside.add(local, search.marks_of(&edge));
+            }
+        }
+        search.poll(budget)
     }
 }

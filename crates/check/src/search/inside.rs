@@ -6,7 +6,7 @@ use automata::scc::{Components, components_by};
 use base::{Budget, Limit};
 
 /// The edges inside a component, each with something.
-pub(super) struct Inside<E> {
+pub(crate) struct Inside<E> {
     /// Per state, where its edges end; those of the next one begin there.
     ends: Vec<usize>,
     /// Targets.
@@ -21,24 +21,29 @@ const ELSEWHERE: u32 = u32::MAX;
 
 impl<E: Copy> Inside<E> {
     /// What a state takes, with what parts take: the list of a part, that of a part of it, its number, and room for a vector.
-    pub(super) const STATE_BYTES: usize =
+    pub(crate) const STATE_BYTES: usize =
         4 * size_of::<u32>() + 2 * size_of::<usize>() + size_of::<Vec<u32>>();
     /// What an edge takes.
-    pub(super) const EDGE_BYTES: usize = size_of::<(u32, E)>();
+    pub(crate) const EDGE_BYTES: usize = size_of::<(u32, E)>();
 
     /// A component of so many states, the edges of which are added one after the other.
-    pub(super) fn new(n_states: usize) -> Inside<E> {
+    pub(crate) fn new(n_states: usize) -> Inside<E> {
         let ends = Vec::with_capacity(n_states);
         Inside { ends, edges: Vec::new(), places: vec![ELSEWHERE; n_states], part: Vec::new() }
     }
 
     /// One more edge of the present state.
-    pub(super) fn add(&mut self, target: u32, edge: E) {
+    pub(crate) fn add(&mut self, target: u32, edge: E) {
         self.edges.push((target, edge));
     }
 
+    /// How many edges there are so far.
+    pub(crate) fn n_edges(&self) -> usize {
+        self.edges.len()
+    }
+
     /// These were all edges of the present state.
-    pub(super) fn end(&mut self) {
+    pub(crate) fn end(&mut self) {
         self.ends.push(self.edges.len());
     }
 
@@ -48,7 +53,7 @@ impl<E: Copy> Inside<E> {
     }
 
     /// The strong components of a part, which is looked at from now on.
-    pub(super) fn components(&mut self, part: &[u32], budget: &mut Budget<'_>) -> Result<Components, Limit> {
+    pub(crate) fn components(&mut self, part: &[u32], budget: &mut Budget<'_>) -> Result<Components, Limit> {
         for &state in &self.part {
             self.places[state as usize] = ELSEWHERE;
         }
@@ -65,14 +70,14 @@ impl<E: Copy> Inside<E> {
     }
 
     /// A part by its components.
-    pub(super) fn split(part: &[u32], found: &Components) -> Vec<Vec<u32>> {
+    pub(crate) fn split(part: &[u32], found: &Components) -> Vec<Vec<u32>> {
         let mut insides = vec![Vec::new(); found.n];
         part.iter().zip(&found.of).for_each(|(&state, &of)| insides[of].push(state));
         insides
     }
 
     /// The edges from a state of the part that is looked at to its own component.
-    pub(super) fn edges_within<'i>(
+    pub(crate) fn edges_within<'i>(
         &'i self,
         state: u32,
         found: &'i Components,
@@ -83,7 +88,7 @@ impl<E: Copy> Inside<E> {
     }
 
     /// The strong components of a part that have an edge.
-    pub(super) fn cyclic(&mut self, part: &[u32], budget: &mut Budget<'_>) -> Result<Vec<Vec<u32>>, Limit> {
+    pub(crate) fn cyclic(&mut self, part: &[u32], budget: &mut Budget<'_>) -> Result<Vec<Vec<u32>>, Limit> {
         let found = self.components(part, budget)?;
         let mut insides = Self::split(part, &found);
         insides.retain(|inside| self.edges_within(inside[0], &found).next().is_some());

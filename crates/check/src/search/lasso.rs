@@ -16,7 +16,7 @@ use crate::paged::{OutOfMemory, Paged};
 use crate::store::{Products, StateId};
 
 /// Looks for runs.
-pub(super) struct Runs<'r, 'p, 'a, 'w, S: System, O, P> {
+pub(crate) struct Runs<'r, 'p, 'a, 'w, S: System, O, P> {
     graph: &'r mut ProductGraph<'p, 'a, S, O, P>,
     budget: &'r mut Budget<'w>,
     progress: Progress,
@@ -39,7 +39,7 @@ struct Walked {
 
 impl<'r, 'p, 'a, 'w, S: System, O: Observer, P: Products> Runs<'r, 'p, 'a, 'w, S, O, P> {
     /// Runs in a graph that was explored so far. The clock of the budget is looked at meanwhile.
-    pub(super) fn new(
+    pub(crate) fn new(
         graph: &'r mut ProductGraph<'p, 'a, S, O, P>,
         mut progress: Progress,
         budget: &'r mut Budget<'w>,
@@ -52,14 +52,14 @@ impl<'r, 'p, 'a, 'w, S: System, O: Observer, P: Products> Runs<'r, 'p, 'a, 'w, S
     }
 
     /// A shortest run to a state, and the observer's states on the way.
-    pub(super) fn run_to(&mut self, state: StateId) -> Result<(Run, Vec<u32>), ProductStop> {
+    pub(crate) fn run_to(&mut self, state: StateId) -> Result<(Run, Vec<u32>), ProductStop> {
         let (run, observer_states, _) = self.path(&|found| found == state)?;
         Ok((run, observer_states))
     }
 
     /// The shortest way to one of these states, and from there a short cycle inside them that is accepted;
     /// for a livelock, one of silent edges.
-    pub(super) fn lasso(
+    pub(crate) fn lasso(
         &mut self,
         violation: Violation,
         acceptance: &Acceptance,
@@ -103,7 +103,10 @@ impl<'r, 'p, 'a, 'w, S: System, O: Observer, P: Products> Runs<'r, 'p, 'a, 'w, S
     }
 
     /// A shortest run to a state that is wanted, the observer's states on the way, and the state.
-    fn path(&mut self, wanted: &dyn Fn(StateId) -> bool) -> Result<(Run, Vec<u32>, StateId), ProductStop> {
+    pub(crate) fn path(
+        &mut self,
+        wanted: &dyn Fn(StateId) -> bool,
+    ) -> Result<(Run, Vec<u32>, StateId), ProductStop> {
         self.tree.clear();
         for &(_, state) in &self.graph.initial {
             self.tree.add(state, None)?;

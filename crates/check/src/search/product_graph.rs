@@ -4,13 +4,14 @@
 
 use base::{Budget, Limit};
 use fixedbitset::FixedBitSet;
+use model::chain::first;
 use model::{ActionId, StepError, System};
 use rustc_hash::FxHashMap;
 
 use crate::fairness::Fairness;
-use crate::observer::{Observer, Stance};
+use crate::observer::{Observer, Portable, Stance};
 use crate::product::{ExpandError, Expanded, Path, Product, ProductStep, ProductSteps};
-use crate::reduction::Repair;
+use crate::reduction::{Method, Repair};
 use crate::store::{Paired, Products, StateId};
 
 /// An edge of the product.
@@ -89,6 +90,13 @@ pub(crate) fn exact<S: System, O: Observer>(product: &Product<'_, S, O>, budget:
     Paired::new(product.width() - 1, product.observer().n_states(), budget.room())
 }
 
+impl<'a, S: System, O: Portable, P> ProductGraph<'_, 'a, S, O, P> {
+    /// Takes note of what another worker's product has met.
+    pub(crate) fn absorb(&mut self, worker: &Product<'a, S, O>) {
+        self.product.absorb(worker);
+    }
+}
+
 impl<'p, 'a, S: System, O: Observer, P: Products> ProductGraph<'p, 'a, S, O, P> {
     /// A product of which nothing was explored, over a store that is empty.
     pub(crate) fn new(product: &'p mut Product<'a, S, O>, states: P) -> ProductGraph<'p, 'a, S, O, P> {
@@ -108,9 +116,23 @@ impl<'p, 'a, S: System, O: Observer, P: Products> ProductGraph<'p, 'a, S, O, P> 
         self.product.repair().filter(|_| self.extras.is_some())
     }
 
+    /// The same, whatever the search does.
+    pub(crate) fn product_repair(&self) -> Option<&Repair> {
+        self.product.repair()
+    }
+
     /// The actions that are taken in a state beside its set.
     pub(crate) fn extra(&self, id: StateId) -> &[ActionId] {
         self.extras.as_ref().and_then(|extras| extras.actions.get(&id)).map_or(&[], Vec::as_slice)
+    }
+
+    /// Whether an edge of a state that takes some actions besides counts in a cycle: it is a step of the set, and if sets
+    /// hold only steps that the observer does not see, this stays where it is.
+    pub(crate) fn counts(&self, from: StateId, edge: &Edge, extra: &[ActionId]) -> bool {
+        let Some(Repair { matters, silent, .. }) = self.product.repair() else { return false };
+        let stays = || self.states.observer_state(from) == self.states.observer_state(edge.target);
+        let is_extra = edge.action.is_some_and(|step| extra.contains(&first(step, matters.len())));
+        !is_extra && (!silent || edge.silent && stays())
     }
 
     /// From now on an action is taken in a state, beside its set; or all that is taken where no set is accepted.
@@ -155,6 +177,11 @@ impl<'p, 'a, S: System, O: Observer, P: Products> ProductGraph<'p, 'a, S, O, P> 
     pub(crate) fn n_unknown(&mut self, action: ActionId) -> usize {
         let ProductGraph { product, states, state, .. } = self;
         product.n_unknown(state, action, |system, observer| states.find(system, observer).is_some())
+    }
+
+    /// How the product is reduced.
+    pub(crate) fn method(&self) -> Option<Method> {
+        self.product.method()
     }
 
     /// The observer.
@@ -221,11 +248,43 @@ impl<'p, 'a, S: System, O: Observer, P: Products> ProductGraph<'p, 'a, S, O, P> 
         {
             extras.all.grow_and_insert(id.index());
         }
-        let pairs = steps.steps.iter().map(|step| (step.system, step.observer));
-        states.insert_all(steps.systems.targets(), state.len(), pairs, ids)?;
-        let edges = steps.steps.iter().zip(ids.iter());
-        out.extend(edges.map(|(step, &(target, is_new))| Edge::new(step, target, is_new)));
+        add_targets(states, steps, state.len(), ids, out)?;
         Ok(expanded)
+    }
+
+    /// The same where all that is known of the path, or of what the state took before, is this.
+    pub(crate) fn expand_by(
+        &mut self,
+        id: StateId,
+        path: Path<'_>,
+        out: &mut Vec<Edge>,
+    ) -> Result<Expanded, Trouble> {
+        out.clear();
+        let observer_state = self.states.get(id, &mut self.state);
+        let ProductGraph { product, states, state, steps, ids, .. } = self;
+        let expanded = product.expand(state, observer_state, path, steps)?;
+        add_targets(states, steps, state.len(), ids, out)?;
+        Ok(expanded)
+    }
+
+    /// The same where the first set that is offered is taken, if no silent step of it leads to one of some states that are
+    /// known; and no other. Returns whether it was.
+    pub(crate) fn expand_once(
+        &mut self,
+        id: StateId,
+        is_one_of: &dyn Fn(StateId) -> bool,
+        out: &mut Vec<Edge>,
+    ) -> Result<(Expanded, bool), Trouble> {
+        out.clear();
+        let observer_state = self.states.get(id, &mut self.state);
+        let ProductGraph { product, states, state, steps, ids, .. } = self;
+        let known: &P = states;
+        let mut is_there =
+            |system: &[u32], observer: u32| known.find(system, observer).is_some_and(is_one_of);
+        let expanded = product.expand(state, observer_state, Path::Offered(&mut is_there), steps)?;
+        let is_small = product.is_conditional();
+        add_targets(states, steps, state.len(), ids, out)?;
+        Ok((expanded, is_small))
     }
 
     /// Puts all edges of the unreduced product from a state to states that were found into `out`. A step that
@@ -242,4 +301,20 @@ impl<'p, 'a, S: System, O: Observer, P: Products> ProductGraph<'p, 'a, S, O, P> 
         }
         Ok(())
     }
+}
+
+/// Adds the targets of steps, and the edges to them.
+#[inline]
+fn add_targets<P: Products>(
+    states: &mut P,
+    steps: &ProductSteps,
+    width: usize,
+    ids: &mut Vec<(StateId, bool)>,
+    out: &mut Vec<Edge>,
+) -> Result<(), Limit> {
+    let pairs = steps.steps.iter().map(|step| (step.system, step.observer));
+    states.insert_all(steps.systems.targets(), width, pairs, ids)?;
+    let edges = steps.steps.iter().zip(ids.iter());
+    out.extend(edges.map(|(step, &(target, is_new))| Edge::new(step, target, is_new)));
+    Ok(())
 }

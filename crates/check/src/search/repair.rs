@@ -96,8 +96,7 @@
 //! for what can be reached, but not for runs: b may be taken where it leads astray, and be left out along the one
 //! cycle that is needed. So cycles must be looked at, not components (t: `trap` of `reductions.rs`).
 
-use base::Budget;
-use model::chain::first;
+use base::{Budget, Limit};
 use model::{ActionId, System};
 
 use super::couvreur::{End, Search};
@@ -113,6 +112,11 @@ const TRIES: usize = 64;
 /// So often is it tried, for each state that there is; and so often besides. Then everything is taken.
 const MOST_TRIES: u64 = 8;
 const FREE_TRIES: u64 = 10_000;
+
+/// More tries than this are too many, where there are so many states.
+pub(crate) fn too_many(n_states: u64) -> u64 {
+    MOST_TRIES * n_states + FREE_TRIES
+}
 
 /// What a search that repairs its components knows.
 #[derive(Default)]
@@ -194,12 +198,8 @@ pub(super) fn repair<S: System, O: Observer, P: Products>(
     }
     known.ends.truncate(begin);
     known.edges.truncate(known.ends.last().copied().unwrap_or(0));
-    let all: Vec<u32> = (0..states.len() as u32).collect();
-    let cyclic = inside.cyclic(&all, budget)?;
-    if !cyclic.is_empty() {
-        let mut part = Part { n_taken: vec![0; states.len()], states, inside, taken: Vec::new() };
-        part.repair(search, cyclic, budget)?;
-        part.take(search, order, budget)?;
+    if let Some(part) = Part::repaired(search, states, inside, budget)? {
+        take(search, &part, order, budget)?;
     }
     budget.max_bytes = bytes_before;
     let goes_on = search.roots.order() < order || matches!(search.path.top(), Some(Top::Waiting(_)));
@@ -213,10 +213,30 @@ pub(super) fn repair<S: System, O: Observer, P: Products>(
 }
 
 /// A state of a part takes an action besides, or everything.
-pub(super) type Taken = (u32, Option<ActionId>);
+pub(crate) type Taken = (u32, Option<ActionId>);
+
+/// Who can look at the states of a part once more.
+pub(crate) trait Repairer {
+    /// Why looking may end early.
+    type End: From<Limit>;
+
+    /// What must be seen to.
+    fn repair(&self) -> Option<&Repair>;
+
+    /// Appends what a state takes not, and matters; returns how much it takes.
+    fn left_out(&mut self, state: StateId, out: &mut Vec<ActionId>) -> Result<usize, Self::End>;
+
+    /// How many states are found if a state takes an action that it left out, or everything.
+    fn n_unknown(&mut self, state: StateId, action: Option<ActionId>) -> Result<usize, Self::End>;
+
+    /// Whether so many more tries are too many.
+    fn gives_up(&mut self, n_more: usize) -> bool;
+
+    fn poll(&mut self, budget: &mut Budget<'_>) -> Result<(), Self::End>;
+}
 
 /// The states of a component that left something out.
-struct Part {
+pub(crate) struct Part {
     states: Vec<StateId>,
     /// Cycles of these edges count.
     inside: Inside<()>,
@@ -227,54 +247,79 @@ struct Part {
 }
 
 impl Part {
+    /// These states, with the edges between them that count in cycles. Nothing if there is no cycle.
+    pub(crate) fn repaired<R: Repairer>(
+        repairer: &mut R,
+        states: Vec<StateId>,
+        mut inside: Inside<()>,
+        budget: &mut Budget<'_>,
+    ) -> Result<Option<Part>, R::End> {
+        let all: Vec<u32> = (0..states.len() as u32).collect();
+        let cyclic = inside.cyclic(&all, budget)?;
+        if cyclic.is_empty() {
+            return Ok(None);
+        }
+        let mut part = Part { n_taken: vec![0; states.len()], states, inside, taken: Vec::new() };
+        part.repair(repairer, cyclic, budget)?;
+        part.taken.sort_unstable();
+        part.taken.dedup();
+        Ok(Some(part))
+    }
+
+    /// What is to be taken besides, by state.
+    pub(crate) fn taken(&self) -> impl Iterator<Item = (StateId, &[Taken])> {
+        let by_state = self.taken.chunk_by(|one, other| one.0 == other.0);
+        by_state.map(|taken| (self.states[taken[0].0 as usize], taken))
+    }
+
     /// Finds out what must be taken besides, by states on cycles.
-    fn repair<S: System, O: Observer, P: Products>(
+    fn repair<R: Repairer>(
         &mut self,
-        search: &mut Search<'_, '_, S, O, P>,
+        repairer: &mut R,
         cyclic: Vec<Vec<u32>>,
         budget: &mut Budget<'_>,
-    ) -> Result<(), End> {
-        if search.graph.repair().is_some_and(|repair| !repair.by_action) {
-            return self.cut(search, cyclic, None, budget);
+    ) -> Result<(), R::End> {
+        if repairer.repair().is_some_and(|repair| !repair.by_action) {
+            return self.cut(repairer, cyclic, None, budget);
         }
         let mut left_out: Vec<(ActionId, u32)> = Vec::new();
+        let mut actions = Vec::new();
         for state in cyclic.concat() {
-            search.expand(self.states[state as usize])?;
-            self.n_taken[state as usize] = search.edges.len();
-            let n_before = left_out.len();
-            left_out.extend(search.leaves_out().map(|action| (action, state)));
-            budget.hold(((left_out.len() - n_before) * size_of::<(ActionId, u32)>()) as u64)?;
-            search.poll(budget)?;
+            actions.clear();
+            self.n_taken[state as usize] = repairer.left_out(self.states[state as usize], &mut actions)?;
+            left_out.extend(actions.iter().map(|&action| (action, state)));
+            budget.hold((actions.len() * size_of::<(ActionId, u32)>()) as u64)?;
+            repairer.poll(budget)?;
         }
         left_out.sort_unstable();
         left_out.dedup();
         for of_action in left_out.chunk_by(|one, other| one.0 == other.0) {
             let part: Vec<u32> = of_action.iter().map(|&(_, state)| state).collect();
             let cyclic = self.inside.cyclic(&part, budget)?;
-            self.cut(search, cyclic, Some(of_action[0].0), budget)?;
+            self.cut(repairer, cyclic, Some(of_action[0].0), budget)?;
         }
         Ok(())
     }
 
     /// Takes an action, or everything, in states of these strong parts until no cycle is left.
-    fn cut<S: System, O: Observer, P: Products>(
+    fn cut<R: Repairer>(
         &mut self,
-        search: &mut Search<'_, '_, S, O, P>,
+        repairer: &mut R,
         mut cyclic: Vec<Vec<u32>>,
         action: Option<ActionId>,
         budget: &mut Budget<'_>,
-    ) -> Result<(), End> {
+    ) -> Result<(), R::End> {
         while let Some(part) = cyclic.pop() {
-            if search.gives_up(part.len().min(TRIES)) {
+            if repairer.gives_up(part.len().min(TRIES)) {
                 self.taken.extend(part.into_iter().map(|state| (state, None)));
                 continue;
             }
             // Best where it leads to nothing new, then where much is taken already.
             let mut best = (usize::MAX, usize::MAX, u32::MAX);
             for &state in part.iter().step_by(part.len().div_ceil(TRIES)) {
-                let n_unknown = search.n_unknown(self.states[state as usize], action)?;
+                let n_unknown = repairer.n_unknown(self.states[state as usize], action)?;
                 best = best.min((n_unknown, usize::MAX - self.n_taken[state as usize], state));
-                search.poll(budget)?;
+                repairer.poll(budget)?;
             }
             let (_, _, state) = best;
             self.n_taken[state as usize] += 1;
@@ -284,28 +329,36 @@ impl Part {
         }
         Ok(())
     }
-
-    /// Takes all of it, as if the root of this order did.
-    fn take<S: System, O: Observer, P: Products>(
-        &mut self,
-        search: &mut Search<'_, '_, S, O, P>,
-        root: u32,
-        budget: &mut Budget<'_>,
-    ) -> Result<(), End> {
-        self.taken.sort_unstable();
-        self.taken.dedup();
-        for taken in self.taken.chunk_by(|one, other| one.0 == other.0) {
-            let state = self.states[taken[0].0 as usize];
-            search.look_at_repaired(state, taken)?;
-            search.repairing.as_mut().into_iter().for_each(|known| known.repaired.push((root, state)));
-            search.poll(budget)?;
-        }
-        Ok(())
-    }
 }
 
-impl<S: System, O: Observer, P: Products> Search<'_, '_, S, O, P> {
-    /// How many states are found if a state takes an action that it left out, or everything.
+/// Takes all of it, as if the root of this order did.
+fn take<S: System, O: Observer, P: Products>(
+    search: &mut Search<'_, '_, S, O, P>,
+    part: &Part,
+    root: u32,
+    budget: &mut Budget<'_>,
+) -> Result<(), End> {
+    for (state, taken) in part.taken() {
+        search.look_at_repaired(state, taken)?;
+        search.repairing.as_mut().into_iter().for_each(|known| known.repaired.push((root, state)));
+        search.poll(budget)?;
+    }
+    Ok(())
+}
+
+impl<S: System, O: Observer, P: Products> Repairer for Search<'_, '_, S, O, P> {
+    type End = End;
+
+    fn repair(&self) -> Option<&Repair> {
+        self.graph.repair()
+    }
+
+    fn left_out(&mut self, state: StateId, out: &mut Vec<ActionId>) -> Result<usize, End> {
+        self.expand(state)?;
+        out.extend(self.leaves_out());
+        Ok(self.edges.len())
+    }
+
     fn n_unknown(&mut self, state: StateId, action: Option<ActionId>) -> Result<usize, End> {
         match action {
             Some(action) => {
@@ -320,13 +373,16 @@ impl<S: System, O: Observer, P: Products> Search<'_, '_, S, O, P> {
         }
     }
 
-    /// Whether so many more tries are too many.
     fn gives_up(&mut self, n_more: usize) -> bool {
         let n_states = self.graph.states.n_states();
         self.repairing.as_mut().is_some_and(|known| {
             known.n_tries += n_more as u64;
-            known.n_tries > MOST_TRIES * n_states + FREE_TRIES
+            known.n_tries > too_many(n_states)
         })
+    }
+
+    fn poll(&mut self, budget: &mut Budget<'_>) -> Result<(), End> {
+        Search::poll(self, budget)
     }
 }
 
@@ -337,9 +393,5 @@ fn counts<S: System, O: Observer, P: Products>(
     from: StateId,
     edge: &Edge,
 ) -> bool {
-    let graph = &search.graph;
-    let Some(Repair { matters, silent, .. }) = graph.repair() else { return false };
-    let stays = || graph.states.observer_state(from) == graph.states.observer_state(edge.target);
-    let is_extra = edge.action.is_some_and(|step| graph.extra(from).contains(&first(step, matters.len())));
-    !is_extra && (!silent || edge.silent && stays())
+    search.graph.counts(from, edge, search.graph.extra(from))
 }

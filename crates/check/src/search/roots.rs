@@ -10,7 +10,7 @@ use model::ActionId;
 use rustc_hash::FxHashMap;
 
 /// Pushes marks onto a stack of numbers: two words in a number.
-pub(super) fn push_marks(stack: &mut Varints, marks: &[u32]) -> Result<(), OutOfMemory> {
+pub(crate) fn push_marks(stack: &mut Varints, marks: &[u32]) -> Result<(), OutOfMemory> {
     for pair in marks.chunks(2) {
         let above = pair.get(1).copied().unwrap_or(0);
         stack.push(u64::from(above) << 32 | u64::from(pair[0]))?;
@@ -19,7 +19,7 @@ pub(super) fn push_marks(stack: &mut Varints, marks: &[u32]) -> Result<(), OutOf
 }
 
 /// Pops marks of as many words as there are in `marks`.
-pub(super) fn pop_marks(stack: &mut Varints, marks: &mut [u32]) {
+pub(crate) fn pop_marks(stack: &mut Varints, marks: &mut [u32]) {
     for pair in marks.chunks_mut(2).rev() {
         let number = stack.pop();
         pair[0] = number as u32;
@@ -31,7 +31,7 @@ pub(super) fn pop_marks(stack: &mut Varints, marks: &mut [u32]) {
 
 /// The marks of edges, numbered: there are few different ones.
 #[derive(Default)]
-pub(super) struct EdgeMarks {
+pub(crate) struct EdgeMarks {
     numbers: FxHashMap<(u64, Option<ActionId>), u32>,
     /// So many words each.
     n_words: usize,
@@ -44,7 +44,7 @@ pub(super) struct EdgeMarks {
 impl EdgeMarks {
     /// The number of the marks of an edge.
     #[inline]
-    pub(super) fn number(&mut self, fairness: &Fairness, marks: u64, action: Option<ActionId>) -> u32 {
+    pub(crate) fn number(&mut self, fairness: &Fairness, marks: u64, action: Option<ActionId>) -> u32 {
         let key = (marks, if fairness.is_empty() { None } else { action });
         match self.last {
             Some((last, number)) if last == key => number,
@@ -63,18 +63,18 @@ impl EdgeMarks {
         number
     }
 
-    pub(super) fn bytes(&self) -> u64 {
+    pub(crate) fn bytes(&self) -> u64 {
         4 * self.words.capacity() as u64
     }
 
     #[inline]
-    pub(super) fn get(&self, number: u32) -> &[u32] {
+    pub(crate) fn get(&self, number: u32) -> &[u32] {
         &self.words[number as usize * self.n_words..(number as usize + 1) * self.n_words]
     }
 }
 
 /// Partial components.
-pub(super) struct Roots {
+pub(crate) struct Roots {
     /// The order of the first state of the component on top; 0 if there is none.
     order: u32,
     /// The number of the marks of the edge that leads there.
@@ -87,29 +87,29 @@ pub(super) struct Roots {
 }
 
 impl Roots {
-    pub(super) fn new(n_words: usize) -> Roots {
+    pub(crate) fn new(n_words: usize) -> Roots {
         Roots { order: 0, via: 0, marks: vec![0; n_words], below: Varints::default(), sum: vec![0; n_words] }
     }
 
-    pub(super) fn bytes(&self) -> u64 {
+    pub(crate) fn bytes(&self) -> u64 {
         self.below.bytes()
     }
 
     /// The order of the first state of the component on top.
     #[inline]
-    pub(super) fn order(&self) -> u32 {
+    pub(crate) fn order(&self) -> u32 {
         self.order
     }
 
     /// The marks inside the component on top.
     #[inline]
-    pub(super) fn marks(&self) -> &[u32] {
+    pub(crate) fn marks(&self) -> &[u32] {
         &self.marks
     }
 
     /// A component of one state that was reached by an edge with these marks.
     #[inline]
-    pub(super) fn push(&mut self, order: u32, via: u32, marks: &[u32]) -> Result<(), OutOfMemory> {
+    pub(crate) fn push(&mut self, order: u32, via: u32, marks: &[u32]) -> Result<(), OutOfMemory> {
         push_marks(&mut self.below, &self.marks)?;
         self.below.push(u64::from(self.via))?;
         self.below.push(u64::from(order - self.order))?;
@@ -119,7 +119,7 @@ impl Roots {
     }
 
     #[inline]
-    pub(super) fn pop(&mut self) {
+    pub(crate) fn pop(&mut self) {
         self.order -= self.below.pop() as u32;
         self.via = self.below.pop() as u32;
         pop_marks(&mut self.below, &mut self.marks);
@@ -127,13 +127,13 @@ impl Roots {
 
     /// Adds marks to the component on top.
     #[inline]
-    pub(super) fn add(&mut self, marks: &[u32]) {
+    pub(crate) fn add(&mut self, marks: &[u32]) {
         add(&mut self.marks, marks);
     }
 
     /// An edge with these marks leads back to a state of this order: everything since then is one component.
     #[inline]
-    pub(super) fn merge(&mut self, order: u32, marks: &[u32], edge_marks: &EdgeMarks) {
+    pub(crate) fn merge(&mut self, order: u32, marks: &[u32], edge_marks: &EdgeMarks) {
         if self.order > order {
             self.sum.fill(0);
             while self.order > order {

@@ -21,38 +21,56 @@
 
 use automata::scc::Components;
 use base::{Budget, Limit};
-use model::System;
-use rustc_hash::FxHashSet;
 
-use super::couvreur::{End, Search};
 use super::inside::Inside;
 use super::roots::EdgeMarks;
-use crate::fairness::add;
-use crate::observer::Observer;
-use crate::store::{Products, StateId};
+use crate::fairness::{Acceptance, add};
 
-/// Finds a part of a component, given by its states in the order in which they were entered, that is accepted and fair.
-pub(super) fn fair_part<S: System, O: Observer, P: Products>(
-    search: &mut Search<'_, '_, S, O, P>,
-    members: &[StateId],
+/// A finished component: its states have numbers from 0.
+pub(crate) trait Finished {
+    /// Why looking at it may end early.
+    type End: From<Limit>;
+
+    fn n_states(&self) -> usize;
+
+    /// What a part must have.
+    fn acceptance(&self) -> &Acceptance;
+
+    /// The marks that edges have.
+    fn edge_marks(&self) -> &EdgeMarks;
+
+    /// Appends the marks of a state, and adds its edges inside, with the numbers of their marks.
+    fn look(
+        &mut self,
+        state: usize,
+        marks: &mut Vec<u32>,
+        inside: &mut Inside<u32>,
+        budget: &mut Budget<'_>,
+    ) -> Result<(), Self::End>;
+}
+
+/// Finds a part of a component that is accepted and fair.
+pub(crate) fn fair_part<F: Finished>(
+    finished: &mut F,
     budget: &mut Budget<'_>,
-) -> Result<Option<FxHashSet<u32>>, End> {
+) -> Result<Option<Vec<u32>>, F::End> {
     let bytes_before = budget.max_bytes;
-    let mut component = Component::new(search, members, budget)?;
+    let mut component = Component::new(finished, budget)?;
+    let (acceptance, edge_marks) = (finished.acceptance(), finished.edge_marks());
     let mut found = None;
-    let mut work: Vec<Vec<u32>> = vec![(0..members.len() as u32).collect()];
+    let mut work: Vec<Vec<u32>> = vec![(0..finished.n_states() as u32).collect()];
     while let Some(part) = work.pop()
         && found.is_none()
     {
         let inner = component.inside.components(&part, budget)?;
         for inside in Inside::<u32>::split(&part, &inner) {
-            let Some(marks) = component.marks(&inside, &inner, &search.edge_marks, budget)? else { continue };
-            if search.acceptance.holds(&marks) {
-                found = Some(inside.iter().map(|&state| members[state as usize].index() as u32).collect());
+            let Some(marks) = component.marks(&inside, &inner, edge_marks, budget)? else { continue };
+            if acceptance.holds(&marks) {
+                found = Some(inside);
                 break;
             }
-            if search.acceptance.may_hold(&marks) {
-                let is_good = |&state: &u32| !search.acceptance.is_bad(component.state(state), &marks);
+            if acceptance.may_hold(&marks) {
+                let is_good = |&state: &u32| !acceptance.is_bad(component.state(state), &marks);
                 work.push(inside.into_iter().filter(is_good).collect());
             }
         }
@@ -71,34 +89,17 @@ struct Component {
 }
 
 impl Component {
-    fn new<S: System, O: Observer, P: Products>(
-        search: &mut Search<'_, '_, S, O, P>,
-        members: &[StateId],
-        budget: &mut Budget<'_>,
-    ) -> Result<Component, End> {
-        let n_words = search.graph.fairness().n_words();
-        let state_bytes = n_words * size_of::<u32>() + Inside::<u32>::STATE_BYTES;
-        let first = search.order_of(members[0]);
-        let states = Vec::with_capacity(n_words * members.len());
-        let mut component = Component { n_words, states, inside: Inside::new(members.len()) };
-        for &member in members {
-            search.expand(member)?;
-            component.states.extend_from_slice(search.graph.state_marks());
-            let mut edge_bytes = 0;
-            for index in 0..search.edges.len() {
-                let edge = search.edges[index];
-                let order = search.order_of(edge.target);
-                // Members were entered one after the other.
-                if let Some(local) = order.checked_sub(first)
-                    && (local as usize) < members.len()
-                {
-                    component.inside.add(local, search.marks_of(&edge));
-                    edge_bytes += Inside::<u32>::EDGE_BYTES;
-                }
-            }
+    fn new<F: Finished>(finished: &mut F, budget: &mut Budget<'_>) -> Result<Component, F::End> {
+        let n_states = finished.n_states();
+        let mut component = Component { n_words: 0, states: Vec::new(), inside: Inside::new(n_states) };
+        for state in 0..n_states {
+            let n_edges = component.inside.n_edges();
+            finished.look(state, &mut component.states, &mut component.inside, budget)?;
             component.inside.end();
+            component.n_words = component.states.len() / (state + 1);
+            let state_bytes = component.n_words * size_of::<u32>() + Inside::<u32>::STATE_BYTES;
+            let edge_bytes = (component.inside.n_edges() - n_edges) * Inside::<u32>::EDGE_BYTES;
             budget.hold((state_bytes + edge_bytes) as u64)?;
-            search.poll(budget)?;
         }
         Ok(component)
     }

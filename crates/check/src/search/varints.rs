@@ -6,7 +6,7 @@
 use crate::paged::{OutOfMemory, Paged};
 
 /// Numbers, the last of which is on top.
-pub(super) struct Varints {
+pub(crate) struct Varints {
     groups: Paged<u8>,
 }
 
@@ -17,12 +17,12 @@ impl Default for Varints {
 }
 
 impl Varints {
-    pub(super) fn bytes(&self) -> u64 {
+    pub(crate) fn bytes(&self) -> u64 {
         self.groups.bytes()
     }
 
     #[inline]
-    pub(super) fn push(&mut self, number: u64) -> Result<(), OutOfMemory> {
+    pub(crate) fn push(&mut self, number: u64) -> Result<(), OutOfMemory> {
         let n_above = (63 - (number | 1).leading_zeros()) / 7;
         for group in (0..=n_above).rev() {
             // The top seven bits come first; every byte but that one has more below it.
@@ -34,7 +34,7 @@ impl Varints {
 
     /// Takes the number on top; 0 if there is none.
     #[inline]
-    pub(super) fn pop(&mut self) -> u64 {
+    pub(crate) fn pop(&mut self) -> u64 {
         let mut end = self.end();
         let number = self.before(&mut end);
         self.groups.truncate(end);
@@ -43,13 +43,13 @@ impl Varints {
 
     /// The place behind the number on top.
     #[inline]
-    pub(super) fn end(&self) -> usize {
+    pub(crate) fn end(&self) -> usize {
         self.groups.len()
     }
 
     /// The number before a place, which becomes the place behind the number below; 0 if there is none.
     #[inline]
-    pub(super) fn before(&self, place: &mut usize) -> u64 {
+    pub(crate) fn before(&self, place: &mut usize) -> u64 {
         let (mut number, mut shift) = (0, 0);
         while let Some(at) = place.checked_sub(1) {
             let byte = self.groups.get(at)[0];

@@ -27,6 +27,7 @@ pub use self::watching::Watching;
 use std::path::Path;
 
 use base::Limit;
+use check::method::{FairnessBy, MIN_WORKERS, SearchKind, StoreKind};
 use language::story::Unreached;
 use language::{Model, PropertyKind, Refined};
 use model::StepError;
@@ -187,7 +188,14 @@ impl Job {
         match self {
             Job::States(_) | Job::Promises(_) => states::runs_together(options.order()),
             Job::Nothing(_) => true,
-            Job::Maxima(_) | Job::Runs(_) | Job::Tester(_) => false,
+            // Fewer threads leave a product to one of them; a small one is left to one anyway.
+            Job::Runs(_) | Job::Tester(_) => {
+                let is_shared = options.store == StoreKind::Exact
+                    && options.search != Some(SearchKind::Nested)
+                    && options.fairness_by == FairnessBy::Search;
+                is_shared && options.threads.is_some_and(|n| n >= MIN_WORKERS)
+            }
+            Job::Maxima(_) => false,
         }
     }
 }

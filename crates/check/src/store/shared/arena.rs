@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 
 use base::Limit;
 
-use crate::sync::{AtomicU32, AtomicU64, BLOCK_BITS, Mutex, N_ROWS, Ordering, ROW_BITS, lock, zeros};
+use crate::sync::{AtomicU32, AtomicU64, BLOCK_BITS, Mutex, N_ROWS, Ordering, ROW_BITS, Zero, lock, zeros};
 
 /// Numbers in a block, records in a chunk.
 pub(crate) const BLOCK: u32 = 1 << BLOCK_BITS;
@@ -59,20 +59,70 @@ impl Leftovers {
     }
 }
 
-type Chunk = OnceLock<Box<[AtomicU32]>>;
+/// An atomic word, narrow or wide. What is read and written fits.
+pub(crate) trait Cell: Zero {
+    /// Its bits.
+    const BITS: u32;
+
+    fn load(&self, order: Ordering) -> u64;
+    fn store(&self, word: u64, order: Ordering);
+    fn swap(&self, word: u64, order: Ordering) -> u64;
+    /// Sets bits; returns what it was.
+    fn add_bits(&self, bits: u64, order: Ordering) -> u64;
+    /// Puts a word in the place of another one; returns whether that was there.
+    fn swap_if(&self, expected: u64, word: u64, order: Ordering) -> bool;
+}
+
+macro_rules! cell {
+    ($atomic:ty, $word:ty) => {
+        impl Cell for $atomic {
+            const BITS: u32 = <$word>::BITS;
+
+            #[inline]
+            fn load(&self, order: Ordering) -> u64 {
+                u64::from(<$atomic>::load(self, order))
+            }
+
+            #[inline]
+            fn store(&self, word: u64, order: Ordering) {
+                <$atomic>::store(self, word as $word, order);
+            }
+
+            #[inline]
+            fn swap(&self, word: u64, order: Ordering) -> u64 {
+                u64::from(<$atomic>::swap(self, word as $word, order))
+            }
+
+            #[inline]
+            fn add_bits(&self, bits: u64, order: Ordering) -> u64 {
+                u64::from(<$atomic>::fetch_or(self, bits as $word, order))
+            }
+
+            #[inline]
+            fn swap_if(&self, expected: u64, word: u64, order: Ordering) -> bool {
+                self.compare_exchange(expected as $word, word as $word, order, Ordering::Relaxed).is_ok()
+            }
+        }
+    };
+}
+
+cell!(AtomicU32, u32);
+cell!(AtomicU64, u64);
+
+type Chunk<A> = OnceLock<Box<[A]>>;
 
 /// Records of so many words each. What a record is before it is written: zeros.
-pub(crate) struct Arena {
+pub(crate) struct Arena<A = AtomicU32> {
     /// Words that are written and compared, and all words.
     width: usize,
     stride: usize,
-    rows: Box<[OnceLock<Box<[Chunk]>>]>,
+    rows: Box<[OnceLock<Box<[Chunk<A>]>>]>,
     bytes: AtomicU64,
 }
 
-impl Arena {
+impl<A: Cell> Arena<A> {
     /// No records of `width` words, with some more beside each.
-    pub(crate) fn new(width: usize, n_beside: usize) -> Arena {
+    pub(crate) fn new(width: usize, n_beside: usize) -> Arena<A> {
         let rows = (0..N_ROWS).map(|_| OnceLock::new()).collect();
         Arena { width, stride: width + n_beside, rows, bytes: AtomicU64::new(0) }
     }
@@ -97,7 +147,7 @@ impl Arena {
         if chunk.get().is_none() {
             let words = self.stride << BLOCK_BITS;
             if chunk.set(zeros(words).ok_or(Limit::OutOfMemory)?).is_ok() {
-                self.bytes.fetch_add(4 * words as u64, Ordering::Relaxed);
+                self.bytes.fetch_add(u64::from(A::BITS / 8) * words as u64, Ordering::Relaxed);
             }
         }
         Ok(())
@@ -105,7 +155,7 @@ impl Arena {
 
     /// The chunk of a number, if there is one.
     #[inline]
-    fn chunk(&self, number: u32) -> Option<&[AtomicU32]> {
+    fn chunk(&self, number: u32) -> Option<&[A]> {
         let block = number >> BLOCK_BITS;
         let row = self.rows[(block >> ROW_BITS) as usize].get()?;
         row[(block & ((1 << ROW_BITS) - 1)) as usize].get().map(Box::as_ref)
@@ -119,18 +169,20 @@ impl Arena {
 
     /// The words of a record. There are none for a number that was never touched.
     #[inline]
-    pub(crate) fn record(&self, number: u32) -> &[AtomicU32] {
+    pub(crate) fn record(&self, number: u32) -> &[A] {
         let at = (number & (BLOCK - 1)) as usize * self.stride;
         self.chunk(number).map_or(&[], |chunk| &chunk[at..at + self.width])
     }
 
     /// The first word beside a record, if there is such a record.
     #[inline]
-    pub(crate) fn beside(&self, number: u32) -> Option<&AtomicU32> {
+    pub(crate) fn beside(&self, number: u32) -> Option<&A> {
         let at = (number & (BLOCK - 1)) as usize * self.stride + self.width;
         self.chunk(number).map(|chunk| &chunk[at])
     }
+}
 
+impl Arena {
     /// Writes a record.
     #[inline]
     pub(crate) fn write(&self, number: u32, words: &[u32]) {

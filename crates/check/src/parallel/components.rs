@@ -1,0 +1,297 @@
+//! Emptiness of a product by strong components, by several workers.
+//!
+//! # Idea
+//! [`ufscc`](super::ufscc) over the shared store: every worker searches the whole product depth first, and what one has
+//! finished the others leave out. What is accepted is told by marks, as in [`couvreur`](crate::search::couvreur);
+//! weak fairness is marks, too. For strong fairness, the worker that finished a component looks into it
+//! (`search::streett`), while the others go on.
+//!
+//! # When should I use this?
+//! Where [`couvreur`](crate::search::couvreur) or [`two_pass`](crate::search::two_pass) would be used, and there are more than two workers: one
+//! worker alone takes about twice as long as these.
+//!
+//! # Requirements and limits
+//! An exact store; an observer that every worker can have a copy of ([`Portable`]). As many workers as fit in a word, 61.
+//! Where nothing is found, the counts are those of the sequential search, unless something is left out that depends on who comes first. A run that is found may be
+//! another one every time; it is judged as always.
+//!
+//! # Livelocks
+//! The second pass, for testing automata, is the same search over silent edges, from the livelock states that the first one found. Each
+//! worker takes some of these at a time.
+
+use base::{Budget, Progress, Worker};
+use fixedbitset::FixedBitSet;
+use model::System;
+
+use super::explorer::{Choosing, Common, End, Explorer, Repaired, Scope};
+use super::marks::Layout;
+use super::ufscc::Walk;
+use super::union_find::UnionFind;
+use crate::observer::Portable;
+use crate::product::{Product, Visits};
+use crate::reduction::Method;
+use crate::search::lasso::Runs;
+use crate::search::product_graph::{ProductGraph, Trouble};
+use crate::search::{Evidence, ProductOutcome, ProductStop, Stats, Violation};
+use crate::store::shared::arena::Cell;
+use crate::store::shared::{PairsHandle, SharedProducts};
+use crate::store::{Products, StateId};
+use crate::sync::{AtomicU32, AtomicU64, Mutex, Ordering, lock};
+
+/// What is looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Passes {
+    /// What is accepted by marks, at once, or by its end.
+    Marks,
+    /// That, and livelocks.
+    MarksAndLivelocks,
+}
+
+/// Livelock states are looked for among so many states at a time.
+const STARTS: usize = 256;
+
+/// Looks for a run that the observer accepts, with all workers of the budget; if there are fairness constraints, for a fair one.
+pub(crate) fn search<S, O>(
+    product: &mut Product<'_, S, O>,
+    passes: Passes,
+    budget: &mut Budget<'_>,
+) -> ProductOutcome
+where
+    S: System + Sync,
+    S::Scratch: Send,
+    O: Portable + Send,
+{
+    let n_workers = budget.team().n_workers().min(UnionFind::<AtomicU64>::ROOM);
+    let all = Layout::new(product.observer().all_marks(), product.fairness(), true);
+    product.begin(Visits::Again);
+    let products = (0..n_workers).map(|_| Mutex::new(product.for_worker())).collect();
+    let states = SharedProducts::new(product.width() - 1, 0, budget.room());
+    let search = Search { products, states: &states, stats: Stats::default() };
+    if all.n_bits() + n_workers <= UnionFind::<AtomicU32>::ROOM {
+        search.run::<AtomicU32>(product, passes, budget)
+    } else if n_workers <= UnionFind::<AtomicU32>::ROOM && all.n_bits() > UnionFind::<AtomicU64>::ROOM {
+        // Marks have words of their own anyway.
+        search.run::<AtomicU32>(product, passes, budget)
+    } else {
+        search.run::<AtomicU64>(product, passes, budget)
+    }
+}
+
+struct Search<'s, 'a, S: System, O> {
+    products: Vec<Mutex<Product<'a, S, O>>>,
+    states: &'s SharedProducts,
+    stats: Stats,
+}
+
+type Graph<'p, 'a, S, O, P> = ProductGraph<'p, 'a, S, O, P>;
+
+impl<'s, 'a, S, O> Search<'s, 'a, S, O>
+where
+    S: System + Sync,
+    S::Scratch: Send,
+    O: Portable + Send,
+{
+    fn run<A: Cell + Sync + Send>(
+        mut self,
+        product: &mut Product<'a, S, O>,
+        passes: Passes,
+        budget: &mut Budget<'_>,
+    ) -> ProductOutcome {
+        let mut graph = ProductGraph::new(product, self.states.handle());
+        let outcome = self.both::<A>(&mut graph, passes, budget);
+        for worker in &self.products {
+            graph.absorb(&lock(worker));
+        }
+        let stop = outcome.unwrap_or_else(Some);
+        let mut stats = self.stats;
+        stats.states = graph.states.n_states();
+        let system_states = Some(graph.states.n_system_states());
+        ProductOutcome { stats, system_states, stop, coverage: None }
+    }
+
+    /// The first pass, and the second if there is something to look for.
+    fn both<A: Cell + Sync + Send>(
+        &mut self,
+        graph: &mut Graph<'_, 'a, S, O, PairsHandle<'_>>,
+        passes: Passes,
+        budget: &mut Budget<'_>,
+    ) -> Result<Option<ProductStop>, ProductStop> {
+        if let Err(trouble) = graph.begin() {
+            return Ok(Some(match trouble {
+                Trouble::Limit(limit) => limit.into(),
+                Trouble::Fault(error) => error.into(),
+            }));
+        }
+        let choosing = match graph.method() {
+            None | Some(Method::Guided) => Choosing::Alone,
+            Some(Method::Repaired | Method::Fair) if graph.product_repair().is_some() => Choosing::Repaired,
+            Some(Method::Repaired | Method::Fair) => Choosing::Free,
+            Some(Method::Hybrid | Method::Classical) => Choosing::Once,
+        };
+        let starts: Vec<u32> = graph.initial.iter().map(|initial| initial.1.index() as u32).collect();
+        let first = self.common::<A>(graph, Scope::All, choosing, Repaired::default());
+        self.work(&first, Starts::These(&starts), budget);
+        if let Some(end) = first.alarm.take() {
+            return self.explain(end, &first, graph, budget).map(Some);
+        }
+        let goes_on = passes == Passes::MarksAndLivelocks && first.saw_livelock.load(Ordering::Relaxed);
+        let repaired = std::mem::take(&mut *lock(&first.repaired));
+        drop(first);
+        if !goes_on {
+            return Ok(None);
+        }
+        // Sets that were decided once are not needed: where a livelock is accepted, sets are valid without a condition.
+        let choosing = match choosing {
+            Choosing::Repaired => Choosing::AsBefore,
+            Choosing::Free => Choosing::Free,
+            _ => Choosing::Alone,
+        };
+        let second = self.common::<A>(graph, Scope::Livelocks, choosing, repaired);
+        let states: Vec<u32> = graph.states.ids().map(|state| state.index() as u32).collect();
+        self.work(&second, Starts::Livelocks { states: &states, next: &AtomicU64::new(0) }, budget);
+        match second.alarm.take() {
+            Some(end) => self.explain(end, &second, graph, budget).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    fn common<A: Cell>(
+        &self,
+        graph: &Graph<'_, 'a, S, O, PairsHandle<'_>>,
+        scope: Scope,
+        choosing: Choosing,
+        repaired: Repaired,
+    ) -> Common<A> {
+        let marks = if scope == Scope::All { graph.observer().all_marks() } else { 0 };
+        let layout = Layout::new(marks, graph.fairness(), choosing == Choosing::Repaired);
+        Common::new(
+            self.products.len(),
+            scope,
+            layout,
+            graph.fairness().acceptance(marks),
+            choosing,
+            repaired,
+        )
+    }
+
+    /// Lets all workers search, until all is searched or the alarm is rung.
+    fn work<A: Cell + Sync + Send>(&mut self, common: &Common<A>, starts: Starts<'_>, budget: &Budget<'_>) {
+        let Search { products, states, .. } = self;
+        let job = |worker: Worker| {
+            let Some(product) = products.get(worker.index) else { return };
+            let mut product = lock(product);
+            let graph = ProductGraph::new(&mut *product, states.handle());
+            let mut explorer = Explorer::new(graph, common, budget.for_worker());
+            let mut walk = Walk::new(&common.sets, worker.index);
+            let searched = starts.search(worker, &mut walk, &mut explorer);
+            explorer.tell(walk.longest(), 0);
+            match searched {
+                Ok(()) | Err(End::Stopped) => {}
+                Err(end) => common.alarm.ring(end),
+            }
+        };
+        budget.team().run(&job);
+        let load = |count: &AtomicU64| count.load(Ordering::Relaxed);
+        self.stats.transitions += load(&common.transitions);
+        self.stats.deadlocks += load(&common.deadlocks);
+        self.stats.depth = self.stats.depth.max(load(&common.depth));
+        self.stats.peak_bytes = self.stats.peak_bytes.max(load(&common.peak_bytes));
+    }
+
+    /// Turns the end of a pass into an answer with a run.
+    fn explain<A: Cell>(
+        &self,
+        end: End,
+        common: &Common<A>,
+        graph: &mut Graph<'_, 'a, S, O, PairsHandle<'_>>,
+        budget: &mut Budget<'_>,
+    ) -> Result<ProductStop, ProductStop> {
+        let violation = match common.scope {
+            Scope::All => Violation::Cycle,
+            Scope::Livelocks => Violation::Livelock,
+        };
+        let progress = Progress {
+            states: self.states.n_states(),
+            transitions: self.stats.transitions,
+            depth: self.stats.depth,
+            pending: 0,
+            bytes: self.states.bytes() + common.sets.bytes(),
+            workers: 1,
+        };
+        let id = |state: u32| StateId::new(state as usize);
+        match end {
+            End::Stopped => Err(ProductStop::NoRun),
+            End::Trouble(Trouble::Limit(limit), _) => Ok(limit.into()),
+            End::Trouble(Trouble::Fault(error), None) => Ok(error.into()),
+            End::Trouble(Trouble::Fault(error), Some(state)) => {
+                let (run, _) = Runs::new(graph, progress, budget)?.run_to(id(state))?;
+                Ok(ProductStop::Fault(error, run))
+            }
+            End::State(violation, state) => {
+                let (run, observer_states) = Runs::new(graph, progress, budget)?.run_to(id(state))?;
+                Ok(ProductStop::Found(Evidence { violation, run, cycle_start: None, observer_states }))
+            }
+            End::Accepting(state) => {
+                // The workers have stopped, so that sets are strongly connected.
+                let root = common.sets.root(state);
+                let is_inside = |state: StateId| {
+                    let state = state.index() as u32;
+                    common.sets.touch(state).is_ok() && common.sets.root(state) == root
+                };
+                let lasso =
+                    Runs::new(graph, progress, budget)?.lasso(violation, &common.acceptance, &is_inside)?;
+                Ok(ProductStop::Found(lasso))
+            }
+            End::FairPart(part) => {
+                let inside: FixedBitSet = part.iter().map(|&state| state as usize).collect();
+                let is_inside = |state: StateId| inside.contains(state.index());
+                let lasso =
+                    Runs::new(graph, progress, budget)?.lasso(violation, &common.acceptance, &is_inside)?;
+                Ok(ProductStop::Found(lasso))
+            }
+        }
+    }
+}
+
+/// Where a pass begins.
+#[derive(Clone, Copy)]
+enum Starts<'s> {
+    /// All workers in all of these.
+    These(&'s [u32]),
+    /// Each worker in some of the livelock states among these, as many as it takes at a time.
+    Livelocks { states: &'s [u32], next: &'s AtomicU64 },
+}
+
+impl Starts<'_> {
+    fn search<S: System, O: Portable, A: Cell>(
+        self,
+        worker: Worker,
+        walk: &mut Walk<'_, A>,
+        explorer: &mut Explorer<'_, '_, S, O, A>,
+    ) -> Result<(), End> {
+        match self {
+            Starts::These(states) => {
+                let first = worker.index % states.len().max(1);
+                for &state in states[first..].iter().chain(&states[..first]) {
+                    walk.search_from(state, explorer)?;
+                }
+            }
+            Starts::Livelocks { states, next } => {
+                let mut chunks = states.chunks(STARTS);
+                let mut at = 0;
+                // Others take the chunks in between.
+                while let mine = next.fetch_add(1, Ordering::Relaxed)
+                    && let Some(chunk) = chunks.nth((mine - at) as usize)
+                {
+                    at = mine + 1;
+                    for &state in chunk {
+                        if explorer.is_livelock(state)? {
+                            walk.search_from(state, explorer)?;
+                        }
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,381 @@
+//! A product, as one worker of a search by strong components sees it.
+//!
+//! Each worker has a product of its own, a handle of the shared store, and numbers of marks. Common to all are the
+//! sets of states, what was taken besides in components that were repaired, and the alarm.
+//!
+//! # Reduction
+//! All workers must take the same steps in a state ([`ufscc`](super::ufscc), rule S).
+//! - Guided sets depend on the state alone.
+//! - Hybrid and classical sets are decided once ([`decide`](super::decide)).
+//! - Repaired sets depend on the state alone, until its component is closed ([`inner`](super::inner)).
+
+use base::{Budget, Limit, Progress};
+use model::{ActionId, System};
+use rustc_hash::FxHashMap;
+
+use super::Alarm;
+use super::decide::{Choice, decide};
+use super::marks::{Layout, Numbers};
+use super::members::Flag;
+use super::rings::Closed;
+use super::ufscc::{self, Graph, Seen};
+use super::union_find::UnionFind;
+use crate::fairness::Acceptance;
+use crate::observer::Observer;
+use crate::product::{Expanded, Path};
+use crate::search::Violation;
+use crate::search::product_graph::{Edge, ProductGraph, Trouble};
+use crate::search::roots::EdgeMarks;
+use crate::store::shared::PairsHandle;
+use crate::store::shared::arena::Cell;
+use crate::store::{Products, StateId};
+use crate::sync::{AtomicBool, AtomicU64, Mutex, Ordering, lock};
+
+/// Which edges are searched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Scope {
+    /// All of them; the observer's marks are required.
+    All,
+    /// Silent ones between livelock states; no marks of the observer are required.
+    Livelocks,
+}
+
+/// How a state's steps are chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Choosing {
+    /// By the state alone.
+    Alone,
+    /// By the state alone, and components are repaired.
+    Repaired,
+    /// As it was in the end, in an earlier pass that repaired its components.
+    AsBefore,
+    /// By the state alone, and nobody repairs components: wrong, for tests.
+    Free,
+    /// Once, by who comes first.
+    Once,
+}
+
+/// Why the search ends early.
+pub(super) enum End {
+    /// Somebody else has ended it.
+    Stopped,
+    /// The set of this state is accepted.
+    Accepting(u32),
+    /// These states are a part of a component that is strongly fair.
+    FairPart(Vec<u32>),
+    /// This state accepts at once, or is an error because the run ends there.
+    State(Violation, u32),
+    /// Trouble in this state.
+    Trouble(Trouble, Option<u32>),
+}
+
+impl From<Limit> for End {
+    fn from(limit: Limit) -> End {
+        End::Trouble(Trouble::Limit(limit), None)
+    }
+}
+
+/// What a state takes besides its set, since its component was repaired.
+#[derive(Clone)]
+pub(super) enum Extra {
+    /// All that is taken where no set is accepted.
+    All,
+    Actions(Vec<ActionId>),
+}
+
+/// What was taken besides in components that were repaired.
+#[derive(Default)]
+pub(super) struct Repaired {
+    pub(super) extra: FxHashMap<u32, Extra>,
+    /// Per state that was added to a set, the states whose edges it has.
+    pub(super) added: Vec<Vec<u32>>,
+}
+
+/// What the workers share.
+pub(super) struct Common<A> {
+    pub(super) sets: UnionFind<A>,
+    pub(super) alarm: Alarm<End>,
+    pub(super) scope: Scope,
+    pub(super) layout: Layout,
+    pub(super) acceptance: Acceptance,
+    choosing: Choosing,
+    pub(super) repaired: Mutex<Repaired>,
+    /// Some livelock state was entered.
+    pub(super) saw_livelock: AtomicBool,
+    pub(super) transitions: AtomicU64,
+    pub(super) deadlocks: AtomicU64,
+    pub(super) depth: AtomicU64,
+    /// Bytes of all stacks, of repairs, and the most that were held in all.
+    stack_bytes: AtomicU64,
+    pub(super) repair_bytes: AtomicU64,
+    pub(super) peak_bytes: AtomicU64,
+}
+
+impl<A: Cell> Common<A> {
+    pub(super) fn new(
+        n_workers: usize,
+        scope: Scope,
+        layout: Layout,
+        acceptance: Acceptance,
+        choosing: Choosing,
+        repaired: Repaired,
+    ) -> Common<A> {
+        let has_members = matches!(choosing, Choosing::Repaired | Choosing::Once) || layout.has_strong();
+        Common {
+            sets: UnionFind::new(n_workers, layout.n_bits(), has_members),
+            alarm: Alarm::new(),
+            scope,
+            layout,
+            acceptance,
+            choosing,
+            repaired: Mutex::new(repaired),
+            saw_livelock: AtomicBool::new(false),
+            transitions: AtomicU64::new(0),
+            deadlocks: AtomicU64::new(0),
+            depth: AtomicU64::new(0),
+            stack_bytes: AtomicU64::new(0),
+            repair_bytes: AtomicU64::new(0),
+            peak_bytes: AtomicU64::new(0),
+        }
+    }
+}
+
+/// What one worker has counted and not told yet.
+#[derive(Default)]
+struct Untold {
+    transitions: u64,
+    deadlocks: u64,
+    n_polls: u32,
+    stack_bytes: u64,
+}
+
+/// One worker's product.
+pub(super) struct Explorer<'e, 'a, S: System, O, A> {
+    pub(super) graph: ProductGraph<'e, 'a, S, O, PairsHandle<'e>>,
+    pub(super) common: &'e Common<A>,
+    pub(super) budget: Budget<'e>,
+    pub(super) edges: Vec<Edge>,
+    numbers: Numbers,
+    pub(super) edge_marks: EdgeMarks,
+    now: Vec<u32>,
+    untold: Untold,
+    pub(super) n_tries: u64,
+}
+
+/// The counts of a worker are told after so many states.
+const TELL_EVERY: u32 = 64;
+
+impl<'e, 'a, S: System, O: Observer, A: Cell> Explorer<'e, 'a, S, O, A> {
+    pub(super) fn new(
+        graph: ProductGraph<'e, 'a, S, O, PairsHandle<'e>>,
+        common: &'e Common<A>,
+        budget: Budget<'e>,
+    ) -> Explorer<'e, 'a, S, O, A> {
+        let numbers = Numbers::new(common.layout.clone());
+        Explorer {
+            graph,
+            common,
+            budget,
+            edges: Vec::new(),
+            numbers,
+            edge_marks: EdgeMarks::default(),
+            now: Vec::new(),
+            untold: Untold::default(),
+            n_tries: 0,
+        }
+    }
+
+    /// Whether the observer accepts livelocks in a state.
+    pub(super) fn is_livelock(&mut self, state: u32) -> Result<bool, End> {
+        let stance = self.graph.stance(StateId::new(state as usize));
+        Ok(stance.map_err(|trouble| End::Trouble(trouble, Some(state)))?.livelock)
+    }
+
+    /// Puts the edges of a state into `edges`: the same for every worker.
+    pub(super) fn edges_of(&mut self, state: u32) -> Result<Expanded, End> {
+        let id = StateId::new(state as usize);
+        let Explorer { graph, common, edges, .. } = self;
+        let sets = &common.sets;
+        let expanded = match common.choosing {
+            Choosing::Alone => graph.expand_by(id, Path::Unknown, edges),
+            Choosing::Free => graph.expand_by(id, Path::Repaired { extra: &[], again: true }, edges),
+            Choosing::Repaired | Choosing::AsBefore => {
+                // In the first pass, only states that were looked at take something besides.
+                let may_have = common.choosing == Choosing::AsBefore || sets.has(state, Flag::Second);
+                let extra = may_have.then(|| lock(&common.repaired).extra.get(&state).cloned()).flatten();
+                match extra {
+                    None => graph.expand_by(id, Path::Repaired { extra: &[], again: true }, edges),
+                    Some(Extra::All) => {
+                        let is_by_action = graph.product_repair().is_some_and(|repair| repair.by_action);
+                        let path = if is_by_action { Path::Everything } else { Path::Unknown };
+                        graph.expand_by(id, path, edges)
+                    }
+                    Some(Extra::Actions(extra)) => {
+                        graph.expand_by(id, Path::Repaired { extra: &extra, again: true }, edges)
+                    }
+                }
+            }
+            Choosing::Once => {
+                let is_decided = |other: StateId| {
+                    let other = other.index() as u32;
+                    sets.touch(other).is_ok() && sets.is_flagged(other) && !sets.is_dead(other)
+                };
+                let look = || {
+                    let expanded = graph.expand_once(id, &is_decided, edges);
+                    expanded.map(|(expanded, is_small)| (is_small, expanded))
+                };
+                match decide(sets, state, look) {
+                    Err(trouble) => Err(trouble),
+                    Ok((_, Some(expanded))) => Ok(expanded),
+                    Ok((Choice::Small, None)) => graph.expand_by(id, Path::AsBefore, edges),
+                    Ok((Choice::Large, None)) => graph.expand_by(id, Path::Unknown, edges),
+                }
+            }
+        };
+        let expanded = expanded.map_err(|trouble| End::Trouble(trouble, Some(state)))?;
+        if common.scope == Scope::Livelocks {
+            // The observer stays where it is, so both ends are livelock states.
+            edges.retain(|edge| edge.silent);
+        }
+        Ok(expanded)
+    }
+
+    /// Puts the edges in `edges` into `out`, with the numbers of their marks.
+    fn put(&mut self, out: &mut Vec<ufscc::Edge>) {
+        let Explorer { graph, edges, numbers, .. } = self;
+        out.extend(edges.iter().map(|edge| ufscc::Edge {
+            target: edge.target.index() as u32,
+            marks: numbers.of_edge(graph.fairness(), edge.marks, edge.action),
+        }));
+    }
+
+    /// Whether the state that was expanded last left something out that counts in cycles.
+    fn is_noted(&self, state: u32) -> bool {
+        let id = StateId::new(state as usize);
+        self.common.choosing == Choosing::Repaired
+            && self.graph.left_out().next().is_some()
+            && self.edges.iter().any(|edge| self.graph.counts(id, edge, &[]))
+    }
+
+    /// Asks the clock, while this worker does something of its own.
+    pub(super) fn poll_alone(&mut self, budget: &mut Budget<'_>) -> Result<(), End> {
+        if self.common.alarm.is_rung() {
+            return Err(End::Stopped);
+        }
+        Ok(budget.poll(&self.progress(0))?)
+    }
+
+    fn progress(&self, depth: u64) -> Progress {
+        let common = self.common;
+        let states = self.graph.states.store();
+        let bytes = states.bytes()
+            + common.sets.bytes()
+            + common.stack_bytes.load(Ordering::Relaxed)
+            + common.repair_bytes.load(Ordering::Relaxed);
+        Progress {
+            states: states.n_states(),
+            transitions: common.transitions.load(Ordering::Relaxed),
+            depth,
+            pending: 0,
+            bytes,
+            workers: self.common.sets.n_workers() as u32,
+        }
+    }
+
+    /// Tells what was counted.
+    pub(super) fn tell(&mut self, depth: u64, stack_bytes: u64) {
+        let common = self.common;
+        let Untold { transitions, deadlocks, .. } = self.untold;
+        common.transitions.fetch_add(transitions, Ordering::Relaxed);
+        common.deadlocks.fetch_add(deadlocks, Ordering::Relaxed);
+        common.depth.fetch_max(depth, Ordering::Relaxed);
+        common.stack_bytes.fetch_add(stack_bytes.wrapping_sub(self.untold.stack_bytes), Ordering::Relaxed);
+        common.peak_bytes.fetch_max(self.progress(depth).bytes, Ordering::Relaxed);
+        self.untold = Untold { stack_bytes, ..Untold::default() };
+    }
+}
+
+impl<S: System, O: Observer, A: Cell> Graph<A> for Explorer<'_, '_, S, O, A> {
+    type End = End;
+
+    fn expand(&mut self, state: u32, out: &mut Vec<ufscc::Edge>) -> Result<Seen, End> {
+        if let Some(index) = state.checked_sub(UnionFind::<A>::VIRTUAL) {
+            let added = lock(&self.common.repaired).added[index as usize].clone();
+            for state in added {
+                self.edges_of(state)?;
+                self.put(out);
+            }
+            return Ok(Seen { marks: ufscc::NO_MARKS, note: 0 });
+        }
+        let expanded = self.edges_of(state)?;
+        if expanded.stance.at_once {
+            return Err(End::State(Violation::AtOnce, state));
+        }
+        if expanded.is_error {
+            return Err(End::State(Violation::Deadlock, state));
+        }
+        if expanded.stance.livelock && !self.common.saw_livelock.load(Ordering::Relaxed) {
+            self.common.saw_livelock.store(true, Ordering::Relaxed);
+        }
+        let is_noted = self.is_noted(state);
+        if is_noted {
+            self.common.sets.flag(state, Flag::First);
+        }
+        let marks = self.numbers.of_state(self.graph.state_marks(), is_noted);
+        self.put(out);
+        Ok(Seen { marks, note: (out.len() as u32) << 1 | u32::from(expanded.is_deadlock) })
+    }
+
+    #[inline]
+    fn marks(&self, number: u32) -> &[u32] {
+        self.numbers.get(number)
+    }
+
+    #[inline]
+    fn accepts(&self, marks: &[u32]) -> bool {
+        !self.common.layout.has_strong() && self.common.layout.may_hold(marks)
+    }
+
+    fn accept(&mut self, state: u32) -> End {
+        End::Accepting(state)
+    }
+
+    fn left(&mut self, _: u32, note: u32) {
+        self.untold.transitions += u64::from(note >> 1);
+        self.untold.deadlocks += u64::from(note & 1 == 1 && self.common.scope == Scope::All);
+    }
+
+    fn finish(&mut self, sets: &UnionFind<A>, closed: Closed) -> Result<Option<u32>, End> {
+        let mut now = std::mem::take(&mut self.now);
+        sets.marks(closed.root(), &mut now);
+        let (is_noted, holds) = (self.common.layout.is_noted(&now), self.common.layout.holds(&now));
+        self.now = now;
+        if holds {
+            return Err(End::Accepting(closed.root()));
+        }
+        if is_noted { self.repair_set(closed.root()) } else { Ok(None) }
+    }
+
+    fn finished(&mut self, _: &UnionFind<A>, closed: Closed) -> Result<(), End> {
+        if !self.common.layout.has_strong() || !self.common.layout.may_hold(&self.now) {
+            return Ok(());
+        }
+        self.look_for_fair_part(closed.root())
+    }
+
+    #[inline]
+    fn poll(&mut self, depth: u64, bytes: u64) -> Result<(), End> {
+        if self.common.alarm.is_rung() {
+            return Err(End::Stopped);
+        }
+        self.untold.n_polls += 1;
+        if self.untold.n_polls == TELL_EVERY {
+            self.tell(depth, bytes);
+            if self.graph.states.n_ids() > UnionFind::<A>::VIRTUAL as usize {
+                return Err(Limit::States(u64::from(UnionFind::<A>::VIRTUAL)).into());
+            }
+        }
+        let progress = self.progress(depth);
+        Ok(self.budget.poll(&progress)?)
+    }
+}

@@ -1,0 +1,366 @@
+//! Strong components by several workers at once.
+//!
+//! # Idea
+//! UFSCC of Bloemen, Laarman and van de Pol (PPoPP 2016; for LTL: Bloemen and van de Pol, HVC 2016). Every worker searches
+//! depth first from the same states, in an order of its own, with a stack of roots as in Couvreur's algorithm. But the
+//! partial components are shared ([`UnionFind`]): what one worker united is one for all, and a state whose edges one
+//! worker has looked at need not be looked at by others. So workers share the work inside one large component, too.
+//!
+//! A worker enters a state, looks at its edges, and leaves it. Edges into finished components are dropped. An edge into a
+//! set in which the worker is already closes a cycle: the sets on the way become one. Other targets are entered. When a
+//! state is left, all its edges were looked at, and it is a tomb. If the state below is in the same set, the search goes on
+//! there; otherwise in any live state of the set, as if that had been reached by the same edge. If none is left, the
+//! component is finished.
+//!
+//! # Marks
+//! The marks of an edge belong to a component that holds both of its ends. A worker adds them when it sees that: at once,
+//! if the edge leads into its own sets; or, **rule M**, when it goes back over the edge by which it entered a state and finds both
+//! ends in one set. Without this rule, and with marks of entered edges on the stack of roots alone, they get lost where another worker
+//! unites both ends meanwhile: a wrong *holds* (t: `schedules`; `../shared` has the 3-state graph).
+//!
+//! *When a state becomes a tomb, each of its edges leads to a finished component, or into its own set, whose word has the edge's
+//! marks.* Proof. The worker that makes it a tomb has looked at each edge itself. It dropped the edge because the target was
+//! finished; or united both ends and added the marks; or entered the target, and came back. It comes back when the target is in the
+//! same set, and then added the marks; or when its component is finished, and with it the target. Live states that are entered
+//! instead of the target are in the target's set, and are left under the same conditions, with the same marks. ∎
+//!
+//! So when a set has no live state any more, none of its edges leaves it for a set that is not finished, it is a component, and it
+//! has all of its marks.
+//!
+//! Marks of states are added by every worker that expands a state, before it looks at the edges. A set of several
+//! states was made by workers who had expanded a state of each part, so no such set lacks a state's marks.
+//!
+//! # Rule S
+//! All workers must expand a state alike: whoever makes it a tomb speaks for all. So sets of actions depend on the state
+//! alone, or are remembered.
+//!
+//! # Acceptance
+//! A worker that adds marks sees all that the set has, and ends the search if these are enough: marks only become more. That is
+//! not so for strong fairness, where a larger set may need more than a smaller one has: a set that is only half
+//! united with others would be judged as if it were strongly connected. So that is judged when the component is finished.
+//!
+//! # Differences from the papers
+//! - Marks: rule M, and one word per set for marks and workers, so that nothing is ever in a former root.
+//! - Edges into what is known are looked at when a state is entered; only the others wait.
+//! - A state that is a tomb already is not expanded.
+//! - A closed set may be opened again ([`Graph::finish`]), which reductions need.
+//! - Stacks are packed: a few bytes per state on the path, and per edge that waits.
+
+use crate::parallel::rings::{Closed, Pick};
+use crate::parallel::union_find::{Claim, UnionFind};
+use crate::search::varints::Varints;
+use crate::store::shared::arena::Cell;
+use crate::sync::{Mutant, is, pause};
+use base::Limit;
+
+/// An edge to a state, with the number of its marks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Edge {
+    pub(crate) target: u32,
+    pub(crate) marks: u32,
+}
+
+/// What was seen in a state besides its edges.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Seen {
+    /// The number of its own marks.
+    pub(crate) marks: u32,
+    /// Whatever is to be counted once.
+    pub(crate) note: u32,
+}
+
+/// The number of no marks.
+pub(crate) const NO_MARKS: u32 = 0;
+
+/// A graph, as one worker sees it.
+pub(crate) trait Graph<A> {
+    /// Why a search ends early.
+    type End: From<Limit>;
+
+    /// Puts the edges of a state into `out`.
+    fn expand(&mut self, state: u32, out: &mut Vec<Edge>) -> Result<Seen, Self::End>;
+
+    /// The marks of a number. Number 0 has none.
+    fn marks(&self, number: u32) -> &[u32];
+
+    /// Whether a set that has these marks ends the search, however much it grows.
+    fn accepts(&self, marks: &[u32]) -> bool;
+
+    /// The search ends: the set of this state is accepted.
+    fn accept(&mut self, state: u32) -> Self::End;
+
+    /// The edges of a state were all looked at, of which this was noted; each state is told once, by one worker.
+    fn left(&mut self, state: u32, note: u32);
+
+    /// A set was closed. It is finished; or it gets a new state with edges of its own, which is the answer.
+    fn finish(&mut self, sets: &UnionFind<A>, closed: Closed) -> Result<Option<u32>, Self::End>;
+
+    /// A component is finished, and nobody waits for it any more.
+    fn finished(&mut self, sets: &UnionFind<A>, closed: Closed) -> Result<(), Self::End>;
+
+    /// Called while there is nothing to do but wait, and now and then otherwise: whether to end.
+    fn poll(&mut self, n_path: u64, bytes: u64) -> Result<(), Self::End>;
+}
+
+/// A state on the path.
+#[derive(Clone, Copy, Default)]
+struct Frame {
+    state: u32,
+    /// The marks of the edge by which it was entered.
+    via: u32,
+    note: u32,
+    n_waiting: u32,
+}
+
+/// One worker of a search.
+pub(crate) struct Walk<'s, A> {
+    sets: &'s UnionFind<A>,
+    worker: usize,
+    /// The state on top; none if `depth` is 0.
+    top: Frame,
+    depth: u64,
+    longest: u64,
+    /// What is below it.
+    frames: Varints,
+    /// Partial components on the path: a state of each, and the marks of the edge by which that was entered.
+    roots: Varints,
+    n_roots: u64,
+    /// Edges that wait, of all states on the path.
+    waiting: Varints,
+    edges: Vec<Edge>,
+    sum: Vec<u32>,
+    now: Vec<u32>,
+    random: u32,
+}
+
+impl<'s, A: Cell> Walk<'s, A> {
+    /// A worker that has not begun.
+    pub(crate) fn new(sets: &'s UnionFind<A>, worker: usize) -> Walk<'s, A> {
+        Walk {
+            sets,
+            worker,
+            top: Frame::default(),
+            depth: 0,
+            longest: 0,
+            frames: Varints::default(),
+            roots: Varints::default(),
+            n_roots: 0,
+            waiting: Varints::default(),
+            edges: Vec::new(),
+            sum: Vec::new(),
+            now: Vec::new(),
+            random: (worker as u32).wrapping_mul(0x9E37_79B9),
+        }
+    }
+
+    /// The longest path so far.
+    pub(crate) fn longest(&self) -> u64 {
+        self.longest
+    }
+
+    fn bytes(&self) -> u64 {
+        self.frames.bytes() + self.roots.bytes() + self.waiting.bytes()
+    }
+
+    /// Searches from a state, until its component is finished.
+    pub(crate) fn search_from<G: Graph<A>>(&mut self, state: u32, graph: &mut G) -> Result<(), G::End> {
+        self.sets.touch(state)?;
+        if self.sets.claim(state, self.worker) != Claim::New {
+            return Ok(());
+        }
+        self.enter(state, NO_MARKS, graph)?;
+        while self.depth > 0 {
+            if self.top.n_waiting > 0 && self.sets.is_live(self.top.state) {
+                self.top.n_waiting -= 1;
+                let marks = self.waiting.pop() as u32;
+                let target = self.waiting.pop() as u32;
+                match self.sets.claim(target, self.worker) {
+                    Claim::Dead => {}
+                    Claim::New => self.enter(target, marks, graph)?,
+                    Claim::Known => self.found(self.top.state, target, marks, graph)?,
+                }
+            } else {
+                self.leave(graph)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn enter<G: Graph<A>>(&mut self, state: u32, via: u32, graph: &mut G) -> Result<(), G::End> {
+        self.push(Frame { state, via, note: 0, n_waiting: 0 })?;
+        self.push_root(state, via)?;
+        graph.poll(self.depth, self.bytes())?;
+        if !self.sets.is_live(state) {
+            return Ok(());
+        }
+        let mut edges = std::mem::take(&mut self.edges);
+        edges.clear();
+        let seen = graph.expand(state, &mut edges)?;
+        self.top.note = seen.note;
+        self.add(state, seen.marks, graph)?;
+        let mut n_kept = 0;
+        for index in 0..edges.len() {
+            let edge = edges[index];
+            self.sets.touch(edge.target)?;
+            if edge.target == state {
+                self.add(state, edge.marks, graph)?;
+                continue;
+            }
+            match self.sets.peek(edge.target, self.worker) {
+                Claim::Dead => {}
+                Claim::Known => self.found(state, edge.target, edge.marks, graph)?,
+                Claim::New => {
+                    edges[n_kept] = edge;
+                    n_kept += 1;
+                }
+            }
+        }
+        edges.truncate(n_kept);
+        // The first worker takes edges as they come, the others begin somewhere else.
+        let first = if self.worker == 0 { 0 } else { self.random() as usize % n_kept.max(1) };
+        for edge in edges[..first].iter().rev().chain(edges[first..].iter().rev()) {
+            self.wait(*edge)?;
+        }
+        self.top.n_waiting = n_kept as u32;
+        self.edges = edges;
+        Ok(())
+    }
+
+    fn wait(&mut self, edge: Edge) -> Result<(), Limit> {
+        self.waiting.push(u64::from(edge.target))?;
+        Ok(self.waiting.push(u64::from(edge.marks))?)
+    }
+
+    fn random(&mut self) -> u32 {
+        self.random ^= self.random << 13;
+        self.random ^= self.random >> 17;
+        self.random ^= self.random << 5;
+        self.random
+    }
+
+    /// Leaves the state on top. Its edges were looked at, or it is a tomb.
+    fn leave<G: Graph<A>>(&mut self, graph: &mut G) -> Result<(), G::End> {
+        let Frame { state, via, note, n_waiting } = self.top;
+        for _ in 0..2 * n_waiting {
+            self.waiting.pop();
+        }
+        self.pop();
+        if self.sets.remove(state) {
+            graph.left(state, note);
+        }
+        let mut n_spins = 0;
+        loop {
+            if self.depth > 0 && self.sets.same(self.top.state, state) {
+                if !is(Mutant::MarksOnRoots) {
+                    self.add(self.top.state, via, graph)?;
+                }
+                return Ok(());
+            }
+            let next = match self.sets.pick(state) {
+                Pick::Live(next) => next,
+                Pick::Waits => {
+                    graph.poll(self.depth, self.bytes())?;
+                    pause(&mut n_spins);
+                    continue;
+                }
+                Pick::Dead => break,
+                Pick::Closed(closed) => match graph.finish(self.sets, closed)? {
+                    None => {
+                        self.sets.bury(closed);
+                        graph.finished(self.sets, closed)?;
+                        break;
+                    }
+                    Some(new) => {
+                        self.sets.touch(new)?;
+                        self.sets.reopen(closed, new);
+                        new
+                    }
+                },
+            };
+            let via = if is(Mutant::MarksOnRoots) { NO_MARKS } else { via };
+            return self.enter(next, via, graph);
+        }
+        // It is finished. The state below may have been united with it before, by others: then it is left next.
+        if self.depth == 0 || !self.sets.same(self.top.state, state) {
+            self.pop_roots(state);
+        }
+        Ok(())
+    }
+
+    /// An edge leads from the set on top to a set in which this worker is: what lies between becomes one.
+    fn found<G: Graph<A>>(&mut self, from: u32, to: u32, marks: u32, graph: &mut G) -> Result<(), G::End> {
+        if self.sets.same(from, to) {
+            return self.add(from, marks, graph);
+        }
+        self.sum.clear();
+        self.sum.extend_from_slice(graph.marks(marks));
+        while self.n_roots > 0 {
+            let (root, via) = self.pop_root();
+            self.sets.unite(root, from);
+            if self.sets.same(from, to) {
+                self.push_root(root, via)?;
+                break;
+            }
+            self.sum.iter_mut().zip(graph.marks(via)).for_each(|(sum, marks)| *sum |= marks);
+        }
+        let sum = std::mem::take(&mut self.sum);
+        self.sets.add(from, &sum, &mut self.now);
+        self.sum = sum;
+        if graph.accepts(&self.now) { Err(graph.accept(from)) } else { Ok(()) }
+    }
+
+    /// Adds marks to the set of a state.
+    fn add<G: Graph<A>>(&mut self, state: u32, marks: u32, graph: &mut G) -> Result<(), G::End> {
+        if marks == NO_MARKS {
+            return Ok(());
+        }
+        let is_more = self.sets.add(state, graph.marks(marks), &mut self.now);
+        if is_more && graph.accepts(&self.now) { Err(graph.accept(state)) } else { Ok(()) }
+    }
+
+    fn push(&mut self, frame: Frame) -> Result<(), Limit> {
+        if self.depth > 0 {
+            let Frame { state, via, note, n_waiting } = self.top;
+            for number in [state, via, note, n_waiting] {
+                self.frames.push(u64::from(number))?;
+            }
+        }
+        self.depth += 1;
+        self.longest = self.longest.max(self.depth);
+        self.top = frame;
+        Ok(())
+    }
+
+    fn pop(&mut self) {
+        self.depth -= 1;
+        if self.depth > 0 {
+            let [n_waiting, note, via, state] = [(); 4].map(|()| self.frames.pop() as u32);
+            self.top = Frame { state, via, note, n_waiting };
+        }
+    }
+
+    fn push_root(&mut self, state: u32, via: u32) -> Result<(), Limit> {
+        self.roots.push(u64::from(state))?;
+        self.roots.push(u64::from(via))?;
+        self.n_roots += 1;
+        Ok(())
+    }
+
+    fn pop_root(&mut self) -> (u32, u32) {
+        self.n_roots -= 1;
+        let via = self.roots.pop() as u32;
+        (self.roots.pop() as u32, via)
+    }
+
+    /// Forgets the roots in the set of a state, which are on top.
+    fn pop_roots(&mut self, state: u32) {
+        while self.n_roots > 0 {
+            let mut place = self.roots.end();
+            self.roots.before(&mut place);
+            if !self.sets.same(self.roots.before(&mut place) as u32, state) {
+                break;
+            }
+            self.pop_root();
+        }
+    }
+}

@@ -1,0 +1,339 @@
+//! Searches of products by several workers: every observer, search, reduction and kind of fairness for which there is one, with
+//! teams of several sizes, against brute force. Where nothing is found and nothing is left out, the counts are those of one
+//! worker. Every run that is found is judged.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+
+use base::budget::Patience;
+use base::{Budget, Limit};
+use check::decide::{Decision, Refusal, Settings, TesterClaim};
+use check::fairness::Constraint;
+use check::method::{Method, ObserverKind, SearchKind};
+use check::product::{AtDeadlock, ObserverOrder, Orders};
+use check::rules::Rule;
+use check::search::{ProductOutcome, ProductStop, Violation};
+use generators::random;
+use model::ActionId;
+use model::fairness::Kind;
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::test_runner::TestCaseError;
+use replay::{Ending, Question, TesterClaim as Illegal};
+use stubborn_testing::claims::{Case, Draw, load};
+use stubborn_testing::crew::Crew;
+use stubborn_testing::methods;
+use stubborn_testing::testers::{self, Recipe};
+use stubborn_testing::toys::{kind_of, searched};
+use stubborn_testing::{networks, run_cases, systems};
+
+const CREWS: [Crew; 3] = [Crew(2), Crew(3), Crew(8)];
+
+/// How often each method was tried by a team.
+type Tally = RefCell<HashMap<Method, u32>>;
+
+fn fail(error: impl std::fmt::Display) -> TestCaseError {
+    TestCaseError::fail(error.to_string())
+}
+
+/// What must be the same whoever searches, where nothing is found.
+fn counts(outcome: &ProductOutcome) -> (u64, u64, u64, Option<u64>) {
+    let stats = &outcome.stats;
+    (stats.states, stats.transitions, stats.deadlocks, outcome.system_states)
+}
+
+fn note(tally: &Tally, method: Method) {
+    *tally.borrow_mut().entry(method).or_default() += 1;
+}
+
+fn assert_each(tally: &Tally, is_sound: impl Fn(Method) -> bool, at_least: u32) {
+    let mut tried = tally.borrow().clone();
+    for method in methods::all().into_iter().filter(|method| method.has_team() && is_sound(*method)) {
+        let n = tried.remove(&method).unwrap_or(0);
+        assert!(n >= at_least, "{method:?} was tried {n} times");
+    }
+    assert!(tried.is_empty(), "{tried:?}");
+}
+
+/// All methods, with a team whose size depends on the case and the method.
+fn agree(
+    mut case: Case,
+    once: &[Constraint],
+    at_deadlock: AtDeadlock,
+    seed: u64,
+    tally: &Tally,
+) -> Result<bool, TestCaseError> {
+    let violated = match once {
+        [] => case.is_violated_naively(at_deadlock),
+        _ => case.is_violated_fairly(once),
+    };
+    // Said so often that marks do not fit in narrow words, or not even in wide ones.
+    let times = [1, 1, 8, 30][seed as usize >> 4 & 3];
+    let constraints: Vec<Constraint> = once.iter().cycle().take(times * once.len()).cloned().collect();
+    let constraints = constraints.as_slice();
+    let formula = case.formula;
+    let mut claim = case.claim(formula);
+    let is_stutter_invariant = claim.proof().is_some();
+    let mut full: HashMap<ObserverKind, u64> = HashMap::new();
+    for (index, method) in methods::all().into_iter().filter(Method::has_team).enumerate() {
+        let is_sound = match constraints {
+            [] => methods::is_sound(method),
+            _ => methods::is_sound_for_fair_runs(method),
+        };
+        let by_value = method.observer.is_by_value();
+        if !is_sound || !is_stutter_invariant && !(by_value && method.reduction.is_none()) {
+            continue;
+        }
+        let crew = CREWS[(seed as usize + index) % CREWS.len()];
+        let orders = match seed >> 8 & 1 {
+            0 => Orders::default(),
+            _ => Orders { reverse: true, observer: ObserverOrder::AcceptingFirst },
+        };
+        let settings =
+            Settings { at_deadlock, fairness: constraints, orders, together: true, ..Settings::default() };
+        let context =
+            || format!("{method:?}, {crew:?}, {at_deadlock:?}, {}, {once:?} {times} times", case.text());
+        let decided =
+            claim.search(&case.system, method, &settings, &mut Budget::unlimited().with_team(&crew));
+        let Decision { outcome, mut valuations, .. } = match decided {
+            Err(Refusal::Rule(Rule::OnePassBuchi)) => continue,
+            decided => decided.map_err(|why| fail(format!("{why}: {}", context())))?,
+        };
+        note(tally, method);
+        let found = case.judge(formula, &outcome);
+        let found = found.map_err(|error| fail(format!("{error}: {}", context())))?;
+        prop_assert_eq!(found, violated, "{}", context());
+        if let (Some(evidence), false) = (outcome.evidence(), constraints.is_empty()) {
+            judge_fair(&case, evidence, constraints)
+                .map_err(|error| fail(format!("{error}: {}", context())))?;
+        }
+        if found {
+            continue;
+        }
+        if method.reduction.is_none() {
+            let alone = claim.search(&case.system, method, &settings, &mut Budget::unlimited());
+            let mut alone = alone.map_err(fail)?;
+            prop_assert_eq!(counts(&outcome), counts(&alone.outcome), "{}", context());
+            valuations.sort_unstable();
+            alone.valuations.sort_unstable();
+            prop_assert_eq!(valuations, alone.valuations, "{}", context());
+            full.insert(method.observer, outcome.stats.states);
+        } else if !by_value && let Some(&full) = full.get(&method.observer) {
+            prop_assert!(outcome.stats.states <= full, "a reduced space is never larger: {}", context());
+        }
+    }
+    Ok(violated)
+}
+
+/// The run is fair, by the definitions.
+fn judge_fair(
+    case: &Case,
+    evidence: &check::search::Evidence,
+    constraints: &[Constraint],
+) -> Result<(), TestCaseError> {
+    let constraint = |known: &Constraint| replay::fairness::Constraint {
+        subject: replay::Subject::Process("P".to_owned()),
+        kind: match known.strong {
+            _ if known.is_just() => Kind::Just,
+            true => Kind::Strong,
+            false => Kind::Weak,
+        },
+        actions: known.actions.clone(),
+    };
+    let constraints: Vec<_> = constraints.iter().map(constraint).collect();
+    let ending = replay::Ending::Cycle(evidence.cycle_start.ok_or_else(|| fail("no cycle"))?);
+    let fair = replay::Evidence { run: &evidence.run, ending, fair_to: &constraints };
+    let judged = replay::judge(&case.system, &replay::Question::Possible, &fair, &mut Budget::unlimited());
+    judged.map_err(fail)?;
+    Ok(())
+}
+
+/// Fairness to some of the processes: per process none, weak, strong, or just.
+fn constraints(case: &Case, kinds: &[u8]) -> Vec<Constraint> {
+    let of_process = |process: usize| -> Vec<ActionId> {
+        let actions = case.system.actions().iter().enumerate();
+        let owned = actions.filter(|(_, action)| action.owners.iter().any(|owner| owner.index() == process));
+        owned.map(|(index, _)| ActionId::new(index)).collect()
+    };
+    let fair_to =
+        kinds.iter().enumerate().filter_map(|(process, &kind)| Some((kind_of(kind)?, of_process(process))));
+    let fair_to: Vec<_> = fair_to.filter(|(_, actions)| !actions.is_empty()).collect();
+    searched(&case.system, &fair_to)
+}
+
+const AT_DEADLOCK: [AtDeadlock; 3] = [AtDeadlock::Stutter, AtDeadlock::Ignore, AtDeadlock::Error];
+
+#[test]
+fn teams_agree_with_the_definition_on_networks() {
+    let (tally, n) = (Tally::default(), RefCell::new([0; 2]));
+    run_cases(250, &(networks::network(), any::<u64>(), 1..14u32), |(network, seed, size)| {
+        let draw = Draw { seed, size, operators: random::ALL };
+        let Some(case) = Case::of_network(&network, draw) else { return Ok(()) };
+        let at_deadlock = AT_DEADLOCK[seed as usize % 3];
+        let violated = agree(case, &[], at_deadlock, seed, &tally)
+            .map_err(|error| fail(format!("{error} on\n{}", network.to_text())))?;
+        n.borrow_mut()[usize::from(violated)] += 1;
+        Ok(())
+    });
+    assert!(n.borrow().iter().all(|&n| n > 50), "{n:?}");
+    assert_each(&tally, |method| methods::is_sound(method), 30);
+}
+
+#[test]
+fn teams_agree_with_the_definition_on_systems_with_data_and_chains() {
+    let tally = Tally::default();
+    run_cases(120, &(systems::recipe(true), systems::recipe_with_chains(), any::<u64>(), 1..14u32), |case| {
+        let (data, chains, seed, size) = case;
+        for recipe in [data, chains] {
+            let Some(case) = Case::of_recipe(&recipe, Draw { seed, size, operators: random::ALL }) else {
+                continue;
+            };
+            agree(case, &[], AT_DEADLOCK[seed as usize % 3], seed, &tally)?;
+        }
+        Ok(())
+    });
+    assert_each(&tally, |method| methods::is_sound(method), 20);
+}
+
+#[test]
+fn teams_agree_with_brute_force_under_fairness() {
+    let (tally, n) = (Tally::default(), RefCell::new([0; 2]));
+    let strategy = (networks::network(), any::<u64>(), 1..12u32, vec(0..4u8, 5));
+    run_cases(500, &strategy, |(network, seed, size, kinds)| {
+        let draw = Draw { seed, size, operators: random::ALL };
+        let Some(case) = Case::of_network(&network, draw) else { return Ok(()) };
+        let constraints = constraints(&case, &kinds[..network.processes.len()]);
+        if constraints.is_empty() {
+            return Ok(());
+        }
+        let violated = agree(case, &constraints, AtDeadlock::Stutter, seed, &tally)
+            .map_err(|error| fail(format!("{error} on\n{}", network.to_text())))?;
+        n.borrow_mut()[usize::from(violated)] += 1;
+        Ok(())
+    });
+    assert!(n.borrow().iter().all(|&n| n > 50), "{n:?}");
+    assert_each(&tally, |method| methods::is_sound_for_fair_runs(method), 30);
+}
+
+#[test]
+fn a_search_that_is_stopped_says_so() {
+    let network =
+        "process P { x: a -> y | d -> w; w: e -> x; y: b -> x; } process Q { s: f -> t; t: g -> s; }
+        process R { u: h -> v; v: i -> u; }";
+    let mut case = Case::of_model(load(network), &["P@w", "Q@t"], |formulas, props| {
+        let (w, t) = (formulas.prop(props[0]), formulas.prop(props[1]));
+        let both = formulas.and([w, t]);
+        let eventually = formulas.finally(both);
+        formulas.globally(eventually)
+    })
+    .expect("a small network");
+    let mut claim = case.claim(case.formula);
+    for method in methods::all().into_iter().filter(|method| method.has_team() && methods::is_sound(*method))
+    {
+        for looks in 0..6 {
+            for crew in CREWS {
+                let patience = Patience::new(looks);
+                let mut budget = Budget::new(u64::MAX, u64::MAX, &patience).with_team(&crew);
+                let settings = Settings { together: true, ..Settings::default() };
+                let Ok(decided) = claim.search(&case.system, method, &settings, &mut budget) else {
+                    continue;
+                };
+                let stop = decided.outcome.stop.expect("the formula is violated");
+                assert!(
+                    matches!(stop, ProductStop::Found(_) | ProductStop::Limit(Limit::Interrupt)),
+                    "{stop:?}"
+                );
+            }
+        }
+        let mut budget = Budget::unlimited().with_team(&CREWS[1]);
+        budget.max_bytes = 1000;
+        let decided = claim.search(
+            &case.system,
+            method,
+            &Settings { together: true, ..Settings::default() },
+            &mut budget,
+        );
+        let Ok(decided) = decided else { continue };
+        let stop = decided.outcome.stop;
+        assert!(matches!(stop, Some(ProductStop::Limit(Limit::Memory(_)))), "{method:?} {stop:?}");
+    }
+}
+
+#[test]
+fn teams_agree_with_the_definition_of_testers() {
+    let tally = Tally::default();
+    run_cases(300, &(networks::network(), testers::recipe(), any::<u64>()), |(network, recipe, seed)| {
+        let recipe: Recipe = recipe;
+        let model = load(&network.to_text());
+        let (system, tester) = (&model.system, recipe.tester(&network));
+        let labels = testers::label_ids(system, &tester.letters);
+        let conditions = testers::conditions(&network.explore(), &tester, &recipe.labels(&network));
+        let claim = TesterClaim::new(&tester, &labels);
+        for (index, method) in methods::all().into_iter().filter(Method::has_team).enumerate() {
+            if !methods::is_sound_for_testers(method, claim.has_infinite_states()) {
+                continue;
+            }
+            let crew = CREWS[(seed as usize + index) % CREWS.len()];
+            let settings = Settings { together: true, ..Settings::default() };
+            let alone = claim.search(system, method, &settings, &mut Budget::unlimited()).map_err(fail)?;
+            let mut budget = Budget::unlimited().with_team(&crew);
+            let together = claim.search(system, method, &settings, &mut budget).map_err(fail)?;
+            note(&tally, method);
+            let (alone, together) = (alone.outcome, together.outcome);
+            prop_assert_eq!(together.found(), Some(conditions.contains(&true)), "{:?} {:?}", method, crew);
+            if let Some(evidence) = together.evidence() {
+                let claim = match evidence.violation {
+                    Violation::AtOnce => Illegal::IllegalTrace,
+                    Violation::Deadlock => Illegal::StableFailure,
+                    Violation::Livelock => Illegal::Divergence,
+                    Violation::Cycle => Illegal::InfiniteTrace,
+                };
+                let question = Question::Tester { tester: &tester, labels: &labels, claim };
+                let ending = match (evidence.violation, evidence.cycle_start) {
+                    (_, Some(start)) => Ending::Cycle(start),
+                    (Violation::Deadlock, None) => Ending::Deadlock,
+                    (_, None) => Ending::Open,
+                };
+                let run = replay::Evidence::new(&evidence.run, ending);
+                replay::judge(system, &question, &run, &mut Budget::unlimited()).map_err(fail)?;
+            }
+            // The nested search goes over some steps twice.
+            let is_comparable = method.reduction.is_none() && method.search != SearchKind::OnePassAndNested;
+            if together.found() == Some(false) && is_comparable {
+                prop_assert_eq!(counts(&alone), counts(&together), "{:?} {:?}", method, crew);
+            }
+        }
+        Ok(())
+    });
+    assert_each(&tally, |method| methods::is_sound_for_testers(method, false), 100);
+}
+
+/// Layers are built in whatever order, but what is found does not depend on it.
+#[test]
+fn layers_find_the_same_run_whoever_is_faster() {
+    let n_found = RefCell::new(0);
+    run_cases(60, &(networks::network(), testers::recipe()), |(network, recipe)| {
+        let recipe: Recipe = recipe;
+        let model = load(&network.to_text());
+        let (system, tester) = (&model.system, recipe.tester(&network));
+        let labels = testers::label_ids(system, &tester.letters);
+        let claim = TesterClaim::new(&tester, &labels);
+        let method = methods::all().into_iter().find(|method| {
+            methods::is_sound_for_testers(*method, false)
+                && (method.search, method.has_team()) == (SearchKind::OnePass, true)
+        });
+        let Some(method) = method.filter(|_| !claim.has_infinite_states()) else { return Ok(()) };
+        let settings = Settings { together: true, ..Settings::default() };
+        let mut first = None;
+        for crew in CREWS.into_iter().cycle().take(20) {
+            let mut budget = Budget::unlimited().with_team(&crew);
+            let outcome = claim.search(system, method, &settings, &mut budget).map_err(fail)?.outcome;
+            let found = (outcome.evidence().cloned(), outcome.stats.states, outcome.stats.transitions);
+            let first = first.get_or_insert_with(|| found.clone());
+            prop_assert_eq!(&*first, &found);
+        }
+        *n_found.borrow_mut() += u32::from(first.is_some_and(|first| first.0.is_some()));
+        Ok(())
+    });
+    assert!(n_found.into_inner() > 5);
+}
