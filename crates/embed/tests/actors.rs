@@ -286,6 +286,12 @@ fn states_get_the_room_that_they_need() {
 }
 
 #[test]
+fn nobody_does_nothing() {
+    let counted = Actors::<u8>::new().check().count().map(|proof| (proof.states, proof.transitions));
+    assert_eq!(counted.map_err(|why| why.to_string()), Ok((1, 0)));
+}
+
+#[test]
 fn networks_do_what_they_are_called() {
     let actors = |network| Actors::new().add_many(2, "counter", Counter(3)).network(network);
     let arrives = |network: Network, wanted: u32| {

@@ -43,6 +43,8 @@ impl Field {
 /// What searches found out about the room that states need. Less than that is never right, more is never wrong.
 #[derive(Clone, Debug)]
 pub(crate) struct Hints<M> {
+    /// Whether somebody walked around to find out.
+    pub(crate) walked: bool,
     /// Per actor, how many local states it has.
     pub(crate) places: Vec<usize>,
     /// How many messages there are.
@@ -55,7 +57,8 @@ pub(crate) struct Hints<M> {
 
 impl<M> Default for Hints<M> {
     fn default() -> Hints<M> {
-        Hints { places: Vec::new(), envelopes: 0, queues: Vec::new(), counters: FxHashMap::default() }
+        let counters = FxHashMap::default();
+        Hints { walked: false, places: Vec::new(), envelopes: 0, queues: Vec::new(), counters }
     }
 }
 

@@ -46,7 +46,7 @@ impl<'a, M: Message> Lookup<'a, M> {
         crate::panics::prepare();
         loop {
             let hints = lock(&actors.hints).clone();
-            let walks = hints.envelopes == 0 && hints.places.is_empty();
+            let walked = hints.walked;
             let layout = Layout::new(actors.actors.len(), actors.crashes, actors.network, &hints);
             let width = layout.width();
             let shared = Arc::new(Shared {
@@ -68,11 +68,12 @@ impl<'a, M: Message> Lookup<'a, M> {
                 // There is no initial state: who begins the search says why.
                 Err(_) => return lookup,
             }
-            if !walks {
+            if walked {
                 return lookup;
             }
             lookup.walk();
             lookup.outgrown(None);
+            lock(&actors.hints).walked = true;
         }
     }
 
