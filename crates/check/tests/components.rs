@@ -298,8 +298,7 @@ fn search<A: Cell + Send + Sync + 'static>(example: &Arc<Example>, n_workers: us
     };
     let threads: Vec<_> = (0..n_workers).map(|worker| shuttle::thread::spawn(work(worker))).collect();
     threads.into_iter().for_each(|thread| thread.join().unwrap());
-    let found = *common.found.lock().unwrap();
-    found
+    *common.found.lock().unwrap()
 }
 
 /// Compares with the truth; returns whether something is accepted, and was missed.

@@ -207,7 +207,7 @@ mod tests {
             init { do :: n < 30000 -> n++ :: else -> break od; run Q() }";
         assert!(is_open(late), "it stops before the process is started");
         let long = "int n; proctype Q() { do :: n < 30000 -> n++ :: else -> break od; n = 1 / (n - 30000) }
-            init { run Q(); run Q() }";
+            init { atomic { run Q(); run Q() } }";
         assert!(!is_open(long), "what follows the last start does not matter");
         let by_another = "int n; proctype R() { n = 0 }
             proctype Q() { do :: n < 30000 -> n++ :: else -> break od; run R() }

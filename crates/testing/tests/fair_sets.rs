@@ -122,8 +122,14 @@ fn guided_sets_lose_fair_runs() {
     let mut n_lost = 0;
     // Who sets may come first, or who idles.
     for (sets, idles) in [(0, 1), (1, 0)] {
-        let actions = vec![act(sets, 0, 1).and(3, Effect::Set(1)), act(idles, 0, 0), act(2, 0, 1).when(3, 1)];
-        let variables = [(2, 0), (2, 0), (2, 0), (2, 0)];
+        let actions = vec![
+            act(sets, 0, 1).and(3, Effect::Set(1)),
+            // Somebody might look at what this one does, so that it is no better than the other.
+            act(idles, 0, 0).and(4, Effect::Next),
+            act(2, 0, 1).when(3, 1),
+            act(2, 1, 1).when(4, 1),
+        ];
+        let variables = [(2, 0), (2, 0), (2, 0), (2, 0), (2, 0)];
         let fair = vec![Fair::Process(Kind::Weak, 2)];
         let toy = toy(&variables, 3, actions, &[at(2, 1)], fair);
         let make = |formulas: &mut ltl::Formulas, _: &[ltl::Prop]| {

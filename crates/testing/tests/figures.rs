@@ -82,7 +82,7 @@ fn decide(model: &mut process::Model, formula: &str, method: Method) -> ProductO
     }
     let mut claim = Claim::new(tgba, propositions, Proof::of_next_free(&model.formulas, parsed.formula));
     let settings = Settings::default();
-    claim.search(&model.system, method, &settings, budget).expect("allowed").outcome
+    claim.search(&*model.system, method, &settings, budget).expect("allowed").outcome
 }
 
 /// Table 3 of [hansen.02.fmics], implementation C: never 1000 states.

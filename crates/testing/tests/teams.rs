@@ -81,7 +81,7 @@ fn agree(
             _ => methods::is_sound_for_fair_runs(method),
         };
         let by_value = method.observer.is_by_value();
-        if !is_sound || !is_stutter_invariant && !(by_value && method.reduction.is_none()) {
+        if !(is_sound && (is_stutter_invariant || by_value && method.reduction.is_none())) {
             continue;
         }
         let crew = CREWS[(seed as usize + index) % CREWS.len()];
@@ -141,9 +141,9 @@ fn judge_fair(
         actions: known.actions.clone(),
     };
     let constraints: Vec<_> = constraints.iter().map(constraint).collect();
-    let ending = replay::Ending::Cycle(evidence.cycle_start.ok_or_else(|| fail("no cycle"))?);
+    let ending = Ending::Cycle(evidence.cycle_start.ok_or_else(|| fail("no cycle"))?);
     let fair = replay::Evidence { run: &evidence.run, ending, fair_to: &constraints };
-    let judged = replay::judge(&case.system, &replay::Question::Possible, &fair, &mut Budget::unlimited());
+    let judged = replay::judge(&case.system, &Question::Possible, &fair, &mut Budget::unlimited());
     judged.map_err(fail)?;
     Ok(())
 }
@@ -176,7 +176,7 @@ fn teams_agree_with_the_definition_on_networks() {
         Ok(())
     });
     assert!(n.borrow().iter().all(|&n| n > 50), "{n:?}");
-    assert_each(&tally, |method| methods::is_sound(method), 30);
+    assert_each(&tally, methods::is_sound, 30);
 }
 
 #[test]
@@ -192,7 +192,7 @@ fn teams_agree_with_the_definition_on_systems_with_data_and_chains() {
         }
         Ok(())
     });
-    assert_each(&tally, |method| methods::is_sound(method), 20);
+    assert_each(&tally, methods::is_sound, 20);
 }
 
 #[test]
@@ -212,7 +212,7 @@ fn teams_agree_with_brute_force_under_fairness() {
         Ok(())
     });
     assert!(n.borrow().iter().all(|&n| n > 50), "{n:?}");
-    assert_each(&tally, |method| methods::is_sound_for_fair_runs(method), 30);
+    assert_each(&tally, methods::is_sound_for_fair_runs, 30);
 }
 
 #[test]
@@ -265,7 +265,7 @@ fn teams_agree_with_the_definition_of_testers() {
     run_cases(300, &(networks::network(), testers::recipe(), any::<u64>()), |(network, recipe, seed)| {
         let recipe: Recipe = recipe;
         let model = load(&network.to_text());
-        let (system, tester) = (&model.system, recipe.tester(&network));
+        let (system, tester) = (&*model.system, recipe.tester(&network));
         let labels = testers::label_ids(system, &tester.letters);
         let conditions = testers::conditions(&network.explore(), &tester, &recipe.labels(&network));
         let claim = TesterClaim::new(&tester, &labels);
@@ -315,7 +315,7 @@ fn layers_find_the_same_run_whoever_is_faster() {
     run_cases(60, &(networks::network(), testers::recipe()), |(network, recipe)| {
         let recipe: Recipe = recipe;
         let model = load(&network.to_text());
-        let (system, tester) = (&model.system, recipe.tester(&network));
+        let (system, tester) = (&*model.system, recipe.tester(&network));
         let labels = testers::label_ids(system, &tester.letters);
         let claim = TesterClaim::new(&tester, &labels);
         let method = methods::all().into_iter().find(|method| {

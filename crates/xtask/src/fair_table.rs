@@ -18,7 +18,8 @@ usage: cargo xtask fair-table [OPTION]...
   --only GROUP        families, models or corpus (repeatable; default: all)
   --name TEXT         only rows whose name contains this
   --corpus FOLDER     a model per folder (default: ../shared/promela/dev)
-  --seconds N         for each run (default: 60)";
+  --seconds N         for each run (default: 60)
+  --program FILE      the command to run (default: it is built)";
 
 /// Where everything takes less, times say nothing.
 const LEAST_SECONDS: f64 = 0.05;
@@ -30,12 +31,14 @@ struct Options {
     name: String,
     corpus: PathBuf,
     seconds: u64,
+    program: Option<PathBuf>,
 }
 
 impl Options {
     fn parse(arguments: &[&str]) -> Option<Options> {
         let corpus = Path::new("../shared/promela/dev").to_owned();
-        let mut options = Options { groups: Vec::new(), name: String::new(), corpus, seconds: 60 };
+        let mut options =
+            Options { groups: Vec::new(), name: String::new(), corpus, seconds: 60, program: None };
         for pair in arguments.chunks(2) {
             match *pair {
                 ["--only", group @ ("families" | "models" | "corpus")] => {
@@ -43,6 +46,7 @@ impl Options {
                 }
                 ["--name", name] => name.clone_into(&mut options.name),
                 ["--corpus", folder] => options.corpus = PathBuf::from(folder),
+                ["--program", file] => options.program = Some(PathBuf::from(file)),
                 ["--seconds", number] => options.seconds = number.parse().ok()?,
                 _ => return None,
             }
@@ -163,9 +167,14 @@ const MODELS: [(&str, &str, &str); 10] = [
 ];
 
 pub(crate) fn run(arguments: &[&str]) -> ExitCode {
-    let (options, program) = match start(Options::parse(arguments), USAGE) {
-        Ok(started) => started,
-        Err(code) => return code,
+    let parsed = Options::parse(arguments);
+    let known = parsed.as_ref().and_then(|options| options.program.clone());
+    let (options, program) = match (parsed, known) {
+        (Some(options), Some(program)) => (options, program),
+        (parsed, _) => match start(parsed, USAGE) {
+            Ok(started) => started,
+            Err(code) => return code,
+        },
     };
     let spin = Spin::new(options.seconds);
     if let Err(reason) = &spin {

@@ -120,7 +120,7 @@ impl<'a, F: Frontier, S: Space + Sync> Joined<'a, F, S> {
         let Begun { frontier, roots, exploration, depth } = begun;
         let width = space.whole().width();
         let n_states = exact.n_states() as usize;
-        let store = Shared::new(width, 4 * n_states, budget.room());
+        let store = Shared::new(width, 2 * n_states, budget.room());
         let mut levels = Levels::default();
         let mut open: Vec<(u32, u32)> = Vec::new();
         let mut handle = store.handle();

@@ -215,7 +215,8 @@ impl<'a, F: Frontier, S: Space, St: Sequence> Search<'a, F, S, St> {
         self.add_initial_states(width)?;
         self.poll(budget)?;
         loop {
-            if self.frontier.may_hand_over(hands_over) {
+            // For a moment, there are two stores then.
+            if self.frontier.may_hand_over(hands_over) && budget.room().fits(3 * self.store.bytes()).is_ok() {
                 return Err(End::HandedOver);
             }
             let Some(id) = self.frontier.take()? else { return Ok(()) };

@@ -110,13 +110,14 @@ cell!(AtomicU32, u32);
 cell!(AtomicU64, u64);
 
 type Chunk<A> = OnceLock<Box<[A]>>;
+type Row<A> = OnceLock<Box<[Chunk<A>]>>;
 
 /// Records of so many words each. What a record is before it is written: zeros.
 pub(crate) struct Arena<A = AtomicU32> {
     /// Words that are written and compared, and all words.
     width: usize,
     stride: usize,
-    rows: Box<[OnceLock<Box<[Chunk<A>]>>]>,
+    rows: Box<[Row<A>]>,
     bytes: AtomicU64,
 }
 
