@@ -290,7 +290,7 @@ fn all_runs(model: &mut Model, question: &PropertyKind) -> Vec<bool> {
     let mut holds = |(observer, reduction)| loop {
         let method = Method::new(observer, SearchKind::Scc, reduction);
         let mut budget = Budget::unlimited();
-        let decision = claim.search(&model.system, method, &Settings::default(), &mut budget).unwrap();
+        let decision = claim.search(&*model.system, method, &Settings::default(), &mut budget).unwrap();
         match decision.outcome.stop {
             None => return true,
             Some(ProductStop::Found(evidence)) => {

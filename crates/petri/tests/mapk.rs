@@ -54,7 +54,7 @@ fn the_products_have_as_many_states_as_the_paper_says() {
             }
             None => Claim::new(tgba.clone(), propositions.clone(), proof),
         };
-        let decision = claim.count(&model.system, observer, &Settings::default(), &mut Budget::unlimited());
+        let decision = claim.count(&*model.system, observer, &Settings::default(), &mut Budget::unlimited());
         let outcome = decision.expect("allowed").outcome;
         assert!(outcome.stop.is_none(), "{:?}", outcome.stop);
         (outcome.stats.states, outcome.stats.transitions)

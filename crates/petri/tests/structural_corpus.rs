@@ -153,7 +153,7 @@ fn all_runs(reducer: &Reducer, model: &mut Model, ltl: &Ltl) -> Option<bool> {
     loop {
         let mut budget = Budget::unlimited();
         budget.max_states = max_states();
-        let decision = claim.search(&small.system, method, &Settings::default(), &mut budget).unwrap();
+        let decision = claim.search(&*small.system, method, &Settings::default(), &mut budget).unwrap();
         let evidence = match decision.outcome.stop {
             None => return Some(true),
             Some(ProductStop::Found(evidence)) => evidence,
