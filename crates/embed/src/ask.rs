@@ -114,6 +114,13 @@ impl<M: Model> Check<'_, M> {
         if let Some(mistake) = self.mistakes.first() {
             return Err(Reason::Question(mistake.clone()));
         }
+        if self.symmetry.is_some() && self.footprint.is_some() {
+            return Err(Reason::Refused("`symmetric` and `reduced` are not supported together".to_owned()));
+        }
+        if self.symmetry.as_ref().is_some_and(|symmetry| symmetry.all().is_none() && !symmetry.is_trusted) {
+            let why = "there are too many permutations to test them all: `verify_symmetry` once, then `trusting_symmetry`";
+            return Err(Reason::Refused(why.to_owned()));
+        }
         let program = self.program(classes, rests);
         program.begins()?;
         Ok(program)
@@ -144,7 +151,7 @@ impl<M: Model> Check<'_, M> {
         let answered = self.explore(&[goal], |program, explored| {
             if let Some(found) = &explored.violations[0] {
                 let ending = if goal == Goal::Deadlock { Ending::Deadlock } else { Ending::Open };
-                let run = judge.repeat(&given(program, found, ending))?;
+                let run = judge.repeat(&self.given(&judge, program, found, ending)?)?;
                 judge.judge(&run, claimed)?;
                 let (what, fairness) = (what.to_owned(), Vec::new());
                 return Err(Stopped::Failed(Failure::Violated(Counterexample { run, what, fairness })));
@@ -221,6 +228,10 @@ impl<M: Model> Check<'_, M> {
     }
 
     fn watch_once(&self, watched: &mut Watched, classes: &Classes<'_, M>) -> Result<Proof, Stopped<M>> {
+        if self.symmetry.is_some() && !self.fairness.is_empty() {
+            let why = "where equal actors are not told apart, nobody knows who is treated fairly: ask without `symmetric`";
+            return Err(Reason::Refused(why.to_owned()).into());
+        }
         let program = self.begin(classes, true)?;
         let constraints = classes.constraints();
         let mut wish = self.wish;
@@ -254,20 +265,38 @@ impl<M: Model> Check<'_, M> {
             }
         };
         let judge = self.judge(&watched.propositions);
-        let run = judge.repeat(&given(&*program, &run, ending))?;
+        let run = judge.repeat(&self.given(&judge, &*program, &run, ending)?)?;
         let fairness = judge.judge(&run, &watched.claimed())?;
         Err(Stopped::Failed(Failure::Violated(Counterexample { run, what: watched.what.clone(), fairness })))
+    }
+
+    /// The actions of a run that was found.
+    pub(crate) fn given(
+        &self,
+        judge: &Judge<'_, M>,
+        program: &dyn Recall<M>,
+        run: &Found,
+        ending: Ending,
+    ) -> Result<Given<M::Action>, Reason> {
+        let actions = run.actions.iter().map(|&step| program.action(step)).collect();
+        let given = Given { initial: run.initial, actions, ending };
+        match &self.symmetry {
+            Some(symmetry) if program.is_symmetric() => symmetry.unfold(judge, &given),
+            _ => Ok(given),
+        }
     }
 
     /// What it means that a search ended with an error.
     pub(crate) fn faulty(&self, program: &dyn Recall<M>, error: &StepError, run: &Found) -> Stopped<M> {
         let judge = self.judge(&[]);
-        let again = || judge.repeat(&given(program, run, Ending::Open));
+        let again = || judge.repeat(&self.given(&judge, program, run, Ending::Open)?);
         match program.trouble(error) {
             Some(Trouble::NewClass(class)) => Stopped::Again(vec![class]),
             Some(Trouble::Outgrown) => Stopped::Again(Vec::new()),
             Some(Trouble::Panic(text)) => {
-                let action = error.action.and_then(|step| program.action(step));
+                // Under symmetry it is known only up to a permutation what panics.
+                let action = error.action.filter(|_| self.symmetry.is_none());
+                let action = action.and_then(|step| program.action(step));
                 match again() {
                     Ok(run) => match judge.panic_after(&run, action.as_ref()) {
                         Some(what) => Stopped::Failed(Failure::Panics(Counterexample {
@@ -288,18 +317,15 @@ impl<M: Model> Check<'_, M> {
                 Err(reason) => reason.into(),
             },
             Some(Trouble::Nondeterministic(text)) => Reason::Nondeterministic(text).into(),
+            Some(Trouble::Asymmetric(text)) => {
+                Reason::Refused(format!("actors are said to be equal that are not: {text}")).into()
+            }
             Some(Trouble::TooManyActions) => {
                 Reason::Refused("there are more than four billion different actions".to_owned()).into()
             }
             None => Reason::Unconfirmed(error.to_string()).into(),
         }
     }
-}
-
-/// The actions of a run that was found.
-pub(crate) fn given<M: Model>(program: &dyn Recall<M>, run: &Found, ending: Ending) -> Given<M::Action> {
-    let actions = run.actions.iter().map(|&step| program.action(step)).collect();
-    Given { initial: run.initial, actions, ending }
 }
 
 fn proof(explored: &Exploration) -> Proof {

@@ -11,10 +11,12 @@ use pack::Pack;
 
 use crate::classes::{Classes, Fair, Fairness, Whom};
 use crate::codec::{Codec, Interned, Packed};
+use crate::footprint::{Declared, Footprint, Prints};
 use crate::model::Model;
 use crate::opaque::{Opaque, Recall};
 use crate::propositions::Propositions;
 use crate::searches::Setup;
+use crate::symmetry::Symmetry;
 
 /// Makes a program of a model: the one place where it is decided how states are kept.
 pub(crate) type Make<'m, M> =
@@ -70,6 +72,8 @@ pub struct Check<'m, M: Model> {
     limits: Limits,
     watcher: Option<Arc<dyn Watcher + Send + 'm>>,
     pub(crate) wish: Wish,
+    pub(crate) symmetry: Option<Symmetry<'m, M::State>>,
+    pub(crate) footprint: Option<Arc<dyn Prints<M> + 'm>>,
     make: Arc<Make<'m, M>>,
 }
 
@@ -83,6 +87,8 @@ impl<M: Model> Clone for Check<'_, M> {
             limits: self.limits,
             watcher: self.watcher.clone(),
             wish: self.wish,
+            symmetry: self.symmetry.clone(),
+            footprint: self.footprint.clone(),
             make: self.make.clone(),
         }
     }
@@ -99,6 +105,8 @@ impl<'m, M: Model> Check<'m, M> {
             limits: Limits::default(),
             watcher: None,
             wish: Wish { reduction: ReductionWish::None, ..Wish::default() },
+            symmetry: None,
+            footprint: None,
             make: Arc::new(make::<M, Interned<M::State>>(Interned::default)),
         }
     }
@@ -217,6 +225,52 @@ impl<'m, M: Model> Check<'m, M> {
         self.codec(Packed::<M::State>::default)
     }
 
+    /// Says that so many actors are equal: `permute` gives the state in which the i-th of them has become
+    /// the `permutation[i]`-th. States that differ in nothing else are kept once. For questions that do not tell actors apart, and refused under fairness.
+    /// That is tested in every state that a search expands, for up to six actors: an answer under symmetry is as good as one
+    /// without.
+    #[must_use]
+    pub fn symmetric(
+        mut self,
+        n_actors: usize,
+        permute: impl Fn(&M::State, &[usize]) -> M::State + Send + Sync + 'm,
+    ) -> Self
+    where
+        M::State: Ord,
+    {
+        self.symmetry = Some(Symmetry::new(n_actors, permute));
+        self
+    }
+
+    /// Believes that actors are equal, without testing it again: for models that [`Check::verify_symmetry`] was asked
+    /// about. If it is not so, answers may be wrong.
+    #[must_use]
+    pub fn trusting_symmetry(mut self) -> Self {
+        if let Some(symmetry) = &mut self.symmetry {
+            symmetry.is_trusted = true;
+        }
+        self
+    }
+
+    /// Explores only interleavings that matter to questions about states, by the footprints that the model declares,
+    /// and what propositions read, by name. (Formulas are decided in full.) A wrong footprint makes answers
+    /// wrong: [`Check::verify_footprint`] tests it.
+    #[must_use]
+    pub fn reduced(mut self, propositions: &[(&str, &[M::Part])]) -> Self
+    where
+        M: Footprint,
+    {
+        let mut known = Vec::new();
+        for (name, parts) in propositions {
+            match self.propositions.find(name) {
+                Some(number) => known.push((number, parts.to_vec())),
+                None => self.mistakes.push(unknown("proposition", name, self.propositions.names())),
+            }
+        }
+        self.footprint = Some(Arc::new(Declared::new(self.model, known)));
+        self
+    }
+
     /// With which observer, search and reduction formulas are decided, for tests.
     #[doc(hidden)]
     #[must_use]
@@ -246,9 +300,7 @@ fn make<'m, M: Model, C: Codec<M::State> + 'm>(
     codec: impl Fn() -> C + Send + Sync + 'm,
 ) -> impl for<'a> Fn(&'a Check<'m, M>, &'a Classes<'a, M>, bool) -> Box<dyn Recall<M> + 'a> + Send + Sync + 'm
 {
-    move |check, classes, rests| {
-        Box::new(Opaque::new(check.model, codec(), &check.propositions, classes, rests))
-    }
+    move |check, classes, rests| Box::new(Opaque::new(check, codec(), classes, rests))
 }
 
 struct Looks<F>(F);

@@ -239,23 +239,24 @@ impl<M: Model> Judge<'_, M> {
     /// How the model panics at the end of a run: while it takes this action, or while it is asked.
     pub(crate) fn panic_after(&self, run: &Run<M>, action: Option<&M::Action>) -> Option<String> {
         let state = run.last();
+        let of_step = |action: &M::Action| {
+            let text = catch(|| self.model.step(&mut state.clone(), action)).err()?;
+            Some(format!("{action:?} panics after this run: {text}"))
+        };
+        if let Some(action) = action {
+            return of_step(action);
+        }
         let list = || {
             let mut offered = Vec::new();
             self.model.actions(state, &mut offered);
+            offered
         };
         let watch =
             || (0..self.propositions.len()).for_each(|number| _ = self.propositions.holds(number, state));
-        match action {
-            Some(action) => {
-                let mut after = state.clone();
-                let text = catch(|| self.model.step(&mut after, action)).err()?;
-                Some(format!("{action:?} panics after this run: {text}"))
-            }
-            None => match (catch(list), catch(watch)) {
-                (Err(text), _) => Some(format!("`actions` panics after this run: {text}")),
-                (_, Err(text)) => Some(format!("a proposition panics after this run: {text}")),
-                (Ok(()), Ok(())) => None,
-            },
+        match (catch(list), catch(watch)) {
+            (Err(text), _) => Some(format!("`actions` panics after this run: {text}")),
+            (_, Err(text)) => Some(format!("a proposition panics after this run: {text}")),
+            (Ok(offered), Ok(())) => offered.iter().find_map(of_step),
         }
     }
 }

@@ -13,12 +13,15 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use model::{ActionId, Fault, LabelId, StepError, Steps};
 use pack::Table;
 
+use crate::check::Check;
 use crate::classes::{Class, Classes};
 use crate::codec::Codec;
+use crate::footprint::Prints;
 use crate::model::Model;
 use crate::panics::catch;
 use crate::program::{Program, Worker};
 use crate::propositions::Propositions;
+use crate::symmetry::Symmetry;
 use crate::verdict::Reason;
 
 /// Why a search must end. Its number is that of a [`Fault::Assertion`].
@@ -34,6 +37,8 @@ pub(crate) enum Trouble {
     NewClass(Class),
     /// States need more room than they have.
     Outgrown,
+    /// Actors that are said to be equal are not.
+    Asymmetric(String),
     /// There are more actions than numbers.
     TooManyActions,
 }
@@ -44,6 +49,8 @@ pub(crate) struct Opaque<'a, M: Model, C> {
     codec: C,
     propositions: &'a Propositions<'a, M>,
     classes: &'a Classes<'a, M>,
+    symmetry: Option<&'a Symmetry<'a, M::State>>,
+    footprint: Option<&'a dyn Prints<M>>,
     /// Whether the environment may rest: it matters for infinite runs only.
     rests: bool,
     actions: Table<M::Action>,
@@ -51,16 +58,33 @@ pub(crate) struct Opaque<'a, M: Model, C> {
 }
 
 impl<'a, M: Model, C: Codec<M::State>> Opaque<'a, M, C> {
-    pub(crate) fn new(
-        model: &'a M,
+    pub(crate) fn new<'m: 'a>(
+        check: &'a Check<'m, M>,
         codec: C,
-        propositions: &'a Propositions<'a, M>,
         classes: &'a Classes<'a, M>,
         rests: bool,
     ) -> Opaque<'a, M, C> {
         crate::panics::prepare();
-        let (actions, troubles) = (Table::default(), Mutex::default());
-        Opaque { model, codec, propositions, classes, rests, actions, troubles }
+        Opaque {
+            model: check.model,
+            codec,
+            propositions: &check.propositions,
+            classes,
+            symmetry: check.symmetry.as_ref(),
+            footprint: check.footprint.as_deref(),
+            rests,
+            actions: Table::default(),
+            troubles: Mutex::default(),
+        }
+    }
+
+    /// The words that are kept for a state.
+    #[inline]
+    fn encode(&self, state: &M::State, words: &mut [u32]) -> Result<(), String> {
+        match self.symmetry {
+            None => self.codec.encode(state, words),
+            Some(symmetry) => self.codec.encode(&symmetry.representative(state), words),
+        }
     }
 
     fn known_troubles(&self) -> MutexGuard<'_, Vec<Trouble>> {
@@ -123,7 +147,7 @@ impl<M: Model, C: Codec<M::State>> Recall<M> for Opaque<'_, M, C> {
         }
         let mut words = vec![0; self.codec.width()];
         states.iter().try_for_each(|state| {
-            let encoded = catch(|| self.codec.encode(state, &mut words)).unwrap_or_else(Err);
+            let encoded = catch(|| self.encode(state, &mut words)).unwrap_or_else(Err);
             encoded.map_err(|why| Reason::OutOfRange(format!("{why}, in the initial state {state:?}")))
         })
     }
@@ -144,7 +168,7 @@ impl<M: Model, C: Codec<M::State>> Program for Opaque<'_, M, C> {
         for state in catch(|| self.model.initial()).unwrap_or_default() {
             let start = out.len();
             out.resize(start + width, 0);
-            _ = self.codec.encode(&state, &mut out[start..]);
+            _ = catch(|| self.encode(&state, &mut out[start..]));
         }
     }
 
@@ -169,6 +193,14 @@ impl<M: Model, C: Codec<M::State>> Program for Opaque<'_, M, C> {
 
     fn label(&self, class: ActionId) -> Option<LabelId> {
         self.classes.label(class)
+    }
+
+    fn is_reduced(&self) -> bool {
+        self.footprint.is_some()
+    }
+
+    fn is_symmetric(&self) -> bool {
+        self.symmetry.is_some()
     }
 
     fn bytes(&self) -> u64 {
@@ -276,9 +308,26 @@ impl<'p, M: Model, C: Codec<M::State>> OpaqueWorker<'p, '_, M, C> {
         all
     }
 
+    /// Whether actors are as equal here as is said.
+    fn doubt_symmetry(&self) -> Result<(), StepError> {
+        let (Some(symmetry), Some(state)) = (self.program.symmetry, self.state()) else { return Ok(()) };
+        if symmetry.is_trusted {
+            return Ok(());
+        }
+        let tells_apart =
+            |one: &M::State, other: &M::State| self.program.propositions.tells_apart(one, other);
+        let doubt =
+            |permutation: &Vec<usize>| symmetry.doubt(self.program.model, state, permutation, tells_apart);
+        match symmetry.all().into_iter().flatten().find_map(doubt) {
+            None => Ok(()),
+            Some(text) => Err(self.program.trouble(Trouble::Asymmetric(text), None)),
+        }
+    }
+
     /// Asks again, now and then: a model that answers otherwise is none.
     fn doubt(&mut self) -> Result<(), StepError> {
         self.n_expanded += 1;
+        self.doubt_symmetry()?;
         if self.n_expanded > DOUBTED_FIRST && !self.n_expanded.is_multiple_of(DOUBTED_EVERY) {
             return Ok(());
         }
@@ -316,7 +365,7 @@ impl<'p, M: Model, C: Codec<M::State>> OpaqueWorker<'p, '_, M, C> {
         let Some(state) = self.state() else { return Ok(()) };
         let mut next = state.clone();
         self.program.model.step(&mut next, action);
-        let encoded = self.program.codec.encode(&next, words);
+        let encoded = self.program.encode(&next, words);
         encoded.map_err(|why| self.program.trouble(Trouble::Unencodable(why), Some(step)))
     }
 }
@@ -351,6 +400,22 @@ impl<M: Model, C: Codec<M::State>> Worker for OpaqueWorker<'_, '_, M, C> {
             worker.offered = offered;
             out.extend(rests.then_some(worker.program.classes.rest()));
             worker.doubt()
+        })
+    }
+
+    fn choose(
+        &mut self,
+        words: &[u32],
+        watched: &[usize],
+        enabled: &mut Vec<ActionId>,
+    ) -> Result<Option<(Vec<u32>, usize)>, StepError> {
+        self.enabled(words, enabled)?;
+        let Some(footprint) = self.program.footprint else { return Ok(None) };
+        let origin = |number: &usize| self.program.propositions.origin(*number);
+        let watched: Vec<usize> = watched.iter().map(origin).collect();
+        self.guarded(|worker| {
+            let Some(state) = worker.state() else { return Ok(None) };
+            Ok(footprint.choose(worker.program.model, state, &worker.offered, &watched))
         })
     }
 

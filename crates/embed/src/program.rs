@@ -4,6 +4,7 @@
 //! made once per state, not per step, where a search asks for all successors at once.
 
 use check::decide::Subject;
+use check::search::{Extent, Space};
 use model::{ActionId, LabelId, StepError, Steps, System};
 
 /// A model, as searches need it.
@@ -26,6 +27,16 @@ pub(crate) trait Program: Sync {
     /// The label of a class.
     fn label(&self, class: ActionId) -> Option<LabelId>;
 
+    /// Whether it knows which interleavings matter.
+    fn is_reduced(&self) -> bool {
+        false
+    }
+
+    /// Whether its states are representatives.
+    fn is_symmetric(&self) -> bool {
+        false
+    }
+
     /// Bytes held beside what searches hold.
     fn bytes(&self) -> u64;
 }
@@ -37,6 +48,18 @@ pub(crate) trait Worker {
 
     /// Appends the numbers of all actions that can happen.
     fn enabled(&mut self, words: &[u32], out: &mut Vec<ActionId>) -> Result<(), StepError>;
+
+    /// Appends the same, and says which of them are enough where these propositions are watched, by their places: those
+    /// first that change none of them, and how many these are. None if all are needed.
+    fn choose(
+        &mut self,
+        words: &[u32],
+        watched: &[usize],
+        enabled: &mut Vec<ActionId>,
+    ) -> Result<Option<(Vec<u32>, usize)>, StepError> {
+        let _ = watched;
+        self.enabled(words, enabled).map(|()| None)
+    }
 
     /// Makes an action happen.
     fn fire(&mut self, words: &mut [u32], action: ActionId) -> Result<(), StepError>;
@@ -107,5 +130,70 @@ impl Subject for Erased<'_> {
 
     fn label(&self, action: ActionId) -> Option<LabelId> {
         self.0.label(action)
+    }
+}
+
+/// A part of a system: only the interleavings that matter to what is watched.
+pub(crate) struct Part<'a> {
+    pub(crate) whole: Erased<'a>,
+    /// The propositions that are asked about.
+    pub(crate) watched: Vec<usize>,
+}
+
+impl<'a> Space for Part<'a> {
+    type Whole = Erased<'a>;
+    /// What was left out.
+    type Choice = Vec<ActionId>;
+
+    fn whole(&self) -> &Erased<'a> {
+        &self.whole
+    }
+
+    fn new_choice(&self) -> Vec<ActionId> {
+        Vec::new()
+    }
+
+    fn actions(
+        &self,
+        state: &[u32],
+        left_out: &mut Vec<ActionId>,
+        worker: &mut Box<dyn Worker + 'a>,
+        out: &mut Vec<ActionId>,
+    ) -> Result<Extent, StepError> {
+        left_out.clear();
+        match worker.choose(state, &self.watched, left_out)? {
+            None => {
+                out.append(left_out);
+                Ok(Extent::Enough)
+            }
+            Some((chosen, n_invisible)) => {
+                out.extend(chosen.iter().map(|&index| left_out[index as usize]));
+                let mut index = 0;
+                left_out.retain(|_| {
+                    index += 1;
+                    !chosen.contains(&(index - 1))
+                });
+                Ok(Extent::IfAhead(n_invisible))
+            }
+        }
+    }
+
+    fn steps(
+        &self,
+        state: &[u32],
+        left_out: &mut Vec<ActionId>,
+        worker: &mut Box<dyn Worker + 'a>,
+        out: &mut Steps,
+    ) -> Result<Extent, StepError> {
+        let mut actions = Vec::new();
+        let extent = self.actions(state, left_out, worker, &mut actions)?;
+        for action in actions {
+            worker.fire(out.push(action, state), action)?;
+        }
+        Ok(extent)
+    }
+
+    fn others(&self, left_out: &Vec<ActionId>, out: &mut Vec<ActionId>) {
+        out.extend(left_out);
     }
 }

@@ -9,10 +9,10 @@ use check::fairness::Constraint;
 use check::method::StoreKind;
 use check::search::{ProductStop, Violation, bfs};
 use check::store::Queue;
-use check::{Bitstate, Exact, Exploration, Goal, walk};
-use model::{Run, StepError};
+use check::{Bitstate, Exact, Exploration, Goal, Space, walk};
+use model::{Run, StepError, System as _};
 
-use crate::program::{Erased, Program};
+use crate::program::{Erased, Part, Program};
 use crate::run::Ending;
 
 /// How far to go, and who is told.
@@ -60,16 +60,34 @@ impl Watch for Watching<'_> {
 pub(crate) fn states(program: &dyn Program, goals: &[Goal], setup: &Setup<'_>) -> Exploration {
     let watching = Watching::new(program, setup);
     let mut budget = watching.budget(setup.limits.states);
-    let (system, width) = (Erased(program), program.width());
-    let mut explored = match setup.store {
-        StoreKind::Exact => bfs::search(&system, &mut Exact::new(width, budget.room()), goals, &mut budget),
-        StoreKind::Bitstate { bytes, n_hashes } => match Bitstate::new(bytes, n_hashes) {
-            Some(bits) => bfs::search(&system, &mut Queue::new(bits, width), goals, &mut budget),
-            None => Exploration::limited(goals.len(), Limit::OutOfMemory),
-        },
+    let watched = goals.iter().filter_map(|goal| match goal {
+        Goal::Invariant(number) => Some(*number),
+        Goal::Deadlock => None,
+    });
+    // Where nothing is asked, all states are wanted.
+    let mut explored = if program.is_reduced() && !goals.is_empty() {
+        over_store(&Part { whole: Erased(program), watched: watched.collect() }, goals, setup, &mut budget)
+    } else {
+        over_store(&Erased(program), goals, setup, &mut budget)
     };
     explored.stats.peak_bytes += program.bytes();
     explored
+}
+
+fn over_store<'a, S: Space<Whole = Erased<'a>>>(
+    space: &S,
+    goals: &[Goal],
+    setup: &Setup<'_>,
+    budget: &mut Budget<'_>,
+) -> Exploration {
+    let width = space.whole().width();
+    match setup.store {
+        StoreKind::Exact => bfs::search(space, &mut Exact::new(width, budget.room()), goals, budget),
+        StoreKind::Bitstate { bytes, n_hashes } => match Bitstate::new(bytes, n_hashes) {
+            Some(bits) => bfs::search(space, &mut Queue::new(bits, width), goals, budget),
+            None => Exploration::limited(goals.len(), Limit::OutOfMemory),
+        },
+    }
 }
 
 /// What a search for an infinite run came to.

@@ -87,7 +87,7 @@ pub use report::{CheckReport, ExploreReport, PropertyResult, Remark, Verdict};
 #[cfg(feature = "derive")]
 pub use derive::Pack;
 pub use embed::{
-    Check, Codec, Counterexample, Model, Proof, Reason, assert_always, assert_deadlock_free,
+    Check, Codec, Counterexample, Footprint, Model, Proof, Reason, assert_always, assert_deadlock_free,
     assert_eventually, assert_holds, assert_never, assert_reachable, assert_violated,
 };
 pub use pack::Pack;
@@ -100,6 +100,11 @@ pub use promela;
 pub use {automata, base, check, embed, ltl, model, pack};
 #[cfg(feature = "report")]
 pub use {drawing, language, replay, report, statics};
+
+/// The chapter on models in Rust, so that its examples are compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../models.md")]
+pub struct ModelsChapter;
 
 /// The guide's chapter on the library, so that its examples are compiled and run.
 #[cfg(doctest)]

@@ -183,6 +183,21 @@ impl Case {
         &self.transitions[state]
     }
 
+    /// How many states there are.
+    pub fn n_states(&self) -> usize {
+        self.graph.len()
+    }
+
+    /// The first so many states are initial.
+    pub fn n_initial(&self) -> usize {
+        self.n_initial
+    }
+
+    /// What is true in a state.
+    pub fn valuation(&self, state: usize) -> &Valuation {
+        &self.graph[state].1
+    }
+
     /// The claim that the formula is violated.
     ///
     /// # Panics

@@ -1,0 +1,309 @@
+//! Declared footprints: what actions look at and change, so that not all interleavings have to be explored.
+//!
+//! In a state, processes are collected from one on until nothing is missing:
+//! - with a process, all that may ever change what it waits for;
+//! - with what a process can do now, all that may ever look at what that changes, or change what it looks at.
+//!
+//! The actions that these processes can do now are a stubborn set (the rules are those at the head of `por`, with a
+//! process for a control variable): whatever others do meanwhile, they enable nothing else of the set's processes, and
+//! each step of the set can as well happen before. What is taken is the smallest such set that has an invisible action
+//! which leads ahead, which keeps all that is asked about states: deadlocks, invariants, and panics that depend on what
+//! an action reads (the argument is at the head of `check::reduced`).
+//!
+//! A wrong footprint makes verdicts wrong. [`Check::verify_footprint`] tests it in all reachable states: that what is
+//! said not to disturb each other commutes there, that who waits goes on waiting, and that propositions see no more than they
+//! say. Those are all the steps of the argument above, so a footprint that passes gives right verdicts for this model.
+
+use std::fmt::Debug;
+use std::hash::Hash;
+
+use base::Progress;
+use base::clock::Clock;
+use fixedbitset::FixedBitSet;
+use pack::Table;
+
+use crate::check::Check;
+use crate::model::Model;
+use crate::panics::catch;
+use crate::verdict::Reason;
+
+/// A model whose actions say what they look at and what they change.
+pub trait Footprint: Model {
+    /// A part of the state: an actor, a channel, a field.
+    type Part: Clone + Eq + Hash + Debug + Send + Sync + 'static;
+
+    /// What an action looks at, to be possible, too, and what it changes.
+    fn touches(&self, action: &Self::Action, reads: &mut Vec<Self::Part>, writes: &mut Vec<Self::Part>);
+
+    /// What any action of a process may look at and change, in whatever state. None is the environment.
+    fn reaches(&self, process: Option<usize>, reads: &mut Vec<Self::Part>, writes: &mut Vec<Self::Part>);
+
+    /// What must change before a process can do anything else than what it can do now; unless more is known, anything
+    /// that it may look at.
+    fn waits_for(&self, process: Option<usize>, _state: &Self::State, out: &mut Vec<Self::Part>) {
+        self.reaches(process, out, &mut Vec::new());
+    }
+}
+
+/// What is read and what is written.
+#[derive(Clone, Debug, Default)]
+struct Touched {
+    reads: FixedBitSet,
+    writes: FixedBitSet,
+}
+
+impl Touched {
+    /// Whether what is done with one of them matters to the other.
+    fn disturbs(&self, other: &Touched) -> bool {
+        let meets = |one: &FixedBitSet, other: &FixedBitSet| one.intersection(other).next().is_some();
+        meets(&self.writes, &other.reads)
+            || meets(&self.writes, &other.writes)
+            || meets(&self.reads, &other.writes)
+    }
+}
+
+/// Footprints without the type of their parts.
+pub(crate) trait Prints<M: Model>: Send + Sync {
+    /// Which of the actions that can happen are enough, by their indices: those first that change nothing of what is
+    /// watched, and how many these are. None if all of them must be taken.
+    fn choose(
+        &self,
+        model: &M,
+        state: &M::State,
+        offered: &[M::Action],
+        watched: &[usize],
+    ) -> Option<(Vec<u32>, usize)>;
+
+    /// What is wrong with them in a state.
+    fn doubt(&self, model: &M, state: &M::State, values: &dyn Fn(&M::State) -> Vec<bool>) -> Option<String>;
+}
+
+/// The footprint of a model, in numbers.
+pub(crate) struct Declared<M: Footprint> {
+    parts: Table<M::Part>,
+    /// What processes reach, the environment last.
+    reaches: Vec<Touched>,
+    /// What propositions read, by their numbers; nothing is known of others.
+    propositions: Vec<(usize, Vec<M::Part>)>,
+}
+
+impl<M: Footprint> Declared<M> {
+    pub(crate) fn new(model: &M, propositions: Vec<(usize, Vec<M::Part>)>) -> Declared<M> {
+        let mut declared = Declared { parts: Table::default(), reaches: Vec::new(), propositions };
+        let n_processes = model.processes().len();
+        for process in (0..n_processes).map(Some).chain([None]) {
+            let touched = declared.touched(|reads, writes| model.reaches(process, reads, writes));
+            declared.reaches.push(touched);
+        }
+        declared
+    }
+
+    fn bits(&self, parts: &[M::Part]) -> FixedBitSet {
+        let mut bits = FixedBitSet::new();
+        parts.iter().for_each(|part| bits.grow_and_insert(self.parts.number(part) as usize));
+        bits
+    }
+
+    fn touched(&self, list: impl FnOnce(&mut Vec<M::Part>, &mut Vec<M::Part>)) -> Touched {
+        let (mut reads, mut writes) = (Vec::new(), Vec::new());
+        list(&mut reads, &mut writes);
+        Touched { reads: self.bits(&reads), writes: self.bits(&writes) }
+    }
+
+    fn of(&self, model: &M, action: &M::Action) -> Touched {
+        self.touched(|reads, writes| model.touches(action, reads, writes))
+    }
+
+    /// Who does it: the environment is the last.
+    fn owner(&self, model: &M, action: &M::Action) -> usize {
+        let environment = self.reaches.len() - 1;
+        model.process(action).filter(|process| *process < environment).unwrap_or(environment)
+    }
+
+    fn waits_for(&self, model: &M, process: usize, state: &M::State) -> FixedBitSet {
+        let process = (process + 1 < self.reaches.len()).then_some(process);
+        let mut parts = Vec::new();
+        model.waits_for(process, state, &mut parts);
+        self.bits(&parts)
+    }
+
+    /// What is watched, if that is known of all propositions.
+    fn watched(&self, numbers: &[usize]) -> Option<FixedBitSet> {
+        let mut watched = FixedBitSet::new();
+        for number in numbers {
+            let (_, parts) = self.propositions.iter().find(|known| known.0 == *number)?;
+            parts.iter().for_each(|part| watched.grow_and_insert(self.parts.number(part) as usize));
+        }
+        Some(watched)
+    }
+}
+
+fn meets(one: &FixedBitSet, other: &FixedBitSet) -> bool {
+    one.intersection(other).next().is_some()
+}
+
+impl<M: Footprint> Prints<M> for Declared<M> {
+    fn choose(
+        &self,
+        model: &M,
+        state: &M::State,
+        offered: &[M::Action],
+        watched: &[usize],
+    ) -> Option<(Vec<u32>, usize)> {
+        let watched = self.watched(watched)?;
+        let touched: Vec<Touched> = offered.iter().map(|action| self.of(model, action)).collect();
+        let owners: Vec<usize> = offered.iter().map(|action| self.owner(model, action)).collect();
+        let is_invisible = |index: &u32| !meets(&touched[*index as usize].writes, &watched);
+        let mut best: Option<(Vec<u32>, usize)> = None;
+        let mut begun = FixedBitSet::with_capacity(self.reaches.len());
+        for &first in &owners {
+            if begun.put(first) {
+                continue;
+            }
+            let mut set = FixedBitSet::with_capacity(self.reaches.len());
+            set.insert(first);
+            let mut work = vec![first];
+            while let Some(process) = work.pop() {
+                let awaited = self.waits_for(model, process, state);
+                let its = || owners.iter().zip(&touched).filter(|(owner, _)| **owner == process);
+                for (other, reach) in self.reaches.iter().enumerate() {
+                    let matters =
+                        meets(&awaited, &reach.writes) || its().any(|(_, action)| action.disturbs(reach));
+                    if matters && !set.put(other) {
+                        work.push(other);
+                    }
+                }
+            }
+            let is_in = |index: &u32| set.contains(owners[*index as usize]);
+            let (invisible, visible): (Vec<u32>, Vec<u32>) =
+                (0..offered.len() as u32).filter(is_in).partition(is_invisible);
+            let n_invisible = invisible.len();
+            let set: Vec<u32> = invisible.into_iter().chain(visible).collect();
+            let is_smaller = set.len() < best.as_ref().map_or(offered.len(), |(known, _)| known.len());
+            if n_invisible > 0 && is_smaller {
+                best = Some((set, n_invisible));
+            }
+        }
+        best
+    }
+
+    fn doubt(&self, model: &M, state: &M::State, values: &dyn Fn(&M::State) -> Vec<bool>) -> Option<String> {
+        let list = |state: &M::State| {
+            let mut actions = Vec::new();
+            model.actions(state, &mut actions);
+            actions
+        };
+        let after = |state: &M::State, action: &M::Action| {
+            let mut after = state.clone();
+            model.step(&mut after, action);
+            after
+        };
+        let offered = list(state);
+        let touched: Vec<Touched> = offered.iter().map(|action| self.of(model, action)).collect();
+        for (action, touched) in offered.iter().zip(&touched) {
+            let reach = &self.reaches[self.owner(model, action)];
+            if !touched.reads.is_subset(&reach.reads) || !touched.writes.is_subset(&reach.writes) {
+                return Some(format!("{action:?} touches more than its process is said to reach"));
+            }
+            let next = after(state, action);
+            let (before, then) = (values(state), values(&next));
+            for (number, parts) in &self.propositions {
+                if before[*number] != then[*number] && !meets(&self.bits(parts), &touched.writes) {
+                    return Some(format!(
+                        "in the state {state:?}, {action:?} changes a proposition that is said to read only {parts:?}"
+                    ));
+                }
+            }
+            let now_offered = list(&next);
+            for process in 0..self.reaches.len() {
+                let awaited = self.waits_for(model, process, state);
+                if process == self.owner(model, action) || meets(&awaited, &touched.writes) {
+                    continue;
+                }
+                if !self.waits_for(model, process, &next).is_subset(&awaited) {
+                    return Some(format!(
+                        "in the state {state:?}, {action:?} changes nothing that process {process} waits for, but then it \
+                         waits for more"
+                    ));
+                }
+                let its = |actions: &[M::Action]| -> Vec<M::Action> {
+                    actions.iter().filter(|action| self.owner(model, action) == process).cloned().collect()
+                };
+                let (mut one, other) = (its(&offered), its(&now_offered));
+                one.retain(|action| !other.contains(action));
+                if !one.is_empty() || its(&offered).len() != other.len() {
+                    return Some(format!(
+                        "in the state {state:?}, {action:?} changes nothing that process {process} waits for, but what \
+                         that can do"
+                    ));
+                }
+            }
+        }
+        for (i, one) in offered.iter().enumerate() {
+            for (j, other) in offered.iter().enumerate().skip(i + 1) {
+                let same_owner = self.owner(model, one) == self.owner(model, other);
+                if same_owner || touched[i].disturbs(&touched[j]) {
+                    continue;
+                }
+                let (first, second) = (after(state, one), after(state, other));
+                let both = list(&first).contains(other) && list(&second).contains(one);
+                if !both || after(&first, other) != after(&second, one) {
+                    return Some(format!(
+                        "in the state {state:?}, {one:?} and {other:?} are said not to disturb each other, and do"
+                    ));
+                }
+            }
+        }
+        None
+    }
+}
+
+impl<M: Model> Check<'_, M> {
+    /// Whether what was declared of actions and propositions is so, in every reachable state: that what is asked with it
+    /// is right. Explores all states, in full.
+    ///
+    /// # Errors
+    /// It is not, or that is not known.
+    pub fn verify_footprint(&self) -> Result<(), Reason> {
+        let Some(prints) = &self.footprint else { return Ok(()) };
+        let values = |state: &M::State| -> Vec<bool> {
+            (0..self.propositions.len()).map(|number| self.propositions.holds(number, state)).collect()
+        };
+        self.in_all_states(|state| prints.doubt(self.model, state, &values))
+    }
+
+    /// Looks for a state in which something is wrong, plainly: all states are kept as they are.
+    pub(crate) fn in_all_states(&self, doubt: impl Fn(&M::State) -> Option<String>) -> Result<(), Reason> {
+        crate::panics::prepare();
+        let setup = self.setup();
+        let clock = Clock::start(&setup.limits);
+        let mut budget = clock.budget();
+        let states = Table::default();
+        let looked = catch(|| {
+            self.model.initial().iter().for_each(|state| _ = states.number(state));
+            let (mut next, mut actions) = (0, Vec::new());
+            while next < states.len() {
+                let progress = Progress {
+                    states: u64::from(states.len()),
+                    bytes: states.bytes() as u64,
+                    ..Progress::default()
+                };
+                budget.poll(&progress)?;
+                let state = states.get(next);
+                next += 1;
+                if let Some(text) = doubt(state) {
+                    return Err(Reason::Refused(text));
+                }
+                actions.clear();
+                self.model.actions(state, &mut actions);
+                for action in &actions {
+                    let mut after = state.clone();
+                    self.model.step(&mut after, action);
+                    states.number(&after);
+                }
+            }
+            Ok(())
+        });
+        looked.unwrap_or_else(|text| Err(Reason::Refused(format!("the model panics: {text}"))))
+    }
+}

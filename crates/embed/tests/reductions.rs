@@ -1,0 +1,296 @@
+//! Symmetry and footprints: the same answers with fewer states, and wrong declarations are found out.
+
+use stubborn_embed::{
+    Check, Footprint, Model, Reason, Verdict, assert_always, assert_reachable, assert_violated,
+};
+
+/// Clients that compete for a lock; in the order of their requests, or not.
+struct Lock {
+    clients: usize,
+    /// One of them is privileged, so they are not equal.
+    favors: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+enum Client {
+    Idle,
+    Waits,
+    Holds,
+}
+
+impl Model for Lock {
+    type State = Vec<Client>;
+    type Action = (usize, Client);
+
+    fn initial(&self) -> Vec<Vec<Client>> {
+        vec![vec![Client::Idle; self.clients]]
+    }
+
+    fn actions(&self, clients: &Vec<Client>, out: &mut Vec<(usize, Client)>) {
+        let is_free = !clients.contains(&Client::Holds);
+        for (i, client) in clients.iter().enumerate() {
+            match client {
+                Client::Idle => out.push((i, Client::Waits)),
+                Client::Waits if is_free && !(self.favors && i > 0 && clients[0] == Client::Waits) => {
+                    out.push((i, Client::Holds));
+                }
+                Client::Waits => {}
+                Client::Holds => out.push((i, Client::Idle)),
+            }
+        }
+    }
+
+    fn step(&self, clients: &mut Vec<Client>, &(i, to): &(usize, Client)) {
+        clients[i] = to;
+    }
+
+    fn processes(&self) -> Vec<String> {
+        (0..self.clients).map(|i| format!("client {i}")).collect()
+    }
+
+    fn process(&self, action: &(usize, Client)) -> Option<usize> {
+        Some(action.0)
+    }
+}
+
+#[allow(clippy::ptr_arg)] // That is the type of states.
+fn permute(clients: &Vec<Client>, permutation: &[usize]) -> Vec<Client> {
+    let mut permuted = clients.clone();
+    permutation.iter().enumerate().for_each(|(from, &to)| permuted[to] = clients[from]);
+    permuted
+}
+
+fn lock(model: &Lock) -> Check<'_, Lock> {
+    let holds = |clients: &Vec<Client>| clients.iter().filter(|client| **client == Client::Holds).count();
+    Check::new(model)
+        .prop("exclusive", move |clients| holds(clients) <= 1)
+        .prop("all_wait", |clients| clients.iter().all(|client| *client == Client::Waits))
+        .prop("held", move |clients| holds(clients) == 1)
+}
+
+#[test]
+fn equal_actors_are_not_told_apart() {
+    for clients in [2, 3, 4, 5] {
+        let model = Lock { clients, favors: false };
+        let (all, equal) = (lock(&model), lock(&model).symmetric(clients, permute));
+        assert_eq!(equal.verify_symmetry(), Ok(()));
+        let trusting = equal.clone().trusting_symmetry();
+        assert_eq!(trusting.count().expect("small").states, equal.count().expect("small").states);
+        let n = equal.count().expect("small").states;
+        // As many as there are of each kind, but for one holder at most.
+        assert_eq!(n as usize, (clients + 1) + clients);
+        assert!(n < all.count().expect("small").states);
+        assert_always!(equal, "exclusive");
+        assert_eq!(assert_reachable!(equal, "all_wait").steps.len(), clients);
+        for formula in ["[] <> held", "[] (all_wait -> <> held)", "<> [] !held", "[] exclusive", "X X held"] {
+            let (one, other) = (all.ltl(formula), equal.ltl(formula));
+            assert_eq!(one.holds(), other.holds(), "{formula}: {other}");
+            assert_eq!(one.is_violated(), other.is_violated(), "{formula}: {other}");
+        }
+        let run = assert_violated!(equal, "<> [] !held");
+        assert_eq!(equal.replay(&run.schedule()).expect("it is a run").last(), run.last());
+    }
+}
+
+#[test]
+fn actors_that_are_not_equal_are_found_out() {
+    let model = Lock { clients: 3, favors: true };
+    let equal = lock(&model).symmetric(3, permute);
+    assert!(matches!(equal.verify_symmetry(), Err(Reason::Refused(_))));
+    assert!(matches!(equal.always("exclusive"), Verdict::Unknown(Reason::Refused(_))));
+    let model = Lock { clients: 3, favors: false };
+    let tells = lock(&model).prop("first", |clients| clients[0] == Client::Holds).symmetric(3, permute);
+    let Err(Reason::Refused(text)) = tells.verify_symmetry() else { panic!("it tells them apart") };
+    assert!(text.contains("`first` tells"), "{text}");
+    assert!(!tells.never("first").holds());
+    let many = Lock { clients: 7, favors: false };
+    let many = lock(&many).symmetric(7, permute);
+    assert!(many.always("exclusive").is_unknown() && many.trusting_symmetry().always("exclusive").holds());
+    let wrong = lock(&model).symmetric(3, |clients, _| vec![clients[0]; 3]);
+    assert!(wrong.verify_symmetry().is_err() && wrong.always("exclusive").is_unknown());
+    let fair = lock(&model).symmetric(3, permute).weakly_fair();
+    assert!(matches!(fair.ltl("[] <> held"), Verdict::Unknown(Reason::Refused(_))));
+    assert_always!(fair, "exclusive");
+}
+
+/// Processes with programs over shared variables, at random.
+struct Programs {
+    n_vars: usize,
+    /// Per process, its steps: from where, what is tested, what is set, to where.
+    steps: Vec<Vec<Step>>,
+    /// A part that somebody forgot to declare.
+    forgotten: Option<(usize, usize, bool)>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Step {
+    from: u8,
+    test: Option<(usize, u8)>,
+    set: Option<(usize, u8)>,
+    to: u8,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+struct State {
+    at: Vec<u8>,
+    vars: Vec<u8>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Part {
+    At(usize),
+    Var(usize),
+}
+
+impl Model for Programs {
+    type State = State;
+    type Action = (usize, usize);
+
+    fn initial(&self) -> Vec<State> {
+        vec![State { at: vec![0; self.steps.len()], vars: vec![0; self.n_vars] }]
+    }
+
+    fn actions(&self, state: &State, out: &mut Vec<(usize, usize)>) {
+        for (process, steps) in self.steps.iter().enumerate() {
+            for (number, step) in steps.iter().enumerate() {
+                let passes = step.test.is_none_or(|(var, value)| state.vars[var] == value);
+                if step.from == state.at[process] && passes {
+                    out.push((process, number));
+                }
+            }
+        }
+    }
+
+    fn step(&self, state: &mut State, &(process, number): &(usize, usize)) {
+        let step = &self.steps[process][number];
+        state.at[process] = step.to;
+        if let Some((var, value)) = step.set {
+            state.vars[var] = value;
+        }
+    }
+
+    fn processes(&self) -> Vec<String> {
+        (0..self.steps.len()).map(|process| format!("P{process}")).collect()
+    }
+
+    fn process(&self, action: &(usize, usize)) -> Option<usize> {
+        Some(action.0)
+    }
+}
+
+impl Footprint for Programs {
+    type Part = Part;
+
+    fn touches(&self, &(process, number): &(usize, usize), reads: &mut Vec<Part>, writes: &mut Vec<Part>) {
+        let step = &self.steps[process][number];
+        reads.push(Part::At(process));
+        writes.push(Part::At(process));
+        let is_forgotten = |writes| self.forgotten == Some((process, number, writes));
+        reads.extend(step.test.filter(|_| !is_forgotten(false)).map(|(var, _)| Part::Var(var)));
+        writes.extend(step.set.filter(|_| !is_forgotten(true)).map(|(var, _)| Part::Var(var)));
+    }
+
+    fn reaches(&self, process: Option<usize>, reads: &mut Vec<Part>, writes: &mut Vec<Part>) {
+        let Some(process) = process else { return };
+        (0..self.steps[process].len()).for_each(|number| self.touches(&(process, number), reads, writes));
+    }
+
+    fn waits_for(&self, process: Option<usize>, state: &State, out: &mut Vec<Part>) {
+        let Some(process) = process else { return };
+        for (number, step) in self.steps[process].iter().enumerate() {
+            if step.from == state.at[process] && self.forgotten != Some((process, number, false)) {
+                out.extend(step.test.map(|(var, _)| Part::Var(var)));
+            }
+        }
+    }
+}
+
+fn random_programs(random: &mut fastrand::Rng) -> Programs {
+    let n_vars = random.usize(1..4);
+    let n_processes = random.usize(2..5);
+    let step = |random: &mut fastrand::Rng| {
+        let on_var =
+            |random: &mut fastrand::Rng| random.bool().then(|| (random.usize(0..n_vars), random.u8(0..2)));
+        let (from, test, set, to) = (random.u8(0..3), on_var(random), on_var(random), random.u8(0..3));
+        Step { from, test, set, to }
+    };
+    let steps = (0..n_processes).map(|_| (0..random.usize(1..5)).map(|_| step(random)).collect()).collect();
+    Programs { n_vars, steps, forgotten: None }
+}
+
+fn programs(model: &Programs) -> Check<'_, Programs> {
+    Check::new(model)
+        .prop("not_set", |state| state.vars[0] == 0)
+        .prop("far", |state| state.at[0] == 2)
+        .prop("both", |state| state.at[0] == 2 && state.at[1] == 1)
+}
+
+fn reduced(model: &Programs) -> Check<'_, Programs> {
+    programs(model).reduced(&[
+        ("not_set", &[Part::Var(0)]),
+        ("far", &[Part::At(0)]),
+        ("both", &[Part::At(0), Part::At(1)]),
+    ])
+}
+
+/// The answers to all questions about states.
+fn answers(check: &Check<'_, Programs>) -> [bool; 5] {
+    let holds = |verdict: Verdict<Programs>| {
+        assert!(!verdict.is_unknown(), "{verdict}");
+        verdict.holds()
+    };
+    [
+        holds(check.deadlock_free()),
+        holds(check.always("not_set")),
+        holds(check.never("far")),
+        holds(check.never("both")),
+        holds(check.always("far")),
+    ]
+}
+
+fn cases() -> usize {
+    let times = std::env::var("STUBBORN_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(1);
+    600 * times
+}
+
+#[test]
+fn footprints_leave_out_what_does_not_matter() {
+    let mut random = fastrand::Rng::with_seed(12);
+    let mut n_smaller = 0;
+    for _ in 0..cases() {
+        let model = random_programs(&mut random);
+        assert_eq!(reduced(&model).verify_footprint(), Ok(()), "{:?}", model.steps);
+        assert_eq!(answers(&reduced(&model)), answers(&programs(&model)), "{:?}", model.steps);
+        let states = |check: Check<'_, Programs>| check.never("both").proof().map(|proof| proof.states);
+        if let (Some(few), Some(all)) = (states(reduced(&model)), states(programs(&model))) {
+            assert!(few <= all);
+            n_smaller += usize::from(few < all);
+        }
+    }
+    assert!(n_smaller > cases() / 20, "{n_smaller}");
+}
+
+#[test]
+fn wrong_footprints_are_found() {
+    let mut random = fastrand::Rng::with_seed(13);
+    let (mut n_found, mut n_wrong, mut n_tried) = (0, 0, 0);
+    for _ in 0..cases() {
+        let mut model = random_programs(&mut random);
+        let process = random.usize(0..model.steps.len());
+        let number = random.usize(0..model.steps[process].len());
+        let writes = random.bool();
+        let step = &model.steps[process][number];
+        if if writes { step.set.is_none() } else { step.test.is_none() } {
+            continue;
+        }
+        let right = answers(&programs(&model));
+        model.forgotten = Some((process, number, writes));
+        let is_found = reduced(&model).verify_footprint().is_err();
+        let is_wrong = answers(&reduced(&model)) != right;
+        assert!(is_found || !is_wrong, "not found: {:?}, {:?}", model.forgotten, model.steps);
+        n_tried += 1;
+        n_found += usize::from(is_found);
+        n_wrong += usize::from(is_wrong);
+    }
+    assert!(n_found > n_tried / 20 && n_wrong > 0, "{n_found} found, {n_wrong} wrong, of {n_tried}");
+}

@@ -1,0 +1,254 @@
+//! Random tables as models in Rust: every method gives the answer of brute force about the same system, whichever way
+//! states are kept, with fairness and without; the environment rests as if that were a step of its own.
+
+use std::cell::RefCell;
+
+use check::choice::Wish;
+use check::fairness::Constraint;
+use check::method::{FairnessBy, Method, ReductionWish, StoreKind};
+use embed::{Check, Fair, Model, Reason, Verdict};
+use generators::random;
+use model::ActionId;
+use pack::{Pack, Reader, Writer};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::test_runner::TestCaseError;
+use stubborn_testing::claims::{Case, Draw};
+use stubborn_testing::{methods, networks, run_cases, systems};
+
+/// The state space of a case, as a table.
+struct Table<'c> {
+    case: &'c Case,
+    /// Per action, who does it; all of one process if there are none.
+    owners: Option<Vec<Option<usize>>>,
+    /// Whether resting is an action.
+    rests: bool,
+}
+
+/// A state, in a type that searches know nothing of.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct State {
+    at: usize,
+    digits: String,
+}
+
+impl State {
+    fn new(at: usize) -> State {
+        State { at, digits: at.to_string() }
+    }
+}
+
+impl Pack for State {
+    const BITS: u32 = 40;
+    type Tables = ();
+
+    fn pack(&self, (): &(), out: &mut Writer<'_>) {
+        out.put_long(self.at as u64, 40);
+    }
+
+    fn unpack((): &(), input: &mut Reader<'_>) -> State {
+        State::new(input.take_long(40) as usize)
+    }
+}
+
+impl Table<'_> {
+    fn owner(&self, action: ActionId) -> Option<usize> {
+        self.owners.as_ref().and_then(|owners| owners[self.case.system.first(action).index()])
+    }
+
+    fn is_up_to_environment(&self, at: usize) -> bool {
+        let steps = self.case.transitions(at);
+        !steps.is_empty() && steps.iter().all(|(action, _)| self.owner(*action).is_none())
+    }
+}
+
+impl Model for Table<'_> {
+    type State = State;
+    type Action = Option<ActionId>;
+
+    fn initial(&self) -> Vec<State> {
+        (0..self.case.n_initial()).map(State::new).collect()
+    }
+
+    fn actions(&self, state: &State, out: &mut Vec<Option<ActionId>>) {
+        out.extend(self.case.transitions(state.at).iter().map(|(action, _)| Some(*action)));
+        out.extend((self.rests && self.is_up_to_environment(state.at)).then_some(None));
+    }
+
+    fn step(&self, state: &mut State, action: &Option<ActionId>) {
+        let Some(action) = action else { return };
+        let steps = self.case.transitions(state.at);
+        let (_, to) = steps.iter().find(|(known, _)| known == action).expect("it can happen");
+        *state = State::new(*to);
+    }
+
+    fn processes(&self) -> Vec<String> {
+        let n =
+            self.owners.as_ref().map_or(0, |owners| owners.iter().flatten().max().map_or(1, |max| max + 1));
+        (0..n).map(|process| format!("P{process}")).chain(self.rests.then(|| "rest".to_owned())).collect()
+    }
+
+    fn process(&self, action: &Option<ActionId>) -> Option<usize> {
+        match action {
+            // Where resting is an action, nobody is the environment.
+            _ if self.rests => {
+                Some(action.and_then(|action| self.owner(action)).unwrap_or(self.processes().len() - 1))
+            }
+            action => action.and_then(|action| self.owner(action)),
+        }
+    }
+}
+
+impl<'c> Table<'c> {
+    fn check<'m>(&'m self, kinds: &[u8], packed: bool) -> Check<'m, Table<'c>> {
+        let mut check = Check::new(self);
+        for (prop, _) in &self.case.propositions {
+            let (name, case) = (self.case.formulas.text(*prop), self.case);
+            check = check.prop(name, |state| case.valuation(state.at).holds(*prop));
+        }
+        for (process, kind) in kinds.iter().enumerate().filter(|(_, kind)| **kind > 0) {
+            let fair = if *kind == 2 { Fair::Strong } else { Fair::Weak };
+            let system = &self.case.system;
+            check = check.fair(fair, &format!("fair {process}"), move |action| {
+                action.is_some_and(|action| {
+                    let owners = &system.actions()[system.first(action).index()].owners;
+                    owners.iter().any(|owner| owner.index() == process)
+                })
+            });
+        }
+        if packed { check.packed() } else { check }
+    }
+}
+
+fn wish(method: Method) -> Wish {
+    let Method { observer, search, store, fairness_by, .. } = method;
+    let (observer, search) = (Some(observer), Some(search));
+    Wish { observer, search, reduction: ReductionWish::None, store, fairness_by, ..Wish::default() }
+}
+
+fn fail(text: impl std::fmt::Display) -> TestCaseError {
+    TestCaseError::fail(text.to_string())
+}
+
+/// Fairness to some of the processes: per process none, weak, or strong.
+fn constraints(case: &Case, kinds: &[u8]) -> Vec<Constraint> {
+    let of_process = |process: usize| -> Vec<ActionId> {
+        let actions = case.system.actions().iter().enumerate();
+        let owned = actions.filter(|(_, action)| action.owners.iter().any(|owner| owner.index() == process));
+        owned.map(|(index, _)| ActionId::new(index)).collect()
+    };
+    let wanted = kinds.iter().enumerate().filter(|(_, kind)| **kind > 0);
+    let made = wanted.map(|(process, kind)| Constraint::new(*kind == 2, of_process(process)));
+    made.filter(|constraint| !constraint.actions.is_empty()).collect()
+}
+
+/// All methods, and the questions about states, agree with brute force.
+fn agree(
+    case: &mut Case,
+    kinds: &[u8],
+    packed: bool,
+    counts: &RefCell<[u32; 3]>,
+) -> Result<(), TestCaseError> {
+    let constraints = constraints(case, kinds);
+    let violated = case.is_violated_fairly(&constraints);
+    let text = case.text();
+    let table = Table { case, owners: None, rests: false };
+    let check = table.check(kinds, packed);
+    let count = check.count().map_err(fail)?;
+    prop_assert_eq!(count.states as usize, case.n_states());
+    prop_assert_eq!(check.deadlock_free().is_violated(), count.deadlocks > 0);
+    for (prop, _) in &case.propositions {
+        let name = case.formulas.text(*prop);
+        let is_ever = |value| (0..case.n_states()).any(|at| case.valuation(at).holds(*prop) == value);
+        prop_assert_eq!(check.always(name).holds(), !is_ever(false));
+        prop_assert_eq!(check.never(name).holds(), !is_ever(true));
+        prop_assert_eq!(check.reachable(name).run().is_some(), is_ever(true));
+    }
+    counts.borrow_mut()[usize::from(violated)] += 1;
+    let by_default = check.ltl(&text);
+    prop_assert_eq!(by_default.is_violated(), violated, "{} by default: {}", &text, &by_default);
+    prop_assert_eq!(by_default.holds(), !violated);
+    for method in methods::all().into_iter().filter(|method| method.reduction.is_none()) {
+        let sound = match constraints.is_empty() {
+            true => methods::is_sound(method) && method.fairness_by == FairnessBy::Search,
+            false => methods::is_sound_for_fair_runs(method),
+        };
+        let verdict = check.clone().by_method(wish(method)).ltl(&text);
+        match verdict {
+            Verdict::Unknown(Reason::Refused(_)) => continue,
+            _ if !sound => continue,
+            Verdict::Unknown(Reason::NotAllSeen(_)) if method.store != StoreKind::Exact && !violated => {}
+            Verdict::Holds(_) if !violated => {}
+            Verdict::Violated(_) if violated => {}
+            verdict => return Err(fail(format!("{method:?}, {text}: {verdict}"))),
+        }
+        counts.borrow_mut()[2] += 1;
+    }
+    Ok(())
+}
+
+#[test]
+fn tables_in_rust_agree_with_brute_force() {
+    let counts = RefCell::new([0u32; 3]);
+    let strategy = (networks::network(), any::<u64>(), 1..12u32, vec(0..3u8, 5), any::<bool>());
+    run_cases(400, &strategy, |(network, seed, size, kinds, packed)| {
+        let draw = Draw { seed, size, operators: random::ALL };
+        let Some(mut case) = Case::of_network(&network, draw) else { return Ok(()) };
+        agree(&mut case, &kinds[..network.processes.len()], packed, &counts)
+            .map_err(|error| fail(format!("{error} on\n{}", network.to_text())))
+    });
+    let [holds, violated, tried] = *counts.borrow();
+    assert!(holds > 50 && violated > 50 && tried > 2000, "{counts:?}");
+}
+
+#[test]
+fn tables_with_data_agree_with_brute_force() {
+    let counts = RefCell::new([0u32; 3]);
+    let strategy = (systems::recipe_with_chains(), any::<u64>(), 1..12u32, vec(0..3u8, 3), any::<bool>());
+    run_cases(300, &strategy, |(recipe, seed, size, kinds, packed)| {
+        match Case::of_recipe(&recipe, Draw { seed, size, operators: random::ALL }) {
+            Some(mut case) => agree(&mut case, &kinds, packed, &counts),
+            None => Ok(()),
+        }
+    });
+    let [holds, violated, _] = *counts.borrow();
+    assert!(holds > 30 && violated > 30, "{counts:?}");
+}
+
+/// An environment that may rest is one that has a step which changes nothing, where nobody else can do anything.
+#[test]
+fn the_environment_rests_as_if_that_were_a_step() {
+    let counts = RefCell::new([0u32; 3]);
+    let strategy = (networks::network(), any::<u64>(), 1..10u32, vec(0..3u8, 5), vec(0..4usize, 40));
+    run_cases(400, &strategy, |(network, seed, size, kinds, owners)| {
+        let draw = Draw { seed, size, operators: random::ALL };
+        let Some(case) = Case::of_network(&network, draw) else { return Ok(()) };
+        let owner = |action: usize| owners[action % owners.len()].checked_sub(2);
+        let owners: Vec<Option<usize>> = (0..case.system.actions().len()).map(owner).collect();
+        let text = case.text();
+        let kinds = &kinds[..network.processes.len()];
+        let verdict = |rests| {
+            let table = Table { case: &case, owners: Some(owners.clone()), rests };
+            let verdict = table.check(kinds, false).ltl(&text);
+            let rested = verdict
+                .counterexample()
+                .is_some_and(|run| run.steps.iter().any(|step| step.action.is_none()));
+            (verdict.holds(), verdict.is_violated(), rested, verdict.to_string())
+        };
+        let (resting, explicit) = (verdict(false), verdict(true));
+        prop_assert!(resting.0 || resting.1, "{}", resting.3);
+        prop_assert_eq!(
+            (resting.0, resting.1),
+            (explicit.0, explicit.1),
+            "{}\n{}\n{}",
+            text,
+            resting.3,
+            explicit.3
+        );
+        counts.borrow_mut()[usize::from(resting.1)] += 1;
+        counts.borrow_mut()[2] += u32::from(resting.2);
+        Ok(())
+    });
+    let [holds, violated, rested] = *counts.borrow();
+    assert!(holds > 50 && violated > 50 && rested > 10, "{counts:?}");
+}
