@@ -1,7 +1,8 @@
 //! Drawings of automata, in the language of Graphviz, and labels as text.
 
-use std::fmt::Write;
+use std::fmt;
 
+use base::text::{Shown, escape_dot};
 use ltl::{Formulas, Prop};
 
 use crate::label::{Label, Labels};
@@ -15,32 +16,30 @@ use crate::tgba::{Marks, Tgba};
 /// let mut formulas = ltl::Formulas::new();
 /// let formula = ltl::parse(&mut formulas, "G a", base::SourceId::new(0), 0).unwrap().formula;
 /// let tgba = translate(&mut formulas, formula, Effort::High, &mut base::Budget::unlimited()).unwrap();
-/// assert!(dot::draw(&tgba, &formulas).contains("0 -> 0 [label=\"a\"]"));
+/// assert!(dot::draw(&tgba, &formulas).to_string().contains("0 -> 0 [label=\"a\"]"));
 /// ```
-pub fn draw(tgba: &Tgba, formulas: &Formulas) -> String {
-    let mut text =
-        String::from("digraph automaton {\n  rankdir=LR\n  node [shape=circle]\n  start [shape=point]\n");
-    let _ = writeln!(text, "  start -> {}", tgba.initial().index());
-    let on_states = tgba.n_marks() == 1 && tgba.is_state_based();
-    for state in tgba.states() {
-        let accepting = on_states && tgba.edges(state).iter().any(|edge| edge.marks != Marks::NONE);
-        let shape = if accepting { " [shape=doublecircle]" } else { "" };
-        let _ = writeln!(text, "  {}{shape}", state.index());
-    }
-    for state in tgba.states() {
-        for edge in tgba.edges(state) {
-            let name = |prop: Prop| formulas.text(prop).to_owned();
-            let mut label =
-                disjunction(tgba.labels(), edge.label, ["true", "false", "!", " & ", " | "], name);
-            if !on_states {
-                edge.marks.iter().for_each(|mark| label.push_str(&circled(mark)));
-            }
-            let label = label.replace('\\', "\\\\").replace('"', "\\\"");
-            let _ = writeln!(text, "  {} -> {} [label=\"{label}\"]", state.index(), edge.target.index());
+pub fn draw(tgba: &Tgba, formulas: &Formulas) -> impl fmt::Display {
+    Shown(move |f: &mut fmt::Formatter<'_>| {
+        f.write_str("digraph automaton {\n  rankdir=LR\n  node [shape=circle]\n  start [shape=point]\n")?;
+        writeln!(f, "  start -> {}", tgba.initial().index())?;
+        let on_states = tgba.n_marks() == 1 && tgba.is_state_based();
+        for state in tgba.states() {
+            let accepting = on_states && tgba.edges(state).iter().any(|edge| edge.marks != Marks::NONE);
+            let shape = if accepting { " [shape=doublecircle]" } else { "" };
+            writeln!(f, "  {}{shape}", state.index())?;
         }
-    }
-    text.push_str("}\n");
-    text
+        for state in tgba.states() {
+            for edge in tgba.edges(state) {
+                let name = |prop: Prop| escape_dot(formulas.text(prop));
+                let label =
+                    disjunction(tgba.labels(), edge.label, ["true", "false", "!", " & ", " | "], name);
+                let marks = if on_states { Marks::NONE } else { edge.marks };
+                let marks: String = marks.iter().map(circled).collect();
+                writeln!(f, "  {} -> {} [label=\"{label}{marks}\"]", state.index(), edge.target.index())?;
+            }
+        }
+        f.write_str("}\n")
+    })
 }
 
 /// The number in a circle, as far as there are such characters.
@@ -55,15 +54,20 @@ fn circled(mark: u32) -> String {
 pub(crate) fn disjunction(
     labels: &Labels,
     label: Label,
-    [yes, no, not, and, or]: [&str; 5],
+    [yes, no, not, and, or]: [&'static str; 5],
     name: impl Fn(Prop) -> String,
-) -> String {
-    match label {
-        Label::TRUE => return yes.to_owned(),
-        Label::FALSE => return no.to_owned(),
-        _ => {}
-    }
-    let literal = |&(prop, holds): &(Prop, bool)| format!("{}{}", if holds { "" } else { not }, name(prop));
-    let conjunction = |cube: &Vec<(Prop, bool)>| cube.iter().map(literal).collect::<Vec<_>>().join(and);
-    labels.cubes(label).iter().map(conjunction).collect::<Vec<_>>().join(or)
+) -> impl fmt::Display {
+    Shown(move |f: &mut fmt::Formatter<'_>| {
+        if label.is_constant() {
+            return f.write_str(if label == Label::TRUE { yes } else { no });
+        }
+        for (place, cube) in labels.cubes(label).enumerate() {
+            f.write_str(if place > 0 { or } else { "" })?;
+            for (place, (prop, holds)) in cube.into_iter().enumerate() {
+                f.write_str(if place > 0 { and } else { "" })?;
+                write!(f, "{}{}", if holds { "" } else { not }, name(prop))?;
+            }
+        }
+        Ok(())
+    })
 }

@@ -12,12 +12,14 @@
 //! # References
 //! [holzmann.97.tse]
 
-use std::fmt::Write;
+use std::fmt;
 
+use base::text::Shown;
 use base::{Budget, Diagnostic, Limit, SourceId, Span};
 use ltl::{Formula, Formulas, Node};
 use rustc_hash::FxHashMap;
 
+use crate::dot::disjunction;
 use crate::gave_up::Unread;
 use crate::label::{Label, Labels, MAX_VARIABLES};
 use crate::tgba::{Edge, Marks, State, Tgba};
@@ -31,43 +33,39 @@ use crate::work::holding;
 /// let formula = ltl::parse(&mut formulas, "F (x > 0)", base::SourceId::new(0), 0).unwrap().formula;
 /// let budget = &mut base::Budget::unlimited();
 /// let ba = translate_ba(&mut formulas, formula, Effort::High, Placement::States, budget).unwrap();
-/// let text = never::write(&ba, &formulas, None).unwrap();
+/// let text = never::write(&ba, &formulas, None).unwrap().to_string();
 /// assert!(text.contains(":: ((x > 0)) -> goto accept_all"));
 /// let again = never::read(&mut formulas, &text, base::SourceId::new(0), budget).unwrap();
 /// assert_eq!((again.n_states(), again.n_edges()), (2, 3));
 /// ```
-pub fn write(tgba: &Tgba, formulas: &Formulas, name: Option<&str>) -> Option<String> {
-    if tgba.n_marks() > 1 || !tgba.is_state_based() {
-        return None;
-    }
-    let mut text = match name {
-        Some(name) => format!("never {{ /* {} */\n", name.replace("*/", "* /")),
-        None => String::from("never {\n"),
-    };
-    let names: Vec<String> = tgba.states().map(|state| state_name(tgba, state)).collect();
-    let others = tgba.states().filter(|&state| state != tgba.initial());
-    for state in std::iter::once(tgba.initial()).chain(others) {
-        let _ = writeln!(text, "{}:", names[state.index()]);
-        if accepts_all(tgba, state) {
-            text.push_str("  do\n  :: (1)\n  od;\n");
-            continue;
+pub fn write(tgba: &Tgba, formulas: &Formulas, name: Option<&str>) -> Option<impl fmt::Display> {
+    let is_claim = tgba.n_marks() <= 1 && tgba.is_state_based();
+    is_claim.then_some(Shown(move |f: &mut fmt::Formatter<'_>| {
+        match name {
+            Some(name) => writeln!(f, "never {{ /* {} */", name.replace("*/", "* /"))?,
+            None => f.write_str("never {\n")?,
         }
-        if tgba.edges(state).is_empty() {
-            text.push_str("  false;\n");
-            continue;
+        let others = tgba.states().filter(|&state| state != tgba.initial());
+        for state in std::iter::once(tgba.initial()).chain(others) {
+            writeln!(f, "{}:", state_name(tgba, state))?;
+            if accepts_all(tgba, state) {
+                f.write_str("  do\n  :: (1)\n  od;\n")?;
+                continue;
+            }
+            if tgba.edges(state).is_empty() {
+                f.write_str("  false;\n")?;
+                continue;
+            }
+            f.write_str("  if\n")?;
+            for edge in tgba.edges(state) {
+                let name = |prop| format!("({})", formulas.text(prop));
+                let guard = disjunction(tgba.labels(), edge.label, ["1", "0", "!", " && ", " || "], name);
+                writeln!(f, "  :: ({guard}) -> goto {}", state_name(tgba, edge.target))?;
+            }
+            f.write_str("  fi;\n")?;
         }
-        text.push_str("  if\n");
-        for edge in tgba.edges(state) {
-            let guard =
-                crate::dot::disjunction(tgba.labels(), edge.label, ["1", "0", "!", " && ", " || "], |prop| {
-                    format!("({})", formulas.text(prop))
-                });
-            let _ = writeln!(text, "  :: ({guard}) -> goto {}", names[edge.target.index()]);
-        }
-        text.push_str("  fi;\n");
-    }
-    text.push_str("}\n");
-    Some(text)
+        f.write_str("}\n")
+    }))
 }
 
 fn is_accepting(tgba: &Tgba, state: State) -> bool {

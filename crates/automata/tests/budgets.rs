@@ -77,7 +77,7 @@ fn with_formula<T>(
 }
 
 fn alike(a: &Tgba, b: &Tgba) -> bool {
-    let shown = |tgba: &Tgba| hoa::write(tgba, &named(), None);
+    let shown = |tgba: &Tgba| hoa::write(tgba, &named(), None).to_string();
     shown(a) == shown(b)
 }
 
@@ -215,12 +215,12 @@ fn testers_end() {
 #[test]
 fn reading_ends() {
     let tgba = automaton(&orders(4), Effort::Low);
-    let text = hoa::write(&tgba, &named(), None);
+    let text = hoa::write(&tgba, &named(), None).to_string();
     let run = |budget: &mut Budget<'_>| hoa::read_any(&mut named(), &text, SourceId::new(0), budget);
-    let shown = |found: &[hoa::Named]| hoa::write_any(&found[0].automaton, &named(), None);
+    let shown = |found: &[hoa::Named]| hoa::write_any(&found[0].automaton, &named(), None).to_string();
     exhaust("HOA", run, |a, b| shown(a) == shown(b));
     let ba = to_ba(&tgba, Effort::Low, Placement::States, &mut Budget::unlimited()).unwrap();
-    let text = never::write(&ba, &named(), None).unwrap();
+    let text = never::write(&ba, &named(), None).unwrap().to_string();
     let run = |budget: &mut Budget<'_>| never::read(&mut named(), &text, SourceId::new(0), budget);
     exhaust("a never claim", run, alike);
 }

@@ -26,12 +26,12 @@ proptest! {
         let tgba = translate(&mut formulas, formula, Effort::Medium, budget).unwrap();
         let ba = translate_ba(&mut formulas, formula, Effort::Medium, Placement::States, budget).unwrap();
         for automaton in [&tgba, &ba] {
-            let text = hoa::write(automaton, &formulas, None);
+            let text = hoa::write(automaton, &formulas, None).to_string();
             let again = read_tgba(&mut formulas, &text);
-            prop_assert_eq!(hoa::write(&again, &formulas, None), text);
+            prop_assert_eq!(hoa::write(&again, &formulas, None).to_string(), text);
             prop_assert_eq!(disagreement(&formulas, formula, &again, &words), None);
         }
-        let text = never::write(&ba, &formulas, Some("*/ tricky")).unwrap();
+        let text = never::write(&ba, &formulas, Some("*/ tricky")).unwrap().to_string();
         let again = never::read(&mut formulas, &text, SOURCE(), budget).unwrap();
         prop_assert_eq!(disagreement(&formulas, formula, &again, &words), None, "{}", text);
         prop_assert!(again.n_states() <= ba.n_states());

@@ -124,11 +124,11 @@ proptest! {
             AnyAutomaton::Extended(random_extended(&propositions, n_states, &mut draw)),
         ];
         for expected in automata {
-            let text = hoa::write_any(&expected, &formulas, Some("a \"name\""));
+            let text = hoa::write_any(&expected, &formulas, Some("a \"name\"")).to_string();
             let expected = format!("{expected:?}");
             prop_assert_eq!(format!("{:?}", read_one(&mut formulas, &text)), &*expected, "{}", text);
             let elsewhere = read_one(&mut other, &text);
-            let text = hoa::write_any(&elsewhere, &other, None);
+            let text = hoa::write_any(&elsewhere, &other, None).to_string();
             prop_assert_eq!(format!("{:?}", read_one(&mut formulas, &text)), expected, "{}", text);
         }
     }
@@ -406,7 +406,7 @@ fn no_prefix_and_no_mutation_makes_the_reader_panic() {
                 // What was read can be used, written and read.
                 for named in found {
                     named.automaton.to_tgba(budget).unwrap();
-                    let text = hoa::write_any(&named.automaton, &formulas, named.name.as_deref());
+                    let text = hoa::write_any(&named.automaton, &formulas, named.name.as_deref()).to_string();
                     hoa::read_any(&mut formulas, &text, SOURCE(), budget).expect(&text);
                 }
             }

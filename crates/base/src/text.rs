@@ -1,5 +1,17 @@
 //! Texts as people read them: numbers with their units, and what must be protected in a page or a picture.
 
+use std::fmt;
+
+/// Text that a function writes: it is made while it is shown, so that it need not fit into memory, and whoever it is
+/// written to can stop it.
+pub struct Shown<F>(pub F);
+
+impl<F: Fn(&mut fmt::Formatter<'_>) -> fmt::Result> fmt::Display for Shown<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (self.0)(f)
+    }
+}
+
 /// A number of bytes as people read it: `1.5 MB`.
 pub fn human_bytes(bytes: u64) -> String {
     const UNITS: [&str; 5] = ["bytes", "kB", "MB", "GB", "TB"];
@@ -59,6 +71,11 @@ pub fn escape_xml(text: &str) -> String {
         }
     }
     escaped
+}
+
+/// A text as it stands between the quotation marks of DOT.
+pub fn escape_dot(text: &str) -> String {
+    text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
 }
 
 #[cfg(test)]

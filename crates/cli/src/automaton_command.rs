@@ -17,14 +17,15 @@ use stubborn::{Clock, files};
 
 use crate::args::{AutomatonArguments, AutomatonFormat, AutomatonKind};
 use crate::exit::{Exit, Failure};
-use crate::terminal;
-use crate::translate_command::{Shown, print_json, show};
+use crate::model;
+use crate::terminal::{self, Display};
+use crate::translate_command::List;
 
 pub(crate) fn run(arguments: &AutomatonArguments) -> Result<Exit, Failure> {
-    terminal::catch_interrupts();
+    let display = Display::new(true);
     let mut session = Session {
         arguments,
-        clock: terminal::no_limits(),
+        clock: model::clock(&arguments.resources, &display),
         formulas: Formulas::new(),
         sources: SourceMap::new(),
         automata: Vec::new(),
@@ -277,16 +278,12 @@ impl Session<'_> {
             (false, true) => AutomatonFormat::Json,
             (false, false) => self.arguments.format,
         };
-        let mut documents = Vec::new();
+        let mut list = List::new(format, self.automata.len());
         for (at, (name, automaton)) in self.automata.iter().enumerate() {
             let automaton = self.convert(at, automaton)?;
-            match show(&automaton, &self.formulas, format, name, &mut self.clock.budget()) {
-                Ok(Shown::Text(text)) => terminal::print_stdout(&text),
-                Ok(Shown::Json(value)) => documents.push((name.clone(), value)),
-                Err(reason) => return Err(Failure::plain("not-supported", reason)),
-            }
+            list.show(&automaton, &self.formulas, name, &self.clock)?;
         }
-        print_json(documents, format);
+        list.end();
         Ok(Exit::Success)
     }
 

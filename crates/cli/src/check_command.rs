@@ -1,6 +1,7 @@
 //! `stubborn check`: decides the properties of a model.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use stubborn::report::chart;
 use stubborn::report::html::Page;
@@ -40,11 +41,13 @@ pub(crate) fn run(arguments: &CheckArguments, telling: Telling) -> Result<Exit, 
     report.results.iter_mut().for_each(spell);
     let json = arguments.limits.json;
     match (telling, json) {
-        (Telling::Words, _) => explain_command::print(&report, json),
+        (Telling::Words, _) => explain_command::print(&report, json, &clock)?,
         (Telling::Answers, true) => {
-            terminal::print_stdout(&(report.to_json() + "\n"));
+            let is_over = Arc::default();
+            report.stop_when(&is_over);
+            output::print_json(&clock, &report, Some(&is_over))?;
         }
-        (Telling::Answers, false) => terminal::print_stdout(&report.to_text(&SPELLING)),
+        (Telling::Answers, false) => output::print(&clock, report.spelled(&SPELLING))?,
     }
     if let Some(prefix) = &arguments.chart {
         write_charts(prefix, &report)?;

@@ -1,13 +1,17 @@
 //! `stubborn draw`: models as pictures.
 
+use std::fmt;
+use std::io::Write as _;
 use std::path::Path;
 
+use stubborn::Clock;
 use stubborn::base::Diagnostic;
 use stubborn::drawing::TooLarge;
 
 use crate::args::{DrawArguments, DrawFormat};
 use crate::exit::{Exit, Failure};
-use crate::{model, output, terminal};
+use crate::terminal::Display;
+use crate::{model, output};
 
 pub(crate) fn run(arguments: &DrawArguments) -> Result<Exit, Failure> {
     let path = arguments.output.as_deref();
@@ -16,20 +20,24 @@ pub(crate) fn run(arguments: &DrawArguments) -> Result<Exit, Failure> {
         (None, Some(path)) => format_by_name(path)?,
         (None, None) => DrawFormat::Svg,
     };
-    terminal::catch_interrupts();
-    let session = model::open_whole(&arguments.model, &terminal::no_limits())?;
-    let drawing = session.model().draw(&session.info().file);
-    let drawing = drawing
+    let display = Display::new(true);
+    let clock = model::clock(&arguments.resources, &display);
+    let session = model::open_whole(&arguments.model, &clock)?;
+    let drawing = session
+        .draw(&clock)?
         .ok_or_else(|| Failure::plain("cannot-draw", "the model has no processes whose states have names"))?;
-    let picture = match format {
-        DrawFormat::Dot => drawing.to_dot(),
-        DrawFormat::Svg => drawing.to_svg().map_err(|reason| too_large(&reason))?,
-    };
-    match path {
-        Some(path) => output::write_text(path, &picture)?,
-        None => terminal::print_stdout(&picture),
+    match format {
+        DrawFormat::Dot => write(path, &clock, drawing.to_dot())?,
+        DrawFormat::Svg => write(path, &clock, drawing.to_svg().map_err(|reason| too_large(&reason))?)?,
     }
     Ok(Exit::Success)
+}
+
+fn write(path: Option<&Path>, clock: &Clock<'_>, picture: impl fmt::Display) -> Result<(), Failure> {
+    match path {
+        Some(path) => output::write(path, clock, |out| write!(out, "{picture}")),
+        None => output::print(clock, picture),
+    }
 }
 
 fn format_by_name(path: &Path) -> Result<DrawFormat, Failure> {

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use stubborn::Error;
-use stubborn::base::{Diagnostic, Diagnostics, SourceMap};
+use stubborn::base::{Diagnostic, Diagnostics, Limit, SourceMap};
 use stubborn::language::Trouble;
 use stubborn::report::{diagnostic, outcome};
 
@@ -34,6 +34,8 @@ pub(crate) enum Failure {
     Wrong(SourceMap, Diagnostics),
     /// A limit was reached before there was anything to say.
     Limit(String),
+    /// A limit was reached while something was printed.
+    Cut(Limit),
 }
 
 impl Failure {
@@ -61,6 +63,10 @@ impl Failure {
                 } else {
                     terminal::print_stdout(&format!("unknown ({reason})\n"));
                 }
+                Exit::Undecided
+            }
+            Failure::Cut(limit) => {
+                terminal::print_stderr(&format!("\nunknown ({limit}): not everything was printed\n"));
                 Exit::Undecided
             }
             Failure::Wrong(sources, diagnostics) => {

@@ -2,16 +2,18 @@
 
 use std::path::Path;
 
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::Value;
+use stubborn::Clock;
 use stubborn::report::outcome::SCHEMA;
 use stubborn::report::{CheckReport, Explanation, Verdict};
 
 use crate::args::ExplainArguments;
 use crate::check_command::{self, Telling};
 use crate::exit::{Exit, Failure};
-use crate::model;
 use crate::spelling::SPELLING;
-use crate::terminal::{self, Display};
+use crate::terminal::Display;
+use crate::{follow, model, output};
 
 pub(crate) fn run(arguments: &ExplainArguments) -> Result<Exit, Failure> {
     match &arguments.input {
@@ -26,10 +28,10 @@ pub(crate) fn explanations(report: &CheckReport) -> Vec<Explanation> {
 }
 
 /// Explains what a check has just found.
-pub(crate) fn print(report: &CheckReport, json: bool) {
+pub(crate) fn print(report: &CheckReport, json: bool, clock: &Clock<'_>) -> Result<(), Failure> {
     let explanations = explanations(report);
     let model = serde_json::to_value(&report.model).unwrap_or_default();
-    print_all(&model, &report.model.to_text(), &explanations, json);
+    print_all(&model, &report.model.to_text(), &explanations, json, clock)
 }
 
 /// Explains the runs of a JSON document.
@@ -39,35 +41,47 @@ fn explain_earlier(arguments: &ExplainArguments, path: &Path) -> Result<Exit, Fa
         let message = format!("`{}` is not what `check --json` prints: {reason}", path.display());
         Failure::plain("bad-result", message)
     };
-    let bytes = stubborn::files::read(path)?;
-    let document: Value = serde_json::from_slice(&bytes).map_err(|error| bad(&error.to_string()))?;
+    let display = Display::new(arguments.check.limits.quiet);
+    let clock = model::clock(&arguments.check.limits, &display);
+    let mut budget = clock.budget();
+    let document = follow::read_json(path, &mut budget, |error| bad(&error))?;
     if document.get("schema").and_then(Value::as_u64) != Some(u64::from(SCHEMA)) {
         return Err(bad(&format!("its `schema` is not {SCHEMA}")));
     }
-    let display = Display::new(arguments.check.limits.quiet);
-    let clock = model::clock(&arguments.check.limits, &display);
     let session = model::open_whole(&arguments.check.model, &clock)?;
     let file = document.get("model").and_then(|model| model.get("file")?.as_str()).unwrap_or_default();
     let mut explanations = Vec::new();
     for result in
         document.get("results").and_then(Value::as_array).ok_or_else(|| bad("it has no `results`"))?
     {
+        budget.tick().map_err(|limit| Failure::Limit(limit.to_string()))?;
         let explanation = Explanation::of_json(result, Some(session.model().system()), &SPELLING);
         explanations.push(explanation.ok_or_else(|| bad("a result cannot be read"))?);
     }
     let asked = &arguments.check.property;
     explanations.retain(|explanation| asked.is_empty() || asked.contains(&explanation.property));
-    print_all(&document["model"], &format!("{file}, as it was checked"), &explanations, json);
+    print_all(&document["model"], &format!("{file}, as it was checked"), &explanations, json, &clock)?;
     let is_violated = explanations.iter().any(|explanation| explanation.verdict == Verdict::Violated);
     Ok(if is_violated { Exit::Violated } else { Exit::Success })
 }
 
-fn print_all(model: &Value, head: &str, explanations: &[Explanation], json: bool) {
+fn print_all(
+    model: &Value,
+    head: &str,
+    explanations: &[Explanation],
+    json: bool,
+    clock: &Clock<'_>,
+) -> Result<(), Failure> {
     if json {
-        let document = json!({ "schema": SCHEMA, "model": model, "results": explanations });
-        terminal::print_stdout(&format!("{document:#}\n"));
+        #[derive(Serialize)]
+        struct Document<'a> {
+            schema: u32,
+            model: &'a Value,
+            results: &'a [Explanation],
+        }
+        output::print_json(clock, &Document { schema: SCHEMA, model, results: explanations }, None)
     } else {
         let texts: String = explanations.iter().map(Explanation::to_text).collect();
-        terminal::print_stdout(&format!("{head}\n{texts}"));
+        output::print(clock, format_args!("{head}\n{texts}"))
     }
 }

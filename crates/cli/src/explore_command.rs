@@ -3,7 +3,8 @@
 use std::io::Write as _;
 
 use stubborn::drawing::TooLarge;
-use stubborn::report::{space, space_picture};
+use stubborn::report::space::{self, ExportError};
+use stubborn::report::space_picture;
 use stubborn::{Clock, ExploreReport, Explored, Question, Remark, Space, unexplored};
 
 use crate::args::{ExploreArguments, ObserverArgument, Order, StoreArgument};
@@ -80,7 +81,7 @@ fn export(arguments: &ExploreArguments, explored: &mut Explored, clock: &Clock<'
     };
     // First, since there may be none.
     let picture =
-        arguments.svg.as_ref().map(|path| Ok::<_, Failure>((path, picture(&space)?))).transpose()?;
+        arguments.svg.as_ref().map(|path| Ok::<_, Failure>((path, picture(&space, clock)?))).transpose()?;
     let n_initial = space.initial().len();
     if let Some(path) = &arguments.aut {
         output::write(path, clock, |out| space.write_aut(out))?;
@@ -97,11 +98,13 @@ fn export(arguments: &ExploreArguments, explored: &mut Explored, clock: &Clock<'
     Ok(())
 }
 
-fn picture(space: &space::Space<'_>) -> Result<String, Failure> {
+fn picture(space: &space::Space<'_>, clock: &Clock<'_>) -> Result<String, Failure> {
     let too_large =
         |reason: TooLarge| Failure::plain("too-large", format!("{reason}: use --dot instead of --svg"));
     space_picture::check_size(space).map_err(too_large)?;
-    let drawing = space_picture::draw(space, "states")
-        .map_err(|error| Failure::plain("model-error", error.to_string()))?;
+    let drawing = space_picture::draw(space, "states", &mut clock.budget()).map_err(|error| match error {
+        ExportError::Limit(limit) => Failure::Limit(limit.to_string()),
+        error => Failure::plain("model-error", error.to_string()),
+    })?;
     drawing.to_svg().map_err(too_large)
 }

@@ -3,12 +3,12 @@
 //! A document has no numbers of actions, which differ between the systems of a model, but what everybody sees: who does
 //! what, and the state after it. Several steps may look the same, so this is a search.
 
-use std::fs;
 use std::path::Path;
 
 use serde_json::Value;
-use stubborn::base::{Budget, Diagnostic, Limit, Progress};
+use stubborn::base::{Budget, Diagnostic, Limit, Progress, SourceMap};
 use stubborn::check::walk::Walk;
+use stubborn::files;
 use stubborn::language::View;
 use stubborn::model::{ActionId, ActionSystem, StepError};
 use stubborn::report::trace;
@@ -31,23 +31,46 @@ pub(crate) enum Followed {
     Nowhere(usize),
 }
 
+/// Reads a JSON document, if there is room for it: each byte of it takes several in memory.
+pub(crate) fn read_json(
+    path: &Path,
+    budget: &mut Budget<'_>,
+    bad: impl FnOnce(String) -> Failure,
+) -> Result<Value, Failure> {
+    const BYTES_PER_BYTE: u64 = 8;
+    let bytes = files::read(path, budget).map_err(|trouble| Failure::new(SourceMap::new(), trouble))?;
+    let room = budget.hold(bytes.len() as u64 * BYTES_PER_BYTE);
+    room.map_err(|limit| Failure::Limit(format!("{limit} while `{}` was read", path.display())))?;
+    serde_json::from_slice(&bytes).map_err(|error| bad(error.to_string()))
+}
+
 impl Told {
     /// Reads a document; of several runs that of the property, or the first.
-    pub(crate) fn read(path: &Path, property: Option<&str>) -> Result<Told, Failure> {
+    pub(crate) fn read(
+        path: &Path,
+        property: Option<&str>,
+        budget: &mut Budget<'_>,
+    ) -> Result<Told, Failure> {
         let file = path.display().to_string();
         let error = |message: String| Diagnostic::error("bad-run", message);
-        let bytes = fs::read(path)
-            .map_err(|why| Diagnostic::error("cannot-read", format!("`{file}` cannot be read: {why}")))?;
-        let document: Value =
-            serde_json::from_slice(&bytes).map_err(|why| error(format!("`{file}` is no JSON: {why}")))?;
-        let is_meant = |result: &&Value| property.is_none_or(|name| result["property"] == name);
-        let run = |result: &Value| {
-            let part = |name: &str| result["counterexample"][name].as_array().cloned();
-            Some([part("prefix")?, part("cycle").unwrap_or_default()].concat())
+        let mut document =
+            read_json(path, budget, |why| error(format!("`{file}` is no JSON: {why}")).into())?;
+        let is_meant = |result: &&mut Value| property.is_none_or(|name| result["property"] == name);
+        let run = |result: &mut Value| {
+            let mut part = |name: &str| match result.get_mut("counterexample")?.get_mut(name)?.take() {
+                Value::Array(steps) => Some(steps),
+                _ => None,
+            };
+            let mut steps = part("prefix")?;
+            steps.extend(part("cycle").unwrap_or_default());
+            Some(steps)
         };
-        let results = document["results"].as_array();
-        let found = results.and_then(|results| results.iter().filter(is_meant).find_map(run));
-        let walked = document["steps"].as_array().filter(|_| property.is_none()).cloned();
+        let results = document.get_mut("results").and_then(Value::as_array_mut);
+        let found = results.and_then(|results| results.iter_mut().filter(is_meant).find_map(run));
+        let walked = match document.get_mut("steps").map(Value::take) {
+            Some(Value::Array(steps)) if property.is_none() => Some(steps),
+            _ => None,
+        };
         match found.or(walked).filter(|steps| !steps.is_empty()) {
             Some(steps) => Ok(Told { file, steps }),
             None => {

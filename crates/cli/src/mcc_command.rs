@@ -11,9 +11,8 @@ use crate::terminal::{self, Display};
 
 pub(crate) fn run(arguments: &MccArguments) -> Result<Exit, Failure> {
     let examination: Examination = arguments.examination.parse()?;
-    let limits = arguments.limits();
     let display = Display::new(arguments.quiet);
-    let clock = model::clock(&limits, &display);
+    let clock = model::clock(&arguments.resources, &display);
     let clock = match arguments.threads.number() {
         Some(n) => clock.with_threads(Threads::new(n)),
         None => clock,

@@ -3,19 +3,14 @@
 use stubborn::base::Limit;
 use stubborn::{Clock, Limits, ModelOptions, Session};
 
-use crate::args::{LimitArguments, ModelArguments};
+use crate::args::ModelArguments;
 use crate::exit::Failure;
 use crate::terminal::{self, Display};
 
-/// The limits of a command.
-pub(crate) fn limits(arguments: &LimitArguments) -> Limits {
-    Limits { states: arguments.max_states, memory: arguments.max_memory, time: arguments.timeout }
-}
-
 /// Starts the clock of a command.
-pub(crate) fn clock<'d>(arguments: &LimitArguments, display: &'d Display) -> Clock<'d> {
+pub(crate) fn clock<'d>(limits: impl Into<Limits>, display: &'d Display) -> Clock<'d> {
     terminal::catch_interrupts();
-    Clock::start(&limits(arguments)).watched_by(display)
+    Clock::start(&limits.into()).watched_by(display)
 }
 
 /// Reads a model, within the limits if it can be; warnings are printed.

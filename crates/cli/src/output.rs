@@ -1,16 +1,19 @@
-//! Writes files.
+//! Writes files, and to stdout what may be long: as it is made, until the clock stops.
 
 use std::cell::Cell;
 use std::fmt;
 use std::fs;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+use serde::Serialize;
 use stubborn::base::{Budget, Limit};
 use stubborn::{Clock, Limits};
 
 use crate::exit::Failure;
+use crate::terminal;
 
 /// The file that is being written, beside its place: it goes if the user insists on stopping.
 static UNFINISHED: Mutex<Option<PathBuf>> = Mutex::new(None);
@@ -28,13 +31,19 @@ pub(crate) struct Watched<'w, W> {
     budget: Budget<'w>,
     /// Why it stopped.
     limit: &'w Cell<Option<Limit>>,
+    /// Whoever is told that it is time to come to an end: then it does not stop by itself.
+    told: Option<&'w AtomicBool>,
 }
 
 impl<W: Write> Write for Watched<'_, W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if let Err(limit) = self.budget.tick() {
-            self.limit.set(Some(limit));
-            return Err(io::Error::other(limit.to_string()));
+        match (self.budget.tick(), self.told) {
+            (Ok(()), _) => {}
+            (Err(_), Some(told)) => told.store(true, Ordering::Relaxed),
+            (Err(limit), None) => {
+                self.limit.set(Some(limit));
+                return Err(io::Error::other(limit.to_string()));
+            }
         }
         self.inner.write(bytes)
     }
@@ -61,7 +70,8 @@ pub(crate) fn write<E: fmt::Display>(
     };
     let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let fill = |file: &fs::File| {
-        let mut out = BufWriter::new(Watched { inner: file, budget: clock.budget(), limit: &limit });
+        let mut out =
+            BufWriter::new(Watched { inner: file, budget: clock.budget(), limit: &limit, told: None });
         write(&mut out).map_err(|error| failed(error.to_string()))?;
         out.flush().map_err(|error| failed(error.to_string()))
     };
@@ -80,6 +90,45 @@ pub(crate) fn write<E: fmt::Display>(
         .and_then(|()| file.persist(&target).map(drop).map_err(|error| failed(error.error.to_string())));
     *UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner) = None;
     persisted
+}
+
+/// Prints a text while it is made.
+pub(crate) fn print(clock: &Clock<'_>, text: impl fmt::Display) -> Result<(), Failure> {
+    to_stdout(clock, None, |out| write!(out, "{text}"))
+}
+
+/// Prints a document while it is made. Who wants to be told that it is time to come to an end has to do so.
+pub(crate) fn print_json(
+    clock: &Clock<'_>,
+    document: &impl Serialize,
+    told: Option<&AtomicBool>,
+) -> Result<(), Failure> {
+    to_stdout(clock, told, |out| {
+        serde_json::to_writer_pretty(&mut *out, document)?;
+        out.write_all(b"\n")
+    })
+}
+
+fn to_stdout(
+    clock: &Clock<'_>,
+    told: Option<&AtomicBool>,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<(), Failure> {
+    let limit = Cell::new(None);
+    // What was found in time may be told.
+    let clock = clock.with_grace();
+    let inner = io::stdout().lock();
+    let mut out = BufWriter::new(Watched { inner, budget: clock.budget(), limit: &limit, told });
+    let written = write(&mut out).and_then(|()| out.flush());
+    match limit.get() {
+        Some(limit) => Err(Failure::Cut(limit)),
+        None => {
+            if written.is_err() {
+                terminal::close_stdout();
+            }
+            Ok(())
+        }
+    }
 }
 
 /// Writes a text that is there, whoever has had enough: it may be all that is left of the work.

@@ -1,22 +1,22 @@
 //! `stubborn simulate`: one run, by hand or at random, perhaps after one that is known.
 
 use std::io::{BufRead as _, IsTerminal as _};
+use std::sync::Arc;
 
 use stubborn::base::{Budget, Limit, Progress};
 use stubborn::check::walk::Walk;
 use stubborn::language::{Purpose, View, story};
 use stubborn::model::{ActionId, ActionSystem, StepError};
 use stubborn::replay::{self, Doubt, Ending, Evidence, Question};
-use stubborn::report::outcome::SCHEMA;
-use stubborn::report::{Trace, count, trace};
+use stubborn::report::{Trace, WalkReport, count, trace};
 use stubborn::{Clock, Session};
 
 use crate::args::SimulateArguments;
 use crate::exit::{Exit, Failure};
 use crate::follow::{Followed, Told};
-use crate::model;
 use crate::spelling::SPELLING;
 use crate::terminal::{self, Display};
+use crate::{model, output};
 
 pub(crate) fn run(arguments: &SimulateArguments) -> Result<Exit, Failure> {
     let seed = arguments.seed.unwrap_or_else(|| fastrand::u64(0..1_000_000));
@@ -55,8 +55,11 @@ fn simulate(
     let json = arguments.limits.json;
     let system = &*view.system;
     let n_initial = system.initial().len();
-    let told =
-        arguments.input.as_ref().map(|file| Told::read(file, arguments.property.as_deref())).transpose()?;
+    let told = arguments
+        .input
+        .as_ref()
+        .map(|file| Told::read(file, arguments.property.as_deref(), &mut clock.budget()))
+        .transpose()?;
     let initial = match &told {
         Some(told) => told.initial(view)?,
         None => arguments.initial,
@@ -100,16 +103,13 @@ fn simulate(
         }
         Err(Trouble::Fault(error)) => return Err(simulation.model_error(&error)),
     };
-    let trace = simulation.trace()?;
+    let mut trace = simulation.trace()?;
     if json {
-        let document = serde_json::json!({
-            "schema": SCHEMA,
-            "model": session.info(),
-            "seed": arguments.random.then_some(seed),
-            "end": end,
-            "steps": trace.steps(0..=trace.len()),
-        });
-        terminal::print_stdout(&format!("{document:#}\n"));
+        let is_over = Arc::default();
+        trace.stop_when(&is_over);
+        let seed = arguments.random.then_some(seed);
+        let walk = WalkReport { model: session.info(), seed, end: end.as_deref(), trace: &trace };
+        output::print_json(clock, &walk, Some(&is_over))?;
     } else if arguments.random {
         terminal::print_stdout(&(session.info().to_text() + "\n" + &trace.to_text(None, &SPELLING)));
         let end = end.map_or(String::new(), |end| format!(", then {end}"));

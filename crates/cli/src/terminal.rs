@@ -6,9 +6,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use clap::ColorChoice;
+use stubborn::Watcher;
 use stubborn::base::Progress;
 use stubborn::report::{grouped, human_bytes};
-use stubborn::{Clock, Watcher};
 
 use crate::output;
 
@@ -18,8 +18,13 @@ static STDOUT_IS_CLOSED: AtomicBool = AtomicBool::new(false);
 pub(crate) fn print_stdout(text: &str) {
     let mut stdout = anstream::stdout();
     if stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()).is_err() {
-        STDOUT_IS_CLOSED.store(true, Ordering::Relaxed);
+        close_stdout();
     }
+}
+
+/// Remembers that nobody reads any more.
+pub(crate) fn close_stdout() {
+    STDOUT_IS_CLOSED.store(true, Ordering::Relaxed);
 }
 
 /// Whether nobody reads what is printed to stdout any more.
@@ -127,10 +132,4 @@ fn show(elapsed: Duration, progress: &Progress) {
         grouped(progress.pending),
         human_bytes(progress.bytes),
     );
-}
-
-/// A clock that only the user stops.
-pub(crate) fn no_limits() -> Clock<'static> {
-    static NOBODY: Display = Display { shows_progress: false, last_shown: Mutex::new(None) };
-    Clock::start(&stubborn::Limits::default()).watched_by(&NOBODY)
 }

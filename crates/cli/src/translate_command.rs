@@ -1,87 +1,74 @@
 //! `stubborn translate`: formulas become automata.
 
-use serde_json::Value;
+use std::borrow::Cow;
+
 use stubborn::automata::by_change::{self, Limits, Refusal};
 use stubborn::automata::extended::Extended;
-use stubborn::automata::{self, AnyAutomaton, Config, Effort, GaveUp, Placement, dot, hoa, never};
-use stubborn::base::{Budget, SourceId, SourceMap};
+use stubborn::automata::{self, AnyAutomaton, Config, Effort, GaveUp, Placement, hoa, never};
+use stubborn::base::{Budget, Limit, SourceId, SourceMap};
 use stubborn::ltl::{self, Formula, Formulas};
-use stubborn::report::{automaton, outcome};
-use stubborn::{drawing, files};
+use stubborn::report::automaton::{self, AutomatonJson};
+use stubborn::{Clock, drawing, files};
 
-use crate::args::{AutomatonFormat, AutomatonKind, EffortLevel, LimitArguments, TranslateArguments};
+use crate::args::{AutomatonFormat, AutomatonKind, EffortLevel, TranslateArguments};
 use crate::exit::{Exit, Failure};
-use crate::model;
 use crate::terminal::{self, Display};
+use crate::{model, output};
 
 pub(crate) fn run(arguments: &TranslateArguments) -> Result<Exit, Failure> {
     let format = if arguments.json { AutomatonFormat::Json } else { arguments.format };
     let mut sources = SourceMap::new();
     let display = Display::new(true);
-    let limits = LimitArguments { timeout: arguments.timeout, ..LimitArguments::default() };
-    let clock = model::clock(&limits, &display);
+    let clock = model::clock(&arguments.resources, &display);
     let mut formulas = Formulas::new();
-    let texts = texts(arguments, &mut sources)?;
-    let mut documents = Vec::new();
+    let texts = texts(arguments, &mut sources, &clock)?;
+    let request =
+        Request { to: arguments.to, effort: arguments.effort.into(), max_states: arguments.max_states };
+    let mut list = List::new(format, texts.len());
     for (text, source, offset) in &texts {
         let parsed = ltl::parse(&mut formulas, text, *source, *offset);
         let parsed = parsed.map_err(|diagnostic| Failure::new(sources.clone(), diagnostic))?;
         let formula = if arguments.negate { formulas.not(parsed.formula) } else { parsed.formula };
-        let request =
-            Request { to: arguments.to, effort: arguments.effort.into(), max_states: arguments.max_states };
         let automaton = match request.translate(&mut formulas, formula, &mut clock.budget()) {
             Ok(automaton) => automaton,
             Err(Refusal::GaveUp(GaveUp::Limit(limit))) => {
-                Failure::plain("gave-up", format!("`{text}`: {limit}")).report(arguments.json);
+                Failure::plain("gave-up", format!("`{}`: {limit}", shortened(text))).report(arguments.json);
                 return Ok(Exit::Undecided);
             }
             Err(reason) => {
-                return Err(Failure::plain("cannot-translate", format!("`{text}`: {reason}")));
+                return Err(Failure::plain("cannot-translate", format!("`{}`: {reason}", shortened(text))));
             }
         };
         let name = formulas.display(formula, ltl::Spelling::Spot).to_string();
-        match show(&automaton, &formulas, format, &name, &mut clock.budget()) {
-            Ok(Shown::Text(text)) => terminal::print_stdout(&text),
-            Ok(Shown::Json(value)) => documents.push((name, value)),
-            Err(reason) => return Err(Failure::plain("not-supported", reason)),
-        }
+        list.show(&automaton, &formulas, &name, &clock)?;
     }
-    print_json(documents, format);
+    list.end();
     Ok(Exit::Success)
 }
 
-/// One document: of a single formula its automaton, of several a list.
-pub(crate) fn print_json(documents: Vec<(String, Value)>, format: AutomatonFormat) {
-    match format {
-        // One line each, for scripts.
-        AutomatonFormat::Stats => {
-            for (_, value) in &documents {
-                terminal::print_stdout(&format!("{value}\n"));
-            }
-        }
-        AutomatonFormat::Json => {
-            let mut entries: Vec<Value> = documents
-                .into_iter()
-                .map(|(name, mut value)| {
-                    value["schema"] = outcome::SCHEMA.into();
-                    value["name"] = name.into();
-                    value
-                })
-                .collect();
-            let document = if entries.len() == 1 { entries.remove(0) } else { Value::from(entries) };
-            terminal::print_stdout(&format!("{document:#}\n"));
-        }
-        _ => {}
+/// The beginning of a text that may be long.
+fn shortened(text: &str) -> Cow<'_, str> {
+    const LONG: usize = 200;
+    match text.char_indices().nth(LONG) {
+        Some((end, _)) => Cow::Owned(format!("{}…", &text[..end])),
+        None => Cow::Borrowed(text),
     }
 }
 
 type Text = (String, SourceId, usize);
 
 /// The formulas: the one given, or those of a file, one per line.
-fn texts(arguments: &TranslateArguments, sources: &mut SourceMap) -> Result<Vec<Text>, Failure> {
+fn texts(
+    arguments: &TranslateArguments,
+    sources: &mut SourceMap,
+    clock: &Clock<'_>,
+) -> Result<Vec<Text>, Failure> {
     let (name, bytes) = match (&arguments.formula, &arguments.file) {
         (Some(formula), _) => ("formula".to_owned(), formula.clone().into_bytes()),
-        (None, Some(path)) => (path.display().to_string(), files::read(path)?),
+        (None, Some(path)) => (
+            path.display().to_string(),
+            files::read(path, &clock.budget()).map_err(|trouble| Failure::new(sources.clone(), trouble))?,
+        ),
         (None, None) => return Err(Failure::plain("usage", "give a formula, or --file FILE")),
     };
     let source = sources.add(name, bytes);
@@ -144,62 +131,84 @@ impl Request {
     }
 }
 
-/// An automaton in the format asked for.
-pub(crate) enum Shown {
-    Text(String),
-    Json(Value),
+/// Automata that are shown one after the other. As JSON, one is a document, and several are a list.
+pub(crate) struct List {
+    format: AutomatonFormat,
+    is_list: bool,
+    n_shown: usize,
 }
 
-/// Shows an automaton; the error says why that format cannot.
-pub(crate) fn show(
+impl List {
+    pub(crate) fn new(format: AutomatonFormat, n: usize) -> List {
+        List { format, is_list: n != 1 && format == AutomatonFormat::Json, n_shown: 0 }
+    }
+
+    /// Shows the next one; it may be that its format cannot.
+    pub(crate) fn show(
+        &mut self,
+        automaton: &AnyAutomaton,
+        formulas: &Formulas,
+        name: &str,
+        clock: &Clock<'_>,
+    ) -> Result<(), Failure> {
+        let limited = |limit: Limit| Failure::Limit(limit.to_string());
+        match self.format {
+            AutomatonFormat::Hoa => output::print(clock, hoa::write_any(automaton, formulas, Some(name)))?,
+            AutomatonFormat::Dot => output::print(clock, automaton::to_dot(automaton, formulas))?,
+            AutomatonFormat::Svg => {
+                let picture = drawing::automaton::draw(automaton, formulas, name, &mut clock.budget());
+                let picture = picture.map_err(limited)?.to_svg();
+                let unseen = |reason| Failure::plain("not-supported", format!("{reason}; use --format dot"));
+                output::print(clock, picture.map_err(unseen)?)?;
+            }
+            AutomatonFormat::Json => {
+                if self.is_list {
+                    terminal::print_stdout(if self.n_shown == 0 { "[\n" } else { ",\n" });
+                }
+                output::print_json(clock, &AutomatonJson { automaton, formulas, name }, None)?;
+            }
+            // One line each, for scripts.
+            AutomatonFormat::Stats => {
+                let stats = automaton::stats(automaton, &mut clock.budget()).map_err(limited)?;
+                terminal::print_stdout(&format!("{stats}\n"));
+            }
+            AutomatonFormat::Spin => print_claim(automaton, formulas, name, clock)?,
+        }
+        self.n_shown += 1;
+        Ok(())
+    }
+
+    pub(crate) fn end(self) {
+        if self.is_list {
+            terminal::print_stdout(if self.n_shown == 0 { "[]\n" } else { "]\n" });
+        }
+    }
+}
+
+fn print_claim(
     automaton: &AnyAutomaton,
     formulas: &Formulas,
-    format: AutomatonFormat,
     name: &str,
-    budget: &mut Budget<'_>,
-) -> Result<Shown, String> {
-    Ok(match format {
-        AutomatonFormat::Hoa => Shown::Text(hoa::write_any(automaton, formulas, Some(name))),
-        AutomatonFormat::Dot => Shown::Text(match automaton {
-            AnyAutomaton::Tgba(tgba) => dot::draw(tgba, formulas),
-            AnyAutomaton::Ta(ta) => automaton::ta_dot(ta, formulas),
-            AnyAutomaton::Tgta(tgta) => automaton::tgta_dot(tgta, formulas),
-            AnyAutomaton::Extended(extended) => automaton::extended_dot(extended, formulas),
-        }),
-        AutomatonFormat::Svg => {
-            let picture = drawing::automaton::draw(automaton, formulas, name).to_svg();
-            Shown::Text(picture.map_err(|reason| format!("{reason}; use --format dot"))?)
+    clock: &Clock<'_>,
+) -> Result<(), Failure> {
+    let reason = match automaton {
+        AnyAutomaton::Tgba(tgba) => {
+            let ba = automata::to_ba(tgba, Effort::High, Placement::States, &mut clock.budget());
+            let ba = ba.map_err(|limit| Failure::Limit(limit.to_string()))?;
+            match never::write(&ba, formulas, Some(name)) {
+                Some(claim) => return output::print(clock, claim),
+                None => "the automaton cannot be written as a never claim",
+            }
         }
-        AutomatonFormat::Json => Shown::Json(match automaton {
-            AnyAutomaton::Tgba(tgba) => automaton::tgba_json(tgba, formulas),
-            AnyAutomaton::Ta(ta) => automaton::ta_json(ta, formulas),
-            AnyAutomaton::Tgta(tgta) => automaton::tgta_json(tgta, formulas),
-            AnyAutomaton::Extended(extended) => automaton::extended_json(extended, formulas),
-        }),
-        AutomatonFormat::Stats => Shown::Json(match automaton {
-            AnyAutomaton::Tgba(tgba) => automaton::tgba_stats(tgba),
-            AnyAutomaton::Ta(ta) => automaton::ta_stats(ta),
-            AnyAutomaton::Tgta(tgta) => automaton::tgta_stats(tgta),
-            AnyAutomaton::Extended(extended) => automaton::extended_stats(extended),
-        }),
-        AutomatonFormat::Spin => {
-            let reason = match automaton {
-                AnyAutomaton::Tgba(tgba) => {
-                    let ba = automata::to_ba(tgba, Effort::High, Placement::States, budget);
-                    let ba = ba.map_err(|limit| limit.to_string())?;
-                    let claim = never::write(&ba, formulas, Some(name));
-                    return claim
-                        .map(Shown::Text)
-                        .ok_or_else(|| "the automaton cannot be written as a never claim".to_owned());
-                }
-                AnyAutomaton::Ta(_) | AnyAutomaton::Tgta(_) => {
-                    "a testing automaton reads changes, not values: it"
-                }
-                AnyAutomaton::Extended(_) => "an extended automaton has more than one way to accept: it",
-            };
-            return Err(format!("{reason} cannot be written as a never claim; use --to ba"));
+        AnyAutomaton::Ta(_) | AnyAutomaton::Tgta(_) => {
+            "a testing automaton reads changes, not values: it cannot be written as a never claim; use --to ba"
         }
-    })
+        AnyAutomaton::Extended(_) => {
+            "an extended automaton has more than one way to accept: it cannot be written as a never claim; use \
+             --to ba"
+        }
+    };
+    Err(Failure::plain("not-supported", reason))
 }
 
 impl From<EffortLevel> for Effort {

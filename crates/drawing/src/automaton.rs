@@ -5,41 +5,52 @@
 use automata::by_change::{Graph, PropSet, Ta, Tgta};
 use automata::extended::Extended;
 use automata::{AnyAutomaton, Marks, State, Tgba};
+use base::{Budget, Limit};
 use ltl::{Formulas, Prop};
 
 use crate::{Bundle, Drawing, Fill, Node, NodeId, Shape};
 
 /// Draws an automaton of any kind.
-pub fn draw(automaton: &AnyAutomaton, formulas: &Formulas, title: &str) -> Drawing {
+pub fn draw(
+    automaton: &AnyAutomaton,
+    formulas: &Formulas,
+    title: &str,
+    budget: &mut Budget<'_>,
+) -> Result<Drawing, Limit> {
     let mut drawing = Drawing::new(title);
     let kind = match automaton {
         AnyAutomaton::Tgba(tgba) => {
-            draw_tgba(tgba, formulas, &mut drawing);
+            draw_tgba(tgba, formulas, &mut drawing, budget)?;
             "generalized Büchi automaton"
         }
         AnyAutomaton::Ta(ta) => {
-            draw_ta(ta, formulas, &mut drawing);
+            draw_ta(ta, formulas, &mut drawing, budget)?;
             "testing automaton"
         }
         AnyAutomaton::Tgta(tgta) => {
-            draw_tgta(tgta, formulas, &mut drawing);
+            draw_tgta(tgta, formulas, &mut drawing, budget)?;
             "generalized testing automaton"
         }
         AnyAutomaton::Extended(extended) => {
-            draw_extended(extended, formulas, &mut drawing);
+            draw_extended(extended, formulas, &mut drawing, budget)?;
             "Büchi automaton with values on states"
         }
     };
     let n_states = drawing.nodes().iter().filter(|node| node.shape != Shape::Point).count();
     drawing.description = format!("A {kind} with {}.", base::text::count(n_states as u64, "state"));
-    drawing
+    Ok(drawing)
 }
 
 fn node(state: State) -> NodeId {
     NodeId::new(state.index())
 }
 
-fn draw_tgba(tgba: &Tgba, formulas: &Formulas, drawing: &mut Drawing) {
+fn draw_tgba(
+    tgba: &Tgba,
+    formulas: &Formulas,
+    drawing: &mut Drawing,
+    budget: &mut Budget<'_>,
+) -> Result<(), Limit> {
     let on_states = tgba.n_marks() == 1 && tgba.is_state_based();
     for state in tgba.states() {
         let accepting = on_states && tgba.edges(state).iter().any(|edge| edge.marks != Marks::NONE);
@@ -55,7 +66,7 @@ fn draw_tgba(tgba: &Tgba, formulas: &Formulas, drawing: &mut Drawing) {
             for cube in tgba.labels().cubes(edge.label) {
                 let text = cube.iter().map(literal).collect::<Vec<_>>().join(" & ");
                 let text = if text.is_empty() { "true".to_owned() } else { text };
-                bundle.add(node(state), node(edge.target), text + &marks);
+                bundle.add(node(state), node(edge.target), text + &marks, budget)?;
             }
         }
     }
@@ -63,9 +74,15 @@ fn draw_tgba(tgba: &Tgba, formulas: &Formulas, drawing: &mut Drawing) {
     if tgba.n_states() > 0 {
         drawing.start(node(tgba.initial()), "");
     }
+    Ok(())
 }
 
-fn draw_ta(ta: &Ta, formulas: &Formulas, drawing: &mut Drawing) {
+fn draw_ta(
+    ta: &Ta,
+    formulas: &Formulas,
+    drawing: &mut Drawing,
+    budget: &mut Budget<'_>,
+) -> Result<(), Limit> {
     let own_deadlocks = !ta.accepts_deadlocks_like_stuttering();
     for state in ta.states() {
         let acceptance = ta.acceptance(state);
@@ -75,18 +92,28 @@ fn draw_ta(ta: &Ta, formulas: &Formulas, drawing: &mut Drawing) {
         let label = format!("{}{mark}", state.index());
         drawing.node(Node { fill, dashed: acceptance.livelock, ..Node::new(shape, label) });
     }
-    draw_steps(ta, formulas, drawing);
+    draw_steps(ta, formulas, drawing, budget)
 }
 
-fn draw_tgta(tgta: &Tgta, formulas: &Formulas, drawing: &mut Drawing) {
+fn draw_tgta(
+    tgta: &Tgta,
+    formulas: &Formulas,
+    drawing: &mut Drawing,
+    budget: &mut Budget<'_>,
+) -> Result<(), Limit> {
     for state in tgta.states() {
         drawing.node(Node::new(Shape::State, state.index().to_string()));
     }
-    draw_steps(tgta, formulas, drawing);
+    draw_steps(tgta, formulas, drawing, budget)
 }
 
 /// The steps of a testing automaton, by what changes.
-fn draw_steps(graph: &Graph, formulas: &Formulas, drawing: &mut Drawing) {
+fn draw_steps(
+    graph: &Graph,
+    formulas: &Formulas,
+    drawing: &mut Drawing,
+    budget: &mut Budget<'_>,
+) -> Result<(), Limit> {
     let propositions = graph.propositions();
     let mut bundle = Bundle::default();
     for state in graph.states() {
@@ -95,16 +122,22 @@ fn draw_steps(graph: &Graph, formulas: &Formulas, drawing: &mut Drawing) {
             let names: Vec<&str> = inside.map(|(_, &prop)| formulas.text(prop)).collect();
             let change =
                 if names.is_empty() { "∅".to_owned() } else { format!("{{{}}}", names.join(", ")) };
-            bundle.add(node(state), node(step.target), change + &dots(step.marks));
+            bundle.add(node(state), node(step.target), change + &dots(step.marks), budget)?;
         }
     }
     bundle.draw(drawing);
     for (set, state) in graph.initial() {
         drawing.start(node(*state), literals(formulas, propositions, *set));
     }
+    Ok(())
 }
 
-fn draw_extended(extended: &Extended, formulas: &Formulas, drawing: &mut Drawing) {
+fn draw_extended(
+    extended: &Extended,
+    formulas: &Formulas,
+    drawing: &mut Drawing,
+    budget: &mut Budget<'_>,
+) -> Result<(), Limit> {
     for (index, state) in extended.states.iter().enumerate() {
         let values = PropSet::of(&state.valuation, &extended.propositions);
         let values = literals(formulas, &extended.propositions, values);
@@ -112,17 +145,19 @@ fn draw_extended(extended: &Extended, formulas: &Formulas, drawing: &mut Drawing
         let shape = if state.infinite { Shape::Accepting } else { Shape::State };
         let fill = if state.finite { Fill::Final } else { Fill::Plain };
         drawing.node(Node { fill, ..Node::new(shape, format!("{index}: {values}{mark}")) });
+        drawing.fits(budget)?;
     }
     let mut bundle = Bundle::default();
     for (index, state) in extended.states.iter().enumerate() {
         for &target in &state.successors {
-            bundle.add(NodeId::new(index), NodeId::new(target), String::new());
+            bundle.add(NodeId::new(index), NodeId::new(target), String::new(), budget)?;
         }
     }
     bundle.draw(drawing);
     for (index, _) in extended.states.iter().enumerate().filter(|(_, state)| state.initial) {
         drawing.start(NodeId::new(index), "");
     }
+    Ok(())
 }
 
 /// All propositions, with `!` before those that do not hold.

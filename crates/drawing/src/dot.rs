@@ -1,22 +1,22 @@
 //! Drawings in the language of Graphviz.
 
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
+
+use base::text::escape_dot;
 
 use crate::figure::MAX_DOTS;
-use crate::text::escape_dot;
 use crate::{Direction, Drawing, Fill, GroupId, Heads, Node, Shape};
 
-pub(super) fn write(drawing: &Drawing) -> String {
-    let mut text = format!("digraph \"{}\" {{\n", escape_dot(&drawing.title));
-    // Writing to a string cannot fail.
+pub(super) fn write(drawing: &Drawing, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    writeln!(f, "digraph \"{}\" {{", escape_dot(&drawing.title))?;
     if drawing.direction == Direction::Right {
-        text += "  rankdir=LR;\n";
+        f.write_str("  rankdir=LR;\n")?;
     }
-    text += "  node [fontname=\"sans-serif\"];\n  edge [fontname=\"sans-serif\"];\n";
-    write_groups(drawing, &mut text);
+    f.write_str("  node [fontname=\"sans-serif\"];\n  edge [fontname=\"sans-serif\"];\n")?;
+    write_groups(drawing, f)?;
     for (index, node) in drawing.nodes.iter().enumerate() {
         if node.group.is_none() {
-            write_node(index, node, &mut text);
+            write_node(index, node, f)?;
         }
     }
     for edge in &drawing.edges {
@@ -29,13 +29,13 @@ pub(super) fn write(drawing: &Drawing) -> String {
         }
         let attributes =
             if attributes.is_empty() { String::new() } else { format!(" [{}]", attributes.join(", ")) };
-        _ = writeln!(text, "  n{} -> n{}{attributes};", edge.from.index(), edge.to.index());
+        writeln!(f, "  n{} -> n{}{attributes};", edge.from.index(), edge.to.index())?;
     }
-    text + "}\n"
+    f.write_str("}\n")
 }
 
 /// Groups as clusters, each with its nodes and with the groups in it.
-fn write_groups(drawing: &Drawing, text: &mut String) {
+fn write_groups(drawing: &Drawing, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     enum Task {
         Open(usize),
         Close,
@@ -59,17 +59,18 @@ fn write_groups(drawing: &Drawing, text: &mut String) {
         match task {
             Task::Open(group) => {
                 let name = escape_dot(&drawing.groups[group].name);
-                _ = writeln!(text, "  subgraph cluster{group} {{\n  label=\"{name}\"; color=gray;");
-                members[group].iter().for_each(|&node| write_node(node, &drawing.nodes[node], text));
+                writeln!(f, "  subgraph cluster{group} {{\n  label=\"{name}\"; color=gray;")?;
+                members[group].iter().try_for_each(|&node| write_node(node, &drawing.nodes[node], f))?;
                 tasks.push(Task::Close);
                 tasks.extend(parts[group].iter().map(|&part| Task::Open(part)));
             }
-            Task::Close => text.push_str("  }\n"),
+            Task::Close => f.write_str("  }\n")?,
         }
     }
+    Ok(())
 }
 
-fn write_node(index: usize, node: &Node, text: &mut String) {
+fn write_node(index: usize, node: &Node, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     let label = escape_dot(&node.label);
     let mut attributes = match node.shape {
         Shape::Place(tokens) => {
@@ -100,11 +101,12 @@ fn write_node(index: usize, node: &Node, text: &mut String) {
     if !color.is_empty() {
         styles.push("filled");
     }
+    // Writing to a string cannot fail.
     if !styles.is_empty() {
         _ = write!(attributes, ", style=\"{}\"{color}", styles.join(","));
     }
     if !node.note.is_empty() {
         _ = write!(attributes, ", tooltip=\"{}\"", escape_dot(&node.note));
     }
-    _ = writeln!(text, "  n{index} [{attributes}];");
+    writeln!(f, "  n{index} [{attributes}];")
 }

@@ -13,7 +13,7 @@
 //! let on = drawing.node(Node::new(Shape::State, "on"));
 //! drawing.edge(Edge::new(off, on).labeled("switch"));
 //! drawing.edge(Edge::new(on, off).labeled("switch"));
-//! assert!(drawing.to_dot().contains("n0 -> n1 [label=\"switch\"]"));
+//! assert!(drawing.to_dot().to_string().contains("n0 -> n1 [label=\"switch\"]"));
 //! assert!(drawing.to_svg()?.starts_with("<svg"));
 //! # Ok::<(), stubborn_drawing::TooLarge>(())
 //! ```
@@ -32,6 +32,9 @@ mod tests;
 
 use std::collections::BTreeMap;
 use std::fmt;
+
+use base::text::Shown;
+use base::{Budget, Limit, Progress};
 
 base::define_id! {
     /// A node of a drawing.
@@ -152,20 +155,35 @@ impl Edge {
 
 /// Edges of which those between the same nodes become one, with a line for each label.
 #[derive(Debug, Default)]
-pub struct Bundle(BTreeMap<(NodeId, NodeId), Vec<String>>);
+pub struct Bundle {
+    labels: BTreeMap<(NodeId, NodeId), Vec<String>>,
+    bytes: usize,
+}
 
 impl Bundle {
     /// Adds an edge, unless it is the same as the last one between these nodes.
-    pub fn add(&mut self, from: NodeId, to: NodeId, label: String) {
-        let labels = self.0.entry((from, to)).or_default();
+    ///
+    /// # Errors
+    /// The budget is spent.
+    pub fn add(
+        &mut self,
+        from: NodeId,
+        to: NodeId,
+        label: String,
+        budget: &mut Budget<'_>,
+    ) -> Result<(), Limit> {
+        let labels = self.labels.entry((from, to)).or_default();
         if labels.last() != Some(&label) {
+            // All labels are there twice when they are drawn.
+            self.bytes += size_of::<Edge>() + size_of::<String>() + 2 * label.len();
             labels.push(label);
         }
+        budget.poll(&Progress { bytes: self.bytes as u64, ..Progress::default() })
     }
 
     /// Draws them.
     pub fn draw(self, drawing: &mut Drawing) {
-        for ((from, to), labels) in self.0 {
+        for ((from, to), labels) in self.labels {
             drawing.edge(Edge::new(from, to).labeled(labels.join("\n")));
         }
     }
@@ -216,6 +234,8 @@ pub struct Drawing {
     nodes: Vec<Node>,
     edges: Vec<Edge>,
     groups: Vec<Group>,
+    /// About how many bytes all this takes.
+    bytes: usize,
 }
 
 impl Drawing {
@@ -234,11 +254,21 @@ impl Drawing {
             nodes: Vec::new(),
             edges: Vec::new(),
             groups: Vec::new(),
+            bytes: 0,
         }
+    }
+
+    /// Looks whether it still fits into a budget: to be called while it grows.
+    ///
+    /// # Errors
+    /// The budget is spent.
+    pub fn fits(&self, budget: &mut Budget<'_>) -> Result<(), Limit> {
+        budget.poll(&Progress { bytes: self.bytes as u64, ..Progress::default() })
     }
 
     /// Adds a node.
     pub fn node(&mut self, node: Node) -> NodeId {
+        self.bytes += 2 * size_of::<Node>() + node.label.len() + node.note.len();
         self.nodes.push(node);
         NodeId::new(self.nodes.len() - 1)
     }
@@ -253,6 +283,7 @@ impl Drawing {
     /// Adds an edge between nodes of this drawing.
     pub fn edge(&mut self, edge: Edge) {
         debug_assert!(edge.from.index().max(edge.to.index()) < self.nodes.len(), "both ends are drawn");
+        self.bytes += 2 * size_of::<Edge>() + edge.label.len();
         self.edges.push(edge);
     }
 
@@ -273,8 +304,8 @@ impl Drawing {
     }
 
     /// The drawing in the language of Graphviz.
-    pub fn to_dot(&self) -> String {
-        dot::write(self)
+    pub fn to_dot(&self) -> impl fmt::Display {
+        Shown(|f: &mut fmt::Formatter<'_>| dot::write(self, f))
     }
 
     /// The drawing as an image that stands alone.

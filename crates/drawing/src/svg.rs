@@ -2,9 +2,11 @@
 
 use std::fmt::Write as _;
 
+use base::text::escape_xml;
+
 use crate::figure::{Figure, LOOP_REACH, MAX_DOTS, PLACE_RADIUS, POINT_RADIUS, TEXT_GAP};
 use crate::scene::{Curve, HEAD, Scene, Spot};
-use crate::text::{FONT_SIZE, Fitted, LINE, escape_xml};
+use crate::text::{FONT_SIZE, Fitted, LINE};
 use crate::{Direction, Drawing, Fill, Node, Shape};
 
 /// Colors for light ground, and for dark where that is preferred.

@@ -6,16 +6,20 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::{Action, ActionSystem, Expr, Guard, LabelId, ProcessId, Stmt, System as _, ValueSet, VarId};
+use base::{Budget, Limit};
+use model::{Action, ActionSystem, Expr, Guard, LabelId, ProcessId, Stmt, ValueSet, VarId};
 
 use crate::{Bundle, Drawing, Fill, Node, NodeId, Shape};
 
 /// Draws the processes of a system; nothing if no locations have names.
-pub fn draw(system: &ActionSystem, title: &str) -> Option<Drawing> {
+///
+/// # Errors
+/// The budget is spent.
+pub fn draw(system: &ActionSystem, title: &str, budget: &mut Budget<'_>) -> Result<Option<Drawing>, Limit> {
     let mut drawing = Drawing::new(title);
     drawing.framed = true;
     let initial = initial_values(system);
-    let moves = moves(system);
+    let moves = moves(system, budget)?;
     let mut bundle = Bundle::default();
     let mut starts = Vec::new();
     let mut n_drawn = 0;
@@ -30,25 +34,26 @@ pub fn draw(system: &ActionSystem, title: &str) -> Option<Drawing> {
         let mut nodes: BTreeMap<i64, NodeId> = BTreeMap::new();
         let moving: BTreeSet<i64> = of.iter().flat_map(|&(from, to, _)| [from, to]).collect();
         for (value, name) in (variable.lo..).zip(names.iter()) {
-            let is_initial = initial.iter().any(|values| values.get(index) == Some(&value));
+            let is_initial = initial.contains(&(index, value));
             if is_own || is_initial || moving.contains(&value) {
                 let fill = if is_initial { Fill::Initial } else { Fill::Plain };
                 let node = Node { fill, root: is_initial, ..Node::new(Shape::State, &**name) };
                 let node = drawing.node(node.within(group));
                 nodes.insert(value, node);
                 starts.extend(is_initial.then_some(node));
+                drawing.fits(budget)?;
             }
         }
         for (from, to, label) in of {
             if let (Some(&from), Some(&to)) = (nodes.get(from), nodes.get(to)) {
-                bundle.add(from, to, system.labels()[label.index()].name.clone());
+                bundle.add(from, to, system.labels()[label.index()].name.clone(), budget)?;
             }
         }
     }
     if n_drawn == 0 {
-        return None;
+        return Ok(None);
     }
-    let (n_states, n_edges) = (drawing.nodes().len(), bundle.0.len());
+    let (n_states, n_edges) = (drawing.nodes().len(), bundle.labels.len());
     bundle.draw(&mut drawing);
     starts.into_iter().for_each(|state| drawing.start(state, ""));
     drawing.description = format!(
@@ -57,14 +62,12 @@ pub fn draw(system: &ActionSystem, title: &str) -> Option<Drawing> {
         base::text::count(n_states as u64, "state"),
         base::text::count(n_edges as u64, "edge")
     );
-    Some(drawing)
+    Ok(Some(drawing))
 }
 
-/// The values of all variables in each initial state.
-fn initial_values(system: &ActionSystem) -> Vec<Vec<i64>> {
-    let mut words = Vec::new();
-    system.initial_states(&mut words);
-    words.chunks_exact(system.width().max(1)).map(|state| system.layout().decode(state)).collect()
+/// The values that variables have in initial states, with the numbers of the variables.
+fn initial_values(system: &ActionSystem) -> BTreeSet<(usize, i64)> {
+    system.initial().flat_map(|state| system.layout().decode(state).into_iter().enumerate()).collect()
 }
 
 /// The moves of one variable.
@@ -77,7 +80,7 @@ struct Moves {
 }
 
 /// The moves of all variables whose values have names.
-fn moves(system: &ActionSystem) -> Vec<Moves> {
+fn moves(system: &ActionSystem, budget: &mut Budget<'_>) -> Result<Vec<Moves>, Limit> {
     let mut moves = vec![Moves::default(); system.variables().len()];
     // The location of a process is called like it, or is what all its actions ask for.
     let variables: BTreeMap<&str, VarId> =
@@ -91,6 +94,7 @@ fn moves(system: &ActionSystem) -> Vec<Moves> {
     }
     let mut others: BTreeMap<VarId, BTreeSet<ProcessId>> = BTreeMap::new();
     for action in system.actions() {
+        budget.tick()?;
         for (var, part) in parts(system, action, &locations) {
             let variable = &system.variables()[var.index()];
             if variable.value_names.is_none() {
@@ -100,8 +104,10 @@ fn moves(system: &ActionSystem) -> Vec<Moves> {
                 others.entry(var).or_default().insert(*owner);
             }
             for from in part.sources(variable.lo, variable.hi) {
+                budget.tick()?;
                 if let Some(to) = part.target(system, from, variable.lo) {
                     moves[var.index()].of.push((from, to, action.label));
+                    budget.hold(size_of::<(i64, i64, LabelId)>() as u64)?;
                 }
             }
         }
@@ -111,7 +117,7 @@ fn moves(system: &ActionSystem) -> Vec<Moves> {
         let known = &mut moves[var.index()].owner;
         *known = known.or(owner);
     }
-    moves
+    Ok(moves)
 }
 
 /// What an action says about one variable.

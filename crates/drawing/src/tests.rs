@@ -1,7 +1,7 @@
 //! Tests of pictures: random graphs, awkward ones, and what is made of nets and systems.
 
 use fastrand::Rng;
-use model::{Action, Builder, Guard, Stmt, Variable};
+use model::{Action, ActionSystem, Builder, Guard, Stmt, Variable};
 use quick_xml::events::{BytesStart, Event};
 
 use super::*;
@@ -241,7 +241,7 @@ fn large_graphs_have_pictures_up_to_a_limit() {
     let too_many_nodes = graph(Drawing::MAX_NODES + 1, []);
     let reason = too_many_nodes.to_svg().expect_err("it is too large").to_string();
     assert!(reason.contains("501 nodes and 0 edges"), "{reason}");
-    assert!(too_many_nodes.to_dot().contains("n500"));
+    assert!(too_many_nodes.to_dot().to_string().contains("n500"));
     let too_many_edges = graph(2, (0..=Drawing::MAX_EDGES).map(|_| (0, 1)));
     assert!(too_many_edges.to_svg().is_err());
 }
@@ -263,6 +263,10 @@ fn roots_come_first() {
     drawing.nodes[1].root = true;
     let centers = Scene::new(&drawing).centers;
     assert!(centers[0].x < centers[2].x && centers[1].x < centers[2].x, "{centers:?}");
+}
+
+fn drawn(system: &ActionSystem) -> Option<Drawing> {
+    system::draw(system, "system", &mut base::Budget::unlimited()).expect("there is no limit")
 }
 
 #[test]
@@ -290,7 +294,7 @@ fn a_system_is_drawn_as_its_processes() {
     });
     builder.initial(&[1, 0, 0]);
     let system = builder.finish().expect("it is complete");
-    let drawing = system::draw(&system, "system").expect("locations have names");
+    let drawing = drawn(&system).expect("locations have names");
     check(&drawing);
     let name = |node: NodeId| drawing.nodes()[node.index()].label.as_str();
     let edges: Vec<(&str, &str, &str)> =
@@ -327,10 +331,10 @@ fn a_slot_is_drawn_as_its_process() {
         owners: vec![owner],
     });
     builder.initial(&[1]);
-    let drawing = system::draw(&builder.finish().expect("it is complete"), "").expect("there is a process");
+    let drawing = drawn(&builder.finish().expect("it is complete")).expect("there is a process");
     let names: Vec<&str> = drawing.nodes().iter().map(|node| node.label.as_str()).collect();
     assert_eq!(names, ["far", "near", ""]);
-    assert!(drawing.to_dot().contains("label=\"train(0)\""));
+    assert!(drawing.to_dot().to_string().contains("label=\"train(0)\""));
 }
 
 #[test]
@@ -338,5 +342,5 @@ fn without_named_locations_there_is_nothing_to_draw() {
     let mut builder = Builder::new();
     builder.variable(Variable::new("x", 0, 1));
     builder.initial(&[0]);
-    assert_eq!(system::draw(&builder.finish().expect("it is complete"), ""), None);
+    assert_eq!(drawn(&builder.finish().expect("it is complete")), None);
 }

@@ -1,4 +1,4 @@
-//! Text in pictures: how wide it is, how it is cut, and how it is protected.
+//! Text in pictures: how wide it is, and how it is cut.
 
 /// Size of letters.
 pub(super) const FONT_SIZE: f64 = 13.0;
@@ -71,34 +71,12 @@ fn width(line: &str) -> f64 {
     FONT_SIZE * line.chars().map(letter).sum::<f64>()
 }
 
-/// The text as XML has it. What XML cannot say becomes a replacement character.
-pub(super) fn escape_xml(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for letter in text.chars() {
-        match letter {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            '\n' | '\t' => escaped.push(letter),
-            c if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') => escaped.push('\u{fffd}'),
-            c => escaped.push(c),
-        }
-    }
-    escaped
-}
-
-/// The text as it stands between quotation marks in DOT.
-pub(super) fn escape_dot(text: &str) -> String {
-    text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn long_texts_are_cut_and_odd_ones_protected() {
+    fn long_texts_are_cut() {
         let fitted = Fitted::new(&format!("short\n{}_17", "x".repeat(100)));
         assert_eq!(fitted.lines[0], "short");
         assert!(fitted.is_cut && fitted.lines[1].chars().count() == MAX_LETTERS);
@@ -106,7 +84,5 @@ mod tests {
         let many = Fitted::new(&"a\n".repeat(10));
         assert_eq!((many.lines.len(), many.lines[5].as_str()), (6, "… 5 more"));
         assert!(!Fitted::new(&"a\n".repeat(6)).is_cut);
-        assert_eq!(escape_xml("a<b & \"c\"\u{0}"), "a&lt;b &amp; &quot;c&quot;\u{fffd}");
-        assert_eq!(escape_dot("a\"\\\nb"), "a\\\"\\\\\\nb");
     }
 }

@@ -235,8 +235,11 @@ pub trait Model: Send {
 
     /// The model as a picture; nothing if there is nothing to be seen. That is the processes of its system,
     /// unless the language has a picture of its own.
-    fn draw(&self, title: &str) -> Option<Drawing> {
-        drawing::system::draw(self.system(), title)
+    ///
+    /// # Errors
+    /// The budget is spent.
+    fn draw(&self, title: &str, budget: &mut Budget<'_>) -> Result<Option<Drawing>, Limit> {
+        drawing::system::draw(self.system(), title, budget)
     }
 
     /// What is known of all states before any search, if this language has a way to know.

@@ -2,14 +2,20 @@
 //! transition takes as many tokens from as it puts back is connected by one arc with two heads. The units
 //! of a nested-unit net are groups.
 
+use std::collections::HashSet;
+
 use base::text::count;
+use base::{Budget, Limit};
 use drawing::{Direction, Drawing, Edge, Fill, GroupId, Heads, Node, NodeId, Shape};
 
 use crate::{Net, UnitId, Units};
 
 impl Net {
     /// The net as a drawing, with its initial marking.
-    pub fn draw(&self) -> Drawing {
+    ///
+    /// # Errors
+    /// The budget is spent.
+    pub fn draw(&self, budget: &mut Budget<'_>) -> Result<Drawing, Limit> {
         let name = self.name.as_deref().filter(|name| !name.is_empty()).unwrap_or(&self.id);
         let mut drawing = Drawing::new(if name.is_empty() { "Petri net" } else { name });
         drawing.direction = Direction::Down;
@@ -24,18 +30,23 @@ impl Net {
             let fill = if is_marked { Fill::Initial } else { Fill::Plain };
             let node = named(Shape::Place(place.initial), place.name.as_deref(), &place.id);
             places.push(drawing.node(Node { fill, root: is_marked, group: group(index), ..node }));
+            drawing.fits(budget)?;
         }
         let mut n_arcs = 0;
         for transition in &self.transitions {
             n_arcs += transition.inputs.len() + transition.outputs.len();
             let node = named(Shape::Transition, transition.name.as_deref(), &transition.id);
             let node = drawing.node(node);
-            let is_test = |arc| transition.inputs.contains(arc) && transition.outputs.contains(arc);
+            let (inputs, outputs): (HashSet<_>, HashSet<_>) =
+                (transition.inputs.iter().collect(), transition.outputs.iter().collect());
+            let is_test = |arc| inputs.contains(arc) && outputs.contains(arc);
             for arc in &transition.inputs {
+                drawing.fits(budget)?;
                 let heads = if is_test(arc) { Heads::Both } else { Heads::End };
                 draw_arc(&mut drawing, places[arc.0.index()], node, arc.1, heads);
             }
             for arc in transition.outputs.iter().filter(|arc| !is_test(arc)) {
+                drawing.fits(budget)?;
                 draw_arc(&mut drawing, node, places[arc.0.index()], arc.1, Heads::End);
             }
         }
@@ -45,7 +56,7 @@ impl Net {
             count(self.transitions.len() as u64, "transition"),
             count(n_arcs as u64, "arc")
         );
-        drawing
+        Ok(drawing)
     }
 }
 
@@ -108,7 +119,7 @@ mod tests {
             <toolspecific tool='nupn' version='1.1'><structure units='2' root='u' safe='false'>
             <unit id='u'><places>p</places><subunits>v</subunits></unit>
             <unit id='v'><places>q r</places><subunits/></unit></structure></toolspecific>");
-        let drawing = net.draw();
+        let drawing = net.draw(&mut Budget::unlimited()).unwrap();
         let edges: Vec<(usize, usize, &str, Heads)> = drawing
             .edges()
             .iter()
@@ -124,7 +135,7 @@ mod tests {
                 (3, 2, "", Heads::End)
             ]
         );
-        let dot = drawing.to_dot();
+        let dot = drawing.to_dot().to_string();
         assert!(dot.contains("n0 [shape=circle, label=\"●●●\", xlabel=\"p\""), "{dot}");
         assert!(dot.contains("n1 [shape=circle, label=\"12\", xlabel=\"many tokens\""), "{dot}");
         let order = ["cluster0 {", "n0 [", "cluster1 {", "n1 [", "n2 [", "}\n  }\n", "n3 ["];

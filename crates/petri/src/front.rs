@@ -62,8 +62,8 @@ impl language::Model for Model {
         &self.net().warnings
     }
 
-    fn draw(&self, _title: &str) -> Option<Drawing> {
-        Some(self.net().draw())
+    fn draw(&self, _title: &str, budget: &mut Budget<'_>) -> Result<Option<Drawing>, Limit> {
+        self.net().draw(budget).map(Some)
     }
 
     fn system(&self) -> &ActionSystem {

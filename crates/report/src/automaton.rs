@@ -1,58 +1,62 @@
-//! Automata as JSON and, those that are not TGBA, as DOT.
+//! Automata as JSON and, those that are not TGBA, as DOT: written as they are made, since they may be large.
 //!
 //! The pictures follow the figures of [bensalem.12.topnoc]: a changeset on each step, a double
 //! circle for Büchi-accepting states, a dashed one for livelock-accepting states, a green one for
 //! finite acceptance, a dot for each mark. States that accept deadlocks are marked `dl`, unless those
 //! are the livelock states of a TA.
 
-use base::Budget;
-use std::fmt::Write as _;
+use std::collections::HashSet;
+use std::fmt::{self, Display as _};
 
-use automata::by_change::{PropSet, Step, Ta, Tgta};
+use automata::by_change::{Acceptance, Graph, PropSet, Step};
 use automata::extended::{Extended, ExtendedState};
-use automata::{Marks, State, Stats, Tgba};
+use automata::{AnyAutomaton, Label, Labels, Marks, State, Stats, dot};
+use base::text::{Shown, escape_dot as escape};
+use base::{Budget, Limit};
 use drawing::automaton::{literal, literals};
 use ltl::{Formulas, Prop};
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
-use crate::space::escape_dot as escape;
+use crate::outcome::SCHEMA;
 
 /// The figures of `--format stats`.
-pub fn tgba_stats(tgba: &Tgba) -> Value {
-    let stats = Stats::of(tgba, &mut Budget::unlimited()).expect("a budget without limits is never spent");
-    let Stats { states, edges, transitions, acceptance, deterministic } = stats;
-    json!({
-        "states": states, "edges": edges, "transitions": transitions,
-        "acceptance": acceptance, "deterministic": deterministic,
+///
+/// # Errors
+/// The budget is spent.
+pub fn stats(automaton: &AnyAutomaton, budget: &mut Budget<'_>) -> Result<Value, Limit> {
+    Ok(match automaton {
+        AnyAutomaton::Tgba(tgba) => {
+            let Stats { states, edges, transitions, acceptance, deterministic } = Stats::of(tgba, budget)?;
+            json!({
+                "states": states, "edges": edges, "transitions": transitions,
+                "acceptance": acceptance, "deterministic": deterministic,
+            })
+        }
+        AnyAutomaton::Ta(ta) => steps_stats(ta, 1),
+        AnyAutomaton::Tgta(tgta) => steps_stats(tgta, tgta.n_marks()),
+        AnyAutomaton::Extended(extended) => extended_stats(extended),
     })
 }
 
-/// The figures of a TA: every step is one transition.
-pub fn ta_stats(ta: &Ta) -> Value {
-    let n_initial = ta.initial().len();
-    steps_stats(ta.n_states(), ta.n_steps(), 1, n_initial, ta.states().map(|state| ta.steps(state)))
+/// Every step is one transition.
+fn steps_stats(graph: &Graph, n_marks: u32) -> Value {
+    let has_choice = |steps: &[Step]| steps.windows(2).any(|pair| pair[0].change == pair[1].change);
+    json!({
+        "states": graph.n_states(), "edges": graph.n_steps(), "transitions": graph.n_steps(),
+        "acceptance": n_marks, "initial": graph.initial().len(),
+        "deterministic": !graph.states().any(|state| has_choice(graph.steps(state))),
+    })
 }
 
-/// The figures of a TGTA.
-pub fn tgta_stats(tgta: &Tgta) -> Value {
-    let n_initial = tgta.initial().len();
-    let steps = tgta.states().map(|state| tgta.steps(state));
-    steps_stats(tgta.n_states(), tgta.n_steps(), tgta.n_marks(), n_initial, steps)
-}
-
-/// The figures of an extended automaton.
-pub fn extended_stats(extended: &Extended) -> Value {
+fn extended_stats(extended: &Extended) -> Value {
     let n_edges: usize = extended.states.iter().map(|state| state.successors.len()).sum();
     let n_initial = extended.states.iter().filter(|state| state.initial).count();
+    let values = |&state: &usize| PropSet::of(&extended.states[state].valuation, &extended.propositions);
     let has_choice = |state: &ExtendedState| {
-        let mut next = state.successors.iter().map(|&next| &extended.states[next].valuation);
-        let mut seen: Vec<&ltl::Valuation> = vec![];
-        next.any(|valuation| {
-            seen.contains(&valuation) || {
-                seen.push(valuation);
-                false
-            }
-        })
+        let mut seen = HashSet::new();
+        !state.successors.iter().map(values).all(|values| seen.insert(values))
     };
     json!({
         "states": extended.states.len(), "edges": n_edges, "transitions": n_edges, "acceptance": 1,
@@ -60,155 +64,181 @@ pub fn extended_stats(extended: &Extended) -> Value {
     })
 }
 
-fn steps_stats<'a>(
-    n_states: usize,
-    n_steps: usize,
-    n_marks: u32,
-    n_initial: usize,
-    mut steps: impl Iterator<Item = &'a [Step]>,
-) -> Value {
-    let has_choice = |steps: &[Step]| steps.windows(2).any(|pair| pair[0].change == pair[1].change);
-    json!({
-        "states": n_states, "edges": n_steps, "transitions": n_steps, "acceptance": n_marks,
-        "initial": n_initial, "deterministic": !steps.any(has_choice),
-    })
+/// An automaton as a program reads it, all of it.
+pub struct AutomatonJson<'a> {
+    /// The automaton.
+    pub automaton: &'a AnyAutomaton,
+    /// What its propositions are called.
+    pub formulas: &'a Formulas,
+    /// What it is called.
+    pub name: &'a str,
 }
 
-/// A TGBA, all of it.
-pub fn tgba_json(tgba: &Tgba, formulas: &Formulas) -> Value {
-    let edge = |from: State, edge: &automata::Edge| {
-        let cubes: Vec<String> =
-            tgba.labels().cubes(edge.label).iter().map(|cube| show_cube(formulas, cube)).collect();
-        json!({
-            "from": from.index(), "label": cubes.join(" | "), "marks": marks(edge.marks), "to": edge.target.index(),
-        })
-    };
-    let edges: Vec<Value> = tgba
-        .states()
-        .flat_map(|state| tgba.edges(state).iter().map(move |found| edge(state, found)))
-        .collect();
-    json!({
-        "kind": "tgba", "propositions": names(formulas, tgba.propositions()), "states": tgba.n_states(),
-        "initial": tgba.initial().index(), "marks": tgba.n_marks(), "edges": edges,
-    })
+/// A list that is made while it is written.
+struct Each<F>(F);
+
+impl<F: Fn() -> I, I: Iterator<Item: Serialize>> Serialize for Each<F> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq((self.0)())
+    }
 }
 
-/// A TA, all of it.
-pub fn ta_json(ta: &Ta, formulas: &Formulas) -> Value {
-    let accepting = |of: fn(automata::by_change::Acceptance) -> bool| -> Vec<usize> {
-        ta.states().filter(|&state| of(ta.acceptance(state))).map(State::index).collect()
-    };
-    json!({
-        "kind": "ta", "propositions": names(formulas, ta.propositions()), "states": ta.n_states(),
-        "initial": initial_json(formulas, ta.propositions(), ta.initial()),
-        "buchi": accepting(|acceptance| acceptance.buchi),
-        "livelock": accepting(|acceptance| acceptance.livelock),
-        "finite": accepting(|acceptance| acceptance.finite),
-        "deadlock": accepting(|acceptance| acceptance.deadlock),
-        "edges": steps_json(formulas, ta.propositions(), ta.states().map(|state| (state, ta.steps(state)))),
-    })
+/// A text that is made while it is written.
+struct Text<D>(D);
+
+impl<D: fmt::Display> Serialize for Text<D> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&self.0)
+    }
 }
 
-/// A TGTA, all of it.
-pub fn tgta_json(tgta: &Tgta, formulas: &Formulas) -> Value {
-    json!({
-        "kind": "tgta", "propositions": names(formulas, tgta.propositions()), "states": tgta.n_states(),
-        "initial": initial_json(formulas, tgta.propositions(), tgta.initial()), "marks": tgta.n_marks(),
-        "edges": steps_json(formulas, tgta.propositions(), tgta.states().map(|state| (state, tgta.steps(state)))),
-    })
-}
-
-/// An extended automaton, all of it.
-pub fn extended_json(extended: &Extended, formulas: &Formulas) -> Value {
-    let numbers = |is_in: fn(&ExtendedState) -> bool| -> Vec<usize> {
-        let states = extended.states.iter().enumerate();
-        states.filter(|(_, state)| is_in(state)).map(|(index, _)| index).collect()
-    };
-    let holding = |state: &ExtendedState| -> Vec<&str> {
-        let held = extended.propositions.iter().filter(|&&prop| state.valuation.holds(prop));
-        held.map(|&prop| formulas.text(prop)).collect()
-    };
-    let edges =
-        extended.states.iter().enumerate().flat_map(|(from, state)| {
-            state.successors.iter().map(move |&to| json!({"from": from, "to": to}))
-        });
-    json!({
-        "kind": "extended", "propositions": names(formulas, &extended.propositions),
-        "states": extended.states.len(),
-        "values": extended.states.iter().map(holding).collect::<Vec<_>>(),
-        "initial": numbers(|state| state.initial),
-        "buchi": numbers(|state| state.infinite),
-        "finite": numbers(|state| state.finite),
-        "deadlock": numbers(|state| state.deadlock),
-        "edges": edges.collect::<Vec<_>>(),
-    })
-}
-
-fn names(formulas: &Formulas, propositions: &[Prop]) -> Vec<String> {
-    propositions.iter().map(|&prop| formulas.text(prop).to_owned()).collect()
+impl Serialize for AutomatonJson<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let AutomatonJson { automaton, formulas, name } = self;
+        let propositions = automaton.propositions();
+        let mut map = serializer.serialize_map(None)?;
+        let (kind, n_states) = match automaton {
+            AnyAutomaton::Tgba(tgba) => ("tgba", tgba.n_states()),
+            AnyAutomaton::Ta(ta) => ("ta", ta.n_states()),
+            AnyAutomaton::Tgta(tgta) => ("tgta", tgta.n_states()),
+            AnyAutomaton::Extended(extended) => ("extended", extended.states.len()),
+        };
+        map.serialize_entry("kind", kind)?;
+        map.serialize_entry("propositions", &Each(|| propositions.iter().map(|&prop| formulas.text(prop))))?;
+        map.serialize_entry("states", &n_states)?;
+        match automaton {
+            AnyAutomaton::Tgba(tgba) => {
+                #[derive(Serialize)]
+                struct Edge<L> {
+                    from: usize,
+                    label: L,
+                    marks: Vec<u32>,
+                    to: usize,
+                }
+                let edge = |from: State, edge: &automata::Edge| Edge {
+                    from: from.index(),
+                    label: Text(shown_label(formulas, tgba.labels(), edge.label)),
+                    marks: marks(edge.marks),
+                    to: edge.target.index(),
+                };
+                let of_state = |state| tgba.edges(state).iter().map(move |found| edge(state, found));
+                map.serialize_entry("initial", &tgba.initial().index())?;
+                map.serialize_entry("marks", &tgba.n_marks())?;
+                map.serialize_entry("edges", &Each(|| tgba.states().flat_map(of_state)))?;
+            }
+            AnyAutomaton::Ta(ta) => {
+                map.serialize_entry("initial", &initial_json(formulas, ta))?;
+                let sets: [(&str, fn(Acceptance) -> bool); 4] = [
+                    ("buchi", |acceptance| acceptance.buchi),
+                    ("livelock", |acceptance| acceptance.livelock),
+                    ("finite", |acceptance| acceptance.finite),
+                    ("deadlock", |acceptance| acceptance.deadlock),
+                ];
+                for (set, is_in) in sets {
+                    let members = || ta.states().filter(|&state| is_in(ta.acceptance(state)));
+                    map.serialize_entry(set, &Each(|| members().map(State::index)))?;
+                }
+                serialize_steps(&mut map, formulas, ta)?;
+            }
+            AnyAutomaton::Tgta(tgta) => {
+                map.serialize_entry("initial", &initial_json(formulas, tgta))?;
+                map.serialize_entry("marks", &tgta.n_marks())?;
+                serialize_steps(&mut map, formulas, tgta)?;
+            }
+            AnyAutomaton::Extended(extended) => {
+                let states = &extended.states;
+                let values = |state: &ExtendedState| {
+                    members(formulas, propositions, PropSet::of(&state.valuation, propositions))
+                };
+                map.serialize_entry("values", &Each(|| states.iter().map(values)))?;
+                let sets: [(&str, fn(&ExtendedState) -> bool); 4] = [
+                    ("initial", |state| state.initial),
+                    ("buchi", |state| state.infinite),
+                    ("finite", |state| state.finite),
+                    ("deadlock", |state| state.deadlock),
+                ];
+                for (set, is_in) in sets {
+                    let members = || states.iter().enumerate().filter(|(_, state)| is_in(state));
+                    map.serialize_entry(set, &Each(|| members().map(|(index, _)| index)))?;
+                }
+                let edges = |(from, state): (usize, &'_ ExtendedState)| {
+                    let edge = move |to: &usize| json!({"from": from, "to": to});
+                    state.successors.iter().map(edge).collect::<Vec<_>>()
+                };
+                map.serialize_entry("edges", &Each(|| states.iter().enumerate().flat_map(edges)))?;
+            }
+        }
+        map.serialize_entry("schema", &SCHEMA)?;
+        map.serialize_entry("name", name)?;
+        map.end()
+    }
 }
 
 fn marks(marks: Marks) -> Vec<u32> {
     marks.iter().collect()
 }
 
-fn show_cube(formulas: &Formulas, cube: &[(Prop, bool)]) -> String {
-    let literal = |&(prop, holds): &(Prop, bool)| literal(formulas.text(prop), holds);
-    if cube.is_empty() { "true".to_owned() } else { cube.iter().map(literal).collect::<Vec<_>>().join(" & ") }
+/// A label as a disjunction, in which comparisons are turned around rather than negated.
+fn shown_label(formulas: &Formulas, labels: &Labels, label: Label) -> impl fmt::Display {
+    Shown(move |f: &mut fmt::Formatter<'_>| {
+        if label == Label::TRUE {
+            return f.write_str("true");
+        }
+        for (place, cube) in labels.cubes(label).enumerate() {
+            f.write_str(if place > 0 { " | " } else { "" })?;
+            for (place, (prop, holds)) in cube.into_iter().enumerate() {
+                f.write_str(if place > 0 { " & " } else { "" })?;
+                f.write_str(&literal(formulas.text(prop), holds))?;
+            }
+        }
+        Ok(())
+    })
 }
 
 /// The names of the propositions in a set.
-fn members(formulas: &Formulas, propositions: &[Prop], set: PropSet) -> Vec<String> {
+fn members<'a>(formulas: &'a Formulas, propositions: &[Prop], set: PropSet) -> Vec<&'a str> {
     let inside = propositions.iter().enumerate().filter(|(index, _)| set.contains(*index));
-    inside.map(|(_, &prop)| formulas.text(prop).to_owned()).collect()
+    inside.map(|(_, &prop)| formulas.text(prop)).collect()
 }
 
-fn initial_json(formulas: &Formulas, propositions: &[Prop], initial: &[(PropSet, State)]) -> Vec<Value> {
-    let entry = |(set, state): &(PropSet, State)| json!({"true": members(formulas, propositions, *set), "state": state.index()});
-    initial.iter().map(entry).collect()
+fn initial_json(formulas: &Formulas, graph: &Graph) -> impl Serialize {
+    let entry = |(set, state): &(PropSet, State)| json!({"true": members(formulas, graph.propositions(), *set), "state": state.index()});
+    Each(move || graph.initial().iter().map(entry))
 }
 
-fn steps_json<'a>(
-    formulas: &Formulas,
-    propositions: &[Prop],
-    steps: impl Iterator<Item = (State, &'a [Step])>,
-) -> Vec<Value> {
+fn serialize_steps<M: SerializeMap>(map: &mut M, formulas: &Formulas, graph: &Graph) -> Result<(), M::Error> {
     let entry = |from: State, step: &Step| {
         json!({
-            "from": from.index(), "change": members(formulas, propositions, step.change),
+            "from": from.index(), "change": members(formulas, graph.propositions(), step.change),
             "marks": marks(step.marks), "to": step.target.index(),
         })
     };
-    steps.flat_map(|(from, steps)| steps.iter().map(move |step| entry(from, step))).collect()
+    let of_state = |state| graph.steps(state).iter().map(move |step| entry(state, step));
+    map.serialize_entry("edges", &Each(|| graph.states().flat_map(of_state)))
 }
 
-/// A TA as a picture.
-pub fn ta_dot(ta: &Ta, formulas: &Formulas) -> String {
-    let own_deadlocks = !ta.accepts_deadlocks_like_stuttering();
-    let shape = |state: State| {
-        let acceptance = ta.acceptance(state);
-        let circle = if acceptance.buchi { "doublecircle" } else { "circle" };
-        let style = if acceptance.livelock { ", style=dashed" } else { "" };
-        let color = if acceptance.finite { ", color=green" } else { "" };
-        let deadlock = if own_deadlocks && acceptance.deadlock { ", xlabel=\"dl\"" } else { "" };
-        format!("shape={circle}{style}{color}{deadlock}")
-    };
-    let states: Vec<(State, String, &[Step])> =
-        ta.states().map(|state| (state, shape(state), ta.steps(state))).collect();
-    picture(formulas, ta.propositions(), ta.initial(), &states)
+/// An automaton in the language of Graphviz.
+pub fn to_dot(automaton: &AnyAutomaton, formulas: &Formulas) -> impl fmt::Display {
+    Shown(move |f: &mut fmt::Formatter<'_>| match automaton {
+        AnyAutomaton::Tgba(tgba) => dot::draw(tgba, formulas).fmt(f),
+        AnyAutomaton::Ta(ta) => {
+            let own_deadlocks = !ta.accepts_deadlocks_like_stuttering();
+            draw_steps(f, formulas, ta, |state| {
+                let acceptance = ta.acceptance(state);
+                let circle = if acceptance.buchi { "doublecircle" } else { "circle" };
+                let style = if acceptance.livelock { ", style=dashed" } else { "" };
+                let color = if acceptance.finite { ", color=green" } else { "" };
+                let deadlock = if own_deadlocks && acceptance.deadlock { ", xlabel=\"dl\"" } else { "" };
+                format!("shape={circle}{style}{color}{deadlock}")
+            })
+        }
+        AnyAutomaton::Tgta(tgta) => draw_steps(f, formulas, tgta, |_| "shape=circle".to_owned()),
+        AnyAutomaton::Extended(extended) => draw_extended(f, formulas, extended),
+    })
 }
 
-/// A TGTA as a picture.
-pub fn tgta_dot(tgta: &Tgta, formulas: &Formulas) -> String {
-    let states: Vec<(State, String, &[Step])> =
-        tgta.states().map(|state| (state, "shape=circle".to_owned(), tgta.steps(state))).collect();
-    picture(formulas, tgta.propositions(), tgta.initial(), &states)
-}
-
-/// An extended automaton as a picture.
-pub fn extended_dot(extended: &Extended, formulas: &Formulas) -> String {
-    let mut text = "digraph automaton {\n  rankdir=LR;\n".to_owned();
-    // Writing to a string cannot fail.
+fn draw_extended(f: &mut fmt::Formatter<'_>, formulas: &Formulas, extended: &Extended) -> fmt::Result {
+    f.write_str("digraph automaton {\n  rankdir=LR;\n")?;
     for (index, state) in extended.states.iter().enumerate() {
         let values = PropSet::of(&state.valuation, &extended.propositions);
         let values = escape(&literals(formulas, &extended.propositions, values));
@@ -216,42 +246,36 @@ pub fn extended_dot(extended: &Extended, formulas: &Formulas) -> String {
         let color = if state.finite { ", color=green" } else { "" };
         let deadlock = if state.deadlock { ", xlabel=\"dl\"" } else { "" };
         if state.initial {
-            _ = writeln!(text, "  init{index} [shape=point]; init{index} -> s{index};");
+            writeln!(f, "  init{index} [shape=point]; init{index} -> s{index};")?;
         }
-        _ = writeln!(text, "  s{index} [label=\"{index}: {values}\", shape={circle}{color}{deadlock}];");
+        writeln!(f, "  s{index} [label=\"{index}: {values}\", shape={circle}{color}{deadlock}];")?;
         for to in &state.successors {
-            _ = writeln!(text, "  s{index} -> s{to};");
+            writeln!(f, "  s{index} -> s{to};")?;
         }
     }
-    text + "}\n"
+    f.write_str("}\n")
 }
 
-fn picture(
+fn draw_steps(
+    f: &mut fmt::Formatter<'_>,
     formulas: &Formulas,
-    propositions: &[Prop],
-    initial: &[(PropSet, State)],
-    states: &[(State, String, &[Step])],
-) -> String {
-    let mut text = "digraph automaton {\n  rankdir=LR;\n".to_owned();
-    // Writing to a string cannot fail.
-    for (index, (set, state)) in initial.iter().enumerate() {
-        let label = escape(&literals(formulas, propositions, *set));
-        _ = writeln!(
-            text,
-            "  init{index} [shape=point]; init{index} -> s{} [label=\"{label}\"];",
-            state.index()
-        );
+    graph: &Graph,
+    shape: impl Fn(State) -> String,
+) -> fmt::Result {
+    f.write_str("digraph automaton {\n  rankdir=LR;\n")?;
+    for (index, (set, state)) in graph.initial().iter().enumerate() {
+        let label = escape(&literals(formulas, graph.propositions(), *set));
+        let state = state.index();
+        writeln!(f, "  init{index} [shape=point]; init{index} -> s{state} [label=\"{label}\"];")?;
     }
-    for (state, shape, steps) in states {
-        _ = writeln!(text, "  s{0} [label=\"{0}\", {shape}];", state.index());
-        for step in *steps {
-            let change = members(formulas, propositions, step.change).join(",");
+    for state in graph.states() {
+        writeln!(f, "  s{0} [label=\"{0}\", {1}];", state.index(), shape(state))?;
+        for step in graph.steps(state) {
+            let change = escape(&members(formulas, graph.propositions(), step.change).join(","));
+            let change = if change.is_empty() { "∅".to_owned() } else { format!("{{{change}}}") };
             let dots: String = step.marks.iter().map(|mark| format!(" \u{25cf}{mark}")).collect();
-            let label =
-                format!("{}{dots}", if change.is_empty() { "∅".to_owned() } else { format!("{{{change}}}") });
-            let (from, to) = (state.index(), step.target.index());
-            _ = writeln!(text, "  s{from} -> s{to} [label=\"{}\"];", escape(&label));
+            writeln!(f, "  s{} -> s{} [label=\"{change}{dots}\"];", state.index(), step.target.index())?;
         }
     }
-    text + "}\n"
+    f.write_str("}\n")
 }

@@ -21,7 +21,7 @@ pub use base::text::{count, grouped, human_bytes};
 pub use explain::Explanation;
 pub use method::Method;
 pub use outcome::{
-    CheckReport, Counterexample, ExploreReport, ModelInfo, PropertyResult, Statistics, Verdict,
+    CheckReport, Counterexample, ExploreReport, ModelInfo, PropertyResult, Statistics, Verdict, WalkReport,
 };
 pub use remark::Remark;
 pub use trace::Trace;

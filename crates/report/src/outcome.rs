@@ -3,8 +3,10 @@
 
 use std::fmt::{self, Write as _};
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use automata::{Tester, Tgba};
+use base::text::Shown;
 use language::story::Unreached;
 use ltl::Formulas;
 use model::StepError;
@@ -16,7 +18,7 @@ use serde::{Serialize, Serializer};
 
 use crate::method::{Method, Observer};
 use crate::remark::Remark;
-use crate::trace::Trace;
+use crate::trace::{StepsJson, Trace};
 use crate::words::words;
 use crate::{Spelling, chart, count, human_bytes};
 
@@ -136,26 +138,22 @@ impl Counterexample {
     }
 
     /// What it is, and its steps.
-    pub fn to_text(&self, spelling: &Spelling) -> String {
+    fn write_text(&self, f: &mut fmt::Formatter<'_>, spelling: &Spelling) -> fmt::Result {
         let Counterexample { target, trace, cycle_start, fairness, .. } = self;
         let length = count(trace.len() as u64, "step");
-        let mut text = match cycle_start {
+        match cycle_start {
             Some(start) if *start == trace.len() => {
-                format!("  a run of {length} to a deadlock, whose state repeats for ever:\n")
+                writeln!(f, "  a run of {length} to a deadlock, whose state repeats for ever:")?;
             }
             Some(start) => {
                 let n_cycle = (trace.len() - start) as u64;
                 let (cycle, verb) = (count(n_cycle, "step"), if n_cycle == 1 { "repeats" } else { "repeat" });
-                format!("  a run of {length}, of which the last {cycle} {verb} for ever:\n")
+                writeln!(f, "  a run of {length}, of which the last {cycle} {verb} for ever:")?;
             }
-            None => format!("  a run of {length} to {target}:\n"),
-        };
-        text += &trace.to_text(*cycle_start, spelling);
-        for constraint in fairness {
-            // Writing to a string cannot fail.
-            _ = writeln!(text, "  {}", constraint.to_text());
+            None => writeln!(f, "  a run of {length} to {target}:")?,
         }
-        text
+        trace.write_text(f, *cycle_start, spelling)?;
+        fairness.iter().try_for_each(|constraint| writeln!(f, "  {}", constraint.to_text()))
     }
 
     /// Its messages as a chart, as text.
@@ -171,7 +169,7 @@ impl Counterexample {
 
 impl fmt::Display for Counterexample {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.to_text(&Spelling::default()))
+        self.write_text(f, &Spelling::default())
     }
 }
 
@@ -239,8 +237,13 @@ impl Serialize for Counterexample {
         let n_fields = 3 + usize::from(!self.fairness.is_empty()) + usize::from(!failing.is_empty());
         let mut counterexample = serializer.serialize_struct("Counterexample", n_fields)?;
         counterexample.serialize_field("kind", &self.kind)?;
-        counterexample.serialize_field("prefix", &self.trace.steps(0..=cycle_start))?;
-        counterexample.serialize_field("cycle", &self.trace.steps(cycle_start + 1..=self.trace.len()))?;
+        let parts = [0..=cycle_start, cycle_start + 1..=self.trace.len()].map(|part| self.trace.steps(part));
+        counterexample.serialize_field("prefix", &parts[0])?;
+        counterexample.serialize_field("cycle", &parts[1])?;
+        match parts.iter().map(StepsJson::n_left_out).sum::<usize>() {
+            0 => counterexample.skip_field("left_out")?,
+            n => counterexample.serialize_field("left_out", &n)?,
+        }
         if self.fairness.is_empty() {
             counterexample.skip_field("fairness")?;
         } else {
@@ -393,29 +396,25 @@ impl PropertyResult {
     }
 
     /// The verdict, the run if there is one, and how it was found.
-    pub fn to_text(&self, spelling: &Spelling) -> String {
-        let mut text = format!("{}: {}", self.property, self.verdict.shouted());
+    fn write_text(&self, f: &mut fmt::Formatter<'_>, spelling: &Spelling) -> fmt::Result {
+        write!(f, "{}: {}", self.property, self.verdict.shouted())?;
         if let Some(reason) = Remark::join(&self.remarks) {
-            // Writing to a string cannot fail.
-            _ = write!(text, " ({reason})");
+            write!(f, " ({reason})")?;
         }
-        text.push('\n');
+        f.write_char('\n')?;
         if let Some(counterexample) = &self.counterexample {
-            text += &counterexample.to_text(spelling);
+            counterexample.write_text(f, spelling)?;
         }
         if let Some(check) = &self.reduction_check {
-            _ = writeln!(text, "  {}", check.to_text());
+            writeln!(f, "  {}", check.to_text())?;
         }
-        for reason in self.chosen.iter().chain(&self.choice) {
-            _ = writeln!(text, "  {reason}");
-        }
-        text
+        self.chosen.iter().chain(&self.choice).try_for_each(|reason| writeln!(f, "  {reason}"))
     }
 }
 
 impl fmt::Display for PropertyResult {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.to_text(&Spelling::default()))
+        self.write_text(f, &Spelling::default())
     }
 }
 
@@ -449,32 +448,44 @@ impl CheckReport {
         }
     }
 
+    /// From when this becomes true, no more steps of runs are written to documents; what is missing is told as
+    /// `left_out`.
+    pub fn stop_when(&mut self, is_over: &Arc<AtomicBool>) {
+        for counterexample in self.results.iter_mut().filter_map(|result| result.counterexample.as_mut()) {
+            counterexample.trace.stop_when(is_over);
+        }
+    }
+
+    /// The results as text, for a program that spells options in its own way.
+    pub fn spelled(&self, spelling: &Spelling) -> impl fmt::Display {
+        Shown(|f: &mut fmt::Formatter<'_>| self.write_text(f, spelling))
+    }
+
     /// The results, with the figures of a search after the last result it gave.
-    pub fn to_text(&self, spelling: &Spelling) -> String {
-        let mut text = self.model.to_text() + "\n";
+    fn write_text(&self, f: &mut fmt::Formatter<'_>, spelling: &Spelling) -> fmt::Result {
+        writeln!(f, "{}", self.model.to_text())?;
         let is_plain = |result: &PropertyResult| {
             result.method.as_ref().is_some_and(|method| method.observer == Observer::None)
         };
         let shares_search =
             |a: &PropertyResult, b: &PropertyResult| is_plain(a) && is_plain(b) && a.stats == b.stats;
         for (index, result) in self.results.iter().enumerate() {
-            text += &result.to_text(spelling);
+            result.write_text(f, spelling)?;
             let is_last = self.results.get(index + 1).is_none_or(|next| !shares_search(result, next));
             if let (Some(method), true) = (&result.method, is_last) {
-                // Writing to a string cannot fail.
-                _ = writeln!(text, "  {} ({method})", result.stats.to_text());
+                writeln!(f, "  {} ({method})", result.stats.to_text())?;
             }
         }
         if let Some(unreached) = self.unreached.as_deref().filter(|list| !list.is_empty()) {
-            text += "never executed:\n";
+            f.write_str("never executed:\n")?;
             for what in unreached.iter().take(MAX_UNREACHED) {
-                _ = writeln!(text, "  {}", what.to_text());
+                writeln!(f, "  {}", what.to_text())?;
             }
             if let Some(n_more @ 1..) = unreached.len().checked_sub(MAX_UNREACHED) {
-                _ = writeln!(text, "  and {n_more} more, which JSON lists");
+                writeln!(f, "  and {n_more} more, which JSON lists")?;
             }
         }
-        text
+        Ok(())
     }
 }
 
@@ -486,7 +497,36 @@ impl fmt::Debug for CheckReport {
 
 impl fmt::Display for CheckReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.to_text(&Spelling::default()))
+        self.write_text(f, &Spelling::default())
+    }
+}
+
+/// What `simulate` says: a walk through the model.
+pub struct WalkReport<'a> {
+    /// The model.
+    pub model: ModelInfo,
+    /// What choices were made by, if they were random.
+    pub seed: Option<u64>,
+    /// Why it ends where it does.
+    pub end: Option<&'a str>,
+    /// The walk.
+    pub trace: &'a Trace,
+}
+
+impl Serialize for WalkReport<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let steps = self.trace.steps(0..=self.trace.len());
+        let mut walk = serializer.serialize_struct("WalkReport", 6)?;
+        walk.serialize_field("schema", &SCHEMA)?;
+        walk.serialize_field("model", &self.model)?;
+        walk.serialize_field("seed", &self.seed)?;
+        walk.serialize_field("end", &self.end)?;
+        walk.serialize_field("steps", &steps)?;
+        match steps.n_left_out() {
+            0 => walk.skip_field("left_out")?,
+            n => walk.serialize_field("left_out", &n)?,
+        }
+        walk.end()
     }
 }
 

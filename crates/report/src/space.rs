@@ -6,6 +6,8 @@
 use std::fmt;
 use std::io;
 
+use base::Limit;
+use base::text::escape_dot;
 use check::store::{Exact, Store, Visited};
 use check::{StateId, graph};
 use model::{ActionId, ActionSystem, Describe, StepError, System, aut, reference};
@@ -17,6 +19,16 @@ pub enum ExportError {
     Io(io::Error),
     /// The model went wrong; it did not while exploring, so this does not happen.
     Model(StepError),
+    /// The budget is spent.
+    Limit(Limit),
+}
+
+impl std::error::Error for ExportError {}
+
+impl From<Limit> for ExportError {
+    fn from(limit: Limit) -> ExportError {
+        ExportError::Limit(limit)
+    }
 }
 
 impl From<io::Error> for ExportError {
@@ -36,6 +48,7 @@ impl fmt::Display for ExportError {
         match self {
             ExportError::Io(error) => error.fmt(f),
             ExportError::Model(error) => error.fmt(f),
+            ExportError::Limit(limit) => limit.fmt(f),
         }
     }
 }
@@ -123,9 +136,4 @@ impl Space<'_> {
         })?;
         Ok(writeln!(out, "}}")?)
     }
-}
-
-/// A text between the quotation marks of DOT.
-pub(crate) fn escape_dot(text: &str) -> String {
-    text.replace('\\', "\\\\").replace('"', "\\\"")
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use base::Budget;
 use check::store::{Store as _, Visited as _};
 use check::{StateId, graph};
 use drawing::{Bundle, Drawing, Fill, Node, NodeId, Shape, TooLarge};
@@ -26,8 +27,8 @@ pub fn check_size(space: &Space<'_>) -> Result<(), TooLarge> {
 /// Draws all states of a space.
 ///
 /// # Errors
-/// If the model goes wrong; it did not while exploring, so this does not happen.
-pub fn draw(space: &Space<'_>, title: &str) -> Result<Drawing, ExportError> {
+/// The budget is spent. Or the model goes wrong; it did not while exploring, so this does not happen.
+pub fn draw(space: &Space<'_>, title: &str, budget: &mut Budget<'_>) -> Result<Drawing, ExportError> {
     let mut drawing = Drawing::new(title);
     let names = space.system.variable_names();
     let mut state = vec![0; model::System::width(space.system)];
@@ -35,8 +36,8 @@ pub fn draw(space: &Space<'_>, title: &str) -> Result<Drawing, ExportError> {
     let mut is_left = BTreeSet::new();
     graph::for_each_transition(space.system, space.store, |from, action, to| -> Result<(), ExportError> {
         is_left.insert(from);
-        bundle.add(NodeId::new(from.index()), NodeId::new(to.index()), space.step_label(from, action));
-        Ok(())
+        let label = space.step_label(from, action);
+        Ok(bundle.add(NodeId::new(from.index()), NodeId::new(to.index()), label, budget)?)
     })?;
     for id in (0..space.store.n_states() as usize).map(StateId::new) {
         space.store.get(id, &mut state);
@@ -45,6 +46,7 @@ pub fn draw(space: &Space<'_>, title: &str) -> Result<Drawing, ExportError> {
             names.iter().zip(values).map(|(name, value)| format!("{name} = {value}")).collect();
         let fill = if is_left.contains(&id) { Fill::Plain } else { Fill::Final };
         drawing.node(Node { fill, ..Node::new(Shape::State, lines.join("\n")) });
+        drawing.fits(budget)?;
     }
     bundle.draw(&mut drawing);
     for id in space.initial() {

@@ -5,14 +5,18 @@
 //! computed again, a stretch at a time, where their states are looked at.
 
 use std::borrow::Cow;
-use std::fmt::Write as _;
+use std::cell::Cell;
+use std::fmt;
 use std::ops::RangeInclusive;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use base::text::Shown;
 use language::View;
 use model::reference::Values;
 use model::{ActionId, ActionSystem, Describe, ExprId, Run, Variable, reference};
 use replay::Replayed;
+use serde::ser::SerializeSeq as _;
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
@@ -31,6 +35,8 @@ pub struct Trace {
     names: Vec<String>,
     /// What goes wrong after the last step: actions of which the last one fails.
     failure: Vec<ActionId>,
+    /// Whether it is time to come to an end.
+    is_over: Arc<AtomicBool>,
     /// The stretches that were looked at last, by their numbers.
     recent: Mutex<Vec<(usize, Stretch)>>,
 }
@@ -55,6 +61,7 @@ impl Clone for Trace {
             observer: self.observer.clone(),
             names: self.names.clone(),
             failure: self.failure.clone(),
+            is_over: self.is_over.clone(),
             recent: Mutex::default(),
         }
     }
@@ -70,6 +77,7 @@ impl Trace {
             observer: Vec::new(),
             names: Vec::new(),
             failure: Vec::new(),
+            is_over: Arc::default(),
             recent: Mutex::default(),
         }
     }
@@ -87,6 +95,11 @@ impl Trace {
     pub fn with_observer(mut self, states: Vec<u32>, names: Vec<String>) -> Trace {
         (self.observer, self.names) = (states, names);
         self
+    }
+
+    /// From when this becomes true, no more steps are written to documents.
+    pub fn stop_when(&mut self, is_over: &Arc<AtomicBool>) {
+        self.is_over = is_over.clone();
     }
 
     /// The system.
@@ -223,13 +236,21 @@ impl Trace {
     /// Some of the steps, for a program to read. Step 0 is the initial state.
     pub fn steps(&self, range: RangeInclusive<usize>) -> StepsJson<'_> {
         let last = (*range.end()).min(self.len());
-        StepsJson { trace: self, range: *range.start()..=last }
+        StepsJson { trace: self, range: *range.start()..=last, n_left_out: Cell::new(0) }
     }
 
     /// The run as text: per step the processes, the action, and only what changed. The steps after
     /// `cycle_start`, if there is one, are marked: they repeat for ever.
     pub fn to_text(&self, cycle_start: Option<usize>, spelling: &Spelling) -> String {
-        let mut text = String::new();
+        Shown(|f: &mut fmt::Formatter<'_>| self.write_text(f, cycle_start, spelling)).to_string()
+    }
+
+    pub(crate) fn write_text(
+        &self,
+        f: &mut fmt::Formatter<'_>,
+        cycle_start: Option<usize>,
+        spelling: &Spelling,
+    ) -> fmt::Result {
         let digits = self.len().to_string().len();
         let hidden = if self.len() > MAX_STEPS { MAX_STEPS / 2..self.len() - MAX_STEPS / 2 } else { 0..0 };
         for step in 0..=self.len() {
@@ -237,23 +258,18 @@ impl Trace {
                 if step == hidden.start {
                     let n = count(hidden.len() as u64, "step");
                     let shows_all = &spelling.shows_all;
-                    // Writing to a string cannot fail.
-                    _ = writeln!(text, "{:width$}  … {n} left out ({shows_all})", "", width = digits + 4);
+                    writeln!(f, "{:width$}  … {n} left out ({shows_all})", "", width = digits + 4)?;
                 }
                 continue;
             }
-            write_numbered(&mut text, step, &self.lines(step), digits + 4);
+            write_numbered(f, step, &self.lines(step), digits + 4)?;
             let details = wrapped(&self.details(step, spelling), 90);
             for line in details.into_iter().chain(wrapped(&self.observed(step), 90)) {
-                _ = writeln!(text, "{:width$}  {line}", "", width = digits + 8);
+                writeln!(f, "{:width$}  {line}", "", width = digits + 8)?;
             }
             if Some(step) == cycle_start {
-                _ = writeln!(
-                    text,
-                    "{:width$}  -- from here on, the following repeats for ever --",
-                    "",
-                    width = digits + 4
-                );
+                let line = "-- from here on, the following repeats for ever --";
+                writeln!(f, "{:width$}  {line}", "", width = digits + 4)?;
             }
         }
         if !self.failure.is_empty() {
@@ -267,27 +283,27 @@ impl Trace {
             if let Some(last) = lines.last_mut() {
                 last.push_str("  -- this fails");
             }
-            write_numbered(&mut text, self.len() + 1, &lines, digits + 4);
+            write_numbered(f, self.len() + 1, &lines, digits + 4)?;
         }
         // Where a run ends, it matters where everybody is.
         if let (Some(story), None) = (self.story(), cycle_start.filter(|start| *start < self.len())) {
             for line in story.positions(self.replayed.last()) {
-                _ = writeln!(text, "{:width$}  {line}", "", width = digits + 4);
+                writeln!(f, "{:width$}  {line}", "", width = digits + 4)?;
             }
         }
-        text
+        Ok(())
     }
 }
 
 /// The first line with a number, the others below it.
-fn write_numbered(text: &mut String, number: usize, lines: &[String], width: usize) {
+fn write_numbered(f: &mut fmt::Formatter<'_>, number: usize, lines: &[String], width: usize) -> fmt::Result {
     for (index, line) in lines.iter().enumerate() {
-        // Writing to a string cannot fail.
-        _ = match index {
-            0 => writeln!(text, "{number:>width$}  {line}"),
-            _ => writeln!(text, "{:width$}  {line}", ""),
-        };
+        match index {
+            0 => writeln!(f, "{number:>width$}  {line}")?,
+            _ => writeln!(f, "{:width$}  {line}", "")?,
+        }
     }
+    Ok(())
 }
 
 /// Statements as lines, each followed by what it prints.
@@ -339,10 +355,18 @@ pub fn is_told(told: &Value, view: &View, step: Option<(ActionId, &[i64])>, afte
     ["action", "process", "state", "statements"].iter().all(|field| told[field] == seen[field])
 }
 
-/// Some of the steps of a trace.
+/// Some of the steps of a trace, which are made while they are written. The first is written in any case.
 pub struct StepsJson<'t> {
     trace: &'t Trace,
     range: RangeInclusive<usize>,
+    n_left_out: Cell<usize>,
+}
+
+impl StepsJson<'_> {
+    /// How many steps were not written, since it was time to come to an end.
+    pub fn n_left_out(&self) -> usize {
+        self.n_left_out.get()
+    }
 }
 
 impl Serialize for StepsJson<'_> {
@@ -360,7 +384,15 @@ impl Serialize for StepsJson<'_> {
                 ..StepJson::new(&trace.view, taken, &trace.state(step))
             }
         };
-        serializer.collect_seq(self.range.clone().map(step))
+        let mut steps = serializer.serialize_seq(None)?;
+        for number in self.range.clone() {
+            if number > *self.range.start() && trace.is_over.load(Ordering::Relaxed) {
+                self.n_left_out.set(*self.range.end() + 1 - number);
+                break;
+            }
+            steps.serialize_element(&step(number))?;
+        }
+        steps.end()
     }
 }
 

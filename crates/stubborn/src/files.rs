@@ -9,25 +9,35 @@ use base::{Budget, Diagnostic, SourceMap, suggest};
 use language::{File, Trouble};
 use ltl::Formulas;
 
-/// Reads a file of bounded size; `-` is the standard input.
+/// Reads a file of bounded size, if there is room for it; `-` is the standard input.
 ///
 /// # Errors
-/// Why it cannot be read, with the name of a file beside it that may be meant.
-pub fn read(path: &Path) -> Result<Vec<u8>, Diagnostic> {
-    read_bytes(path).map_err(|reason| {
+/// Why it cannot be read, with the name of a file beside it that may be meant; or the budget is too small.
+pub fn read(path: &Path, budget: &Budget<'_>) -> Result<Vec<u8>, Trouble> {
+    // One byte more than allowed is enough to know that there are too many.
+    let most = budget.max_bytes.min(SourceMap::MAX_BYTES as u64).saturating_add(1);
+    let bytes = read_bytes(path, most).map_err(|reason| {
         let message = format!("cannot read `{}`: {reason}", path.display());
         let diagnostic = Diagnostic::error("cannot-read", message);
         match neighbor(path) {
             Some(name) => diagnostic.with_help(format!("did you mean `{name}`?")),
             None => diagnostic,
         }
-    })
+    })?;
+    budget.room().fits(bytes.len() as u64)?;
+    Ok(bytes)
+}
+
+/// How a file begins; nothing if it cannot be read.
+pub(crate) fn beginning(path: &Path) -> Vec<u8> {
+    const LENGTH: u64 = 1 << 12;
+    read_bytes(path, LENGTH).unwrap_or_default()
 }
 
 /// Reads a file that a model in `folder` names; the error is the reason alone.
 pub(crate) fn read_beside(folder: &Path, name: &str) -> Result<Vec<u8>, String> {
     let path = folder.join(name);
-    read_bytes(&path).map_err(|reason| match neighbor(&path) {
+    read_bytes(&path, SourceMap::MAX_BYTES as u64 + 1).map_err(|reason| match neighbor(&path) {
         Some(near) => format!("{reason} (did you mean `{near}`?)"),
         None => reason,
     })
@@ -38,22 +48,20 @@ pub(crate) fn is_input(path: &Path) -> bool {
     path == Path::new("-")
 }
 
-fn read_bytes(path: &Path) -> Result<Vec<u8>, String> {
+fn read_bytes(path: &Path, most: u64) -> Result<Vec<u8>, String> {
     if is_input(path) {
-        return read_all(std::io::stdin().lock());
+        return read_all(std::io::stdin().lock(), most);
     }
     let file = fs::File::open(path).map_err(|error| error.to_string())?;
     if file.metadata().is_ok_and(|metadata| metadata.is_dir()) {
         return Err("it is a folder".to_owned());
     }
-    read_all(file)
+    read_all(file, most)
 }
 
-fn read_all(file: impl Read) -> Result<Vec<u8>, String> {
+fn read_all(file: impl Read, most: u64) -> Result<Vec<u8>, String> {
     let mut bytes = Vec::new();
-    // One byte more than allowed is enough to know that there are too many.
-    let limit = SourceMap::MAX_BYTES as u64 + 1;
-    file.take(limit).read_to_end(&mut bytes).map_err(|error| error.to_string())?;
+    file.take(most).read_to_end(&mut bytes).map_err(|error| error.to_string())?;
     Ok(bytes)
 }
 
@@ -73,8 +81,8 @@ fn neighbor(path: &Path) -> Option<String> {
 }
 
 /// A file with its name.
-pub(crate) fn file(path: &Path) -> Result<File, Diagnostic> {
-    Ok(File { name: path.display().to_string(), bytes: read(path)? })
+pub(crate) fn file(path: &Path, budget: &Budget<'_>) -> Result<File, Trouble> {
+    Ok(File { name: path.display().to_string(), bytes: read(path, budget)? })
 }
 
 /// The automata of a file with their names: several of any kind in the HOA format, or one never claim.
@@ -88,7 +96,7 @@ pub fn read_automata(
     budget: &mut Budget<'_>,
 ) -> Result<Vec<(String, AnyAutomaton)>, Trouble> {
     let name = path.display().to_string();
-    let source = sources.add(name.clone(), read(path)?)?;
+    let source = sources.add(name.clone(), read(path, budget)?)?;
     let text = &sources.get(source).text;
     let start = text.trim_start();
     if start.starts_with("never") || start.starts_with("/*") {

@@ -173,7 +173,7 @@ impl Session {
                 }
                 Question::ContestFile { path, only } => {
                     let mut budget = clock.budget();
-                    let file = files::file(path)?;
+                    let file = files::file(path, &budget)?;
                     let properties = self.model.contest_file(file, &mut self.sources, &mut budget)?;
                     let facts = if rules.is_none() { None } else { self.model.facts(&mut budget)? };
                     for property in pick(properties, only)? {

@@ -4,7 +4,8 @@
 
 use std::path::Path;
 
-use base::{Diagnostic, Diagnostics, SourceMap};
+use base::{Budget, Diagnostic, Diagnostics, SourceMap};
+use drawing::Drawing;
 use language::{File, Language, Loader, Model, Options, Purpose, Refined, View};
 use model::{StepError, System as _};
 use report::ModelInfo;
@@ -65,10 +66,12 @@ impl Session {
     /// # Errors
     /// The file cannot be read, what is wrong with it, or a limit was reached.
     pub fn open_within(path: &Path, options: &Options, clock: &Clock<'_>) -> Result<Session, Error> {
-        let (language, bytes) = match &options.language {
-            Some(name) => (language_named(name)?, files::read(path)?),
-            None => known_language(path)?,
+        let budget = &clock.budget();
+        let read = || match &options.language {
+            Some(name) => Ok((language_named(name)?, files::read(path, budget)?)),
+            None => known_language(path, budget),
         };
+        let (language, bytes) = read().map_err(|trouble| Error::new(&SourceMap::new(), trouble))?;
         let file = File { name: path.display().to_string(), bytes };
         let own = path.parent().unwrap_or(Path::new(""));
         let mut load = |name: &str| {
@@ -166,6 +169,15 @@ impl Session {
         refined.map(drop).map_err(|trouble| self.error(trouble))
     }
 
+    /// The model as a picture; nothing if there is nothing to be seen.
+    ///
+    /// # Errors
+    /// A limit was reached.
+    pub fn draw(&self, clock: &Clock<'_>) -> Result<Option<Drawing>, Error> {
+        let clock = self.clock(clock);
+        self.model.draw(&self.file, &mut clock.budget()).map_err(|limit| self.error(limit))
+    }
+
     /// The system for a purpose.
     ///
     /// # Errors
@@ -241,7 +253,7 @@ fn language_named(name: &str) -> Result<&'static Language, Diagnostic> {
 
 /// What reports say about a model that could not be read within the limits.
 pub(crate) fn unread_info(path: &Path) -> ModelInfo {
-    let by_content = || if files::is_input(path) { None } else { Some(known_language(path).ok()?.0) };
+    let by_content = || if files::is_input(path) { None } else { language_of(&files::beginning(path)) };
     let known = language_by_name(path).or_else(by_content);
     ModelInfo::unread(path.display().to_string(), known.map_or("unknown", |language| language.name))
 }
@@ -252,13 +264,16 @@ fn language_by_name(path: &Path) -> Option<&'static Language> {
 }
 
 /// The language of a file, by the end of its name or by how it begins; and what is in it.
-fn known_language(path: &Path) -> Result<(&'static Language, Vec<u8>), Diagnostic> {
+fn known_language(
+    path: &Path,
+    budget: &Budget<'_>,
+) -> Result<(&'static Language, Vec<u8>), language::Trouble> {
     if let Some(language) = language_by_name(path) {
-        return Ok((language, files::read(path)?));
+        return Ok((language, files::read(path, budget)?));
     }
     if path.exists() || files::is_input(path) {
-        let bytes = files::read(path)?;
-        if let Some(language) = LANGUAGES.iter().copied().find(|known| (known.recognizes)(&bytes)) {
+        let bytes = files::read(path, budget)?;
+        if let Some(language) = language_of(&bytes) {
             return Ok((language, bytes));
         }
     }
@@ -273,5 +288,10 @@ fn known_language(path: &Path) -> Result<(&'static Language, Vec<u8>), Diagnosti
         [only] => format!("{only}; or name the language"),
         [first @ .., last] => format!("{}, and {last}; or name the language", first.join(", ")),
     };
-    Err(Diagnostic::error("unknown-language", message).with_help(help))
+    Err(Diagnostic::error("unknown-language", message).with_help(help).into())
+}
+
+/// The language of a text, by how it begins.
+fn language_of(bytes: &[u8]) -> Option<&'static Language> {
+    LANGUAGES.iter().copied().find(|known| (known.recognizes)(bytes))
 }

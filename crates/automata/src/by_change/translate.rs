@@ -143,7 +143,7 @@ fn same(one: &Tgba, other: &Tgba) -> bool {
     let shape = |tgba: &Tgba| (tgba.n_states(), tgba.n_marks(), tgba.n_edges(), tgba.initial());
     let same_edge = |(a, b): (&Edge, &Edge)| {
         (a.target, a.marks) == (b.target, b.marks)
-            && one.labels().cubes(a.label) == other.labels().cubes(b.label)
+            && one.labels().cubes(a.label).eq(other.labels().cubes(b.label))
     };
     let same_edges = |state: State| {
         let (a, b) = (one.edges(state), other.edges(state));

@@ -1,8 +1,10 @@
 //! Writing the HOA format.
 
-use std::fmt::Write;
+use std::fmt;
 
 use base::Budget;
+use base::budget::Patience;
+use base::text::Shown;
 use ltl::{Formulas, Prop};
 
 use crate::label::{Label, Labels};
@@ -17,33 +19,35 @@ use crate::tgba::{Marks, Tgba};
 /// let formula = ltl::parse(&mut formulas, "G F a", base::SourceId::new(0), 0).unwrap().formula;
 /// let budget = &mut base::Budget::unlimited();
 /// let tgba = translate(&mut formulas, formula, Effort::High, budget).unwrap();
-/// let text = hoa::write(&tgba, &formulas, Some("G F a"));
+/// let text = hoa::write(&tgba, &formulas, Some("G F a")).to_string();
 /// assert!(text.starts_with("HOA: v1\nname: \"G F a\"\nStates: 1\nStart: 0\nAP: 1 \"a\"\n"));
 /// let again = hoa::read_any(&mut formulas, &text, base::SourceId::new(0), budget).unwrap();
-/// assert_eq!(hoa::write_any(&again[0].automaton, &formulas, Some("G F a")), text);
+/// assert_eq!(hoa::write_any(&again[0].automaton, &formulas, Some("G F a")).to_string(), text);
 /// ```
-pub fn write(tgba: &Tgba, formulas: &Formulas, name: Option<&str>) -> String {
+pub fn write(tgba: &Tgba, formulas: &Formulas, name: Option<&str>) -> impl fmt::Display {
+    Shown(move |f: &mut fmt::Formatter<'_>| write_tgba(f, tgba, formulas, name))
+}
+
+pub(super) fn write_tgba(
+    f: &mut fmt::Formatter<'_>,
+    tgba: &Tgba,
+    formulas: &Formulas,
+    name: Option<&str>,
+) -> fmt::Result {
     let propositions = propositions(tgba);
-    let mut text = header(tgba, formulas, &propositions, name);
-    text.push_str("--BODY--\n");
+    write_header(f, tgba, formulas, &propositions, name)?;
+    f.write_str("--BODY--\n")?;
     let state_based = tgba.is_state_based();
     for state in tgba.states() {
         let first = tgba.edges(state).first().filter(|_| state_based);
         let common = first.map_or(Marks::NONE, |edge| edge.marks);
-        let _ = writeln!(text, "State: {}{}", state.index(), marks(common));
+        writeln!(f, "State: {}{}", state.index(), marks(common))?;
         for edge in tgba.edges(state) {
-            let own = edge.marks.minus(common);
-            let _ = writeln!(
-                text,
-                "[{}] {}{}",
-                label(tgba.labels(), &propositions, edge.label),
-                edge.target.index(),
-                marks(own)
-            );
+            let label = label(tgba.labels(), &propositions, edge.label);
+            writeln!(f, "[{label}] {}{}", edge.target.index(), marks(edge.marks.minus(common)))?;
         }
     }
-    text.push_str("--END--\n");
-    text
+    f.write_str("--END--\n")
 }
 
 /// The propositions that are declared, and those that occur undeclared.
@@ -56,15 +60,21 @@ fn propositions(tgba: &Tgba) -> Vec<Prop> {
     propositions
 }
 
-fn header(tgba: &Tgba, formulas: &Formulas, propositions: &[Prop], name: Option<&str>) -> String {
-    let mut text = String::from("HOA: v1\n");
+fn write_header(
+    f: &mut fmt::Formatter<'_>,
+    tgba: &Tgba,
+    formulas: &Formulas,
+    propositions: &[Prop],
+    name: Option<&str>,
+) -> fmt::Result {
+    f.write_str("HOA: v1\n")?;
     if let Some(name) = name {
-        let _ = writeln!(text, "name: {}", quoted(name));
+        writeln!(f, "name: {}", quoted(name))?;
     }
-    let _ = write!(text, "States: {}\nStart: {}\n", tgba.n_states(), tgba.initial().index());
-    let _ = write!(text, "AP: {}", propositions.len());
+    write!(f, "States: {}\nStart: {}\n", tgba.n_states(), tgba.initial().index())?;
+    write!(f, "AP: {}", propositions.len())?;
     for &prop in propositions {
-        let _ = write!(text, " {}", quoted(formulas.text(prop)));
+        write!(f, " {}", quoted(formulas.text(prop)))?;
     }
     let n_marks = tgba.n_marks();
     let name = match n_marks {
@@ -72,9 +82,8 @@ fn header(tgba: &Tgba, formulas: &Formulas, propositions: &[Prop], name: Option<
         1 => "Buchi".to_owned(),
         n => format!("generalized-Buchi {n}"),
     };
-    let _ = writeln!(text, "\nacc-name: {name}\nAcceptance: {n_marks} {}", condition(n_marks));
-    let _ = writeln!(text, "tool: \"stubborn\"\nproperties: {}", properties(tgba));
-    text
+    writeln!(f, "\nacc-name: {name}\nAcceptance: {n_marks} {}", condition(n_marks))?;
+    writeln!(f, "tool: \"stubborn\"\nproperties: {}", properties(tgba))
 }
 
 pub(super) fn condition(n_marks: u32) -> String {
@@ -84,10 +93,13 @@ pub(super) fn condition(n_marks: u32) -> String {
     }
 }
 
+/// What is known of the automaton, without much work: none of this needs to be said.
 fn properties(tgba: &Tgba) -> String {
+    const EFFORT: u64 = 1_000;
     let mut properties = vec!["trans-labels", "explicit-labels"];
     properties.push(if tgba.is_state_based() { "state-acc" } else { "trans-acc" });
-    let budget = &mut Budget::unlimited();
+    let patience = Patience::new(EFFORT);
+    let budget = &mut Budget::new(u64::MAX, u64::MAX, &patience);
     properties.extend((tgba.is_deterministic(budget) == Ok(true)).then_some("deterministic"));
     properties.extend((tgba.is_complete(budget) == Ok(true)).then_some("complete"));
     properties.join(" ")
@@ -101,7 +113,7 @@ pub(super) fn marks(marks: Marks) -> String {
 }
 
 /// A label over the places of the propositions in the list.
-pub(super) fn label(labels: &Labels, propositions: &[Prop], label: Label) -> String {
+pub(super) fn label(labels: &Labels, propositions: &[Prop], label: Label) -> impl fmt::Display {
     crate::dot::disjunction(labels, label, ["t", "f", "!", "&", " | "], |prop| {
         // The list has all propositions that occur.
         propositions.binary_search(&prop).unwrap_or_default().to_string()

@@ -477,23 +477,25 @@ impl Labels {
     }
 
     /// The paths to `true`, which are disjoint cubes whose union is the label: for each the
-    /// propositions it fixes, in order, and their values.
-    pub fn cubes(&self, label: Label) -> Vec<Vec<(Prop, bool)>> {
-        let mut cubes = Vec::new();
+    /// propositions it fixes, in order, and their values. There may be very many, so they are made one by one.
+    pub fn cubes(&self, label: Label) -> impl Iterator<Item = Vec<(Prop, bool)>> + '_ {
         let mut stack = vec![(label, Vec::new())];
-        while let Some((label, path)) = stack.pop() {
-            if label == Label::TRUE {
-                cubes.push(path);
-            } else if label != Label::FALSE {
-                let Node { variable, low, high } = self.node(label);
-                for (next, value) in [(low, false), (high, true)] {
-                    let mut path = path.clone();
-                    path.push((Prop::new(variable as usize), value));
-                    stack.push((next, path));
+        std::iter::from_fn(move || {
+            while let Some((label, path)) = stack.pop() {
+                if label == Label::TRUE {
+                    return Some(path);
+                }
+                if label != Label::FALSE {
+                    let Node { variable, low, high } = self.node(label);
+                    for (next, value) in [(low, false), (high, true)] {
+                        let mut path = path.clone();
+                        path.push((Prop::new(variable as usize), value));
+                        stack.push((next, path));
+                    }
                 }
             }
-        }
-        cubes
+            None
+        })
     }
 
     /// Number of valuations of `n_propositions` propositions, all of the label's among them, in the

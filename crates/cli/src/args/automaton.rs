@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+use super::ResourceArguments;
+
 /// Convert, combine and compare automata (HOA files and never claims)
 ///
 /// Without a question the automata are shown, converted by --to in the given --format. Questions are
@@ -71,6 +73,9 @@ pub(crate) struct AutomatonArguments {
     /// Give up where something would take more states
     #[arg(long, value_name = "N", default_value_t = 20_000)]
     pub(crate) max_states: usize,
+
+    #[command(flatten)]
+    pub(crate) resources: ResourceArguments,
 }
 
 const AUTOMATON_EXAMPLES: &str = "\
@@ -84,7 +89,7 @@ Exit codes:
   0  yes to every question, or the automata were shown
   1  no to some question
   2  bad input or usage
-  3  unknown: an answer takes more states than --max-states";
+  3  unknown: a limit was reached, or an answer takes more states than --max-states";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum AutomatonKind {

@@ -11,7 +11,6 @@ use stubborn::{Fair, Options, Rules};
 use super::values::{parse_errors, parse_fairness, parse_rules, parse_static_rules};
 use super::{EXIT_CODES, LimitArguments, ModelArguments, ObserverArgument, SearchArguments, ThreadArguments};
 use crate::exit::Failure;
-use crate::model;
 
 /// Check the properties of a model, and show a run for each that is violated
 ///
@@ -207,7 +206,7 @@ impl CheckArguments {
             return Err(Failure::plain("usage", message));
         }
         Ok(Options {
-            limits: model::limits(&self.limits),
+            limits: (&self.limits).into(),
             threads: self.threads.number(),
             fair: self.fair.clone(),
             fairness_by: self.fairness_by.into(),

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::ModelArguments;
+use super::{ModelArguments, ResourceArguments};
 
 /// Draw a model: a Petri net, or each process of a network as an automaton
 ///
@@ -24,6 +24,9 @@ pub(crate) struct DrawArguments {
     /// Write the picture to this file (default: stdout)
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) resources: ResourceArguments,
 }
 
 const DRAW_EXAMPLES: &str = "\

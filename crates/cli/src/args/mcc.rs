@@ -1,13 +1,12 @@
 //! The arguments of `stubborn mcc`.
 
 use std::path::PathBuf;
-use std::time::Duration;
 
 use clap::Args;
 use stubborn::Rules;
 
-use super::values::{parse_bytes, parse_duration, parse_rules};
-use super::{LimitArguments, ThreadArguments};
+use super::values::parse_rules;
+use super::{ResourceArguments, ThreadArguments};
 
 /// Answer an examination of the Model Checking Contest, in its own words
 ///
@@ -25,13 +24,8 @@ pub(crate) struct MccArguments {
     /// What is asked, like LTLFireability
     pub(crate) examination: String,
 
-    /// Stop after this time, like 90, 30s, 5m or 1.5h
-    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
-    pub(crate) timeout: Option<Duration>,
-
-    /// Stop before using more memory, like 500M or 4G (default: most of what is free)
-    #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
-    pub(crate) max_memory: Option<u64>,
+    #[command(flatten)]
+    pub(crate) resources: ResourceArguments,
 
     /// Make nets simpler first by these rules: all, none, names, or all,-NAME
     #[arg(long, value_name = "RULES", default_value = "all", value_parser = parse_rules)]
@@ -43,13 +37,6 @@ pub(crate) struct MccArguments {
     /// Show no progress
     #[arg(short, long)]
     pub(crate) quiet: bool,
-}
-
-impl MccArguments {
-    pub(crate) fn limits(&self) -> LimitArguments {
-        let MccArguments { timeout, max_memory, quiet, .. } = *self;
-        LimitArguments { json: false, quiet, max_states: None, max_memory, timeout }
-    }
 }
 
 const MCC_EXAMPLES: &str = "\

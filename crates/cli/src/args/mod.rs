@@ -227,6 +227,13 @@ pub(crate) struct LimitArguments {
     #[arg(long, value_name = "N")]
     pub(crate) max_states: Option<u64>,
 
+    #[command(flatten)]
+    pub(crate) resources: ResourceArguments,
+}
+
+/// What may be used up.
+#[derive(Clone, Copy, Debug, Default, Args)]
+pub(crate) struct ResourceArguments {
     /// Stop before using more memory, like 500M or 4G (default: most of what is free)
     #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
     pub(crate) max_memory: Option<u64>,
@@ -234,6 +241,18 @@ pub(crate) struct LimitArguments {
     /// Stop after this time, like 90, 30s, 5m or 1.5h
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub(crate) timeout: Option<Duration>,
+}
+
+impl From<&ResourceArguments> for stubborn::Limits {
+    fn from(arguments: &ResourceArguments) -> stubborn::Limits {
+        stubborn::Limits { states: None, memory: arguments.max_memory, time: arguments.timeout }
+    }
+}
+
+impl From<&LimitArguments> for stubborn::Limits {
+    fn from(arguments: &LimitArguments) -> stubborn::Limits {
+        stubborn::Limits { states: arguments.max_states, ..(&arguments.resources).into() }
+    }
 }
 
 #[cfg(test)]

@@ -1,12 +1,10 @@
 //! The arguments of `stubborn translate`.
 
 use std::path::PathBuf;
-use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 
-use super::values::parse_duration;
-use super::{AutomatonFormat, AutomatonKind};
+use super::{AutomatonFormat, AutomatonKind, ResourceArguments};
 
 /// Translate a formula of linear temporal logic into an automaton
 #[derive(Debug, Args)]
@@ -44,9 +42,8 @@ pub(crate) struct TranslateArguments {
     #[arg(long, value_name = "N", default_value_t = 50_000)]
     pub(crate) max_states: usize,
 
-    /// Give up on a formula after this time, like 90, 30s or 5m
-    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
-    pub(crate) timeout: Option<Duration>,
+    #[command(flatten)]
+    pub(crate) resources: ResourceArguments,
 }
 
 const TRANSLATE_EXAMPLES: &str = "\

@@ -12,6 +12,8 @@ mod json;
 #[cfg(unix)]
 mod large;
 mod limits;
+#[cfg(unix)]
+mod nasty;
 mod nets;
 mod promela;
 mod promela_programs;

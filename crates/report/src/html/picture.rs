@@ -3,12 +3,18 @@
 use std::collections::BTreeMap;
 
 use automata::{AnyAutomaton, State, Tester, Tgba};
+use base::Budget;
+use base::budget::Patience;
 use ltl::{Formulas, Lasso, Prop, Valuation};
 
 use super::path::accepting_path;
 use crate::explain::record::{Ending, Record};
 use crate::outcome::Watcher;
 use drawing::{Drawing, Edge, Fill, Node, NodeId, Shape, automaton};
+
+/// Labels that take more bytes, or more looks of a budget, are no part of a page.
+const MAX_BYTES: u64 = 1 << 23;
+const EFFORT: u64 = 1_000;
 
 /// A drawing, and the way through it.
 pub(super) struct Picture {
@@ -31,7 +37,10 @@ impl Picture {
         }
         let (drawing, way, caption) = match watcher {
             Watcher::Claim(tgba, formulas) => {
-                let drawing = automaton::draw(&AnyAutomaton::Tgba((**tgba).clone()), formulas, property);
+                let patience = Patience::new(EFFORT);
+                let budget = &mut Budget::new(u64::MAX, MAX_BYTES, &patience);
+                let automaton = AnyAutomaton::Tgba((**tgba).clone());
+                let drawing = automaton::draw(&automaton, formulas, property, budget).ok()?;
                 let way = record.and_then(|record| claim_way(tgba, formulas, record)).unwrap_or_default();
                 (drawing, way, "The automaton of what must not happen")
             }

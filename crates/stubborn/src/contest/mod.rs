@@ -88,7 +88,7 @@ impl Session {
         hears: &mut Hears<'_>,
     ) -> Result<(), Trouble> {
         let questions = if examination.has_file() {
-            let file = files::file(&folder.join(format!("{examination}.xml")))?;
+            let file = files::file(&folder.join(format!("{examination}.xml")), &clock.budget())?;
             self.model.contest_file(file, &mut self.sources, &mut clock.budget())?
         } else {
             self.model.examination(examination.name(), &mut clock.budget())?.into_iter().collect()
