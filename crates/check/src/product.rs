@@ -102,6 +102,11 @@ pub struct ProductSteps {
 }
 
 impl ProductSteps {
+    /// Bytes held.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.systems.bytes() + (self.steps.capacity() * size_of::<ProductStep>()) as u64
+    }
+
     /// Copies the target of a step: the words of the system's state, then the observer's.
     pub fn copy_target(&self, step: &ProductStep, out: &mut [u32]) {
         let (system, observer) = out.split_at_mut(out.len() - 1);
@@ -269,6 +274,11 @@ impl<'a, S: System, O: Observer> Product<'a, S, O> {
     pub fn in_order(mut self, orders: Orders) -> Product<'a, S, O> {
         self.pairing.orders = orders;
         self
+    }
+
+    /// Bytes that are held for the steps out of one state, beside what whoever asks has of them.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.pairing.possible.targets.bytes()
     }
 
     /// The same product; the steps out of one state have this room.

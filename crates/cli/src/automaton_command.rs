@@ -279,12 +279,10 @@ impl Session<'_> {
             (false, false) => self.arguments.format,
         };
         let mut list = List::new(format, self.automata.len());
-        for (at, (name, automaton)) in self.automata.iter().enumerate() {
-            let automaton = self.convert(at, automaton)?;
-            list.show(&automaton, &self.formulas, name, &self.clock)?;
-        }
-        list.end();
-        Ok(Exit::Success)
+        let shown = self.automata.iter().enumerate().try_for_each(|(at, (name, automaton))| {
+            list.show(&self.convert(at, automaton)?, &self.formulas, name, &self.clock)
+        });
+        list.end(shown)
     }
 
     /// The automaton as the kind asked for; without that its own.

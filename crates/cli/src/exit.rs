@@ -81,6 +81,15 @@ impl Failure {
             }
         }
     }
+
+    /// The same, where stdout has something else already.
+    pub(crate) fn report_beside(&self) -> Exit {
+        if let Failure::Limit(reason) = self {
+            terminal::print_stderr(&format!("unknown ({reason})\n"));
+            return Exit::Undecided;
+        }
+        self.report(false)
+    }
 }
 
 impl From<Diagnostic> for Failure {

@@ -25,25 +25,22 @@ pub(crate) fn run(arguments: &TranslateArguments) -> Result<Exit, Failure> {
     let request =
         Request { to: arguments.to, effort: arguments.effort.into(), max_states: arguments.max_states };
     let mut list = List::new(format, texts.len());
-    for (text, source, offset) in &texts {
+    let shown = texts.iter().try_for_each(|(text, source, offset)| {
         let parsed = ltl::parse(&mut formulas, text, *source, *offset);
         let parsed = parsed.map_err(|diagnostic| Failure::new(sources.clone(), diagnostic))?;
         let formula = if arguments.negate { formulas.not(parsed.formula) } else { parsed.formula };
-        let automaton = match request.translate(&mut formulas, formula, &mut clock.budget()) {
-            Ok(automaton) => automaton,
-            Err(Refusal::GaveUp(GaveUp::Limit(limit))) => {
-                Failure::plain("gave-up", format!("`{}`: {limit}", shortened(text))).report(arguments.json);
-                return Ok(Exit::Undecided);
+        let automaton = request.translate(&mut formulas, formula, &mut clock.budget());
+        let automaton = automaton.map_err(|reason| {
+            let message = format!("`{}`: {reason}", shortened(text));
+            match reason {
+                Refusal::GaveUp(GaveUp::Limit(_)) => Failure::Limit(message),
+                _ => Failure::plain("cannot-translate", message),
             }
-            Err(reason) => {
-                return Err(Failure::plain("cannot-translate", format!("`{}`: {reason}", shortened(text))));
-            }
-        };
+        })?;
         let name = formulas.display(formula, ltl::Spelling::Spot).to_string();
-        list.show(&automaton, &formulas, &name, &clock)?;
-    }
-    list.end();
-    Ok(Exit::Success)
+        list.show(&automaton, &formulas, &name, &clock)
+    });
+    list.end(shown)
 }
 
 /// The beginning of a text that may be long.
@@ -178,9 +175,16 @@ impl List {
         Ok(())
     }
 
-    pub(crate) fn end(self) {
-        if self.is_list {
-            terminal::print_stdout(if self.n_shown == 0 { "[]\n" } else { "]\n" });
+    /// Ends the list, also where something went wrong after its beginning.
+    pub(crate) fn end(self, shown: Result<(), Failure>) -> Result<Exit, Failure> {
+        let has_begun = self.is_list && self.n_shown > 0;
+        if has_begun {
+            terminal::print_stdout("]\n");
+        }
+        match shown {
+            Ok(()) => Ok(Exit::Success),
+            Err(failure) if has_begun => Ok(failure.report_beside()),
+            Err(failure) => Err(failure),
         }
     }
 }

@@ -144,6 +144,11 @@ pub trait Model: Send {
     /// The same, for adding expressions and propositions; and the pool of all formulas.
     fn parts(&mut self) -> (&mut ActionSystem, &mut Formulas);
 
+    /// The pool of all formulas. To ask for the system besides may copy it, if somebody has a view.
+    fn formulas(&mut self) -> &mut Formulas {
+        self.parts().1
+    }
+
     /// The system for a purpose. It has the expressions and propositions that were added so far, if it is for
     /// runs or for replay.
     ///

@@ -53,6 +53,11 @@ impl ActionSystem {
         })
     }
 
+    /// The number of an observable truth.
+    pub fn proposition(&self, expr: ExprId) -> Option<usize> {
+        self.proposition_of.get(&expr).copied()
+    }
+
     /// Says that nothing is missing: no variable ever gets a value outside of a range that was open.
     pub fn close(&mut self) {
         for variable in self.variables.iter_mut().filter(|variable| variable.range == Range::Open) {

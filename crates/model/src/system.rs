@@ -179,6 +179,19 @@ impl Steps {
         &mut self.words[start..]
     }
 
+    /// Takes the last step back.
+    #[inline]
+    pub fn pop(&mut self) {
+        self.actions.pop();
+        self.words.truncate(self.words.len().saturating_sub(self.width));
+    }
+
+    /// Bytes held.
+    #[inline]
+    pub fn bytes(&self) -> u64 {
+        4 * (self.actions.capacity() + self.words.capacity()) as u64
+    }
+
     /// The actions, in order.
     #[inline]
     pub fn actions(&self) -> &[ActionId] {

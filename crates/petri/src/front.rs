@@ -74,6 +74,10 @@ impl language::Model for Model {
         (Arc::make_mut(&mut self.system), &mut self.formulas)
     }
 
+    fn formulas(&mut self) -> &mut Formulas {
+        &mut self.formulas
+    }
+
     /// To replay runs and to walk about, there is room for all tokens that there can be.
     fn view(&self, purpose: Purpose, budget: &mut Budget<'_>) -> Result<View, Trouble> {
         let system = match purpose {

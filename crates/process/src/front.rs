@@ -57,6 +57,10 @@ impl language::Model for Model {
         (Arc::make_mut(&mut self.system), &mut self.formulas)
     }
 
+    fn formulas(&mut self) -> &mut Formulas {
+        &mut self.formulas
+    }
+
     /// One system serves all purposes.
     fn view(&self, _purpose: Purpose, _budget: &mut Budget<'_>) -> Result<View, Trouble> {
         Ok(View { system: self.system.clone(), story: None })

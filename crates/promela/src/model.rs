@@ -163,6 +163,10 @@ impl language::Model for Model {
         (Arc::make_mut(&mut self.code.system), &mut self.formulas)
     }
 
+    fn formulas(&mut self) -> &mut Formulas {
+        &mut self.formulas
+    }
+
     fn view(&self, purpose: Purpose, budget: &mut Budget<'_>) -> Result<View, Trouble> {
         let code = self.code_for(purpose, budget)?.clone();
         let system = code.system.clone();

@@ -6,8 +6,9 @@ use std::path::PathBuf;
 use automata::Tester;
 use automata::tester::Flaw;
 use base::{Budget, Diagnostic, Diagnostics, Limit, Span};
-use language::{Asked, Claim, Facts, Known, Model, Observed, Property, PropertyKind, Rules};
-use model::{ActionSystem, LabelId};
+use language::{Asked, Claim, Facts, Known, Ltl, Model, Observed, Property, PropertyKind, Rules};
+use ltl::Prop;
+use model::{ActionSystem, ExprId, LabelId};
 
 use crate::clock::Clock;
 use crate::error::Trouble;
@@ -149,13 +150,13 @@ impl Session {
                     tasks.push(Task::new(shortened(text), PropertyKind::Ltl(ltl)));
                 }
                 Question::ClaimFile(path) => {
-                    let formulas = self.model.parts().1;
+                    let formulas = self.model.formulas();
                     for (name, automaton) in
                         files::read_automata(path, formulas, &mut self.sources, &mut clock.budget())?
                     {
                         let mut propositions = Vec::new();
                         for &prop in automaton.propositions() {
-                            let text = self.model.parts().1.text(prop).to_owned();
+                            let text = self.model.formulas().text(prop).to_owned();
                             let source = format!("a proposition of {}", path.display());
                             let source = self.sources.add(source, text.clone().into_bytes())?;
                             propositions.push((prop, self.model.resolve(&text, source, 0)?));
@@ -193,6 +194,16 @@ impl Session {
             }
             _ => true,
         });
+        // All at once: later on, views and runs would need copies of the system.
+        for task in &tasks {
+            if let PropertyKind::Ltl(Ltl { propositions, .. })
+            | PropertyKind::Acceptance(Ltl { propositions, .. })
+            | PropertyKind::Progress(Ltl { propositions, .. })
+            | PropertyKind::Claim(Claim { propositions, .. }) = &task.kind
+            {
+                observe(&mut *self.model, propositions);
+            }
+        }
         Ok(tasks)
     }
 }
@@ -272,6 +283,19 @@ fn illegal(name: &str, tester: &Tester, flaw: Flaw) -> Diagnostic {
         }
     };
     Diagnostic::error("illegal-tester", format!("the tester `{name}` cannot be used: {what}"))
+}
+
+/// Makes propositions observable; returns their numbers in the system.
+pub(crate) fn observe(model: &mut dyn Model, propositions: &[(Prop, ExprId)]) -> Vec<(Prop, usize)> {
+    let mut number = |&(prop, expr): &(Prop, ExprId)| {
+        let known = model.system().proposition(expr);
+        let number = known.unwrap_or_else(|| {
+            let (system, formulas) = model.parts();
+            system.add_proposition(formulas.text(prop), expr)
+        });
+        (prop, number)
+    };
+    propositions.iter().map(&mut number).collect()
 }
 
 /// A property of the contest; if what is known decides it, and no run has to be shown, with its answer.

@@ -94,6 +94,16 @@ impl Targets {
         Ok(at)
     }
 
+    /// The target of a step, if it was fired.
+    fn known(&self, index: usize, width: usize) -> Option<&[u32]> {
+        self.places[index].map(|at| &self.words[at..at + width])
+    }
+
+    /// Bytes held.
+    pub(super) fn bytes(&self) -> u64 {
+        4 * self.words.capacity() as u64
+    }
+
     /// The target of a step, which is fired if it was not.
     pub(super) fn get<S: System>(
         &mut self,
@@ -314,9 +324,15 @@ impl<S: System, O: Observer> Pairing<'_, S, O> {
         for index in chosen {
             let action = self.possible.actions[index];
             let number = out.systems.len() as u32;
-            match self.possible.targets.get(index, self.system, state, action, &mut self.scratch) {
-                Err(_) if look == Look::Sound => continue,
-                target => _ = out.systems.push(action, target?),
+            match self.possible.targets.known(index, state.len()) {
+                Some(target) => _ = out.systems.push(action, target),
+                None => match self.system.fire(out.systems.push(action, state), action, &mut self.scratch) {
+                    Err(_) if look == Look::Sound => {
+                        out.systems.pop();
+                        continue;
+                    }
+                    fired => fired?,
+                },
             }
             let silent = !self.possible.moves[index];
             let (from, to) = self.possible.ranges[index];

@@ -105,7 +105,7 @@ impl<S: System, O: Observer, P: Products> Search<'_, '_, S, O, P> {
             transitions: self.stats.transitions,
             depth: self.stats.depth,
             pending: states - n_expanded,
-            bytes: self.graph.states.bytes() + self.found.bytes() + self.log.bytes() + edge_bytes as u64,
+            bytes: self.graph.bytes() + self.found.bytes() + self.log.bytes() + edge_bytes as u64,
             workers: 1,
         };
         self.stats.record(&progress);

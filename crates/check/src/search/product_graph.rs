@@ -153,6 +153,8 @@ impl<'p, 'a, S: System, O: Observer, P: Products> ProductGraph<'p, 'a, S, O, P> 
     /// The bytes held.
     pub(crate) fn bytes(&self) -> u64 {
         self.states.bytes()
+            + self.steps.bytes()
+            + self.product.bytes()
             + self.extras.as_ref().map_or(0, |extras| extras.bytes + extras.all.len() as u64 / 8)
     }
 

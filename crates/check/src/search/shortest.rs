@@ -111,7 +111,7 @@ impl<S: System, O: Observer, P: Products> Search<'_, '_, S, O, P> {
         let n_states = self.graph.states.n_states();
         self.progress.states = n_states;
         let edge_bytes = self.edges.capacity() * size_of::<Edge>();
-        self.progress.bytes = self.graph.states.bytes() + edge_bytes as u64 + 56 * n_states;
+        self.progress.bytes = self.graph.bytes() + edge_bytes as u64 + 56 * n_states;
         budget.poll(&self.progress)
     }
 

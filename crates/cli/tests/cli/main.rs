@@ -13,6 +13,8 @@ mod json;
 mod large;
 mod limits;
 #[cfg(unix)]
+mod mutants;
+#[cfg(unix)]
 mod nasty;
 mod nets;
 mod promela;

@@ -25,7 +25,7 @@ const ON_MODELS: [&str; 24] = [
     "check MODEL --ltl FORMULA --json --shortest",
     "check MODEL --ltl FORMULA --fair weak",
     "check MODEL --ltl FORMULA --fair strong --static none",
-    "check MODEL --ltl FORMULA --fair strong-action --reduce none",
+    "check MODEL --ltl FORMULA --fair weak --fairness-by monitor",
     "check MODEL --ltl FORMULA --observer ba --search nested",
     "check MODEL --ltl FORMULA --observer ta --search one-pass",
     "check MODEL --ltl FORMULA --reduce closure",

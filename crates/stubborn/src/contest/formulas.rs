@@ -82,7 +82,7 @@ impl Contest<'_> {
     fn accepts(&mut self, written: &Ltl, evidence: &Evidence, clock: &Clock<'_>) -> bool {
         let Ok(view) = self.model.view(Purpose::Replay, &mut clock.budget()) else { return false };
         let Ltl { formula, propositions } = written;
-        let formulas = &*self.model.parts().1;
+        let formulas = &*self.model.formulas();
         let question = Question::Formula { formulas, formula: *formula, propositions };
         let clock = clock.with_grace();
         let shows = |run: &Run, ending: Ending| {

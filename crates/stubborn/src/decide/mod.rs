@@ -25,13 +25,14 @@ mod watching;
 pub use self::watching::Watching;
 
 use std::path::Path;
+use std::sync::Arc;
 
 use base::Limit;
 use check::method::{FairnessBy, MIN_WORKERS, SearchKind, StoreKind};
 use language::story::Unreached;
 use language::{Model, PropertyKind, Refined};
 use model::StepError;
-use report::outcome::SCHEMA;
+use report::outcome::{SCHEMA, Watcher};
 use report::remark::Work;
 use report::{CheckReport, PropertyResult, Remark, Verdict};
 
@@ -284,7 +285,13 @@ impl Session {
         all.extend(results.into_iter().enumerate().filter_map(|(task, result)| Some((task, result?))));
         all.extend(more);
         all.sort_by_key(|(task, _)| *task);
-        let results = all.into_iter().map(|(_, result)| result).collect();
+        let mut results: Vec<PropertyResult> = all.into_iter().map(|(_, result)| result).collect();
+        let formulas = Arc::new(self.model.formulas().clone());
+        for result in &mut results {
+            if let Some(Watcher::Claim(_, names)) = &mut result.watcher {
+                *names = formulas.clone();
+            }
+        }
         Ok(CheckReport { schema: SCHEMA, model: self.info(), results, unreached })
     }
 }

@@ -92,7 +92,7 @@ impl<'q> Runs<'q> {
         let view = asked.model().view(purpose, &mut clock.budget())?;
         let rules = options.static_rules();
         let searched = searched(&view, watched, &constraints, options, &rules, clock)?;
-        let formulas = asked.session.model.parts().1;
+        let formulas = asked.session.model.formulas();
         let mut question = Deciding {
             searched,
             name: &name,
@@ -217,7 +217,8 @@ impl<'d> Deciding<'d> {
             });
         }
         let tgba = Arc::new(self.watched.claim.tgba().clone());
-        result.watcher = Some(Watcher::Claim(tgba, Arc::new(self.formulas.clone())));
+        // Its propositions get their names when everything is decided: one pool has all of them.
+        result.watcher = Some(Watcher::Claim(tgba, Arc::new(Formulas::new())));
         match self.options.explain_choice {
             true => result.choice = choice.reasons.iter().map(ToString::to_string).collect(),
             false => result.chosen = choice.summary(&wish),

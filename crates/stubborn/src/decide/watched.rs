@@ -11,13 +11,14 @@ use check::method::Method;
 use check::search::{Evidence, ProductStop};
 use language::{Model, Preserve, PropertyKind, Purpose, Simpler};
 use ltl::{Formula, Formulas, Prop};
-use model::{ActionSystem, ExprId, Run, StepError};
+use model::{ExprId, Run, StepError};
 use report::Remark;
 use report::remark::Work;
 
 use crate::clock::Clock;
 use crate::error::Trouble;
 use crate::options::Options;
+use crate::question::observe;
 use crate::session::{Attempt, refining};
 
 /// To find out whether a property sees stuttering, automata may have this many states.
@@ -60,7 +61,7 @@ impl Watched {
         propositions: &[(Prop, ExprId)],
         clock: &Clock<'_>,
     ) -> Result<Watched, Remark> {
-        let (system, formulas) = model.parts();
+        let formulas = model.formulas();
         let translate = |formulas: &mut Formulas, formula: Formula| {
             translate(formulas, formula, clock).map_err(|reason| match reason {
                 GaveUp::TooLarge(what) => Remark::TooLarge(what),
@@ -70,7 +71,7 @@ impl Watched {
         let negation = formulas.not(formula);
         let negated = translate(formulas, negation)?;
         let proof = formula_proof(formulas, formula, &negated, clock).map_err(untranslated)?;
-        let numbered = observe(system, formulas, propositions);
+        let numbered = observe(model, propositions);
         Ok(Watched {
             formula: Some(formula),
             propositions: propositions.to_vec(),
@@ -87,8 +88,7 @@ impl Watched {
         propositions: &[(Prop, ExprId)],
         clock: &Clock<'_>,
     ) -> Result<Watched, Remark> {
-        let (system, formulas) = model.parts();
-        let numbered = observe(system, formulas, propositions);
+        let numbered = observe(model, propositions);
         let budget = &mut clock.budget();
         let mut limit = None;
         let find_proof = |tgba: &Tgba| {
@@ -207,16 +207,6 @@ fn search(
 /// Why there is no automaton.
 fn untranslated(limit: Limit) -> Remark {
     Remark::Limit(limit, Work::Translation)
-}
-
-/// Propositions with their numbers in the system.
-fn observe(
-    system: &mut ActionSystem,
-    formulas: &Formulas,
-    propositions: &[(Prop, ExprId)],
-) -> Vec<(Prop, usize)> {
-    let number = |&(prop, expr): &(Prop, ExprId)| (prop, system.add_proposition(formulas.text(prop), expr));
-    propositions.iter().map(number).collect()
 }
 
 /// A small automaton if that is not too hard to find, else any.

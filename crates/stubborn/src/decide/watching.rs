@@ -133,7 +133,7 @@ impl Watching<'_> {
             name: &self.name,
             view: &view,
             searched: Searched::as_written(&view),
-            formulas: self.session.model.parts().1,
+            formulas: self.session.model.formulas(),
             watched: &mut self.watched,
             constraints: &constraints,
             options,
