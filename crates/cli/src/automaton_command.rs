@@ -8,7 +8,7 @@ use stubborn::automata::extended::Extended;
 use stubborn::automata::stutter::{self, Proof, Stuttering};
 use stubborn::automata::translate::polish;
 use stubborn::automata::{
-    self, AnyAutomaton, Effort, GaveUp, Placement, Tgba, complement, emptiness, product, word,
+    self, AnyAutomaton, Effort, GaveUp, Placement, Tgba, TooLarge, complement, emptiness, product, word,
 };
 use stubborn::base::{Diagnostic, Limit, SourceMap};
 use stubborn::ltl::{self, Formulas, Lasso, Prop};
@@ -68,13 +68,14 @@ impl Session<'_> {
     fn gave_up(&self, what: &str, why: GaveUp) -> Failure {
         match why {
             GaveUp::Limit(limit) => out_of(limit),
-            GaveUp::TooLarge(_) => {
+            GaveUp::TooLarge(TooLarge::States) => {
                 let message = format!(
                     "{what} takes more than {} states; raise --max-states",
                     self.arguments.max_states
                 );
                 Failure::plain("too-large", message)
             }
+            GaveUp::TooLarge(reason) => Failure::plain("too-large", format!("{what}: {reason}")),
         }
     }
 

@@ -38,5 +38,6 @@ fn main() -> ExitCode {
         Command::Automaton(arguments) => automaton_command::run(arguments),
         Command::Reproduce(arguments) => reproduce_command::run(arguments),
     };
-    result.unwrap_or_else(|failure| failure.report(arguments.command.json())).into()
+    let exit = result.unwrap_or_else(|failure| failure.report(arguments.command.json()));
+    if terminal::stdout_failed() { exit::Exit::BadInput.into() } else { exit.into() }
 }

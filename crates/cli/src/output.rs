@@ -123,8 +123,8 @@ fn to_stdout(
     match limit.get() {
         Some(limit) => Err(Failure::Cut(limit)),
         None => {
-            if written.is_err() {
-                terminal::close_stdout();
+            if let Err(error) = written {
+                terminal::close_stdout(&error);
             }
             Ok(())
         }

@@ -98,6 +98,7 @@ fn simulate(
         Ok(Some(_)) if simulation.may_end() => Some("a valid end".to_owned()),
         Ok(end) => end.map(str::to_owned),
         Err(Trouble::Limit(limit)) => Some(limit.to_string()),
+        Err(Trouble::Fault(error)) if error.limit().is_some() => error.limit().map(|limit| limit.to_string()),
         Err(Trouble::Fault(error)) if session.model().can_refine(&error) => {
             return Ok(Ended::TooSmall(error));
         }

@@ -1,6 +1,6 @@
 //! The terminal: output that survives a closed pipe, colors, the progress line, Ctrl-C.
 
-use std::io::{IsTerminal as _, Write as _};
+use std::io::{self, IsTerminal as _, Write as _};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -13,18 +13,28 @@ use stubborn::report::{grouped, human_bytes};
 use crate::output;
 
 static STDOUT_IS_CLOSED: AtomicBool = AtomicBool::new(false);
+static STDOUT_FAILED: AtomicBool = AtomicBool::new(false);
 
 /// Prints to stdout. A closed pipe is no error: whoever reads has seen enough.
 pub(crate) fn print_stdout(text: &str) {
     let mut stdout = anstream::stdout();
-    if stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()).is_err() {
-        close_stdout();
+    if let Err(error) = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+        close_stdout(&error);
     }
 }
 
-/// Remembers that nobody reads any more.
-pub(crate) fn close_stdout() {
-    STDOUT_IS_CLOSED.store(true, Ordering::Relaxed);
+/// Remembers that nothing more can be printed; why, is told if it is not that nobody reads any more.
+pub(crate) fn close_stdout(error: &io::Error) {
+    let is_first = !STDOUT_IS_CLOSED.swap(true, Ordering::Relaxed);
+    if is_first && error.kind() != io::ErrorKind::BrokenPipe {
+        STDOUT_FAILED.store(true, Ordering::Relaxed);
+        print_stderr(&format!("error[cannot-write]: cannot write to the standard output: {error}\n"));
+    }
+}
+
+/// Whether something should have been printed that was not.
+pub(crate) fn stdout_failed() -> bool {
+    STDOUT_FAILED.load(Ordering::Relaxed)
 }
 
 /// Whether nobody reads what is printed to stdout any more.
@@ -48,7 +58,7 @@ pub(crate) fn set_color(choice: ColorChoice) {
 
 /// Whether messages on stderr may have colors.
 pub(crate) fn stderr_has_color() -> bool {
-    anstream::AutoStream::choice(&std::io::stderr()) != anstream::ColorChoice::Never
+    anstream::AutoStream::choice(&io::stderr()) != anstream::ColorChoice::Never
 }
 
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
@@ -79,7 +89,7 @@ pub(crate) struct Display {
 
 impl Display {
     pub(crate) fn new(quiet: bool) -> Display {
-        let shows_progress = std::io::stderr().is_terminal() && !quiet;
+        let shows_progress = io::stderr().is_terminal() && !quiet;
         Display { shows_progress, last_shown: Mutex::default() }
     }
 

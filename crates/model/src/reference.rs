@@ -293,6 +293,9 @@ pub fn execute(system: &ActionSystem, block: &[Stmt], values: &mut [i64]) -> Res
                         return Err(Fault::Endless);
                     }
                     rounds += 1;
+                    if rounds > u64::from(Stmt::MAX_ROUNDS) {
+                        return Err(Fault::TooLong);
+                    }
                     if rounds.is_power_of_two() {
                         known = values.to_vec();
                     }

@@ -20,8 +20,9 @@ pub struct Replayed {
     last: Values,
 }
 
-/// Of shorter runs, every so many states are computed again at once.
+/// Of shorter runs, up to so many states are computed again at once, if they take no more bytes than this.
 const MIN_SPACING: usize = 32;
+const SMALL: usize = 1 << 20;
 
 impl Replayed {
     /// Stands at the beginning of a run.
@@ -30,7 +31,8 @@ impl Replayed {
             return Err(rejected(format!("there is no initial state number {}", run.initial)));
         };
         budget.hold(size_of_val(&run.actions[..]) as u64)?;
-        let spacing = run.actions.len().isqrt().max(MIN_SPACING);
+        let min_spacing = (SMALL / size_of_val(&first[..]).max(1)).clamp(1, MIN_SPACING);
+        let spacing = run.actions.len().isqrt().max(min_spacing);
         let mut replayed = Replayed { run: run.clone(), spacing, kept: Vec::new(), n_done: 0, last: first };
         replayed.keep(budget)?;
         Ok(replayed)

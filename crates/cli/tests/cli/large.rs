@@ -9,7 +9,7 @@
 //! name. It needs GNU time.
 
 use std::env;
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 
 use crate::nasty::{self, Nasty};
 use crate::{Finished, Scratch};
@@ -29,17 +29,24 @@ fn written(input: &Nasty, scratch: &Scratch) -> Vec<Vec<String>> {
     input.commands.iter().map(|command| command.iter().map(argument).collect()).collect()
 }
 
-/// A command under its own limits, and whatever runs it.
-fn limited(around: &[&str], arguments: &[String], limits: [&str; 4]) -> Finished {
-    let output = Command::new(around[0])
-        .args(&around[1..])
+/// A command under its own limits and those of the system; before it stands what runs it.
+fn limited(
+    before: &[&str],
+    arguments: &[String],
+    limits: [&str; 4],
+    [seconds, kilobytes]: [u32; 2],
+) -> Output {
+    let script = format!("ulimit -t {seconds}; ulimit -v {kilobytes}; exec \"$@\"");
+    let output = Command::new("sh")
+        .args(["-c", &script, "sh"])
+        .args(before)
         .arg(env!("CARGO_BIN_EXE_stubborn"))
         .args(arguments)
         .args(limits)
         .current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
         .stdin(Stdio::null())
         .output();
-    Finished::from(output.expect("it can be run"))
+    output.expect("it can be run")
 }
 
 fn shown(input: &Nasty, arguments: &[String]) -> String {
@@ -49,7 +56,9 @@ fn shown(input: &Nasty, arguments: &[String]) -> String {
 
 /// It ends by itself, and says what it knows, or what is wrong.
 fn is_answered(finished: &Finished) -> bool {
-    let says = |what: &[&str]| what.iter().any(|what| finished.stdout.contains(what));
+    let says = |what: &[&str]| {
+        what.iter().any(|what| finished.stdout.contains(what) || finished.stderr.contains(what))
+    };
     match finished.code {
         0 | 1 => true,
         2 => finished.stderr.contains("error"),
@@ -80,9 +89,8 @@ fn whatever_takes_long_keeps_to_its_limits() {
             if n % STRIDE != 0 {
                 continue;
             }
-            let script = "ulimit -t 20; ulimit -v 1200000; exec \"$0\" \"$@\"";
             let limits = ["--timeout", "1s", "--max-memory", "60M"];
-            let finished = limited(&["sh", "-c", script], &arguments, limits);
+            let finished = Finished::from(limited(&[], &arguments, limits, [20, 1_200_000]));
             let shown = shown(&input, &arguments);
             assert!(
                 is_answered(&finished),
@@ -106,8 +114,8 @@ fn everything_at_full_size_keeps_to_its_limits() {
             let times =
                 scratch.path("times").to_str().expect("temporary folders have simple names").to_owned();
             let limits = ["--timeout", "2s", "--max-memory", "100M"];
-            let around = ["time", "-f", "%U %S %M", "-o", &times];
-            let finished = limited(&around, &arguments, limits);
+            let before = ["time", "-f", "%U %S %M", "-o", &times];
+            let output = limited(&before, &arguments, limits, [30, 4_000_000]);
             let times = std::fs::read_to_string(&times).expect("GNU time is installed");
             let figures: Vec<f64> = times
                 .lines()
@@ -118,18 +126,16 @@ fn everything_at_full_size_keeps_to_its_limits() {
                 .collect();
             let [user, system, kilobytes] = figures[..] else { panic!("{times}") };
             let (seconds, megabytes) = (user + system, kilobytes / 1024.0);
-            let over = seconds > 3.0 || megabytes > 150.0 || !is_answered(&finished);
+            let ended = output.status.code();
+            let said = String::from_utf8_lossy(&output.stderr).into_owned();
+            let is_well = ended.is_some_and(|code| code <= 3) && !said.contains("panicked");
+            let over =
+                seconds > 3.0 || megabytes > 150.0 || !is_well || !is_answered(&Finished::from(output));
             n_over += usize::from(over);
-            let mark = if over { "OVER" } else { "ok" };
-            println!(
-                "{mark} {} {seconds:.2} s {megabytes:.0} MB: {}",
-                finished.code,
-                shown(input, &arguments)
-            );
+            let (mark, ended) = (if over { "OVER" } else { "ok" }, ended.unwrap_or(-1));
+            println!("{mark} {ended} {seconds:.2} s {megabytes:.0} MB: {}", shown(input, &arguments));
             if over {
-                let said: String =
-                    finished.stdout.chars().take(300).chain(finished.stderr.chars().take(300)).collect();
-                println!("  {said}");
+                println!("  {}", said.chars().take(300).collect::<String>());
             }
         }
     }
