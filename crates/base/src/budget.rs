@@ -45,6 +45,8 @@ impl fmt::Display for Limit {
     }
 }
 
+impl std::error::Error for Limit {}
+
 /// How far a computation has come.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Progress {

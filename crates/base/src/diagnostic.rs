@@ -3,6 +3,8 @@
 //! Front ends collect them in a [`Diagnostics`], so that several mistakes are reported at once.
 //! Rendering (with the source line and a caret) is the business of the `report` crate.
 
+use std::fmt;
+
 use crate::Span;
 
 /// How bad it is.
@@ -32,6 +34,16 @@ pub struct Diagnostic {
     /// What to do about it.
     pub help: Option<String>,
 }
+
+/// The message and the advice, without the place: that needs the text.
+impl fmt::Display for Diagnostic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)?;
+        self.help.as_ref().map_or(Ok(()), |help| write!(f, " ({help})"))
+    }
+}
+
+impl std::error::Error for Diagnostic {}
 
 impl Diagnostic {
     /// An error that is not about a place in a text.
@@ -94,6 +106,18 @@ pub struct Diagnostics {
     n_errors: usize,
     n_dropped: usize,
 }
+
+/// One message per line.
+impl fmt::Display for Diagnostics {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (place, message) in self.list.iter().enumerate() {
+            write!(f, "{}{message}", if place > 0 { "\n" } else { "" })?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for Diagnostics {}
 
 impl Diagnostics {
     /// More messages than this are counted, not kept.

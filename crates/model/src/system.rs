@@ -131,6 +131,10 @@ impl StepError {
     }
 }
 
+impl std::error::Error for Fault {}
+
+impl std::error::Error for StepError {}
+
 impl fmt::Display for StepError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.fault.fmt(f)

@@ -38,7 +38,7 @@ fn read(
     budget: &mut Budget<'_>,
 ) -> Result<Box<dyn language::Model>, Trouble> {
     if let Some((name, _)) = options.definitions.first() {
-        let message = format!("a net has no constant that `-D {name}=…` could set");
+        let message = format!("a net has no constant `{name}` that could be set");
         return Err(Diagnostic::error("unknown-constant", message).into());
     }
     let source = add_xml(file, sources, budget)?;

@@ -48,7 +48,7 @@ impl Constants {
         }
         for (name, _) in given {
             if !constants.values.contains_key(name) {
-                let message = format!("the model has no constant `{name}` that `-D {name}=…` could set");
+                let message = format!("the model has no constant `{name}` that could be set");
                 let error = Diagnostic::error("unknown-constant", message);
                 sink.push(error.suggesting(name, constants.names()));
             }

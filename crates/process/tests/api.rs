@@ -97,7 +97,7 @@ fn the_last_definition_of_a_constant_counts() {
     assert_eq!(
         errors,
         [
-            "unknown-constant: the model has no constant `n` that `-D n=…` could set (did you mean `N`?)",
+            "unknown-constant: the model has no constant `n` that could be set (did you mean `N`?)",
             "3:20 empty-range: there is no process `P`: the range is empty (`0..N` goes from 0 to N - 1)"
         ]
     );

@@ -211,7 +211,7 @@ impl RunView<'_> {
                 let n = count(hidden as u64, "step");
                 _ = writeln!(
                     page,
-                    "<tr class=\"gap\"><td colspan=\"{columns}\">… {n} left out; the JSON document of <code>--json</code> has them all</td></tr>"
+                    "<tr class=\"gap\"><td colspan=\"{columns}\">… {n} left out; the JSON document has them all</td></tr>"
                 );
             }
             let in_cycle = cycle.is_some_and(|start| step.number > start);
