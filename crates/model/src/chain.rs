@@ -42,7 +42,7 @@ use crate::code::Scratch;
 use crate::{ActionId, ActionSystem, Fault, ProcessId, StepError, VarId};
 
 /// The states that are passed in one step may take this many words.
-const MAX_WORDS: usize = 1 << 26;
+const MAX_WORDS: usize = 1 << 24;
 
 /// Chains of up to this many actions without a choice are not looked at for rounds.
 const UNWATCHED: usize = 32;
@@ -128,7 +128,9 @@ impl Passed {
         if let Some(known) = self.find(hash, state, process) {
             return Ok((known, false));
         }
-        if self.words.len() > MAX_WORDS {
+        // Beside the state, a record takes an entry of a table that may be half empty, twice while that grows.
+        let n_records = self.words.len() / (state.len() + 1);
+        if self.words.len() + 10 * n_records > MAX_WORDS {
             return Err(Fault::TooLong);
         }
         self.words.extend_from_slice(state);

@@ -33,7 +33,9 @@ fn read(
             Some(value) => value.parse().map_err(|_| format!("`{value}` is not a 64-bit integer")),
             None => Err(format!("it needs a value, like {name}=13")),
         };
-        let number = number.map_err(|message| Diagnostic::error("usage", format!("the constant `{name}` cannot be set: {message}")))?;
+        let number = number.map_err(|message| {
+            Diagnostic::error("usage", format!("the constant `{name}` cannot be set: {message}"))
+        })?;
         constants.push((name.clone(), number));
     }
     let options = Options { constants, ..Options::default() };
