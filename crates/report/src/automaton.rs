@@ -92,6 +92,9 @@ impl<D: fmt::Display> Serialize for Text<D> {
     }
 }
 
+/// Sets of states: what they are called, and which states are in them.
+type Sets<S> = [(&'static str, fn(S) -> bool); 4];
+
 impl Serialize for AutomatonJson<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let AutomatonJson { automaton, formulas, name } = self;
@@ -128,7 +131,7 @@ impl Serialize for AutomatonJson<'_> {
             }
             AnyAutomaton::Ta(ta) => {
                 map.serialize_entry("initial", &initial_json(formulas, ta))?;
-                let sets: [(&str, fn(Acceptance) -> bool); 4] = [
+                let sets: Sets<Acceptance> = [
                     ("buchi", |acceptance| acceptance.buchi),
                     ("livelock", |acceptance| acceptance.livelock),
                     ("finite", |acceptance| acceptance.finite),
@@ -151,7 +154,7 @@ impl Serialize for AutomatonJson<'_> {
                     members(formulas, propositions, PropSet::of(&state.valuation, propositions))
                 };
                 map.serialize_entry("values", &Each(|| states.iter().map(values)))?;
-                let sets: [(&str, fn(&ExtendedState) -> bool); 4] = [
+                let sets: Sets<&ExtendedState> = [
                     ("initial", |state| state.initial),
                     ("buchi", |state| state.infinite),
                     ("finite", |state| state.finite),
