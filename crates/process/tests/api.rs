@@ -5,6 +5,7 @@ mod common;
 use base::{Budget, SourceMap};
 use common::{load_plain, load_text, mistakes, show};
 use language::{Model as _, PropertyKind};
+use model::fairness::Kind;
 use model::{System, reference};
 use stubborn_process::{Limits, Model, Options, load};
 
@@ -84,8 +85,8 @@ fn fairness_names_processes() {
     let processes = |at: usize| -> Vec<usize> {
         model.fairness[at].processes.iter().map(|process| process.index()).collect()
     };
-    assert_eq!((model.fairness[0].strong, processes(0)), (false, vec![0, 2]));
-    assert_eq!((model.fairness[1].strong, processes(1)), (true, vec![0, 1, 2]));
+    assert_eq!((model.fairness[0].kind, processes(0)), (Kind::Weak, vec![0, 2]));
+    assert_eq!((model.fairness[1].kind, processes(1)), (Kind::Strong, vec![0, 1, 2]));
 }
 
 #[test]
