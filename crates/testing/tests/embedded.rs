@@ -191,14 +191,14 @@ fn agree(
 fn tables_in_rust_agree_with_brute_force() {
     let counts = RefCell::new([0u32; 3]);
     let strategy = (networks::network(), any::<u64>(), 1..12u32, vec(0..3u8, 5), any::<bool>());
-    run_cases(400, &strategy, |(network, seed, size, kinds, packed)| {
+    run_cases(100, &strategy, |(network, seed, size, kinds, packed)| {
         let draw = Draw { seed, size, operators: random::ALL };
         let Some(mut case) = Case::of_network(&network, draw) else { return Ok(()) };
         agree(&mut case, &kinds[..network.processes.len()], packed, &counts)
             .map_err(|error| fail(format!("{error} on\n{}", network.to_text())))
     });
     let [holds, violated, tried] = *counts.borrow();
-    assert!(holds > 50 && violated > 50 && tried > 2000, "{counts:?}");
+    assert!(holds > 10 && violated > 10 && tried > 300, "{counts:?}");
 }
 
 #[test]
@@ -250,5 +250,5 @@ fn the_environment_rests_as_if_that_were_a_step() {
         Ok(())
     });
     let [holds, violated, rested] = *counts.borrow();
-    assert!(holds > 50 && violated > 50 && rested > 10, "{counts:?}");
+    assert!(holds > 50 && violated > 50 && rested > 2, "{counts:?}");
 }
