@@ -266,7 +266,7 @@ fn roots_come_first() {
 }
 
 fn drawn(system: &ActionSystem) -> Option<Drawing> {
-    system::draw(system, "system", &mut base::Budget::unlimited()).expect("there is no limit")
+    system::draw(system, "system", &mut Budget::unlimited()).expect("there is no limit")
 }
 
 #[test]

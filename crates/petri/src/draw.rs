@@ -105,7 +105,7 @@ mod tests {
             "<pnml xmlns='http://www.pnml.org/version-2009/grammar/pnml'><net id='n' \
              type='http://www.pnml.org/version-2009/grammar/ptnet'><page id='page'>{text}</page></net></pnml>"
         );
-        crate::read(&text, base::SourceId::new(0), &mut base::Budget::unlimited()).expect("it is a net")
+        crate::read(&text, base::SourceId::new(0), &mut Budget::unlimited()).expect("it is a net")
     }
 
     #[test]

@@ -7,6 +7,7 @@
 //! `STUBBORN_LARGE=all cargo test --release -p stubborn-cli --test cli large -- --nocapture` tries everything at full
 //! size, with two seconds and 100 MB, and lists what takes more than 3 s or 150 MB; another word than `all` selects by
 //! name. It needs GNU time.
+#![expect(clippy::print_stdout, reason = "whoever looks sees what every command took")]
 
 use std::env;
 use std::process::{Command, Output, Stdio};

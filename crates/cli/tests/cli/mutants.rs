@@ -3,6 +3,7 @@
 //!
 //! `STUBBORN_CASES=50 cargo test --release -p stubborn-cli --test cli mutants` tries fifty times as many;
 //! `STUBBORN_SEED` is the number of the first. A case that fails leaves its number.
+#![expect(clippy::print_stdout, reason = "whoever looks sees how the commands ended")]
 
 use std::process::{Command, Stdio};
 use std::{env, fs};
