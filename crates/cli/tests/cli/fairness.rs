@@ -186,7 +186,7 @@ fn what_is_reduced_is_told() {
     let extended = check(&format!("{SERVED} --explain-choice --observer extended"));
     assert!(has(&extended, "reduction: none, fair runs cannot be told apart with it"), "{extended}");
     let tester = check("check models/token_ring.proc -p Waits --fair strong");
-    assert_eq!(tester["method"]["reduction"], "fair");
+    assert_eq!(tester["method"]["reduction"], "stubborn");
     let monitored = check(&format!("{SERVED} --explain-choice --fairness-by monitor"));
     assert!(has(&monitored, "reduction: none, fair runs cannot be told apart with it"), "{monitored}");
     assert!(has(&monitored, "search: nested, which monitors are for"), "{monitored}");
