@@ -36,7 +36,7 @@ pub(crate) struct CheckArguments {
     #[command(flatten)]
     pub(crate) model: ModelArguments,
 
-    /// Check the declared property of this name (repeatable)
+    /// Check the property of this name (repeatable)
     #[arg(short, long, value_name = "NAME")]
     pub(crate) property: Vec<String>,
 

@@ -362,7 +362,7 @@ fn testers_see_fair_runs_only() {
     let fair = check(&format!("{waits} --fair weak"));
     assert_eq!(
         (&fair["method"]["search"], &fair["method"]["reduction"]),
-        (&"two-pass".into(), &"none".into())
+        (&"two-pass".into(), &"stubborn".into())
     );
     assert!(fair["counterexample"]["fairness"].as_array().is_some_and(|reasons| reasons.len() == 8));
     // Unfair or not, a prefix is a prefix: nothing changes for a tester that rejects.
