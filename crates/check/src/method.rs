@@ -166,8 +166,11 @@ impl reduction::Method {
     }
 }
 
-/// Fewer workers than this leave a product to one of them: sharing costs about what a second one gains.
+/// Fewer workers than this leave a product to one of them: together they need about twice the time of one.
 pub const MIN_WORKERS: usize = 4;
+
+/// The same under reduction, where one worker gives up looking for sets that do not pay, and several do not.
+pub const MIN_WORKERS_REDUCING: usize = 8;
 
 impl Method {
     /// The method with an exact store, where fair runs are told by the search.
@@ -187,6 +190,7 @@ impl Method {
 
     /// Whether so many workers are taken to be faster than one, where the space is large.
     pub fn pays(&self, n_workers: usize) -> bool {
-        self.has_team() && n_workers >= MIN_WORKERS
+        let least = if self.reduction.is_some() { MIN_WORKERS_REDUCING } else { MIN_WORKERS };
+        self.has_team() && n_workers >= least
     }
 }

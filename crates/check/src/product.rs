@@ -7,7 +7,7 @@
 //! Two things make a product: the *pairing* (module `pairing`), which knows what is possible in a state, and
 //! the *selection*, which says what of it is taken: everything, or a stubborn set ([`Reduction`]).
 //! Both have a working memory, so each worker of a search has a product of its own. What workers tell each
-//! other is states, and these mean the same to all of them (see [`Portable`](crate::observer::Portable)).
+//! other is states, and these mean the same to all of them (see [`Portable`]).
 
 mod pairing;
 

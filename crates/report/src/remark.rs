@@ -171,7 +171,7 @@ impl fmt::Display for Remark {
             Remark::Closure(how) => how.fmt(f),
             Remark::NotShortened => f.write_str("not shortened: the shortest run need not be fair"),
             Remark::OneThread => {
-                f.write_str("searched by one thread: there is no search for several of this kind")
+                f.write_str("searched by one thread: so many do not pay here, or cannot help")
             }
             Remark::NothingExported => f.write_str("nothing was exported"),
             Remark::InitialStates(n) => {

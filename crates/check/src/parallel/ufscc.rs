@@ -16,7 +16,7 @@
 //! The marks of an edge belong to a component that holds both of its ends. A worker adds them when it sees that: at once,
 //! if the edge leads into its own sets; or, **rule M**, when it goes back over the edge by which it entered a state and finds both
 //! ends in one set. Without this rule, and with marks of entered edges on the stack of roots alone, they get lost where another worker
-//! unites both ends meanwhile: a wrong *holds* (t: `schedules`; `../shared` has the 3-state graph).
+//! unites both ends meanwhile: a wrong *holds* (t: `components`, a graph of three states).
 //!
 //! *When a state becomes a tomb, each of its edges leads to a finished component, or into its own set, whose word has the edge's
 //! marks.* Proof. The worker that makes it a tomb has looked at each edge itself. It dropped the edge because the target was

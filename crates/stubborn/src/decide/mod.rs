@@ -28,7 +28,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use base::Limit;
-use check::method::{FairnessBy, MIN_WORKERS, SearchKind, StoreKind};
+use check::method::{FairnessBy, MIN_WORKERS, MIN_WORKERS_REDUCING, ReductionWish, SearchKind, StoreKind};
 use language::story::Unreached;
 use language::{Model, PropertyKind, Refined};
 use model::StepError;
@@ -194,7 +194,9 @@ impl Job {
                 let is_shared = options.store == StoreKind::Exact
                     && options.search != Some(SearchKind::Nested)
                     && options.fairness_by == FairnessBy::Search;
-                is_shared && options.threads.is_some_and(|n| n >= MIN_WORKERS)
+                let is_reduced = options.reduce != ReductionWish::None;
+                let least = if is_reduced { MIN_WORKERS_REDUCING } else { MIN_WORKERS };
+                is_shared && options.threads.is_some_and(|n| n >= least)
             }
             Job::Maxima(_) => false,
         }

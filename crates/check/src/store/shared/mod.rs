@@ -3,7 +3,7 @@
 //! It has an *arena* of packed states, which never move, and a *table* of their numbers. A state is written into the
 //! arena first, under a number that its worker has in stock; then one compare-and-swap of an empty slot publishes the number.
 //! Nobody waits for a slot that is half written, since there is none. Who loses the race keeps the number for the next
-//! state. Adding takes no lock that anybody else wants, but where the table grows ([`table`](self::table)).
+//! state. Adding takes no lock that anybody else wants, but where the table grows (`table`).
 //!
 //! A worker has a [`Handle`], with a block of numbers to give out: so numbers are not in the order of adding, and a few are
 //! never used. What is added by a handle has numbers that follow each other, in a few segments
