@@ -7,7 +7,8 @@
 //! | then | per strong constraint, that it is taken |
 //! | last | something was left out that counts in cycles, where components are repaired |
 //!
-//! Marks of edges and states are numbered by each worker as it meets them: there are few different ones.
+//! Marks of edges are numbered by each worker as it meets them: there are few different ones. Those of states may all
+//! be different, and are forgotten when the next state comes.
 
 use model::ActionId;
 use rustc_hash::FxHashMap;
@@ -50,13 +51,12 @@ impl Layout {
         self.n_required() + 2 * self.n_strong + usize::from(self.notes)
     }
 
-    /// Packs marks in the order of [`Fairness`]; `is_edge` if they are those of an edge.
-    fn pack(&self, marks: &[u32], is_edge: bool) -> Vec<u32> {
-        let mut out = vec![0; self.n_bits().div_ceil(32).max(1)];
+    /// Packs marks in the order of [`Fairness`] into zeros; `is_edge` if they are those of an edge.
+    fn pack(&self, marks: &[u32], is_edge: bool, out: &mut [u32]) {
         let mut next = 0;
         let mut put = |is_there: bool| {
             if is_there {
-                set(&mut out, next);
+                set(out, next);
             }
             next += 1;
         };
@@ -70,7 +70,6 @@ impl Layout {
         (0..self.n_strong).for_each(|index| put(has(marks, enabled + index)));
         let taken = enabled + self.n_strong.next_multiple_of(32);
         (0..self.n_strong).for_each(|index| put(has(marks, taken + index)));
-        out
     }
 
     /// Whether a component with these marks may have an accepted part; without strong constraints, whether it has.
@@ -97,11 +96,13 @@ impl Layout {
     }
 }
 
+/// The number of the marks of the state that was looked at last.
+const STATE: u32 = 1;
+
 /// The marks that one worker has met, by number; 0 is none.
 pub(super) struct Numbers {
     layout: Layout,
     edges: FxHashMap<(u64, Option<ActionId>), u32>,
-    states: FxHashMap<(Vec<u32>, bool), u32>,
     n_words: usize,
     words: Vec<u32>,
     /// What was asked for last.
@@ -112,28 +113,13 @@ pub(super) struct Numbers {
 impl Numbers {
     pub(super) fn new(layout: Layout) -> Numbers {
         let n_words = layout.n_bits().div_ceil(32).max(1);
-        Numbers {
-            layout,
-            edges: FxHashMap::default(),
-            states: FxHashMap::default(),
-            n_words,
-            words: vec![0; n_words],
-            last: None,
-            buffer: Vec::new(),
-        }
+        let words = vec![0; 2 * n_words];
+        Numbers { layout, edges: FxHashMap::default(), n_words, words, last: None, buffer: Vec::new() }
     }
 
     #[inline]
     pub(super) fn get(&self, number: u32) -> &[u32] {
         &self.words[number as usize * self.n_words..][..self.n_words]
-    }
-
-    fn add(&mut self, packed: &[u32]) -> u32 {
-        if packed.iter().all(|&word| word == 0) {
-            return 0;
-        }
-        self.words.extend_from_slice(packed);
-        (self.words.len() / self.n_words) as u32 - 1
     }
 
     /// The number of the marks of an edge.
@@ -148,8 +134,14 @@ impl Numbers {
             Some(&number) => number,
             None => {
                 fairness.step_marks(key.0, key.1, &mut self.buffer);
-                let packed = self.layout.pack(&self.buffer, true);
-                let number = self.add(&packed);
+                let start = self.words.len();
+                self.words.resize(start + self.n_words, 0);
+                self.layout.pack(&self.buffer, true, &mut self.words[start..]);
+                let is_empty = self.words[start..].iter().all(|&word| word == 0);
+                if is_empty {
+                    self.words.truncate(start);
+                }
+                let number = if is_empty { 0 } else { (start / self.n_words) as u32 };
                 self.edges.insert(key, number);
                 number
             }
@@ -158,28 +150,18 @@ impl Numbers {
         number
     }
 
-    /// The number of the marks of a state, and whether it left something out.
+    /// The number of the marks of a state, and whether it left something out, until another one is looked at.
     pub(super) fn of_state(&mut self, marks: &[u32], is_noted: bool) -> u32 {
         if !is_noted && marks.iter().all(|&word| word == 0) {
             return 0;
         }
-        self.buffer.clear();
-        self.buffer.extend_from_slice(marks);
-        let key = (std::mem::take(&mut self.buffer), is_noted);
-        let number = match self.states.get(&key) {
-            Some(&number) => number,
-            None => {
-                let mut packed = self.layout.pack(&key.0, false);
-                if is_noted {
-                    set(&mut packed, self.layout.n_bits() - 1);
-                }
-                let number = self.add(&packed);
-                self.states.insert(key.clone(), number);
-                number
-            }
-        };
-        self.buffer = key.0;
-        number
+        let out = &mut self.words[STATE as usize * self.n_words..][..self.n_words];
+        out.fill(0);
+        self.layout.pack(marks, false, out);
+        if is_noted {
+            set(out, self.layout.n_bits() - 1);
+        }
+        STATE
     }
 }
 

@@ -63,7 +63,7 @@ pub(crate) struct Edge {
 /// What was seen in a state besides its edges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Seen {
-    /// The number of its own marks.
+    /// The number of its own marks, until another state is expanded.
     pub(crate) marks: u32,
     /// Whatever is to be counted once.
     pub(crate) note: u32,
