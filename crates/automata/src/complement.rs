@@ -271,13 +271,13 @@ fn ranked(ba: &Tgba, max_states: usize, budget: &mut Budget<'_>) -> Result<Tgba,
                 let ranks = (0..=bound).filter(|rank| !accepting[target] || rank.is_multiple_of(2));
                 let entries: Vec<_> =
                     ranks.map(|rank| (target, rank, owing && rank.is_multiple_of(2))).collect();
+                if rankings.len().saturating_mul(entries.len()) > max_states {
+                    return Err(TooLarge::States.into());
+                }
                 let longer = rankings
                     .iter()
                     .flat_map(|ranking| entries.iter().map(move |&entry| [&ranking[..], &[entry]].concat()));
                 rankings = longer.collect();
-                if rankings.len() > max_states {
-                    return Err(TooLarge::States.into());
-                }
                 rankings.iter().try_for_each(|_| budget.tick())?;
             }
             found.extend(rankings.into_iter().map(|ranking| (letters, ranking)));

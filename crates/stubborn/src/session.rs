@@ -58,14 +58,19 @@ impl Session {
     /// # Errors
     /// The file cannot be read, or what is wrong with it, each mistake with its place.
     pub fn open(path: impl AsRef<Path>) -> Result<Session, Error> {
-        Session::open_within(path.as_ref(), &Options::default(), &Clock::start(&Limits::default()))
+        Session::open_within(path, &Options::default(), &Clock::start(&Limits::default()))
     }
 
     /// The same with constants or macros, as long as a clock allows.
     ///
     /// # Errors
     /// The file cannot be read, what is wrong with it, or a limit was reached.
-    pub fn open_within(path: &Path, options: &Options, clock: &Clock<'_>) -> Result<Session, Error> {
+    pub fn open_within(
+        path: impl AsRef<Path>,
+        options: &Options,
+        clock: &Clock<'_>,
+    ) -> Result<Session, Error> {
+        let path = path.as_ref();
         let budget = &clock.budget();
         let read = || match &options.language {
             Some(name) => Ok((language_named(name)?, files::read(path, budget)?)),
