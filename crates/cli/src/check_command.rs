@@ -55,6 +55,9 @@ pub(crate) fn run(arguments: &CheckArguments, telling: Telling) -> Result<Exit, 
     if let Some(path) = &arguments.report {
         write_page(path, &report, text.as_deref())?;
     }
+    if let Some(path) = &arguments.certificate {
+        write_certificates(path, &report)?;
+    }
     Ok(match report.exit_code() {
         0 => Exit::Success,
         1 => Exit::Violated,
@@ -111,6 +114,19 @@ fn write_charts(prefix: &str, report: &CheckReport) -> Result<(), Failure> {
         output::write_text(Path::new(&path), &chart::to_svg(&counterexample.trace))?;
     }
     Ok(())
+}
+
+/// Writes the certificates of what holds.
+fn write_certificates(path: &Path, report: &CheckReport) -> Result<(), Failure> {
+    let mut file = Vec::new();
+    for proof in report.results.iter().filter_map(|result| result.certificate.as_ref()) {
+        proof.write(&mut file).map_err(|error| Failure::plain("io", error.to_string()))?;
+    }
+    if file.is_empty() {
+        terminal::print_stderr("nothing is certified, so no certificate was written\n");
+        return Ok(());
+    }
+    output::write_bytes(path, &file)
 }
 
 /// Writes the page of a check.

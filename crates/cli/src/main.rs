@@ -4,6 +4,7 @@
 
 mod args;
 mod automaton_command;
+mod certify_command;
 mod check_command;
 mod draw_command;
 mod exit;
@@ -29,6 +30,7 @@ fn main() -> ExitCode {
     terminal::set_color(arguments.color);
     let result = match &arguments.command {
         Command::Check(arguments) => check_command::run(arguments, check_command::Telling::Answers),
+        Command::Certify(arguments) => certify_command::run(arguments),
         Command::Explain(arguments) => explain_command::run(arguments),
         Command::Explore(arguments) => explore_command::run(arguments),
         Command::Draw(arguments) => draw_command::run(arguments),

@@ -133,7 +133,12 @@ fn to_stdout(
 
 /// Writes a text that is there, whoever has had enough: it may be all that is left of the work.
 pub(crate) fn write_text(path: &Path, text: &str) -> Result<(), Failure> {
-    write(path, &Clock::start(&Limits::default()), |out| out.write_all(text.as_bytes()))
+    write_bytes(path, text.as_bytes())
+}
+
+/// The same for what is no text.
+pub(crate) fn write_bytes(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    write(path, &Clock::start(&Limits::default()), |out| out.write_all(bytes))
 }
 
 /// A new file with the permissions that new files have.

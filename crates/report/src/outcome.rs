@@ -289,6 +289,9 @@ pub struct PropertyResult {
     /// What watched the runs.
     #[serde(skip)]
     pub watcher: Option<Watcher>,
+    /// The certificate, if one was asked for and there is one.
+    #[serde(skip)]
+    pub certificate: Option<Arc<certify::Proof>>,
 }
 
 /// What watches runs.

@@ -10,6 +10,7 @@ use replay::TesterClaim;
 use serde::{Serialize as _, Serializer};
 
 use crate::words::words;
+use crate::{count, human_bytes};
 
 /// A remark about an answer.
 #[derive(Clone, Debug, PartialEq)]
@@ -52,6 +53,15 @@ pub enum Remark {
     NotShortened,
     /// Several threads were asked for, but one has searched.
     OneThread,
+    /// All states were searched once more, for a certificate: so many, in so many bytes.
+    Certified {
+        /// The states.
+        states: u64,
+        /// The bytes.
+        bytes: u64,
+    },
+    /// There is no certificate, and why.
+    NotCertified(String),
     /// There was nothing to export.
     NothingExported,
     /// A file has a state before the initial ones, since there are so many of them.
@@ -173,6 +183,11 @@ impl fmt::Display for Remark {
             Remark::OneThread => {
                 f.write_str("searched by one thread: so many do not pay here, or cannot help")
             }
+            Remark::Certified { states, bytes } => {
+                let (states, bytes) = (count(*states, "state"), human_bytes(*bytes));
+                write!(f, "certificate: searched again without reduction, {states} in {bytes}")
+            }
+            Remark::NotCertified(why) => write!(f, "not certified: {why}"),
             Remark::NothingExported => f.write_str("nothing was exported"),
             Remark::InitialStates(n) => {
                 write!(f, "{n} initial states: state 0 of the .aut file is artificial")

@@ -111,6 +111,7 @@ impl Answer {
             reduction_check: None,
             fault: self.fault,
             watcher: None,
+            certificate: None,
         }
     }
 }

@@ -33,6 +33,8 @@
 
 #[cfg(feature = "report")]
 mod answer;
+#[cfg(feature = "report")]
+pub mod certificate;
 #[cfg(feature = "petri")]
 mod contest;
 #[cfg(feature = "report")]
@@ -99,7 +101,7 @@ pub use process;
 pub use promela;
 pub use {automata, base, check, embed, ltl, model, pack};
 #[cfg(feature = "report")]
-pub use {drawing, language, replay, report, statics};
+pub use {certify, drawing, language, replay, report, statics};
 
 /// The chapter on models in Rust, so that its examples are compiled and run.
 #[cfg(doctest)]

@@ -61,6 +61,8 @@ pub struct Options {
     pub stop_at_first: bool,
     /// Whether everything is checked with and without reduction, and compared.
     pub verify_reduction: bool,
+    /// Whether what holds is proved by a certificate, for which all states are searched once more.
+    pub certificates: bool,
     /// Whether answers say why observer, search and reduction were chosen.
     pub explain_choice: bool,
 }
@@ -85,6 +87,7 @@ impl Default for Options {
             errors: 1,
             stop_at_first: false,
             verify_reduction: false,
+            certificates: false,
             explain_choice: false,
         }
     }

@@ -106,6 +106,21 @@ pub(crate) struct Task {
     pub(crate) kind: PropertyKind,
     /// Whether it is so, if what is known without a search decides it.
     pub(crate) known: Option<bool>,
+    /// Where it comes from.
+    pub(crate) origin: Origin,
+}
+
+/// Where a question comes from: how somebody else can ask it again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Origin {
+    /// The model declares it, under its name.
+    Declared,
+    /// The text of a formula.
+    Ltl(String),
+    /// The text of an invariant.
+    Invariant(String),
+    /// Another file, or a program.
+    Elsewhere,
 }
 
 impl Session {
@@ -142,12 +157,14 @@ impl Session {
                 Question::Invariant(Text { text, source }) => {
                     let source = self.sources.add(source, text.clone().into_bytes())?;
                     let expr = self.model.resolve(text, source, 0)?;
-                    tasks.push(Task::new(shortened(text), PropertyKind::Invariant(expr)));
+                    let task = Task::new(shortened(text), PropertyKind::Invariant(expr));
+                    tasks.push(Task { origin: Origin::Invariant(text.clone()), ..task });
                 }
                 Question::Ltl(Text { text, source }) => {
                     let source = self.sources.add(source, text.clone().into_bytes())?;
                     let ltl = self.model.formula(source, &self.sources)?;
-                    tasks.push(Task::new(shortened(text), PropertyKind::Ltl(ltl)));
+                    let task = Task::new(shortened(text), PropertyKind::Ltl(ltl));
+                    tasks.push(Task { origin: Origin::Ltl(text.clone()), ..task });
                 }
                 Question::ClaimFile(path) => {
                     let formulas = self.model.formulas();
@@ -210,13 +227,14 @@ impl Session {
 
 impl Task {
     fn new(name: impl Into<String>, kind: PropertyKind) -> Task {
-        Task { name: name.into(), span: None, kind, known: None }
+        Task { name: name.into(), span: None, kind, known: None, origin: Origin::Elsewhere }
     }
 }
 
 impl From<Property> for Task {
     fn from(property: Property) -> Task {
-        Task { span: property.span, ..Task::new(property.name, property.kind) }
+        let task = Task::new(property.name, property.kind);
+        Task { span: property.span, origin: Origin::Declared, ..task }
     }
 }
 
@@ -315,7 +333,7 @@ fn decide_by_facts(
         (PropertyKind::Possible(_), Some(Known::Truth(false))) => Some(false),
         _ => None,
     };
-    Ok(Task { known, ..property.into() })
+    Ok(Task { known, origin: Origin::Elsewhere, ..property.into() })
 }
 
 /// The properties with these ids, or with these numbers at the end of their ids.

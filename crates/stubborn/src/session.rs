@@ -42,6 +42,10 @@ pub struct Session {
     file: String,
     /// Bytes that the model takes.
     pub(crate) held: u64,
+    /// What was said when it was read.
+    pub(crate) options: Options,
+    /// The faults by which it was found too small, and made larger.
+    pub(crate) grown: Vec<StepError>,
 }
 
 /// What became of an attempt to ask something.
@@ -118,7 +122,8 @@ impl Session {
             Ok(model) => {
                 let held = clock.holding(0);
                 held.hold_what_is_missing(&budget);
-                Ok(Session { sources, model, file: name, held: held.held() })
+                let (held, options, grown) = (held.held(), options.clone(), Vec::new());
+                Ok(Session { sources, model, file: name, held, options, grown })
             }
             Err(trouble) => Err(Error::new(&sources, trouble)),
         }
@@ -170,8 +175,22 @@ impl Session {
     pub fn refine(&mut self, error: &StepError, clock: &Clock<'_>) -> Result<(), Error> {
         let clock = self.clock(clock);
         let refined = Refine::refine(&mut self.model, error, &clock);
+        self.grown.push(*error);
         self.held = clock.held();
         refined.map(drop).map_err(|trouble| self.error(trouble))
+    }
+
+    /// Checks a certificate against this model, which must have been read as the certificate says.
+    ///
+    /// # Errors
+    /// Why it is not certified.
+    pub fn certify(
+        &mut self,
+        proof: &certify::Proof,
+        clock: &Clock<'_>,
+    ) -> Result<certify::Certified, certify::Refusal> {
+        let clock = self.clock(clock);
+        certify::certify(&mut *self.model, &mut self.sources, proof, &mut clock.budget())
     }
 
     /// The model as a picture; nothing if there is nothing to be seen.

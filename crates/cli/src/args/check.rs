@@ -160,6 +160,12 @@ pub(crate) struct CheckArguments {
     #[arg(long, value_name = "FILE")]
     pub(crate) report: Option<PathBuf>,
 
+    /// Write a certificate of each property that holds to this file, for `stubborn certify`
+    ///
+    /// All states are searched once more for it, without leaving out anything. What cannot be certified is said, and why.
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
+    pub(crate) certificate: Option<PathBuf>,
+
     /// Check everything with and without reduction, and compare
     #[arg(long, hide_short_help = true)]
     pub(crate) verify_reduction: bool,
@@ -182,6 +188,7 @@ Examples:
   stubborn check models/peterson.proc --ltl '[] (Peer[0]@waiting -> <> Peer[0]@critical)'
   stubborn check net.proc --deadlock-free --timeout 60s --max-memory 4G
   stubborn check models/dining.proc --report dining.html
+  stubborn check models/peterson.proc --certificate peterson.scert
   stubborn check models/semaphore.proc --fair strong:Worker[*]
   stubborn check huge.proc --store bitstate          in little memory, perhaps missing states
   stubborn check net.proc --claim never.txt --reduce closure
@@ -223,6 +230,7 @@ impl CheckArguments {
             errors: self.errors,
             stop_at_first: self.stop_at_first,
             verify_reduction: self.verify_reduction,
+            certificates: self.certificate.is_some(),
             explain_choice: self.explain_choice,
         })
     }

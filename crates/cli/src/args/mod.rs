@@ -2,6 +2,7 @@
 //! screen, `--help` explains with examples.
 
 mod automaton;
+mod certify;
 mod check;
 mod draw;
 mod explain;
@@ -19,6 +20,7 @@ use clap::{Args, ColorChoice, Parser, Subcommand, ValueEnum};
 use stubborn::check::method::{ObserverKind, StoreKind};
 
 pub(crate) use self::automaton::{AutomatonArguments, AutomatonFormat, AutomatonKind};
+pub(crate) use self::certify::CertifyArguments;
 pub(crate) use self::check::CheckArguments;
 pub(crate) use self::draw::{DrawArguments, DrawFormat};
 pub(crate) use self::explain::ExplainArguments;
@@ -51,6 +53,7 @@ pub(crate) struct Arguments {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Check(CheckArguments),
+    Certify(CertifyArguments),
     Explain(ExplainArguments),
     Explore(ExploreArguments),
     Simulate(SimulateArguments),
@@ -66,6 +69,7 @@ impl Command {
     pub(crate) fn json(&self) -> bool {
         match self {
             Command::Check(arguments) => arguments.limits.json,
+            Command::Certify(arguments) => arguments.limits.json,
             Command::Explain(arguments) => arguments.check.limits.json,
             Command::Explore(arguments) => arguments.limits.json,
             Command::Simulate(arguments) => arguments.limits.json,

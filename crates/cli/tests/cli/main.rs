@@ -3,6 +3,7 @@
 
 mod automata;
 mod bad_input;
+mod certificates;
 mod draw;
 mod explore_product;
 mod export;

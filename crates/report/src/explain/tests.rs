@@ -134,6 +134,7 @@ fn who_never_moves_is_told_with_the_reason() {
         counterexample: Some(run),
         reduction_check: None,
         fault: None,
+        certificate: None,
         watcher: None,
     };
     let spelling = Spelling { weak_fairness: Some("--fair weak"), ..Spelling::default() };

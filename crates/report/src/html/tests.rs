@@ -69,6 +69,7 @@ fn report(counterexample: Option<Counterexample>) -> CheckReport {
         counterexample,
         reduction_check: None,
         fault: None,
+        certificate: None,
         watcher: None,
     };
     let model = ModelInfo {

@@ -40,6 +40,7 @@ use self::states::Aim;
 use self::turns::take_turns;
 use crate::Error;
 use crate::answer::{Answer, Figures};
+use crate::certificate::{self, Failed};
 use crate::clock::Clock;
 use crate::error::Trouble;
 use crate::options::Options;
@@ -107,6 +108,7 @@ impl<'s> Asked<'s> {
 impl Refine for Asked<'_> {
     fn refine(&mut self, error: &StepError, clock: &Clock<'_>) -> Result<Refined, Trouble> {
         let refined = self.session.model.refine(error, clock)?;
+        self.session.grown.push(*error);
         self.session.held = clock.held();
         if refined == Refined::Parts {
             self.generation += 1;
@@ -282,6 +284,9 @@ impl Session {
             }
             Ok::<bool, Error>(is_done)
         })?;
+        if options.certificates {
+            certify(&mut asked, &mut results, options, clock)?;
+        }
         let (more, unreached) = (std::mem::take(&mut asked.more), asked.unreached.take());
         let mut all: Vec<(usize, PropertyResult)> = Vec::new();
         all.extend(results.into_iter().enumerate().filter_map(|(task, result)| Some((task, result?))));
@@ -296,6 +301,45 @@ impl Session {
         }
         Ok(CheckReport { schema: SCHEMA, model: self.info(), results, unreached })
     }
+}
+
+/// Adds certificates to answers that say that something holds, or why there is none.
+fn certify(
+    asked: &mut Asked<'_>,
+    results: &mut [Option<PropertyResult>],
+    options: &Options,
+    clock: &Clock<'_>,
+) -> Result<(), Error> {
+    for (task, result) in results.iter_mut().enumerate() {
+        let Some(result) = result.as_mut().filter(|result| result.verdict == Verdict::Holds) else {
+            continue;
+        };
+        let proved = match refining(asked, clock, |asked| certificate::of_task(asked, task, options, clock)) {
+            Ok(proved) => proved,
+            Err(Trouble::Limit(limit)) => Err(Failed::Limit(limit)),
+            Err(trouble) => return Err(asked.session.error(trouble)),
+        };
+        let remark = match proved {
+            Ok(proof) => {
+                let remark = Remark::Certified { states: proof.states, bytes: proof.bytes };
+                result.certificate = Some(Arc::new(proof));
+                remark
+            }
+            Err(Failed::Limit(limit)) => Remark::NotCertified(limit.to_string()),
+            Err(Failed::Unfit(why)) => Remark::NotCertified(why),
+            Err(Failed::Fault(error)) => Remark::NotCertified(format!(
+                "the model goes wrong: {}",
+                asked.model().system().describe_fault(&error)
+            )),
+            Err(Failed::Violated) => {
+                // One of two searches is wrong: nothing is known.
+                result.verdict = Verdict::Unknown;
+                Remark::Internal("the search for a certificate finds it violated".to_owned())
+            }
+        };
+        result.remarks.push(remark);
+    }
+    Ok(())
 }
 
 /// The report about a model that could not be read within the limits: every question is open.

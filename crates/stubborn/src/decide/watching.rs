@@ -147,6 +147,7 @@ impl Watching<'_> {
 impl Refine for Watching<'_> {
     fn refine(&mut self, error: &StepError, clock: &Clock<'_>) -> Result<Refined, Trouble> {
         let refined = self.session.model.refine(error, clock)?;
+        self.session.grown.push(*error);
         self.session.held = clock.held();
         if refined == Refined::Parts {
             self.watched = watch(self.session, self.question, clock)?.1;

@@ -1,0 +1,274 @@
+//! The test of every state and every step.
+//!
+//! The list of states is read twice. First every state gets a number; then each is looked at: what can happen there, by the
+//! reference semantics, leads to states of the list, and ranks do what they promise. So the list is closed under steps
+//! and has the initial states: nothing that can be reached is missing, whatever else is in it.
+
+use std::rc::Rc;
+
+use base::{Budget, Progress};
+use ltl::Prop;
+use model::reference;
+use model::{ActionId, ActionSystem, ExprId, Fault, StepError};
+
+use crate::Refusal;
+use crate::claim::{Claim, What};
+use crate::proof::{Ends, Pair, Proof, StateReader};
+use crate::rank::{Masks, ends_well, keeps};
+use crate::states::States;
+use crate::tableau::{Step, Tableau};
+
+/// What was looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Certified {
+    /// States of the system.
+    pub states: u64,
+    /// States of the product, for a formula.
+    pub pairs: u64,
+    /// Steps of the system.
+    pub steps: u64,
+}
+
+/// Checks a certificate. Whether it is about the system is up to who calls ([`certify`](crate::certify)).
+///
+/// # Errors
+/// Why it is not certified.
+pub fn check(claim: Claim<'_>, proof: &Proof, budget: &mut Budget<'_>) -> Result<Certified, Refusal> {
+    let Claim { system, what, ends, constraints } = claim;
+    if proof.ends != ends || proof.variables != system.variables().len() {
+        return Err("it is about another model or another question".into());
+    }
+    let (watch, truth, no_deadlock) = match what {
+        What::Formula { formulas, formula, propositions } => {
+            let tableau = Tableau::of_written(formulas, formula, &proof.formula, budget)?;
+            (Some(Watch::new(tableau, propositions, proof)?), None, false)
+        }
+        _ if !proof.formula.is_empty() => {
+            return Err("it is about a formula, which is not the question".into());
+        }
+        What::Invariant(expr) => (None, Some(expr), false),
+        What::DeadlockFree => (None, None, true),
+        What::FaultFree => (None, None, false),
+    };
+    let n_promises = watch.as_ref().map_or(0, |watch| watch.tableau.n_promises());
+    let masks = Masks::new(system, constraints, n_promises)?;
+    let list = List::read(system, proof, budget)?;
+    let check = Check { system, proof, list, masks, watch, truth, no_deadlock, ends };
+    check.run(budget)
+}
+
+/// The automaton beside the system.
+struct Watch {
+    tableau: Tableau,
+    /// Per proposition, by the bits of letters, its expression.
+    exprs: Vec<ExprId>,
+}
+
+impl Watch {
+    fn new(mut tableau: Tableau, known: &[(Prop, ExprId)], proof: &Proof) -> Result<Watch, Refusal> {
+        let expr = |prop: &Prop| known.iter().find(|(known, _)| known == prop).map(|(_, expr)| *expr);
+        let exprs: Option<Vec<ExprId>> = tableau.propositions().iter().map(expr).collect();
+        let exprs = exprs.ok_or("it is about propositions that the formula has not")?;
+        for (number, state) in proof.automaton.iter().enumerate() {
+            if tableau.number_of(state) != Some(number as u32) {
+                return Err("the states of its automaton are in disorder".into());
+            }
+        }
+        Ok(Watch { tableau, exprs })
+    }
+}
+
+/// The states of a certificate.
+struct List {
+    states: States,
+    /// What is beside the states, one after the other, and where that of each state ends.
+    pairs: Vec<Pair>,
+    ends: Vec<u32>,
+}
+
+impl List {
+    fn read(system: &ActionSystem, proof: &Proof, budget: &mut Budget<'_>) -> Result<List, Refusal> {
+        let states = States::new(system.layout().width());
+        let mut list = List { states, pairs: Vec::new(), ends: Vec::new() };
+        let mut reader = StateReader::new(proof);
+        let mut packed = Vec::new();
+        for _ in 0..proof.states {
+            let bytes =
+                list.states.bytes() + 8 * list.pairs.capacity() as u64 + 4 * list.ends.capacity() as u64;
+            budget.poll(&Progress { states: list.states.len() as u64, bytes, ..Progress::default() })?;
+            reader.advance()?;
+            if !pack(system, &reader.values, &mut packed) {
+                return Err("a state has a value that its variable cannot have".into());
+            }
+            if !list.states.add(&packed, budget)?.1 {
+                return Err("a state is listed twice".into());
+            }
+            let is_known = |pair: &Pair| {
+                (pair.automaton as usize) < proof.automaton.len() && (pair.rank as usize) < proof.ranks.len()
+            };
+            let is_sorted = reader.pairs.windows(2).all(|two| two[0].automaton < two[1].automaton);
+            if !is_sorted || !reader.pairs.iter().all(is_known) {
+                return Err("what is said beside a state makes no sense".into());
+            }
+            list.pairs.extend_from_slice(&reader.pairs);
+            list.ends.push(u32::try_from(list.pairs.len()).map_err(|_| "there are too many states")?);
+        }
+        Ok(list)
+    }
+
+    /// What is beside a state.
+    fn beside(&self, state: u32) -> &[Pair] {
+        let at = state as usize;
+        let start = if at == 0 { 0 } else { self.ends[at - 1] as usize };
+        &self.pairs[start..self.ends[at] as usize]
+    }
+}
+
+/// Packs values; whether they fit, and come back as they are.
+fn pack(system: &ActionSystem, values: &[i64], packed: &mut Vec<u32>) -> bool {
+    let layout = system.layout();
+    packed.clear();
+    packed.resize(layout.width(), 0);
+    for (field, &value) in layout.fields().iter().zip(values) {
+        let Some(raw) = field.encode(value) else { return false };
+        field.set_raw(packed, raw);
+    }
+    layout.fields().iter().zip(values).all(|(field, &value)| field.value(packed) == value)
+}
+
+struct Check<'c> {
+    system: &'c ActionSystem,
+    proof: &'c Proof,
+    list: List,
+    masks: Masks,
+    watch: Option<Watch>,
+    truth: Option<ExprId>,
+    no_deadlock: bool,
+    ends: Ends,
+}
+
+impl Check<'_> {
+    fn run(mut self, budget: &mut Budget<'_>) -> Result<Certified, Refusal> {
+        let mut packed = Vec::new();
+        for values in reference::initial(self.system) {
+            let number = self.number(&values, &mut packed).ok_or("an initial state is missing")?;
+            let is_watched = self.list.beside(number).first().is_some_and(|pair| pair.automaton == 0);
+            if self.watch.is_some() && !is_watched {
+                return Err("an initial state is missing".into());
+            }
+        }
+        let bytes = self.list.states.bytes() + 8 * self.list.pairs.capacity() as u64;
+        let n_states = self.list.states.len();
+        let mut n_steps = 0;
+        for number in 0..n_states as u32 {
+            budget.poll(&Progress { states: u64::from(number), bytes, ..Progress::default() })?;
+            let values = self.system.layout().decode(self.list.states.get(number));
+            n_steps += self.state(number, &values, &mut packed, budget)?;
+        }
+        Ok(Certified { states: n_states as u64, pairs: self.list.pairs.len() as u64, steps: n_steps })
+    }
+
+    fn number(&self, values: &[i64], packed: &mut Vec<u32>) -> Option<u32> {
+        if pack(self.system, values, packed) { self.list.states.find(packed) } else { None }
+    }
+
+    /// Looks at a state, and what can happen there; how much that is.
+    fn state(
+        &mut self,
+        number: u32,
+        values: &[i64],
+        packed: &mut Vec<u32>,
+        budget: &mut Budget<'_>,
+    ) -> Result<u64, Refusal> {
+        if let Some(expr) = self.truth
+            && reference::value(self.system, expr, values).map_err(|fault| self.wrong(fault))? == 0
+        {
+            return Err("the invariant is false in a state".into());
+        }
+        let watched = self.watched(number, values, budget)?;
+        // Where the automaton goes on by no step, nothing that follows matters.
+        if self.watch.is_some() && watched.iter().all(|steps| steps.is_empty()) {
+            return Ok(0);
+        }
+        let steps = reference::successors(self.system, values).map_err(|fault| self.wrong(fault))?;
+        if self.no_deadlock && steps.is_empty() {
+            return Err("nothing can happen in a state".into());
+        }
+        let mut targets: Vec<(Option<ActionId>, u32)> = Vec::with_capacity(steps.len());
+        for (step, target) in &steps {
+            let target = self.number(target, packed).ok_or("a successor is missing")?;
+            targets.push((Some(self.system.first(*step)), target));
+        }
+        if steps.is_empty() && self.ends == Ends::Stutter {
+            targets.push((None, number));
+        }
+        self.product(number, &watched, &targets)?;
+        Ok(steps.len() as u64)
+    }
+
+    /// What the automaton does in a state, for each of its states that are beside it.
+    fn watched(
+        &mut self,
+        number: u32,
+        values: &[i64],
+        budget: &mut Budget<'_>,
+    ) -> Result<Vec<Rc<[Step]>>, Refusal> {
+        let Check { system, list, watch: Some(watch), .. } = self else { return Ok(Vec::new()) };
+        let mut letter = 0;
+        for (bit, &expr) in watch.exprs.iter().enumerate() {
+            let value = reference::value(system, expr, values).map_err(|fault| told(system, fault))?;
+            letter |= u64::from(value != 0) << bit;
+        }
+        let beside = list.beside(number).iter();
+        Ok(beside
+            .map(|pair| watch.tableau.steps(pair.automaton, letter, budget))
+            .collect::<Result<_, _>>()?)
+    }
+
+    /// Looks at the states of the product that a state is in, and their steps.
+    fn product(
+        &self,
+        number: u32,
+        watched: &[Rc<[Step]>],
+        targets: &[(Option<ActionId>, u32)],
+    ) -> Result<(), Refusal> {
+        let Check { proof, list, masks, .. } = self;
+        // A step begins with each action that is enabled.
+        let here = masks.enabled(targets.iter().filter_map(|(action, _)| *action));
+        for (pair, steps) in list.beside(number).iter().zip(watched) {
+            let rank = &proof.ranks[pair.rank as usize];
+            if !ends_well(rank, here.strong) {
+                return Err("a rank ends too soon".into());
+            }
+            for step in steps.iter() {
+                for &(action, target) in targets {
+                    let beside = list.beside(target);
+                    let there = beside.binary_search_by_key(&step.target, |pair| pair.automaton);
+                    let there = &beside[there.map_err(|_| "a successor is missing")?];
+                    let marks = masks.marks(here, action, step.postponed);
+                    keeps(rank, &proof.ranks[there.rank as usize], marks)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn wrong(&self, fault: Fault) -> Refusal {
+        told(self.system, fault)
+    }
+}
+
+fn told(system: &ActionSystem, fault: Fault) -> Refusal {
+    Refusal::Wrong(format!(
+        "the model goes wrong: {}",
+        system.describe_fault(&StepError { fault, action: None })
+    ))
+}
+
+impl std::fmt::Display for Certified {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Certified { states, pairs, steps } = self;
+        write!(f, "{states} states and {steps} steps looked at")?;
+        if *pairs > 0 { write!(f, ", {pairs} states of the product") } else { Ok(()) }
+    }
+}

@@ -1,0 +1,189 @@
+//! What a certificate claims: from its words and the model that somebody brings, to a system and what is said of it.
+
+use base::{Budget, Diagnostics, SourceId, SourceMap};
+use language::{Ltl, Model, Property, PropertyKind, Purpose};
+use ltl::{Formula, Formulas, Prop};
+use model::fairness::{Constraint, Interference, Kind};
+use model::{ActionId, ActionSystem, ExprId};
+
+use crate::Refusal;
+use crate::check::{Certified, check};
+use crate::proof::{Claimed, Ends, Fair, Proof, fingerprint};
+
+/// What is said of a system.
+pub enum What<'c> {
+    /// Every run satisfies a formula.
+    Formula {
+        /// The pool of the formula.
+        formulas: &'c mut Formulas,
+        /// The formula.
+        formula: Formula,
+        /// Its propositions, each with the expression that says when it is true.
+        propositions: &'c [(Prop, ExprId)],
+    },
+    /// This is true in every state.
+    Invariant(ExprId),
+    /// Something can happen in every state.
+    DeadlockFree,
+    /// No step goes wrong.
+    FaultFree,
+}
+
+/// A system, and what is said of it.
+pub struct Claim<'c> {
+    /// The system.
+    pub system: &'c ActionSystem,
+    /// What is said of it.
+    pub what: What<'c>,
+    /// What is said of runs that end.
+    pub ends: Ends,
+    /// Which infinite runs count.
+    pub constraints: &'c [Constraint],
+}
+
+/// What of a property is to be shown, and of which system; or why it cannot be.
+///
+/// # Errors
+/// Why it cannot be.
+pub fn purpose(kind: &PropertyKind) -> Result<Purpose, &'static str> {
+    match kind {
+        PropertyKind::Ltl(_)
+        | PropertyKind::Acceptance(_)
+        | PropertyKind::Progress(_)
+        | PropertyKind::Invariant(_)
+        | PropertyKind::DeadlockFree => Ok(Purpose::Runs),
+        PropertyKind::Assertions => Ok(Purpose::Assertions),
+        PropertyKind::EndStates => Ok(Purpose::EndStates),
+        PropertyKind::Claim(_) => Err("there are no certificates for automata that a user wrote"),
+        PropertyKind::Tester(_) | PropertyKind::Spec(_) => Err("there are no certificates for testers"),
+        PropertyKind::Possible(_) | PropertyKind::AllPossible(_) => {
+            Err("what is possible is shown by a run, not by a certificate")
+        }
+        _ => Err("there are no certificates for such questions"),
+    }
+}
+
+/// Whether runs that end count, for a property, whatever the user says of them.
+pub fn ignores_ends(kind: &PropertyKind) -> bool {
+    matches!(kind, PropertyKind::Progress(_))
+}
+
+/// What is said of a system by a property that has a [`purpose`].
+pub fn what<'c>(kind: &'c PropertyKind, formulas: &'c mut Formulas) -> What<'c> {
+    match kind {
+        PropertyKind::Ltl(ltl) | PropertyKind::Acceptance(ltl) | PropertyKind::Progress(ltl) => {
+            What::Formula { formulas, formula: ltl.formula, propositions: &ltl.propositions }
+        }
+        PropertyKind::Invariant(expr) => What::Invariant(*expr),
+        PropertyKind::Assertions => What::FaultFree,
+        _ => What::DeadlockFree,
+    }
+}
+
+/// Checks a certificate against a model that was read as the certificate says. The model's text is the first source.
+///
+/// # Errors
+/// Why it is not certified.
+pub fn certify(
+    model: &mut dyn Model,
+    sources: &mut SourceMap,
+    proof: &Proof,
+    budget: &mut Budget<'_>,
+) -> Result<Certified, Refusal> {
+    for step in &proof.refinements {
+        let system = model.system();
+        let is_there = (step.variable as usize) < system.variables().len()
+            && step.action.is_none_or(|action| (action as usize) < system.actions().len())
+            && (0..i64::MAX / 2).contains(&step.value);
+        let error = step.error();
+        if !is_there || !model.can_refine(&error) {
+            return Err("it is about another model: this one need not be made larger as it says".into());
+        }
+        model.refine(&error, budget)?;
+    }
+    let kind = resolve(model, sources, &proof.property)?;
+    if ignores_ends(&kind) && proof.ends != Ends::Ignore {
+        return Err("it says of runs that end what the property does not".into());
+    }
+    let view = model.view(purpose(&kind)?, budget)?;
+    let text = &sources.get(SourceId::new(0)).text;
+    if fingerprint(text, &view.system) != proof.fingerprint {
+        return Err("it is about another model".into());
+    }
+    let constraints = constraints(&view.system, &proof.fairness, budget)?;
+    let what = what(&kind, model.formulas());
+    check(Claim { system: &view.system, what, ends: proof.ends, constraints: &constraints }, proof, budget)
+}
+
+fn resolve(
+    model: &mut dyn Model,
+    sources: &mut SourceMap,
+    property: &Claimed,
+) -> Result<PropertyKind, Refusal> {
+    let mut add = |text: &str| {
+        let source = sources.add("the certificate", text.as_bytes().to_vec());
+        source.map_err(|error| Refusal::from(Diagnostics::from(error)))
+    };
+    match property {
+        Claimed::Declared(name) => {
+            let named = model.properties()?.into_iter().find(|known: &Property| known.name == *name);
+            named.map(|known| known.kind).ok_or_else(|| format!("the model declares no `{name}`").into())
+        }
+        Claimed::Invariant(text) => {
+            let source = add(text)?;
+            Ok(PropertyKind::Invariant(model.resolve(text, source, 0)?))
+        }
+        Claimed::Ltl(text) => {
+            let source = add(text)?;
+            let ltl: Ltl = model.formula(source, sources)?;
+            Ok(PropertyKind::Ltl(ltl))
+        }
+    }
+}
+
+/// The constraints that names stand for.
+///
+/// # Errors
+/// Something has not this name; or the budget is spent.
+pub fn constraints(
+    system: &ActionSystem,
+    fairness: &[Fair],
+    budget: &mut Budget<'_>,
+) -> Result<Vec<Constraint>, Refusal> {
+    let actions = || (0..system.actions().len()).map(ActionId::new);
+    let (mut constraints, mut just) = (Vec::new(), Vec::new());
+    for fair in fairness {
+        let kind = Kind::of_name(&fair.kind).ok_or("it names a kind of fairness that there is not")?;
+        let chosen: Vec<ActionId> = match &fair.process {
+            Some(name) => {
+                let mut named =
+                    (0..system.processes().len()).filter(|&p| system.processes()[p].name == *name);
+                let (Some(process), None) = (named.next(), named.next()) else {
+                    return Err(format!("the model has not one process `{name}`").into());
+                };
+                actions().filter(|&a| system.movers(a).iter().any(|owner| owner.index() == process)).collect()
+            }
+            None => {
+                let label = |action| &system.labels()[system.action(action).label.index()];
+                let is_meant = |action: &ActionId| {
+                    let label = label(*action);
+                    !label.internal && fair.labels.contains(&label.name)
+                };
+                actions().filter(is_meant).collect()
+            }
+        };
+        if chosen.is_empty() {
+            return Err("it assumes fairness to something that the model has not".into());
+        }
+        match kind {
+            Kind::Just => just.extend(chosen),
+            Kind::Weak | Kind::Strong => constraints.push(Constraint::new(kind == Kind::Strong, chosen)),
+        }
+    }
+    if !just.is_empty() {
+        just.sort_unstable();
+        just.dedup();
+        constraints.extend(Interference::new(system, budget)?.constraints(just, budget)?);
+    }
+    Ok(constraints)
+}

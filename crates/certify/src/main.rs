@@ -1,0 +1,83 @@
+//! `stubborn-certify`: checks certificates, and nothing else.
+#![allow(clippy::print_stdout, clippy::print_stderr)] // A program prints.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use base::{Budget, SourceMap};
+use language::{File, Language, Options};
+use stubborn_certify::{Proof, certify};
+
+/// The languages that models are written in.
+static LANGUAGES: [&Language; 3] = [&process::LANGUAGE, &petri::LANGUAGE, &promela::LANGUAGE];
+
+const USAGE: &str = "\
+Checks that the properties of a model hold, as a certificate of `stubborn check --certificate` says.
+
+Usage: stubborn-certify [-I DIR]... MODEL CERTIFICATE
+
+Exit codes: 0 all are certified, 1 some are not, 2 bad input or usage";
+
+fn main() -> ExitCode {
+    let (mut files, mut folders) = (Vec::new(), Vec::new());
+    let mut arguments = std::env::args_os().skip(1);
+    while let Some(argument) = arguments.next() {
+        match argument.to_str() {
+            Some("-h" | "--help") => {
+                println!("{USAGE}");
+                return ExitCode::SUCCESS;
+            }
+            Some("-I") => folders.extend(arguments.next().map(PathBuf::from)),
+            _ => files.push(PathBuf::from(argument)),
+        }
+    }
+    let [model, certificate] = &files[..] else {
+        eprintln!("{USAGE}");
+        return ExitCode::from(2);
+    };
+    let proofs = match read(certificate).and_then(|bytes| Proof::read_all(&bytes)) {
+        Ok(proofs) => proofs,
+        Err(why) => {
+            eprintln!("error: {}: {why}", certificate.display());
+            return ExitCode::from(2);
+        }
+    };
+    let mut all = true;
+    for proof in &proofs {
+        let said = match of_model(model, &folders, proof) {
+            Ok(said) => format!("certified ({said})"),
+            Err(why) => {
+                all = false;
+                format!("NOT CERTIFIED: {why}")
+            }
+        };
+        println!("{proof}: {said}");
+    }
+    if all { ExitCode::SUCCESS } else { ExitCode::from(1) }
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, String> {
+    std::fs::read(path).map_err(|error| error.to_string())
+}
+
+/// Reads the model as a proof says, and checks the proof.
+fn of_model(path: &Path, folders: &[PathBuf], proof: &Proof) -> Result<String, String> {
+    let language = LANGUAGES.iter().find(|known| known.name == proof.model.language);
+    let language = language.ok_or_else(|| format!("there is no language `{}`", proof.model.language))?;
+    let options = Options {
+        definitions: proof.model.definitions.clone(),
+        max_processes: proof.model.max_processes.clamp(1, 255),
+        ..Options::default()
+    };
+    let own = path.parent().unwrap_or(Path::new(""));
+    let mut loader = |name: &str| {
+        let mut all = std::iter::once(own).chain(folders.iter().map(PathBuf::as_path));
+        read(&all.find(|folder| folder.join(name).exists()).unwrap_or(own).join(name))
+    };
+    let file = File { name: path.display().to_string(), bytes: read(path)? };
+    let (mut sources, mut budget) = (SourceMap::new(), Budget::unlimited());
+    let mut model = (language.read)(file, &options, &mut sources, &mut loader, &mut budget)
+        .map_err(|trouble| stubborn_certify::Refusal::from(trouble).to_string())?;
+    let certified = certify(&mut *model, &mut sources, proof, &mut budget).map_err(|why| why.to_string())?;
+    Ok(certified.to_string())
+}

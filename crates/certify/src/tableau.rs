@@ -1,0 +1,353 @@
+//! The automaton of a formula, without any simplification.
+//!
+//! # Idea
+//! A state is a set of formulas in negation normal form that the rest of the word must satisfy. A letter and the laws
+//! `a U b = b | a & X (a U b)`, `F a = a | X F a`, and so on, turn it into alternatives: what the rest must satisfy after
+//! the letter, and which *promises* (`a U b`, `F a`, `a M b`) were put off. A run is accepting if none of the
+//! promises is put off for ever. Of two alternatives, one that demands less after the letter and puts off less makes the
+//! other superfluous. (Gerth, Peled, Vardi, Wolper, *Simple on-the-fly automatic verification of LTL*, 1995; marks on
+//! edges as in Couvreur 1999.)
+//!
+//! # It accepts every word that satisfies the formula
+//! That is all that certificates need. Let a word satisfy all formulas of a state from position `i` on. Where a law offers
+//! alternatives, take the first that is true there: `b` where `b` is true at `i`, else the other. The result demands only
+//! what is true from `i + 1` on, and puts off a promise only if it is true at `i` and its `b` is not. If that alternative was
+//! left out, another one demands less and puts off less, so both are said of it, too. Hence there is a run over the
+//! whole word; and a promise that is put off at `i` is true there, so its `b` is true at some `j > i`, where it is not
+//! put off. So the run is accepting.
+
+use std::rc::Rc;
+
+use base::{Budget, Limit};
+use ltl::{Formula, Formulas, Node, Op, Prop, negation_normal_form};
+use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
+
+/// A formula is this many nodes at most, and has at most so many propositions and promises.
+const MAX_NODES: usize = 2_000;
+const MAX_BITS: usize = 64;
+
+/// One step has at most so many alternatives on the way.
+const MAX_ALTERNATIVES: usize = 20_000;
+
+/// What a formula looks like in a file: its operator and the numbers of earlier formulas, or a proposition.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Written {
+    /// A proposition, by its text.
+    Prop(String),
+    /// An operator and its operands.
+    Op(String, Vec<usize>),
+}
+
+/// The operators of negation normal form, by the names that files have for them.
+const OPERATORS: [(&str, Op); 12] = [
+    ("true", Op::True),
+    ("false", Op::False),
+    ("!", Op::Not),
+    ("X", Op::Next),
+    ("F", Op::Finally),
+    ("G", Op::Globally),
+    ("&", Op::And),
+    ("|", Op::Or),
+    ("U", Op::Until),
+    ("R", Op::Release),
+    ("W", Op::WeakUntil),
+    ("M", Op::StrongRelease),
+];
+
+/// Why there is no automaton.
+#[derive(Clone, Debug)]
+pub enum Trouble {
+    /// It is too large, or what is written is not it.
+    Wrong(String),
+    /// The budget is spent.
+    Limit(Limit),
+}
+
+impl From<Limit> for Trouble {
+    fn from(limit: Limit) -> Trouble {
+        Trouble::Limit(limit)
+    }
+}
+
+fn wrong<T>(message: impl Into<String>) -> Result<T, Trouble> {
+    Err(Trouble::Wrong(message.into()))
+}
+
+/// A step of the automaton.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// The state that it leads to.
+    pub target: u32,
+    /// The promises that it puts off, as bits.
+    pub postponed: u64,
+}
+
+/// The automaton of a formula; its states are made when they are met.
+pub struct Tableau {
+    /// The operator and operands of each formula, operands first; the last one is the formula itself.
+    nodes: Vec<(Op, Vec<u16>)>,
+    /// Per formula, which promise it is.
+    promise: Vec<Option<u32>>,
+    n_promises: usize,
+    /// The propositions, each with its bit in letters.
+    propositions: Vec<Prop>,
+    /// The states: sorted numbers of formulas.
+    states: Vec<Rc<[u16]>>,
+    numbers: FxHashMap<Rc<[u16]>, u32>,
+    steps: FxHashMap<(u32, u64), Rc<[Step]>>,
+}
+
+impl Tableau {
+    /// The automaton of the negation of a formula; and that negation, as files have it.
+    ///
+    /// # Errors
+    /// It is too large, or the budget is spent.
+    pub fn of_negation(
+        formulas: &mut Formulas,
+        formula: Formula,
+        budget: &mut Budget<'_>,
+    ) -> Result<(Tableau, Vec<Written>), Trouble> {
+        let negation = negation(formulas, formula, budget)?;
+        let all = formulas.subformulas(negation);
+        let written = |&part: &Formula| {
+            let numbers =
+                formulas.operands(part).iter().filter_map(|operand| all.binary_search(operand).ok());
+            match formulas.op(part) {
+                Op::Prop(prop) => Written::Prop(formulas.text(prop).to_owned()),
+                op => {
+                    let name = OPERATORS.iter().find(|(_, known)| *known == op).map_or("?", |(name, _)| name);
+                    Written::Op(name.to_owned(), numbers.collect())
+                }
+            }
+        };
+        let written = all.iter().map(written).collect();
+        Ok((Tableau::new(formulas, &all)?, written))
+    }
+
+    /// The same, with formulas numbered as they are written, which must be the negation of the formula.
+    ///
+    /// # Errors
+    /// They are not; or the automaton is too large; or the budget is spent.
+    pub fn of_written(
+        formulas: &mut Formulas,
+        formula: Formula,
+        written: &[Written],
+        budget: &mut Budget<'_>,
+    ) -> Result<Tableau, Trouble> {
+        let mut all: Vec<Formula> = Vec::with_capacity(written.len());
+        for part in written {
+            budget.tick()?;
+            let made = match part {
+                Written::Prop(text) => formulas.atom(text),
+                Written::Op(name, operands) => {
+                    let op = OPERATORS.iter().find(|(known, _)| known == name);
+                    let operands: Option<Vec<Formula>> =
+                        operands.iter().map(|&number| all.get(number).copied()).collect();
+                    let (Some(&(_, op)), Some(operands)) = (op, operands) else {
+                        return wrong("its formula cannot be read");
+                    };
+                    let fits = match op {
+                        Op::True | Op::False => operands.is_empty(),
+                        Op::And | Op::Or => operands.len() > 1,
+                        Op::Until | Op::Release | Op::WeakUntil | Op::StrongRelease => operands.len() == 2,
+                        _ => operands.len() == 1,
+                    };
+                    if !fits {
+                        return wrong("its formula has an operator without its operands");
+                    }
+                    formulas.apply(op, &operands)
+                }
+            };
+            all.push(made);
+        }
+        if all.last() != Some(&negation(formulas, formula, budget)?) {
+            return wrong("it is about another formula");
+        }
+        Tableau::new(formulas, &all)
+    }
+
+    fn new(formulas: &Formulas, all: &[Formula]) -> Result<Tableau, Trouble> {
+        if all.len() > MAX_NODES {
+            return wrong(format!("the formula has more than {MAX_NODES} parts"));
+        }
+        let number = |formula: &Formula| all.iter().position(|known| known == formula);
+        let (mut nodes, mut promise, mut propositions) = (Vec::new(), Vec::new(), Vec::new());
+        let mut n_promises = 0;
+        for &formula in all {
+            let op = formulas.op(formula);
+            let operands: Option<Vec<u16>> =
+                formulas.operands(formula).iter().map(|operand| Some(number(operand)? as u16)).collect();
+            let Some(operands) = operands else { return wrong("a part of its formula is missing") };
+            if let Node::Prop(prop) = formulas.node(formula)
+                && !propositions.contains(&prop)
+            {
+                propositions.push(prop);
+            }
+            let is_promise = matches!(op, Op::Until | Op::Finally | Op::StrongRelease);
+            promise.push(is_promise.then_some(n_promises as u32));
+            n_promises += usize::from(is_promise);
+            nodes.push((op, operands));
+        }
+        if propositions.len() > MAX_BITS || n_promises > MAX_BITS {
+            return wrong(format!("the formula has more than {MAX_BITS} propositions or promises"));
+        }
+        let mut tableau = Tableau {
+            nodes,
+            promise,
+            n_promises,
+            propositions,
+            states: Vec::new(),
+            numbers: FxHashMap::default(),
+            steps: FxHashMap::default(),
+        };
+        tableau.state(&[all.len() as u16 - 1]);
+        Ok(tableau)
+    }
+
+    /// The propositions; the first is the lowest bit of a letter.
+    pub fn propositions(&self) -> &[Prop] {
+        &self.propositions
+    }
+
+    /// How many promises there are.
+    pub fn n_promises(&self) -> usize {
+        self.n_promises
+    }
+
+    /// The states that were met, by their formulas. The first is the initial one.
+    pub fn states(&self) -> &[Rc<[u16]>] {
+        &self.states
+    }
+
+    /// The number of a state; none if it is no sorted list of formulas.
+    pub fn number_of(&mut self, formulas: &[u16]) -> Option<u32> {
+        let is_sorted = formulas.windows(2).all(|pair| pair[0] < pair[1]);
+        let are_known = formulas.iter().all(|&formula| usize::from(formula) < self.nodes.len());
+        (is_sorted && are_known).then(|| self.state(formulas))
+    }
+
+    fn state(&mut self, formulas: &[u16]) -> u32 {
+        if let Some(&number) = self.numbers.get(formulas) {
+            return number;
+        }
+        let number = self.states.len() as u32;
+        let formulas: Rc<[u16]> = formulas.into();
+        self.states.push(formulas.clone());
+        self.numbers.insert(formulas, number);
+        number
+    }
+
+    /// The steps from a state by a letter.
+    ///
+    /// # Errors
+    /// There are too many alternatives, or the budget is spent.
+    pub fn steps(&mut self, state: u32, letter: u64, budget: &mut Budget<'_>) -> Result<Rc<[Step]>, Trouble> {
+        if let Some(steps) = self.steps.get(&(state, letter)) {
+            return Ok(steps.clone());
+        }
+        let found = self.alternatives(&self.states[state as usize], letter, budget)?;
+        let steps: Rc<[Step]> = found
+            .into_iter()
+            .map(|(next, postponed)| Step { target: self.state(&next), postponed })
+            .collect();
+        budget.hold(16 * steps.len() as u64 + 64)?;
+        self.steps.insert((state, letter), steps.clone());
+        Ok(steps)
+    }
+
+    /// What may be demanded after a letter, each with the promises that are put off; only what demands least.
+    fn alternatives(
+        &self,
+        state: &[u16],
+        letter: u64,
+        budget: &mut Budget<'_>,
+    ) -> Result<Vec<(Vec<u16>, u64)>, Trouble> {
+        /// What is not looked at yet, what is demanded afterwards, what is put off.
+        struct Open {
+            now: Vec<u16>,
+            next: Vec<u16>,
+            postponed: u64,
+        }
+        let mut found: Vec<(Vec<u16>, u64)> = Vec::new();
+        let mut work = vec![Open { now: state.to_vec(), next: Vec::new(), postponed: 0 }];
+        let mut n_done = 0;
+        while let Some(mut open) = work.pop() {
+            budget.tick()?;
+            n_done += 1;
+            if n_done > MAX_ALTERNATIVES {
+                return wrong("a state of its automaton has too many alternatives");
+            }
+            let Some(formula) = open.now.pop() else {
+                open.next.sort_unstable();
+                open.next.dedup();
+                let is_less = |less: &(Vec<u16>, u64), more: &(Vec<u16>, u64)| {
+                    less.1 & !more.1 == 0 && less.0.iter().all(|part| more.0.binary_search(part).is_ok())
+                };
+                let new = (open.next, open.postponed);
+                if !found.iter().any(|known| is_less(known, &new)) {
+                    found.retain(|known| !is_less(&new, known));
+                    found.push(new);
+                }
+                continue;
+            };
+            let (op, operands) = &self.nodes[usize::from(formula)];
+            // The other alternative of a law, which holds now and demands the formula again.
+            let mut again = |now: &[u16]| {
+                let mut other = Open { now: open.now.clone(), next: open.next.clone(), ..open };
+                other.now.extend(now);
+                other.next.push(formula);
+                other.postponed |= self.promise[usize::from(formula)].map_or(0, |promise| 1 << promise);
+                work.push(other);
+            };
+            match (op, &operands[..]) {
+                (Op::False, _) => continue,
+                (Op::Prop(_), _) if !self.is_in(formula, letter) => continue,
+                (Op::Not, &[a]) if self.is_in(a, letter) => continue,
+                (Op::And, all) => open.now.extend(all),
+                (Op::Or, all) => {
+                    for &one in all {
+                        let mut now = open.now.clone();
+                        now.push(one);
+                        work.push(Open { now, next: open.next.clone(), ..open });
+                    }
+                    continue;
+                }
+                (Op::Next, &[a]) => open.next.push(a),
+                (Op::Globally, &[a]) => {
+                    open.now.push(a);
+                    open.next.push(formula);
+                }
+                (Op::Finally, &[a]) => {
+                    again(&[]);
+                    open.now.push(a);
+                }
+                (Op::Until | Op::WeakUntil, &[a, b]) => {
+                    again(&[a]);
+                    open.now.push(b);
+                }
+                (Op::Release | Op::StrongRelease, &[a, b]) => {
+                    again(&[b]);
+                    open.now.extend([a, b]);
+                }
+                // `true`, and literals that are.
+                _ => {}
+            }
+            work.push(open);
+        }
+        Ok(found)
+    }
+
+    /// Whether a proposition is true in a letter.
+    fn is_in(&self, formula: u16, letter: u64) -> bool {
+        let Op::Prop(prop) = self.nodes[usize::from(formula)].0 else { return false };
+        self.propositions.iter().position(|&known| known == prop).is_some_and(|bit| letter >> bit & 1 == 1)
+    }
+}
+
+/// The negation of a formula, in normal form.
+fn negation(formulas: &mut Formulas, formula: Formula, budget: &mut Budget<'_>) -> Result<Formula, Limit> {
+    let negation = formulas.not(formula);
+    negation_normal_form(formulas, negation, budget)
+}

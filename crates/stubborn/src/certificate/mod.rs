@@ -1,0 +1,231 @@
+//! Certificates: what holds, and why, for a checker that shares nothing with the search (`certify`).
+//!
+//! The search that gave the answer may have left out interleavings, merged steps and kept bits; a certificate needs all
+//! states. So they are searched again, without any of that: [`product`] finds them, [`ranks`] says why no run through them
+//! is a violation, and here both become a [`Proof`]. Should that search find a violation after all, one of the two is wrong,
+//! and that is said instead of any verdict.
+
+mod product;
+mod ranks;
+
+use std::sync::Arc;
+
+use base::{Budget, Limit};
+use certify::claim::{ignores_ends, purpose, what};
+use certify::tableau::Trouble as NoAutomaton;
+use certify::{
+    Claim, Claimed, Ends, Fair, Pair, Proof, Reading, Refusal, StateWriter, TooSmall, constraints,
+    fingerprint,
+};
+use check::product::AtDeadlock;
+use language::PropertyKind;
+use model::{ActionSystem, ExprId, StepError, System};
+use replay::fairness::Subject;
+
+use self::product::Product;
+use crate::clock::Clock;
+use crate::decide::Asked;
+use crate::error::Trouble;
+use crate::fairness::Constraints;
+use crate::options::Options;
+use crate::question::Origin;
+use crate::session::Attempt;
+
+/// Why there is no certificate.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Failed {
+    /// The property does not hold.
+    Violated,
+    /// There are none for such a question, or it is too large.
+    Unfit(String),
+    /// A limit was reached.
+    Limit(Limit),
+    /// The model goes wrong.
+    Fault(StepError),
+}
+
+impl From<Limit> for Failed {
+    fn from(limit: Limit) -> Failed {
+        Failed::Limit(limit)
+    }
+}
+
+impl From<StepError> for Failed {
+    fn from(error: StepError) -> Failed {
+        error.limit().map_or(Failed::Fault(error), Failed::Limit)
+    }
+}
+
+impl From<NoAutomaton> for Failed {
+    fn from(trouble: NoAutomaton) -> Failed {
+        match trouble {
+            NoAutomaton::Wrong(why) => Failed::Unfit(why),
+            NoAutomaton::Limit(limit) => Failed::Limit(limit),
+        }
+    }
+}
+
+impl From<Refusal> for Failed {
+    fn from(refusal: Refusal) -> Failed {
+        match refusal {
+            Refusal::Wrong(why) => Failed::Unfit(why),
+            Refusal::Limit(limit) => Failed::Limit(limit),
+        }
+    }
+}
+
+/// Proves what is claimed of a system, as the words say: they become a proof. Steps and truths are asked of `runner`: that
+/// is the system itself, unless somebody wants to know what becomes of its mistakes.
+///
+/// # Errors
+/// Why there is no proof.
+pub fn prove<S: System>(
+    runner: &S,
+    mut claim: Claim<'_>,
+    words: Proof,
+    budget: &mut Budget<'_>,
+) -> Result<Proof, Failed> {
+    let layout = claim.system.layout();
+    let (product, watch) = Product::explore(runner, &mut claim, budget)?;
+    let (of_node, ranks) = if watch.is_some() { ranks::ranks(&product, budget)? } else { Default::default() };
+    // The states beside which nodes are, in one list: where that of each state begins.
+    let n_states = product.states.len();
+    let mut starts = vec![0_u32; n_states + 1];
+    product.nodes.iter().for_each(|node| starts[node.state as usize + 1] += 1);
+    (0..n_states).for_each(|state| starts[state + 1] += starts[state]);
+    let mut pairs = vec![Pair { automaton: 0, rank: 0 }; product.nodes.len()];
+    let mut free = starts.clone();
+    for (node, &rank) in product.nodes.iter().zip(&of_node) {
+        let place = &mut free[node.state as usize];
+        pairs[*place as usize] = Pair { automaton: node.automaton, rank };
+        *place += 1;
+    }
+    let mut order: Vec<(u64, u32)> = (0..n_states as u32)
+        .map(|state| {
+            let words = product.states.get(state);
+            (u64::from(words[0]) << 32 | u64::from(words.get(1).copied().unwrap_or(0)), state)
+        })
+        .collect();
+    order.sort_unstable_by(|(a, left), (b, right)| {
+        a.cmp(b).then_with(|| product.states.get(*left).cmp(product.states.get(*right)))
+    });
+    let mut writer = StateWriter::new(layout.fields().len(), watch.is_some());
+    for (_, state) in order {
+        budget.tick()?;
+        let pairs = &mut pairs[starts[state as usize] as usize..starts[state as usize + 1] as usize];
+        pairs.sort_unstable_by_key(|pair| pair.automaton);
+        writer.put(&layout.decode(product.states.get(state)), pairs);
+    }
+    let mut proof = Proof { ranks, variables: layout.fields().len(), ends: claim.ends, ..words };
+    if let Some((tableau, written)) = watch {
+        proof.formula = written;
+        proof.automaton = tableau.states().iter().map(|state| state.to_vec()).collect();
+    }
+    proof.fill(writer);
+    Ok(proof)
+}
+
+/// A proof of nothing yet, to be completed by [`prove`].
+pub fn words(property: Claimed) -> Proof {
+    Proof {
+        property,
+        model: Reading::default(),
+        fingerprint: String::new(),
+        refinements: Vec::new(),
+        ends: Ends::Stutter,
+        fairness: Vec::new(),
+        formula: Vec::new(),
+        automaton: Vec::new(),
+        ranks: Vec::new(),
+        variables: 0,
+        states: 0,
+        bytes: 0,
+        checksum: String::new(),
+        body: Vec::new(),
+    }
+}
+
+/// A proof that a property holds, of which a search said so.
+pub(crate) fn of_task(
+    asked: &mut Asked<'_>,
+    task: usize,
+    options: &Options,
+    clock: &Clock<'_>,
+) -> Result<Attempt<Result<Proof, Failed>>, Trouble> {
+    let kind = asked.property(task).clone();
+    let unfit = |why: &str| Ok(Attempt::Done(Err(Failed::Unfit(why.to_owned()))));
+    let property = match &asked.tasks[task].origin {
+        Origin::Declared => Claimed::Declared(asked.tasks[task].name.clone()),
+        Origin::Invariant(text) => Claimed::Invariant(text.clone()),
+        Origin::Ltl(text) => Claimed::Ltl(text.clone()),
+        Origin::Elsewhere => return unfit("the question is in another file than the model"),
+    };
+    let purpose = match purpose(&kind) {
+        Ok(purpose) => purpose,
+        Err(why) => return unfit(why),
+    };
+    let is_about_runs = kind.is_about_runs();
+    let ends = match options.at_deadlock {
+        _ if !is_about_runs => Ends::Stutter,
+        _ if ignores_ends(&kind) => Ends::Ignore,
+        AtDeadlock::Stutter => Ends::Stutter,
+        AtDeadlock::Ignore => Ends::Ignore,
+        AtDeadlock::Error => return unfit("a deadlock is an error: ask for deadlock freedom besides"),
+    };
+    let mut budget = clock.budget();
+    let refinements: Option<Vec<TooSmall>> = asked.session.grown.iter().map(TooSmall::of).collect();
+    let Some(refinements) = refinements else {
+        return unfit("the question is about parts of the model that are never made");
+    };
+    let named = Constraints::new(asked.model(), &options.fair, &mut budget)?.named;
+    let mut view = asked.model().view(purpose, &mut budget)?;
+    observe(&mut view.system, &kind);
+    let system = &*view.system;
+    let fairness: Vec<Fair> =
+        if is_about_runs { named.iter().map(|known| fair(system, known)).collect() } else { Vec::new() };
+    let model = Reading {
+        language: asked.model().language().to_owned(),
+        definitions: asked.session.options.definitions.clone(),
+        max_processes: asked.session.options.max_processes,
+    };
+    let text = &asked.session.sources.get(base::SourceId::new(0)).text;
+    let fingerprint = fingerprint(text, system);
+    let words = Proof { model, refinements, fairness, fingerprint, ends, ..words(property) };
+    let proved =
+        constraints(system, &words.fairness, &mut budget).map_err(Failed::from).and_then(|constraints| {
+            let what = what(&kind, asked.session.model.formulas());
+            prove(system, Claim { system, what, ends, constraints: &constraints }, words, &mut budget)
+        });
+    Ok(match proved {
+        Err(Failed::Fault(error)) if asked.model().can_refine(&error) => Attempt::TooSmall(error),
+        proved => Attempt::Done(proved),
+    })
+}
+
+/// Makes what a property looks at observable.
+fn observe(system: &mut Arc<ActionSystem>, kind: &PropertyKind) {
+    let exprs: Vec<ExprId> = match kind {
+        PropertyKind::Invariant(expr) => vec![*expr],
+        PropertyKind::Ltl(ltl) | PropertyKind::Acceptance(ltl) | PropertyKind::Progress(ltl) => {
+            ltl.propositions.iter().map(|(_, expr)| *expr).collect()
+        }
+        _ => Vec::new(),
+    };
+    for expr in exprs {
+        if system.proposition(expr).is_none() {
+            Arc::make_mut(system).add_proposition("", expr);
+        }
+    }
+}
+
+/// A constraint by exact names.
+fn fair(system: &ActionSystem, known: &replay::fairness::Constraint) -> Fair {
+    let label = |action: &model::ActionId| system.labels()[system.action(*action).label.index()].name.clone();
+    let (process, mut labels) = match &known.subject {
+        Subject::Process(name) => (Some(name.clone()), Vec::new()),
+        Subject::Action(_) => (None, known.actions.iter().map(label).collect()),
+    };
+    labels.sort();
+    labels.dedup();
+    Fair { kind: known.kind.name().to_owned(), process, labels }
+}

@@ -1,0 +1,278 @@
+//! All states that can be reached, and the product with the automaton of the negated formula: without any reduction, and
+//! with every edge kept, so that ranks can be found.
+
+use std::rc::Rc;
+
+use base::{Budget, Progress};
+use certify::rank::{Enabled, Marks, Masks};
+use certify::states::States;
+use certify::tableau::{Step, Tableau, Written};
+use certify::{Claim, Ends, What};
+use model::{ActionId, ActionSystem, Steps, System};
+use rustc_hash::FxHashMap;
+
+use super::Failed;
+
+/// A step that nobody takes: the last state repeats.
+const NOBODY: u32 = u32::MAX;
+
+/// The steps of a state that was not expanded.
+const UNKNOWN: (u32, u32) = (u32::MAX, 0);
+
+/// The automaton of the negated formula, and that formula.
+pub(super) type Watch = Option<(Tableau, Vec<Written>)>;
+
+/// A state of the product.
+#[derive(Clone, Copy)]
+pub(super) struct Node {
+    /// The state of the system.
+    pub(super) state: u32,
+    /// The state of the automaton.
+    pub(super) automaton: u32,
+    /// Which steps the automaton has here.
+    steps: u32,
+}
+
+/// The states of the system, and the product if a formula is watched.
+pub(super) struct Product {
+    pub(super) states: States,
+    /// Per state that was expanded, where its steps are in `steps`.
+    expanded: Vec<(u32, u32)>,
+    /// The action that a step begins with, and where it leads.
+    steps: Vec<(u32, u32)>,
+    pub(super) nodes: Vec<Node>,
+    /// Per node, where its edges end in `targets`: first by steps of the automaton, then by those of the system.
+    ends: Vec<u32>,
+    targets: Vec<u32>,
+    kinds: Vec<Rc<[Step]>>,
+    pub(super) masks: Masks,
+}
+
+impl Product {
+    /// Explores what is claimed of a system. Steps and truths are asked of `runner`, which is the system, unless somebody
+    /// wants to know what becomes of its mistakes.
+    pub(super) fn explore<S: System>(
+        runner: &S,
+        claim: &mut Claim<'_>,
+        budget: &mut Budget<'_>,
+    ) -> Result<(Product, Watch), Failed> {
+        let system = claim.system;
+        let mut watch = None;
+        let mut truths = Vec::new();
+        let number = |expr| {
+            let missing = || Failed::Unfit("a proposition is not observed".to_owned());
+            system.proposition(expr).ok_or_else(missing)
+        };
+        match &mut claim.what {
+            What::Formula { formulas, formula, propositions } => {
+                let (tableau, written) = Tableau::of_negation(formulas, *formula, budget)?;
+                for prop in tableau.propositions() {
+                    let known = propositions.iter().find(|(known, _)| known == prop);
+                    let Some((_, expr)) = known else {
+                        return Err(Failed::Unfit("a proposition is unknown".to_owned()));
+                    };
+                    truths.push(number(*expr)?);
+                }
+                watch = Some((tableau, written));
+            }
+            What::Invariant(expr) => truths.push(number(*expr)?),
+            What::DeadlockFree | What::FaultFree => {}
+        }
+        let n_promises = watch.as_ref().map_or(0, |(tableau, _)| tableau.n_promises());
+        let product = Product {
+            states: States::new(system.width()),
+            expanded: Vec::new(),
+            steps: Vec::new(),
+            nodes: Vec::new(),
+            ends: Vec::new(),
+            targets: Vec::new(),
+            kinds: Vec::new(),
+            masks: Masks::new(system, claim.constraints, n_promises)
+                .map_err(|why| Failed::Unfit(why.to_owned()))?,
+        };
+        let (scratch, out) = (runner.new_scratch(), Steps::new(system.width()));
+        let mut explorer = Explorer { runner, system, ends: claim.ends, truths, scratch, out, product };
+        match &mut watch {
+            Some((tableau, _)) => explorer.product(tableau, budget)?,
+            None => explorer.states(&claim.what, budget)?,
+        }
+        Ok((explorer.product, watch))
+    }
+
+    /// Where the edges of a node lead.
+    pub(super) fn targets(&self, node: u32) -> &[u32] {
+        let at = node as usize;
+        let start = if at == 0 { 0 } else { self.ends[at - 1] as usize };
+        &self.targets[start..self.ends[at] as usize]
+    }
+
+    /// The constraints that are enabled at a node.
+    pub(super) fn enabled(&self, node: u32) -> Enabled {
+        let steps = self.steps_of(self.nodes[node as usize].state);
+        self.masks.enabled(steps.iter().filter_map(|(action, _)| begun(*action)))
+    }
+
+    fn steps_of(&self, state: u32) -> &[(u32, u32)] {
+        // Where the automaton goes on by no step, nothing was expanded.
+        let (start, end) = self.expanded.get(state as usize).copied().unwrap_or(UNKNOWN);
+        self.steps.get(start as usize..end as usize).unwrap_or_default()
+    }
+
+    /// The marks of the edges of a node, in the order of its targets.
+    pub(super) fn marks(&self, node: u32) -> impl Iterator<Item = (u32, Marks)> {
+        let Node { state, steps, .. } = self.nodes[node as usize];
+        let here = self.enabled(node);
+        let both = self.kinds[steps as usize]
+            .iter()
+            .flat_map(move |step| self.steps_of(state).iter().map(move |(action, _)| (step, *action)));
+        both.zip(self.targets(node)).map(move |((step, action), &target)| {
+            (target, self.masks.marks(here, begun(action), step.postponed))
+        })
+    }
+}
+
+/// The action of that number.
+fn begun(action: u32) -> Option<ActionId> {
+    (action != NOBODY).then(|| ActionId::new(action as usize))
+}
+
+struct Explorer<'e, S: System> {
+    runner: &'e S,
+    system: &'e ActionSystem,
+    ends: Ends,
+    /// The numbers of the propositions that are looked at.
+    truths: Vec<usize>,
+    scratch: S::Scratch,
+    out: Steps,
+    product: Product,
+}
+
+impl<S: System> Explorer<'_, S> {
+    fn progress(&self) -> Progress {
+        let Product { states, expanded, steps, nodes, targets, .. } = &self.product;
+        let bytes = states.bytes()
+            + 8 * (expanded.capacity() + steps.capacity()) as u64
+            + 50 * nodes.capacity() as u64
+            + 4 * targets.capacity() as u64;
+        let n_states = if nodes.is_empty() { states.len() } else { nodes.len() };
+        Progress { states: n_states as u64, transitions: targets.len() as u64, bytes, ..Progress::default() }
+    }
+
+    fn initial(&mut self, budget: &Budget<'_>) -> Result<Vec<u32>, Failed> {
+        let mut words = Vec::new();
+        self.runner.initial_states(&mut words);
+        let mut numbers = Vec::new();
+        for state in words.chunks_exact(self.system.width()) {
+            numbers.push(self.product.states.add(state, budget)?.0);
+        }
+        Ok(numbers)
+    }
+
+    /// Finds the successors of a state, unless they are known.
+    fn expand(&mut self, state: u32, budget: &Budget<'_>) -> Result<(), Failed> {
+        let product = &mut self.product;
+        if product.expanded.len() <= state as usize {
+            product.expanded.resize(state as usize + 1, UNKNOWN);
+        }
+        if product.expanded[state as usize] != UNKNOWN {
+            return Ok(());
+        }
+        self.out.clear();
+        self.runner.successors(product.states.get(state), &mut self.scratch, &mut self.out)?;
+        let start = product.steps.len() as u32;
+        for (step, target) in self.out.iter() {
+            let target = product.states.add(target, budget)?.0;
+            product.steps.push((self.system.first(step).index() as u32, target));
+        }
+        if self.out.is_empty() && self.ends == Ends::Stutter {
+            product.steps.push((NOBODY, state));
+        }
+        let end = u32::try_from(product.steps.len())
+            .map_err(|_| Failed::Unfit("there are too many steps".to_owned()))?;
+        product.expanded[state as usize] = (start, end);
+        Ok(())
+    }
+
+    /// Which of the propositions are true, as bits.
+    fn letter(&mut self, state: u32) -> Result<u64, Failed> {
+        let mut letter = 0;
+        for (bit, &proposition) in self.truths.iter().enumerate() {
+            let words = self.product.states.get(state);
+            letter |= u64::from(self.runner.holds(proposition, words, &mut self.scratch)?) << bit;
+        }
+        Ok(letter)
+    }
+
+    /// The states of the system, for claims about states.
+    fn states(&mut self, what: &What<'_>, budget: &mut Budget<'_>) -> Result<(), Failed> {
+        self.initial(budget)?;
+        let mut next = 0;
+        while (next as usize) < self.product.states.len() {
+            budget.poll(&self.progress())?;
+            self.product.steps.clear();
+            self.out.clear();
+            self.expand(next, budget)?;
+            if matches!(what, What::DeadlockFree) && self.out.is_empty() {
+                return Err(Failed::Violated);
+            }
+            if matches!(what, What::Invariant(_)) && self.letter(next)? == 0 {
+                return Err(Failed::Violated);
+            }
+            next += 1;
+        }
+        Ok(())
+    }
+
+    /// The product with an automaton.
+    fn product(&mut self, tableau: &mut Tableau, budget: &mut Budget<'_>) -> Result<(), Failed> {
+        let mut letters: Vec<Option<u64>> = Vec::new();
+        let mut kinds: FxHashMap<(u32, u64), u32> = FxHashMap::default();
+        let mut numbers: FxHashMap<(u32, u32), u32> = FxHashMap::default();
+        let mut number = |state: u32, automaton: u32, nodes: &mut Vec<Node>| {
+            *numbers.entry((state, automaton)).or_insert_with(|| {
+                nodes.push(Node { state, automaton, steps: 0 });
+                nodes.len() as u32 - 1
+            })
+        };
+        for state in self.initial(budget)? {
+            number(state, 0, &mut self.product.nodes);
+        }
+        let mut next = 0;
+        while let Some(&Node { state, automaton, .. }) = self.product.nodes.get(next) {
+            budget.poll(&self.progress())?;
+            if letters.len() <= state as usize {
+                letters.resize(self.product.states.len(), None);
+            }
+            let letter = match letters[state as usize] {
+                Some(letter) => letter,
+                None => *letters[state as usize].insert(self.letter(state)?),
+            };
+            let product = &mut self.product;
+            let kind = match kinds.get(&(automaton, letter)) {
+                Some(&kind) => kind,
+                None => {
+                    product.kinds.push(tableau.steps(automaton, letter, budget)?);
+                    kinds.insert((automaton, letter), product.kinds.len() as u32 - 1);
+                    product.kinds.len() as u32 - 1
+                }
+            };
+            product.nodes[next].steps = kind;
+            let steps = product.kinds[kind as usize].clone();
+            if !steps.is_empty() {
+                self.expand(state, budget)?;
+            }
+            let product = &mut self.product;
+            let (start, end) = product.expanded.get(state as usize).copied().unwrap_or(UNKNOWN);
+            for step in steps.iter() {
+                for at in start..end {
+                    let target = product.steps[at as usize].1;
+                    product.targets.push(number(target, step.target, &mut product.nodes));
+                }
+            }
+            let end = u32::try_from(product.targets.len());
+            product.ends.push(end.map_err(|_| Failed::Unfit("there are too many steps".to_owned()))?);
+            next += 1;
+        }
+        Ok(())
+    }
+}
