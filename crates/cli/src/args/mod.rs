@@ -53,10 +53,10 @@ pub(crate) struct Arguments {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Check(CheckArguments),
-    Certify(CertifyArguments),
     Explain(ExplainArguments),
     Explore(ExploreArguments),
     Simulate(SimulateArguments),
+    Certify(CertifyArguments),
     Draw(DrawArguments),
     Mcc(MccArguments),
     Translate(TranslateArguments),
