@@ -15,6 +15,7 @@ mod mcc_command;
 mod model;
 mod output;
 mod reproduce_command;
+mod serve_command;
 mod simulate_command;
 mod spelling;
 mod terminal;
@@ -35,6 +36,7 @@ fn main() -> ExitCode {
         Command::Explore(arguments) => explore_command::run(arguments),
         Command::Draw(arguments) => draw_command::run(arguments),
         Command::Simulate(arguments) => simulate_command::run(arguments),
+        Command::Serve(arguments) => serve_command::run(arguments),
         Command::Mcc(arguments) => mcc_command::run(arguments),
         Command::Translate(arguments) => translate_command::run(arguments),
         Command::Automaton(arguments) => automaton_command::run(arguments),

@@ -72,6 +72,26 @@ impl PropertyKind {
         use PropertyKind::{Acceptance, Claim, Ltl, Progress};
         matches!(self, Ltl(_) | Progress(_) | Acceptance(_) | Claim(_))
     }
+
+    /// What people call properties of its kind.
+    pub fn name(&self) -> &'static str {
+        match self {
+            PropertyKind::DeadlockFree => "deadlock",
+            PropertyKind::Assertions => "assertions",
+            PropertyKind::EndStates => "end states",
+            PropertyKind::Invariant(_) | PropertyKind::SomeInvariant(_) => "invariant",
+            PropertyKind::Possible(_) | PropertyKind::AllPossible(_) => "possible",
+            PropertyKind::Maximum(_) => "maximum",
+            PropertyKind::AllLive(_) => "live",
+            PropertyKind::Ltl(_) => "ltl",
+            PropertyKind::Progress(_) => "progress",
+            PropertyKind::Acceptance(_) => "acceptance",
+            PropertyKind::Claim(_) => "claim",
+            PropertyKind::Tester(_) => "tester",
+            PropertyKind::Spec(_) => "spec",
+            PropertyKind::Unsupported(_) => "unsupported",
+        }
+    }
 }
 
 /// A formula about a model.

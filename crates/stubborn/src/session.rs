@@ -6,7 +6,7 @@ use std::path::Path;
 
 use base::{Budget, Diagnostic, Diagnostics, SourceMap};
 use drawing::Drawing;
-use language::{File, Language, Loader, Model, Options, Purpose, Refined, View};
+use language::{File, Language, Loader, Model, Options, Property, Purpose, Refined, View};
 use model::{StepError, System as _};
 use report::ModelInfo;
 
@@ -155,6 +155,19 @@ impl Session {
     pub fn text(&self) -> Option<&str> {
         let first = self.sources.get(base::SourceId::new(0));
         (first.name == self.file).then_some(first.text.as_str())
+    }
+
+    /// The texts that messages and places refer to; the first is the model's own.
+    pub fn sources(&self) -> &SourceMap {
+        &self.sources
+    }
+
+    /// What the file wants checked, and what can be asked of every model of its language.
+    ///
+    /// # Errors
+    /// What is legal, but not supported.
+    pub fn properties(&mut self) -> Result<Vec<Property>, Error> {
+        self.model.properties().map_err(|diagnostics| self.error(diagnostics))
     }
 
     /// A clock with what the model leaves of the memory.

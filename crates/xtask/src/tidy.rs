@@ -15,7 +15,7 @@ use std::process::{Command, ExitCode};
 use serde_json::Value;
 
 /// The crates from top to bottom; each may use those before it.
-const LAYERS: [&str; 25] = [
+const LAYERS: [&str; 26] = [
     "stubborn-derive",
     "stubborn-pack",
     "stubborn-base",
@@ -37,6 +37,7 @@ const LAYERS: [&str; 25] = [
     "stubborn-report",
     "stubborn",
     "stubborn-reproduce",
+    "stubborn-workbench",
     "stubborn-cli",
     "stubborn-testing",
     "stubborn-benches",
@@ -67,9 +68,10 @@ const FORBIDDEN_EDGES: [(&str, &[&str]); 9] = [
 ];
 
 /// Crates that stand on the engine, and all of ours that they may use.
-const ON_THE_ENGINE: [(&str, &[&str]); 2] = [
+const ON_THE_ENGINE: [(&str, &[&str]); 3] = [
     ("stubborn-reproduce", &["stubborn", "stubborn-generators"]),
-    ("stubborn-cli", &["stubborn", "stubborn-reproduce"]),
+    ("stubborn-workbench", &["stubborn"]),
+    ("stubborn-cli", &["stubborn", "stubborn-reproduce", "stubborn-workbench"]),
 ];
 
 /// A text that somebody wrote is never that long, in bytes; what a build leaves behind is.

@@ -9,6 +9,7 @@ mod explain;
 mod explore;
 mod mcc;
 mod reproduce;
+mod serve;
 mod simulate;
 mod translate;
 mod values;
@@ -27,6 +28,7 @@ pub(crate) use self::explain::ExplainArguments;
 pub(crate) use self::explore::ExploreArguments;
 pub(crate) use self::mcc::MccArguments;
 pub(crate) use self::reproduce::ReproduceArguments;
+pub(crate) use self::serve::ServeArguments;
 pub(crate) use self::simulate::SimulateArguments;
 pub(crate) use self::translate::{EffortLevel, TranslateArguments};
 use self::values::{parse_bytes, parse_definition, parse_duration};
@@ -58,6 +60,7 @@ pub(crate) enum Command {
     Simulate(SimulateArguments),
     Certify(CertifyArguments),
     Draw(DrawArguments),
+    Serve(ServeArguments),
     Mcc(MccArguments),
     Translate(TranslateArguments),
     Automaton(AutomatonArguments),
@@ -75,7 +78,7 @@ impl Command {
             Command::Simulate(arguments) => arguments.limits.json,
             Command::Translate(arguments) => arguments.json,
             Command::Automaton(arguments) => arguments.json,
-            Command::Draw(_) | Command::Mcc(_) | Command::Reproduce(_) => false,
+            Command::Draw(_) | Command::Mcc(_) | Command::Reproduce(_) | Command::Serve(_) => false,
         }
     }
 }

@@ -15,7 +15,7 @@ mod tests;
 use std::fmt::Write as _;
 
 use self::markup::{escape, escape_quoted};
-use self::picture::Picture;
+pub use self::picture::Picture;
 use self::run::RunView;
 use crate::explain::Explanation;
 use crate::explain::record::Record;

@@ -17,17 +17,18 @@ const MAX_BYTES: u64 = 1 << 23;
 const EFFORT: u64 = 1_000;
 
 /// A drawing, and the way through it.
-pub(super) struct Picture {
-    pub(super) svg: String,
+pub struct Picture {
+    /// The drawing.
+    pub svg: String,
     /// What it shows.
-    pub(super) caption: &'static str,
+    pub caption: &'static str,
     /// For each step that is told, the state that the watcher is in; empty if that is not known.
-    pub(super) way: Vec<usize>,
+    pub way: Vec<usize>,
 }
 
 impl Picture {
     /// Draws a watcher, if that can be looked at.
-    pub(super) fn new(watcher: &Watcher, property: &str, record: Option<&Record>) -> Option<Picture> {
+    pub fn new(watcher: &Watcher, property: &str, record: Option<&Record>) -> Option<Picture> {
         let n_states = match watcher {
             Watcher::Claim(tgba, _) => tgba.n_states(),
             Watcher::Tester(tester) => tester.states.len(),

@@ -1,0 +1,153 @@
+//! The model that a request is about, as the page sends it; and how questions and methods are spelled there.
+
+use std::path::Path;
+
+use serde::Deserialize;
+use stubborn::base::Diagnostic;
+use stubborn::check::reduction::Method as Reduction;
+use stubborn::language::{File, Language};
+use stubborn::{
+    Clock, Error, LANGUAGES, ModelOptions, ObserverKind, Options, Question, ReductionWish, SearchKind,
+    Session,
+};
+
+use crate::folder::Folder;
+
+/// A model.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Spec {
+    /// Its file in the folder, if it has one.
+    name: Option<String>,
+    /// The language, if the name does not tell.
+    language: Option<String>,
+    text: String,
+    /// Constants with their values.
+    definitions: Vec<(String, Option<String>)>,
+}
+
+impl Spec {
+    /// Reads it. Files that it names are looked for in the folder alone.
+    pub(crate) fn open(&self, folder: Option<&Folder>, clock: &Clock<'_>) -> Result<Session, Error> {
+        let language = self.language()?;
+        let own = self.name.clone().unwrap_or_else(|| format!("model.{}", language.extensions[0]));
+        let parent = Path::new(&own).parent().map(Path::to_path_buf).unwrap_or_default();
+        let file = File { name: own, bytes: self.text.clone().into_bytes() };
+        let mut load = |name: &str| {
+            let Some(folder) = folder else { return Err("no folder was given to the workbench".to_owned()) };
+            let beside = parent.join(name);
+            folder.read(&beside.to_string_lossy()).map_err(|why| why.message(name))
+        };
+        let options = ModelOptions { definitions: self.definitions.clone(), ..ModelOptions::default() };
+        Session::read(language, file, &options, &mut load, clock)
+    }
+
+    fn language(&self) -> Result<&'static Language, Error> {
+        let all = || LANGUAGES.iter().copied();
+        if let Some(name) = &self.language {
+            let unknown =
+                || Diagnostic::error("unknown-language", format!("there is no language `{name}`")).into();
+            return all().find(|known| known.name == *name).ok_or_else(unknown);
+        }
+        let extension = self.name.as_deref().and_then(|name| Path::new(name).extension()?.to_str());
+        let by_name =
+            all().find(|known| extension.is_some_and(|known_as| known.extensions.contains(&known_as)));
+        let by_text = || all().find(|known| (known.recognizes)(self.text.as_bytes()));
+        let unknown = || Diagnostic::error("unknown-language", "say in which language the model is").into();
+        by_name.or_else(by_text).ok_or_else(unknown)
+    }
+}
+
+/// A question.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "ask", content = "what")]
+pub(crate) enum Ask {
+    /// Everything that the file declares.
+    Declared,
+    Property(String),
+    DeadlockFree,
+    Progress,
+    Acceptance,
+    Invariant(String),
+    Ltl(String),
+}
+
+impl From<&Ask> for Question {
+    fn from(ask: &Ask) -> Question {
+        match ask {
+            Ask::Declared => Question::Declared,
+            Ask::Property(name) => Question::property(name),
+            Ask::DeadlockFree => Question::DeadlockFree,
+            Ask::Progress => Question::Progress,
+            Ask::Acceptance => Question::Acceptance,
+            Ask::Invariant(text) => Question::invariant(text),
+            Ask::Ltl(text) => Question::ltl(text),
+        }
+    }
+}
+
+/// How to answer; what is not said is chosen.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Way {
+    observer: String,
+    search: String,
+    reduce: String,
+    fair: String,
+    shortest: bool,
+}
+
+/// The methods that can be asked for, by what people call them.
+pub(crate) const OBSERVERS: [ObserverKind; 7] = [
+    ObserverKind::Tgba,
+    ObserverKind::Ba,
+    ObserverKind::Ta,
+    ObserverKind::Tgta,
+    ObserverKind::LazyTa,
+    ObserverKind::LazyTgta,
+    ObserverKind::Extended,
+];
+
+/// Searches.
+pub(crate) const SEARCHES: [SearchKind; 4] =
+    [SearchKind::Scc, SearchKind::Nested, SearchKind::OnePass, SearchKind::TwoPass];
+
+/// Reductions.
+pub(crate) const REDUCTIONS: [ReductionWish; 8] = [
+    ReductionWish::None,
+    ReductionWish::Best,
+    ReductionWish::Closure,
+    ReductionWish::Fixed(Reduction::Guided),
+    ReductionWish::Fixed(Reduction::Hybrid),
+    ReductionWish::Fixed(Reduction::Classical),
+    ReductionWish::Fixed(Reduction::Repaired),
+    ReductionWish::Fixed(Reduction::Fair),
+];
+
+impl Way {
+    /// The options that it stands for.
+    pub(crate) fn options(&self) -> Result<Options, Error> {
+        let fair = match self.fair.trim() {
+            "" => Vec::new(),
+            texts => texts.split_whitespace().map(str::parse).collect::<Result<_, Error>>()?,
+        };
+        Ok(Options {
+            observer: named(&OBSERVERS, ObserverKind::name, &self.observer)?,
+            search: named(&SEARCHES, SearchKind::name, &self.search)?,
+            reduce: named(&REDUCTIONS, ReductionWish::name, &self.reduce)?.unwrap_or_default(),
+            fair,
+            shortest: self.shortest,
+            explain_choice: true,
+            ..Options::default()
+        })
+    }
+}
+
+/// The one that is called so; none if nothing is said.
+fn named<T: Copy>(all: &[T], name: impl Fn(T) -> &'static str, wanted: &str) -> Result<Option<T>, Error> {
+    if matches!(wanted, "" | "auto") {
+        return Ok(None);
+    }
+    let unknown = || Diagnostic::error("usage", format!("there is no method `{wanted}`")).into();
+    all.iter().copied().find(|&one| name(one) == wanted).map(Some).ok_or_else(unknown)
+}
