@@ -106,6 +106,11 @@ impl SourceMap {
         &self.sources[id.index()]
     }
 
+    /// All texts, in the order in which they were added.
+    pub fn iter(&self) -> impl Iterator<Item = &Source> {
+        self.sources.iter().map(|source| &**source)
+    }
+
     /// The text of a span.
     pub fn slice(&self, span: Span) -> &str {
         &self.get(span.source).text[span.start as usize..span.end as usize]

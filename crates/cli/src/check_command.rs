@@ -3,16 +3,16 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use stubborn::report::chart;
+use stubborn::base::SourceMap;
 use stubborn::report::html::Page;
-use stubborn::report::{CheckReport, PropertyResult};
+use stubborn::report::{CheckReport, PropertyResult, chart, junit, sarif};
 use stubborn::{Question, Remark, unread};
 
-use crate::args::CheckArguments;
+use crate::args::{CheckArguments, Format};
 use crate::exit::{Exit, Failure};
 use crate::spelling::{self, SPELLING};
 use crate::terminal::{self, Display};
-use crate::{explain_command, model, output};
+use crate::{emit, explain_command, model, output, watch};
 
 /// What is printed.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -24,30 +24,73 @@ pub(crate) enum Telling {
 }
 
 pub(crate) fn run(arguments: &CheckArguments, telling: Telling) -> Result<Exit, Failure> {
-    let options = arguments.options()?;
+    let format = arguments.format();
+    if telling == Telling::Words && !matches!(format, Format::Text | Format::Json) {
+        return Err(Failure::plain("usage", "explanations are texts or JSON: leave out --format"));
+    }
     let display = Display::new(arguments.limits.quiet);
-    let clock = model::clock(&arguments.limits, &display);
+    match arguments.watch {
+        true => watch::run(arguments, |read| {
+            let checked = once(arguments, telling, &display, read);
+            checked.unwrap_or_else(|failure| failure.report(format == Format::Json))
+        }),
+        false => once(arguments, telling, &display, &mut SourceMap::new()),
+    }
+}
+
+/// Checks once, and tells; the texts that were read are kept.
+fn once(
+    arguments: &CheckArguments,
+    telling: Telling,
+    display: &Display,
+    read: &mut SourceMap,
+) -> Result<Exit, Failure> {
+    let told = check(arguments, telling, display, read);
+    if let Err(Failure::Wrong(sources, _)) = &told {
+        *read = sources.clone();
+    }
+    let file = arguments.model.file.display().to_string();
+    match (arguments.format(), told) {
+        (Format::Sarif | Format::Junit, Err(failure)) => Ok(failure.report_as(arguments.format(), &file)),
+        (_, told) => told,
+    }
+}
+
+fn check(
+    arguments: &CheckArguments,
+    telling: Telling,
+    display: &Display,
+    read: &mut SourceMap,
+) -> Result<Exit, Failure> {
+    let options = arguments.options()?;
+    let clock = model::clock(&arguments.limits, display);
     let questions = questions(arguments);
     let (mut report, text) = match model::open(&arguments.model, &clock)? {
         Ok(mut session) => {
             let n_warnings = session.warnings().len();
             let report = session.check_within(&questions, &options, &clock)?;
             display.clear();
+            *read = session.sources().clone();
             model::print_warnings(&session, n_warnings);
             (report, session.text().map(str::to_owned))
         }
         Err(limit) => (unread(&arguments.model.file, &questions, limit), None),
     };
+    if terminal::has_changed() {
+        // What was found out is about a file that is not there any more.
+        return Ok(Exit::Undecided);
+    }
     report.results.iter_mut().for_each(spell);
-    let json = arguments.limits.json;
-    match (telling, json) {
-        (Telling::Words, _) => explain_command::print(&report, json, &clock)?,
-        (Telling::Answers, true) => {
+    match (telling, arguments.format()) {
+        (Telling::Words, format) => explain_command::print(&report, format == Format::Json, &clock)?,
+        (Telling::Answers, Format::Json) => {
             let is_over = Arc::default();
             report.stop_when(&is_over);
             output::print_json(&clock, &report, Some(&is_over))?;
         }
-        (Telling::Answers, false) => output::print(&clock, report.spelled(&SPELLING))?,
+        (Telling::Answers, Format::Sarif) => output::print_json(&clock, &sarif::of_report(&report), None)?,
+        (Telling::Answers, Format::Junit) => output::print(&clock, junit::of_report(&report, &SPELLING))?,
+        (Telling::Answers, Format::Text) => output::print(&clock, report.spelled(&SPELLING))?,
     }
     if let Some(prefix) = &arguments.chart {
         write_charts(prefix, &report)?;
@@ -57,6 +100,9 @@ pub(crate) fn run(arguments: &CheckArguments, telling: Telling) -> Result<Exit, 
     }
     if let Some(path) = &arguments.certificate {
         write_certificates(path, &report)?;
+    }
+    if let Some(kind) = arguments.emit_test {
+        emit::write_tests(kind, arguments, &report)?;
     }
     Ok(match report.exit_code() {
         0 => Exit::Success,

@@ -5,8 +5,9 @@ use std::process::ExitCode;
 use stubborn::Error;
 use stubborn::base::{Diagnostic, Diagnostics, Limit, SourceMap};
 use stubborn::language::Trouble;
-use stubborn::report::{diagnostic, outcome};
+use stubborn::report::{diagnostic, junit, outcome, sarif};
 
+use crate::args::Format;
 use crate::{spelling, terminal};
 
 /// How a command ends.
@@ -80,6 +81,25 @@ impl Failure {
                 Exit::BadInput
             }
         }
+    }
+
+    /// The same in a format of services for continuous integration, for the model in a file.
+    pub(crate) fn report_as(&self, format: Format, file: &str) -> Exit {
+        let is_sarif = format == Format::Sarif;
+        let document = match self {
+            Failure::Wrong(sources, diagnostics) if is_sarif => {
+                format!("{:#}\n", sarif::of_diagnostics(sources, diagnostics))
+            }
+            Failure::Wrong(sources, diagnostics) => junit::of_diagnostics(file, sources, diagnostics),
+            Failure::Limit(reason) if is_sarif => {
+                let unknown = Diagnostic::error("limit", format!("unknown: {reason}"));
+                format!("{:#}\n", sarif::of_diagnostics(&SourceMap::new(), &unknown.into()))
+            }
+            Failure::Limit(reason) => junit::of_limit(file, reason),
+            Failure::Cut(_) => return self.report(false),
+        };
+        terminal::print_stdout(&document);
+        self.report_beside()
     }
 
     /// The same, where stdout has something else already.

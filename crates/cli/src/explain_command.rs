@@ -13,7 +13,7 @@ use crate::check_command::{self, Telling};
 use crate::exit::{Exit, Failure};
 use crate::spelling::SPELLING;
 use crate::terminal::Display;
-use crate::{follow, model, output};
+use crate::{document, model, output};
 
 pub(crate) fn run(arguments: &ExplainArguments) -> Result<Exit, Failure> {
     match &arguments.input {
@@ -44,7 +44,7 @@ fn explain_earlier(arguments: &ExplainArguments, path: &Path) -> Result<Exit, Fa
     let display = Display::new(arguments.check.limits.quiet);
     let clock = model::clock(&arguments.check.limits, &display);
     let mut budget = clock.budget();
-    let document = follow::read_json(path, &mut budget, |error| bad(&error))?;
+    let document = document::read_json(path, &mut budget, |error| bad(&error))?;
     if document.get("schema").and_then(Value::as_u64) != Some(u64::from(SCHEMA)) {
         return Err(bad(&format!("its `schema` is not {SCHEMA}")));
     }

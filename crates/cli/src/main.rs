@@ -6,11 +6,13 @@ mod args;
 mod automaton_command;
 mod certify_command;
 mod check_command;
+mod comfort_commands;
+mod document;
 mod draw_command;
+mod emit;
 mod exit;
 mod explain_command;
 mod explore_command;
-mod follow;
 mod mcc_command;
 mod model;
 mod output;
@@ -20,6 +22,7 @@ mod simulate_command;
 mod spelling;
 mod terminal;
 mod translate_command;
+mod watch;
 
 use std::process::ExitCode;
 
@@ -41,6 +44,9 @@ fn main() -> ExitCode {
         Command::Translate(arguments) => translate_command::run(arguments),
         Command::Automaton(arguments) => automaton_command::run(arguments),
         Command::Reproduce(arguments) => reproduce_command::run(arguments),
+        Command::Init(arguments) => comfort_commands::init(arguments),
+        Command::Completions(arguments) => comfort_commands::completions(arguments),
+        Command::Man(arguments) => comfort_commands::man(arguments),
     };
     let exit = result.unwrap_or_else(|failure| failure.report(arguments.command.json()));
     if terminal::stdout_failed() { exit::Exit::BadInput.into() } else { exit.into() }

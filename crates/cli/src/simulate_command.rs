@@ -9,14 +9,13 @@ use stubborn::language::{Purpose, View, story};
 use stubborn::model::{ActionId, ActionSystem, StepError};
 use stubborn::replay::{self, Doubt, Ending, Evidence, Question};
 use stubborn::report::{Trace, WalkReport, count, trace};
-use stubborn::{Clock, Session};
+use stubborn::{Clock, Followed, Session};
 
 use crate::args::SimulateArguments;
 use crate::exit::{Exit, Failure};
-use crate::follow::{Followed, Told};
 use crate::spelling::SPELLING;
 use crate::terminal::{self, Display};
-use crate::{model, output};
+use crate::{document, model, output};
 
 pub(crate) fn run(arguments: &SimulateArguments) -> Result<Exit, Failure> {
     let seed = arguments.seed.unwrap_or_else(|| fastrand::u64(0..1_000_000));
@@ -58,10 +57,10 @@ fn simulate(
     let told = arguments
         .input
         .as_ref()
-        .map(|file| Told::read(file, arguments.property.as_deref(), &mut clock.budget()))
+        .map(|file| document::read_run(file, arguments.property.as_deref(), &mut clock.budget()))
         .transpose()?;
     let initial = match &told {
-        Some(told) => told.initial(view)?,
+        Some(told) => told.initial(view).ok_or_else(|| told.differs(0))?,
         None => arguments.initial,
     };
     let Some(walk) = Walk::new(system, initial) else {
@@ -89,7 +88,7 @@ fn simulate(
             Followed::Fault(_) | Followed::Nowhere(_) if purpose == Purpose::Walk => {
                 return Ok(Ended::Promises);
             }
-            Followed::Nowhere(step) => return Err(told.differs(step)),
+            Followed::Nowhere(step) => return Err(told.differs(step).into()),
             Followed::Fault(error) => return Err(simulation.model_error(&error)),
         }
     }

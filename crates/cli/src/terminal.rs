@@ -81,6 +81,18 @@ pub(crate) fn is_interrupted() -> bool {
     INTERRUPTED.load(Ordering::Relaxed)
 }
 
+static CHANGED: AtomicBool = AtomicBool::new(false);
+
+/// Remembers whether a file has changed that a computation is about, which then is of no use any more.
+pub(crate) fn set_changed(changed: bool) {
+    CHANGED.store(changed, Ordering::Relaxed);
+}
+
+/// Whether a file has changed that a computation is about.
+pub(crate) fn has_changed() -> bool {
+    CHANGED.load(Ordering::Relaxed)
+}
+
 /// Shows progress, and looks whether the user has had enough.
 pub(crate) struct Display {
     shows_progress: bool,
@@ -115,7 +127,7 @@ impl Watcher for Display {
             show(elapsed, progress);
             *last_shown = Some(elapsed);
         }
-        !is_interrupted()
+        !is_interrupted() && !has_changed()
     }
 }
 

@@ -1,5 +1,5 @@
-//! What people and programs read: diagnostics, verdicts and runs as text, JSON, pages and in words, state
-//! spaces as DOT and `.aut` and as pictures.
+//! What people and programs read: diagnostics, verdicts and runs as text, JSON, pages and in words, and as services
+//! for continuous integration read them (SARIF, JUnit); state spaces as DOT and `.aut` and as pictures.
 //!
 //! Everything here turns values into strings; printing them is the business of the command line.
 
@@ -8,9 +8,11 @@ pub mod chart;
 pub mod diagnostic;
 pub mod explain;
 pub mod html;
+pub mod junit;
 pub mod method;
 pub mod outcome;
 pub mod remark;
+pub mod sarif;
 pub mod space;
 pub mod space_picture;
 pub use language::story;

@@ -7,6 +7,7 @@ use std::sync::atomic::AtomicBool;
 
 use automata::{Tester, Tgba};
 use base::text::Shown;
+use base::{Source, Span};
 use language::story::Unreached;
 use ltl::Formulas;
 use model::StepError;
@@ -258,11 +259,33 @@ impl Serialize for Counterexample {
     }
 }
 
+/// A place in a file: lines and columns from 1 on, the end is behind it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The file, as the user named it.
+    pub file: String,
+    /// Line and column where it begins.
+    pub start: (usize, usize),
+    /// Line and column where it ends.
+    pub end: (usize, usize),
+}
+
+impl Place {
+    /// The place of a span, in its text.
+    pub fn new(source: &Source, span: Span) -> Place {
+        let file = source.name.clone();
+        Place { file, start: source.position(span.start), end: source.position(span.end) }
+    }
+}
+
 /// The answer about one property.
 #[derive(Clone, Serialize)]
 pub struct PropertyResult {
     /// Its name.
     pub property: String,
+    /// Where it is declared, if it is.
+    #[serde(skip)]
+    pub place: Option<Place>,
     /// The answer.
     pub verdict: Verdict,
     /// Why it is unknown, or what is remarkable about the answer.
@@ -396,6 +419,11 @@ impl PropertyResult {
     /// Whether it is violated.
     pub fn is_violated(&self) -> bool {
         self.verdict == Verdict::Violated
+    }
+
+    /// As text, for a program that spells options in its own way.
+    pub fn spelled(&self, spelling: &Spelling) -> String {
+        Shown(|f: &mut fmt::Formatter<'_>| self.write_text(f, spelling)).to_string()
     }
 
     /// The verdict, the run if there is one, and how it was found.

@@ -162,7 +162,7 @@ impl Trace {
     }
 
     /// A step as lines: who does what, and what is printed.
-    fn lines(&self, step: usize) -> Vec<String> {
+    pub fn lines(&self, step: usize) -> Vec<String> {
         let Some(before) = step.checked_sub(1) else { return vec!["initial state".to_owned()] };
         let lines = told(&self.statements(step));
         if lines.is_empty() {

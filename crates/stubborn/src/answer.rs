@@ -101,6 +101,7 @@ impl Answer {
     pub(crate) fn result(self, name: &str, figures: &Figures) -> PropertyResult {
         PropertyResult {
             property: name.to_owned(),
+            place: None,
             verdict: self.verdict,
             remarks: self.remarks,
             method: figures.method,

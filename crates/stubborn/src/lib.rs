@@ -48,6 +48,8 @@ mod fairness;
 #[cfg(feature = "report")]
 pub mod files;
 #[cfg(feature = "report")]
+mod follow;
+#[cfg(feature = "report")]
 mod options;
 #[cfg(feature = "report")]
 mod question;
@@ -66,6 +68,8 @@ pub use decide::{Watching, unread};
 pub use error::Error;
 #[cfg(feature = "report")]
 pub use explore::{Explored, Space, unread as unexplored};
+#[cfg(feature = "report")]
+pub use follow::{Followed, Told};
 #[cfg(feature = "report")]
 pub use options::{Fair, FairTo, Options, Order};
 #[cfg(feature = "report")]

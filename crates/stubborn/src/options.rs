@@ -1,5 +1,6 @@
 //! How questions are answered: methods, fairness, limits. What is not said is chosen.
 
+use std::fmt;
 use std::str::FromStr;
 
 use base::Diagnostic;
@@ -206,6 +207,21 @@ impl FromStr for Fair {
     }
 }
 
+/// As it is written, so that it can be read again.
+impl fmt::Display for Fair {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let quoted =
+            |names: &[String]| names.iter().map(|name| format!("\"{name}\"")).collect::<Vec<_>>().join(",");
+        let kind = self.kind.name();
+        match &self.to {
+            FairTo::Nobody => f.write_str("none"),
+            FairTo::AllProcesses => f.write_str(kind),
+            FairTo::Processes(names) => write!(f, "{kind}:{}", quoted(names)),
+            FairTo::Actions(names) => write!(f, "{kind}-action:{}", quoted(names)),
+        }
+    }
+}
+
 /// Names between commas. Commas in brackets separate indices, and those in quotation marks are part of
 /// the name. `P[0][1]` is `P[0,1]`.
 fn split_names(text: &str) -> Result<Vec<String>, String> {
@@ -233,4 +249,19 @@ fn split_names(text: &str) -> Result<Vec<String>, String> {
     }
     let names: Vec<String> = names.iter().map(|name| name.trim().replace("][", ",")).collect();
     if names.iter().any(String::is_empty) { Err("a name is missing".to_owned()) } else { Ok(names) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fairness_is_written_as_it_is_read() {
+        for text in
+            ["weak", "just", "none", "strong:P,Q[*]", "weak-action:send[1,2],\"a, b\"", "strong:P[0][1]"]
+        {
+            let fair: Fair = text.parse().expect("it can be read");
+            assert_eq!(fair.to_string().parse::<Fair>().expect("so can this"), fair, "{text}");
+        }
+    }
 }

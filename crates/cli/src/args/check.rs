@@ -129,12 +129,16 @@ pub(crate) struct CheckArguments {
     #[arg(long)]
     pub(crate) shortest: bool,
 
-    /// Show so many different errors, or all of them: failing assertions and invalid end states (for Promela)
+    /// Show so many different errors for each property, or all of them
     ///
     /// Each with a run of its own. Assertions are different if they stand at different places, and end states if
-    /// processes are stuck at different places; those that were found are not looked at any more. Runs go on
-    /// behind assertions that failed, as in Spin.
-    #[arg(long, value_name = "N|all", default_value = "1", value_parser = parse_errors, hide_short_help = true)]
+    /// processes are stuck at different places; those that were found are not looked at any more, and runs go on
+    /// behind assertions that failed, as in Spin. Deadlocks and violated invariants are different if they are
+    /// different states. Runs that violate a formula are different if none passes through the state in which an
+    /// earlier one ends, or again and again through the one in which an earlier cycle begins. For claims, testers and
+    /// specs there is one run.
+    #[arg(long, visible_alias = "count", value_name = "N|all", default_value = "1", value_parser = parse_errors,
+          hide_short_help = true)]
     pub(crate) errors: usize,
 
     /// Stop after the first property that is violated
@@ -166,6 +170,25 @@ pub(crate) struct CheckArguments {
     #[arg(long, value_name = "FILE", hide_short_help = true)]
     pub(crate) certificate: Option<PathBuf>,
 
+    /// What is printed
+    #[arg(long, value_enum, value_name = "FORMAT", conflicts_with = "json", hide_short_help = true)]
+    format: Option<Format>,
+
+    /// Write each run that breaks a property as a test: one file for each, named after model and property
+    ///
+    /// A test in Rust follows the run through the library `stubborn`; it fails as long as the run is possible and the
+    /// property is violated. A JSON document is what `simulate --input` follows.
+    #[arg(long, value_enum, value_name = "KIND", hide_short_help = true)]
+    pub(crate) emit_test: Option<EmittedTest>,
+
+    /// The folder for --emit-test
+    #[arg(long, value_name = "DIR", default_value = ".", requires = "emit_test", hide_short_help = true)]
+    pub(crate) test_dir: PathBuf,
+
+    /// Check again whenever the model changes, or a file that it includes; Ctrl-C ends
+    #[arg(short, long, hide_short_help = true)]
+    pub(crate) watch: bool,
+
     /// Check everything with and without reduction, and compare
     #[arg(long, hide_short_help = true)]
     pub(crate) verify_reduction: bool,
@@ -193,6 +216,10 @@ Examples:
   stubborn check huge.proc --store bitstate          in little memory, perhaps missing states
   stubborn check net.proc --claim never.txt --reduce closure
   stubborn check model.pml --errors all              every assertion that fails, each with a run
+  stubborn check net.proc --count 5                  five different runs for what is violated
+  stubborn check net.proc --watch                    again, whenever the file changes
+  stubborn check net.proc --format sarif > net.sarif what services for continuous integration show
+  stubborn check net.proc --emit-test rust --test-dir tests
   stubborn check model.pml --stop-at-first
   stubborn check net.proc --ltl '<> [] P@idle' --observer ta --search one-pass
   stubborn check net.proc --ltl '[] <> P@idle' --explain-choice --verify-reduction
@@ -206,6 +233,15 @@ Exit codes:
   3  undecided: a limit was hit, or an incomplete method found nothing";
 
 impl CheckArguments {
+    /// What is printed.
+    pub(crate) fn format(&self) -> Format {
+        match self.format {
+            Some(format) => format,
+            None if self.limits.json => Format::Json,
+            None => Format::Text,
+        }
+    }
+
     /// How the questions are to be answered.
     pub(crate) fn options(&self) -> Result<Options, Failure> {
         if self.verify_reduction && self.reduce == Reduce::None {
@@ -234,6 +270,28 @@ impl CheckArguments {
             explain_choice: self.explain_choice,
         })
     }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// For people
+    Text,
+    /// One JSON document, like --json
+    Json,
+    /// SARIF 2.1.0: results at their places
+    Sarif,
+    /// XML like JUnit's: a property is a test
+    Junit,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum EmittedTest {
+    /// A test in Rust
+    Rust,
+    /// A trail for `spin -t`
+    PromelaTrail,
+    /// The run as JSON
+    Json,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

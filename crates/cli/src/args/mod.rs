@@ -4,6 +4,7 @@
 mod automaton;
 mod certify;
 mod check;
+mod comfort;
 mod draw;
 mod explain;
 mod explore;
@@ -22,7 +23,8 @@ use stubborn::check::method::{ObserverKind, StoreKind};
 
 pub(crate) use self::automaton::{AutomatonArguments, AutomatonFormat, AutomatonKind};
 pub(crate) use self::certify::CertifyArguments;
-pub(crate) use self::check::CheckArguments;
+pub(crate) use self::check::{CheckArguments, EmittedTest, Format};
+pub(crate) use self::comfort::{CompletionsArguments, InitArguments, ManArguments, StartingLanguage};
 pub(crate) use self::draw::{DrawArguments, DrawFormat};
 pub(crate) use self::explain::ExplainArguments;
 pub(crate) use self::explore::ExploreArguments;
@@ -65,20 +67,29 @@ pub(crate) enum Command {
     Translate(TranslateArguments),
     Automaton(AutomatonArguments),
     Reproduce(ReproduceArguments),
+    Init(InitArguments),
+    Completions(CompletionsArguments),
+    Man(ManArguments),
 }
 
 impl Command {
     /// Whether one JSON document is wanted.
     pub(crate) fn json(&self) -> bool {
         match self {
-            Command::Check(arguments) => arguments.limits.json,
             Command::Certify(arguments) => arguments.limits.json,
-            Command::Explain(arguments) => arguments.check.limits.json,
+            Command::Check(arguments) => arguments.format() == Format::Json,
+            Command::Explain(arguments) => arguments.check.format() == Format::Json,
             Command::Explore(arguments) => arguments.limits.json,
             Command::Simulate(arguments) => arguments.limits.json,
             Command::Translate(arguments) => arguments.json,
             Command::Automaton(arguments) => arguments.json,
-            Command::Draw(_) | Command::Mcc(_) | Command::Reproduce(_) | Command::Serve(_) => false,
+            Command::Draw(_)
+            | Command::Mcc(_)
+            | Command::Reproduce(_)
+            | Command::Serve(_)
+            | Command::Init(_)
+            | Command::Completions(_)
+            | Command::Man(_) => false,
         }
     }
 }

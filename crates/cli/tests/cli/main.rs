@@ -4,7 +4,9 @@
 mod automata;
 mod bad_input;
 mod certificates;
+mod comfort;
 mod draw;
+mod emitted;
 mod explore_product;
 mod export;
 mod fairness;
@@ -25,6 +27,8 @@ mod report;
 mod reproduce;
 mod simulate;
 mod terminal;
+#[cfg(target_os = "linux")]
+mod watch;
 
 use std::fs;
 use std::io::Write as _;

@@ -125,6 +125,7 @@ fn who_never_moves_is_told_with_the_reason() {
     };
     let result = PropertyResult {
         property: "q".to_owned(),
+        place: None,
         verdict: Verdict::Violated,
         remarks: Vec::new(),
         method: Some(method),

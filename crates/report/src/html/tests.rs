@@ -54,6 +54,7 @@ fn round_trip(system: &ActionSystem, is_one: ExprId, hi: usize) -> Counterexampl
 fn report(counterexample: Option<Counterexample>) -> CheckReport {
     let result = PropertyResult {
         property: format!("property{EVIL}"),
+        place: None,
         verdict: Verdict::Violated,
         remarks: vec![Remark::Unsupported(format!("a reason in `{EVIL}`"))],
         method: Some(Method {

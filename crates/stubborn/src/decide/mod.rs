@@ -7,11 +7,13 @@
 //! | `maxima` | greatest values |
 //! | `runs` | formulas and claims, by what `watched` makes of them, with `vacuity` for those that hold |
 //! | `testers` | testers and specifications |
+//! | `others` | nothing: it looks for other runs than those that were found |
 //! | `turns` | nothing: it says who may search when time is limited |
 //! | `searched` | nothing: it says which system is searched, and brings runs back |
 //! | `watching` | nothing: it searches, and leaves the rest to who compares methods |
 
 pub(crate) mod maxima;
+mod others;
 mod promises;
 pub(crate) mod runs;
 pub(crate) mod searched;
@@ -27,12 +29,12 @@ pub use self::watching::Watching;
 use std::path::Path;
 use std::sync::Arc;
 
-use base::Limit;
+use base::{Limit, Span};
 use check::method::{FairnessBy, MIN_WORKERS, MIN_WORKERS_REDUCING, ReductionWish, SearchKind, StoreKind};
 use language::story::Unreached;
 use language::{Model, PropertyKind, Refined};
 use model::StepError;
-use report::outcome::{SCHEMA, Watcher};
+use report::outcome::{Place, SCHEMA, Watcher};
 use report::remark::Work;
 use report::{CheckReport, PropertyResult, Remark, Verdict};
 
@@ -91,6 +93,10 @@ impl<'s> Asked<'s> {
 
     fn name(&self, index: usize) -> &str {
         &self.tasks[index].name
+    }
+
+    fn place(&self, span: Span) -> Option<Place> {
+        Some(Place::new(self.session.sources.get(span.source), span))
     }
 
     pub(crate) fn property(&self, index: usize) -> &PropertyKind {
@@ -180,6 +186,10 @@ impl Job {
             }
             decided => decided.map_err(|trouble| asked.session.error(trouble))?,
         };
+        if options.errors > 1 {
+            let found = others::look(asked, self, &decided, options, whole, clock);
+            found.map_err(|trouble| asked.session.error(trouble))?;
+        }
         if !self.has_search_for_several(options) {
             decided.iter_mut().for_each(|result| result.remarks.extend(options.says_one_thread()));
         }
@@ -292,7 +302,12 @@ impl Session {
         all.extend(results.into_iter().enumerate().filter_map(|(task, result)| Some((task, result?))));
         all.extend(more);
         all.sort_by_key(|(task, _)| *task);
-        let mut results: Vec<PropertyResult> = all.into_iter().map(|(_, result)| result).collect();
+        let places: Vec<Option<Place>> = asked.tasks.iter().map(|task| asked.place(task.span?)).collect();
+        let placed = |(task, result): (usize, PropertyResult)| PropertyResult {
+            place: places.get(task).cloned().flatten(),
+            ..result
+        };
+        let mut results: Vec<PropertyResult> = all.into_iter().map(placed).collect();
         let formulas = Arc::new(self.model.formulas().clone());
         for result in &mut results {
             if let Some(Watcher::Claim(_, names)) = &mut result.watcher {

@@ -98,7 +98,7 @@ pub(super) fn decide(
         };
     }
     pardons[1].extend(end_states.as_ref().and_then(|(answer, _)| Pardon::end(answer)));
-    asked.more.clear();
+    asked.more.retain(|(task, _)| !job.contains(task));
     for (index, pardons) in [assertions, ends].into_iter().zip(&mut pardons) {
         if let Some(error) = more(asked, index, pardons, options, clock)? {
             return Ok(Attempt::TooSmall(error));

@@ -7,6 +7,8 @@
 //! Runs that are found with reduction may be longer than necessary. So where something was found, it is looked for
 //! once more without, as far as that takes about as long; breadth first, so that the run is a shortest.
 
+use std::sync::Arc;
+
 use base::{Budget, Diagnostic, Limit};
 use check::method::{ReductionWish, StoreKind};
 use check::reduced::Reduced;
@@ -14,13 +16,14 @@ use check::store::SharedBits;
 use check::{Bitstate, Exact, Exploration, Goal, Space, Stop, parallel, search, store};
 use language::story::Unreached;
 use language::{Model, Preserve, PropertyKind, Purpose, Rules, Simpler, View};
-use model::{ActionSystem, Expr, ExprId, Range, Run, StepError, System as _, UnaryOp};
+use model::reference::Values;
+use model::{ActionSystem, BinaryOp, Expr, ExprId, Range, Run, StepError, System as _, UnaryOp};
 use report::outcome::{Kind, ReductionCheck, Target};
 use report::remark::Vacuity;
 use report::{PropertyResult, Remark, Verdict};
 
-use super::Asked;
 use super::searched::Searched;
+use super::{Asked, others};
 use crate::answer::{Answer, Figures};
 use crate::clock::Clock;
 use crate::error::Trouble;
@@ -98,7 +101,8 @@ pub(super) fn decide(
             let mut result = explored.result(name, *aim, 0, *is_possible, clock);
             if options.verify_reduction {
                 let as_written = Options { statics: Some(Rules::none()), ..options.clone() };
-                let full = match explore_all(asked.model(), &[(name, *aim)], false, &as_written, clock)? {
+                let full = match explore_all(asked.model(), &[(name, *aim)], &[], false, &as_written, clock)?
+                {
                     Attempt::Done(full) => full,
                     Attempt::TooSmall(error) => return Ok(Attempt::TooSmall(error)),
                 };
@@ -110,7 +114,7 @@ pub(super) fn decide(
     }
     let goals: Vec<(&str, Aim)> = aims.iter().map(|(name, aim, _)| (name.as_str(), *aim)).collect();
     let reduces = options.states() == States::Together;
-    let explored = match explore_all(asked.model(), &goals, reduces, options, clock)? {
+    let explored = match explore_all(asked.model(), &goals, &[], reduces, options, clock)? {
         Attempt::Done(explored) => explored,
         Attempt::TooSmall(error) => return Ok(Attempt::TooSmall(error)),
     };
@@ -121,10 +125,38 @@ pub(super) fn decide(
     Ok(Attempt::Done(aims.iter().enumerate().map(answer).collect()))
 }
 
-/// Looks for all aims at once.
+/// Looks for what a question is about once more, in other states than these.
+pub(super) fn decide_other(
+    asked: &mut Asked<'_>,
+    index: usize,
+    known: &[Values],
+    options: &Options,
+    clock: &Clock<'_>,
+) -> Result<Attempt<PropertyResult>, Trouble> {
+    let Some((name, aim, _)) = asked.aim(index) else {
+        return Ok(Attempt::Done(Answer::lost().result(asked.name(index), &Figures::none())));
+    };
+    let (aim, rests) = match aim {
+        Aim::Deadlock => (aim, known),
+        Aim::False(expr) => {
+            let exprs = &mut asked.model().parts().0.exprs;
+            let mut allowed: Vec<ExprId> = known.iter().map(|state| others::is_state(exprs, state)).collect();
+            allowed.push(expr);
+            (Aim::False(exprs.fold(BinaryOp::Or, 0, &allowed)), &[][..])
+        }
+    };
+    let reduces = options.states() != States::Unreduced;
+    Ok(match explore_all(asked.model(), &[(&name, aim)], rests, reduces, options, clock)? {
+        Attempt::Done(explored) => Attempt::Done(explored.result(&name, aim, 0, false, clock)),
+        Attempt::TooSmall(error) => Attempt::TooSmall(error),
+    })
+}
+
+/// Looks for all aims at once, in a system that may rest in some states.
 fn explore_all(
     model: &mut dyn Model,
     aims: &[(&str, Aim)],
+    rests: &[Values],
     reduces: bool,
     options: &Options,
     clock: &Clock<'_>,
@@ -132,7 +164,10 @@ fn explore_all(
     let start = clock.seconds();
     let system = model.parts().0;
     let goals: Vec<Goal> = aims.iter().map(|(name, aim)| aim.goal(name, system)).collect();
-    let view = model.view(Purpose::Runs, &mut clock.budget())?;
+    let mut view = model.view(Purpose::Runs, &mut clock.budget())?;
+    if let Some(system) = others::resting(&view.system, rests) {
+        view.system = Arc::new(system);
+    }
     let about: Vec<ExprId> = aims.iter().filter_map(|(_, aim)| aim.expr()).collect();
     let preserve = if about.len() < aims.len() { Preserve::Stuttering } else { Preserve::Reachability };
     let is_smaller;

@@ -3,58 +3,57 @@
 //! A document has no numbers of actions, which differ between the systems of a model, but what everybody sees: who does
 //! what, and the state after it. Several steps may look the same, so this is a search.
 
-use std::path::Path;
-
+use base::{Budget, Diagnostic, Limit, Progress};
+use check::walk::Walk;
+use language::{Purpose, View};
+use model::{ActionId, ActionSystem, StepError};
+use report::trace;
 use serde_json::Value;
-use stubborn::base::{Budget, Diagnostic, Limit, Progress, SourceMap};
-use stubborn::check::walk::Walk;
-use stubborn::files;
-use stubborn::language::View;
-use stubborn::model::{ActionId, ActionSystem, StepError};
-use stubborn::report::trace;
 
-use crate::exit::Failure;
+use crate::Error;
+use crate::clock::Clock;
+use crate::session::Session;
 
 /// A run, as it was told.
-pub(crate) struct Told {
+#[derive(Clone, Debug)]
+pub struct Told {
+    /// Where it was told, for messages.
     file: String,
     /// The initial state, and what follows.
     steps: Vec<Value>,
 }
 
 /// How far a run could be followed.
-pub(crate) enum Followed {
+#[derive(Clone, Copy, Debug)]
+pub enum Followed {
+    /// To its end.
     Done,
+    /// The budget was spent first.
     Limit(Limit),
+    /// The model goes wrong, or is too small.
     Fault(StepError),
     /// No step is the one of this number.
     Nowhere(usize),
 }
 
-/// Reads a JSON document, if there is room for it: each byte of it takes several in memory.
-pub(crate) fn read_json(
-    path: &Path,
-    budget: &mut Budget<'_>,
-    bad: impl FnOnce(String) -> Failure,
-) -> Result<Value, Failure> {
-    const BYTES_PER_BYTE: u64 = 8;
-    let bytes = files::read(path, budget).map_err(|trouble| Failure::new(SourceMap::new(), trouble))?;
-    let room = budget.hold(bytes.len() as u64 * BYTES_PER_BYTE);
-    room.map_err(|limit| Failure::Limit(format!("{limit} while `{}` was read", path.display())))?;
-    serde_json::from_slice(&bytes).map_err(|error| bad(error.to_string()))
-}
-
 impl Told {
-    /// Reads a document; of several runs that of the property, or the first.
-    pub(crate) fn read(
-        path: &Path,
-        property: Option<&str>,
-        budget: &mut Budget<'_>,
-    ) -> Result<Told, Failure> {
-        let file = path.display().to_string();
+    /// The run in a document that is a text: of several runs that of the property, or the first.
+    ///
+    /// # Errors
+    /// The text is no JSON, or has no such run.
+    pub fn of_text(text: &str, property: Option<&str>) -> Result<Told, Error> {
+        let document = serde_json::from_str(text)
+            .map_err(|why| Diagnostic::error("bad-run", format!("the run is no JSON: {why}")))?;
+        Ok(Told::of_document("the run", document, property)?)
+    }
+
+    /// The run in a document, which messages call `file`: of several runs that of the property, or the first.
+    ///
+    /// # Errors
+    /// The document has no such run.
+    pub fn of_document(file: &str, mut document: Value, property: Option<&str>) -> Result<Told, Diagnostic> {
+        let file = file.to_owned();
         let error = |message: String| Diagnostic::error("bad-run", message);
-        let mut document =
-            read_json(path, budget, |why| error(format!("`{file}` is no JSON: {why}")).into())?;
         let is_meant = |result: &&mut Value| property.is_none_or(|name| result["property"] == name);
         let run = |result: &mut Value| {
             let mut part = |name: &str| match result.get_mut("counterexample")?.get_mut(name)?.take() {
@@ -75,33 +74,32 @@ impl Told {
             Some(steps) => Ok(Told { file, steps }),
             None => {
                 let of = property.map_or(String::new(), |name| format!(" of `{name}`"));
-                let help = "it should be what `stubborn check --json` prints where something is violated, or \
-                            what `stubborn simulate --json` prints";
-                Err(error(format!("there is no run{of} in `{file}`")).with_help(help).into())
+                let help = "it should be the document of a check where something is violated, or of a walk";
+                Err(error(format!("there is no run{of} in `{file}`")).with_help(help))
             }
         }
     }
 
-    /// The number of the initial state that it begins in.
-    pub(crate) fn initial(&self, view: &View) -> Result<usize, Failure> {
+    /// The number of the initial state that it begins in, if there is such a one.
+    pub fn initial(&self, view: &View) -> Option<usize> {
         let system = &*view.system;
         let is_first =
             |state: &[u32]| trace::is_told(&self.steps[0], view, None, &system.layout().decode(state));
-        system.initial().position(is_first).ok_or_else(|| self.differs(0))
+        system.initial().position(is_first)
     }
 
-    /// No step is the one of this number.
-    pub(crate) fn differs(&self, step: usize) -> Failure {
+    /// What is said if no step is the one of this number.
+    pub fn differs(&self, step: usize) -> Diagnostic {
         let message = match self.steps[step]["action"].as_str() {
             Some(action) => format!("step {step} of the run in `{}`, `{action}`, is not possible", self.file),
             None => format!("the run in `{}` does not begin in an initial state of the model", self.file),
         };
-        let help = "is it a run of this model, with the same definitions (-D)?";
-        Diagnostic::error("bad-run", message).with_help(help).into()
+        let help = "is it a run of this model, with the same definitions?";
+        Diagnostic::error("bad-run", message).with_help(help)
     }
 
     /// Takes all its steps, from its initial state.
-    pub(crate) fn follow(
+    pub fn follow(
         &self,
         view: &View,
         walk: &mut Walk<'_, ActionSystem>,
@@ -167,5 +165,53 @@ impl Told {
             }
         }
         Ok(found.into_iter().map(|(action, _)| action).collect())
+    }
+}
+
+impl Session {
+    /// Whether a run is possible in this model: nothing, or the number of the first step that is not, where 0 is its
+    /// initial state. A step after which the model goes wrong is not possible.
+    ///
+    /// ```
+    /// use stubborn::{Question, Session, Told};
+    ///
+    /// let broken = "process P { work: go -> rest; rest: ; }";
+    /// let mut session = Session::of_text("process", broken)?;
+    /// let report = session.check(&[Question::DeadlockFree], &Default::default())?;
+    /// let run = Told::of_text(&report.to_json(), None)?;
+    /// let clock = stubborn::Clock::start(&Default::default());
+    /// assert_eq!(session.follow(&run, &clock)?, None, "what was found is possible");
+    /// let other = "process P { work: come -> rest; rest: go -> work; }";
+    /// assert_eq!(Session::of_text("process", other)?.follow(&run, &clock)?, Some(1));
+    /// # Ok::<(), stubborn::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// A limit was reached, or the model needs something that is not supported.
+    pub fn follow(&mut self, told: &Told, clock: &Clock<'_>) -> Result<Option<usize>, Error> {
+        let mut purpose = Purpose::Walk;
+        loop {
+            let view = self.view(purpose, clock)?;
+            let initial = told.initial(&view).and_then(|initial| Walk::new(&*view.system, initial));
+            let can_refine = |error: &StepError| self.model().can_refine(error);
+            let (followed, position) = match initial {
+                Some(mut walk) => {
+                    let followed = told.follow(&view, &mut walk, &mut clock.budget(), &can_refine);
+                    (followed, walk.position())
+                }
+                None => (Followed::Nowhere(0), 0),
+            };
+            match followed {
+                Followed::Done => return Ok(None),
+                Followed::Limit(limit) => return Err(self.error(limit)),
+                Followed::Fault(error) if can_refine(&error) => self.refine(&error, clock)?,
+                // Assertions may keep a run from being followed that does not look at them.
+                Followed::Fault(_) | Followed::Nowhere(_) if purpose == Purpose::Walk => {
+                    purpose = Purpose::Runs;
+                }
+                Followed::Nowhere(step) => return Ok(Some(step)),
+                Followed::Fault(_) => return Ok(Some(position + 1)),
+            }
+        }
     }
 }

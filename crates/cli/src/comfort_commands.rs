@@ -1,0 +1,75 @@
+//! `stubborn init`, `completions` and `man`: what makes every day easier.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use clap::CommandFactory as _;
+use stubborn::base::Diagnostic;
+
+use crate::args::{Arguments, CompletionsArguments, InitArguments, ManArguments, StartingLanguage};
+use crate::exit::{Exit, Failure};
+use crate::terminal;
+
+/// A model to start from: its language, the ending of its file, its text.
+const STARTS: [(StartingLanguage, &str, &str); 4] = [
+    (StartingLanguage::Process, "proc", include_str!("init/model.proc")),
+    (StartingLanguage::Promela, "pml", include_str!("init/model.pml")),
+    (StartingLanguage::Petri, "pnml", include_str!("init/model.pnml")),
+    (StartingLanguage::Rust, "rs", include_str!("init/model.rs")),
+];
+
+/// Writes a model to start from.
+pub(crate) fn init(arguments: &InitArguments) -> Result<Exit, Failure> {
+    let ending = arguments.file.as_deref().and_then(Path::extension).and_then(|ending| ending.to_str());
+    let by_ending = STARTS.iter().find(|(_, known, _)| Some(*known) == ending).map(|start| start.0);
+    let language = match (arguments.language.or(by_ending), ending) {
+        (Some(language), _) => language,
+        (None, None) => StartingLanguage::Process,
+        (None, Some(ending)) => {
+            let message = format!("no language has files that end in `.{ending}`");
+            let help = "use a name that ends in `.proc`, `.pml`, `.pnml` or `.rs`, or say --language";
+            return Err(Diagnostic::error("unknown-language", message).with_help(help).into());
+        }
+    };
+    let (_, ending, text) = STARTS.iter().find(|start| start.0 == language).unwrap_or(&STARTS[0]);
+    let path = arguments.file.clone().unwrap_or_else(|| PathBuf::from(format!("model.{ending}")));
+    let name = path.display();
+    let written = fs::File::create_new(&path).and_then(|mut file| file.write_all(text.as_bytes()));
+    written.map_err(|error| match error.kind() {
+        std::io::ErrorKind::AlreadyExists => {
+            let message = format!("`{name}` exists, and is not overwritten");
+            Failure::from(Diagnostic::error("exists", message).with_help("choose another name"))
+        }
+        _ => Failure::plain("cannot-write", format!("cannot write `{name}`: {error}")),
+    })?;
+    let next = match language {
+        StartingLanguage::Rust => "add `stubborn` to your [dev-dependencies], and try: cargo test".to_owned(),
+        _ => format!("try: stubborn check {name}"),
+    };
+    terminal::print_stdout(&format!("wrote {name}; {next}\n"));
+    Ok(Exit::Success)
+}
+
+/// Prints what a shell needs.
+pub(crate) fn completions(arguments: &CompletionsArguments) -> Result<Exit, Failure> {
+    let mut script = Vec::new();
+    clap_complete::generate(arguments.shell, &mut Arguments::command(), "stubborn", &mut script);
+    terminal::print_stdout(&String::from_utf8_lossy(&script));
+    Ok(Exit::Success)
+}
+
+/// Writes manual pages.
+pub(crate) fn man(arguments: &ManArguments) -> Result<Exit, Failure> {
+    let folder = &arguments.folder;
+    let failed = |reason: String| {
+        Failure::plain("cannot-write", format!("cannot write to `{}`: {reason}", folder.display()))
+    };
+    if !folder.is_dir() {
+        return Err(failed("there is no such folder".to_owned()));
+    }
+    let written = clap_mangen::generate_to(Arguments::command().disable_help_subcommand(true), folder);
+    written.map_err(|error| failed(error.to_string()))?;
+    terminal::print_stdout(&format!("wrote the manual pages to {}\n", folder.display()));
+    Ok(Exit::Success)
+}
