@@ -20,9 +20,6 @@ pub(crate) fn run(arguments: &MccArguments) -> Result<Exit, Failure> {
     let path = arguments.folder.join("model.pnml");
     let mut session = match Session::open_within(&path, &ModelOptions::default(), &clock) {
         Ok(session) => session,
-        Err(error) if error.diagnostics().iter().any(|error| error.code == "colored-net") => {
-            return Ok(do_not_compete());
-        }
         Err(error) if error.limit().is_some() => {
             terminal::print_stdout("CANNOT_COMPUTE\n");
             return Ok(Exit::Undecided);

@@ -18,6 +18,6 @@ pub mod simpler;
 pub mod story;
 
 pub use self::model::{File, Language, Loader, Model, Options, Purpose, Refined, Trouble, View};
-pub use property::{Asked, Claim, Fairness, Ltl, Observed, Property, PropertyKind};
+pub use property::{Asked, Claim, Enabled, Fairness, Ltl, Observed, Property, PropertyKind};
 pub use simpler::{Facts, Known, Preserve, Rules, Simpler, WayBack};
 pub use story::Story;

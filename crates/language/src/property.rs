@@ -3,7 +3,7 @@
 use automata::{AnyAutomaton, Spec, Tester};
 use base::Span;
 use ltl::{Formula, Prop};
-use model::{ExprId, LabelId, ProcessId};
+use model::{ActionId, ExprId, LabelId, ProcessId};
 
 /// Something to be checked.
 #[derive(Clone, Debug)]
@@ -29,6 +29,15 @@ pub enum Asked {
     ByKind,
 }
 
+/// That one of some actions can happen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Enabled {
+    /// As a truth about states.
+    pub expr: ExprId,
+    /// The actions.
+    pub actions: Vec<ActionId>,
+}
+
 /// What a property says. A *state* is one that can be reached.
 #[derive(Clone, Debug)]
 pub enum PropertyKind {
@@ -48,8 +57,8 @@ pub enum PropertyKind {
     AllPossible(Vec<ExprId>),
     /// One of these is true in every state.
     SomeInvariant(Vec<ExprId>),
-    /// Each of these can be made true, from every state.
-    AllLive(Vec<ExprId>),
+    /// Each of these can be made possible, from every state.
+    AllLive(Vec<Enabled>),
     /// Every run satisfies the formula.
     Ltl(Ltl),
     /// A cycle passes through progress labels: as [`PropertyKind::Ltl`], about infinite runs only.

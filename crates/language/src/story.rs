@@ -43,6 +43,11 @@ pub trait Story: Send + Sync {
         None
     }
 
+    /// Whether it tells where processes are, and what they do; otherwise it tells states alone.
+    fn has_processes(&self) -> bool {
+        true
+    }
+
     /// The variable that says where a process is, by the name of the process.
     fn location(&self, process: &str) -> Option<VarId>;
 }

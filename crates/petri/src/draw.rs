@@ -17,7 +17,11 @@ impl Net {
     /// The budget is spent.
     pub fn draw(&self, budget: &mut Budget<'_>) -> Result<Drawing, Limit> {
         let name = self.name.as_deref().filter(|name| !name.is_empty()).unwrap_or(&self.id);
-        let mut drawing = Drawing::new(if name.is_empty() { "Petri net" } else { name });
+        let name = if name.is_empty() { "Petri net" } else { name };
+        if let Some(colors) = &self.colors {
+            return colors.draw(name, budget);
+        }
+        let mut drawing = Drawing::new(name);
         drawing.direction = Direction::Down;
         let groups = self.units.as_ref().map_or_else(Vec::new, |units| draw_units(units, &mut drawing));
         let group = |place: usize| {
@@ -61,7 +65,7 @@ impl Net {
 }
 
 /// A node with its name, and its id where that is another.
-fn named(shape: Shape, name: Option<&str>, id: &str) -> Node {
+pub(crate) fn named(shape: Shape, name: Option<&str>, id: &str) -> Node {
     let name = name.filter(|name| !name.trim().is_empty()).unwrap_or(id);
     let note = if name == id { String::new() } else { id.to_owned() };
     Node { note, ..Node::new(shape, name) }

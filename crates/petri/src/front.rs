@@ -6,7 +6,7 @@ use base::{Budget, Diagnostic, Diagnostics, Limit, SourceId, SourceMap};
 use drawing::Drawing;
 use language::{
     Asked, File, Language, Loader, Options, Preserve, Property, PropertyKind, Purpose, Refined, Rules,
-    Simpler, Trouble, View,
+    Simpler, Story, Trouble, View,
 };
 use ltl::Formulas;
 use model::{ActionSystem, ExprId, StepError};
@@ -86,7 +86,8 @@ impl language::Model for Model {
             }
             _ => self.system.clone(),
         };
-        Ok(View { system, story: None })
+        let story = self.net().colors.clone().map(|colors| colors as Arc<dyn Story>);
+        Ok(View { system, story })
     }
 
     /// The language is described at the head of the crate.

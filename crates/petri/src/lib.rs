@@ -44,8 +44,10 @@
 //!
 //! Place/transition nets are read completely: pages, reference nodes, arc weights, names, elements in
 //! any order. Of what tools add, only nested units are read; the rest is skipped. Whatever would
-//! change the meaning of the net (colors, inhibitor arcs, capacities) is refused. Markings and weights
-//! have 63 bits.
+//! change the meaning of the net (inhibitor arcs, capacities) is refused. Markings and weights have 63 bits.
+//!
+//! Colored nets, the symmetric nets of PNML, are unfolded while they are read; [`Net::colors`] says what the places
+//! and transitions stand for.
 //!
 //! How many tokens a place can hold is not known beforehand, and states are packed. So places get
 //! little room at first ([`Bounds`]); a search that meets a place that is too small stops with
@@ -69,7 +71,8 @@
 //! | `*` | |
 //! | `-` | sign |
 //!
-//! - A place stands for its number of tokens: `Eat_1 >= 1`, `p + q <= 2`, or just `Eat_1`.
+//! - A place stands for its number of tokens, of all colors: `Eat_1 >= 1`, `p + q <= 2`, or just `Eat_1`. One color
+//!   is `'Eat(1)'`.
 //! - `fireable(t, u)`: one of these transitions is enabled.
 //! - `deadlock`: no transition is enabled. `deadlock()` is the same, for nets with a place `deadlock`.
 //! - `true`, `false`, numbers.
@@ -91,6 +94,7 @@
 //! ever; the search has to be told so.
 
 mod bounds;
+mod color;
 mod draw;
 mod errors;
 pub mod facts;
@@ -110,10 +114,13 @@ pub mod structural;
 mod xml;
 
 pub use bounds::Bounds;
+pub use color::Colors;
 pub use facts::Facts;
 pub use front::LANGUAGE;
 pub use lower::Model;
-pub use net::{Lookup, Net, Node, Place, PlaceId, Transition, TransitionId, Unit, UnitId, Units};
+pub use net::{
+    Group, Lookup, Net, Node, NodeId, Place, PlaceId, Transition, TransitionId, Unit, UnitId, Units,
+};
 pub use pnml::read;
 pub use simpler::{Smaller, Way};
 pub use xml::to_utf8;

@@ -4,10 +4,10 @@ use base::{Diagnostic, Span};
 
 use crate::errors::{Fail, shown, suggest};
 use crate::lexer::Token;
-use crate::net::{Lookup, Net, PlaceId, TransitionId};
+use crate::net::{Group, Lookup, Net, PlaceId, TransitionId};
 
 /// The place that a token names.
-pub(crate) fn place(net: &Net, token: &Token<'_>) -> Result<PlaceId, Fail> {
+pub(crate) fn place(net: &Net, token: &Token<'_>) -> Result<Group<PlaceId>, Fail> {
     let name = token.name();
     let error = match net.find_place(&name) {
         Lookup::Found(place) => return Ok(place),
@@ -20,15 +20,14 @@ pub(crate) fn place(net: &Net, token: &Token<'_>) -> Result<PlaceId, Fail> {
         Lookup::Unknown => {
             let message = format!("the net has no place `{}`", shown(&name));
             let error = Diagnostic::error("unknown-place", message).at(token.span, "");
-            let ids = net.places.iter().map(|place| place.id.as_str());
-            suggest(error, &name, ids.chain(net.places.iter().filter_map(|place| place.name.as_deref())))
+            suggest(known_colors(error, net), &name, names(&net.place_names()))
         }
     };
     Err(Box::new(error))
 }
 
 /// The transition that a token names.
-pub(crate) fn transition(net: &Net, token: &Token<'_>) -> Result<TransitionId, Fail> {
+pub(crate) fn transition(net: &Net, token: &Token<'_>) -> Result<Group<TransitionId>, Fail> {
     let name = token.name();
     let error = match net.find_transition(&name) {
         Lookup::Found(transition) => return Ok(transition),
@@ -40,12 +39,23 @@ pub(crate) fn transition(net: &Net, token: &Token<'_>) -> Result<TransitionId, F
         Lookup::Unknown => {
             let message = format!("the net has no transition `{}`", shown(&name));
             let error = Diagnostic::error("unknown-transition", message).at(token.span, "");
-            let ids = net.transitions.iter().map(|transition| transition.id.as_str());
-            let names = net.transitions.iter().filter_map(|transition| transition.name.as_deref());
-            suggest(error, &name, ids.chain(names))
+            suggest(known_colors(error, net), &name, names(&net.transition_names()))
         }
     };
     Err(Box::new(error))
+}
+
+/// Ids, then names.
+fn names<'n>(known: &[(&'n str, Option<&'n str>)]) -> impl Iterator<Item = &'n str> {
+    known.iter().map(|(id, _)| *id).chain(known.iter().filter_map(|(_, name)| *name))
+}
+
+/// In a colored net, a color or binding that is never possible has no name.
+fn known_colors(error: Diagnostic, net: &Net) -> Diagnostic {
+    match net.colors {
+        Some(_) => error.with_help("a color is written as in `'place(color)'`, and must be possible there"),
+        None => error,
+    }
 }
 
 fn ambiguous(kind: &str, name: &str, span: Span) -> Diagnostic {

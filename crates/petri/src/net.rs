@@ -1,8 +1,12 @@
 //! Place/transition nets: what a PNML file says, with nothing of XML left.
 
+use std::marker::PhantomData;
+use std::sync::Arc;
+
 use base::Diagnostics;
 use rustc_hash::FxHashMap;
 
+use crate::color::Colors;
 use crate::sparse::pairs;
 
 base::define_id! {
@@ -82,7 +86,61 @@ pub struct Units {
     pub of_place: Vec<Option<UnitId>>,
 }
 
-/// A node of a net.
+/// The nodes that a written one stands for, which have consecutive numbers: itself, or in a colored net one for
+/// each color or binding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Group<T> {
+    start: u32,
+    end: u32,
+    of: PhantomData<T>,
+}
+
+/// Ids of nodes.
+pub trait NodeId: Copy {
+    /// The node of this number.
+    fn at(number: usize) -> Self;
+}
+
+impl NodeId for PlaceId {
+    fn at(number: usize) -> PlaceId {
+        PlaceId::new(number)
+    }
+}
+
+impl NodeId for TransitionId {
+    fn at(number: usize) -> TransitionId {
+        TransitionId::new(number)
+    }
+}
+
+impl<T: NodeId> Group<T> {
+    /// The nodes from one number on, up to another.
+    pub(crate) fn new(start: u32, end: u32) -> Group<T> {
+        Group { start, end, of: PhantomData }
+    }
+
+    /// One node.
+    fn one(number: usize) -> Group<T> {
+        Group::new(number as u32, number as u32 + 1)
+    }
+
+    /// The nodes.
+    pub fn iter(self) -> impl Iterator<Item = T> {
+        (self.start..self.end).map(|number| T::at(number as usize))
+    }
+
+    /// How many there are.
+    pub fn len(self) -> usize {
+        (self.end - self.start) as usize
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(self) -> bool {
+        self.start == self.end
+    }
+}
+
+/// A node of a net, as it was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Node {
     /// A place.
@@ -104,6 +162,8 @@ pub struct Net {
     pub transitions: Vec<Transition>,
     /// How it was composed, if the file says so.
     pub units: Option<Units>,
+    /// What its nodes stand for, if it was unfolded from a colored net.
+    pub colors: Option<Arc<Colors>>,
     /// What is probably not meant.
     pub warnings: Diagnostics,
     /// What the nodes are called.
@@ -120,23 +180,34 @@ pub(crate) struct Names {
 }
 
 impl Names {
-    pub(crate) fn new(places: &[Place], transitions: &[Transition]) -> Names {
+    /// The names of nodes, from their ids and names.
+    pub(crate) fn new<'n>(
+        places: impl Iterator<Item = (&'n str, Option<&'n str>)>,
+        transitions: impl Iterator<Item = (&'n str, Option<&'n str>)>,
+    ) -> Names {
         let mut names = Names::default();
-        for (index, place) in places.iter().enumerate() {
-            let id = PlaceId::new(index);
-            names.ids.insert(place.id.clone(), Node::Place(id));
-            if let Some(name) = &place.name {
-                names.places.entry(name.clone()).and_modify(|known| *known = None).or_insert(Some(id));
+        for (index, (id, name)) in places.enumerate() {
+            let place = PlaceId::new(index);
+            names.ids.insert(id.to_owned(), Node::Place(place));
+            if let Some(name) = name {
+                names.places.entry(name.to_owned()).and_modify(|known| *known = None).or_insert(Some(place));
             }
         }
-        for (index, transition) in transitions.iter().enumerate() {
-            let id = TransitionId::new(index);
-            names.ids.insert(transition.id.clone(), Node::Transition(id));
-            if let Some(name) = &transition.name {
-                names.transitions.entry(name.clone()).and_modify(|known| *known = None).or_insert(Some(id));
+        for (index, (id, name)) in transitions.enumerate() {
+            let transition = TransitionId::new(index);
+            names.ids.insert(id.to_owned(), Node::Transition(transition));
+            if let Some(name) = name {
+                let known = names.transitions.entry(name.to_owned());
+                known.and_modify(|known| *known = None).or_insert(Some(transition));
             }
         }
         names
+    }
+
+    /// Those of a net without colors.
+    pub(crate) fn of(places: &[Place], transitions: &[Transition]) -> Names {
+        let places = places.iter().map(|place| (place.id.as_str(), place.name.as_deref()));
+        Names::new(places, transitions.iter().map(|its| (its.id.as_str(), its.name.as_deref())))
     }
 
     /// The node with this id.
@@ -156,12 +227,20 @@ pub enum Lookup<T> {
     Unknown,
 }
 
-impl<T: Copy> Lookup<T> {
-    fn of(known: Option<&Option<T>>) -> Lookup<T> {
+impl<T> Lookup<T> {
+    fn of(known: Option<&Option<T>>) -> Lookup<&T> {
         match known {
-            Some(Some(node)) => Lookup::Found(*node),
+            Some(Some(node)) => Lookup::Found(node),
             Some(None) => Lookup::Ambiguous,
             None => Lookup::Unknown,
+        }
+    }
+
+    fn map<U>(self, function: impl FnOnce(T) -> U) -> Lookup<U> {
+        match self {
+            Lookup::Found(node) => Lookup::Found(function(node)),
+            Lookup::Ambiguous => Lookup::Ambiguous,
+            Lookup::Unknown => Lookup::Unknown,
         }
     }
 }
@@ -177,24 +256,96 @@ impl Net {
         &self.transitions[transition.index()]
     }
 
-    /// The node with this id.
+    /// The written node with this id.
     pub fn node(&self, id: &str) -> Option<Node> {
         self.names.by_id(id)
     }
 
-    /// The place with this id or, if there is none, the one with this name.
-    pub fn find_place(&self, text: &str) -> Lookup<PlaceId> {
-        match self.names.by_id(text) {
-            Some(Node::Place(place)) => Lookup::Found(place),
-            _ => Lookup::of(self.names.places.get(text)),
+    /// What a written place stands for: the places whose tokens it holds.
+    fn places_of(&self, written: PlaceId) -> Group<PlaceId> {
+        match &self.colors {
+            Some(colors) => colors.places(written.index()),
+            None => Group::one(written.index()),
         }
     }
 
-    /// The transition with this id or, if there is none, the one with this name.
-    pub fn find_transition(&self, text: &str) -> Lookup<TransitionId> {
-        match self.names.by_id(text) {
-            Some(Node::Transition(transition)) => Lookup::Found(transition),
-            _ => Lookup::of(self.names.transitions.get(text)),
+    /// What a written transition stands for: it is enabled if one of these is.
+    fn transitions_of(&self, written: TransitionId) -> Group<TransitionId> {
+        match &self.colors {
+            Some(colors) => colors.transitions(written.index()),
+            None => Group::one(written.index()),
+        }
+    }
+
+    /// The written places, each as the places that it stands for.
+    pub fn written_places(&self) -> impl Iterator<Item = Group<PlaceId>> {
+        let n_written = self.colors.as_ref().map_or(self.places.len(), |colors| colors.n_written().0);
+        (0..n_written).map(|place| self.places_of(PlaceId::new(place)))
+    }
+
+    /// The written transitions, each as the transitions that it stands for.
+    pub fn written_transitions(&self) -> impl Iterator<Item = Group<TransitionId>> {
+        let n_written = self.colors.as_ref().map_or(self.transitions.len(), |colors| colors.n_written().1);
+        (0..n_written).map(|transition| self.transitions_of(TransitionId::new(transition)))
+    }
+
+    /// The place that has this id.
+    pub(crate) fn place_by_id(&self, id: &str) -> Option<Group<PlaceId>> {
+        match self.names.by_id(id) {
+            Some(Node::Place(place)) => Some(self.places_of(place)),
+            _ => None,
+        }
+    }
+
+    /// The transition that has this id.
+    pub(crate) fn transition_by_id(&self, id: &str) -> Option<Group<TransitionId>> {
+        match self.names.by_id(id) {
+            Some(Node::Transition(transition)) => Some(self.transitions_of(transition)),
+            _ => None,
+        }
+    }
+
+    /// The place with this id or, if there is none, the one with this name; in a colored net also one color of a
+    /// place, `place(color)`.
+    pub fn find_place(&self, text: &str) -> Lookup<Group<PlaceId>> {
+        if let Some(place) = self.place_by_id(text) {
+            return Lookup::Found(place);
+        }
+        let found = Lookup::of(self.names.places.get(text)).map(|place| self.places_of(*place));
+        if found == Lookup::Unknown && self.colors.is_some() {
+            let at = self.places.iter().position(|place| place.id == text);
+            return at.map_or(Lookup::Unknown, |at| Lookup::Found(Group::one(at)));
+        }
+        found
+    }
+
+    /// The transition with this id or, if there is none, the one with this name; in a colored net also one binding of a
+    /// transition, `transition(x=color)`.
+    pub fn find_transition(&self, text: &str) -> Lookup<Group<TransitionId>> {
+        if let Some(transition) = self.transition_by_id(text) {
+            return Lookup::Found(transition);
+        }
+        let found = Lookup::of(self.names.transitions.get(text)).map(|its| self.transitions_of(*its));
+        if found == Lookup::Unknown && self.colors.is_some() {
+            let at = self.transitions.iter().position(|transition| transition.id == text);
+            return at.map_or(Lookup::Unknown, |at| Lookup::Found(Group::one(at)));
+        }
+        found
+    }
+
+    /// The ids and names of the places as they were written.
+    pub(crate) fn place_names(&self) -> Vec<(&str, Option<&str>)> {
+        match &self.colors {
+            Some(colors) => colors.written_places().collect(),
+            None => self.places.iter().map(|place| (place.id.as_str(), place.name.as_deref())).collect(),
+        }
+    }
+
+    /// The ids and names of the transitions as they were written.
+    pub(crate) fn transition_names(&self) -> Vec<(&str, Option<&str>)> {
+        match &self.colors {
+            Some(colors) => colors.written_transitions().collect(),
+            None => self.transitions.iter().map(|its| (its.id.as_str(), its.name.as_deref())).collect(),
         }
     }
 

@@ -31,9 +31,9 @@ pub(crate) fn deadlock(net: &Net, exprs: &mut Exprs) -> ExprId {
     exprs.fold(BinaryOp::And, 1, &none_of)
 }
 
-/// A comparison of a place with a number.
-pub(crate) fn compare(exprs: &mut Exprs, op: BinaryOp, place: PlaceId, number: i64) -> ExprId {
-    let (tokens, number) = (exprs.var(variable(place)), exprs.int(number));
+/// A comparison of the tokens of some places with a number.
+pub(crate) fn compare(exprs: &mut Exprs, op: BinaryOp, places: &[PlaceId], number: i64) -> ExprId {
+    let (tokens, number) = (tokens(exprs, places), exprs.int(number));
     exprs.binary(op, tokens, number)
 }
 
@@ -41,7 +41,7 @@ fn enabled(exprs: &mut Exprs, transition: &Transition) -> ExprId {
     let enough: Vec<ExprId> = transition
         .inputs
         .iter()
-        .map(|&(place, weight)| compare(exprs, BinaryOp::Ge, place, weight))
+        .map(|&(place, weight)| compare(exprs, BinaryOp::Ge, &[place], weight))
         .collect();
     exprs.fold(BinaryOp::And, 1, &enough)
 }

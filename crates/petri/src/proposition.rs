@@ -10,8 +10,8 @@ use model::{BinaryOp, ExprId, Exprs, UnaryOp};
 use crate::errors::{Fail, fail, shown};
 use crate::lexer::{Kind, Token, tokens};
 use crate::lookup::{place, transition};
-use crate::net::{Lookup, Net};
-use crate::{lower, predicates};
+use crate::net::{Lookup, Net, PlaceId};
+use crate::predicates;
 
 /// Expressions higher than this are refused: the interpreter is compiled by recursion.
 const MAX_HEIGHT: u32 = 500;
@@ -180,8 +180,10 @@ impl Parser<'_> {
             Kind::Name if fireable => return self.fireable(span),
             Kind::Name if deadlock || token.text == "deadlock" => return self.deadlock(deadlock, span),
             Kind::Name | Kind::Quoted => {
-                let place = place(self.net, &token)?;
-                (self.exprs.var(lower::variable(place)), 1)
+                let places: Vec<PlaceId> = place(self.net, &token)?.iter().collect();
+                let nodes = 2 * places.len() as u64;
+                self.check_nodes(nodes, span)?;
+                (predicates::tokens(self.exprs, &places), 1 + depth(nodes))
             }
             _ => return Err(unexpected(&token, "a place, a number or `fireable(…)`")),
         };
@@ -199,7 +201,7 @@ impl Parser<'_> {
             if !matches!(token.kind, Kind::Name | Kind::Quoted | Kind::True | Kind::False) {
                 return Err(unexpected(&token, "the name of a transition"));
             }
-            transitions.push(transition(self.net, &token)?);
+            transitions.extend(transition(self.net, &token)?.iter());
             self.bump();
             match self.token().kind {
                 Kind::Comma => {}

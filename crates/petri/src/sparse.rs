@@ -4,7 +4,7 @@
 pub(crate) type Sparse = Vec<(u32, i64)>;
 
 /// The number of a key; 0 if it is not there.
-pub(crate) fn number_of(list: &[(u32, i64)], key: u32) -> i64 {
+pub(crate) fn number_of<K: Copy + Ord>(list: &[(K, i64)], key: K) -> i64 {
     list.binary_search_by_key(&key, |(its, _)| *its).map_or(0, |at| list[at].1)
 }
 

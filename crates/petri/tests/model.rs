@@ -98,7 +98,7 @@ fn places_grow_on_demand() {
     assert!(explored.violations[0].is_none() && restarts >= 8, "{restarts}");
     assert!(model.system.width() >= width);
     let bound = |id| match net.find_place(id) {
-        stubborn_petri::Lookup::Found(place) => model.bounds().get(place),
+        stubborn_petri::Lookup::Found(place) => model.bounds().get(place.iter().next().unwrap()),
         other => panic!("{other:?}"),
     };
     assert_eq!(

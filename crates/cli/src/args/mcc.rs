@@ -13,8 +13,7 @@ use super::{ResourceArguments, ThreadArguments};
 /// Every answer is printed as soon as it is known. Time is shared out among the questions: easy ones are
 /// answered first, and what is left is divided among the rest. Examinations are StateSpace, OneSafe,
 /// StableMarking, QuasiLiveness, Liveness, ReachabilityDeadlock, UpperBounds, ReachabilityCardinality,
-/// ReachabilityFireability, LTLCardinality and LTLFireability. For colored nets and for CTL the answer is
-/// DO_NOT_COMPETE.
+/// ReachabilityFireability, LTLCardinality and LTLFireability. For CTL the answer is DO_NOT_COMPETE.
 #[derive(Debug, Args)]
 #[command(after_long_help = MCC_EXAMPLES)]
 pub(crate) struct MccArguments {

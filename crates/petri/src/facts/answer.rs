@@ -32,7 +32,7 @@ impl language::Facts for Facts {
             PropertyKind::SomeInvariant(each) => {
                 not(all(each.iter().map(|&expr| Ok(not(somewhere(expr, false)?))))?)
             }
-            PropertyKind::AllLive(each) => all(each.iter().map(|&expr| self.always(exprs, expr, budget)))?,
+            PropertyKind::AllLive(each) => all(each.iter().map(|its| self.always(exprs, its.expr, budget)))?,
             PropertyKind::Maximum(expr) => {
                 let (reached, bound) =
                     (self.initially(exprs, *expr), self.upper_bound(exprs, *expr, budget)?);

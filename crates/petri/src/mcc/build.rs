@@ -14,13 +14,14 @@ use rustc_hash::FxHashMap;
 use super::element::{Element, sign};
 use crate::errors::{Fail, fail, shown, suggest};
 use crate::lexer::written;
-use crate::net::{Net, Node, PlaceId, TransitionId};
+use crate::net::{Group, Net, PlaceId, TransitionId};
 use crate::predicates;
 
 /// What an element stands for.
 pub(super) enum Value {
-    Place(PlaceId),
-    Transition(TransitionId),
+    /// A place, by all the places that it stands for, and its id.
+    Place(Group<PlaceId>, String),
+    Transition(Group<TransitionId>, String),
     /// A number, and how it is written.
     Number(ExprId, String),
     /// A truth about markings.
@@ -60,8 +61,13 @@ impl<'m> Builder<'m> {
         span: Span,
     ) -> Result<Value, Fail> {
         match element {
-            Element::Place => self.place(text.trim(), span).map(Value::Place),
-            Element::Transition => self.transition(text.trim(), span).map(Value::Transition),
+            Element::Place => {
+                self.place(text.trim(), span).map(|place| Value::Place(place, written(text.trim())))
+            }
+            Element::Transition => {
+                let found = self.transition(text.trim(), span);
+                found.map(|transition| Value::Transition(transition, written(text.trim())))
+            }
             Element::Constant => self.constant(text.trim(), span),
             Element::TokensCount => self.tokens(&operands, span),
             Element::Arithmetic(op) => self.arithmetic(op, operands, span),
@@ -86,27 +92,20 @@ impl<'m> Builder<'m> {
         }
     }
 
-    fn place(&self, id: &str, span: Span) -> Result<PlaceId, Fail> {
-        match self.net.node(id) {
-            Some(Node::Place(place)) => Ok(place),
-            _ => {
-                let message = format!("the net has no place with the id `{}`", shown(id));
-                let error = Diagnostic::error("unknown-place", message).at(span, "");
-                Err(Box::new(suggest(error, id, self.net.places.iter().map(|place| place.id.as_str()))))
-            }
-        }
+    fn place(&self, id: &str, span: Span) -> Result<Group<PlaceId>, Fail> {
+        self.net.place_by_id(id).ok_or_else(|| {
+            let message = format!("the net has no place with the id `{}`", shown(id));
+            let error = Diagnostic::error("unknown-place", message).at(span, "");
+            Box::new(suggest(error, id, self.net.place_names().into_iter().map(|(id, _)| id)))
+        })
     }
 
-    fn transition(&self, id: &str, span: Span) -> Result<TransitionId, Fail> {
-        match self.net.node(id) {
-            Some(Node::Transition(transition)) => Ok(transition),
-            _ => {
-                let message = format!("the net has no transition with the id `{}`", shown(id));
-                let error = Diagnostic::error("unknown-transition", message).at(span, "");
-                let ids = self.net.transitions.iter().map(|transition| transition.id.as_str());
-                Err(Box::new(suggest(error, id, ids)))
-            }
-        }
+    fn transition(&self, id: &str, span: Span) -> Result<Group<TransitionId>, Fail> {
+        self.net.transition_by_id(id).ok_or_else(|| {
+            let message = format!("the net has no transition with the id `{}`", shown(id));
+            let error = Diagnostic::error("unknown-transition", message).at(span, "");
+            Box::new(suggest(error, id, self.net.transition_names().into_iter().map(|(id, _)| id)))
+        })
     }
 
     fn constant(&mut self, text: &str, span: Span) -> Result<Value, Fail> {
@@ -120,13 +119,14 @@ impl<'m> Builder<'m> {
     }
 
     fn tokens(&mut self, operands: &[Value], span: Span) -> Result<Value, Fail> {
-        let mut places = Vec::with_capacity(operands.len());
+        let (mut places, mut names) =
+            (Vec::with_capacity(operands.len()), Vec::with_capacity(operands.len()));
         for operand in operands {
-            let Value::Place(place) = operand else { return Err(unexpected("places", span)) };
-            places.push(*place);
+            let Value::Place(group, name) = operand else { return Err(unexpected("places", span)) };
+            places.extend(group.iter());
+            names.push(name.as_str());
         }
         self.count_nodes(places.len(), span)?;
-        let names: Vec<String> = places.iter().map(|&place| written(&self.net.place(place).id)).collect();
         Ok(Value::Number(predicates::tokens(self.exprs, &places), names.join(" + ")))
     }
 
@@ -146,15 +146,16 @@ impl<'m> Builder<'m> {
     }
 
     fn is_fireable(&mut self, operands: &[Value], span: Span) -> Result<Value, Fail> {
-        let mut transitions = Vec::with_capacity(operands.len());
+        let (mut transitions, mut names) = (Vec::with_capacity(operands.len()), Vec::new());
         for operand in operands {
-            let Value::Transition(transition) = operand else { return Err(unexpected("transitions", span)) };
-            self.count_nodes(self.net.transition(*transition).inputs.len(), span)?;
-            transitions.push(*transition);
+            let Value::Transition(group, name) = operand else { return Err(unexpected("transitions", span)) };
+            for transition in group.iter() {
+                self.count_nodes(self.net.transition(transition).inputs.len(), span)?;
+                transitions.push(transition);
+            }
+            names.push(name.as_str());
         }
         let expr = predicates::fireable(self.net, self.exprs, &transitions);
-        let names: Vec<String> =
-            transitions.iter().map(|&transition| written(&self.net.transition(transition).id)).collect();
         Ok(self.atom(expr, format!("fireable({})", names.join(", "))))
     }
 
@@ -247,7 +248,7 @@ impl<'m> Builder<'m> {
             (Element::AllPaths, Value::Finally(_, formula) | Value::Run(formula)) => {
                 PropertyKind::Ltl(self.ltl(formula))
             }
-            (_, Value::Number(..) | Value::Place(_) | Value::Transition(_)) => {
+            (_, Value::Number(..) | Value::Place(..) | Value::Transition(..)) => {
                 return Err(unexpected("a formula", span));
             }
             _ => return Err(ctl(span)),

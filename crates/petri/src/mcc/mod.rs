@@ -13,11 +13,11 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use base::{Budget, Diagnostic, Limit, SourceId};
-use language::{Asked, Property, PropertyKind, Trouble};
-use model::{BinaryOp, ExprId, Exprs};
+use language::{Asked, Enabled, Property, PropertyKind, Trouble};
+use model::{ActionId, BinaryOp, ExprId, Exprs};
 
 use crate::lower::Model;
-use crate::net::{PlaceId, TransitionId};
+use crate::net::{Group, PlaceId, TransitionId};
 use crate::predicates;
 
 base::define_words! {
@@ -88,29 +88,37 @@ impl Model {
         let exprs = &mut Arc::make_mut(&mut self.system).exprs;
         budget.hold((NODE_BYTES * (net.places.len() + net.transitions.len() + net.n_arcs())) as u64)?;
         let mut fireable = |exprs: &mut Exprs| -> Result<Vec<ExprId>, Limit> {
-            let transitions = (0..net.transitions.len()).map(TransitionId::new);
-            let each = |transition| {
+            let each = |transitions: Group<TransitionId>| {
                 budget.tick()?;
-                Ok(predicates::fireable(&net, exprs, &[transition]))
+                Ok(predicates::fireable(&net, exprs, &transitions.iter().collect::<Vec<_>>()))
             };
-            transitions.map(each).collect()
+            net.written_transitions().map(each).collect()
         };
-        let places = (0..net.places.len()).map(PlaceId::new);
+        // Of a colored net, tokens of all colors count together, and a transition is its bindings.
+        let places = net.written_places().map(|places| places.iter().collect::<Vec<PlaceId>>());
         let kind = match examination {
             Examination::ReachabilityDeadlock => PropertyKind::Possible(predicates::deadlock(&net, exprs)),
             Examination::OneSafe => {
                 let safe: Vec<ExprId> =
-                    places.map(|place| predicates::compare(exprs, BinaryOp::Le, place, 1)).collect();
+                    places.map(|places| predicates::compare(exprs, BinaryOp::Le, &places, 1)).collect();
                 PropertyKind::Invariant(exprs.fold(BinaryOp::And, 1, &safe))
             }
             Examination::StableMarking => {
-                let initial = |place: PlaceId| net.place(place).initial;
+                // Where the sum is beyond all numbers, the comparison is a fault.
+                let initial = |places: &[PlaceId]| {
+                    places.iter().fold(0_i64, |sum, place| sum.saturating_add(net.place(*place).initial))
+                };
                 let stable =
-                    places.map(|place| predicates::compare(exprs, BinaryOp::Eq, place, initial(place)));
+                    places.map(|places| predicates::compare(exprs, BinaryOp::Eq, &places, initial(&places)));
                 PropertyKind::SomeInvariant(stable.collect())
             }
             Examination::QuasiLiveness => PropertyKind::AllPossible(fireable(exprs)?),
-            Examination::Liveness => PropertyKind::AllLive(fireable(exprs)?),
+            Examination::Liveness => {
+                let actions = |group: Group<TransitionId>| group.iter().map(|its| ActionId::new(its.index()));
+                let groups = net.written_transitions().map(|group| actions(group).collect());
+                let each = fireable(exprs)?.into_iter().zip(groups);
+                PropertyKind::AllLive(each.map(|(expr, actions)| Enabled { expr, actions }).collect())
+            }
             _ => return Ok(None),
         };
         let name = examination.name().to_owned();

@@ -5,21 +5,31 @@ use language::Trouble;
 use rustc_hash::FxHashMap;
 
 use super::{Arc, RawUnits, Reader, Role, Symbol};
+use crate::color::{self, Wire};
 use crate::errors::{shown, suggest};
-use crate::net::{Names, Net, Node, PlaceId, Unit, UnitId, Units};
+use crate::net::{Names, Net, Node, PlaceId, TransitionId, Unit, UnitId, Units};
 
 /// Puts a net together from what was read.
 pub(super) fn net(mut reader: Reader, budget: &mut Budget<'_>) -> Result<Net, Trouble> {
     let nodes = nodes(&mut reader);
     let arcs = std::mem::take(&mut reader.arcs);
-    for arc in &arcs {
+    let mut wires = Vec::new();
+    for (number, arc) in arcs.iter().enumerate() {
         budget.tick()?;
-        if let Err(error) = add_arc(&mut reader, &nodes, arc) {
-            reader.errors.push(*error);
+        match wire(&reader, &nodes, number, arc) {
+            Err(error) => reader.errors.push(*error),
+            Ok(wire) if reader.is_colored => wires.push(wire),
+            Ok(wire) => add_arc(&mut reader, &wire),
         }
         if reader.errors.n_errors() > Diagnostics::MAX_KEPT {
             break; // Each may take a search for a similar name.
         }
+    }
+    if reader.is_colored && !reader.errors.has_errors() {
+        let (places, transitions) = (reader.places, reader.transitions);
+        let colored = color::build(&reader.labels, places, transitions, &wires, reader.end, budget)?;
+        let id = reader.net.map(|(id, _)| id).unwrap_or_default();
+        return color::unfold(colored, id, reader.net_name, reader.warnings, budget);
     }
     for transition in &mut reader.transitions {
         budget.tick()?;
@@ -34,7 +44,7 @@ pub(super) fn net(mut reader: Reader, budget: &mut Budget<'_>) -> Result<Net, Tr
     if reader.errors.has_errors() {
         return Err(reader.errors.into());
     }
-    let names = Names::new(&reader.places, &reader.transitions);
+    let names = Names::of(&reader.places, &reader.transitions);
     let units = units(&mut reader, &names);
     Ok(Net {
         id: reader.net.map(|(id, _)| id).unwrap_or_default(),
@@ -42,6 +52,7 @@ pub(super) fn net(mut reader: Reader, budget: &mut Budget<'_>) -> Result<Net, Tr
         places: reader.places,
         transitions: reader.transitions,
         units,
+        colors: None,
         warnings: reader.warnings,
         names,
     })
@@ -85,25 +96,30 @@ fn bad_reference(role: Role, span: Span) -> Diagnostic {
     Diagnostic::error("bad-reference", format!("this reference leads to no {kind}")).at(span, "")
 }
 
-fn add_arc(reader: &mut Reader, nodes: &[Option<Node>], arc: &Arc) -> Result<(), Box<Diagnostic>> {
+/// An arc with the nodes that it joins.
+fn wire(reader: &Reader, nodes: &[Option<Node>], number: usize, arc: &Arc) -> Result<Wire, Box<Diagnostic>> {
     let node = |symbol: Symbol| nodes[symbol as usize].ok_or_else(|| nowhere(reader, symbol, arc.span));
-    let (source, target) = (node(arc.source)?, node(arc.target)?);
-    if arc.weight == 0 {
+    let wire = |place: PlaceId, transition: TransitionId, is_input: bool| {
+        let (weight, span) = (arc.weight, arc.span);
+        Ok(Wire { arc: number, place, transition, is_input, weight, span })
+    };
+    match (node(arc.source)?, node(arc.target)?) {
+        (Node::Place(place), Node::Transition(transition)) => wire(place, transition, true),
+        (Node::Transition(transition), Node::Place(place)) => wire(place, transition, false),
+        (Node::Place(_), Node::Place(_)) => Err(bad_arc("places", arc.span)),
+        (Node::Transition(_), Node::Transition(_)) => Err(bad_arc("transitions", arc.span)),
+    }
+}
+
+fn add_arc(reader: &mut Reader, wire: &Wire) {
+    if wire.weight == 0 {
         let message = "an arc of weight 0 does nothing";
-        reader.warnings.push(Diagnostic::warning("zero-weight", message).at(arc.span, ""));
-        return Ok(());
+        reader.warnings.push(Diagnostic::warning("zero-weight", message).at(wire.span, ""));
+        return;
     }
-    match (source, target) {
-        (Node::Place(place), Node::Transition(transition)) => {
-            reader.transitions[transition.index()].inputs.push((place, arc.weight));
-        }
-        (Node::Transition(transition), Node::Place(place)) => {
-            reader.transitions[transition.index()].outputs.push((place, arc.weight));
-        }
-        (Node::Place(_), Node::Place(_)) => return Err(bad_arc("places", arc.span)),
-        (Node::Transition(_), Node::Transition(_)) => return Err(bad_arc("transitions", arc.span)),
-    }
-    Ok(())
+    let transition = &mut reader.transitions[wire.transition.index()];
+    let arcs = if wire.is_input { &mut transition.inputs } else { &mut transition.outputs };
+    arcs.push((wire.place, wire.weight));
 }
 
 fn bad_arc(kind: &str, span: Span) -> Box<Diagnostic> {

@@ -4,8 +4,10 @@
 //! nested units, foreign elements) is skipped. Arcs may name nodes that come later, so that ids are
 //! numbered as they are met, and everything is put together at the end ([`assemble`]).
 //!
-//! What would change the meaning of the net is refused, not skipped: colors, inhibitor and reset
-//! arcs, capacities, a marking or weight without its `text`.
+//! What colored nets say in terms is kept as it is ([`Tree`]) until the declarations are known.
+//!
+//! What would change the meaning of the net is refused, not skipped: colors in a net of another type, inhibitor and
+//! reset arcs, capacities, a marking or weight without its `text`.
 
 mod assemble;
 mod kind;
@@ -14,6 +16,7 @@ use base::{Budget, Diagnostic, Diagnostics, SourceId, Span};
 use language::Trouble;
 use rustc_hash::FxHashMap;
 
+use crate::color::{Labels, Tree};
 use crate::errors::{Fail, fail, shown};
 use crate::net::{Net, Place, PlaceId, Transition, TransitionId};
 use crate::xml::{Tag, Token, Xml};
@@ -69,11 +72,23 @@ enum Element {
     Inscription,
     /// The `text` of one of the three above.
     Text,
+    /// A label of a colored net, whose `structure` is a term.
+    Colored(Label),
     Nupn,
     Structure,
     Unit,
     UnitPlaces,
     Subunits,
+}
+
+/// The labels of colored nets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Label {
+    Declaration,
+    Type,
+    Marking,
+    Condition,
+    Inscription,
 }
 
 /// The number of an id, in the order in which ids are met.
@@ -129,6 +144,10 @@ struct Reader {
     transitions: Vec<Transition>,
     arcs: Vec<Arc>,
     units: RawUnits,
+    is_colored: bool,
+    labels: Labels,
+    /// The elements of a term that are open, the outermost first.
+    terms: Vec<Tree>,
     errors: Diagnostics,
     warnings: Diagnostics,
     end: Span,
@@ -152,6 +171,9 @@ impl Reader {
             transitions: Vec::new(),
             arcs: Vec::new(),
             units: RawUnits::default(),
+            is_colored: false,
+            labels: Labels::default(),
+            terms: Vec::new(),
             errors: Diagnostics::new(),
             warnings: Diagnostics::new(),
             end,
@@ -164,6 +186,13 @@ impl Reader {
     fn open(&mut self, tag: &Tag<'_>) -> Result<(), Fail> {
         if self.skipped > 0 || tag.foreign {
             self.skipped += 1;
+            return Ok(());
+        }
+        let is_term = matches!(self.open.last(), Some(Element::Colored(_))) && tag.name() == "structure";
+        if is_term || !self.terms.is_empty() {
+            let tree = Tree::new(tag, self.terms.len())?;
+            self.bytes += tree.bytes();
+            self.terms.push(tree);
             return Ok(());
         }
         match self.child(tag)? {
@@ -179,7 +208,7 @@ impl Reader {
             Inscription, Marking, Name, Net, Nupn, Page, Pnml, Structure, Subunits, Text, Unit, UnitPlaces,
         };
         let Some(&parent) = self.open.last() else { return root(tag) };
-        kind::refuse_what_is_not_known(parent, tag)?;
+        kind::refuse_what_is_not_known(parent, self.is_colored, tag)?;
         let element = match (parent, tag.name()) {
             (Pnml, "net") => return self.begin_net(tag),
             (Net | Page, "page") => Page,
@@ -196,6 +225,11 @@ impl Reader {
                 self.label = tag.span;
                 Text
             }
+            (Net | Page, "declaration") => Element::Colored(Label::Declaration),
+            (Element::Place, "type") => Element::Colored(Label::Type),
+            (Element::Place, "hlinitialMarking") => Element::Colored(Label::Marking),
+            (Element::Transition, "condition") => Element::Colored(Label::Condition),
+            (Element::Arc, "hlinscription") => Element::Colored(Label::Inscription),
             (Net | Page, "toolspecific") if is_nupn(tag)? => Nupn,
             (Nupn, "structure") => {
                 self.units.safe = tag.attribute("safe")?.is_some_and(|safe| safe == "true");
@@ -220,7 +254,7 @@ impl Reader {
             self.warnings.push(warning.with_related(first, "the first net"));
             return Ok(None);
         }
-        kind::check_net(tag)?;
+        self.is_colored = kind::is_colored(tag)?;
         self.net = Some((tag.attribute("id")?.unwrap_or_default(), tag.span));
         Ok(Some(Element::Net))
     }
@@ -308,6 +342,13 @@ impl Reader {
             self.skipped -= 1;
             return;
         }
+        if let Some(done) = self.terms.pop() {
+            match self.terms.last_mut() {
+                Some(around) => around.add(done),
+                None => self.end_term(done),
+            }
+            return;
+        }
         match self.open.pop() {
             Some(Element::Name) => self.end_name(),
             Some(Element::Marking) => {
@@ -339,6 +380,27 @@ impl Reader {
         if let Some(named) = named {
             self.bytes += name.as_ref().map_or(0, |name| NAME_BYTES + 2 * name.len() as u64);
             *named = name;
+        }
+    }
+
+    /// A term is complete; one that is empty says nothing.
+    fn end_term(&mut self, term: Tree) {
+        if term.children.is_empty() {
+            return;
+        }
+        let last = |n: usize| n.saturating_sub(1);
+        let labels = &mut self.labels;
+        match self.open.last() {
+            Some(Element::Colored(Label::Declaration)) => labels.declarations.push(term),
+            Some(Element::Colored(Label::Type)) => labels.types.push((last(self.places.len()), term)),
+            Some(Element::Colored(Label::Marking)) => labels.markings.push((last(self.places.len()), term)),
+            Some(Element::Colored(Label::Condition)) => {
+                labels.conditions.push((last(self.transitions.len()), term));
+            }
+            Some(Element::Colored(Label::Inscription)) => {
+                labels.inscriptions.push((last(self.arcs.len()), term));
+            }
+            _ => {}
         }
     }
 

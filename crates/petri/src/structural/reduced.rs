@@ -75,6 +75,7 @@ impl Reduced {
                 places,
                 transitions: Vec::new(),
                 units: net.units.as_ref().map(|units| kept_units(units, &fates)),
+                colors: None,
                 warnings: Diagnostics::new(),
                 names: Names::default(),
             },
@@ -89,7 +90,7 @@ impl Reduced {
         };
         work.prologue.iter().for_each(|&part| reduced.parts.write_out(part, &mut reduced.prologue));
         reduced.add_transitions(net, work);
-        reduced.net.names = Names::new(&reduced.net.places, &reduced.net.transitions);
+        reduced.net.names = Names::of(&reduced.net.places, &reduced.net.transitions);
         reduced
     }
 

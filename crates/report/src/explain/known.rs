@@ -19,7 +19,12 @@ pub(super) struct Known<'k> {
 
 impl<'k> Known<'k> {
     pub(super) fn of_trace(trace: &'k Trace, spelling: &'k Spelling) -> Known<'k> {
-        Known { system: trace.system(), story: trace.story(), spelling, trace: Some(trace) }
+        Known {
+            system: trace.system(),
+            story: trace.story().filter(|story| story.has_processes()),
+            spelling,
+            trace: Some(trace),
+        }
     }
 
     pub(super) fn of_system(system: &'k ActionSystem, spelling: &'k Spelling) -> Known<'k> {

@@ -8,18 +8,23 @@ use automata::scc::{Components, components_by};
 use base::{Budget, Limit};
 use check::Visited as _;
 use check::graph::for_each_transition;
+use language::Enabled;
 
 use super::markings::deadlock;
 use super::{Contest, Technique};
 use crate::decide::maxima::{Space, Why};
 
 impl Contest<'_> {
-    /// Whether every transition is live.
-    pub(super) fn liveness(&mut self, id: &str) {
-        let n_actions = self.model.system().actions().len();
+    /// Whether every transition is live, under whatever binding.
+    pub(super) fn liveness(&mut self, id: &str, transitions: &[Enabled]) {
+        let n_transitions = transitions.len();
+        let mut of_action = vec![0; self.model.system().actions().len()];
+        for (number, transition) in transitions.iter().enumerate() {
+            transition.actions.iter().for_each(|action| of_action[action.index()] = number);
+        }
         // Where nothing can happen, nothing can be made enabled again.
         let mut asked = deadlock(id);
-        if n_actions > 0 && self.finds_deadlock(&mut asked, 0.2) == Some(true) {
+        if n_transitions > 0 && self.finds_deadlock(&mut asked, 0.2) == Some(true) {
             return self.truth(id, false, Technique::Simplified);
         }
         let truth = self.explore().and_then(|space| {
@@ -28,9 +33,9 @@ impl Contest<'_> {
             let bytes = 4 * (stats.transitions + 12 * stats.states) + space.store.bytes();
             let fits = bytes < self.clock.max_bytes() && stats.transitions < u64::from(u32::MAX);
             match space.exploration.stop {
-                None if n_actions == 0 => Some(true),
+                None if n_transitions == 0 => Some(true),
                 None if stats.deadlocks > 0 => Some(false),
-                None if fits => is_live(&space, n_actions, &mut self.clock.budget()).ok(),
+                None if fits => is_live(&space, &of_action, n_transitions, &mut self.clock.budget()).ok(),
                 _ => None,
             }
         });
@@ -41,7 +46,13 @@ impl Contest<'_> {
     }
 }
 
-fn is_live(space: &Space, n_actions: usize, budget: &mut Budget<'_>) -> Result<bool, Why> {
+/// `of_action` has the transition of each action.
+fn is_live(
+    space: &Space,
+    of_action: &[usize],
+    n_transitions: usize,
+    budget: &mut Budget<'_>,
+) -> Result<bool, Why> {
     let progress = space.progress();
     let graph = Graph::new(space, || Ok(budget.poll(&progress)?))?;
     let Components { of: component, n: n_components } = graph.components(budget)?;
@@ -58,14 +69,14 @@ fn is_live(space: &Space, n_actions: usize, budget: &mut Budget<'_>) -> Result<b
         n_final += 1;
     }
     // Each has all transitions, which then are that many edges.
-    if n_final.saturating_mul(n_actions) > graph.targets.len() {
+    if n_final.saturating_mul(n_transitions) > graph.targets.len() {
         return Ok(false);
     }
-    let mut enabled = vec![false; n_final * n_actions];
+    let mut enabled = vec![false; n_final * n_transitions];
     for_each_transition(space.system(), &space.store, |source, action, _| {
         budget.poll(&progress)?;
         if let Some(number) = numbers[component[source.index()]] {
-            enabled[number * n_actions + action.index()] = true;
+            enabled[number * n_transitions + of_action[action.index()]] = true;
         }
         Ok::<(), Why>(())
     })?;

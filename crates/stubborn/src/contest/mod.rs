@@ -150,7 +150,7 @@ impl Contest<'_> {
                 PropertyKind::Maximum(expr) => maxima.push((id, expr)),
                 PropertyKind::SomeInvariant(exprs) => self.one_of_all(&id, &exprs, false),
                 PropertyKind::AllPossible(exprs) => self.one_of_all(&id, &exprs, true),
-                PropertyKind::AllLive(_) => self.liveness(&id),
+                PropertyKind::AllLive(each) => self.liveness(&id, &each),
                 _ => self.cannot_compute(&id),
             }
         }
