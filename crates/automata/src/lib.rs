@@ -20,6 +20,7 @@ pub mod emptiness;
 pub mod extended;
 mod gave_up;
 pub mod hoa;
+pub mod illegal;
 pub mod label;
 pub mod membership;
 pub mod never;

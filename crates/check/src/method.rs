@@ -53,6 +53,8 @@ pub enum StoreKind {
         /// Bits per state.
         n_hashes: u32,
     },
+    /// By 64 bits of a hash, so that some may be missed, with a probability that is told.
+    Fingerprint,
 }
 
 /// How it is decided whether a run is fair.

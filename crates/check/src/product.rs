@@ -5,7 +5,7 @@
 //! has no step for that, the product has none.
 //!
 //! Two things make a product: the *pairing* (module `pairing`), which knows what is possible in a state, and
-//! the *selection*, which says what of it is taken: everything, or a stubborn set ([`Reduction`]).
+//! the *selection*, which says what of it is taken: everything, or a stubborn set ([`Reduction`], [`Dependencies`]).
 //! Both have a working memory, so each worker of a search has a product of its own. What workers tell each
 //! other is states, and these mean the same to all of them (see [`Portable`]).
 
@@ -20,7 +20,7 @@ use por::Situation;
 use self::pairing::{Look, Pairing, Possible};
 use crate::fairness::{Constraint, Fairness};
 use crate::observer::{Event, Observer, Portable, Stance, Valuations, Watches};
-use crate::reduction::{Method, Observed, Reduction, Repair};
+use crate::reduction::{Dependencies, Method, Observed, Own, Reduction, Repair};
 
 /// What happens to a run that comes to a deadlock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -163,10 +163,75 @@ pub enum Visits {
 pub struct Product<'a, S: System, O> {
     pairing: Pairing<'a, S, O>,
     /// Without it, everything is taken.
-    selection: Option<Reduction<'a>>,
+    selection: Option<Selection<'a, S>>,
     chosen: Vec<u32>,
     /// What is chosen is valid only on some condition about cycles.
     is_conditional: bool,
+}
+
+/// Who says what is taken.
+enum Selection<'a, S: System> {
+    /// The relations between the actions of an action system.
+    Sets(Box<Reduction<'a>>),
+    /// The system itself.
+    Own(Own<S>),
+}
+
+impl<'a, S: System> Selection<'a, S> {
+    fn for_worker(&self) -> Selection<'a, S> {
+        match self {
+            Selection::Sets(sets) => Selection::Sets(Box::new(sets.for_worker())),
+            Selection::Own(own) => Selection::Own(own.clone()),
+        }
+    }
+
+    fn begin(&mut self, visits: Visits) {
+        if let Selection::Sets(sets) = self {
+            sets.begin(visits);
+        }
+    }
+
+    fn method(&self) -> Method {
+        match self {
+            Selection::Sets(sets) => sets.method(),
+            Selection::Own(_) => Method::Repaired,
+        }
+    }
+
+    fn n_actions(&self) -> usize {
+        match self {
+            Selection::Sets(sets) => sets.n_actions(),
+            Selection::Own(own) => own.repair.matters.len(),
+        }
+    }
+
+    fn repair(&self) -> Option<&Repair> {
+        match self {
+            Selection::Sets(sets) => sets.repair(),
+            Selection::Own(own) => Some(&own.repair),
+        }
+    }
+
+    fn gave_up(&self) -> bool {
+        matches!(self, Selection::Sets(sets) if sets.gave_up())
+    }
+
+    fn rests(&mut self) -> bool {
+        match self {
+            Selection::Sets(sets) => sets.rests(),
+            Selection::Own(_) => false,
+        }
+    }
+}
+
+impl<'a, S: Dependencies, O: Observer> Product<'a, S, O> {
+    /// The same product, of which not everything is explored, by what the system knows: for observers by value that do not
+    /// see stuttering, and a search that repairs its components. The system has so many actions.
+    #[must_use]
+    pub fn reduced_by_itself(mut self, n_actions: usize) -> Product<'a, S, O> {
+        self.selection = Some(Selection::Own(Own::new(n_actions)));
+        self
+    }
 }
 
 impl<'a, O: Observer> Product<'a, ActionSystem, O> {
@@ -196,7 +261,7 @@ impl<'a, O: Observer> Product<'a, ActionSystem, O> {
             }
         };
         *visible = reduction.visible();
-        self.selection = Some(reduction);
+        self.selection = Some(Selection::Sets(Box::new(reduction)));
         Ok(self)
     }
 
@@ -207,7 +272,9 @@ impl<'a, O: Observer> Product<'a, ActionSystem, O> {
         rule: por::Rule,
         budget: &mut Budget<'_>,
     ) -> Result<Product<'a, ActionSystem, O>, Limit> {
-        self.selection = self.selection.map(|reduction| reduction.without(rule, budget)).transpose()?;
+        if let Some(Selection::Sets(reduction)) = self.selection {
+            self.selection = Some(Selection::Sets(Box::new(reduction.without(rule, budget)?)));
+        }
         Ok(self)
     }
 }
@@ -215,8 +282,8 @@ impl<'a, O: Observer> Product<'a, ActionSystem, O> {
 impl<'a, S: System, O: Portable> Product<'a, S, O> {
     /// The same for another worker: its states mean the same, and what is selected depends on the state alone.
     pub(crate) fn for_worker(&self) -> Product<'a, S, O> {
-        let mut selection = self.selection.as_ref().map(Reduction::for_worker);
-        selection.iter_mut().for_each(|reduction| reduction.begin(Visits::Again));
+        let mut selection = self.selection.as_ref().map(Selection::for_worker);
+        selection.iter_mut().for_each(|selection| selection.begin(Visits::Again));
         let pairing = self.pairing.for_worker();
         Product { pairing, selection, chosen: Vec::new(), is_conditional: false }
     }
@@ -288,6 +355,11 @@ impl<'a, S: System, O: Observer> Product<'a, S, O> {
         self
     }
 
+    /// The system.
+    pub fn system(&self) -> &'a S {
+        self.pairing.system
+    }
+
     /// The observer.
     pub fn observer(&self) -> &O {
         &self.pairing.observer
@@ -300,7 +372,7 @@ impl<'a, S: System, O: Observer> Product<'a, S, O> {
 
     /// How it is reduced.
     pub fn method(&self) -> Option<Method> {
-        self.selection.as_ref().map(Reduction::method)
+        self.selection.as_ref().map(Selection::method)
     }
 
     /// Whether an action may matter: if it does, it must not be left out along a whole cycle.
@@ -310,7 +382,7 @@ impl<'a, S: System, O: Observer> Product<'a, S, O> {
 
     /// What a search by strong components must see to.
     pub(crate) fn repair(&self) -> Option<&Repair> {
-        self.selection.as_ref().and_then(Reduction::repair)
+        self.selection.as_ref().and_then(Selection::repair)
     }
 
     /// Whether what was taken in the last state is valid only on some condition about cycles.
@@ -320,7 +392,7 @@ impl<'a, S: System, O: Observer> Product<'a, S, O> {
 
     /// Whether everything was taken in the last state because it would take too long to look for a set.
     pub(crate) fn gave_up(&self) -> bool {
-        self.selection.as_ref().is_some_and(Reduction::gave_up)
+        self.selection.as_ref().is_some_and(Selection::gave_up)
     }
 
     /// The actions that matter and were left out of the state that was expanded last, where cycles may be closed
@@ -362,8 +434,8 @@ impl<'a, S: System, O: Observer> Product<'a, S, O> {
 
     /// Told by a search that begins.
     pub(crate) fn begin(&mut self, visits: Visits) {
-        if let Some(reduction) = &mut self.selection {
-            reduction.begin(visits);
+        if let Some(selection) = &mut self.selection {
+            selection.begin(visits);
         }
     }
 
@@ -398,29 +470,29 @@ impl<'a, S: System, O: Observer> Product<'a, S, O> {
     ) -> Result<Expanded, ExpandError> {
         let Product { pairing, selection, chosen, is_conditional } = self;
         *is_conditional = false;
-        let is_fit = |reduction: &&mut Reduction<'_>| {
-            pairing.fairness.is_empty() || reduction.method() == Method::Fair
+        let is_fit = |selection: &&mut Selection<'_, S>| {
+            pairing.fairness.is_empty() || selection.method() == Method::Fair
         };
         // Where looking for sets does not pay, states are expanded as if there were none.
-        let takes_all = |reduction: &mut Reduction<'_>| match path {
+        let takes_all = |selection: &mut Selection<'_, S>| match path {
             Path::Everything => true,
-            Path::Repaired { extra: &[], again: false } => reduction.rests(),
+            Path::Repaired { extra: &[], again: false } => selection.rests(),
             _ => false,
         };
         let selection = selection
             .as_mut()
             .filter(is_fit)
-            .and_then(|reduction| if takes_all(reduction) { None } else { Some(reduction) });
+            .and_then(|selection| if takes_all(selection) { None } else { Some(selection) });
         let look = if selection.is_some() { Look::Some } else { Look::All };
         let mut expanded = pairing.look(state, observer_state, look, out)?;
         let n_possible = pairing.possible.actions.len();
         match selection {
-            Some(reduction) if n_possible > 0 => {
+            Some(selection) if n_possible > 0 => {
                 let extra = if let Path::Repaired { extra, .. } = path { extra } else { &[] };
                 *is_conditional =
-                    select(reduction, pairing, state, observer_state, expanded.stance, path, chosen)?;
+                    select(selection, pairing, state, observer_state, expanded.stance, path, chosen)?;
                 if !extra.is_empty() {
-                    let n_actions = reduction.n_actions();
+                    let n_actions = selection.n_actions();
                     let n_chosen = chosen.len();
                     for (index, &action) in (0..).zip(&pairing.possible.actions) {
                         if extra.contains(&first(action, n_actions)) && !chosen[..n_chosen].contains(&index) {
@@ -451,7 +523,7 @@ impl<'a, S: System, O: Observer> Product<'a, S, O> {
 
 /// Chooses the steps to be taken. Returns whether they are valid only on some condition about cycles.
 fn select<S: System, O: Observer>(
-    reduction: &mut Reduction<'_>,
+    selection: &mut Selection<'_, S>,
     pairing: &mut Pairing<'_, S, O>,
     state: &[u32],
     observer_state: u32,
@@ -462,10 +534,9 @@ fn select<S: System, O: Observer>(
     let Pairing { system, observer, valuations, scratch, possible, .. } = pairing;
     let Possible { valuation, actions, moves, ranges, observer_steps, blocked, targets, .. } = possible;
     let situation = Situation { state, enabled: actions, moves, blocked };
-    let observed = Observed { observer, valuations, state: observer_state, valuation: *valuation, stance };
     let insists = matches!(path, Path::Repaired { again: true, .. });
     let (mut is_conditional, mut n_offers) = (false, 0);
-    let mut closes_no_cycle = |candidate: &[u32], n_offers: u32| match &mut path {
+    let mut closes_no_cycle = |candidate: &[u32], n_offers: u32, scratch: &mut S::Scratch| match &mut path {
         Path::Unknown | Path::Everything => false,
         Path::AsBefore | Path::Repaired { .. } => true,
         Path::Offered(_) if n_offers > 1 => false,
@@ -480,14 +551,25 @@ fn select<S: System, O: Observer>(
             })
         }
     };
-    let mut accept = |candidate: &[u32]| {
+    let mut accept = |candidate: &[u32], scratch: &mut S::Scratch| {
         n_offers += 1;
-        is_conditional = closes_no_cycle(candidate, n_offers);
+        is_conditional = closes_no_cycle(candidate, n_offers, scratch);
         is_conditional
     };
-    reduction
-        .choose(&situation, observed, insists, &mut accept, chosen)
-        .map_err(|fault| StepError { fault, action: None })?;
+    match selection {
+        Selection::Own(own) => {
+            let propositions = valuations.propositions();
+            own.choose(*system, &situation, propositions, scratch, &mut accept, chosen)?;
+        }
+        Selection::Sets(reduction) => {
+            let observed =
+                Observed { observer, valuations, state: observer_state, valuation: *valuation, stance };
+            let mut accept = |candidate: &[u32]| accept(candidate, scratch);
+            reduction
+                .choose(&situation, observed, insists, &mut accept, chosen)
+                .map_err(|fault| StepError { fault, action: None })?;
+        }
+    }
     Ok(is_conditional)
 }
 

@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 use base::{Budget, Limit};
 use fixedbitset::FixedBitSet;
-use model::{ActionId, ActionSystem, Relations};
+use model::{ActionId, ActionSystem, Relations, StepError, System};
 use por::{Constraint, Demand, Flips, Offer, Outcome, Situation, StubbornSets};
 use rustc_hash::FxHashMap;
 
@@ -49,6 +49,85 @@ pub(crate) struct Repair {
     pub(crate) silent: bool,
     /// What is taken later in a state: the action that was left out; else all that is taken where no set is accepted.
     pub(crate) by_action: bool,
+}
+
+/// A system that cannot be looked into, but knows which of its steps depend on which.
+pub trait Dependencies: System {
+    /// Chooses some of the steps that are possible in a state, by their indices: a stubborn set, of which no step changes
+    /// one of these propositions, in whatever state it happens. All steps that begin with the same action are in it, or
+    /// none. Returns whether there is such a set; what is chosen depends on the state alone.
+    ///
+    /// What *stubborn* means, and what it is good for, is said at the head of the search's module `repair`: whatever
+    /// happens without the set enables nothing in it, and commutes with what is chosen.
+    ///
+    /// # Errors
+    /// The system goes wrong when it is asked.
+    fn choose(
+        &self,
+        state: &[u32],
+        possible: &[ActionId],
+        propositions: &[usize],
+        scratch: &mut Self::Scratch,
+        chosen: &mut Vec<u32>,
+    ) -> Result<bool, StepError>;
+}
+
+/// How a product is reduced whose system has [`Dependencies`]: by sets that are blind to the observer.
+pub(crate) struct Own<S: System> {
+    pub(crate) repair: Repair,
+    choose: Chooses<S>,
+}
+
+type Chooses<S> = fn(
+    &S,
+    &[u32],
+    &[ActionId],
+    &[usize],
+    &mut <S as System>::Scratch,
+    &mut Vec<u32>,
+) -> Result<bool, StepError>;
+
+impl<S: System> Clone for Own<S> {
+    fn clone(&self) -> Own<S> {
+        Own { repair: self.repair.clone(), choose: self.choose }
+    }
+}
+
+impl<S: Dependencies> Own<S> {
+    /// The sets of a system with so many actions.
+    pub(crate) fn new(n_actions: usize) -> Own<S> {
+        let mut matters = FixedBitSet::with_capacity(n_actions);
+        matters.insert_range(..);
+        Own { repair: Repair { matters, silent: true, by_action: true }, choose: S::choose }
+    }
+}
+
+impl<S: System> Own<S> {
+    /// Chooses those of the possible steps that must be taken, by their indices, like [`Reduction::choose`]. A set is
+    /// taken only if the steps that move the observer are none of it, as is promised.
+    pub(crate) fn choose(
+        &self,
+        system: &S,
+        situation: &Situation<'_>,
+        propositions: &[usize],
+        scratch: &mut S::Scratch,
+        closes_no_cycle: &mut dyn FnMut(&[u32], &mut S::Scratch) -> bool,
+        chosen: &mut Vec<u32>,
+    ) -> Result<(), StepError> {
+        chosen.clear();
+        let Situation { state, enabled, moves, blocked } = *situation;
+        let is_silent = |index: &u32| !moves[*index as usize];
+        if blocked.is_empty()
+            && (self.choose)(system, state, enabled, propositions, scratch, chosen)?
+            && chosen.iter().all(is_silent)
+            && closes_no_cycle(chosen, scratch)
+        {
+            return Ok(());
+        }
+        chosen.clear();
+        chosen.extend(0..enabled.len() as u32);
+        Ok(())
+    }
 }
 
 /// The stubborn sets of a product.

@@ -103,6 +103,7 @@ impl fmt::Display for Change {
             }
             Change::Store(StoreKind::Exact) => f.write_str("an exact store"),
             Change::Store(StoreKind::Bitstate { .. }) => f.write_str("a bitstate store"),
+            Change::Store(StoreKind::Fingerprint) => f.write_str("a fingerprint store"),
             Change::FairnessBy(FairnessBy::Search) => f.write_str("fairness by the search"),
             Change::FairnessBy(FairnessBy::Monitors) => f.write_str("fairness by monitors"),
         }

@@ -100,7 +100,7 @@ fn option(change: &Change) -> (&'static str, String) {
         Change::Search(kinds) => ("--search", kinds.iter().map(|kind| SearchKind::name(*kind)).collect()),
         Change::Reduction(wishes) => ("--reduce", wishes.iter().map(|wish| wish.name()).collect()),
         Change::Store(StoreKind::Exact) => ("--store", vec!["exact"]),
-        Change::Store(StoreKind::Bitstate { .. }) => ("--store", vec!["bitstate"]),
+        Change::Store(StoreKind::Bitstate { .. } | StoreKind::Fingerprint) => ("--store", vec!["bitstate"]),
         Change::FairnessBy(FairnessBy::Search) => ("--fairness-by", vec!["search"]),
         Change::FairnessBy(FairnessBy::Monitors) => ("--fairness-by", vec!["monitor"]),
     };

@@ -1,7 +1,7 @@
 //! What changes between two values, by their `Debug` texts: the fields, elements and entries that differ.
 //!
 //! `Debug` is for people, so any text may stand there: what does not look like derived code is one piece, which
-//! changes as a whole.
+//! changes as a whole. Several values can be shown as a table in the same way: a part that all of them have is a column.
 
 /// A value, as its text shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,6 +16,24 @@ impl<'t> Shape<'t> {
     fn text(&self) -> &'t str {
         match self {
             Shape::Leaf(text) | Shape::Parts { text, .. } => text,
+        }
+    }
+
+    fn parts(&self) -> &[(&'t str, Shape<'t>)] {
+        match self {
+            Shape::Leaf(_) => &[],
+            Shape::Parts { parts, .. } => parts,
+        }
+    }
+
+    /// How a part is called from outside.
+    fn path_to(&self, path: &str, part: &str, index: usize) -> String {
+        match self {
+            Shape::Parts { open: b'{', .. } if path.is_empty() => part.to_owned(),
+            Shape::Parts { open: b'{', name: "", .. } => format!("{path}[{part}]"),
+            Shape::Parts { open: b'{', .. } => format!("{path}.{part}"),
+            Shape::Parts { open: b'[', .. } => format!("{path}[{index}]"),
+            _ => format!("{path}.{index}"),
         }
     }
 }
@@ -33,6 +51,48 @@ pub(crate) fn changes(before: &str, after: &str) -> Vec<String> {
         compare("", &shape(before, 0), &shape(after, 0), &mut lines);
     }
     lines
+}
+
+/// Values as a table: the names of its columns, and a row for each value.
+pub(crate) fn table(values: &[String]) -> (Vec<String>, Vec<Vec<&str>>) {
+    let shapes: Vec<Shape<'_>> = values.iter().map(|text| shape(text, 0)).collect();
+    let (mut names, mut rows) = (Vec::new(), vec![Vec::new(); values.len()]);
+    add_columns("", &shapes.iter().collect::<Vec<_>>(), &mut names, &mut rows);
+    (names, rows)
+}
+
+fn add_columns<'t>(path: &str, shapes: &[&Shape<'t>], names: &mut Vec<String>, rows: &mut [Vec<&'t str>]) {
+    let first = match shapes {
+        [first @ Shape::Parts { parts, .. }, others @ ..]
+            if !parts.is_empty() && others.iter().all(|other| are_alike(first, other)) =>
+        {
+            first
+        }
+        _ => {
+            names.push(if path.is_empty() { "state".to_owned() } else { path.to_owned() });
+            rows.iter_mut().zip(shapes).for_each(|(row, shape)| row.push(shape.text()));
+            return;
+        }
+    };
+    for (index, (name, _)) in first.parts().iter().enumerate() {
+        let nth: Vec<&Shape<'t>> = shapes.iter().map(|shape| &shape.parts()[index].1).collect();
+        add_columns(&first.path_to(path, name, index), &nth, names, rows);
+    }
+}
+
+/// Whether two values have the same parts.
+fn are_alike(one: &Shape<'_>, other: &Shape<'_>) -> bool {
+    let (
+        Shape::Parts { name, open, parts, .. },
+        Shape::Parts { name: name2, open: open2, parts: parts2, .. },
+    ) = (one, other)
+    else {
+        return false;
+    };
+    let is_named = parts.iter().chain(parts2).all(|part| !part.0.is_empty()) && !parts.is_empty();
+    let names_agree = || parts.iter().map(|part| part.0).eq(parts2.iter().map(|part| part.0));
+    (name, open) == (name2, open2)
+        && (is_named && names_agree() || *open != b'{' && parts.len() == parts2.len())
 }
 
 /// Where the parts of a text begin and end that a separator divides, outside of brackets and quotes; none if brackets
@@ -104,18 +164,9 @@ fn compare(path: &str, before: &Shape<'_>, after: &Shape<'_>, lines: &mut Vec<St
     if (name, open) != (name2, open2) {
         return lines.push(whole(path, before, after));
     }
-    let names = |parts: &[(&str, Shape<'_>)]| parts.iter().map(|part| part.0.to_owned()).collect::<Vec<_>>();
-    let is_named = parts.iter().chain(parts2).all(|part| !part.0.is_empty()) && !parts.is_empty();
-    if is_named && names(parts) == names(parts2) || *open != b'{' && parts.len() == parts2.len() {
+    if are_alike(before, after) {
         for (index, (one, other)) in parts.iter().zip(parts2).enumerate() {
-            let path = match *open {
-                b'{' if path.is_empty() => one.0.to_owned(),
-                b'{' if name.is_empty() => format!("{path}[{}]", one.0),
-                b'{' => format!("{path}.{}", one.0),
-                b'[' => format!("{path}[{index}]"),
-                _ => format!("{path}.{index}"),
-            };
-            compare(&path, &one.1, &other.1, lines);
+            compare(&before.path_to(path, one.0, index), &one.1, &other.1, lines);
         }
         return;
     }
@@ -194,6 +245,19 @@ mod tests {
         );
         assert_eq!(changed(|state| _ = state.map.insert(2, "zwei")), ["map[2]: \"two\" -> \"zwei\""]);
         assert_eq!(changed(|state| state.set.extend(3..30)).len(), 27, "long: what is new");
+    }
+
+    #[test]
+    fn parts_that_all_have_are_columns() {
+        let mut other = state();
+        (other.wants, other.pair.1) = (vec![true, true], None);
+        other.queue.push("d");
+        let values = [format!("{:?}", state()), format!("{other:?}")];
+        let (names, rows) = table(&values);
+        assert_eq!(names, ["wants[0]", "wants[1]", "queue", "pair.0", "pair.1", "set", "map[1]", "map[2]"]);
+        assert_eq!(rows[0][..2], ["false", "true"]);
+        assert_eq!(rows[1][2..5], ["[\"a, b\", \"c}\", \"d\"]", "1", "None"]);
+        assert_eq!(table(&["7".to_owned()]), (vec!["state".to_owned()], vec![vec!["7"]]));
     }
 
     #[test]

@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use base::Progress;
-use base::clock::{Limits, Watcher};
+use base::clock::{Clock, Limits, Watcher};
+use base::threads::Threads;
 use check::choice::Wish;
 use check::method::{ReductionWish, StoreKind};
 use pack::Pack;
@@ -71,9 +72,15 @@ pub struct Check<'m, M: Model> {
     pub(crate) mistakes: Vec<String>,
     limits: Limits,
     watcher: Option<Arc<dyn Watcher + Send + 'm>>,
+    threads: Threads,
+    /// All of them begin at once.
+    together: bool,
     pub(crate) wish: Wish,
     pub(crate) symmetry: Option<Symmetry<'m, M::State>>,
+    /// What is left out by.
     pub(crate) footprint: Option<Arc<dyn Prints<M> + 'm>>,
+    /// What interferes with what, if somebody is to be treated justly.
+    pub(crate) interference: Option<Arc<dyn Prints<M> + 'm>>,
     make: Arc<Make<'m, M>>,
 }
 
@@ -86,9 +93,12 @@ impl<M: Model> Clone for Check<'_, M> {
             mistakes: self.mistakes.clone(),
             limits: self.limits,
             watcher: self.watcher.clone(),
+            threads: self.threads,
+            together: self.together,
             wish: self.wish,
             symmetry: self.symmetry.clone(),
             footprint: self.footprint.clone(),
+            interference: self.interference.clone(),
             make: self.make.clone(),
         }
     }
@@ -104,9 +114,12 @@ impl<'m, M: Model> Check<'m, M> {
             mistakes: Vec::new(),
             limits: Limits::default(),
             watcher: None,
+            threads: Threads::ONE,
+            together: false,
             wish: Wish { reduction: ReductionWish::None, ..Wish::default() },
             symmetry: None,
             footprint: None,
+            interference: None,
             make: Arc::new(make::<M, Interned<M::State>>(Interned::default)),
         }
     }
@@ -128,6 +141,34 @@ impl<'m, M: Model> Check<'m, M> {
     #[must_use]
     pub fn strongly_fair(self) -> Self {
         self.fair_to_all(Fair::Strong)
+    }
+
+    /// Only infinite runs count that are just to each process: what it could do all the time happens, unless something
+    /// interferes with it again and again ([`Fair::Just`]). Footprints say what does; a wrong one makes answers wrong
+    /// ([`Check::verify_footprint`]).
+    #[must_use]
+    pub fn just(self) -> Self
+    where
+        M: Footprint,
+    {
+        self.knowing_interference().fair_to_all(Fair::Just)
+    }
+
+    /// Only infinite runs count that are just to this process.
+    #[must_use]
+    pub fn just_to(self, process: &str) -> Self
+    where
+        M: Footprint,
+    {
+        self.knowing_interference().fair_to(Fair::Just, process)
+    }
+
+    fn knowing_interference(mut self) -> Self
+    where
+        M: Footprint,
+    {
+        self.interference = Some(Arc::new(Declared::new(self.model, Vec::new())));
+        self
     }
 
     fn fair_to_all(mut self, fair: Fair) -> Self {
@@ -194,6 +235,14 @@ impl<'m, M: Model> Check<'m, M> {
         self
     }
 
+    /// So many threads search at once, where there are many states; one, if nothing is said. Answers, counts of states
+    /// and shortest runs do not depend on it.
+    #[must_use]
+    pub fn threads(mut self, n: usize) -> Self {
+        self.threads = Threads::new(n);
+        self
+    }
+
     /// Calls somebody every few milliseconds, who says whether to go on.
     #[must_use]
     pub fn on_progress(mut self, look: impl Fn(Duration, &Progress) -> bool + Send + Sync + 'm) -> Self {
@@ -206,6 +255,15 @@ impl<'m, M: Model> Check<'m, M> {
     #[must_use]
     pub fn bitstate(mut self, bytes: u64) -> Self {
         self.wish.store = StoreKind::Bitstate { bytes, n_hashes: 3 };
+        self
+    }
+
+    /// Keeps 64 bits of a hash for each state, which takes ten bytes. What holds then holds but for a probability that
+    /// the [proof](crate::Proof::missed) tells. It is for states that are packed, and for actors: others are in a table
+    /// anyway.
+    #[must_use]
+    pub fn fingerprints(mut self) -> Self {
+        self.wish.store = StoreKind::Fingerprint;
         self
     }
 
@@ -252,9 +310,10 @@ impl<'m, M: Model> Check<'m, M> {
         self
     }
 
-    /// Explores only interleavings that matter to questions about states, by the footprints that the model declares,
-    /// and what propositions read, by name. (Formulas are decided in full.) A wrong footprint makes answers
-    /// wrong: [`Check::verify_footprint`] tests it.
+    /// Explores only interleavings that matter to a question, by the footprints that the model declares, and what
+    /// propositions read, by name. Questions about states profit, and formulas that do not see stuttering, unless only fair
+    /// runs count; all others are decided in full. A wrong footprint makes answers wrong:
+    /// [`Check::verify_footprint`] tests it.
     #[must_use]
     pub fn reduced(mut self, propositions: &[(&str, &[M::Part])]) -> Self
     where
@@ -279,15 +338,30 @@ impl<'m, M: Model> Check<'m, M> {
         self
     }
 
+    /// All threads begin at once, however few states there are, for tests.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn together(mut self, n: usize) -> Self {
+        self.together = true;
+        self.threads(n)
+    }
+
     /// Another way to make a program of the model.
     pub(crate) fn made(mut self, make: Arc<Make<'m, M>>) -> Self {
         self.make = make;
         self
     }
 
+    /// How far to go, with a clock that runs from now on.
     pub(crate) fn setup(&self) -> Setup<'_> {
-        let watcher = self.watcher.as_deref().map(|watcher| watcher as &dyn Watcher);
-        Setup { limits: self.limits, watcher, store: self.wish.store }
+        let clock = Clock::start(&self.limits).with_threads(self.threads);
+        let clock = match self.watcher.as_deref() {
+            Some(watcher) => clock.watched_by(watcher),
+            None => clock,
+        };
+        let max_states = self.limits.states.unwrap_or(u64::MAX);
+        let Check { threads, together, .. } = *self;
+        Setup { clock, max_states, threads, together, store: self.wish.store }
     }
 
     /// The model as a program; for infinite runs the environment may rest.

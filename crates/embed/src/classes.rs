@@ -10,8 +10,11 @@ use check::fairness::Constraint;
 use model::{ActionId, LabelId};
 use pack::Table;
 
+use crate::answer::Labels;
+use crate::footprint::Prints;
 use crate::model::Model;
 use crate::panics::catch;
+use crate::trouble::Trouble;
 
 /// How somebody is treated fairly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -20,14 +23,19 @@ pub enum Fair {
     Weak,
     /// Who can go on again and again does so again and again.
     Strong,
+    /// Whatever can happen all the time happens some day, unless something interferes with it again and again: another
+    /// action of the same process, or one that changes what it looks at. That is known by footprints only
+    /// ([`Check::just`](crate::Check::just)).
+    Just,
 }
 
 impl Fair {
-    /// `weakly` or `strongly`.
-    pub fn adverb(self) -> &'static str {
+    /// What a run is: `weakly fair`, `strongly fair` or `just`.
+    pub fn adjective(self) -> &'static str {
         match self {
-            Fair::Weak => "weakly",
-            Fair::Strong => "strongly",
+            Fair::Weak => "weakly fair",
+            Fair::Strong => "strongly fair",
+            Fair::Just => "just",
         }
     }
 }
@@ -85,13 +93,37 @@ pub(crate) struct Class {
     members: Vec<usize>,
     /// What testers see of it.
     letter: Option<usize>,
+    /// What it reads and writes, if that matters.
+    touches: Option<Touches>,
+}
+
+/// The parts that an action reads, and those that it writes, by number and in order.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Touches {
+    pub(crate) reads: Vec<u32>,
+    pub(crate) writes: Vec<u32>,
+}
+
+impl Touches {
+    /// Whether it changes what another one looks at.
+    pub(crate) fn disturbs(&self, other: &Touches) -> bool {
+        self.writes.iter().any(|part| other.reads.binary_search(part).is_ok())
+    }
+}
+
+/// What tells classes apart, besides who acts.
+pub(crate) struct Aspects<'a, M: Model> {
+    pub(crate) fairness: &'a [Fairness<'a, M>],
+    /// What testers call an action.
+    pub(crate) letters: Option<Letters<'a, M>>,
+    /// What actions read and write, for justness.
+    pub(crate) prints: Option<&'a dyn Prints<M>>,
 }
 
 /// The classes that are known, and what tells them apart.
 pub(crate) struct Classes<'a, M: Model> {
     n_processes: usize,
-    fairness: &'a [Fairness<'a, M>],
-    letters: Option<Letters<'a, M>>,
+    aspects: Aspects<'a, M>,
     /// The last of these is that of resting.
     known: Vec<Class>,
 }
@@ -99,23 +131,42 @@ pub(crate) struct Classes<'a, M: Model> {
 /// How testers call an action.
 pub(crate) struct Letters<'a, M: Model> {
     pub(crate) tester: &'a Tester,
-    pub(crate) label: &'a (dyn Fn(&M::Action) -> String + Send + Sync + 'a),
+    pub(crate) label: &'a Labels<'a, M>,
 }
 
 impl<'a, M: Model> Classes<'a, M> {
-    pub(crate) fn new(
-        n_processes: usize,
-        fairness: &'a [Fairness<'a, M>],
-        letters: Option<Letters<'a, M>>,
-    ) -> Classes<'a, M> {
-        let class = |process| Class { process, members: Vec::new(), letter: None };
+    pub(crate) fn new(n_processes: usize, aspects: Aspects<'a, M>) -> Classes<'a, M> {
+        let class = |process| Class { process, members: Vec::new(), letter: None, touches: None };
         let known = (0..n_processes).map(Some).chain([None]).map(class).collect();
-        Classes { n_processes, fairness, letters, known }
+        Classes { n_processes, aspects, known }
     }
 
-    /// Whether somebody said who does what.
-    pub(crate) fn has_processes(&self) -> bool {
-        self.n_processes > 0
+    /// Those of questions about states, to which nothing matters but who acts.
+    pub(crate) fn plain(n_processes: usize) -> Classes<'a, M> {
+        Classes::new(n_processes, Aspects { fairness: &[], letters: None, prints: None })
+    }
+
+    /// The number of the steps of an action that has this number, and whether it is the environment's.
+    ///
+    /// # Errors
+    /// Its class is not known, or there are too many actions.
+    pub(crate) fn steps_of(
+        &self,
+        model: &M,
+        action: &M::Action,
+        number: u32,
+    ) -> Result<(ActionId, bool), Trouble> {
+        let class = self.of(model, action);
+        let Some(class_number) = self.number(&class) else { return Err(Trouble::NewClass(class)) };
+        let step = (number as usize).checked_mul(self.len()).and_then(|step| step.checked_add(class_number));
+        let step = step.filter(|step| *step < u32::MAX as usize).ok_or(Trouble::TooManyActions)?;
+        Ok((ActionId::new(step), self.n_processes > 0 && class.process.is_none()))
+    }
+
+    /// The number of the action of a step; none if the environment rests.
+    #[inline]
+    pub(crate) fn action_of(&self, step: ActionId) -> Option<u32> {
+        (step != self.rest()).then(|| (step.index() / self.len()) as u32)
     }
 
     /// The number of classes.
@@ -136,13 +187,14 @@ impl<'a, M: Model> Classes<'a, M> {
             Whom::Actions(picks) if picks(action) => Some(number),
             _ => None,
         };
-        let members = self.fairness.iter().enumerate().filter_map(is_about).collect();
-        let letter = self.letters.as_ref().and_then(|letters| {
-            let label = (letters.label)(action);
+        let members = self.aspects.fairness.iter().enumerate().filter_map(is_about).collect();
+        let letter = self.aspects.letters.as_ref().and_then(|letters| {
+            let label = (letters.label)(action)?;
             letters.tester.letters.iter().position(|letter| *letter == label)
         });
         let process = model.process(action).filter(|process| *process < self.n_processes);
-        Class { process, members, letter }
+        let touches = self.aspects.prints.map(|prints| prints.touched(model, action));
+        Class { process, members, letter, touches }
     }
 
     /// The number of a class, if it is known.
@@ -160,8 +212,8 @@ impl<'a, M: Model> Classes<'a, M> {
     /// Meets the classes of the first states, so that few searches have to begin again.
     pub(crate) fn look_around(&mut self, model: &M) {
         const MAX_STATES: u32 = 4096;
-        let is_plain = self.letters.is_none() && !self.fairness.iter().any(Fairness::is_by_action);
-        if is_plain {
+        let Aspects { fairness, letters, prints } = &self.aspects;
+        if letters.is_none() && prints.is_none() && !fairness.iter().any(Fairness::is_by_action) {
             return;
         }
         // What panics here panics again in the search, which tells how it comes to that.
@@ -191,15 +243,55 @@ impl<'a, M: Model> Classes<'a, M> {
 
     /// The constraints, about classes.
     pub(crate) fn constraints(&self) -> Vec<Constraint> {
-        let constraint = |(number, fairness): (usize, &Fairness<'_, M>)| {
+        let mut constraints = Vec::new();
+        for (number, fairness) in self.aspects.fairness.iter().enumerate() {
             let is_about = |class: &Class| match fairness.whom {
                 Whom::Process(process) => class.process == Some(process),
                 Whom::Actions(_) => class.members.contains(&number),
             };
-            let classes = self.known.iter().enumerate().filter(|(_, class)| is_about(class));
-            let actions = classes.map(|(number, _)| ActionId::new(number)).collect();
-            Constraint::new(fairness.fair == Fair::Strong, actions)
-        };
-        self.fairness.iter().enumerate().map(constraint).collect()
+            let about: Vec<usize> =
+                (0..self.known.len()).filter(|&number| is_about(&self.known[number])).collect();
+            match fairness.fair {
+                Fair::Just => constraints.extend(self.just(&about)),
+                fair => constraints.push(Constraint::new(fair == Fair::Strong, ids(&about))),
+            }
+        }
+        constraints
     }
+
+    /// Justness to the actions of some classes: a constraint for all that the same steps interfere with
+    /// ([`mod@model::fairness`] says why that is enough).
+    fn just(&self, about: &[usize]) -> Vec<Constraint> {
+        let mut by_servers: Vec<(Vec<usize>, Vec<usize>)> = Vec::new();
+        for &number in about {
+            let class = &self.known[number];
+            let servers: Vec<usize> =
+                (0..self.known.len()).filter(|&other| self.known[other].interferes_with(class)).collect();
+            match by_servers.iter_mut().find(|known| known.0 == servers) {
+                Some(known) => known.1.push(number),
+                None => by_servers.push((servers, vec![number])),
+            }
+        }
+        let made = by_servers.into_iter();
+        made.map(|(servers, classes)| Constraint {
+            strong: false,
+            actions: ids(&classes),
+            served_by: ids(&servers),
+        })
+        .collect()
+    }
+}
+
+impl Class {
+    /// Whether its actions keep another class's from being treated unjustly. Classes that nobody has met do nothing.
+    fn interferes_with(&self, other: &Class) -> bool {
+        match (&self.touches, &other.touches) {
+            (Some(its), Some(others)) => self.process == other.process || its.disturbs(others),
+            _ => self == other,
+        }
+    }
+}
+
+fn ids(numbers: &[usize]) -> Vec<ActionId> {
+    numbers.iter().copied().map(ActionId::new).collect()
 }

@@ -15,7 +15,7 @@ use pack::{Pack, Packing, Table};
 /// States as words, and back. Words mean the same to all who use the same codec.
 pub trait Codec<S>: Send + Sync {
     /// A state that words were made of: itself, or borrowed from where it is kept.
-    type View<'c>: Borrow<S>
+    type View<'c>: Borrow<S> + Send
     where
         Self: 'c;
 

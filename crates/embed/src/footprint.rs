@@ -10,6 +10,12 @@
 //! which leads ahead, which keeps all that is asked about states: deadlocks, invariants, and panics that depend on what
 //! an action reads (the argument is at the head of `check::reduced`).
 //!
+//! For formulas that do not see stuttering, all of what the set can do now must be invisible, and the search sees to it
+//! that nothing is put off for ever (the argument is at the head of `check::search::repair`, module *sets blind to the
+//! observer*). The environment may rest where nobody else can do anything, which is a step that everybody's steps disable.
+//! So a set must have something that a process can do: until some of the set happens, that can happen, so that nobody
+//! rests before; and where the environment may rest, nothing is left out.
+//!
 //! A wrong footprint makes verdicts wrong. [`Check::verify_footprint`] tests it in all reachable states: that what is
 //! said not to disturb each other commutes there, that who waits goes on waiting, and that propositions see no more than they
 //! say. Those are all the steps of the argument above, so a footprint that passes gives right verdicts for this model.
@@ -18,13 +24,14 @@ use std::fmt::Debug;
 use std::hash::Hash;
 
 use base::Progress;
-use base::clock::Clock;
 use fixedbitset::FixedBitSet;
 use pack::Table;
 
 use crate::check::Check;
+use crate::classes::Touches;
 use crate::model::Model;
 use crate::panics::catch;
+use crate::program::{Choice, Keeps};
 use crate::verdict::Reason;
 
 /// A model whose actions say what they look at and what they change.
@@ -64,15 +71,24 @@ impl Touched {
 
 /// Footprints without the type of their parts.
 pub(crate) trait Prints<M: Model>: Send + Sync {
-    /// Which of the actions that can happen are enough, by their indices: those first that change nothing of what is
-    /// watched, and how many these are. None if all of them must be taken.
+    /// Which of the actions that can happen are enough. None if all of them must be taken.
     fn choose(
         &self,
         model: &M,
         state: &M::State,
         offered: &[M::Action],
         watched: &[usize],
-    ) -> Option<(Vec<u32>, usize)>;
+        keeps: Keeps,
+    ) -> Option<Choice>;
+
+    /// Whether an action may change one of these propositions; nothing if it is not known what they read.
+    fn changes(&self, model: &M, action: &M::Action, propositions: &[usize]) -> Option<bool>;
+
+    /// Whether it is known what all of these propositions read.
+    fn knows(&self, propositions: &[usize]) -> bool;
+
+    /// What an action reads and writes, by the numbers of parts.
+    fn touched(&self, model: &M, action: &M::Action) -> Touches;
 
     /// What is wrong with them in a state.
     fn doubt(&self, model: &M, state: &M::State, values: &dyn Fn(&M::State) -> Vec<bool>) -> Option<String>;
@@ -149,12 +165,14 @@ impl<M: Footprint> Prints<M> for Declared<M> {
         state: &M::State,
         offered: &[M::Action],
         watched: &[usize],
-    ) -> Option<(Vec<u32>, usize)> {
+        keeps: Keeps,
+    ) -> Option<Choice> {
         let watched = self.watched(watched)?;
         let touched: Vec<Touched> = offered.iter().map(|action| self.of(model, action)).collect();
         let owners: Vec<usize> = offered.iter().map(|action| self.owner(model, action)).collect();
         let is_invisible = |index: &u32| !meets(&touched[*index as usize].writes, &watched);
-        let mut best: Option<(Vec<u32>, usize)> = None;
+        let environment = self.reaches.len() - 1;
+        let mut best: Option<Choice> = None;
         let mut begun = FixedBitSet::with_capacity(self.reaches.len());
         for &first in &owners {
             if begun.put(first) {
@@ -180,11 +198,31 @@ impl<M: Footprint> Prints<M> for Declared<M> {
             let n_invisible = invisible.len();
             let set: Vec<u32> = invisible.into_iter().chain(visible).collect();
             let is_smaller = set.len() < best.as_ref().map_or(offered.len(), |(known, _)| known.len());
-            if n_invisible > 0 && is_smaller {
+            let is_enough = match keeps {
+                Keeps::States => n_invisible > 0,
+                Keeps::Runs => {
+                    n_invisible == set.len() && set.iter().any(|&index| owners[index as usize] != environment)
+                }
+            };
+            if is_enough && is_smaller {
                 best = Some((set, n_invisible));
             }
         }
         best
+    }
+
+    fn changes(&self, model: &M, action: &M::Action, propositions: &[usize]) -> Option<bool> {
+        Some(meets(&self.of(model, action).writes, &self.watched(propositions)?))
+    }
+
+    fn knows(&self, propositions: &[usize]) -> bool {
+        self.watched(propositions).is_some()
+    }
+
+    fn touched(&self, model: &M, action: &M::Action) -> Touches {
+        let touched = self.of(model, action);
+        let numbers = |parts: &FixedBitSet| parts.ones().map(|part| part as u32).collect();
+        Touches { reads: numbers(&touched.reads), writes: numbers(&touched.writes) }
     }
 
     fn doubt(&self, model: &M, state: &M::State, values: &dyn Fn(&M::State) -> Vec<bool>) -> Option<String> {
@@ -276,8 +314,7 @@ impl<M: Model> Check<'_, M> {
     pub(crate) fn in_all_states(&self, doubt: impl Fn(&M::State) -> Option<String>) -> Result<(), Reason> {
         crate::panics::prepare();
         let setup = self.setup();
-        let clock = Clock::start(&setup.limits);
-        let mut budget = clock.budget();
+        let mut budget = setup.clock.budget();
         let states = Table::default();
         let looked = catch(|| {
             self.model.initial().iter().for_each(|state| _ = states.number(state));

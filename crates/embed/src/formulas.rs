@@ -2,7 +2,6 @@
 
 use automata::stutter::{self, Proof, Stuttering};
 use automata::{Config, Effort, GaveUp, hoa, translate};
-use base::clock::Clock;
 use base::{Budget, Diagnostic, Limit, SourceId};
 use check::decide::Claim;
 use ltl::{Formula, Formulas, Prop};
@@ -35,7 +34,6 @@ impl Watched {
         known: &Propositions<'_, M>,
         setup: &Setup<'_>,
     ) -> Result<Watched, Reason> {
-        let clock = Clock::start(&setup.limits);
         let mut formulas = Formulas::new();
         let parsed = ltl::parse(&mut formulas, text, SourceId::new(0), 0)
             .map_err(|wrong| Reason::Question(told(text, &wrong)))?;
@@ -43,7 +41,7 @@ impl Watched {
         let propositions = resolve(&formulas, names, known)?;
         let formula = parsed.formula;
         let negation = formulas.not(formula);
-        let budget = &mut clock.budget();
+        let budget = &mut setup.clock.budget();
         let config = Config::from(Effort::High);
         let automaton = translate(&mut formulas, negation, config, budget).map_err(|why| gave_up(&why))?;
         let proof = Proof::of_next_free(&formulas, formula);
@@ -62,8 +60,7 @@ impl Watched {
         known: &Propositions<'_, M>,
         setup: &Setup<'_>,
     ) -> Result<Watched, Reason> {
-        let clock = Clock::start(&setup.limits);
-        let budget = &mut clock.budget();
+        let budget = &mut setup.clock.budget();
         let mut formulas = Formulas::new();
         let mut read = match hoa::read_any(&mut formulas, text, SourceId::new(0), budget) {
             Ok(read) => read,
@@ -82,7 +79,7 @@ impl Watched {
     }
 
     /// What a run is said to show.
-    pub(crate) fn claimed(&self) -> Claimed<'_> {
+    pub(crate) fn claimed<M: Model>(&self) -> Claimed<'_, M> {
         match (self.formula, self.claim.written()) {
             (None, Some(written)) => Claimed::Automaton(written),
             (formula, _) => {

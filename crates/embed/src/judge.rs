@@ -4,11 +4,16 @@
 //! are asked of the states, formulas by their own semantics ([`ltl::satisfies`]), claims by membership, fairness by its
 //! definition. What cannot be repeated is never shown as a violation.
 
+use std::collections::BTreeSet;
+
 use automata::AnyAutomaton;
+use automata::illegal::{Follower, Illegal};
 use base::Budget;
 use ltl::{Formula, Formulas, Lasso, Prop, Valuation, satisfies};
 
+use crate::answer::Labels;
 use crate::classes::{Fair, Fairness};
+use crate::footprint::Prints;
 use crate::model::Model;
 use crate::panics::catch;
 use crate::propositions::Propositions;
@@ -16,7 +21,7 @@ use crate::run::{Because, Ending, FairTo, Names, Run, Step};
 use crate::verdict::Reason;
 
 /// What a run is said to show.
-pub(crate) enum Claimed<'q> {
+pub(crate) enum Claimed<'q, M: Model> {
     /// In its last state, a proposition has this value.
     State(usize, bool),
     /// It ends, since nothing can happen.
@@ -25,6 +30,8 @@ pub(crate) enum Claimed<'q> {
     Formula(&'q Formulas, Formula),
     /// An automaton accepts it.
     Automaton(&'q AnyAutomaton),
+    /// A tester, which sees these labels of actions, calls it illegal.
+    Illegal(&'q automata::Tester, &'q Labels<'q, M>, Illegal),
 }
 
 /// A model and what is asked of it.
@@ -32,6 +39,7 @@ pub(crate) struct Judge<'a, M: Model> {
     pub(crate) model: &'a M,
     pub(crate) propositions: &'a Propositions<'a, M>,
     pub(crate) fairness: &'a [Fairness<'a, M>],
+    pub(crate) interference: Option<&'a dyn Prints<M>>,
     /// Those that are asked about: what a formula calls them, and their numbers.
     pub(crate) asked: &'a [(Prop, usize)],
 }
@@ -41,6 +49,10 @@ pub(crate) struct Given<A> {
     pub(crate) initial: usize,
     pub(crate) actions: Vec<Option<A>>,
     pub(crate) ending: Ending,
+}
+
+fn unfair<M: Model>(fairness: &Fairness<'_, M>) -> Reason {
+    unconfirmed(format!("the run is not {} to {}", fairness.fair.adjective(), fairness.name))
 }
 
 fn unconfirmed(text: impl Into<String>) -> Reason {
@@ -132,7 +144,7 @@ impl<M: Model> Judge<'_, M> {
     ///
     /// # Errors
     /// It does not.
-    pub(crate) fn judge(&self, run: &Run<M>, claimed: &Claimed<'_>) -> Result<Vec<FairTo>, Reason> {
+    pub(crate) fn judge(&self, run: &Run<M>, claimed: &Claimed<'_, M>) -> Result<Vec<FairTo>, Reason> {
         match claimed {
             Claimed::State(number, value) => {
                 let found = catch(|| self.propositions.holds(*number, run.last())).map_err(unconfirmed)?;
@@ -146,6 +158,11 @@ impl<M: Model> Judge<'_, M> {
                 self.judge_word(run, claimed)?;
                 self.judge_fairness(run)
             }
+            Claimed::Illegal(tester, label, illegal) => {
+                self.judge_illegal(run, tester, *label, *illegal)?;
+                // Runs that end are fair.
+                if run.cycle().is_some() { self.judge_fairness(run) } else { Ok(Vec::new()) }
+            }
         }
     }
 
@@ -157,7 +174,7 @@ impl<M: Model> Judge<'_, M> {
     }
 
     /// Judges the valuations of the run's states.
-    fn judge_word(&self, run: &Run<M>, claimed: &Claimed<'_>) -> Result<(), Reason> {
+    fn judge_word(&self, run: &Run<M>, claimed: &Claimed<'_, M>) -> Result<(), Reason> {
         let letter = |values: &Vec<bool>| -> Valuation {
             self.asked.iter().zip(values).filter(|(_, value)| **value).map(|((prop, _), _)| *prop).collect()
         };
@@ -166,7 +183,7 @@ impl<M: Model> Judge<'_, M> {
         let is_bad = |word: &Lasso| match claimed {
             Claimed::Formula(formulas, formula) => Ok(!satisfies(formulas, *formula, word)),
             Claimed::Automaton(automaton) => Ok(automaton.accepts(word, &mut Budget::unlimited())?),
-            Claimed::State(..) | Claimed::Deadlock => Ok(false),
+            Claimed::State(..) | Claimed::Deadlock | Claimed::Illegal(..) => Ok(false),
         };
         let found = match run.ending {
             Ending::Cycle(start) if start < run.steps.len() => {
@@ -191,7 +208,7 @@ impl<M: Model> Judge<'_, M> {
                 }
             }
             // It cannot be tried with everything that might follow, only with some of it.
-            Ending::Open => {
+            Ending::Open | Ending::Refusal => {
                 let last = letters.last().cloned().unwrap_or_default();
                 let everything: Valuation = self.asked.iter().map(|(prop, _)| *prop).collect();
                 let mut tried = [last, Valuation::new(), everything].into_iter();
@@ -223,17 +240,87 @@ impl<M: Model> Judge<'_, M> {
             let disabled = states.iter().find(|(_, offered)| !offered.iter().any(is_about));
             let is_ever_enabled = states.iter().any(|(_, offered)| offered.iter().any(is_about));
             let because = match (taken, disabled) {
+                _ if fairness.fair == Fair::Just => self.just(run, start, &states, fairness)?,
                 (Some(at), _) => Because::Taken(at + 1),
                 _ if !is_ever_enabled => Because::NeverEnabled,
                 (None, Some((at, _))) if fairness.fair == Fair::Weak => Because::Disabled(*at),
                 _ => {
-                    let (adverb, name) = (fairness.fair.adverb(), &fairness.name);
-                    return Err(unconfirmed(format!("the run is not {adverb} fair to {name}")));
+                    return Err(unfair(fairness));
                 }
             };
             Ok(FairTo { name: fairness.name.clone(), fair: fairness.fair, because })
         };
         self.fairness.iter().map(fair_to).collect()
+    }
+
+    /// Why the cycle is just: each action that can happen in all of its states is interfered with.
+    fn just(
+        &self,
+        run: &Run<M>,
+        start: usize,
+        states: &[(usize, Vec<M::Action>)],
+        fairness: &Fairness<'_, M>,
+    ) -> Result<Because, Reason> {
+        let prints = self.interference.ok_or_else(|| unconfirmed("nobody knows what interferes"))?;
+        let is_about = |action: &&M::Action| fairness.is_about(self.model, action);
+        let mut because = Because::NeverEnabled;
+        for (at, offered) in states {
+            let goes_away = |action: &M::Action| states.iter().any(|(_, offered)| !offered.contains(action));
+            if offered.iter().filter(is_about).any(goes_away) {
+                because = Because::Disabled(*at);
+            }
+        }
+        // What can happen all the time can happen in the first state.
+        for action in states.first().into_iter().flat_map(|(_, offered)| offered).filter(is_about) {
+            if !states.iter().all(|(_, offered)| offered.contains(action)) {
+                continue;
+            }
+            let needs = (self.model.process(action), prints.touched(self.model, action));
+            let interferes = |step: &Step<M>| {
+                step.action.as_ref().is_some_and(|other| {
+                    let is_same = self.model.process(other) == needs.0;
+                    is_same || prints.touched(self.model, other).disturbs(&needs.1)
+                })
+            };
+            let step = (start..run.steps.len()).find(|&at| interferes(&run.steps[at]));
+            because = Because::Interfered(step.ok_or_else(|| unfair(fairness))? + 1);
+        }
+        Ok(because)
+    }
+
+    /// Whether a tester calls a run illegal.
+    fn judge_illegal(
+        &self,
+        run: &Run<M>,
+        tester: &automata::Tester,
+        label: &Labels<'_, M>,
+        illegal: Illegal,
+    ) -> Result<(), Reason> {
+        let budget = &mut Budget::unlimited();
+        let letter = |action: &M::Action| {
+            let label = catch(|| label(action)).ok().flatten()?;
+            tester.letters.iter().position(|letter| *letter == label).map(|letter| letter as u32)
+        };
+        let letters: Vec<Option<u32>> =
+            run.steps.iter().map(|step| step.action.as_ref().and_then(letter)).collect();
+        let start = run.cycle().unwrap_or(letters.len());
+        let (before, cycle) = letters.split_at(start);
+        if run.cycle().is_some() && (cycle.is_empty() || run.state(start) != run.last()) {
+            return Err(unconfirmed("the cycle does not close"));
+        }
+        let mut follower = Follower::new(tester, budget)?;
+        before.iter().try_for_each(|letter| follower.follow(*letter, budget))?;
+        let is_illegal = match illegal {
+            Illegal::IllegalTrace => follower.rejects(),
+            Illegal::StableFailure => {
+                let offered = self.offered(run.last())?;
+                let offered: Option<BTreeSet<u32>> = offered.iter().map(letter).collect();
+                offered.is_some_and(|offered| follower.refuses(&offered))
+            }
+            Illegal::Divergence => !cycle.is_empty() && follower.diverges(cycle),
+            Illegal::InfiniteTrace => !cycle.is_empty() && follower.leaves_for_ever(cycle, budget)?,
+        };
+        if is_illegal { Ok(()) } else { Err(unconfirmed("the tester does not call the run illegal")) }
     }
 
     /// How the model panics at the end of a run: while it takes this action, or while it is asked.

@@ -13,11 +13,13 @@
 //! the model along them, before anything is said to be violated.
 
 pub mod actors;
+mod answer;
 mod ask;
 mod changes;
 mod check;
 mod classes;
 mod codec;
+mod explorer;
 mod footprint;
 mod formulas;
 pub mod histories;
@@ -33,6 +35,9 @@ mod searches;
 mod simulate;
 mod stateright;
 mod symmetry;
+mod testers;
+mod told;
+mod trouble;
 mod verdict;
 
 pub use crate::check::Check;
@@ -42,6 +47,8 @@ pub use footprint::Footprint;
 pub use macros::{expect_holds, expect_reachable, expect_violated};
 pub use model::Model;
 pub use run::{Because, Counterexample, Ending, FairTo, Run, Step};
+pub use testers::{Spec, Tester};
+pub use told::ToldStep;
 pub use verdict::{Failure, Proof, Reachable, Reason, Verdict};
 
 pub use base::{Limit, Progress};

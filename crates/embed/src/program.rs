@@ -3,8 +3,14 @@
 //! A [`Program`] is shared, a [`Worker`] has the working memory of one thread. A call through a table of functions is
 //! made once per state, not per step, where a search asks for all successors at once.
 
-use check::decide::Subject;
-use check::search::{Extent, Space};
+use base::Budget;
+use check::decide::{Refusal, Settings, Subject, search_together};
+use check::method::Method;
+use check::observer::{Observer, Portable, Watches};
+use check::product::Product;
+use check::reduction::{self, Dependencies};
+use check::rules::Rule;
+use check::search::{Extent, ProductOutcome, Space};
 use model::{ActionId, LabelId, StepError, Steps, System};
 
 /// A model, as searches need it.
@@ -41,25 +47,36 @@ pub(crate) trait Program: Sync {
     fn bytes(&self) -> u64;
 }
 
+/// What a choice of steps must keep.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Keeps {
+    /// Deadlocks, and whether states can be reached in which what is watched has other values.
+    States,
+    /// The words of what is watched, up to stuttering: no step of the choice changes any of it, and the environment,
+    /// which may rest, does not act alone.
+    Runs,
+}
+
+/// Those of the enabled steps that are enough, by their places: those first that change nothing that is watched, and how
+/// many these are.
+pub(crate) type Choice = (Vec<u32>, usize);
+
 /// One thread's part of it.
-pub(crate) trait Worker {
+pub(crate) trait Worker: Send {
     /// Appends all steps from a state.
     fn successors(&mut self, words: &[u32], out: &mut Steps) -> Result<(), StepError>;
 
     /// Appends the numbers of all actions that can happen.
     fn enabled(&mut self, words: &[u32], out: &mut Vec<ActionId>) -> Result<(), StepError>;
 
-    /// Appends the same, and says which of them are enough where these propositions are watched, by their places: those
-    /// first that change none of them, and how many these are. None if all are needed.
+    /// Appends the same, and says which of them are enough where these propositions are watched. None if all are needed.
     fn choose(
         &mut self,
         words: &[u32],
         watched: &[usize],
+        keeps: Keeps,
         enabled: &mut Vec<ActionId>,
-    ) -> Result<Option<(Vec<u32>, usize)>, StepError> {
-        let _ = watched;
-        self.enabled(words, enabled).map(|()| None)
-    }
+    ) -> Result<Option<Choice>, StepError>;
 
     /// Makes an action happen.
     fn fire(&mut self, words: &mut [u32], action: ActionId) -> Result<(), StepError>;
@@ -131,6 +148,48 @@ impl Subject for Erased<'_> {
     fn label(&self, action: ActionId) -> Option<LabelId> {
         self.0.label(action)
     }
+
+    fn reduce<'p, O: Observer>(
+        product: Product<'p, Self, O>,
+        method: reduction::Method,
+        _: &Settings<'_>,
+        _: &mut Budget<'_>,
+    ) -> Result<Product<'p, Self, O>, Refusal> {
+        let program = product.system().0;
+        let is_by_value = matches!(product.observer().watches(), Watches::Source | Watches::Target);
+        if method != reduction::Method::Repaired || !is_by_value || !program.is_reduced() {
+            return Err(Rule::NothingKnown.into());
+        }
+        Ok(product.reduced_by_itself(program.n_classes()))
+    }
+
+    fn search<O: Portable + Send>(
+        product: &mut Product<'_, Self, O>,
+        method: Method,
+        settings: &Settings<'_>,
+        budget: &mut Budget<'_>,
+    ) -> Result<ProductOutcome, Refusal> {
+        search_together(product, method, settings, budget)
+    }
+}
+
+impl Dependencies for Erased<'_> {
+    fn choose(
+        &self,
+        state: &[u32],
+        possible: &[ActionId],
+        propositions: &[usize],
+        worker: &mut Self::Scratch,
+        chosen: &mut Vec<u32>,
+    ) -> Result<bool, StepError> {
+        let mut enabled = Vec::new();
+        let Some((places, _)) = worker.choose(state, propositions, Keeps::Runs, &mut enabled)? else {
+            return Ok(false);
+        };
+        let is_chosen = |step: &ActionId| places.iter().any(|&place| enabled[place as usize] == *step);
+        chosen.extend((0..).zip(possible).filter(|(_, step)| is_chosen(step)).map(|(index, _)| index));
+        Ok(!chosen.is_empty())
+    }
 }
 
 /// A part of a system: only the interleavings that matter to what is watched.
@@ -161,7 +220,7 @@ impl<'a> Space for Part<'a> {
         out: &mut Vec<ActionId>,
     ) -> Result<Extent, StepError> {
         left_out.clear();
-        match worker.choose(state, &self.watched, left_out)? {
+        match worker.choose(state, &self.watched, Keeps::States, left_out)? {
             None => {
                 out.append(left_out);
                 Ok(Extent::Enough)

@@ -54,6 +54,8 @@ pub enum Ending {
     Cycle(usize),
     /// Nothing can happen any more.
     Deadlock,
+    /// Nothing can happen any more in which a tester takes part, or that it does not see.
+    Refusal,
 }
 
 /// A run that shows what is wrong.
@@ -96,15 +98,18 @@ pub enum Because {
     Disabled(usize),
     /// Nothing of it can happen in the whole cycle.
     NeverEnabled,
+    /// This step of the cycle, counted from 1, interferes with what can happen all the time.
+    Interfered(usize),
 }
 
 impl fmt::Display for FairTo {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} fair to {}: ", self.fair.adverb(), self.name)?;
+        write!(f, "{} to {}: ", self.fair.adjective(), self.name)?;
         match self.because {
             Because::Taken(step) => write!(f, "it goes on in step {step}"),
             Because::Disabled(step) => write!(f, "it cannot go on after step {step}"),
             Because::NeverEnabled => f.write_str("it can never go on in what repeats"),
+            Because::Interfered(step) => write!(f, "step {step} interferes with what it could do"),
         }
     }
 }
@@ -123,6 +128,25 @@ impl<M: Model> Run<M> {
         self.state(self.steps.len())
     }
 
+    /// The names of what is watched.
+    pub(crate) fn watched(&self) -> &[String] {
+        &self.names.propositions
+    }
+
+    /// The values of what is watched after so many steps.
+    pub(crate) fn values(&self, steps: usize) -> &[bool] {
+        steps.checked_sub(1).map_or(&self.names.values, |last| &self.steps[last].values)
+    }
+
+    /// What is watched: its name, its value before the last step, if there is one, and after it.
+    pub(crate) fn last_values(&self) -> impl Iterator<Item = (&str, Option<bool>, bool)> {
+        let n = self.steps.len();
+        self.watched().iter().enumerate().map(move |(index, name)| {
+            let before = n.checked_sub(1).map(|before| self.values(before)[index]);
+            (name.as_str(), before, self.values(n)[index])
+        })
+    }
+
     /// The actions that happen.
     pub fn actions(&self) -> impl Iterator<Item = &M::Action> {
         self.steps.iter().filter_map(|step| step.action.as_ref())
@@ -132,7 +156,7 @@ impl<M: Model> Run<M> {
     pub fn cycle(&self) -> Option<usize> {
         match self.ending {
             Ending::Cycle(start) => Some(start),
-            Ending::Open | Ending::Deadlock => None,
+            Ending::Open | Ending::Deadlock | Ending::Refusal => None,
         }
     }
 
@@ -188,6 +212,9 @@ impl<M: Model> fmt::Display for Run<M> {
                 writeln!(f, "      -- nothing happens any more --")
             }
             Ending::Deadlock => writeln!(f, "      -- nothing can happen any more --"),
+            Ending::Refusal => {
+                writeln!(f, "      -- nothing can happen any more that the tester goes along with --")
+            }
             Ending::Cycle(_) | Ending::Open => Ok(()),
         }
     }

@@ -1,65 +1,63 @@
 //! The searches, compiled once for all models: over [`Erased`] programs, with a clock.
 
 use base::budget::Watch;
-use base::clock::{Clock, Limits, Watcher};
+use base::clock::Clock;
+use base::threads::Threads;
 use base::{Budget, Limit, Progress};
 use check::choice::Wish;
-use check::decide::{Claim, Decision, Refusal, Settings};
+use check::decide::{Claim, Decision, Refusal, Settings, TesterClaim};
 use check::fairness::Constraint;
 use check::method::StoreKind;
-use check::search::{ProductStop, Violation, bfs};
-use check::store::Queue;
-use check::{Bitstate, Exact, Exploration, Goal, Space, walk};
+use check::search::{Evidence, ProductStop, Violation, bfs};
+use check::store::{Fingerprints, Queue, SharedBits};
+use check::{Bitstate, Exploration, Goal, Space, parallel, walk};
 use model::{Run, StepError, System as _};
 
 use crate::program::{Erased, Part, Program};
 use crate::run::Ending;
 
-/// How far to go, and who is told.
-#[derive(Clone, Copy)]
+/// How far to go, who is told, and who helps: made once for a question, however often a search begins again.
 pub(crate) struct Setup<'a> {
-    pub(crate) limits: Limits,
-    pub(crate) watcher: Option<&'a dyn Watcher>,
+    pub(crate) clock: Clock<'a>,
+    pub(crate) max_states: u64,
+    pub(crate) threads: Threads,
+    /// All threads begin at once, for tests.
+    pub(crate) together: bool,
     pub(crate) store: StoreKind,
 }
 
 /// A clock that knows what a program holds beside the search.
 struct Watching<'a> {
-    clock: Clock<'a>,
+    setup: &'a Setup<'a>,
     program: &'a dyn Program,
 }
 
-impl<'a> Watching<'a> {
-    fn new(program: &'a dyn Program, setup: &Setup<'a>) -> Watching<'a> {
-        let clock = Clock::start(&setup.limits);
-        let clock = setup.watcher.map_or(clock.clone(), |watcher| clock.watched_by(watcher));
-        Watching { clock, program }
-    }
-
-    fn budget(&self, max_states: Option<u64>) -> Budget<'_> {
-        Budget::new(max_states.unwrap_or(u64::MAX), self.clock.max_bytes(), self)
+impl Watching<'_> {
+    fn budget(&self, max_states: u64) -> Budget<'_> {
+        let Setup { clock, threads, .. } = self.setup;
+        Budget::new(max_states, clock.max_bytes(), self).with_team(threads)
     }
 }
 
 impl Watch for Watching<'_> {
     fn look(&self, progress: &Progress) -> Result<(), Limit> {
-        let max = self.clock.max_bytes();
+        let clock = &self.setup.clock;
         let bytes = progress.bytes.saturating_add(self.program.bytes());
-        if bytes > max {
-            return Err(Limit::Memory(max));
+        if bytes > clock.max_bytes() {
+            return Err(Limit::Memory(clock.max_bytes()));
         }
-        self.clock.look(&Progress { bytes, ..*progress })
+        clock.look(&Progress { bytes, ..*progress })
     }
 
     fn nanoseconds(&self) -> u64 {
-        self.clock.nanoseconds()
+        self.setup.clock.nanoseconds()
     }
 }
 
 /// Explores all states, breadth first, and looks for violations of goals.
 pub(crate) fn states(program: &dyn Program, goals: &[Goal], setup: &Setup<'_>) -> Exploration {
-    let watching = Watching::new(program, setup);
-    let mut budget = watching.budget(setup.limits.states);
+    let watching = Watching { setup, program };
+    let mut budget = watching.budget(setup.max_states);
     let watched = goals.iter().filter_map(|goal| match goal {
         Goal::Invariant(number) => Some(*number),
         Goal::Deadlock => None,
@@ -74,28 +72,42 @@ pub(crate) fn states(program: &dyn Program, goals: &[Goal], setup: &Setup<'_>) -
     explored
 }
 
-fn over_store<'a, S: Space<Whole = Erased<'a>>>(
+fn over_store<'a, S: Space<Whole = Erased<'a>> + Sync>(
     space: &S,
     goals: &[Goal],
     setup: &Setup<'_>,
     budget: &mut Budget<'_>,
 ) -> Exploration {
     let width = space.whole().width();
+    let none = || Exploration::limited(goals.len(), Limit::OutOfMemory);
     match setup.store {
-        StoreKind::Exact => bfs::search(space, &mut Exact::new(width, budget.room()), goals, budget),
+        StoreKind::Exact if setup.together => {
+            let joins = parallel::Joins { bfs: 1, mixed: 1, few: 0 };
+            parallel::bfs_joined(joins, space, goals, budget)
+        }
+        StoreKind::Exact => parallel::bfs(space, goals, budget),
+        StoreKind::Bitstate { bytes, n_hashes } if budget.team().n_workers() > 1 => {
+            match SharedBits::new(bytes, n_hashes) {
+                Ok(bits) => parallel::bitstate(space, bits, goals, budget),
+                Err(_) => none(),
+            }
+        }
         StoreKind::Bitstate { bytes, n_hashes } => match Bitstate::new(bytes, n_hashes) {
             Some(bits) => bfs::search(space, &mut Queue::new(bits, width), goals, budget),
-            None => Exploration::limited(goals.len(), Limit::OutOfMemory),
+            None => none(),
         },
+        StoreKind::Fingerprint => {
+            bfs::search(space, &mut Queue::new(Fingerprints::default(), width), goals, budget)
+        }
     }
 }
 
-/// What a search for an infinite run came to.
+/// What a search for a run came to.
 pub(crate) enum Found {
     /// There is none.
     Nothing(Decision),
-    /// This one, and how it goes on.
-    Run(Run, Ending),
+    /// This one, how it goes on, and what about it is wrong.
+    Run(Run, Ending, Violation),
     /// The model goes wrong in a step from the end of this one.
     Fault(StepError, Run),
     /// A limit was reached.
@@ -108,6 +120,10 @@ pub(crate) enum Found {
 const LONG: usize = 12;
 const MAX_SMALL: u64 = 50_000;
 
+fn settings<'c>(constraints: &'c [Constraint], setup: &Setup<'_>) -> Settings<'c> {
+    Settings { fairness: constraints, together: setup.together, ..Settings::default() }
+}
+
 /// Looks for a run that a claim accepts.
 pub(crate) fn runs(
     program: &dyn Program,
@@ -116,34 +132,66 @@ pub(crate) fn runs(
     constraints: &[Constraint],
     setup: &Setup<'_>,
 ) -> Result<Found, Refusal> {
-    let watching = Watching::new(program, setup);
+    let watching = Watching { setup, program };
     let system = Erased(program);
-    let budget = || watching.budget(setup.limits.states);
+    let budget = || watching.budget(setup.max_states);
     let choice = wish.complete(claim, &mut budget())?;
-    let settings = Settings { fairness: constraints, ..Settings::default() };
-    let mut decision = claim.search(&system, choice.method, &settings, &mut budget())?;
-    decision.outcome.stats.peak_bytes += program.bytes();
-    let evidence = match decision.outcome.stop {
-        None => return Ok(Found::Nothing(decision)),
-        Some(ProductStop::Limit(limit)) => return Ok(Found::Limit(limit)),
-        Some(ProductStop::Fault(error, run)) => return Ok(Found::Fault(error, run)),
-        Some(ProductStop::NoRun) => return Ok(Found::Lost),
-        Some(ProductStop::Found(evidence)) => evidence,
+    let settings = settings(constraints, setup);
+    let decision = claim.search(&system, choice.method, &settings, &mut budget())?;
+    let evidence = match evidence(program, decision) {
+        Ok(evidence) => evidence,
+        Err(found) => return Ok(found),
     };
     let is_long = |run: &Run| run.actions.len() > LONG;
     let shorter = (is_long(&evidence.run) && evidence.cycle_start.is_some() && !claim.owns_deadlocks())
-        .then(|| claim.shortest(&system, &settings, None, &mut watching.budget(Some(MAX_SMALL))))
+        .then(|| claim.shortest(&system, &settings, None, &mut watching.budget(MAX_SMALL)))
         .flatten()
         .filter(|shorter| shorter.run.actions.len() < evidence.run.actions.len());
-    let evidence = shorter.unwrap_or(evidence);
-    Ok(match (evidence.violation, evidence.cycle_start) {
-        (Violation::AtOnce, _) => match walk::to_lasso(&system, &evidence.run, &mut budget()) {
-            Ok(Some((run, start))) => Found::Run(run, Ending::Cycle(start)),
+    let Evidence { violation, run, cycle_start, .. } = shorter.unwrap_or(evidence);
+    Ok(match (violation, cycle_start) {
+        (Violation::AtOnce, _) => match walk::to_lasso(&system, &run, &mut budget()) {
+            Ok(Some((run, start))) => Found::Run(run, Ending::Cycle(start), violation),
             // It goes on for very long, or wrong: what matters has happened.
-            Ok(None) | Err(_) => Found::Run(evidence.run, Ending::Open),
+            Ok(None) | Err(_) => Found::Run(run, Ending::Open, violation),
         },
-        (Violation::Deadlock, None) => Found::Run(evidence.run, Ending::Deadlock),
-        (_, Some(start)) => Found::Run(evidence.run, Ending::Cycle(start)),
+        (Violation::Deadlock, None) => Found::Run(run, Ending::Deadlock, violation),
+        (_, Some(start)) => Found::Run(run, Ending::Cycle(start), violation),
         (_, None) => Found::Lost,
+    })
+}
+
+/// Looks for a run that a tester calls illegal.
+pub(crate) fn illegal_runs(
+    program: &dyn Program,
+    claim: &TesterClaim<'_>,
+    wish: &Wish,
+    constraints: &[Constraint],
+    setup: &Setup<'_>,
+) -> Result<Found, Refusal> {
+    let watching = Watching { setup, program };
+    let choice = wish.complete_for_tester(claim)?;
+    let settings = settings(constraints, setup);
+    let mut budget = watching.budget(setup.max_states);
+    let decision = claim.search(&Erased(program), choice.method, &settings, &mut budget)?;
+    Ok(match evidence(program, decision) {
+        Err(found) => found,
+        Ok(Evidence { violation, run, cycle_start, .. }) => match (violation, cycle_start) {
+            (Violation::AtOnce, _) => Found::Run(run, Ending::Open, violation),
+            (Violation::Deadlock, _) => Found::Run(run, Ending::Refusal, violation),
+            (_, Some(start)) => Found::Run(run, Ending::Cycle(start), violation),
+            (_, None) => Found::Lost,
+        },
+    })
+}
+
+/// What was found, if it is a run.
+fn evidence(program: &dyn Program, mut decision: Decision) -> Result<Evidence, Found> {
+    decision.outcome.stats.peak_bytes += program.bytes();
+    Err(match decision.outcome.stop {
+        None => Found::Nothing(decision),
+        Some(ProductStop::Limit(limit)) => Found::Limit(limit),
+        Some(ProductStop::Fault(error, run)) => Found::Fault(error, run),
+        Some(ProductStop::NoRun) => Found::Lost,
+        Some(ProductStop::Found(evidence)) => return Ok(evidence),
     })
 }

@@ -7,10 +7,14 @@ use crate::run::{Ending, Run};
 use crate::verdict::Reason;
 
 /// Random numbers, the same everywhere for the same seed (splitmix64).
-struct Random(u64);
+pub(crate) struct Random(u64);
 
 impl Random {
-    fn below(&mut self, n: usize) -> usize {
+    pub(crate) fn new(seed: u64) -> Random {
+        Random(seed)
+    }
+
+    pub(crate) fn below(&mut self, n: usize) -> usize {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;
         mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -25,7 +29,7 @@ impl<M: Model> Check<'_, M> {
     /// # Errors
     /// The model panics, or has no initial state.
     pub fn simulate(&self, seed: u64, max_steps: usize) -> Result<Run<M>, Reason> {
-        let mut random = Random(seed);
+        let mut random = Random::new(seed);
         self.walk(|offered| (offered > 0).then(|| random.below(offered)), max_steps)
     }
 
@@ -98,7 +102,7 @@ impl<M: Model> Check<'_, M> {
     }
 
     /// All propositions: their names in a formula do not matter.
-    fn all_asked(&self) -> Vec<(ltl::Prop, usize)> {
+    pub(crate) fn all_asked(&self) -> Vec<(ltl::Prop, usize)> {
         let mut formulas = ltl::Formulas::new();
         self.propositions
             .names()

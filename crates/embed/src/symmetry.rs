@@ -227,7 +227,7 @@ impl<'m, S: Clone + Eq + Hash + Debug> Symmetry<'m, S> {
         };
         let start = match given.ending {
             Ending::Cycle(start) => start,
-            Ending::Open | Ending::Deadlock => given.actions.len(),
+            Ending::Open | Ending::Deadlock | Ending::Refusal => given.actions.len(),
         };
         for action in &given.actions[..start] {
             step(&mut state, &mut quotient, action)?;

@@ -51,18 +51,30 @@ pub struct Proof {
     pub depth: u64,
     /// Bytes that were held at most, as far as they are known.
     pub bytes: u64,
+    /// With which probability a state was missed, at most, since another one has the same fingerprint; none if states were compared
+    /// whole.
+    pub missed: Option<f64>,
 }
 
 impl Proof {
+    /// What is less certain than this is not known.
+    pub(crate) const MAX_MISSED: f64 = 0.001;
+
     pub(crate) fn of(stats: &Stats) -> Proof {
         let Stats { states, transitions, deadlocks, depth, peak_bytes } = *stats;
-        Proof { states, transitions, deadlocks, depth, bytes: peak_bytes }
+        Proof { states, transitions, deadlocks, depth, bytes: peak_bytes, missed: None }
     }
 }
 
 impl fmt::Display for Proof {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} states, {} transitions", self.states, self.transitions)
+        write!(f, "{} states, {} transitions", self.states, self.transitions)?;
+        match self.missed {
+            Some(missed) => {
+                write!(f, ", kept by fingerprints: a state was missed with a probability below {missed:.1e}")
+            }
+            None => Ok(()),
+        }
     }
 }
 
@@ -91,7 +103,7 @@ impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Reason::Limit(limit) => limit.fmt(f),
-            Reason::NotAllSeen(Coverage { most, bits_per_state }) => write!(
+            Reason::NotAllSeen(Coverage { most, bits_per_state, .. }) => write!(
                 f,
                 "nothing was found, but states may have been missed: at most {:.4} % were seen, with {bits_per_state:.1} \
                  bits for each",

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use stubborn_embed::actors::{Actor, Actors, Envelope, Event, Id, Network, Out, World};
+use stubborn_embed::actors::{Actor, Actors, Envelope, Event, Id, Network, Out, Part, World};
 use stubborn_embed::{Check, Fair, Model, Verdict};
 
 /// An actor that does what a table says. A local state is a number, and how often it may still send.
@@ -184,6 +184,14 @@ fn with_props<'m>(check: Check<'m, Actors<u8>>) -> Check<'m, Actors<u8>> {
     check.prop("watched", watched).prop("crowded", crowded)
 }
 
+/// Leaves out what does not matter, by who may send to whom.
+fn reduced<'m>(actors: &Actors<u8>, check: Check<'m, Actors<u8>>) -> Check<'m, Actors<u8>> {
+    let n = actors.processes().len();
+    let mut all: Vec<Part> = (0..n).map(Part::Actor).collect();
+    all.extend((0..n * n).map(|pair| Part::Messages { from: pair / n, to: pair % n }));
+    check.reduced(&[("watched", &[Part::Actor(0)]), ("crowded", &all)])
+}
+
 fn answer(verdict: &Verdict<Actors<u8>>) -> bool {
     match verdict {
         Verdict::Holds(_) => true,
@@ -197,6 +205,7 @@ fn random_systems_do_what_the_definition_says() {
     let seed: u64 = std::env::var("STUBBORN_SEED").ok().and_then(|text| text.parse().ok()).unwrap_or(1);
     let factor: u64 = std::env::var("STUBBORN_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(1);
     let (mut compared, mut verdicts, mut most) = (0, HashMap::<(&str, bool), u32>::new(), 0);
+    let mut n_smaller = 0;
     for case in 0..300 * factor {
         let mut random = fastrand::Rng::with_seed(seed.wrapping_mul(1_000_003).wrapping_add(case));
         let actors = system(&mut random);
@@ -215,9 +224,21 @@ fn random_systems_do_what_the_definition_says() {
         );
         assert_eq!(check.reachable("watched").run().is_some(), is_watched, "case {case}");
         assert_eq!(check.reachable("crowded").run().is_some(), is_crowded, "case {case}");
+        let few = reduced(&actors, check.clone());
+        let deadlock_free = few.deadlock_free();
+        assert_eq!(answer(&deadlock_free), deadlocks == 0, "case {case}");
+        n_smaller += u32::from(deadlock_free.proof().is_some_and(|proof| proof.states < states));
+        for (name, is_ever) in [("watched", is_watched), ("crowded", is_crowded)] {
+            let never = few.never(name);
+            assert_eq!(answer(&never), !is_ever, "case {case}: {name}");
+            n_smaller += u32::from(never.proof().is_some_and(|proof| proof.states < states));
+        }
         if states > 600 {
             continue;
         }
+        assert_eq!(few.verify_footprint(), Ok(()), "case {case}");
+        let declared = reduced(&actors, with_props(Check::new(&actors)));
+        assert_eq!(answer(&declared.never("watched")), !is_watched, "case {case}, by what is declared");
         // Infinite runs: by the tables, and by the definition as a model like any other.
         let plain = with_props(Check::new(&actors));
         for formula in ["<> watched", "[] <> !crowded", "[] (watched -> <> crowded)"] {
@@ -231,17 +252,62 @@ fn random_systems_do_what_the_definition_says() {
                 ),
             ] {
                 let found = answer(&check.ltl(formula));
+                let by_few = reduced(&actors, check).ltl(formula);
+                assert_eq!(found, answer(&by_few), "case {case}: {formula}, fair: {fair}, reduced");
                 assert_eq!(found, answer(&plain.ltl(formula)), "case {case}: {formula}, fair: {fair}");
                 *verdicts.entry((fair, found)).or_default() += 1;
             }
         }
     }
     assert!(compared >= 250 * factor && most > 1_000, "{compared} systems, up to {most} states");
+    assert!(n_smaller > 20, "{n_smaller} searches were smaller");
     for fair in ["none", "weak", "network"] {
         assert!(
             verdicts.get(&(fair, true)) > Some(&20) && verdicts.get(&(fair, false)) > Some(&20),
             "{verdicts:?}"
         );
+    }
+}
+
+/// Pairs that tell each other a number, up to a limit, and nobody else.
+struct Pair(u32);
+
+impl Actor for Pair {
+    type Local = u32;
+    type Msg = u32;
+    type Timer = ();
+
+    fn start(&self, me: Id, out: &mut Out<u32>) -> u32 {
+        if me.is_multiple_of(2) {
+            out.send(me + 1, 0);
+        }
+        0
+    }
+
+    fn on_msg(&self, _: Id, local: &mut u32, from: Id, n: &u32, out: &mut Out<u32>) {
+        *local = *n;
+        if *n < self.0 {
+            out.send(from, n + 1);
+        }
+    }
+}
+
+#[test]
+fn who_never_hears_of_each_other_is_not_interleaved() {
+    for network in [Network::unordered(), Network::ordered(), Network::ordered().at_most(2)] {
+        let actors = Actors::new().add_many(6, "pair", Pair(4)).network(network);
+        let done = |world: &World<u32>| world.local(1) == Some(&4u32);
+        let check = actors.check().prop("done", done).prop("undone", move |world| !done(world));
+        let few = check.clone().reduced(&[("done", &[Part::Actor(1)]), ("undone", &[Part::Actor(1)])]);
+        assert_eq!(check.count().expect("small").states, 6 * 6 * 6);
+        assert_eq!(few.count().expect("small").states, 6 * 6 * 6, "counted are all");
+        // Every run comes to where nothing can happen: the three pairs one after the other.
+        let Verdict::Violated(run) = few.deadlock_free() else { panic!("it comes to an end") };
+        assert_eq!(run.steps.len(), 15);
+        assert!(few.always("undone").is_violated());
+        let (all, reduced) = (check.ltl("<> done"), few.ltl("<> done"));
+        let states = |verdict: &Verdict<Actors<u32>>| verdict.proof().expect("it holds").states;
+        assert!(10 * states(&reduced) < states(&all), "{reduced} instead of {all}");
     }
 }
 

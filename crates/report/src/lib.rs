@@ -10,6 +10,7 @@ pub mod explain;
 pub mod html;
 pub mod junit;
 pub mod method;
+pub mod models;
 pub mod outcome;
 pub mod remark;
 pub mod sarif;
@@ -22,6 +23,7 @@ mod words;
 pub use base::text::{count, grouped, human_bytes};
 pub use explain::Explanation;
 pub use method::Method;
+pub use models::Answers;
 pub use outcome::{
     CheckReport, Counterexample, ExploreReport, ModelInfo, PropertyResult, Statistics, Verdict, WalkReport,
 };

@@ -105,6 +105,8 @@ words! {
         Exact = "exact",
         /// It keeps a few bits per state.
         Bitstate = "bitstate",
+        /// It keeps a hash per state.
+        Fingerprint = "fingerprint",
     }
 }
 

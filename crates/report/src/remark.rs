@@ -145,7 +145,7 @@ impl fmt::Display for Remark {
             Remark::Refused(refusal, hint) => write!(f, "{refusal}{hint}"),
             Remark::Unsupported(why) | Remark::Broken(why) => f.write_str(why),
             Remark::ModelError(how) => write!(f, "model error: {how}"),
-            Remark::Coverage(Coverage { most, bits_per_state }) => {
+            Remark::Coverage(Coverage { most, bits_per_state, .. }) => {
                 // Not more than there is.
                 let (most, bits) = ((most * 1e4).floor() / 100.0, bits_per_state.floor().max(1.0));
                 write!(

@@ -187,6 +187,7 @@ fn store(store: StoreKind) -> Store {
     match store {
         StoreKind::Exact => Store::Exact,
         StoreKind::Bitstate { .. } => Store::Bitstate,
+        StoreKind::Fingerprint => Store::Fingerprint,
     }
 }
 

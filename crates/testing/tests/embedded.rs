@@ -2,19 +2,23 @@
 //! states are kept, with fairness and without; the environment rests as if that were a step of its own.
 
 use std::cell::RefCell;
+use std::sync::OnceLock;
 
+use base::Budget;
 use check::choice::Wish;
 use check::fairness::Constraint;
 use check::method::{FairnessBy, Method, ReductionWish, StoreKind};
-use embed::{Check, Fair, Model, Reason, Verdict};
+use embed::{Check, Fair, Footprint, Model, Reason, Tester, Verdict};
 use generators::random;
 use model::ActionId;
+use model::fairness::Interference;
 use pack::{Pack, Reader, Writer};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 use stubborn_testing::claims::{Case, Draw};
-use stubborn_testing::{methods, networks, run_cases, systems};
+use stubborn_testing::toys::{kind_of, searched};
+use stubborn_testing::{methods, networks, run_cases, systems, testers};
 
 /// The state space of a case, as a table.
 struct Table<'c> {
@@ -23,6 +27,8 @@ struct Table<'c> {
     owners: Option<Vec<Option<usize>>>,
     /// Whether resting is an action.
     rests: bool,
+    /// Per action, what interferes with it.
+    interference: OnceLock<Vec<Vec<ActionId>>>,
 }
 
 /// A state, in a type that searches know nothing of.
@@ -99,7 +105,34 @@ impl Model for Table<'_> {
     }
 }
 
+/// What interferes with what: an action writes itself, and reads what interferes with it.
+impl Footprint for Table<'_> {
+    type Part = ActionId;
+
+    fn touches(&self, action: &Option<ActionId>, reads: &mut Vec<ActionId>, writes: &mut Vec<ActionId>) {
+        let Some(action) = action.map(|action| self.case.system.first(action)) else { return };
+        let interference = self.interference.get_or_init(|| {
+            let system = &self.case.system;
+            let known = Interference::new(system, &mut Budget::unlimited()).expect("no limit");
+            (0..system.actions().len()).map(|action| known.with(ActionId::new(action))).collect()
+        });
+        reads.extend_from_slice(&interference[action.index()]);
+        writes.push(action);
+    }
+
+    fn reaches(&self, _: Option<usize>, reads: &mut Vec<ActionId>, writes: &mut Vec<ActionId>) {
+        reads.extend((0..self.case.system.actions().len()).map(ActionId::new));
+        writes.extend_from_slice(reads);
+    }
+}
+
 impl<'c> Table<'c> {
+    /// Each action has a process of its own, so that runs can be just to it.
+    fn alone(case: &Case) -> Table<'_> {
+        let owners = (0..case.system.actions().len()).map(Some).collect();
+        Table { case, owners: Some(owners), rests: false, interference: OnceLock::new() }
+    }
+
     fn check<'m>(&'m self, kinds: &[u8], packed: bool) -> Check<'m, Table<'c>> {
         let mut check = Check::new(self);
         for (prop, _) in &self.case.propositions {
@@ -107,8 +140,14 @@ impl<'c> Table<'c> {
             check = check.prop(name, |state| case.valuation(state.at).holds(*prop));
         }
         for (process, kind) in kinds.iter().enumerate().filter(|(_, kind)| **kind > 0) {
-            let fair = if *kind == 2 { Fair::Strong } else { Fair::Weak };
             let system = &self.case.system;
+            if *kind == 3 {
+                for action in of_process(self.case, process) {
+                    check = check.just_to(&format!("P{}", action.index()));
+                }
+                continue;
+            }
+            let fair = if *kind == 2 { Fair::Strong } else { Fair::Weak };
             check = check.fair(fair, &format!("fair {process}"), move |action| {
                 action.is_some_and(|action| {
                     let owners = &system.actions()[system.first(action).index()].owners;
@@ -130,16 +169,20 @@ fn fail(text: impl std::fmt::Display) -> TestCaseError {
     TestCaseError::fail(text.to_string())
 }
 
-/// Fairness to some of the processes: per process none, weak, or strong.
+fn of_process(case: &Case, process: usize) -> Vec<ActionId> {
+    let actions = case.system.actions().iter().enumerate();
+    let owned = actions.filter(|(_, action)| action.owners.iter().any(|owner| owner.index() == process));
+    owned.map(|(index, _)| ActionId::new(index)).collect()
+}
+
+/// Fairness to some of the processes: per process none, weak, strong, or just.
 fn constraints(case: &Case, kinds: &[u8]) -> Vec<Constraint> {
-    let of_process = |process: usize| -> Vec<ActionId> {
-        let actions = case.system.actions().iter().enumerate();
-        let owned = actions.filter(|(_, action)| action.owners.iter().any(|owner| owner.index() == process));
-        owned.map(|(index, _)| ActionId::new(index)).collect()
-    };
-    let wanted = kinds.iter().enumerate().filter(|(_, kind)| **kind > 0);
-    let made = wanted.map(|(process, kind)| Constraint::new(*kind == 2, of_process(process)));
-    made.filter(|constraint| !constraint.actions.is_empty()).collect()
+    let fair_to = kinds
+        .iter()
+        .enumerate()
+        .filter_map(|(process, &kind)| Some((kind_of(kind)?, of_process(case, process))));
+    let fair_to: Vec<_> = fair_to.filter(|(_, actions)| !actions.is_empty()).collect();
+    searched(&case.system, &fair_to)
 }
 
 /// All methods, and the questions about states, agree with brute force.
@@ -152,17 +195,45 @@ fn agree(
     let constraints = constraints(case, kinds);
     let violated = case.is_violated_fairly(&constraints);
     let text = case.text();
-    let table = Table { case, owners: None, rests: false };
+    let table = if kinds.contains(&3) {
+        Table::alone(case)
+    } else {
+        Table { case, owners: None, rests: false, interference: OnceLock::new() }
+    };
     let check = table.check(kinds, packed);
-    let count = check.count().map_err(fail)?;
-    prop_assert_eq!(count.states as usize, case.n_states());
-    prop_assert_eq!(check.deadlock_free().is_violated(), count.deadlocks > 0);
-    for (prop, _) in &case.propositions {
-        let name = case.formulas.text(*prop);
-        let is_ever = |value| (0..case.n_states()).any(|at| case.valuation(at).holds(*prop) == value);
-        prop_assert_eq!(check.always(name).holds(), !is_ever(false));
-        prop_assert_eq!(check.never(name).holds(), !is_ever(true));
-        prop_assert_eq!(check.reachable(name).run().is_some(), is_ever(true));
+    // Who packs states is alone: threads take time.
+    let together = if packed { check.clone() } else { check.clone().together(2) };
+    for check in [&check, &together, &check.clone().fingerprints()] {
+        let count = check.count().map_err(fail)?;
+        prop_assert_eq!(count.states as usize, case.n_states());
+        prop_assert_eq!(check.deadlock_free().is_violated(), count.deadlocks > 0);
+        for (prop, _) in &case.propositions {
+            let name = case.formulas.text(*prop);
+            let is_ever = |value| (0..case.n_states()).any(|at| case.valuation(at).holds(*prop) == value);
+            prop_assert_eq!(check.always(name).holds(), !is_ever(false));
+            prop_assert_eq!(check.never(name).holds(), !is_ever(true));
+            prop_assert_eq!(check.reachable(name).run().is_some(), is_ever(true));
+        }
+    }
+    let by_many = together.ltl(&text);
+    prop_assert_eq!(
+        (by_many.is_violated(), by_many.holds()),
+        (violated, !violated),
+        "{}: {}",
+        &text,
+        &by_many
+    );
+    if constraints.is_empty() {
+        let hashed = check.clone().fingerprints().ltl(&text);
+        let missed = hashed.proof().and_then(|proof| proof.missed);
+        prop_assert_eq!(
+            (hashed.is_violated(), hashed.holds()),
+            (violated, !violated),
+            "{}: {}",
+            &text,
+            &hashed
+        );
+        prop_assert!(violated || missed.is_some_and(|missed| missed < 1e-9), "its probability is told");
     }
     counts.borrow_mut()[usize::from(violated)] += 1;
     let by_default = check.ltl(&text);
@@ -190,7 +261,7 @@ fn agree(
 #[test]
 fn tables_in_rust_agree_with_brute_force() {
     let counts = RefCell::new([0u32; 3]);
-    let strategy = (networks::network(), any::<u64>(), 1..12u32, vec(0..3u8, 5), any::<bool>());
+    let strategy = (networks::network(), any::<u64>(), 1..12u32, vec(0..4u8, 5), any::<bool>());
     run_cases(100, &strategy, |(network, seed, size, kinds, packed)| {
         let draw = Draw { seed, size, operators: random::ALL };
         let Some(mut case) = Case::of_network(&network, draw) else { return Ok(()) };
@@ -204,7 +275,7 @@ fn tables_in_rust_agree_with_brute_force() {
 #[test]
 fn tables_with_data_agree_with_brute_force() {
     let counts = RefCell::new([0u32; 3]);
-    let strategy = (systems::recipe_with_chains(), any::<u64>(), 1..12u32, vec(0..3u8, 3), any::<bool>());
+    let strategy = (systems::recipe_with_chains(), any::<u64>(), 1..12u32, vec(0..4u8, 3), any::<bool>());
     run_cases(300, &strategy, |(recipe, seed, size, kinds, packed)| {
         match Case::of_recipe(&recipe, Draw { seed, size, operators: random::ALL }) {
             Some(mut case) => agree(&mut case, &kinds, packed, &counts),
@@ -213,6 +284,58 @@ fn tables_with_data_agree_with_brute_force() {
     });
     let [holds, violated, _] = *counts.borrow();
     assert!(holds > 30 && violated > 30, "{counts:?}");
+}
+
+/// Testers, by one worker and by several, with and without reduction of what they are made of.
+#[test]
+fn testers_of_tables_say_what_the_definitions_say() {
+    let counts = RefCell::new([0u32; 2]);
+    run_cases(500, &(networks::network(), testers::recipe()), |(network, recipe)| {
+        let draw = Draw { seed: 0, size: 1, operators: random::ALL };
+        let Some(case) = Case::of_network(&network, draw) else { return Ok(()) };
+        let (explicit, labels) = (recipe.tester(&network), recipe.labels(&network));
+        let is_illegal = testers::conditions(&network.explore(), &explicit, &labels).contains(&true);
+        let mut tester = Tester::new(&explicit.states[explicit.initial as usize].name);
+        for letter in &explicit.letters {
+            tester = tester.watching(letter);
+        }
+        for edge in &explicit.edges {
+            let [from, to] = [edge.from, edge.to].map(|state| &explicit.states[state as usize].name);
+            tester = match edge.letter {
+                Some(letter) => tester.on(from, &explicit.letters[letter as usize], to),
+                None => tester.by_itself(from, to),
+            };
+        }
+        for state in &explicit.states {
+            if state.reject {
+                tester = tester.reject(&state.name);
+            }
+            if state.deadlock {
+                tester = tester.deadlock(&state.name);
+            }
+            if state.livelock {
+                tester = tester.livelock(&state.name);
+            }
+            if state.infinite {
+                tester = tester.infinite(&state.name);
+            }
+        }
+        let system = &case.system;
+        let label = |action: &Option<ActionId>| {
+            let label = &system.labels()[system.actions()[system.first((*action)?).index()].label.index()];
+            (!label.internal).then(|| label.name.clone())
+        };
+        let table = Table { case: &case, owners: None, rests: false, interference: OnceLock::new() };
+        for check in [Check::new(&table), Check::new(&table).together(2), Check::new(&table).fingerprints()] {
+            let verdict = check.tester(&tester, label);
+            prop_assert_eq!(verdict.is_violated(), is_illegal, "{} on\n{}", verdict, network.to_text());
+            prop_assert_eq!(verdict.holds(), !is_illegal, "{} on\n{}", verdict, network.to_text());
+        }
+        counts.borrow_mut()[usize::from(is_illegal)] += 1;
+        Ok(())
+    });
+    let [legal, illegal] = *counts.borrow();
+    assert!(legal > 50 && illegal > 50, "{counts:?}");
 }
 
 /// An environment that may rest is one that has a step which changes nothing, where nobody else can do anything.
@@ -228,7 +351,8 @@ fn the_environment_rests_as_if_that_were_a_step() {
         let text = case.text();
         let kinds = &kinds[..network.processes.len()];
         let verdict = |rests| {
-            let table = Table { case: &case, owners: Some(owners.clone()), rests };
+            let table =
+                Table { case: &case, owners: Some(owners.clone()), rests, interference: OnceLock::new() };
             let verdict = table.check(kinds, false).ltl(&text);
             let rested = verdict
                 .counterexample()

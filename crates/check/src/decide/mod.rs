@@ -27,7 +27,7 @@ use crate::product::{AtDeadlock, Orders, Product};
 use crate::rules::{Change, Remedy, Rule};
 use crate::search::one_pass::WorkSet;
 use crate::search::{ProductOutcome, ProductStop, couvreur, nested_dfs, one_pass, two_pass};
-use crate::store::{BitstatePlanes, ExactPlanes, Planes};
+use crate::store::{ExactPlanes, Fingerprints, Planes, TwoSets};
 
 /// How to search, besides the method.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -156,7 +156,10 @@ impl Decision {
 const ALONE: u64 = 20_000;
 
 /// Runs the search of a method that the table allows, with all workers of the budget where that pays.
-fn search_together<S, O>(
+///
+/// # Errors
+/// The store cannot be had.
+pub fn search_together<S, O>(
     product: &mut Product<'_, S, O>,
     method: Method,
     settings: &Settings<'_>,
@@ -211,7 +214,11 @@ fn search<S: System, O: Observer>(
             over_planes(product, search, work_set, || Ok(ExactPlanes::new(width, room)), budget)
         }
         (search, StoreKind::Bitstate { bytes, n_hashes }) => {
-            let planes = || BitstatePlanes::new(bytes, n_hashes).ok_or(Refusal::NoMemory(bytes));
+            let planes = || TwoSets::of_bits(bytes, n_hashes).ok_or(Refusal::NoMemory(bytes));
+            over_planes(product, search, work_set, planes, budget)
+        }
+        (search, StoreKind::Fingerprint) => {
+            let planes = || Ok(TwoSets::<Fingerprints>::default());
             over_planes(product, search, work_set, planes, budget)
         }
     }

@@ -37,15 +37,18 @@ pub struct Bitstate {
 pub struct Coverage {
     /// The greatest share, as estimated: if only those states are missing that were taken for others.
     pub most: f64,
-    /// How many bits of the array there are for each state that was found.
+    /// How many bits there are for each state that was found.
     pub bits_per_state: f64,
+    /// The probability that any state was missed, at most; 1 if nothing is known about it.
+    pub missed: f64,
 }
 
 impl Coverage {
     /// What is missing in either is missing.
     pub(crate) fn min(self, other: Coverage) -> Coverage {
         let bits_per_state = self.bits_per_state.min(other.bits_per_state);
-        Coverage { most: self.most.min(other.most), bits_per_state }
+        let missed = (self.missed + other.missed).min(1.0);
+        Coverage { most: self.most.min(other.most), bits_per_state, missed }
     }
 }
 
@@ -84,7 +87,7 @@ pub(super) fn expected_drop(n_set: u64, log_bits: u32, n_hashes: u32) -> f64 {
 pub(super) fn coverage(n_states: u64, expected_drops: f64, log_bits: u32) -> Coverage {
     let n_states = n_states as f64;
     let most = if n_states == 0.0 { 1.0 } else { n_states / (n_states + expected_drops) };
-    Coverage { most, bits_per_state: 2f64.powi(log_bits as i32) / n_states.max(1.0) }
+    Coverage { most, bits_per_state: 2f64.powi(log_bits as i32) / n_states.max(1.0), missed: 1.0 }
 }
 
 impl Visited for Bitstate {

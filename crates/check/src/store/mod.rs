@@ -15,13 +15,15 @@
 //! |---|---|---|
 //! | [`Exact`] | the packed state + 5 to 10 | the truth |
 //! | [`Shared`](shared::Shared) | the same, for several workers | the truth |
+//! | [`Fingerprints`] | 9 to 10, of which 8 are a hash | the truth, but for a probability that it tells |
 //! | [`Bitstate`], [`SharedBits`] | a few bits | "seen" wrongly now and then, so states may be missed |
 //! | [`Paired`] | as the store below it; up to a word and its slots per pair | the truth |
-//! | [`ExactPlanes`], [`BitstatePlanes`] | two sets of states instead of one | as those |
+//! | [`ExactPlanes`], [`TwoSets`] | two sets of states instead of one | as those |
 //! | [`Queue`] over a `Visited` | as that one, plus the states not yet taken | as that one |
 
 mod bitstate;
 mod exact;
+mod fingerprints;
 pub(crate) mod packed;
 mod pairs;
 mod planes;
@@ -34,7 +36,8 @@ mod spaces;
 
 pub use bitstate::{Bitstate, Coverage};
 pub use exact::Exact;
-pub use planes::{BitstatePlanes, ExactPlanes, Planes};
+pub use fingerprints::Fingerprints;
+pub use planes::{ExactPlanes, Planes, TwoSets};
 pub use products::{Paired, Products};
 pub use queue::Queue;
 pub use shared_bits::{BitsHandle, SharedBits};

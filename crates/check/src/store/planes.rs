@@ -115,25 +115,23 @@ impl<P: Products> Planes for ExactPlanes<P> {
     }
 }
 
-/// A few bits per state, in an array for each set.
-#[derive(Clone, Debug)]
-pub struct BitstatePlanes {
-    first: Bitstate,
-    second: Bitstate,
+/// A store for each set, in which a state may be taken for another.
+#[derive(Clone, Debug, Default)]
+pub struct TwoSets<V> {
+    first: V,
+    second: V,
 }
 
-impl BitstatePlanes {
+impl TwoSets<Bitstate> {
     /// Two arrays that share `bytes`, and `n_hashes` bits per state. `None` if the memory is not
     /// to be had.
-    pub fn new(bytes: u64, n_hashes: u32) -> Option<BitstatePlanes> {
-        Some(BitstatePlanes {
-            first: Bitstate::new(bytes / 2, n_hashes)?,
-            second: Bitstate::new(bytes / 2, n_hashes)?,
-        })
+    pub fn of_bits(bytes: u64, n_hashes: u32) -> Option<TwoSets<Bitstate>> {
+        let bits = || Bitstate::new(bytes / 2, n_hashes);
+        Some(TwoSets { first: bits()?, second: bits()? })
     }
 }
 
-impl Planes for BitstatePlanes {
+impl<V: Visited> Planes for TwoSets<V> {
     fn insert_first(&mut self, state: &[u32]) -> Result<bool, Limit> {
         self.first.insert(state)
     }

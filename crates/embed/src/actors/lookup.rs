@@ -2,20 +2,24 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
-use model::{ActionId, Fault, LabelId, StepError, Steps};
+use model::{ActionId, LabelId, Steps};
 
 use super::layout::{Hints, Layout};
 use super::mail_words::{Full, Shared};
+use super::reach::Reach;
 use super::tables::{Filler, Known, Numbers, Refused, hints, widen};
 use super::worker::LookupWorker;
 use super::world::World;
 use super::{Actors, Event, Message};
+use crate::check::Check;
 use crate::classes::Classes;
+use crate::footprint::Prints;
 use crate::model::Model;
-use crate::opaque::{Recall, Trouble};
+use crate::opaque::Recall;
 use crate::panics::catch;
 use crate::program::{Program, Worker};
 use crate::propositions::Propositions;
+use crate::trouble::Troubles;
 use crate::verdict::Reason;
 
 /// Actors, with the results of their handlers.
@@ -29,7 +33,9 @@ pub(crate) struct Lookup<'a, M: Message> {
     width: usize,
     pub(super) shared: Arc<Shared<M>>,
     initial: Vec<u32>,
-    troubles: Mutex<Vec<Trouble>>,
+    pub(super) troubles: Troubles,
+    /// What propositions read, and who may send to whom, if that is asked for and known.
+    pub(super) reduction: Option<(&'a dyn Prints<Actors<M>>, Reach)>,
 }
 
 /// Walks that find out how much room states need, before the search begins.
@@ -37,13 +43,25 @@ const WALKS: u32 = 40;
 const WALK_LENGTH: u32 = 250;
 
 impl<'a, M: Message> Lookup<'a, M> {
-    pub(crate) fn new(
+    pub(crate) fn new<'m: 'a>(
+        check: &'a Check<'m, Actors<M>>,
+        classes: &'a Classes<'a, Actors<M>>,
+        rests: bool,
+    ) -> Lookup<'a, M> {
+        crate::panics::prepare();
+        let lookup = Lookup::with_room(check.model, &check.propositions, classes, rests);
+        let reduction =
+            check.footprint.as_deref().and_then(|prints| Some((prints, Reach::new(check.model)?)));
+        Lookup { reduction, ..lookup }
+    }
+
+    /// With room for what random walks meet.
+    fn with_room(
         actors: &'a Actors<M>,
         propositions: &'a Propositions<'a, Actors<M>>,
         classes: &'a Classes<'a, Actors<M>>,
         rests: bool,
     ) -> Lookup<'a, M> {
-        crate::panics::prepare();
         loop {
             let hints = lock(&actors.hints).clone();
             let walked = hints.walked;
@@ -54,9 +72,18 @@ impl<'a, M: Message> Lookup<'a, M> {
                 numbers: Numbers::new(actors.actors.len()),
                 known: RwLock::new(Known::new(layout, actors.actors.len())),
             });
-            let (initial, troubles) = (Vec::new(), Mutex::default());
-            let mut lookup =
-                Lookup { actors, propositions, classes, rests, hints, width, shared, initial, troubles };
+            let mut lookup = Lookup {
+                actors,
+                propositions,
+                classes,
+                rests,
+                hints,
+                width,
+                shared,
+                initial: Vec::new(),
+                troubles: Troubles::default(),
+                reduction: None,
+            };
             match catch(|| actors.initial()) {
                 Ok(worlds) => match lookup.encode(&worlds) {
                     Ok(words) => lookup.initial = words,
@@ -130,13 +157,6 @@ impl<'a, M: Message> Lookup<'a, M> {
             widen(&mut known, self.shared.numbers.envelopes.get(full.envelope), full.count);
         }
     }
-
-    #[cold]
-    pub(super) fn trouble(&self, trouble: Trouble, action: Option<ActionId>) -> StepError {
-        let mut troubles = lock(&self.troubles);
-        troubles.push(trouble);
-        StepError { fault: Fault::Assertion(troubles.len() as u32 - 1), action }
-    }
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -145,21 +165,11 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl<M: Message> Recall<Actors<M>> for Lookup<'_, M> {
     fn action(&self, step: ActionId) -> Option<Event<M>> {
-        if step == self.classes.rest() {
-            return None;
-        }
-        Some(self.shared.numbers.events.get((step.index() / self.classes.len()) as u32).clone())
+        self.classes.action_of(step).map(|number| self.shared.numbers.events.get(number).clone())
     }
 
-    fn trouble(&self, error: &StepError) -> Option<Trouble> {
-        match error.fault {
-            Fault::Assertion(number) => lock(&self.troubles).get(number as usize).cloned(),
-            _ => None,
-        }
-    }
-
-    fn troubles(&self) -> Vec<Trouble> {
-        lock(&self.troubles).clone()
+    fn troubles(&self) -> &Troubles {
+        &self.troubles
     }
 
     fn begins(&self) -> Result<(), Reason> {
@@ -195,6 +205,10 @@ impl<M: Message> Program for Lookup<'_, M> {
 
     fn label(&self, class: ActionId) -> Option<LabelId> {
         self.classes.label(class)
+    }
+
+    fn is_reduced(&self) -> bool {
+        self.reduction.is_some()
     }
 
     fn bytes(&self) -> u64 {

@@ -60,13 +60,15 @@
 //!
 //! Handlers are functions of a local state and an event, so each runs once for these, and a step of the system is a
 //! look into tables (`lookup`). A state is a few bits for each actor's local state, and for the messages on their way
-//! (`layout`). What is meant is said by `world`, which every counterexample is repeated on.
+//! (`layout`). What is meant is said by `world`, which every counterexample is repeated on. Who may ever send to whom is known
+//! before (`reach`), so that [`Check::reduced`] leaves out interleavings, once it is told which [parts](Part) propositions read.
 
 mod actor;
 mod layout;
 mod lookup;
 mod mail_words;
 mod network;
+mod reach;
 mod tables;
 mod value;
 mod worker;
@@ -78,6 +80,7 @@ use std::sync::Arc;
 
 pub use actor::{Actor, Id, Out};
 pub use network::{Envelope, Network};
+pub use reach::Part;
 pub use value::Value;
 pub use world::{Event, World};
 
@@ -180,7 +183,7 @@ fn lookup<'a, M: Message>(
     classes: &'a Classes<'a, Actors<M>>,
     rests: bool,
 ) -> Box<dyn Recall<Actors<M>> + 'a> {
-    Box::new(Lookup::new(check.model, &check.propositions, classes, rests))
+    Box::new(Lookup::new(check, classes, rests))
 }
 
 impl<M: Message> Check<'_, Actors<M>> {

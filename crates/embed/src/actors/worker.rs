@@ -7,12 +7,13 @@ use model::{ActionId, StepError, Steps};
 use super::layout::Field;
 use super::lookup::Lookup;
 use super::mail_words::{Full, Words};
+use super::reach::collect;
 use super::tables::{Effect, Filler, Known, Missing, Refused};
 use super::world::World;
 use super::{Event, Message};
-use crate::opaque::Trouble;
 use crate::panics::catch;
-use crate::program::Worker;
+use crate::program::{Choice, Keeps, Worker};
+use crate::trouble::Trouble;
 
 /// No effect, no message, nobody.
 const NONE: u32 = u32::MAX;
@@ -43,12 +44,25 @@ pub(crate) struct LookupWorker<'p, 'a, M: Message> {
     content: Vec<u32>,
     /// A world that is made anew for each state that is looked at, and the numbers of its local states.
     world: Option<(World<M>, Vec<u32>)>,
+    seen: Seen,
+}
+
+/// What was found out about events and local states, for the choice of steps.
+#[derive(Default)]
+struct Seen {
+    /// The propositions that are watched.
+    watched: Vec<usize>,
+    /// By the numbers of events, whether they may change one of these.
+    visible: Vec<Option<bool>>,
+    /// Per actor, by the numbers of its local states, to whom it may ever send.
+    sends: Vec<Vec<Option<u64>>>,
 }
 
 impl<'p, 'a, M: Message> LookupWorker<'p, 'a, M> {
     pub(crate) fn new(program: &'p Lookup<'a, M>) -> LookupWorker<'p, 'a, M> {
         let (moves, steps, numbers, losses, content) = (vec![], vec![], vec![], vec![], vec![]);
-        LookupWorker { program, moves, steps, numbers, losses, content, world: None }
+        let seen = Seen::default();
+        LookupWorker { program, moves, steps, numbers, losses, content, world: None, seen }
     }
 
     /// Lists what can happen. Returns whether the environment may rest.
@@ -190,10 +204,10 @@ impl<'p, 'a, M: Message> LookupWorker<'p, 'a, M> {
         };
         Err(match refused {
             Refused::Outgrown => self.outgrown(None),
-            Refused::Panic { event: NONE, text } => program.trouble(Trouble::Panic(text), None),
+            Refused::Panic { event: NONE, text } => program.troubles.add(Trouble::Panic(text), None),
             Refused::Panic { event, text } => {
                 let step = self.number(event)?.0;
-                program.trouble(Trouble::Panic(text), Some(step))
+                program.troubles.add(Trouble::Panic(text), Some(step))
             }
         })
     }
@@ -201,7 +215,7 @@ impl<'p, 'a, M: Message> LookupWorker<'p, 'a, M> {
     #[cold]
     fn outgrown(&self, full: Option<&Full>) -> StepError {
         self.program.outgrown(full);
-        self.program.trouble(Trouble::Outgrown, None)
+        self.program.troubles.add(Trouble::Outgrown, None)
     }
 
     /// The number of the steps of an event, and whether it is the environment's.
@@ -215,20 +229,13 @@ impl<'p, 'a, M: Message> LookupWorker<'p, 'a, M> {
 
     #[cold]
     fn learn_class(&mut self, number: u32) -> Result<(ActionId, bool), StepError> {
-        let Lookup { classes, actors, shared, .. } = self.program;
-        let class = classes.of(actors, shared.numbers.events.get(number));
-        let Some(class_number) = classes.number(&class) else {
-            return Err(self.program.trouble(Trouble::NewClass(class), None));
-        };
-        let step =
-            (number as usize).checked_mul(classes.len()).and_then(|step| step.checked_add(class_number));
-        let Some(step) = step.filter(|step| *step < u32::MAX as usize) else {
-            return Err(self.program.trouble(Trouble::TooManyActions, None));
-        };
+        let Lookup { actors, classes, shared, troubles, .. } = self.program;
+        let step = classes.steps_of(actors, shared.numbers.events.get(number), number);
+        let step = step.map_err(|trouble| troubles.add(trouble, None))?;
         if self.numbers.len() <= number as usize {
             self.numbers.resize(number as usize + 1, None);
         }
-        Ok(*self.numbers[number as usize].insert((ActionId::new(step), class.process.is_none())))
+        Ok(*self.numbers[number as usize].insert(step))
     }
 
     /// Makes a move.
@@ -254,6 +261,108 @@ impl<'p, 'a, M: Message> LookupWorker<'p, 'a, M> {
     }
 }
 
+/// The choice of steps: the head of `reach` says why it is enough.
+impl<M: Message> LookupWorker<'_, '_, M> {
+    /// The smallest set of what was listed last that is enough, if it is not all of it.
+    fn smallest_set(&mut self, words: &[u32], watched: &[usize], keeps: Keeps) -> Option<Choice> {
+        let Lookup { actors, shared, propositions, reduction, .. } = self.program;
+        let (prints, _) = reduction.as_ref()?;
+        let known = shared.read();
+        if known.layout.crashes.is_some_and(|field| (field.get(words) as usize) < actors.crashes) {
+            return None;
+        }
+        if self.seen.watched != watched {
+            self.seen = Seen { watched: watched.to_vec(), ..Seen::default() };
+        }
+        let origins: Vec<usize> = watched.iter().map(|&number| propositions.origin(number)).collect();
+        let mut is_visible = Vec::with_capacity(self.moves.len());
+        for one in &self.moves {
+            let event = one.event as usize;
+            if self.seen.visible.len() <= event {
+                self.seen.visible.resize(event + 1, None);
+            }
+            let visible = match self.seen.visible[event] {
+                Some(visible) => visible,
+                None => prints.changes(actors, shared.numbers.events.get(one.event), &origins)?,
+            };
+            self.seen.visible[event] = Some(visible);
+            is_visible.push(visible);
+        }
+        let owners: Vec<usize> = self.moves.iter().map(|one| self.owner(one)).collect();
+        let needs = self.needs(words, &known);
+        let mut best: Option<Choice> = None;
+        let mut begun = 0u64;
+        for &first in &owners {
+            if begun >> first & 1 == 1 {
+                continue;
+            }
+            begun |= 1 << first;
+            let set = collect(first, &needs);
+            let is_in = |index: &u32| set >> owners[*index as usize] & 1 == 1;
+            let (invisible, visible): (Vec<u32>, Vec<u32>) =
+                (0..owners.len() as u32).filter(is_in).partition(|&index| !is_visible[index as usize]);
+            let n_invisible = invisible.len();
+            let is_enough = match keeps {
+                Keeps::States => n_invisible > 0,
+                Keeps::Runs => {
+                    let acts = invisible.iter().any(|&index| self.is_process(&self.moves[index as usize]));
+                    visible.is_empty() && acts
+                }
+            };
+            let chosen: Vec<u32> = invisible.into_iter().chain(visible).collect();
+            let is_smaller = chosen.len() < best.as_ref().map_or(owners.len(), |(known, _)| known.len());
+            if is_enough && is_smaller {
+                best = Some((chosen, n_invisible));
+            }
+        }
+        best
+    }
+
+    /// Whom it happens to: a message that gets lost, to who would have got it.
+    fn owner(&self, one: &Move) -> usize {
+        match one.actor {
+            NONE => self.program.shared.numbers.envelopes.get(one.taken).to,
+            actor => actor as usize,
+        }
+    }
+
+    /// Whether an actor does it, and not the environment.
+    fn is_process(&self, one: &Move) -> bool {
+        let event = self.program.shared.numbers.events.get(one.event);
+        matches!(event, Event::Deliver(_) | Event::DeliverCopy(_) | Event::Timer { .. })
+    }
+
+    /// Per actor, who must be taken together with it.
+    fn needs(&mut self, words: &[u32], known: &Known) -> Vec<u64> {
+        let Lookup { shared, reduction, .. } = self.program;
+        let Some((_, reach)) = reduction else { return Vec::new() };
+        let n = known.layout.places.len();
+        self.seen.sends.resize(n, Vec::new());
+        let mut needs = vec![0u64; n];
+        for (actor, field) in known.layout.places.iter().enumerate() {
+            let place = field.get(words);
+            let cached = &mut self.seen.sends[actor];
+            if cached.len() <= place as usize {
+                cached.resize(place as usize + 1, None);
+            }
+            let sends = *cached[place as usize]
+                .get_or_insert_with(|| reach.sends(actor, shared.numbers.places[actor].get(place)));
+            (0..n).filter(|to| sends >> to & 1 == 1).for_each(|to| needs[to] |= 1 << actor);
+            if shared.network.at_most != usize::MAX {
+                needs[actor] |= sends & (u64::MAX >> (64 - n));
+            }
+        }
+        if shared.network.is_set() && shared.network.lossy {
+            for one in self.moves.iter().filter(|one| one.effect != NONE) {
+                for envelope in known.sent(&known.effects[one.effect as usize]) {
+                    needs[one.actor as usize] |= 1 << shared.numbers.envelopes.get(*envelope).to;
+                }
+            }
+        }
+        needs
+    }
+}
+
 impl<M: Message> Worker for LookupWorker<'_, '_, M> {
     fn successors(&mut self, words: &[u32], out: &mut Steps) -> Result<(), StepError> {
         let rests = self.list(words)?;
@@ -273,6 +382,17 @@ impl<M: Message> Worker for LookupWorker<'_, '_, M> {
         out.extend(&self.steps);
         out.extend(rests.then_some(self.program.classes.rest()));
         Ok(())
+    }
+
+    fn choose(
+        &mut self,
+        words: &[u32],
+        watched: &[usize],
+        keeps: Keeps,
+        enabled: &mut Vec<ActionId>,
+    ) -> Result<Option<Choice>, StepError> {
+        self.enabled(words, enabled)?;
+        Ok(self.smallest_set(words, watched, keeps))
     }
 
     fn fire(&mut self, words: &mut [u32], step: ActionId) -> Result<(), StepError> {
@@ -313,6 +433,6 @@ impl<M: Message> Worker for LookupWorker<'_, '_, M> {
         drop(known);
         let Some((world, _)) = &self.world else { return Ok(false) };
         catch(|| program.propositions.holds(proposition, world))
-            .map_err(|text| program.trouble(Trouble::Panic(text), None))
+            .map_err(|text| program.troubles.add(Trouble::Panic(text), None))
     }
 }

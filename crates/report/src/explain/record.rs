@@ -130,6 +130,14 @@ impl Record {
         Some(record)
     }
 
+    /// The same with at most so many steps: the middle is left out.
+    #[must_use]
+    pub(crate) fn cut(mut self, max_steps: usize) -> Record {
+        let hidden = hidden(self.n_steps, max_steps);
+        self.steps.retain(|step| !hidden.contains(&step.number));
+        self
+    }
+
     fn new(ending: Ending, n_steps: usize) -> Record {
         let mut texts = Texts::default();
         texts.number("–");

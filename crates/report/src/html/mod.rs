@@ -5,6 +5,7 @@
 //! is in tables; `script.js` adds the stepping. Everything that comes from a model is escaped in `markup`.
 
 mod markup;
+pub(crate) mod models;
 mod path;
 mod picture;
 mod run;
@@ -43,24 +44,15 @@ impl Page<'_> {
     /// The page.
     pub fn to_html(&self) -> String {
         let model = &self.report.model;
-        let file = escape(&model.file);
-        let mut page = format!(
-            "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n\
-             <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n\
-             <meta name=\"color-scheme\" content=\"light dark\"/>\n<title>Check of {file}</title>\n\
-             <style>\n{STYLE}</style>\n</head>\n<body>\n<header>\n<h1>{file}</h1>\n"
-        );
         let about = model.to_text();
         let about = about.strip_prefix(&format!("{}: ", model.file)).unwrap_or(&about);
-        // Writing to a string cannot fail.
-        _ = writeln!(page, "<p>{}</p>\n</header>\n<main>", escape(about));
+        let mut page = begun(&model.file, about);
         self.write_summary(&mut page);
         for (index, result) in self.report.results.iter().enumerate() {
             self.write_result(&mut page, index, result);
         }
         self.write_source(&mut page);
-        _ = write!(page, "</main>\n<script>//<![CDATA[\n{SCRIPT}//]]>\n</script>\n</body>\n</html>\n");
-        page
+        finished(page)
     }
 
     fn write_summary(&self, page: &mut String) {
@@ -151,14 +143,7 @@ impl Page<'_> {
     ) {
         let number = index + 1;
         let words = self.explanations.get(index).map_or(&[][..], |known| &known.explanation);
-        if !words.is_empty() {
-            _ = writeln!(page, "<h3>In words</h3>\n<ul class=\"words\">");
-            for sentence in words {
-                _ = writeln!(page, "<li>{}</li>", escape_quoted(sentence));
-            }
-            page.push_str("</ul>\n");
-        }
-        _ = writeln!(page, "<h3>Step by step</h3>");
+        write_words(page, words);
         let record = Record::of_run(run, run::MAX_STEPS);
         let picture = watcher.and_then(|watcher| Picture::new(watcher, property, Some(&record)));
         let has_messages = run.trace.story().is_some();
@@ -185,6 +170,36 @@ impl Page<'_> {
         }
         page.push_str("</details>\n</section>\n");
     }
+}
+
+/// The beginning of a page, with a title and a line below it.
+fn begun(title: &str, about: &str) -> String {
+    let (title, about) = (escape(title), escape(about));
+    format!(
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n\
+         <meta name=\"color-scheme\" content=\"light dark\"/>\n<title>Check of {title}</title>\n\
+         <style>\n{STYLE}</style>\n</head>\n<body>\n<header>\n<h1>{title}</h1>\n\
+         <p>{about}</p>\n</header>\n<main>\n"
+    )
+}
+
+/// Its end.
+fn finished(page: String) -> String {
+    page + &format!("</main>\n<script>//<![CDATA[\n{SCRIPT}//]]>\n</script>\n</body>\n</html>\n")
+}
+
+/// A run in words, before it is shown step by step.
+fn write_words(page: &mut String, words: &[String]) {
+    if !words.is_empty() {
+        page.push_str("<h3>In words</h3>\n<ul class=\"words\">\n");
+        for sentence in words {
+            // Writing to a string cannot fail.
+            _ = writeln!(page, "<li>{}</li>", escape_quoted(sentence));
+        }
+        page.push_str("</ul>\n");
+    }
+    page.push_str("<h3>Step by step</h3>\n");
 }
 
 fn badge(verdict: Verdict) -> &'static str {

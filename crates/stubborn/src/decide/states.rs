@@ -12,7 +12,7 @@ use std::sync::Arc;
 use base::{Budget, Diagnostic, Limit};
 use check::method::{ReductionWish, StoreKind};
 use check::reduced::Reduced;
-use check::store::SharedBits;
+use check::store::{Fingerprints, SharedBits};
 use check::{Bitstate, Exact, Exploration, Goal, Space, Stop, parallel, search, store};
 use language::story::Unreached;
 use language::{Model, Preserve, PropertyKind, Purpose, Rules, Simpler, View};
@@ -429,6 +429,13 @@ pub(crate) fn explore<S: Space + Sync>(
                 }
                 Order::Dfs => search::dfs::search(space, &mut bits, goals, budget),
             }
+        }
+        StoreKind::Fingerprint if order == Order::Dfs => {
+            search::dfs::search(space, &mut Fingerprints::default(), goals, budget)
+        }
+        StoreKind::Fingerprint => {
+            let mut queue = store::Queue::new(Fingerprints::default(), width);
+            search::bfs::search(space, &mut queue, goals, budget)
         }
     })
 }

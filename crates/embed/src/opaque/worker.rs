@@ -1,0 +1,240 @@
+//! One thread's part of a search in a model: real states are made of words, and stepped.
+
+use std::borrow::Borrow;
+
+use model::{ActionId, StepError, Steps};
+
+use super::Opaque;
+use crate::codec::Codec;
+use crate::model::Model;
+use crate::panics::catch;
+use crate::program::{Choice, Keeps, Worker};
+use crate::trouble::Trouble;
+
+/// How often actions and steps are asked for twice: in the first states, and then now and then.
+const DOUBTED_FIRST: u64 = 64;
+const DOUBTED_EVERY: u64 = 512;
+
+/// One thread's part.
+pub(super) struct OpaqueWorker<'p, 'a, M: Model, C: Codec<M::State>> {
+    program: &'p Opaque<'a, M, C>,
+    /// The state that was looked at last, with its words.
+    current: Option<(Vec<u32>, C::View<'p>)>,
+    n_expanded: u64,
+    /// What can happen there.
+    offered: Vec<M::Action>,
+    /// By the numbers of actions: that of their steps, and whether they are the environment's; as far as they were met.
+    steps: Vec<Option<(ActionId, bool)>>,
+    /// What is going on, if it panics.
+    at: Option<ActionId>,
+}
+
+impl<'p, 'a, M: Model, C: Codec<M::State>> OpaqueWorker<'p, 'a, M, C> {
+    pub(super) fn new(program: &'p Opaque<'a, M, C>) -> OpaqueWorker<'p, 'a, M, C> {
+        let (offered, steps) = (Vec::new(), Vec::new());
+        OpaqueWorker { program, current: None, n_expanded: 0, offered, steps, at: None }
+    }
+
+    /// Makes a state the current one.
+    #[inline]
+    fn look_at(&mut self, words: &[u32]) {
+        match &mut self.current {
+            Some((known, _)) if *known == words => {}
+            Some((known, state)) => {
+                *state = self.program.codec.view(words);
+                known.copy_from_slice(words);
+            }
+            none => *none = Some((words.to_vec(), self.program.codec.view(words))),
+        }
+    }
+
+    /// The current state. There is one, once a state was looked at.
+    #[inline]
+    fn state(&self) -> Option<&M::State> {
+        self.current.as_ref().map(|(_, state)| state.borrow())
+    }
+
+    /// The number of the steps of an action, and whether it is the environment's.
+    #[inline]
+    fn number(&mut self, action: &M::Action) -> Result<(ActionId, bool), StepError> {
+        let number = self.program.actions.number(action) as usize;
+        match self.steps.get(number) {
+            Some(Some(known)) => Ok(*known),
+            _ => self.learn(action, number),
+        }
+    }
+
+    #[cold]
+    fn learn(&mut self, action: &M::Action, number: usize) -> Result<(ActionId, bool), StepError> {
+        let program = self.program;
+        let step = program.classes.steps_of(program.model, action, number as u32);
+        let step = step.map_err(|trouble| program.troubles.add(trouble, None))?;
+        if self.steps.len() <= number {
+            self.steps.resize(number + 1, None);
+        }
+        Ok(*self.steps[number].insert(step))
+    }
+
+    /// Runs code of the model; a panic is a fault.
+    fn guarded<T>(&mut self, code: impl FnOnce(&mut Self) -> Result<T, StepError>) -> Result<T, StepError> {
+        self.at = None;
+        match catch(|| code(self)) {
+            Ok(done) => done,
+            Err(text) => Err(self.program.troubles.add(Trouble::Panic(text), self.at)),
+        }
+    }
+
+    /// Lists what can happen in the current state. Returns whether the environment may rest.
+    #[inline]
+    fn list(&mut self) -> Result<bool, StepError> {
+        self.offered.clear();
+        let mut offered = std::mem::take(&mut self.offered);
+        if let Some(state) = self.state() {
+            self.program.model.actions(state, &mut offered);
+        }
+        self.offered = offered;
+        Ok(self.program.rests && !self.offered.is_empty() && self.is_up_to_environment()?)
+    }
+
+    fn is_up_to_environment(&mut self) -> Result<bool, StepError> {
+        let offered = std::mem::take(&mut self.offered);
+        let mut all = Ok(true);
+        for action in &offered {
+            all = self.number(action).map(|(_, is_environment)| is_environment);
+            if !matches!(all, Ok(true)) {
+                break;
+            }
+        }
+        self.offered = offered;
+        all
+    }
+
+    /// Whether actors are as equal here as is said.
+    fn doubt_symmetry(&self) -> Result<(), StepError> {
+        let (Some(symmetry), Some(state)) = (self.program.symmetry, self.state()) else { return Ok(()) };
+        if symmetry.is_trusted {
+            return Ok(());
+        }
+        let tells_apart =
+            |one: &M::State, other: &M::State| self.program.propositions.tells_apart(one, other);
+        let doubt =
+            |permutation: &Vec<usize>| symmetry.doubt(self.program.model, state, permutation, tells_apart);
+        match symmetry.all().into_iter().flatten().find_map(doubt) {
+            None => Ok(()),
+            Some(text) => Err(self.program.troubles.add(Trouble::Asymmetric(text), None)),
+        }
+    }
+
+    /// Asks again, now and then: a model that answers otherwise is none.
+    fn doubt(&mut self) -> Result<(), StepError> {
+        self.n_expanded += 1;
+        self.doubt_symmetry()?;
+        if self.n_expanded > DOUBTED_FIRST && !self.n_expanded.is_multiple_of(DOUBTED_EVERY) {
+            return Ok(());
+        }
+        let Some(state) = self.state() else { return Ok(()) };
+        let model = self.program.model;
+        let mut again = Vec::new();
+        model.actions(&state.clone(), &mut again);
+        let trouble = if again != self.offered {
+            Some(format!(
+                "in the state {state:?}, `actions` gives {:?}, and asked again {again:?}",
+                self.offered
+            ))
+        } else {
+            again.iter().find_map(|action| {
+                let (mut one, mut other) = (state.clone(), state.clone());
+                model.step(&mut one, action);
+                model.step(&mut other, action);
+                (one != other).then(|| {
+                    format!(
+                        "in the state {state:?}, {action:?} leads to {one:?}, and asked again to {other:?}"
+                    )
+                })
+            })
+        };
+        match trouble {
+            None => Ok(()),
+            Some(text) => Err(self.program.troubles.add(Trouble::Nondeterministic(text), None)),
+        }
+    }
+
+    /// The words of the current state after an action.
+    #[inline]
+    fn take(&mut self, action: &M::Action, step: ActionId, words: &mut [u32]) -> Result<(), StepError> {
+        self.at = Some(step);
+        let Some(state) = self.state() else { return Ok(()) };
+        let mut next = state.clone();
+        self.program.model.step(&mut next, action);
+        let encoded = self.program.encode(&next, words);
+        encoded.map_err(|why| self.program.troubles.add(Trouble::Unencodable(why), Some(step)))
+    }
+}
+
+impl<M: Model, C: Codec<M::State>> Worker for OpaqueWorker<'_, '_, M, C> {
+    fn successors(&mut self, words: &[u32], out: &mut Steps) -> Result<(), StepError> {
+        self.guarded(|worker| {
+            worker.look_at(words);
+            let rests = worker.list()?;
+            let offered = std::mem::take(&mut worker.offered);
+            for action in &offered {
+                let (step, _) = worker.number(action)?;
+                worker.take(action, step, out.push(step, words))?;
+            }
+            worker.offered = offered;
+            worker.at = None;
+            if rests {
+                out.push(worker.program.classes.rest(), words);
+            }
+            worker.doubt()
+        })
+    }
+
+    fn enabled(&mut self, words: &[u32], out: &mut Vec<ActionId>) -> Result<(), StepError> {
+        self.guarded(|worker| {
+            worker.look_at(words);
+            let rests = worker.list()?;
+            let offered = std::mem::take(&mut worker.offered);
+            for action in &offered {
+                out.push(worker.number(action)?.0);
+            }
+            worker.offered = offered;
+            out.extend(rests.then_some(worker.program.classes.rest()));
+            worker.doubt()
+        })
+    }
+
+    fn choose(
+        &mut self,
+        words: &[u32],
+        watched: &[usize],
+        keeps: Keeps,
+        enabled: &mut Vec<ActionId>,
+    ) -> Result<Option<Choice>, StepError> {
+        self.enabled(words, enabled)?;
+        let Some(footprint) = self.program.footprint else { return Ok(None) };
+        let origin = |number: &usize| self.program.propositions.origin(*number);
+        let watched: Vec<usize> = watched.iter().map(origin).collect();
+        self.guarded(|worker| {
+            let Some(state) = worker.state() else { return Ok(None) };
+            Ok(footprint.choose(worker.program.model, state, &worker.offered, &watched, keeps))
+        })
+    }
+
+    fn fire(&mut self, words: &mut [u32], step: ActionId) -> Result<(), StepError> {
+        let Some(number) = self.program.classes.action_of(step) else { return Ok(()) };
+        let action = self.program.actions.get(number);
+        self.guarded(|worker| {
+            worker.look_at(words);
+            worker.take(action, step, words)
+        })
+    }
+
+    fn holds(&mut self, proposition: usize, words: &[u32]) -> Result<bool, StepError> {
+        self.guarded(|worker| {
+            worker.look_at(words);
+            let Some(state) = worker.state() else { return Ok(false) };
+            Ok(worker.program.propositions.holds(proposition, state))
+        })
+    }
+}
