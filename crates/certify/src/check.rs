@@ -8,8 +8,9 @@ use std::rc::Rc;
 
 use base::{Budget, Progress};
 use ltl::Prop;
+use model::layout::Field;
 use model::reference;
-use model::{ActionId, ActionSystem, ExprId, Fault, StepError};
+use model::{ActionId, ActionSystem, ExprId, Fault, Layout, StepError};
 
 use crate::Refusal;
 use crate::claim::{Claim, What};
@@ -37,6 +38,9 @@ pub fn check(claim: Claim<'_>, proof: &Proof, budget: &mut Budget<'_>) -> Result
     let Claim { system, what, ends, constraints } = claim;
     if proof.ends != ends || proof.variables != system.variables().len() {
         return Err("it is about another model or another question".into());
+    }
+    if !is_sound(system.layout()) {
+        return Err("variables of the model share bits, which they should not".into());
     }
     let (watch, truth, no_deadlock) = match what {
         What::Formula { formulas, formula, propositions } => {
@@ -124,16 +128,36 @@ impl List {
     }
 }
 
-/// Packs values; whether they fit, and come back as they are.
+/// Packs values; whether they fit.
 fn pack(system: &ActionSystem, values: &[i64], packed: &mut Vec<u32>) -> bool {
-    let layout = system.layout();
     packed.clear();
-    packed.resize(layout.width(), 0);
-    for (field, &value) in layout.fields().iter().zip(values) {
-        let Some(raw) = field.encode(value) else { return false };
-        field.set_raw(packed, raw);
-    }
-    layout.fields().iter().zip(values).all(|(field, &value)| field.value(packed) == value)
+    packed.resize(system.layout().width(), 0);
+    let fields = system.layout().fields().iter().zip(values);
+    fields.into_iter().all(|(field, &value)| put(*field, value, packed))
+}
+
+/// Puts a value into its field; whether it fits, and comes back as it is.
+fn put(field: Field, value: i64, packed: &mut [u32]) -> bool {
+    let Some(raw) = field.encode(value) else { return false };
+    field.set_raw(packed, raw);
+    field.value(packed) == value
+}
+
+/// Whether no two variables share a bit, so that states with different values are different words, and what is put into one
+/// field stays away from the others.
+fn is_sound(layout: &Layout) -> bool {
+    let mut taken = vec![0_u32; layout.width()];
+    layout.fields().iter().all(|field| {
+        (0..u32::from(field.bits)).all(|bit| {
+            let at = u32::from(field.shift) + bit;
+            let (word, bit) = (field.word as usize + (at / 32) as usize, 1 << (at % 32));
+            let is_free = taken.get(word).is_some_and(|taken| taken & bit == 0);
+            if is_free {
+                taken[word] |= bit;
+            }
+            is_free
+        })
+    })
 }
 
 struct Check<'c> {
@@ -172,6 +196,19 @@ impl Check<'_> {
         if pack(self.system, values, packed) { self.list.states.find(packed) } else { None }
     }
 
+    /// The number of a state that differs from another one in some values only.
+    fn successor(&self, from: (u32, &[i64]), values: &[i64], packed: &mut Vec<u32>) -> Option<u32> {
+        packed.clear();
+        packed.extend_from_slice(self.list.states.get(from.0));
+        let fields = self.system.layout().fields().iter().zip(from.1.iter().zip(values));
+        for (field, (old, &new)) in fields {
+            if *old != new && !put(*field, new, packed) {
+                return None;
+            }
+        }
+        self.list.states.find(packed)
+    }
+
     /// Looks at a state, and what can happen there; how much that is.
     fn state(
         &mut self,
@@ -196,7 +233,7 @@ impl Check<'_> {
         }
         let mut targets: Vec<(Option<ActionId>, u32)> = Vec::with_capacity(steps.len());
         for (step, target) in &steps {
-            let target = self.number(target, packed).ok_or("a successor is missing")?;
+            let target = self.successor((number, values), target, packed).ok_or("a successor is missing")?;
             targets.push((Some(self.system.first(*step)), target));
         }
         if steps.is_empty() && self.ends == Ends::Stutter {

@@ -80,9 +80,9 @@ impl States {
         let mut hasher = FxHasher::default();
         state.iter().for_each(|&word| hasher.write_u32(word));
         let mask = self.table.len() - 1;
-        let mut slot = (hasher.finish() >> 20) as usize & mask;
+        let mut slot = hasher.finish() as usize & mask;
         while let Some(number) = self.table[slot].checked_sub(1) {
-            if self.get(number) == state {
+            if self.get(number).iter().zip(state).all(|(known, word)| known == word) {
                 break;
             }
             slot = (slot + 1) & mask;

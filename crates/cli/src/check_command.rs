@@ -12,7 +12,7 @@ use crate::args::{CheckArguments, Format};
 use crate::exit::{Exit, Failure};
 use crate::spelling::{self, SPELLING};
 use crate::terminal::{self, Display};
-use crate::{emit, explain_command, model, output, watch};
+use crate::{cross_command, emit, explain_command, model, output, watch};
 
 /// What is printed.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -24,6 +24,9 @@ pub(crate) enum Telling {
 }
 
 pub(crate) fn run(arguments: &CheckArguments, telling: Telling) -> Result<Exit, Failure> {
+    if arguments.cross {
+        return cross_command::run(arguments, &questions(arguments));
+    }
     let format = arguments.format();
     if telling == Telling::Words && !matches!(format, Format::Text | Format::Json) {
         return Err(Failure::plain("usage", "explanations are texts or JSON: leave out --format"));

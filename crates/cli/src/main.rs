@@ -7,6 +7,7 @@ mod automaton_command;
 mod certify_command;
 mod check_command;
 mod comfort_commands;
+mod cross_command;
 mod document;
 mod draw_command;
 mod emit;

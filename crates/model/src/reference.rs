@@ -143,6 +143,10 @@ pub fn label(system: &ActionSystem, step: ActionId, values: &[i64]) -> String {
 pub fn successors(system: &ActionSystem, values: &[i64]) -> Result<Vec<(ActionId, Values)>, Fault> {
     let mut successors = Vec::new();
     for action in enabled(system, values)? {
+        if system.next_process(action).is_none() {
+            successors.push((action, act(system, action, values)?));
+            continue;
+        }
         for_each_step(system, values, action, |step, _, target| {
             successors.push((step, target));
             ControlFlow::Continue(())

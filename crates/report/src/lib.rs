@@ -5,6 +5,7 @@
 
 pub mod automaton;
 pub mod chart;
+pub mod cross;
 pub mod diagnostic;
 pub mod explain;
 pub mod html;

@@ -164,6 +164,15 @@ pub(crate) struct CheckArguments {
     #[arg(long, value_name = "FILE")]
     pub(crate) report: Option<PathBuf>,
 
+    /// Check by every method there is, and compare: observers, searches, reductions, threads
+    ///
+    /// Prints a table of states, time and verdict. With --timeout, all methods share that time; without, each has ten
+    /// seconds and twenty times the time of the first. Should two methods disagree, the model and the formula are made
+    /// small, and written to a file to be reported.
+    #[arg(long, hide_short_help = true, conflicts_with_all = ["observer", "algorithm", "reduce", "verify_reduction",
+          "certificate", "chart", "report", "shortest", "errors", "explain_choice"])]
+    pub(crate) cross: bool,
+
     /// Write a certificate of each property that holds to this file, for `stubborn certify`
     ///
     /// All states are searched once more for it, without leaving out anything. What cannot be certified is said, and why.
@@ -212,6 +221,7 @@ Examples:
   stubborn check net.proc --deadlock-free --timeout 60s --max-memory 4G
   stubborn check models/dining.proc --report dining.html
   stubborn check models/peterson.proc --certificate peterson.scert
+  stubborn check models/peterson.proc --cross        every method against every other
   stubborn check models/semaphore.proc --fair strong:Worker[*]
   stubborn check huge.proc --store bitstate          in little memory, perhaps missing states
   stubborn check net.proc --claim never.txt --reduce closure

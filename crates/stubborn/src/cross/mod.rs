@@ -1,0 +1,286 @@
+//! Every method against every other.
+//!
+//! Each property is decided by all methods that may be combined (`check::rules` refuses the others), with one thread and
+//! with several, each within its share of the time. All go the whole way, from the text to a judged run. If two of them should
+//! ever disagree, the model and the formula are made small, so that there is something to report.
+
+mod shrink;
+mod variants;
+
+use std::time::Duration;
+
+use language::File;
+use report::cross::{CrossReport, Crossed, Row};
+use report::method::Observer;
+use report::{CheckReport, PropertyResult, Remark, Verdict};
+
+use self::variants::{Kind, Variant, variants};
+use crate::Error;
+use crate::clock::Clock;
+use crate::options::Options;
+use crate::question::{Question, Text};
+use crate::session::{LANGUAGES, Session};
+
+/// Where time is not limited, a method may take so long, and so many times as long as the first one.
+const AT_LEAST: Duration = Duration::from_secs(10);
+const FACTOR: f64 = 20.0;
+
+/// Making a case small may take so long, and each attempt so many states.
+const SHRINKING: Duration = Duration::from_secs(60);
+const SMALL: u64 = 200_000;
+
+/// A small case on which two methods disagree.
+#[derive(Clone, Debug)]
+pub struct Disagreement {
+    /// The property.
+    pub property: String,
+    /// The methods: one that says that it holds, one that says that it is violated.
+    pub methods: (String, String),
+    /// The model, with what it was read with left as it was.
+    pub model: String,
+    /// The formula, if it is not in the model.
+    pub formula: Option<String>,
+}
+
+/// Decides a question by a method.
+type Ask<'a> = dyn FnMut(&mut Session, &Question, &Variant, &Clock<'_>) -> Result<CheckReport, Error> + 'a;
+
+fn ask(
+    session: &mut Session,
+    question: &Question,
+    variant: &Variant,
+    clock: &Clock<'_>,
+) -> Result<CheckReport, Error> {
+    session.check_within(std::slice::from_ref(question), &variant.options, clock)
+}
+
+impl Session {
+    /// Answers questions by every method there is, and compares; where methods disagree, with a small case.
+    ///
+    /// # Errors
+    /// A question is wrong, each mistake with its place; or a limit was reached before anything was known.
+    pub fn cross(
+        &mut self,
+        questions: &[Question],
+        options: &Options,
+        clock: &Clock<'_>,
+    ) -> Result<(CrossReport, Vec<Disagreement>), Error> {
+        self.cross_by(questions, options, clock, &mut ask)
+    }
+
+    fn cross_by(
+        &mut self,
+        questions: &[Question],
+        options: &Options,
+        clock: &Clock<'_>,
+        ask: &mut Ask<'_>,
+    ) -> Result<(CrossReport, Vec<Disagreement>), Error> {
+        let questions = self.one_by_one(questions, options, clock)?;
+        let (mut results, mut disagreements) = (Vec::new(), Vec::new());
+        for (index, question) in questions.iter().enumerate() {
+            let clock = clock.part(1.0 / (questions.len() - index) as f64);
+            for crossed in self.compare(question, options, &clock, ask)? {
+                if let Some((holds, violated)) = crossed.disagreement() {
+                    let methods = (holds.method.clone(), violated.method.clone());
+                    let clock = clock.with_grace().for_at_most(SHRINKING).at_most(SMALL);
+                    disagreements.push(self.shrink(
+                        question,
+                        &crossed.property,
+                        methods,
+                        options,
+                        &clock,
+                        ask,
+                    ));
+                }
+                results.push(crossed);
+            }
+        }
+        Ok((CrossReport::new(self.info(), results), disagreements))
+    }
+
+    /// Questions about one property each, as far as that can be.
+    fn one_by_one(
+        &mut self,
+        questions: &[Question],
+        options: &Options,
+        clock: &Clock<'_>,
+    ) -> Result<Vec<Question>, Error> {
+        let mut single = Vec::new();
+        for question in questions {
+            match question {
+                Question::Declared | Question::Properties(_) => {
+                    let tasks = self.ask(std::slice::from_ref(question), &options.structural, clock);
+                    let tasks = tasks.map_err(|trouble| self.error(trouble))?;
+                    single.extend(tasks.iter().map(|task| Question::property(&task.name)));
+                }
+                question => single.push(question.clone()),
+            }
+        }
+        Ok(single)
+    }
+
+    /// What all methods say to a question.
+    fn compare(
+        &mut self,
+        question: &Question,
+        options: &Options,
+        clock: &Clock<'_>,
+        ask: &mut Ask<'_>,
+    ) -> Result<Vec<Crossed>, Error> {
+        let mut rows: Vec<(String, Vec<Row>)> = Vec::new();
+        let mut add = |variant: &Variant, report: &CheckReport| {
+            for result in &report.results {
+                match rows.iter_mut().find(|(property, _)| *property == result.property) {
+                    Some((_, rows)) => rows.push(row(variant, result)),
+                    None => rows.push((result.property.clone(), vec![row(variant, result)])),
+                }
+            }
+        };
+        // How it is decided by default says which methods there are.
+        let first = variants(Kind::States, options).swap_remove(0);
+        let start = clock.seconds();
+        let report = ask(self, question, &first, &clock.part(0.25))?;
+        let seconds = clock.seconds() - start;
+        add(&first, &report);
+        let all = match report.results.first().and_then(|result| result.method) {
+            Some(method) => variants(kind(method.observer), options),
+            None => Vec::new(),
+        };
+        let alone = Duration::from_secs_f64(AT_LEAST.as_secs_f64() + FACTOR * seconds);
+        for (index, variant) in all.iter().enumerate().skip(1) {
+            let share = clock.part(1.0 / (all.len() - index) as f64).for_at_most(alone);
+            if clock.is_over() {
+                break;
+            }
+            match ask(self, question, variant, &share) {
+                Ok(report) => add(variant, &report),
+                // The method is not for this question.
+                Err(error) if error.refusal().is_some() => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(rows.into_iter().map(|(property, rows)| Crossed::new(property, rows)).collect())
+    }
+
+    /// A small case on which two methods disagree.
+    fn shrink(
+        &self,
+        question: &Question,
+        property: &str,
+        methods: (String, String),
+        options: &Options,
+        clock: &Clock<'_>,
+        ask: &mut Ask<'_>,
+    ) -> Disagreement {
+        let kinds = [Kind::States, Kind::Runs, Kind::Testers];
+        let all: Vec<Variant> = kinds.iter().flat_map(|&kind| variants(kind, options)).collect();
+        let named = |name: &str| all.iter().find(|variant| variant.name == name);
+        let mut case =
+            Disagreement { property: property.to_owned(), methods, model: String::new(), formula: None };
+        case.model = self.text().unwrap_or_default().to_owned();
+        let (Some(first), Some(second)) = (named(&case.methods.0), named(&case.methods.1)) else {
+            return case;
+        };
+        let mut disagree = |model: &str, question: &Question| {
+            let mut says = |variant: &Variant| {
+                let clock = clock.for_at_most(Duration::from_secs(2));
+                let mut session = self.reread(model, &clock)?;
+                let report = ask(&mut session, question, variant, &clock).ok()?;
+                Some(report.results.first()?.verdict)
+            };
+            !clock.is_over() && says(first) == Some(Verdict::Holds) && says(second) == Some(Verdict::Violated)
+        };
+        let mut question = question.clone();
+        if let Question::Ltl(Text { text, source }) = &question {
+            let source = source.clone();
+            let asked = |text: &str| Question::Ltl(Text { text: text.to_owned(), source: source.clone() });
+            let text = shrink::formula(text, |text| disagree(&case.model, &asked(text)));
+            question = asked(&text);
+            case.formula = Some(text);
+        }
+        case.model = shrink::text(&case.model, |model| disagree(model, &question));
+        case
+    }
+
+    /// The same model with another text; nothing if that is none.
+    fn reread(&self, text: &str, clock: &Clock<'_>) -> Option<Session> {
+        let language = LANGUAGES.iter().find(|known| known.name == self.model.language())?;
+        let file = File { name: self.info().file, bytes: text.into() };
+        let mut no_files = |name: &str| Err(format!("`{name}` is left out"));
+        Session::read(language, file, &self.options, &mut no_files, clock).ok()
+    }
+}
+
+fn kind(observer: Observer) -> Kind {
+    match observer {
+        Observer::None => Kind::States,
+        Observer::Tester => Kind::Testers,
+        _ => Kind::Runs,
+    }
+}
+
+fn row(variant: &Variant, result: &PropertyResult) -> Row {
+    Row {
+        method: variant.name.clone(),
+        verdict: result.verdict,
+        reason: Remark::join(&result.remarks),
+        states: result.stats.states,
+        seconds: result.stats.seconds,
+        peak_bytes: result.stats.peak_bytes,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock::Limits;
+
+    const MODEL: &str = "process Lamp { off: press -> on; on: press -> off | glow -> on; }
+process Other { a: go -> b; b: go -> a; }
+process Third { a: stay -> a; }
+deadlock-free;
+invariant sane = Lamp@on || Lamp@off;
+ltl glows = [] <> Lamp@on;
+";
+
+    fn all(ask: &mut Ask<'_>, questions: &[Question]) -> (CrossReport, Vec<Disagreement>) {
+        let mut session = Session::of_text("process", MODEL).expect("a good model");
+        let clock = Clock::start(&Limits::default());
+        session.cross_by(questions, &Options::default(), &clock, ask).expect("good questions")
+    }
+
+    #[test]
+    fn all_methods_agree() {
+        let asked =
+            [Question::Declared, Question::ltl("[] (Lamp@off -> <> Lamp@on)"), Question::ltl("Lamp@off")];
+        let (report, disagreements) = all(&mut ask, &asked);
+        assert!(disagreements.is_empty());
+        let verdicts: Vec<Verdict> = report.results.iter().map(|result| result.verdict).collect();
+        use Verdict::{Holds, Violated};
+        assert_eq!(verdicts, [Holds, Holds, Violated, Violated, Holds]);
+        let methods = &report.results[2].methods;
+        assert!(methods.len() > 50, "{}", methods.len());
+        assert!(report.results.iter().all(|result| result.agrees && result.methods.iter().all(|row| row.verdict == result.verdict)));
+        assert!(report.to_string().contains("lazy-tgta scc repaired, 8 threads"));
+    }
+
+    /// A method that errs where a lamp glows.
+    #[test]
+    fn a_wrong_method_is_found_and_its_case_is_small() {
+        let mut wrong = |session: &mut Session, question: &Question, variant: &Variant, clock: &Clock<'_>| {
+            let mut report = ask(session, question, variant, clock)?;
+            let errs = variant.name.starts_with("tgba scc classical")
+                && session.text().is_some_and(|text| text.contains("glow"));
+            for result in report.results.iter_mut().filter(|_| errs) {
+                result.verdict = Verdict::Holds;
+            }
+            Ok(report)
+        };
+        let (report, disagreements) = all(&mut wrong, &[Question::ltl("[] (Other@a -> <> Lamp@on)")]);
+        assert!(!report.results[0].agrees && report.results[0].verdict == Verdict::Unknown);
+        let [case] = &disagreements[..] else { panic!("one disagreement") };
+        assert!(case.methods.0.starts_with("tgba scc classical"), "{case:?}");
+        assert!(case.model.contains("glow") && case.model.len() < 100, "{case:?}");
+        assert!(case.formula.as_ref().is_some_and(|formula| formula.len() < 20), "{case:?}");
+    }
+}
