@@ -170,7 +170,7 @@ pub(crate) struct CheckArguments {
     /// seconds and twenty times the time of the first. Should two methods disagree, the model and the formula are made
     /// small, and written to a file to be reported.
     #[arg(long, hide_short_help = true, conflicts_with_all = ["observer", "algorithm", "reduce", "verify_reduction",
-          "certificate", "chart", "report", "shortest", "errors", "explain_choice"])]
+          "certificate", "chart", "report", "shortest", "errors", "explain_choice", "format", "watch"])]
     pub(crate) cross: bool,
 
     /// Write a certificate of each property that holds to this file, for `stubborn certify`
