@@ -1,6 +1,6 @@
 //! Source texts and places in them.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use crate::Diagnostic;
 
@@ -41,19 +41,28 @@ pub struct Source {
     pub name: String,
     /// The whole text.
     pub text: String,
+    /// Where lines end: found when they are asked for.
+    newlines: OnceLock<Vec<u32>>,
 }
 
 impl Source {
+    fn new(name: String, text: String) -> Source {
+        Source { name, text, newlines: OnceLock::new() }
+    }
+
     /// Line and column of a byte offset, both counted from 1; the column counts characters.
     pub fn position(&self, offset: u32) -> (usize, usize) {
         let mut end = (offset as usize).min(self.text.len());
         while !self.text.is_char_boundary(end) {
             end -= 1;
         }
-        let before = &self.text[..end];
-        let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
-        let line = before.bytes().filter(|&byte| byte == b'\n').count() + 1;
-        (line, before[line_start..].chars().count() + 1)
+        let newlines = self.newlines.get_or_init(|| {
+            let newline = |(at, byte): (u32, u8)| (byte == b'\n').then_some(at);
+            (0..).zip(self.text.bytes()).filter_map(newline).collect()
+        });
+        let n_before = newlines.partition_point(|&newline| (newline as usize) < end);
+        let line_start = n_before.checked_sub(1).map_or(0, |last| newlines[last] as usize + 1);
+        (n_before + 1, self.text[line_start..end].chars().count() + 1)
     }
 }
 
@@ -91,13 +100,13 @@ impl SourceMap {
                 let text = String::from_utf8_lossy(error.as_bytes()).into_owned();
                 let line = error.as_bytes()[..valid].iter().filter(|&&byte| byte == b'\n').count() + 1;
                 let message = format!("{name} is not UTF-8 text: bad byte at offset {valid}, line {line}");
-                self.sources.push(Arc::new(Source { name, text }));
+                self.sources.push(Arc::new(Source::new(name, text)));
                 let span = Span::new(id, valid, valid + char::REPLACEMENT_CHARACTER.len_utf8());
                 let help = "save the file in the UTF-8 encoding";
                 return Err(Diagnostic::error("not-utf8", message).at(span, "not UTF-8").with_help(help));
             }
         };
-        self.sources.push(Arc::new(Source { name, text }));
+        self.sources.push(Arc::new(Source::new(name, text)));
         Ok(id)
     }
 
@@ -123,7 +132,7 @@ mod tests {
 
     #[test]
     fn positions_count_lines_and_characters_from_one() {
-        let source = Source { name: "x".into(), text: "aé\nb".into() };
+        let source = Source::new("x".into(), "aé\nb".into());
         assert_eq!(source.position(0), (1, 1));
         assert_eq!(source.position(3), (1, 3));
         assert_eq!(source.position(2), (1, 2), "inside é: its start");

@@ -432,6 +432,27 @@ impl<'a, S: System, O: Observer> Product<'a, S, O> {
         n_unknown
     }
 
+    /// Where one of the steps leads that were left out of the state that was expanded last, if some were: which one, a
+    /// number says.
+    pub(crate) fn left_out_target(&mut self, state: &[u32], number: usize) -> Option<Vec<u32>> {
+        let Pairing { system, scratch, possible, .. } = &mut self.pairing;
+        let Possible { actions, ranges, observer_steps, targets, .. } = possible;
+        let chosen = &self.chosen;
+        let left_out: Vec<usize> =
+            (0..actions.len()).filter(|&index| !chosen.contains(&(index as u32))).collect();
+        let index = *left_out.get(number % left_out.len().max(1))?;
+        let observer_state = observer_steps[ranges[index].0 as usize].to;
+        let target = targets.get(index, *system, state, actions[index], scratch).ok()?;
+        Some([target, &[observer_state]].concat())
+    }
+
+    /// Told of a state that was left out whether it was found on another way so far.
+    pub(crate) fn learn(&mut self, is_known: bool) {
+        if let Some(Selection::Sets(reduction)) = &mut self.selection {
+            reduction.learn(is_known);
+        }
+    }
+
     /// Told by a search that begins.
     pub(crate) fn begin(&mut self, visits: Visits) {
         if let Some(selection) = &mut self.selection {

@@ -284,6 +284,11 @@ impl<'a> Reduction<'a> {
         self.scratch.gave_up()
     }
 
+    /// Told of a state that was left out whether it was found on another way so far.
+    pub(crate) fn learn(&mut self, is_known: bool) {
+        self.scratch.learn_so_far(is_known);
+    }
+
     /// Whether it is not worth to look for a set in the next state, which is then given up; only where giving up is taking
     /// everything, now and whenever the state is expanded.
     pub(crate) fn rests(&mut self) -> bool {

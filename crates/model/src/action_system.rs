@@ -304,6 +304,12 @@ impl System for ActionSystem {
     fn holds(&self, proposition: usize, state: &[u32], scratch: &mut Scratch) -> Result<bool, StepError> {
         self.code.holds(proposition, state, scratch)
     }
+
+    fn reads(&self, proposition: usize) -> Option<Vec<(usize, u32)>> {
+        let mut vars = Vec::new();
+        self.exprs.reads(self.propositions[proposition].expr, &mut vars);
+        Some(vars.into_iter().flat_map(|var| self.layout.field(var).masks()).collect())
+    }
 }
 
 impl Describe for ActionSystem {

@@ -6,6 +6,10 @@
 //! and have nothing filed under 0 (a stretch of unmarked places) is skipped with one comparison,
 //! so a net with 10 000 transitions tries those whose scarcest input is marked and no others.
 //!
+//! Where many actions are filed under one value, such as all partners of a rendezvous, another variable that most
+//! of them test tells them apart ([`Split`]), and so on: the rows of a trigger are the roots of decision trees. An action that does not
+//! test that variable is filed under all of its values, so that actions are tried in the same order, split or not.
+//!
 //! Where one process goes on in the same step (see [`chain`](mod@crate::chain)), only its own actions are tried: those
 //! filed under the few variables that its actions are filed under.
 
@@ -18,6 +22,25 @@ const MAX_ROWS: u64 = 1 << 17;
 
 /// So are those whose rows would have more entries than this, all together.
 const MAX_ENTRIES: u64 = 1 << 24;
+
+/// Rows of fewer actions are not split.
+const MIN_SPLIT: usize = 6;
+
+/// Nor are those that were split so often.
+const MAX_DEPTH: usize = 6;
+
+/// A variable that tells apart the actions of a row.
+#[derive(Clone, Copy, Debug)]
+struct Split {
+    word: u32,
+    mask: u32,
+    shift: u8,
+    /// Row of the stored number 0; one for each number follows.
+    first_row: u32,
+}
+
+/// Stands in place of the beginning of a row that is split.
+const IS_SPLIT: u32 = u32::MAX;
 
 /// A variable that actions are filed under.
 #[derive(Clone, Copy, Debug)]
@@ -48,8 +71,9 @@ pub(crate) struct Index {
     words: Vec<Word>,
     triggers: Vec<Trigger>,
     zero_triggers: Vec<u32>,
-    /// Ranges of `actions`.
+    /// Ranges of `actions`; or [`IS_SPLIT`], and the number of a split.
     rows: Vec<(u32, u32)>,
+    splits: Vec<Split>,
     actions: Vec<ActionId>,
     /// Actions that no variable triggers.
     always: Vec<ActionId>,
@@ -76,11 +100,13 @@ impl Index {
             triggers: Vec::new(),
             zero_triggers: Vec::new(),
             rows: Vec::new(),
+            splits: Vec::new(),
             actions: Vec::new(),
             always: Vec::new(),
             implied: vec![None; actions.len()],
             of_process: vec![Vec::new(); n_processes],
         };
+        let mut splitter = Splitter { layout, guards, actions, holder, room: 16 * actions.len() + 1024 };
         let mut filed: Vec<Filed<'_>> = vec![Vec::new(); layout.fields().len()];
         for (id, action) in actions.iter().enumerate() {
             let id = ActionId::new(id);
@@ -98,7 +124,7 @@ impl Index {
         }
         for (word, vars) in by_word.iter().enumerate().filter(|(_, vars)| !vars.is_empty()) {
             let first = index.triggers.len();
-            index.add_word(layout, word, vars, &filed);
+            index.add_word(word, vars, &filed, &mut splitter);
             for (offset, var) in vars.iter().enumerate() {
                 let owners =
                     filed[var.index()].iter().filter_map(|(id, ..)| actions[id.index()].owners.first());
@@ -117,7 +143,7 @@ impl Index {
         index
     }
 
-    fn add_word(&mut self, layout: &Layout, word: usize, vars: &[VarId], filed: &[Filed<'_>]) {
+    fn add_word(&mut self, word: usize, vars: &[VarId], filed: &[Filed<'_>], splitter: &mut Splitter<'_>) {
         let zero_start = self.zero_triggers.len() as u32;
         let mut entry = Word {
             word: word as u32,
@@ -126,30 +152,33 @@ impl Index {
             zero: (zero_start, zero_start),
         };
         for &var in vars {
-            let field = layout.field(var);
+            let field = splitter.layout.field(var);
             let id = self.triggers.len() as u32;
             let first_row = self.rows.len();
-            self.add_rows(field, &filed[var.index()]);
-            let (zero, others) = (self.rows[first_row], &self.rows[first_row + 1..]);
-            if zero.0 < zero.1 {
+            let rows = self.rows_of(field, &filed[var.index()]);
+            let cap = (rows.len() - 1) as u32;
+            self.add_rows(&rows, &mut vec![var], splitter);
+            let (zero, others) = (self.rows[first_row], &self.rows[first_row + 1..=first_row + cap as usize]);
+            let has_some = |row: &(u32, u32)| row.0 == IS_SPLIT || row.0 < row.1;
+            if has_some(&zero) {
                 self.zero_triggers.push(id);
             }
-            if others.iter().any(|row| row.0 < row.1) {
+            if others.iter().any(has_some) {
                 entry.nonzero_mask |= field.word_mask();
             }
             for bit in field.shift..field.shift + field.bits {
                 entry.trigger_of_bit[usize::from(bit)] = id;
             }
-            let (first_row, cap) = (first_row as u32, (self.rows.len() - first_row - 1) as u32);
+            let first_row = first_row as u32;
             self.triggers.push(Trigger { mask: field.word_mask(), shift: field.shift, first_row, cap });
         }
         entry.zero.1 = self.zero_triggers.len() as u32;
         self.words.push(entry);
     }
 
-    /// Adds one row per value; or, if that would be too much, one for the least value and one for
+    /// One row per value; or, if that would be too much, one for the least value and one for
     /// all others. In the former case the guards that actions are filed under need not be tested.
-    fn add_rows(&mut self, field: Field, filed: &Filed<'_>) {
+    fn rows_of(&mut self, field: Field, filed: &Filed<'_>) -> Vec<Vec<ActionId>> {
         let hi = field.lo.wrapping_add(field.span as i64);
         let n_entries: u64 =
             filed.iter().map(|(_, _, set)| set.count_within(field.lo, hi)).fold(0, u64::saturating_add);
@@ -167,10 +196,33 @@ impl Index {
                 rows[1].push(action); // Stands for all other values.
             }
         }
-        for row in rows {
-            let start = self.actions.len() as u32;
-            self.actions.extend(row);
-            self.rows.push((start, self.actions.len() as u32));
+        rows
+    }
+
+    /// Adds rows, one after the other, whose actions were told apart by these variables. What they are split into comes
+    /// behind them.
+    fn add_rows(&mut self, rows: &[Vec<ActionId>], told: &mut Vec<VarId>, splitter: &mut Splitter<'_>) {
+        let first = self.rows.len();
+        self.rows.resize(first + rows.len(), (0, 0));
+        let mut before: &[ActionId] = &[];
+        for (at, row) in (first..).zip(rows) {
+            self.rows[at] = if at > first && row == before {
+                self.rows[at - 1]
+            } else if let Some((var, parts)) = splitter.split(row, told) {
+                let Field { word, shift, .. } = splitter.layout.field(var);
+                let mask = splitter.layout.field(var).word_mask();
+                let first_row = self.rows.len() as u32;
+                told.push(var);
+                self.add_rows(&parts, told, splitter);
+                told.pop();
+                self.splits.push(Split { word, mask, shift, first_row });
+                (IS_SPLIT, self.splits.len() as u32 - 1)
+            } else {
+                let start = self.actions.len() as u32;
+                self.actions.extend_from_slice(row);
+                (start, self.actions.len() as u32)
+            };
+            before = row;
         }
     }
 
@@ -191,18 +243,26 @@ impl Index {
         }
         for entry in &self.words {
             let word = state[entry.word as usize];
-            for &trigger in &self.zero_triggers[entry.zero.0 as usize..entry.zero.1 as usize] {
-                let trigger = &self.triggers[trigger as usize];
-                if word & trigger.mask == 0 {
-                    self.visit_row(trigger.first_row, &mut visit)?;
-                }
-            }
+            let mut zero = self.zero_triggers[entry.zero.0 as usize..entry.zero.1 as usize].iter();
             let mut marked = word & entry.nonzero_mask;
-            while marked != 0 {
-                let trigger = &self.triggers[entry.trigger_of_bit[marked.trailing_zeros() as usize] as usize];
-                marked &= !trigger.mask;
-                let number = (word & trigger.mask) >> trigger.shift;
-                self.visit_row(trigger.first_row + number.min(trigger.cap), &mut visit)?;
+            loop {
+                let row = if let Some(&trigger) = zero.next() {
+                    let trigger = &self.triggers[trigger as usize];
+                    if word & trigger.mask != 0 {
+                        continue;
+                    }
+                    trigger.first_row
+                } else if marked != 0 {
+                    let bit = marked.trailing_zeros() as usize;
+                    let trigger = &self.triggers[entry.trigger_of_bit[bit] as usize];
+                    marked &= !trigger.mask;
+                    trigger.first_row + ((word & trigger.mask) >> trigger.shift).min(trigger.cap)
+                } else {
+                    break;
+                };
+                for &action in self.row(row, state) {
+                    visit(action)?;
+                }
             }
         }
         Ok(())
@@ -222,22 +282,97 @@ impl Index {
         for &(word, trigger) in &self.of_process[process.index()] {
             let trigger = &self.triggers[trigger as usize];
             let number = (state[word as usize] & trigger.mask) >> trigger.shift;
-            self.visit_row(trigger.first_row + number.min(trigger.cap), &mut visit)?;
+            for &action in self.row(trigger.first_row + number.min(trigger.cap), state) {
+                visit(action)?;
+            }
         }
         Ok(())
     }
 
+    /// The actions of a row that are to be tried in `state`.
     #[inline]
-    fn visit_row(
-        &self,
-        row: u32,
-        visit: &mut impl FnMut(ActionId) -> Result<(), StepError>,
-    ) -> Result<(), StepError> {
-        let (from, to) = self.rows[row as usize];
-        for &action in &self.actions[from as usize..to as usize] {
-            visit(action)?;
+    fn row(&self, row: u32, state: &[u32]) -> &[ActionId] {
+        let (mut from, mut to) = self.rows[row as usize];
+        if from == IS_SPLIT {
+            (from, to) = self.part_of(to, state);
         }
-        Ok(())
+        &self.actions[from as usize..to as usize]
+    }
+
+    /// Follows a split, and those that it leads to.
+    #[inline(never)]
+    fn part_of(&self, split: u32, state: &[u32]) -> (u32, u32) {
+        let (mut from, mut to) = (IS_SPLIT, split);
+        while from == IS_SPLIT {
+            let split = &self.splits[to as usize];
+            let number = (state[split.word as usize] & split.mask) >> split.shift;
+            (from, to) = self.rows[(split.first_row + number) as usize];
+        }
+        (from, to)
+    }
+}
+
+/// Looks for variables that tell actions apart.
+struct Splitter<'s> {
+    layout: &'s Layout,
+    guards: &'s [Guard],
+    actions: &'s [Action],
+    holder: Option<VarId>,
+    /// How many rows and entries there may still be.
+    room: usize,
+}
+
+impl<'s> Splitter<'s> {
+    /// The values of small variables that an action needs.
+    fn tests(&self, action: ActionId) -> impl Iterator<Item = (VarId, &'s ValueSet)> {
+        let (layout, guards, holder) = (self.layout, self.guards, self.holder);
+        self.actions[action.index()].guards.iter().filter_map(move |guard| match &guards[guard.index()] {
+            Guard::In(var, set) if !layout.field(*var).is_wide() && Some(*var) != holder => Some((*var, set)),
+            _ => None,
+        })
+    }
+
+    /// Splits the actions of a row by the values of another variable, if that leaves half of them in the mean or fewer.
+    fn split(&mut self, row: &[ActionId], told: &[VarId]) -> Option<(VarId, Vec<Vec<ActionId>>)> {
+        if row.len() < MIN_SPLIT || told.len() > MAX_DEPTH || self.room < row.len() {
+            return None;
+        }
+        // Per variable: how many entries its rows would have less than if all actions were in all of them.
+        let mut spared: Vec<(VarId, u64)> = Vec::new();
+        for (var, set) in row.iter().flat_map(|&action| self.tests(action)) {
+            let field = self.layout.field(var);
+            let n_values = field.span + 1;
+            if !told.contains(&var) && (2..=4 * row.len() as u64).contains(&n_values) {
+                let hi = field.lo.wrapping_add(field.span as i64);
+                spared.push((var, n_values - set.count_within(field.lo, hi)));
+            }
+        }
+        spared.sort_unstable();
+        let of_var = spared.chunk_by(|one, other| one.0 == other.0);
+        let best = of_var.map(|its| {
+            let n_values = self.layout.field(its[0].0).span + 1;
+            let n_spared = its.iter().map(|(_, n_spared)| n_spared).sum::<u64>();
+            (n_spared as f64 / n_values as f64, its[0].0, n_spared)
+        });
+        let (n_less, var, n_spared) = best.max_by(|one, other| one.0.total_cmp(&other.0))?;
+        let field = self.layout.field(var);
+        let n_values = field.span as usize + 1;
+        let n_entries = (n_values * (row.len() + 1)).saturating_sub(n_spared as usize);
+        if 2.0 * n_less < row.len() as f64 || n_entries > self.room {
+            return None;
+        }
+        self.room -= n_entries;
+        let mut parts: Vec<Vec<ActionId>> = vec![Vec::new(); n_values];
+        for &action in row {
+            let sets: Vec<&ValueSet> =
+                self.tests(action).filter(|(its, _)| *its == var).map(|(_, set)| set).collect();
+            for (value, part) in (field.lo..).zip(&mut parts) {
+                if sets.iter().all(|set| set.contains(value)) {
+                    part.push(action);
+                }
+            }
+        }
+        Some((var, parts))
     }
 }
 
@@ -272,4 +407,67 @@ fn scarcest<'a>(
         }
     }
     best.map(|(_, guard, var, set)| (guard, var, set))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Builder, System as _, Variable};
+
+    #[test]
+    fn rows_of_many_actions_are_split_and_nothing_is_lost() {
+        // A generator of pseudorandom numbers [knuth.97.taocp, MMIX].
+        let mut seed = 1u64;
+        let mut random = |n: u64| {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (seed >> 33) % n
+        };
+        for _ in 0..50 {
+            let his = [9, 3, 4, 1, 6];
+            let mut builder = Builder::new();
+            let owners = vec![builder.process("P")];
+            let vars = his.map(|hi| builder.variable(Variable::new("v", 0, hi)));
+            let label = builder.label("a");
+            let mut needs: Vec<Vec<(usize, ValueSet)>> = Vec::new();
+            for _ in 0..60 {
+                // Every action asks for a location; most ask for more, a few twice for the same variable.
+                let mut its = vec![(0, ValueSet::Range(0, 0))];
+                if random(4) == 0 {
+                    its[0].1 = ValueSet::Range(1, 1);
+                }
+                if random(8) > 0 {
+                    let value = random(5) as i64;
+                    its.push((2, ValueSet::Range(value, value)));
+                }
+                for _ in 0..random(4) {
+                    let var = 1 + random(4) as usize;
+                    let from = random(his[var] as u64 + 1) as i64;
+                    its.push((var, ValueSet::Range(from, from + random(2) as i64)));
+                }
+                let guards = its.iter().map(|(var, set)| builder.guard(Guard::In(vars[*var], set.clone())));
+                let guards = guards.collect();
+                builder.action(Action { label, guards, effect: Vec::new(), owners: owners.clone() });
+                needs.push(its);
+            }
+            builder.initial(&[0; 5]);
+            let system = builder.finish().unwrap();
+            assert!(!system.index.splits.is_empty());
+            let mut scratch = system.new_scratch();
+            for number in 0..10 * 4 * 5 * 2 * 7 {
+                let (mut rest, mut values) = (number, Vec::new());
+                for hi in his {
+                    values.push(rest % (hi + 1));
+                    rest /= hi + 1;
+                }
+                let is_met =
+                    |its: &Vec<(usize, ValueSet)>| its.iter().all(|(var, set)| set.contains(values[*var]));
+                let expected: Vec<ActionId> =
+                    (0..needs.len()).filter(|&action| is_met(&needs[action])).map(ActionId::new).collect();
+                let mut enabled = Vec::new();
+                let state = system.layout.encode(&values).unwrap();
+                system.enabled(&state, &mut scratch, &mut enabled).unwrap();
+                assert_eq!(enabled, expected, "{values:?}");
+            }
+        }
+    }
 }

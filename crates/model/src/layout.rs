@@ -130,6 +130,13 @@ impl Field {
         (((1u64 << self.bits) - 1) << self.shift) as u32
     }
 
+    /// Where the field's bits are: words and masks.
+    pub fn masks(self) -> impl Iterator<Item = (usize, u32)> {
+        let mask = if self.is_wide() { u32::MAX } else { self.word_mask() };
+        let first = self.word as usize;
+        (first..=first + usize::from(self.is_wide())).map(move |word| (word, mask))
+    }
+
     /// The number stored.
     #[inline]
     pub fn raw(self, state: &[u32]) -> u64 {

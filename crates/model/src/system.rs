@@ -285,6 +285,11 @@ pub trait System: Sync {
         state: &[u32],
         scratch: &mut Self::Scratch,
     ) -> Result<bool, StepError>;
+
+    /// The bits of a state that a proposition depends on, as numbers of words and masks; nothing if nobody knows.
+    fn reads(&self, _proposition: usize) -> Option<Vec<(usize, u32)>> {
+        None
+    }
 }
 
 /// Names for people. Never used in a search.

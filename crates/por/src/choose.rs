@@ -323,6 +323,13 @@ impl Scratch {
         }
     }
 
+    /// The same where it may be found later, on a way that was not gone yet.
+    pub fn learn_so_far(&mut self, is_known: bool) {
+        if let Some(patience) = &mut self.patience {
+            patience.learn_of_state_so_far(is_known);
+        }
+    }
+
     /// Whether everything was chosen in the last state because it would take too long to look for sets.
     pub fn gave_up(&self) -> bool {
         self.gave_up

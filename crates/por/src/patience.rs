@@ -32,15 +32,15 @@ impl Patience {
     const RECALL: i64 = 4;
     /// The steps of the estimate.
     const SCALE: i64 = 256;
+    /// Some are lost, as long as nobody says how many.
+    const SOME_LOST: i64 = Patience::SCALE / 4;
     /// After so many states without success one is not looked at before the next that is, then two, and so on, up to
     /// so many.
     const IDLE: u32 = 32;
     const MOST_REST: u32 = 15;
 
     pub(crate) fn new() -> Patience {
-        // Some are lost, as long as nobody says how many.
-        let n_lost = Patience::SCALE / 4;
-        Patience { credit: Patience::MOST, n_lost, n_idle: 0, rest: 0, insists: false }
+        Patience { credit: Patience::MOST, n_lost: Patience::SOME_LOST, n_idle: 0, rest: 0, insists: false }
     }
 
     /// Whether to try however long it takes.
@@ -84,5 +84,11 @@ impl Patience {
     pub(crate) fn learn_of_state(&mut self, is_known: bool) {
         let n_lost = if is_known { 0 } else { Patience::SCALE };
         self.n_lost += (n_lost - self.n_lost) / 16;
+    }
+
+    /// The same where it may be found later: that it was not found says little.
+    pub(crate) fn learn_of_state_so_far(&mut self, is_known: bool) {
+        self.learn_of_state(is_known);
+        self.n_lost = self.n_lost.min(Patience::SOME_LOST);
     }
 }

@@ -209,24 +209,32 @@ impl Uses {
     }
 
     /// The values of a variable that steers with which an action may begin, each with the one after it.
-    pub(crate) fn ways(&self, draft: &Draft<'_>, action: usize, var: VarId) -> Vec<(i64, i64)> {
+    pub(crate) fn ways<'d>(
+        &self,
+        draft: &'d Draft<'_>,
+        action: usize,
+        var: VarId,
+    ) -> impl Iterator<Item = (i64, i64)> + use<'d> {
         let (lo, hi) = draft.range(var);
-        let before: Vec<i64> = match self.test(draft, action, var) {
-            Some(set) => set.values_within(lo, hi).collect(),
-            None => (lo..=hi).collect(),
-        };
+        let test = self.test(draft, action, var);
+        let any = test.is_none().then_some(lo..=hi);
+        let before = test.into_iter().flat_map(move |set| set.values_within(lo, hi));
         let turn = self.turn(action, var);
-        let after = |value: i64| match turn {
+        let table: &[Option<i64>] = match turn {
+            Some(Turn::Map(at)) => match &draft.parts.actions[action].effect[at] {
+                Stmt::Map(_, table) => table,
+                _ => &[],
+            },
+            _ => &[],
+        };
+        let after = move |value: i64| match turn {
             None => Some(value),
             Some(Turn::To(to)) => Some(to),
-            Some(Turn::Map(at)) => match &draft.parts.actions[action].effect[at] {
-                // From elsewhere the step is a fault, and leads nowhere.
-                Stmt::Map(_, table) => *table.get((value - lo) as usize)?,
-                _ => None,
-            },
+            // From elsewhere the step is a fault, and leads nowhere.
+            Some(Turn::Map(_)) => *table.get((value - lo) as usize)?,
         };
-        let way = |value| after(value).filter(|to| (lo..=hi).contains(to)).map(|to| (value, to));
-        before.into_iter().filter_map(way).collect()
+        let way = move |value| after(value).filter(|to| (lo..=hi).contains(to)).map(|to| (value, to));
+        before.chain(any.into_iter().flatten()).filter_map(way)
     }
 
     /// Which values of a variable that steers an action asks for.

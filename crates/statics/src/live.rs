@@ -165,15 +165,15 @@ impl<'d, 's> Liveness<'d, 's> {
 
     /// The values of the control of a variable with which an action may begin, each with the one after it. Without a
     /// control, there is one value.
-    fn ways(&self, action: usize, var: VarId) -> Vec<(i64, i64)> {
-        match self.control[var.index()] {
-            Some(control) => self.uses.ways(self.draft, action, control),
-            None => vec![(0, 0)],
-        }
+    fn ways(&self, action: usize, var: VarId) -> impl Iterator<Item = (i64, i64)> + use<'d, 's> {
+        let control = self.control[var.index()];
+        let only = control.is_none().then_some((0, 0));
+        let (uses, draft) = (self.uses, self.draft);
+        control.into_iter().flat_map(move |control| uses.ways(draft, action, control)).chain(only)
     }
 
     fn is_live_after(&self, var: VarId, action: usize) -> bool {
-        self.ways(action, var).iter().any(|&(_, after)| self.is_live_at(var, after))
+        self.ways(action, var).any(|(_, after)| self.is_live_at(var, after))
     }
 
     /// The least solution.
@@ -204,17 +204,18 @@ impl<'d, 's> Liveness<'d, 's> {
             }
         }
         for &(control, _) in &uses.turns[action] {
-            for at in 0..self.controlled[control.index()].len() {
-                let var = self.controlled[control.index()][at];
-                if uses.is_used(action, var) {
-                    continue;
-                }
-                for (before, after) in uses.ways(self.draft, action, control) {
-                    if self.is_live_at(var, after) {
-                        is_new |= self.set_live(var, before);
+            let controlled = std::mem::take(&mut self.controlled[control.index()]);
+            if !controlled.is_empty() {
+                let ways: Vec<(i64, i64)> = uses.ways(self.draft, action, control).collect();
+                for &var in controlled.iter().filter(|&&var| !uses.is_used(action, var)) {
+                    for &(before, after) in &ways {
+                        if self.is_live_at(var, after) {
+                            is_new |= self.set_live(var, before);
+                        }
                     }
                 }
             }
+            self.controlled[control.index()] = controlled;
         }
         is_new
     }
@@ -317,13 +318,13 @@ impl<'d, 's> Liveness<'d, 's> {
         let (mut reads, mut written) = (Vec::new(), Vec::new());
         model::relations::uses(self.draft.exprs, &kept, &mut reads, &mut written);
         for var in candidates.into_iter().filter(|_| resets) {
-            let ways = self.ways(action, var);
-            let is_dead = self.control[var.index()].is_some()
-                && ways.iter().all(|&(_, after)| !self.is_live_at(var, after));
-            let is_other =
-                written.contains(&var) || ways.iter().any(|&(before, _)| self.is_live_at(var, before));
+            let is_dead = self.control[var.index()].is_some() && !self.is_live_after(var, action);
+            let is_other = || {
+                written.contains(&var)
+                    || self.ways(action, var).any(|(before, _)| self.is_live_at(var, before))
+            };
             let reset = Stmt::Set(var, self.draft.parts.initial[0][var.index()]);
-            if is_dead && is_other && !kept.contains(&reset) {
+            if is_dead && is_other() && !kept.contains(&reset) {
                 kept.push(reset);
             }
         }

@@ -1,4 +1,7 @@
 //! The valuations that were met, numbered: what observers of propositions see of a state.
+//!
+//! Propositions depend on few bits of a state, and these change seldom. So what was found for the same bits before is
+//! remembered, in a table in which newer entries replace older ones.
 
 use model::{StepError, System};
 use rustc_hash::FxHashMap;
@@ -18,6 +21,61 @@ pub struct Valuations {
     /// Per valuation, whether a state has it; others were only asked about.
     is_met: Vec<bool>,
     current: Vec<u64>,
+    /// Made when the system is known.
+    memo: Option<Memo>,
+}
+
+/// What was found before.
+#[derive(Clone, Debug, Default)]
+struct Memo {
+    /// The bits that the propositions depend on: words and masks. Too many, or nobody knows: none, and nothing is kept.
+    parts: Vec<(u32, u32)>,
+    /// Per place, the bits and the number plus one.
+    places: Vec<([u32; MAX_PARTS], u32)>,
+    /// What is asked for, and its place.
+    key: [u32; MAX_PARTS],
+    place: usize,
+}
+
+/// More words are not worth looking at.
+const MAX_PARTS: usize = 6;
+/// How much is remembered.
+const N_PLACES: usize = 1 << 10;
+
+impl Memo {
+    fn new<S: System>(system: &S, propositions: &[usize]) -> Memo {
+        let mut masks: Vec<u32> = vec![0; system.width()];
+        for &proposition in propositions {
+            let Some(reads) = system.reads(proposition) else { return Memo::default() };
+            reads.into_iter().for_each(|(word, mask)| masks[word] |= mask);
+        }
+        let parts: Vec<(u32, u32)> = (0..).zip(masks).filter(|(_, mask)| *mask != 0).collect();
+        if parts.len() > MAX_PARTS {
+            return Memo::default();
+        }
+        let n_places = if parts.is_empty() { 0 } else { N_PLACES };
+        Memo { parts, places: vec![([0; MAX_PARTS], 0); n_places], ..Memo::default() }
+    }
+
+    /// The number that was found for a state like this.
+    #[inline]
+    fn recall(&mut self, state: &[u32]) -> Option<u32> {
+        let mut hash = 0u32;
+        for (key, &(word, mask)) in self.key.iter_mut().zip(&self.parts) {
+            *key = state[word as usize] & mask;
+            hash = (hash.rotate_left(5) ^ *key).wrapping_mul(0x9e37_79b9);
+        }
+        self.place = (hash >> 22) as usize % N_PLACES;
+        let (key, number) = self.places.get(self.place)?;
+        if *key == self.key { number.checked_sub(1) } else { None }
+    }
+
+    /// Keeps the number of the state that was asked for.
+    fn keep(&mut self, number: u32) {
+        if let Some(place) = self.places.get_mut(self.place) {
+            *place = (self.key, number + 1);
+        }
+    }
 }
 
 impl Valuations {
@@ -33,6 +91,7 @@ impl Valuations {
             list: Vec::new(),
             is_met: Vec::new(),
             current,
+            memo: None,
         }
     }
 
@@ -49,6 +108,10 @@ impl Valuations {
         state: &[u32],
         scratch: &mut S::Scratch,
     ) -> Result<u32, StepError> {
+        let memo = self.memo.get_or_insert_with(|| Memo::new(system, &self.propositions));
+        if let Some(number) = memo.recall(state) {
+            return Ok(number);
+        }
         self.current.fill(0);
         for (bit, &proposition) in self.propositions.iter().enumerate() {
             if system.holds(proposition, state, scratch)? {
@@ -57,6 +120,9 @@ impl Valuations {
         }
         let number = self.number();
         self.is_met[number as usize] = true;
+        if let Some(memo) = &mut self.memo {
+            memo.keep(number);
+        }
         Ok(number)
     }
 
@@ -115,5 +181,45 @@ impl Valuations {
     #[inline]
     pub fn holds(&self, number: u32, proposition: usize) -> bool {
         self.list[number as usize][proposition / 64] >> (proposition % 64) & 1 == 1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::{Builder, Variable};
+
+    use super::*;
+
+    #[test]
+    fn what_is_remembered_is_what_is_true() {
+        // Variables of two words, of one, and of a few bits.
+        let mut builder = Builder::new();
+        let his = [1 << 40, u32::MAX.into(), 9, 3, 200_000];
+        let vars = his.map(|hi| builder.variable(Variable::new("v", 0, hi)));
+        builder.initial(&[0; 5]);
+        let mut system = builder.finish().unwrap();
+        // The last variable is not looked at.
+        let propositions: Vec<usize> = (vars[..4].iter().zip([1 << 39, 5, 4, 2]))
+            .map(|(&var, least)| {
+                let (var, least) = (system.exprs.var(var), system.exprs.int(least));
+                let expr = system.exprs.binary(model::BinaryOp::Ge, var, least);
+                system.add_proposition("p", expr)
+            })
+            .collect();
+        let mut valuations = Valuations::new(propositions.clone());
+        let mut scratch = system.new_scratch();
+        let mut random = fastrand::Rng::with_seed(5);
+        for _ in 0..20_000 {
+            // Few values, so that they are met again; some places of the table are shared all the same.
+            let values = his.map(|hi| [0, 1, 4, 5, hi / 2, hi][random.usize(0..6)].min(hi));
+            let state = system.layout().encode(&values).unwrap();
+            let number = valuations.number_of(&system, &state, &mut scratch).unwrap();
+            for (bit, &proposition) in propositions.iter().enumerate() {
+                let holds = system.holds(proposition, &state, &mut scratch).unwrap();
+                assert_eq!(valuations.holds(number, bit), holds, "{values:?}");
+            }
+        }
+        let memo = valuations.memo.unwrap();
+        assert!(memo.parts.len() > 2 && memo.places.iter().any(|(_, number)| *number != 0));
     }
 }

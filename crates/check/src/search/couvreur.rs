@@ -145,8 +145,8 @@ pub(super) struct Search<'p, 'a, S: System, O, P> {
     scope: Scope,
     pub(super) acceptance: Acceptance,
     looks_for_livelocks: bool,
-    /// Some livelock state was entered ([bensalem.12.topnoc]'s Gseen).
-    pub(super) saw_livelock: bool,
+    /// The livelock states that were entered ([bensalem.12.topnoc]'s Gseen says whether there are some).
+    pub(super) livelocks: FixedBitSet,
     pub(super) path: Path,
     /// Per state that waits: the edge by which it will be entered.
     via: Packed,
@@ -165,7 +165,12 @@ pub(super) struct Search<'p, 'a, S: System, O, P> {
     pub(super) edges: Vec<Edge>,
     pub(super) stats: Stats,
     pub(super) progress: Progress,
+    /// How often the bytes were not counted since they were.
+    n_uncounted: u32,
 }
+
+/// So often are bytes not counted.
+const UNCOUNTED: u32 = 15;
 
 impl<'p, 'a, S: System, O: Observer, P: Products> Search<'p, 'a, S, O, P> {
     pub(super) fn new(product: &'p mut Product<'a, S, O>, states: P) -> Search<'p, 'a, S, O, P> {
@@ -186,7 +191,7 @@ impl<'p, 'a, S: System, O: Observer, P: Products> Search<'p, 'a, S, O, P> {
             scope,
             acceptance,
             looks_for_livelocks,
-            saw_livelock: false,
+            livelocks: FixedBitSet::new(),
             path: Path::new(),
             via: Packed::new(),
             roots: Roots::new(fairness.n_words()),
@@ -199,13 +204,14 @@ impl<'p, 'a, S: System, O: Observer, P: Products> Search<'p, 'a, S, O, P> {
             edges: Vec::new(),
             stats: Stats::default(),
             progress: Progress::default(),
+            n_uncounted: UNCOUNTED,
         }
     }
 
     /// A search for livelocks in what was explored.
     pub(super) fn for_livelocks(self) -> Search<'p, 'a, S, O, P> {
-        let Search { graph, stats, progress, .. } = self;
-        Search { stats, progress, ..Search::on(graph, Scope::Livelocks) }
+        let Search { graph, stats, progress, livelocks, .. } = self;
+        Search { stats, progress, livelocks, ..Search::on(graph, Scope::Livelocks) }
     }
 
     pub(super) fn run(&mut self, budget: &mut Budget<'_>) -> Result<(), End> {
@@ -233,19 +239,8 @@ impl<'p, 'a, S: System, O: Observer, P: Products> Search<'p, 'a, S, O, P> {
     /// That is for sets led by the observer. Sets that keep fair runs are taken as in the first pass, whose components are
     /// repaired: the fair run that `por`'s module `fair` builds waits in the end, in that very graph, for ever.
     pub(super) fn run_from_livelocks(&mut self, budget: &mut Budget<'_>) -> Result<(), End> {
-        let found = self.states(|_, _| true);
-        for state in found.ones().map(StateId::new) {
-            if self.order_of(state) == NEW {
-                let stance =
-                    self.graph.stance(state).map_err(|trouble| End::Trouble(trouble, Some(state)))?;
-                if stance.livelock {
-                    self.search_from(state, budget)?;
-                } else {
-                    self.poll(budget)?;
-                }
-            }
-        }
-        Ok(())
+        let found = std::mem::take(&mut self.livelocks);
+        found.ones().map(StateId::new).try_for_each(|state| self.search_from(state, budget))
     }
 
     fn search_from(&mut self, state: StateId, budget: &mut Budget<'_>) -> Result<(), End> {
@@ -325,7 +320,9 @@ impl<'p, 'a, S: System, O: Observer, P: Products> Search<'p, 'a, S, O, P> {
         if self.looks_for_livelocks {
             self.enter_livelock(order, expanded.stance.livelock, via.is_some_and(|via| via.silent))?;
         }
-        self.saw_livelock |= expanded.stance.livelock;
+        if expanded.stance.livelock && self.scope == Scope::All {
+            self.livelocks.grow_and_insert(state.index());
+        }
         self.stats.deadlocks += u64::from(expanded.is_deadlock && self.scope == Scope::All);
         if expanded.stance.at_once {
             return Err(End::State(Violation::AtOnce, state));
@@ -436,15 +433,24 @@ impl<'p, 'a, S: System, O: Observer, P: Products> Search<'p, 'a, S, O, P> {
     pub(super) fn poll(&mut self, budget: &mut Budget<'_>) -> Result<(), End> {
         self.progress.states = self.graph.states.n_states();
         self.progress.pending = self.path.n_waiting();
+        self.n_uncounted += 1;
+        if self.n_uncounted > UNCOUNTED {
+            self.count_bytes();
+        }
+        Ok(budget.poll(&self.progress)?)
+    }
+
+    fn count_bytes(&mut self) {
+        self.n_uncounted = 0;
         self.progress.bytes = self.graph.bytes()
             + self.path.bytes()
             + self.via.bytes()
             + self.roots.bytes()
             + self.edge_marks.bytes()
             + self.frames.bytes()
+            + self.livelocks.len() as u64 / 8
             + self.repairing.as_ref().map_or(0, Repairing::bytes);
         self.stats.peak_bytes = self.stats.peak_bytes.max(self.progress.bytes);
-        Ok(budget.poll(&self.progress)?)
     }
 
     /// Whether a silent edge from the top of the path to a state of this order closes a cycle of silent
@@ -513,6 +519,7 @@ impl<'p, 'a, S: System, O: Observer, P: Products> Search<'p, 'a, S, O, P> {
     /// The outcome of a search that ended so.
     pub(super) fn outcome(mut self, end: Option<End>, budget: &mut Budget<'_>) -> ProductOutcome {
         self.progress.states = self.graph.states.n_states();
+        self.count_bytes();
         self.stats.record(&self.progress);
         let stats = self.stats;
         let system_states = Some(self.graph.states.n_system_states());

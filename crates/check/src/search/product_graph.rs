@@ -8,6 +8,7 @@ use model::chain::first;
 use model::{ActionId, StepError, System};
 use rustc_hash::FxHashMap;
 
+use super::sample::Sample;
 use crate::fairness::Fairness;
 use crate::observer::{Observer, Portable, Stance};
 use crate::product::{ExpandError, Expanded, Path, Product, ProductStep, ProductSteps};
@@ -73,6 +74,9 @@ pub(crate) struct ProductGraph<'p, 'a, S: System, O, P> {
     pub(crate) initial: Vec<(usize, StateId)>,
     /// What is taken besides, if the search repairs its components.
     extras: Option<Extras>,
+    /// How many states were expanded for the first time, and where steps lead that were left out of some of them.
+    n_expanded: u64,
+    sample: Sample,
 }
 
 /// What is taken in states since their components were repaired.
@@ -102,7 +106,17 @@ impl<'p, 'a, S: System, O: Observer, P: Products> ProductGraph<'p, 'a, S, O, P> 
     pub(crate) fn new(product: &'p mut Product<'a, S, O>, states: P) -> ProductGraph<'p, 'a, S, O, P> {
         let steps = product.new_steps();
         let state = vec![0; product.width() - 1];
-        ProductGraph { product, states, state, steps, ids: Vec::new(), initial: Vec::new(), extras: None }
+        ProductGraph {
+            product,
+            states,
+            state,
+            steps,
+            ids: Vec::new(),
+            initial: Vec::new(),
+            extras: None,
+            n_expanded: 0,
+            sample: Sample::default(),
+        }
     }
 
     /// The same for a search that repairs its components, if the product needs it.
@@ -231,6 +245,7 @@ impl<'p, 'a, S: System, O: Observer, P: Products> ProductGraph<'p, 'a, S, O, P> 
         let ProductGraph { product, states, state, steps, ids, extras, .. } = self;
         let known: &P = states;
         let is_by_action = product.repair().is_some_and(|repair| repair.by_action);
+        let is_first = is_on_path.is_some();
         let mut is_on_path = is_on_path.map(|is_on_path| {
             move |system: &[u32], observer: u32| known.find(system, observer).is_some_and(is_on_path)
         });
@@ -251,7 +266,28 @@ impl<'p, 'a, S: System, O: Observer, P: Products> ProductGraph<'p, 'a, S, O, P> 
             extras.all.grow_and_insert(id.index());
         }
         add_targets(states, steps, state.len(), ids, out)?;
+        if is_first && extras.is_some() {
+            self.n_expanded += 1;
+            if Sample::is_due(self.n_expanded) {
+                self.take_sample(expanded.is_full);
+            }
+        }
         Ok(expanded)
+    }
+
+    /// Looks for what was noted when half of the states were expanded. If steps were left out of the state that was
+    /// expanded last, notes where one of them leads.
+    fn take_sample(&mut self, is_full: bool) {
+        let ProductGraph { product, states, state, sample, n_expanded, .. } = self;
+        while let Some(noted) = sample.next(*n_expanded) {
+            let (system, observer) = noted.split_at(noted.len() - 1);
+            product.learn(states.find(system, observer[0]).is_some());
+        }
+        if let Some(number) = sample.n_noted().filter(|_| !is_full)
+            && let Some(target) = product.left_out_target(state, number)
+        {
+            sample.note(2 * *n_expanded, target);
+        }
     }
 
     /// The same where all that is known of the path, or of what the state took before, is this.

@@ -54,7 +54,7 @@ pub fn search_over<S: System, O: Observer, P: Products>(
 ) -> ProductOutcome {
     let mut first = Search::new(product, states);
     let end = first.run(budget).err();
-    if end.is_some() || !first.saw_livelock {
+    if end.is_some() || first.livelocks.is_clear() {
         return first.outcome(end, budget);
     }
     let mut second = first.for_livelocks();

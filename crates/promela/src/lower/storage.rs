@@ -106,6 +106,9 @@ pub(crate) fn n_parts(program: &Program, variable: &Variable) -> usize {
 
 /// The name of an element of a row: the pattern has `[]` for each array.
 pub(crate) fn element_name(pattern: &str, lengths: &[u32], index: u32) -> String {
+    if lengths.is_empty() {
+        return pattern.to_owned();
+    }
     let mut indices = Vec::new();
     let mut rest = index;
     for length in lengths.iter().rev() {

@@ -292,8 +292,10 @@ pub(super) fn shorten(
     options: &Options,
     clock: &Clock<'_>,
 ) {
-    /// So many states more are not many.
+    /// So many states are always looked at; so many, or as many as the search has found; and a share of all.
     const SOME: u64 = 5_000;
+    const AS_MANY: u64 = 25_000;
+    const SHARE: u64 = 4;
     let is_fault = matches!(found.stop, Some(Stop::Fault(..)));
     let is_open = |run: &Option<Run>| run.is_some() || is_fault;
     let wanted: Vec<Goal> =
@@ -301,7 +303,8 @@ pub(super) fn shorten(
     if wanted.is_empty() || options.order() == Order::Dfs {
         return;
     }
-    let clock = clock.part(0.5).at_most(found.stats.states + SOME);
+    let n_states = found.stats.states;
+    let clock = clock.part(0.5).at_most(SOME + n_states.min(AS_MANY) + n_states / SHARE);
     let mut budget = clock.budget();
     let full = parallel::bfs(system, &wanted, &mut budget);
     let is_shorter = |new: &Run, old: &Run| new.actions.len() < old.actions.len();
