@@ -121,6 +121,7 @@ fn measure(what: &str, participants: usize, terms: u8) -> u64 {
         "2pc packed by hand, Stubborn" => stubborn(safely(&by_hand).packed()),
         "2pc packed by derive, Stubborn" => stubborn(safely(&derived).packed()),
         "2pc idiomatic, Stubborn" => stubborn(safely(&idiomatic)),
+        "2pc idiomatic, packed, Stubborn" => stubborn(safely(&idiomatic).packed()),
         "2pc packed by hand, stateright bfs" => by_stateright(by_hand, true),
         "2pc packed by hand, stateright dfs" => by_stateright(by_hand, false),
         "2pc idiomatic, stateright bfs" => by_stateright(idiomatic, true),
@@ -134,12 +135,13 @@ fn measure(what: &str, participants: usize, terms: u8) -> u64 {
     }
 }
 
-const ALL: [&str; 12] = [
+const ALL: [&str; 13] = [
     "2pc packed by hand, Stubborn",
     "2pc packed by hand, stateright bfs",
     "2pc packed by hand, stateright dfs",
     "2pc packed by derive, Stubborn",
     "2pc idiomatic, Stubborn",
+    "2pc idiomatic, packed, Stubborn",
     "2pc idiomatic, stateright bfs",
     "2pc idiomatic, stateright dfs",
     "2pc idiomatic, plain",

@@ -57,9 +57,9 @@ pub trait Parts: Clone {
     fn crash(&mut self);
 }
 
-#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd, Pack)]
 pub enum Msg {
-    Prepared(u8),
+    Prepared(#[pack(0..=7)] u8),
     Commit,
     Abort,
 }
@@ -149,13 +149,17 @@ where
     }
 }
 
-/// As one would write it.
-#[derive(Clone, Debug, Eq, Hash, PartialEq)]
+/// As one would write it; and how long collections get, which matters only where states are packed.
+#[derive(Clone, Debug, Eq, Hash, PartialEq, Pack)]
 pub struct Idiomatic {
+    #[pack(max = 8)]
     rm: Vec<Rm>,
     tm: Tm,
+    #[pack(max = 8)]
     tm_prepared: Vec<bool>,
+    #[pack(max = 10)]
     msgs: BTreeSet<Msg>,
+    #[pack(0..=1)]
     crashes_left: u8,
 }
 

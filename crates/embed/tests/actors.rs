@@ -311,6 +311,52 @@ fn who_never_hears_of_each_other_is_not_interleaved() {
     }
 }
 
+/// The first one either goes round for ever, or tells the second one something and comes to an end; for that there must be
+/// room, which the second one makes.
+struct Waits;
+
+impl Actor for Waits {
+    type Local = u8;
+    type Msg = ();
+    type Timer = u8;
+
+    fn start(&self, me: Id, out: &mut Out<()>) -> u8 {
+        if me == 0 {
+            out.send(1, ());
+        }
+        0
+    }
+
+    fn on_msg(&self, _: Id, local: &mut u8, _: Id, (): &(), _: &mut Out<()>) {
+        *local = 1;
+    }
+
+    fn timers(&self, me: Id, local: &u8, timers: &mut Vec<u8>) {
+        match (me, local) {
+            (0, 0) => timers.extend([1, 3]),
+            (0, 1) => timers.push(2),
+            (0, 2) => timers.push(1),
+            _ => {}
+        }
+    }
+
+    fn on_timer(&self, _: Id, local: &mut u8, timer: &u8, out: &mut Out<()>) {
+        *local = *timer;
+        if *timer == 3 {
+            out.send(1, ());
+        }
+    }
+}
+
+#[test]
+fn who_waits_for_room_waits_for_who_receives() {
+    for network in [Network::unordered(), Network::ordered()] {
+        let actors = Actors::new().add_many(2, "waits", Waits).network(network.at_most(1));
+        let check = actors.check().reduced(&[]);
+        assert!(check.deadlock_free().is_violated(), "once the first message is taken");
+    }
+}
+
 /// Counts what it sends, and what it gets.
 struct Counter(u32);
 

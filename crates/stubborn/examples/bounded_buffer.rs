@@ -9,20 +9,20 @@
 use stubborn::embed::Verdict;
 use stubborn::{Check, Model, assert_always, assert_holds};
 
-struct Buffer {
-    producers: usize,
-    capacity: usize,
+pub(crate) struct Buffer {
+    pub(crate) producers: usize,
+    pub(crate) capacity: usize,
 }
 
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-struct State {
+pub(crate) struct State {
     /// Per producer, whether it waits for room.
-    waits: Vec<bool>,
-    queue: Vec<usize>,
+    pub(crate) waits: Vec<bool>,
+    pub(crate) queue: Vec<usize>,
 }
 
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-enum Action {
+pub(crate) enum Action {
     Produce(usize),
     Put(usize),
     Take,

@@ -13,9 +13,9 @@
 //!   messages, a step may wait for room, which is made by who receives: so then all to whom an actor may send are
 //!   collected, too;
 //! - each of its steps can as well happen before what the others do: they change neither these local states nor the
-//!   messages to these actors, and a message that is put on its way comes behind those of others, or beside them. An exception is a
-//!   network that is a set and loses messages: whether a message is sent before the same one is lost or after
-//!   matters, so who is sent to is collected there.
+//!   messages to these actors, and a message that is put on its way comes behind those of others, or beside them. In a
+//!   network that is a set it may have been lost before it is sent once more; but then it might as well not have been
+//!   lost: nobody can tell that a message is not there, and the shorter run leads to the same state.
 //!
 //! As long as an actor may crash nothing is left out, since crashes are counted: each may prevent another.
 //!

@@ -352,13 +352,6 @@ impl<M: Message> LookupWorker<'_, '_, M> {
                 needs[actor] |= sends & (u64::MAX >> (64 - n));
             }
         }
-        if shared.network.is_set() && shared.network.lossy {
-            for one in self.moves.iter().filter(|one| one.effect != NONE) {
-                for envelope in known.sent(&known.effects[one.effect as usize]) {
-                    needs[one.actor as usize] |= 1 << shared.numbers.envelopes.get(*envelope).to;
-                }
-            }
-        }
         needs
     }
 }

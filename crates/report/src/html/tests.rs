@@ -209,3 +209,66 @@ fn without_a_run_there_are_only_answers() {
     assert_eq!((names["table"], names["script"]), (1, 1));
     assert!(!names.contains_key("svg") && text.contains("59 048"));
 }
+
+/// A model in Rust that counts to three and round again, with evil names.
+struct Evil;
+
+impl embed::Model for Evil {
+    type State = (String, u8);
+    type Action = String;
+
+    fn initial(&self) -> Vec<(String, u8)> {
+        vec![(EVIL.to_owned(), 0)]
+    }
+
+    fn actions(&self, _: &(String, u8), out: &mut Vec<String>) {
+        out.push(EVIL.to_owned());
+    }
+
+    fn step(&self, state: &mut (String, u8), _: &String) {
+        state.1 = (state.1 + 1) % 4;
+    }
+
+    fn processes(&self) -> Vec<String> {
+        vec![EVIL.to_owned()]
+    }
+
+    fn process(&self, _: &String) -> Option<usize> {
+        Some(0)
+    }
+}
+
+#[test]
+fn the_page_of_a_model_in_rust_tells_its_runs() {
+    let check = embed::Check::new(&Evil).prop("two", |state| state.1 == 2).prop("five", |state| state.1 == 5);
+    let check = check.weakly_fair();
+    let answers = crate::Answers::new(EVIL)
+        .with(EVIL, &check.never("two"))
+        .with("<> five", &check.ltl("<> five"))
+        .with("[] <> two", &check.ltl("[] <> two"))
+        .with("<> six", &check.ltl("<> six"));
+    let page = answers.to_html();
+    let (names, text) = parse(&page);
+    assert!(!page.contains("<script>alert") && !page.contains("http"), "{page}");
+    assert!(text.contains("alert") && text.contains("Weakly fair to"), "{text}");
+    let n = |text: &str| page.matches(text).count();
+    assert_eq!((n("class=\"result\""), n("data-run="), names["table"]), (4, 2, 2), "{names:?}");
+    let data = data(&page);
+    assert_eq!(data["variables"].as_array().unwrap().len(), 2, "the parts of the pair");
+    assert_eq!(
+        data["steps"].as_array().unwrap().iter().map(|step| step["c"].clone()).collect::<Vec<_>>()[1..],
+        [serde_json::json!([[1, "1"]]), serde_json::json!([[1, "2"]])]
+    );
+    let document: serde_json::Value = serde_json::from_str(&answers.to_json()).expect("it is JSON");
+    let results = document["results"].as_array().unwrap();
+    let verdicts: Vec<&str> = results.iter().map(|result| result["verdict"].as_str().unwrap()).collect();
+    assert_eq!(verdicts, ["violated", "violated", "holds", "unknown"]);
+    assert_eq!(results[0]["counterexample"]["prefix"][2]["propositions"]["two"], true);
+    assert_eq!(results[1]["counterexample"]["cycle"].as_array().unwrap().len(), 4);
+    assert_eq!(results[1]["counterexample"]["fairness"][0]["because"], "taken");
+    assert!(results[2]["stats"]["states"].as_u64() > Some(0));
+    let words = answers.to_text();
+    for sentence in ["Step 2 breaks it", "repeat", "there is no proposition `six`"] {
+        assert!(words.contains(sentence), "`{sentence}` is not in\n{words}");
+    }
+}

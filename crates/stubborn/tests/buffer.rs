@@ -1,78 +1,22 @@
-//! A bounded buffer: producers put their numbers into a queue, one consumer takes them out.
+//! The bounded buffer of the examples, asked everything.
 
-use stubborn_embed::{
-    Because, Check, Ending, Fair, Limit, Model, Reason, Verdict, assert_always, assert_deadlock_free,
-    assert_eventually, assert_holds, assert_never, assert_reachable, assert_violated,
+#[allow(dead_code)] // Its program is not run here.
+#[path = "../examples/bounded_buffer.rs"]
+mod bounded_buffer;
+
+use bounded_buffer::{Action, Buffer};
+use stubborn::embed::{Because, Ending, Fair, Limit, Verdict};
+use stubborn::{
+    Check, Reason, assert_always, assert_deadlock_free, assert_eventually, assert_holds, assert_never,
+    assert_reachable, assert_violated,
 };
-
-struct Buffer {
-    producers: usize,
-    capacity: usize,
-}
-
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-struct State {
-    wants: Vec<bool>,
-    queue: Vec<usize>,
-}
-
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-enum Action {
-    Produce(usize),
-    Put(usize),
-    Take,
-}
-
-impl Model for Buffer {
-    type State = State;
-    type Action = Action;
-
-    fn initial(&self) -> Vec<State> {
-        vec![State { wants: vec![false; self.producers], queue: vec![] }]
-    }
-
-    fn actions(&self, state: &State, out: &mut Vec<Action>) {
-        for i in 0..self.producers {
-            if !state.wants[i] {
-                out.push(Action::Produce(i));
-            } else if state.queue.len() < self.capacity {
-                out.push(Action::Put(i));
-            }
-        }
-        if !state.queue.is_empty() {
-            out.push(Action::Take);
-        }
-    }
-
-    fn step(&self, state: &mut State, action: &Action) {
-        match *action {
-            Action::Produce(i) => state.wants[i] = true,
-            Action::Put(i) => {
-                state.wants[i] = false;
-                state.queue.push(i);
-            }
-            Action::Take => _ = state.queue.remove(0),
-        }
-    }
-
-    fn processes(&self) -> Vec<String> {
-        (0..self.producers).map(|i| format!("producer {i}")).chain(["consumer".into()]).collect()
-    }
-
-    fn process(&self, action: &Action) -> Option<usize> {
-        Some(match *action {
-            Action::Produce(i) | Action::Put(i) => i,
-            Action::Take => self.producers,
-        })
-    }
-}
 
 const BUFFER: Buffer = Buffer { producers: 3, capacity: 2 };
 
 fn check() -> Check<'static, Buffer> {
     Check::new(&BUFFER)
         .prop("in_bounds", |state| state.queue.len() <= BUFFER.capacity)
-        .prop("waits", |state| state.wants[0])
+        .prop("waits", |state| state.waits[0])
         .prop("full", |state| state.queue.len() == BUFFER.capacity)
         .prop("over", |state| state.queue.len() > BUFFER.capacity)
 }
@@ -92,13 +36,13 @@ fn a_producer_gets_its_turn_under_strong_fairness() {
     assert_holds!(check().strongly_fair(), "[] (waits -> <> !waits)");
     let run = assert_violated!(check().weakly_fair(), "[] (waits -> <> !waits)");
     let cycle = run.cycle().expect("it repeats");
-    assert!(run.steps[cycle..].iter().all(|step| step.state.wants[0]));
+    assert!(run.steps[cycle..].iter().all(|step| step.state.waits[0]));
     assert_eq!(run.fairness.len(), 4);
     assert!(matches!(run.fairness[0].because, Because::Disabled(_)), "the queue is full again and again");
     let text = run.to_string();
     assert!(text.starts_with("`[] (waits -> <> !waits)` is violated"), "{text}");
     for expected in
-        ["-- from here on", "producer 0: Produce(0)", "wants[0]: false -> true", "waits becomes true"]
+        ["-- from here on", "producer 0: Produce(0)", "waits[0]: false -> true", "waits becomes true"]
     {
         assert!(text.contains(expected), "{expected} is missing in:\n{text}");
     }
