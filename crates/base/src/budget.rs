@@ -12,6 +12,7 @@
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use crate::peers::Peers;
 use crate::team::{Alone, Team};
 use crate::text::human_bytes;
 
@@ -30,6 +31,10 @@ pub enum Limit {
     Interrupt,
     /// One step of the model takes longer than anybody waits for.
     Step,
+    /// Another process, of this number, has ended, or cannot be reached.
+    Process(u32),
+    /// The processes of a job do not do the same: this one began another search.
+    Apart(u32),
 }
 
 impl fmt::Display for Limit {
@@ -41,6 +46,8 @@ impl fmt::Display for Limit {
             Limit::Time => write!(f, "time limit reached"),
             Limit::Interrupt => write!(f, "interrupted"),
             Limit::Step => write!(f, "one step of the model takes too long"),
+            Limit::Process(number) => write!(f, "process {number} is gone"),
+            Limit::Apart(number) => write!(f, "process {number} does something else"),
         }
     }
 }
@@ -133,6 +140,7 @@ pub struct Budget<'w> {
     all_bytes: u64,
     watch: Option<&'w dyn Watch>,
     team: &'w dyn Team,
+    peers: Option<&'w dyn Peers>,
     /// Expanded states are long pieces of work, others short ones.
     polls: Pace,
     ticks: Pace,
@@ -189,7 +197,17 @@ impl<'w> Budget<'w> {
     fn with(max_states: u64, max_bytes: u64, watch: Option<&'w dyn Watch>) -> Budget<'w> {
         let asked_at = watch.map_or(0, Watch::nanoseconds);
         let (polls, ticks) = (Pace::START, Pace::START);
-        Budget { max_states, max_bytes, all_bytes: max_bytes, watch, team: &Alone, polls, ticks, asked_at }
+        Budget {
+            max_states,
+            max_bytes,
+            all_bytes: max_bytes,
+            watch,
+            team: &Alone,
+            peers: None,
+            polls,
+            ticks,
+            asked_at,
+        }
     }
 
     /// The same with these workers, instead of one.
@@ -203,16 +221,27 @@ impl<'w> Budget<'w> {
         self.team
     }
 
+    /// The same with these processes, which do everything together.
+    #[must_use]
+    pub fn with_peers(self, peers: Option<&'w dyn Peers>) -> Budget<'w> {
+        Budget { peers, ..self }
+    }
+
+    /// The processes that search together, if that is so.
+    pub fn peers(&self) -> Option<&'w dyn Peers> {
+        self.peers
+    }
+
     /// Another budget with what is left of this one: for a part of a computation.
     #[must_use]
     pub fn share(&self) -> Budget<'w> {
         Budget { polls: Pace::START, ticks: Pace::START, ..*self }
     }
 
-    /// The same for one worker of a team, who has no others.
+    /// The same for one worker of a team, who has no others, and nothing to do with other processes.
     #[must_use]
     pub fn for_worker(&self) -> Budget<'w> {
-        Budget { team: &Alone, ..self.share() }
+        Budget { team: &Alone, peers: None, ..self.share() }
     }
 
     /// The bytes that are left, for a store.

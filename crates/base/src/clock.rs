@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::budget::Watch;
-use crate::{Budget, Limit, Progress};
+use crate::{Budget, Limit, Peers, Progress};
 
 use crate::threads::Threads;
 
@@ -65,6 +65,7 @@ pub struct Clock<'w> {
     held: Arc<AtomicU64>,
     watcher: Option<&'w dyn Watcher>,
     threads: Threads,
+    peers: Option<&'w dyn Peers>,
 }
 
 impl<'w> Clock<'w> {
@@ -81,6 +82,7 @@ impl<'w> Clock<'w> {
             held: Arc::default(),
             watcher: None,
             threads: Threads::all(),
+            peers: None,
         }
     }
 
@@ -94,6 +96,17 @@ impl<'w> Clock<'w> {
     #[must_use]
     pub fn with_threads(self, threads: Threads) -> Clock<'w> {
         Clock { threads, ..self }
+    }
+
+    /// The same for work that several processes do together.
+    #[must_use]
+    pub fn with_peers(self, peers: &'w dyn Peers) -> Clock<'w> {
+        Clock { peers: Some(peers), ..self }
+    }
+
+    /// The processes that work together, if that is so.
+    pub fn peers(&self) -> Option<&'w dyn Peers> {
+        self.peers
     }
 
     /// A clock for a share of the time that is left.
@@ -184,7 +197,9 @@ impl<'w> Clock<'w> {
 
     /// A budget that this clock watches over.
     pub fn budget(&self) -> Budget<'_> {
-        let mut budget = Budget::new(self.max_states, self.max_bytes, self).with_team(&self.threads);
+        let mut budget = Budget::new(self.max_states, self.max_bytes, self)
+            .with_team(&self.threads)
+            .with_peers(self.peers);
         if budget.hold(self.held()).is_err() {
             budget.max_bytes = 0;
         }

@@ -4,12 +4,13 @@
 //!
 //! This crate knows nothing of models or properties, and does no input or output: whoever reads
 //! files hands in their bytes ([`SourceMap::add`]), whoever has a clock hands in a
-//! [`Watch`](budget::Watch), whoever has threads a [`Team`].
+//! [`Watch`](budget::Watch), whoever has threads a [`Team`], whoever has connections to other processes [`Peers`].
 
 pub mod budget;
 pub mod clock;
 pub mod diagnostic;
 pub mod id;
+pub mod peers;
 pub mod sink;
 pub mod source;
 pub mod suggest;
@@ -20,6 +21,7 @@ pub mod words;
 
 pub use budget::{Budget, Limit, Progress, Room};
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};
+pub use peers::{Packet, Peers};
 pub use sink::{Fail, Sink, fail};
 pub use source::{Source, SourceId, SourceMap, Span};
 pub use team::{Alone, Team, Worker};

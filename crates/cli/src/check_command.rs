@@ -6,12 +6,13 @@ use std::sync::Arc;
 use stubborn::base::SourceMap;
 use stubborn::report::html::Page;
 use stubborn::report::{CheckReport, PropertyResult, chart, junit, sarif};
-use stubborn::{Question, Remark, unread};
+use stubborn::{Options, Question, Remark, unread};
 
 use crate::args::{CheckArguments, Format};
 use crate::exit::{Exit, Failure};
 use crate::spelling::{self, SPELLING};
 use crate::terminal::{self, Display};
+use crate::together::Together;
 use crate::{cross_command, emit, explain_command, model, output, watch};
 
 /// What is printed.
@@ -66,14 +67,29 @@ fn check(
     read: &mut SourceMap,
 ) -> Result<Exit, Failure> {
     let options = arguments.options()?;
-    let clock = model::clock(&arguments.limits, display);
+    let together;
+    let mut clock = model::clock(&arguments.limits, display);
     let questions = questions(arguments);
     let (mut report, text) = match model::open(&arguments.model, &clock)? {
         Ok(mut session) => {
             let n_warnings = session.warnings().len();
+            together = Together::new(
+                &arguments.hosts,
+                &arguments.model.file,
+                &session,
+                lines(&options, &questions),
+            )?;
+            clock = together.as_ref().map_or(clock.clone(), |together| together.clock(&clock));
             let report = session.check_within(&questions, &options, &clock)?;
             display.clear();
             *read = session.sources().clone();
+            if let Some(together) = &together {
+                if !together.reports() {
+                    together.say_why(report.results.iter().flat_map(|result| &result.remarks));
+                    return Ok(exit(&report));
+                }
+                together.say_traffic(arguments.limits.quiet);
+            }
             model::print_warnings(&session, n_warnings);
             (report, session.text().map(str::to_owned))
         }
@@ -107,12 +123,21 @@ fn check(
     if let Some(kind) = arguments.emit_test {
         emit::write_tests(kind, arguments, &report)?;
     }
-    Ok(match report.exit_code() {
+    Ok(exit(&report))
+}
+
+fn exit(report: &CheckReport) -> Exit {
+    match report.exit_code() {
         0 => Exit::Success,
         1 => Exit::Violated,
         2 => Exit::BadInput,
         _ => Exit::Undecided,
-    })
+    }
+}
+
+/// What is asked and how, for processes that must do the same.
+fn lines(options: &Options, questions: &[Question]) -> Vec<String> {
+    format!("{options:#?}\n{questions:#?}").lines().map(str::to_owned).collect()
 }
 
 /// What is asked; without anything, what the file wants checked.

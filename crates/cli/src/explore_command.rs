@@ -10,13 +10,14 @@ use stubborn::{Clock, ExploreReport, Explored, Question, Remark, Space, unexplor
 use crate::args::{ExploreArguments, ObserverArgument, Order, StoreArgument};
 use crate::exit::{Exit, Failure};
 use crate::terminal::{self, Display};
+use crate::together::Together;
 use crate::{model, output, spelling};
 
 pub(crate) fn run(arguments: &ExploreArguments) -> Result<Exit, Failure> {
     let exports = arguments.exports().next().is_some();
     check_usage(arguments, exports)?;
     let display = Display::new(arguments.limits.quiet);
-    let clock = model::clock(&arguments.limits, &display);
+    let mut clock = model::clock(&arguments.limits, &display);
     let mut session = match model::open(&arguments.model, &clock)? {
         Ok(session) => session,
         Err(limit) => return Ok(print(&unexplored(&arguments.model.file, limit), arguments.limits.json)),
@@ -27,9 +28,20 @@ pub(crate) fn run(arguments: &ExploreArguments) -> Result<Exit, Failure> {
         (None, Some(path)) => Some(Question::ClaimFile(path.clone())),
         (None, None) => None,
     };
-    let explored = session.explore(question.as_ref(), &arguments.options(), exports, &clock);
+    let options = arguments.options();
+    let lines = format!("{options:#?}").lines().map(str::to_owned).collect::<Vec<_>>();
+    let together = Together::new(&arguments.hosts, &arguments.model.file, &session, lines)?;
+    clock = together.as_ref().map_or(clock.clone(), |together| together.clock(&clock));
+    let explored = session.explore(question.as_ref(), &options, exports, &clock);
     let mut explored = explored.map_err(spelling::cannot_be_watched)?;
     display.clear();
+    if let Some(together) = &together {
+        if !together.reports() {
+            together.say_why(&explored.report.remarks);
+            return Ok(if explored.report.complete { Exit::Success } else { Exit::Undecided });
+        }
+        together.say_traffic(arguments.limits.quiet);
+    }
     model::print_warnings(&session, n_warnings);
     if exports {
         export(arguments, &mut explored, &clock)?;

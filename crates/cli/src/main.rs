@@ -22,6 +22,7 @@ mod serve_command;
 mod simulate_command;
 mod spelling;
 mod terminal;
+mod together;
 mod translate_command;
 mod watch;
 

@@ -19,7 +19,7 @@ use crate::answer::told;
 use crate::clock::Clock;
 use crate::decide::Asked;
 use crate::decide::searched::Searched;
-use crate::decide::states::{explore, fault, runs_together};
+use crate::decide::states::{explore, fault, one_process, runs_together};
 use crate::decide::watched::Watched;
 use crate::error::Trouble;
 use crate::options::{Options, Order};
@@ -112,6 +112,10 @@ impl Session {
         let clock = &self.clock(clock).within(&options.limits).on(options.threads);
         let questions: Vec<Question> = question.cloned().into_iter().collect();
         let mut asked = Asked::new(self, &questions, options, clock)?;
+        if clock.peers().is_some() && (keeps || !asked.tasks.is_empty()) {
+            let help = "count the states of the model, and export nothing";
+            return Err(one_process("products, or to export states", help).into());
+        }
         let counted = match asked.tasks.len() {
             0 => refining(&mut asked, clock, |asked| count_states(asked, options, keeps, clock)),
             1 => refining(&mut asked, clock, |asked| count_product(asked, options, clock)),

@@ -6,6 +6,7 @@
 //! - [`testers`]: random testers and specifications, and what they say by definition.
 //! - [`claims`]: formulas about random systems, and whether they are violated, by definition.
 //! - [`crew`]: threads for searches by several workers.
+//! - [`hall`]: several processes in one, for searches by several of them.
 //! - [`methods`]: which methods are sound, one by one, and how often each was tried.
 //! - [`naive`]: the slow and obvious explorer.
 //! - [`repaired`]: the slow and obvious search of a product that is reduced for fair runs.
@@ -14,6 +15,7 @@
 
 pub mod claims;
 pub mod crew;
+pub mod hall;
 pub mod methods;
 pub mod naive;
 pub mod networks;

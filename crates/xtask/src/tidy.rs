@@ -15,7 +15,7 @@ use std::process::{Command, ExitCode};
 use serde_json::Value;
 
 /// The crates from top to bottom; each may use those before it.
-const LAYERS: [&str; 26] = [
+const LAYERS: [&str; 27] = [
     "stubborn-derive",
     "stubborn-pack",
     "stubborn-base",
@@ -36,6 +36,7 @@ const LAYERS: [&str; 26] = [
     "stubborn-certify",
     "stubborn-report",
     "stubborn",
+    "stubborn-hosts",
     "stubborn-reproduce",
     "stubborn-workbench",
     "stubborn-cli",
@@ -68,10 +69,11 @@ const FORBIDDEN_EDGES: [(&str, &[&str]); 9] = [
 ];
 
 /// Crates that stand on the engine, and all of ours that they may use.
-const ON_THE_ENGINE: [(&str, &[&str]); 3] = [
+const ON_THE_ENGINE: [(&str, &[&str]); 4] = [
+    ("stubborn-hosts", &["stubborn"]),
     ("stubborn-reproduce", &["stubborn", "stubborn-generators"]),
     ("stubborn-workbench", &["stubborn"]),
-    ("stubborn-cli", &["stubborn", "stubborn-reproduce", "stubborn-workbench"]),
+    ("stubborn-cli", &["stubborn", "stubborn-hosts", "stubborn-reproduce", "stubborn-workbench"]),
 ];
 
 /// A text that somebody wrote is never that long, in bytes; what a build leaves behind is.

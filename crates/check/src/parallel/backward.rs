@@ -220,7 +220,7 @@ impl<S: System> Common<'_, S> {
 }
 
 /// Takes the steps out of a state, in their order.
-struct Stepper<'a, S: System> {
+pub(crate) struct Stepper<'a, S: System> {
     system: &'a S,
     scratch: S::Scratch,
     steps: Steps,
@@ -229,14 +229,18 @@ struct Stepper<'a, S: System> {
 }
 
 impl<'a, S: System> Stepper<'a, S> {
-    fn new(system: &'a S) -> Stepper<'a, S> {
+    pub(crate) fn new(system: &'a S) -> Stepper<'a, S> {
         let steps = Steps::new(system.width());
         Stepper { system, scratch: system.new_scratch(), steps, enabled: Vec::new(), target: Vec::new() }
     }
 
     /// Whether there is a step that is wanted: which one of the state's, its action, and where it leads. The first that is
     /// wanted is the last that is asked about.
-    fn find(&mut self, state: &[u32], mut is_wanted: impl FnMut(usize, ActionId, &[u32]) -> bool) -> bool {
+    pub(crate) fn find(
+        &mut self,
+        state: &[u32],
+        mut is_wanted: impl FnMut(usize, ActionId, &[u32]) -> bool,
+    ) -> bool {
         let Stepper { system, scratch, steps, enabled, target } = self;
         steps.clear();
         if state.len() <= WIDE && system.successors(state, scratch, steps).is_ok() {

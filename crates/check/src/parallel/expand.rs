@@ -21,19 +21,19 @@ pub(super) trait Keep<R> {
 
 /// What was found in a round. Which of it comes first is found out later.
 #[derive(Default)]
-pub(super) struct Report {
+pub(crate) struct Report {
     /// A goal, and a state that violates it.
-    pub(super) violations: Vec<(u32, u32)>,
+    pub(crate) violations: Vec<(u32, u32)>,
     /// The same where it cannot be evaluated.
-    pub(super) unclear: Vec<(u32, u32, StepError)>,
+    pub(crate) unclear: Vec<(u32, u32, StepError)>,
     /// States in which the model goes wrong.
-    pub(super) faults: Vec<(u32, StepError)>,
-    pub(super) transitions: u64,
-    pub(super) deadlocks: u64,
+    pub(crate) faults: Vec<(u32, StepError)>,
+    pub(crate) transitions: u64,
+    pub(crate) deadlocks: u64,
 }
 
 /// One worker notes so many violations at most in a round: whatever is noted is one of the shortest runs.
-const MANY: usize = 1 << 20;
+pub(crate) const MANY: usize = 1 << 20;
 
 impl Report {
     /// Adds what another worker found.
@@ -46,13 +46,13 @@ impl Report {
     }
 
     /// Whether something was found that ends the search, or a part of it.
-    pub(super) fn has_news(&self) -> bool {
+    pub(crate) fn has_news(&self) -> bool {
         !(self.violations.is_empty() && self.unclear.is_empty() && self.faults.is_empty())
     }
 }
 
 /// States of more words than this are expanded in parts, of about so many words.
-const WIDE: usize = 128;
+pub(crate) const WIDE: usize = 128;
 const PART: usize = 1 << 20;
 
 /// The working memory of a worker.

@@ -19,11 +19,11 @@
 //! what is left to be explored differs between one worker, who chooses by what it met before, and several. Runs that `components`
 //! finds may be others every time.
 
-mod backward;
+pub(crate) mod backward;
 mod bits;
 pub(crate) mod components;
 pub(crate) mod decide;
-mod expand;
+pub(crate) mod expand;
 mod explorer;
 mod inner;
 mod layer;

@@ -15,6 +15,7 @@ use super::backward::{self, Way};
 use super::expand::Report;
 use super::levels::Levels;
 use super::rounds::{Outcome, Rounds, Stored};
+use crate::distributed;
 use crate::search::bfs::{Begun, Frontier, actions_along, begin_by};
 use crate::search::{Exploration, Goal, Space, Stop, bfs, mixed};
 use crate::store::shared::Shared;
@@ -77,6 +78,9 @@ fn search<F: Frontier, S: Space + Sync>(
     goals: &[Goal],
     budget: &mut Budget<'_>,
 ) -> Exploration {
+    if let Some(peers) = budget.peers() {
+        return distributed::states(space, goals, peers, budget);
+    }
     let joins = if budget.team().n_workers() > 1 { joins } else { usize::MAX };
     let mut exact = Exact::new(space.whole().width(), budget.room());
     let begun = match begin_by(frontier, joins, space, &mut exact, goals, budget) {

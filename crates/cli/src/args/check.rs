@@ -9,7 +9,10 @@ use stubborn::check::reduction;
 use stubborn::{Fair, Options, Rules};
 
 use super::values::{parse_errors, parse_fairness, parse_rules, parse_static_rules};
-use super::{EXIT_CODES, LimitArguments, ModelArguments, ObserverArgument, SearchArguments, ThreadArguments};
+use super::{
+    EXIT_CODES, HostArguments, LimitArguments, ModelArguments, ObserverArgument, SearchArguments,
+    ThreadArguments,
+};
 use crate::exit::Failure;
 
 /// Check the properties of a model, and show a run for each that is violated
@@ -170,13 +173,13 @@ pub(crate) struct CheckArguments {
     /// seconds and twenty times the time of the first. Should two methods disagree, the model and the formula are made
     /// small, and written to a file to be reported.
     #[arg(long, hide_short_help = true, conflicts_with_all = ["observer", "algorithm", "reduce", "verify_reduction",
-          "certificate", "chart", "report", "shortest", "errors", "explain_choice", "format", "watch"])]
+          "certificate", "chart", "report", "shortest", "errors", "explain_choice", "format", "watch", "hosts", "local_processes"])]
     pub(crate) cross: bool,
 
     /// Write a certificate of each property that holds to this file, for `stubborn certify`
     ///
     /// All states are searched once more for it, without leaving out anything. What cannot be certified is said, and why.
-    #[arg(long, value_name = "FILE", hide_short_help = true)]
+    #[arg(long, value_name = "FILE", hide_short_help = true, conflicts_with_all = ["hosts", "local_processes"])]
     pub(crate) certificate: Option<PathBuf>,
 
     /// What is printed
@@ -195,7 +198,7 @@ pub(crate) struct CheckArguments {
     pub(crate) test_dir: PathBuf,
 
     /// Check again whenever the model changes, or a file that it includes; Ctrl-C ends
-    #[arg(short, long, hide_short_help = true)]
+    #[arg(short, long, hide_short_help = true, conflicts_with_all = ["hosts", "local_processes"])]
     pub(crate) watch: bool,
 
     /// Check everything with and without reduction, and compare
@@ -210,6 +213,9 @@ pub(crate) struct CheckArguments {
 
     #[command(flatten)]
     pub(crate) limits: LimitArguments,
+
+    #[command(flatten)]
+    pub(crate) hosts: HostArguments,
 }
 
 const CHECK_EXAMPLES: &str = "\
@@ -235,6 +241,8 @@ Examples:
   stubborn check net.proc --ltl '[] <> P@idle' --explain-choice --verify-reduction
   stubborn check net.pnml --ltl '[] (Eat_1 >= 1 -> <> fireable(End_1))'
   stubborn check net.pnml --mcc LTLFireability.xml --only 3,7
+  stubborn check models/dining.proc -D N=13 -p deadlock-free --local-processes 2
+  stubborn check model.pml --hosts hosts.txt --process 0    the same on every machine, each its own number
 
 Exit codes:
   0  every property holds

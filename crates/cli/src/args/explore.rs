@@ -7,7 +7,10 @@ use clap::Args;
 use stubborn::{Options, Rules};
 
 use super::values::parse_static_rules;
-use super::{EXIT_CODES, LimitArguments, ModelArguments, ObserverArgument, SearchArguments, ThreadArguments};
+use super::{
+    EXIT_CODES, HostArguments, LimitArguments, ModelArguments, ObserverArgument, SearchArguments,
+    ThreadArguments,
+};
 
 /// Count states, transitions and deadlocks; export the state space
 ///
@@ -58,6 +61,9 @@ pub(crate) struct ExploreArguments {
 
     #[command(flatten)]
     pub(crate) limits: LimitArguments,
+
+    #[command(flatten)]
+    pub(crate) hosts: HostArguments,
 }
 
 impl ExploreArguments {
@@ -82,6 +88,7 @@ Examples:
   stubborn explore models/dining.proc --aut dining.aut --json
   stubborn explore models/dining.proc --ltl '[] <> Phil[0]@eat' --observer ta
   stubborn explore net.pnml
+  stubborn explore models/dining.proc -D N=13 --local-processes 2
 
 An .aut file knows one initial state only: a system with several is written with an artificial one
 in front, and the command says so. Files are written only if everything was explored.

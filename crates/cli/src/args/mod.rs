@@ -8,6 +8,7 @@ mod comfort;
 mod draw;
 mod explain;
 mod explore;
+mod hosts;
 mod mcc;
 mod reproduce;
 mod serve;
@@ -28,6 +29,7 @@ pub(crate) use self::comfort::{CompletionsArguments, InitArguments, ManArguments
 pub(crate) use self::draw::{DrawArguments, DrawFormat};
 pub(crate) use self::explain::ExplainArguments;
 pub(crate) use self::explore::ExploreArguments;
+pub(crate) use self::hosts::HostArguments;
 pub(crate) use self::mcc::MccArguments;
 pub(crate) use self::reproduce::ReproduceArguments;
 pub(crate) use self::serve::ServeArguments;

@@ -11,6 +11,7 @@ mod explore_product;
 mod export;
 mod fairness;
 mod formulas;
+mod hosts;
 mod json;
 #[cfg(unix)]
 mod large;

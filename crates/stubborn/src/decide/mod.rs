@@ -38,7 +38,7 @@ use report::outcome::{Place, SCHEMA, Watcher};
 use report::remark::Work;
 use report::{CheckReport, PropertyResult, Remark, Verdict};
 
-use self::states::Aim;
+use self::states::{Aim, one_process};
 use self::turns::take_turns;
 use crate::Error;
 use crate::answer::{Answer, Figures};
@@ -196,6 +196,11 @@ impl Job {
         Ok(decided)
     }
 
+    /// Whether several processes search together, if there are several.
+    fn is_for_processes(&self) -> bool {
+        matches!(self, Job::States(_) | Job::Promises(_) | Job::Nothing(_))
+    }
+
     /// Whether several threads search, if there are several.
     fn has_search_for_several(&self, options: &Options) -> bool {
         match self {
@@ -273,6 +278,14 @@ impl Session {
             jobs(&asked.tasks).into_iter().partition(|job| matches!(job, Job::Nothing(_)));
         for &task in at_once.iter().flat_map(Job::tasks) {
             results[task] = Some(without_search(&asked.tasks[task]));
+        }
+        if clock.peers().is_some()
+            && let Some(job) = jobs.iter().find(|job| !job.is_for_processes())
+        {
+            let name = &asked.tasks[job.tasks()[0]].name;
+            let help = "ask about deadlocks, invariants, assertions and end states, by --property or --deadlock-free";
+            let why = one_process(&format!("such properties: `{name}` is about runs, or about values"), help);
+            return Err(asked.session.error(why));
         }
         take_turns(&jobs, clock.remaining().is_some(), |job, share| {
             let part = if share < 1.0 { &clock.part(share) } else { clock };

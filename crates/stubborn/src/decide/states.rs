@@ -327,7 +327,7 @@ pub(super) fn shorten(
 /// should be more than a few, unless somebody asked for them.
 fn reducing<'w>(options: &Options, budget: &Budget<'w>) -> Budget<'w> {
     const FEW: usize = 3;
-    let is_few = options.threads.is_none() && budget.team().n_workers() <= FEW;
+    let is_few = options.threads.is_none() && budget.team().n_workers() <= FEW && budget.peers().is_none();
     if is_few { budget.for_worker() } else { budget.share() }
 }
 
@@ -411,6 +411,13 @@ pub(crate) fn explore<S: Space + Sync>(
     budget: &mut Budget<'_>,
 ) -> Result<Exploration, Trouble> {
     let width = space.whole().width();
+    if budget.peers().is_some() && (store != StoreKind::Exact || order == Order::Dfs) {
+        return Err(one_process(
+            "other stores than exact, and depth first",
+            "use --store exact and --order bfs",
+        )
+        .into());
+    }
     Ok(match store {
         StoreKind::Exact => match order {
             Order::Bfs => parallel::bfs(space, goals, budget),
@@ -441,6 +448,12 @@ pub(crate) fn explore<S: Space + Sync>(
             search::bfs::search(space, &mut queue, goals, budget)
         }
     })
+}
+
+/// What several processes do not do together.
+pub(crate) fn one_process(what: &str, help: &str) -> Diagnostic {
+    let message = format!("several processes do not search together yet with {what}");
+    Diagnostic::error("hosts", message).with_help(help)
 }
 
 /// Why there is no array of bits.

@@ -1,0 +1,109 @@
+//! Processes that do a job together, perhaps on several machines.
+//!
+//! The libraries open no connection. Who has some hands in its [`Peers`], in the [budget](crate::Budget), as threads are
+//! handed in by a [`Team`](crate::Team). All processes run the same program on the same input, and so come to the same
+//! searches; a search for several processes is one that all of them do together, each with a part of the states. What they tell
+//! each other goes in *steps*: in a step, everybody sends [parts](Packet::Part) to whom it likes, and then an [end](Packet::End) to
+//! everybody. Who has the ends of all others knows that nothing more is coming in this step: no other detection of
+//! termination is needed.
+
+use std::collections::VecDeque;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use crate::{Limit, Worker};
+
+/// What one process sends to another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Packet {
+    /// Something in a step.
+    Part(Vec<u32>),
+    /// Nothing more in this step; and what everybody is told.
+    End(Vec<u32>),
+}
+
+/// The processes of a job, as one of them sees them.
+pub trait Peers: Sync {
+    /// Which one this is, and how many there are.
+    fn me(&self) -> Worker;
+
+    /// Sends something to another process. What is sent to one arrives there in order.
+    ///
+    /// # Errors
+    /// That process cannot be reached any more.
+    fn send(&self, to: usize, packet: Packet) -> Result<(), Limit>;
+
+    /// Takes what came next from one of the processes that are `open`, if something came. Who wants to wait does so for some
+    /// milliseconds at most.
+    ///
+    /// # Errors
+    /// One of them is gone, and nothing of what it sent is left.
+    fn receive(&self, open: &[bool], waits: bool) -> Result<Option<(usize, Packet)>, Limit>;
+}
+
+/// What came from other processes and was not taken yet, in the order in which each of them sent it.
+#[derive(Debug)]
+pub struct Inbox {
+    queues: Mutex<Vec<Queue>>,
+    news: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct Queue {
+    packets: VecDeque<Packet>,
+    is_gone: bool,
+}
+
+impl Inbox {
+    /// How long somebody waits at most before it looks at its limits.
+    const PATIENCE: Duration = Duration::from_millis(20);
+
+    /// Of a job of so many processes.
+    pub fn new(n_processes: usize) -> Inbox {
+        let queues = (0..n_processes).map(|_| Queue::default()).collect();
+        Inbox { queues: Mutex::new(queues), news: Condvar::new() }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<Queue>> {
+        self.queues.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Something came.
+    pub fn push(&self, from: usize, packet: Packet) {
+        self.lock()[from].packets.push_back(packet);
+        self.news.notify_one();
+    }
+
+    /// Nothing more will come from a process.
+    pub fn close(&self, from: usize) {
+        self.lock()[from].is_gone = true;
+        self.news.notify_one();
+    }
+
+    /// Whether a process is gone.
+    pub fn is_closed(&self, from: usize) -> bool {
+        self.lock()[from].is_gone
+    }
+
+    /// Takes what came next from one of the processes that are `open`: see [`Peers::receive`].
+    ///
+    /// # Errors
+    /// One of them is gone, and nothing of what it sent is left.
+    pub fn receive(&self, open: &[bool], waits: bool) -> Result<Option<(usize, Packet)>, Limit> {
+        let mut queues = self.lock();
+        for has_waited in [!waits, true] {
+            for (from, queue) in queues.iter_mut().enumerate().filter(|(from, _)| open[*from]) {
+                match queue.packets.pop_front() {
+                    Some(packet) => return Ok(Some((from, packet))),
+                    None if queue.is_gone => return Err(Limit::Process(from as u32)),
+                    None => {}
+                }
+            }
+            if !has_waited {
+                let waited = self.news.wait_timeout(queues, Inbox::PATIENCE);
+                queues = waited.unwrap_or_else(PoisonError::into_inner).0;
+            }
+        }
+        Ok(None)
+    }
+}

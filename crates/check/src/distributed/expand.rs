@@ -1,0 +1,458 @@
+//! A round, as one process goes through it: its states of the round are expanded, what is its own is stored, and the rest is
+//! sent to the owners.
+//!
+//! # Reduction
+//! Sets are chosen by the state alone. Where one is valid only if a step leads to a state that was not known when the round began
+//! ([`Extent::IfAhead`]), its owner may have to say that: the target is sent with a question, the owners answer when they have
+//! everything of the round, and what got no good answer takes its other steps, too. That is the order of the rounds of several
+//! threads, so what is left to be explored is the same for any number of processes.
+
+use base::Limit;
+use fixedbitset::FixedBitSet;
+use model::{ActionId, StepError, Steps, System};
+
+use super::exchange::{Exchange, Watch};
+use crate::parallel::expand::{MANY, Report, WIDE};
+use crate::search::{Extent, Goal, Space};
+use crate::store::{Exact, StateId, Store as _, Visited as _, hash};
+
+/// Records: a state; a state, and the number of who asks whether it is new; the number of who gets a good answer.
+const STATE: u32 = 0;
+pub(super) const ASK: u32 = 1;
+pub(super) const ANSWER: u32 = 2;
+pub(super) const N_KINDS: u32 = 3;
+
+/// States are received after so many were expanded.
+const OFTEN: u32 = 32;
+
+/// So many states that were sent are remembered, so that they are not sent again at once.
+const CACHE: usize = 1 << 14;
+
+/// What one process has.
+pub(super) struct Part<'a, 'p, S: Space> {
+    pub(super) space: &'a S,
+    pub(super) system: &'a S::Whole,
+    pub(super) exchange: Exchange<'p>,
+    /// The states that are its own, round by round.
+    pub(super) store: Exact,
+    /// Per round, where its states end.
+    pub(super) ends: Vec<u32>,
+    pub(super) scratch: <S::Whole as System>::Scratch,
+    choice: S::Choice,
+    steps: Steps,
+    enabled: Vec<ActionId>,
+    /// The goals that are open: propositions that must be true, and whether states must have successors.
+    invariants: Vec<(u32, usize)>,
+    deadlocks: Vec<u32>,
+    pub(super) report: Report,
+    /// Targets that are its own, and their numbers.
+    own: Vec<u32>,
+    ids: Vec<StateId>,
+    /// States of the round that wait for an answer, and those that got a good one.
+    asked: Vec<u32>,
+    answered: FixedBitSet,
+    /// Whom to answer, by process.
+    answers: Vec<Vec<u32>>,
+    sent: Vec<u32>,
+}
+
+/// Why a state was not expanded to the end.
+enum Trouble {
+    Limit(Limit),
+    Step(StepError),
+}
+
+impl From<Limit> for Trouble {
+    fn from(limit: Limit) -> Trouble {
+        Trouble::Limit(limit)
+    }
+}
+
+impl From<StepError> for Trouble {
+    fn from(error: StepError) -> Trouble {
+        error.limit().map_or(Trouble::Step(error), Trouble::Limit)
+    }
+}
+
+impl<'a, 'p, S: Space> Part<'a, 'p, S> {
+    pub(super) fn new(space: &'a S, exchange: Exchange<'p>, store: Exact) -> Part<'a, 'p, S> {
+        let system = space.whole();
+        let n_processes = exchange.n_processes();
+        // A state that is not there is nobody's.
+        let n_words = if n_processes > 1 { CACHE * (system.width() + 1) } else { 0 };
+        Part {
+            space,
+            system,
+            exchange,
+            store,
+            ends: Vec::new(),
+            scratch: system.new_scratch(),
+            choice: space.new_steady_choice(),
+            steps: Steps::new(system.width()),
+            enabled: Vec::new(),
+            invariants: Vec::new(),
+            deadlocks: Vec::new(),
+            report: Report::default(),
+            own: Vec::new(),
+            ids: Vec::new(),
+            asked: Vec::new(),
+            answered: FixedBitSet::new(),
+            answers: vec![Vec::new(); n_processes],
+            sent: vec![0; n_words],
+        }
+    }
+
+    /// Says which goals are still to be looked at.
+    pub(super) fn look_for(&mut self, goals: &[Goal], is_open: impl Fn(usize) -> bool) {
+        self.invariants.clear();
+        self.deadlocks.clear();
+        for (index, goal) in (0..).zip(goals).filter(|(index, _)| is_open(*index as usize)) {
+            match goal {
+                Goal::Invariant(proposition) => self.invariants.push((index, *proposition)),
+                Goal::Deadlock => self.deadlocks.push(index),
+            }
+        }
+    }
+
+    /// The states of a round.
+    pub(super) fn round(&self, round: usize) -> std::ops::Range<u32> {
+        let from = if round == 0 { 0 } else { self.ends[round - 1] };
+        from..self.ends[round]
+    }
+
+    /// The round of a state.
+    pub(super) fn round_of(&self, number: u32) -> usize {
+        self.ends.partition_point(|&end| end <= number)
+    }
+
+    /// What was stored belongs to the next round.
+    pub(super) fn end_round(&mut self) {
+        self.ends.push(self.store.n_states() as u32);
+    }
+
+    pub(super) fn bytes(&self) -> u64 {
+        self.store.bytes() + 4 * (self.ends.capacity() + self.sent.capacity()) as u64
+    }
+
+    /// Expands the states of the last round, with all others.
+    pub(super) fn expand_round(&mut self, watch: &mut Watch<'_, '_>) -> Result<(), Limit> {
+        let round = self.round(self.ends.len() - 1);
+        self.asked.clear();
+        let mut state = vec![0; self.system.width()];
+        self.expand_all(round.clone(), watch, |part, number| {
+            part.store.get(StateId::new(number as usize), &mut state);
+            part.expand(number, &state)
+        })?;
+        let n_asked = self.asked.len() as u32;
+        let ends = self.finish(&[n_asked], watch)?;
+        if ends.iter().all(|words| words.first() == Some(&0)) {
+            return Ok(());
+        }
+        self.answered.clear();
+        self.answered.grow(round.len());
+        for to in 0..self.answers.len() {
+            for number in std::mem::take(&mut self.answers[to]) {
+                self.exchange.put(to, ANSWER, &[number])?;
+            }
+        }
+        self.finish(&[], watch)?;
+        let asked = std::mem::take(&mut self.asked);
+        let left =
+            asked.into_iter().filter(|number| !self.answered.contains((number - round.start) as usize));
+        let left: Vec<u32> = left.collect();
+        self.expand_all(left.into_iter(), watch, |part, number| {
+            part.store.get(StateId::new(number as usize), &mut state);
+            part.expand_others(number, &state)
+        })?;
+        self.finish(&[], watch).map(drop)
+    }
+
+    /// Does something with states, and receives what comes meanwhile.
+    fn expand_all(
+        &mut self,
+        numbers: impl Iterator<Item = u32>,
+        watch: &mut Watch<'_, '_>,
+        mut expand: impl FnMut(&mut Self, u32) -> Result<(), Limit>,
+    ) -> Result<(), Limit> {
+        let (n_before, n_states) = (watch.progress.states, self.store.n_states());
+        let n_transitions = watch.progress.transitions;
+        for (turn, number) in (1_u32..).zip(numbers) {
+            if self.exchange.limit().is_some() {
+                break;
+            }
+            match expand(self, number) {
+                // Whoever cannot be reached is not told either.
+                Err(limit @ (Limit::Process(_) | Limit::Apart(_))) => return Err(limit),
+                Err(limit) => self.exchange.ring(limit)?,
+                Ok(()) => {}
+            }
+            watch.progress.states = n_before + self.store.n_states() - n_states;
+            watch.progress.transitions = n_transitions + self.report.transitions;
+            watch.progress.bytes = self.bytes();
+            watch.look(&mut self.exchange)?;
+            if turn % OFTEN == 0 {
+                while let Some((from, kind, words)) = self.exchange.take(false)? {
+                    self.arrived(from, kind, &words[1..])?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends a step of a round.
+    fn finish(&mut self, words: &[u32], watch: &mut Watch<'_, '_>) -> Result<Vec<Vec<u32>>, Limit> {
+        // The exchange cannot be asked while it is a part of this.
+        self.exchange.end(words)?;
+        loop {
+            match self.exchange.take(true)? {
+                Some((from, kind, words)) => self.arrived(from, kind, &words[1..])?,
+                None if self.exchange.is_over() => return Ok(self.exchange.next()),
+                None => watch.look(&mut self.exchange)?,
+            }
+        }
+    }
+
+    /// Something came from another process.
+    fn arrived(&mut self, from: usize, kind: u32, words: &[u32]) -> Result<(), Limit> {
+        let width = self.system.width();
+        let apart = Limit::Apart(from as u32);
+        match kind {
+            _ if self.exchange.limit().is_some() => Ok(()),
+            STATE if words.len().is_multiple_of(width) => {
+                self.own.clear();
+                self.own.extend_from_slice(words);
+                let stored = self.store_own().map(drop);
+                self.told(stored)
+            }
+            ASK if words.len().is_multiple_of(width + 1) => {
+                let known = self.ends.last().copied().unwrap_or(0);
+                for record in words.chunks_exact(width + 1) {
+                    self.own.clear();
+                    self.own.extend_from_slice(&record[..width]);
+                    let stored = self.store_own().map(drop);
+                    self.told(stored)?;
+                    if self.ids.first().is_some_and(|id| id.index() as u32 >= known) {
+                        self.answers[from].push(record[width]);
+                    }
+                }
+                Ok(())
+            }
+            ANSWER => {
+                let start = self.round(self.ends.len() - 1).start;
+                for number in words {
+                    let place = number.checked_sub(start).map_or(usize::MAX, |place| place as usize);
+                    if place >= self.answered.len() {
+                        return Err(apart);
+                    }
+                    self.answered.insert(place);
+                }
+                Ok(())
+            }
+            _ => Err(apart),
+        }
+    }
+
+    /// A limit that was reached here is told to everybody.
+    fn told(&mut self, done: Result<(), Limit>) -> Result<(), Limit> {
+        done.or_else(|limit| self.exchange.ring(limit))
+    }
+
+    /// Stores the states in `own`, puts their numbers into `ids`, and looks at those that are new.
+    pub(super) fn store_own(&mut self) -> Result<(), Limit> {
+        let width = self.system.width();
+        let Part { store, own, ids, .. } = self;
+        let mut next = store.n_states() as usize;
+        ids.clear();
+        store.insert_ids(own, width, ids)?;
+        if self.invariants.is_empty() {
+            return Ok(());
+        }
+        for (id, state) in self.ids.iter().zip(self.own.chunks_exact(width)) {
+            if id.index() != next {
+                continue;
+            }
+            next += 1;
+            for &(goal, proposition) in &self.invariants {
+                match self.system.holds(proposition, state, &mut self.scratch) {
+                    Ok(false) if self.report.violations.len() < MANY => {
+                        self.report.violations.push((goal, id.index() as u32));
+                    }
+                    Ok(_) => {}
+                    Err(error) => self.report.unclear.push((goal, id.index() as u32, error)),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Stores a state, if it is its own.
+    pub(super) fn add_initial(&mut self, state: &[u32]) -> Result<(), Limit> {
+        if self.exchange.owner(state) != self.exchange.me() {
+            return Ok(());
+        }
+        self.own.clear();
+        self.own.extend_from_slice(state);
+        self.store_own()
+    }
+
+    fn expand(&mut self, number: u32, state: &[u32]) -> Result<(), Limit> {
+        let n_steps = self.take_steps(number, state);
+        self.note(number, &n_steps)
+    }
+
+    fn expand_others(&mut self, number: u32, state: &[u32]) -> Result<(), Limit> {
+        let n_steps = self.take_others(state, true);
+        // It has other steps, which were counted.
+        if let Ok(0) = n_steps { Ok(()) } else { self.note(number, &n_steps) }
+    }
+
+    fn note(&mut self, number: u32, n_steps: &Result<usize, Trouble>) -> Result<(), Limit> {
+        match n_steps {
+            Ok(0) => {
+                self.report.deadlocks += 1;
+                if self.report.violations.len() < MANY {
+                    let deadlocks = self.deadlocks.iter().map(|&goal| (goal, number));
+                    self.report.violations.extend(deadlocks);
+                }
+            }
+            Ok(n_steps) => self.report.transitions += *n_steps as u64,
+            Err(Trouble::Limit(limit)) => return Err(*limit),
+            Err(Trouble::Step(error)) => self.report.faults.push((number, *error)),
+        }
+        Ok(())
+    }
+
+    /// Takes the steps of a state; returns how many.
+    fn take_steps(&mut self, number: u32, state: &[u32]) -> Result<usize, Trouble> {
+        self.steps.clear();
+        if state.len() > WIDE {
+            return self.take_one_by_one(number, state);
+        }
+        let extent = self.space.steps(state, &mut self.choice, &mut self.scratch, &mut self.steps)?;
+        let n_steps = self.steps.len();
+        match extent {
+            Extent::Enough => self.add_steps(number, 0).map(drop)?,
+            Extent::IfAhead(n_first) => {
+                if self.add_steps(number, n_first)? == Ahead::No {
+                    return Ok(n_steps + self.take_others(state, false)?);
+                }
+            }
+        }
+        Ok(n_steps)
+    }
+
+    /// The same for a wide state.
+    fn take_one_by_one(&mut self, number: u32, state: &[u32]) -> Result<usize, Trouble> {
+        let mut actions = std::mem::take(&mut self.enabled);
+        actions.clear();
+        let extent = self.space.actions(state, &mut self.choice, &mut self.scratch, &mut actions)?;
+        let n_first = if let Extent::IfAhead(n_first) = extent { n_first } else { 0 };
+        let (mut ahead, n_steps) = (Ahead::No, actions.len());
+        for (index, &action) in actions.iter().enumerate() {
+            self.steps.clear();
+            self.system.fire(self.steps.push(action, state), action, &mut self.scratch)?;
+            ahead = ahead.max(self.add_steps(number, usize::from(index < n_first))?);
+        }
+        self.enabled = actions;
+        if ahead == Ahead::Yes && self.asked.last() == Some(&number) {
+            self.asked.pop();
+        }
+        let is_enough = extent == Extent::Enough || ahead != Ahead::No;
+        Ok(if is_enough { n_steps } else { n_steps + self.take_others(state, false)? })
+    }
+
+    /// Takes the steps that were left out of a state; if it was not the last that was looked at, `again`.
+    fn take_others(&mut self, state: &[u32], again: bool) -> Result<usize, Trouble> {
+        let mut actions = std::mem::take(&mut self.enabled);
+        if again {
+            actions.clear();
+            self.space.actions(state, &mut self.choice, &mut self.scratch, &mut actions)?;
+        }
+        actions.clear();
+        self.space.others(&self.choice, &mut actions);
+        for &action in &actions {
+            self.steps.clear();
+            self.system.fire(self.steps.push(action, state), action, &mut self.scratch)?;
+            self.add_steps(0, 0)?;
+        }
+        let n_steps = actions.len();
+        self.enabled = actions;
+        Ok(n_steps)
+    }
+
+    /// Stores or sends the targets of `steps`; says whether one of the first leads ahead.
+    fn add_steps(&mut self, number: u32, n_first: usize) -> Result<Ahead, Limit> {
+        let (me, width) = (self.exchange.me(), self.system.width());
+        self.own.clear();
+        let mut n_own_first = 0;
+        for (index, (_, target)) in self.steps.iter().enumerate() {
+            if self.exchange.owner(target) == me {
+                self.own.extend_from_slice(target);
+                n_own_first += usize::from(index < n_first);
+            }
+        }
+        self.store_own()?;
+        let known = self.ends.last().copied().unwrap_or(0);
+        let is_new = |id: &StateId| id.index() as u32 >= known;
+        let mut ahead = if self.ids[..n_own_first].iter().any(is_new) { Ahead::Yes } else { Ahead::No };
+        if self.own.len() == self.steps.len() * width {
+            return Ok(ahead);
+        }
+        let asks = ahead == Ahead::No;
+        let Part { exchange, steps, sent, asked, .. } = self;
+        for (index, (_, target)) in steps.iter().enumerate() {
+            let owner = exchange.owner(target);
+            if owner == me {
+                continue;
+            }
+            if asks && index < n_first {
+                exchange.put_two(owner, ASK, target, &[number])?;
+                ahead = Ahead::Asked;
+                continue;
+            }
+            if is_remembered(sent, target) {
+                continue;
+            }
+            exchange.put(owner, STATE, target)?;
+        }
+        if ahead == Ahead::Asked && asked.last() != Some(&number) {
+            asked.push(number);
+        }
+        Ok(ahead)
+    }
+
+    /// How the model goes wrong in a state, if it does: the same for everybody.
+    pub(super) fn error_in(&mut self, state: &[u32]) -> Option<StepError> {
+        let mut actions = Vec::new();
+        if let Err(error) = self.space.actions(state, &mut self.choice, &mut self.scratch, &mut actions) {
+            return Some(error);
+        }
+        self.space.others(&self.choice, &mut actions);
+        let mut target = Vec::new();
+        actions.iter().find_map(|&action| {
+            target.clear();
+            target.extend_from_slice(state);
+            self.system.fire(&mut target, action, &mut self.scratch).err()
+        })
+    }
+}
+
+/// Whether a state was sent not long ago; it is remembered.
+fn is_remembered(sent: &mut [u32], state: &[u32]) -> bool {
+    let size = state.len() + 1;
+    let place = (hash(state, 0) >> 32) as usize % CACHE * size;
+    let entry = &mut sent[place..place + size];
+    let is_there = entry[0] == 1 && entry[1..] == *state;
+    entry[0] = 1;
+    entry[1..].copy_from_slice(state);
+    is_there
+}
+
+/// Whether one of the steps that are taken leads to a state that was not known when the round began.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Ahead {
+    No,
+    /// The owner will say.
+    Asked,
+    Yes,
+}

@@ -1,0 +1,82 @@
+//! Several processes, perhaps on several machines, that search together.
+//!
+//! Every process is started by the same command, and told which one it is. It finds the others ([`Plan`]), makes sure that they know
+//! the same [`Secret`] and do the same (module `handshake`), and hands its [`Network`] to the engine as
+//! [`Peers`](stubborn::base::Peers); what is searched how, `check::distributed` knows. [`launch`] starts processes on
+//! this machine.
+//!
+//! # What is trusted
+//! Connections are plain TCP: what goes over them can be read and changed by whoever is in between. A process listens on its own
+//! address only, until all others have come. Who connects and does not prove that it knows the secret is
+//! refused before anything else is read, and may send whatever it likes, or nothing. Secrets are not sent.
+//!
+//! # When something breaks
+//! Whoever is gone is noticed at once if its machine is alive, and after [`network::SILENCE`] if not. Then nothing more is searched:
+//! every process ends with [`Limit::Process`](stubborn::base::Limit::Process).
+
+mod handshake;
+pub mod launch;
+pub mod network;
+mod plan;
+mod secret;
+
+pub use network::Network;
+pub use plan::Plan;
+pub use secret::Secret;
+
+use std::fmt::{self, Write as _};
+
+use sha2::{Digest as _, Sha256};
+use stubborn::model::{ActionSystem, Guard, System as _, ValueSet};
+
+/// Why processes do not come together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Error {
+    /// What was asked for is wrong, or the processes do not do the same.
+    Wrong(String),
+    /// Others did not come, or went.
+    Lost(String),
+    /// The user has had enough.
+    Interrupted,
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::Wrong(why) | Error::Lost(why) => f.write_str(why),
+            Error::Interrupted => f.write_str("interrupted"),
+        }
+    }
+}
+
+impl std::error::Error for Error {}
+
+/// What two systems have in common only if they are the same, whatever machine they are made on.
+pub fn fingerprint(system: &ActionSystem) -> String {
+    struct Into<'h>(&'h mut Sha256);
+    impl fmt::Write for Into<'_> {
+        fn write_str(&mut self, text: &str) -> fmt::Result {
+            self.0.update(text);
+            Ok(())
+        }
+    }
+    let mut hasher = Sha256::new();
+    let mut initial = Vec::new();
+    system.initial_states(&mut initial);
+    let parts = (system.variables(), system.actions(), &initial, system.exprs.nodes());
+    _ = write!(Into(&mut hasher), "{parts:?}");
+    for guard in system.guards() {
+        // A set of bits shows where it is in memory.
+        _ = match guard {
+            Guard::In(var, ValueSet::Bits { lo, members }) => {
+                write!(Into(&mut hasher), "{var:?} {lo} {:?}", members.ones().collect::<Vec<_>>())
+            }
+            guard => write!(Into(&mut hasher), "{guard:?}"),
+        };
+    }
+    hex(&hasher.finalize())
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |text, byte| format!("{text}{byte:02x}"))
+}
