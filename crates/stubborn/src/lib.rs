@@ -57,6 +57,8 @@ mod options;
 mod question;
 #[cfg(feature = "report")]
 mod session;
+#[cfg(feature = "report")]
+mod walk;
 
 #[cfg(feature = "report")]
 use base::clock;
@@ -78,6 +80,9 @@ pub use options::{Fair, FairTo, Options, Order};
 pub use question::{Question, Text};
 #[cfg(feature = "report")]
 pub use session::{LANGUAGES, Session, Warnings};
+
+#[cfg(feature = "report")]
+pub use walk::{Choice, Destination, Path, PathStep, Place, Sought, WalkEnd, Walker};
 
 #[cfg(feature = "report")]
 pub use automata::Tester;

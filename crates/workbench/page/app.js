@@ -5,6 +5,7 @@ import { get, post } from "./server.js";
 import { Editor } from "./editor.js";
 import { Checks } from "./checks.js";
 import { Runs } from "./run.js";
+import { Simulator } from "./simulator.js";
 
 // After typing, so many milliseconds pass before the model is read.
 const PAUSE = 250;
@@ -20,7 +21,8 @@ class App {
     this.views = {};
     this.checks = new Checks(byId("checks"), this);
     this.runs = new Runs(byId("run"), this);
-    this.parts = [this.checks, this.runs];
+    this.simulator = new Simulator(byId("simulator"), this);
+    this.parts = [this.checks, this.runs, this.simulator];
     this.makeTop();
     this.makeTabs();
   }
@@ -119,6 +121,18 @@ class App {
     this.runs.show(result);
     this.tab("run");
     this.runs.lanes.element.focus();
+  }
+
+  // A run that somebody walked.
+  showWalk(result) {
+    this.runs.addWalk(result);
+    this.showRun(result);
+  }
+
+  // Where somebody stands now, in a run or in the simulator.
+  stand(lit, state) {
+    this.standing = { lit, state };
+    for (const part of this.parts) part.stood?.(this.standing);
   }
 
   // Tabs, by mouse and by arrow keys.

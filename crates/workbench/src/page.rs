@@ -17,6 +17,7 @@ const ASSETS: &[Asset] = &[
     ("server.js", SCRIPT, include_str!("../page/server.js")),
     ("editor.js", SCRIPT, include_str!("../page/editor.js")),
     ("checks.js", SCRIPT, include_str!("../page/checks.js")),
+    ("simulator.js", SCRIPT, include_str!("../page/simulator.js")),
     ("run.js", SCRIPT, include_str!("../page/run.js")),
     ("lanes.js", SCRIPT, include_str!("../page/lanes.js")),
     ("codemirror.js", SCRIPT, include_str!("../page/codemirror/codemirror.js")),
