@@ -50,6 +50,8 @@ mod fairness;
 #[cfg(feature = "report")]
 pub mod files;
 #[cfg(feature = "report")]
+mod fold;
+#[cfg(feature = "report")]
 mod follow;
 #[cfg(feature = "report")]
 mod options;
@@ -72,6 +74,8 @@ pub use decide::{Watching, unread};
 pub use error::Error;
 #[cfg(feature = "report")]
 pub use explore::{Explored, Space, unread as unexplored};
+#[cfg(feature = "report")]
+pub use fold::{Class, Fold, Folded, FoldedEdge};
 #[cfg(feature = "report")]
 pub use follow::{Followed, Told};
 #[cfg(feature = "report")]

@@ -180,7 +180,7 @@ impl Walker {
             let state = system.layout().decode(walk.state());
             let mut choices = Vec::new();
             for (number, action) in walk.choices()?.into_iter().enumerate() {
-                choices.push(choice(session, view, walk, number, action)?);
+                choices.push(choice(&can_refine(session), view, walk, number, action)?);
             }
             let holds = |&expr: &ExprId| reference::value(system, expr, &state).ok().map(|value| value != 0);
             let story = view.story.as_deref();
@@ -231,7 +231,7 @@ impl Walker {
                     return Ok((steps, WalkEnd::Deadlock));
                 }
                 let number = choose(choices.len()).min(choices.len() - 1);
-                let chosen = choice(session, view, walk, number, choices[number])?;
+                let chosen = choice(&can_refine(session), view, walk, number, choices[number])?;
                 if let Err(fault) = chosen.leads_to {
                     return Ok((steps, WalkEnd::Fault(fault)));
                 }
@@ -328,7 +328,7 @@ impl Walker {
                 budget.poll(&Progress { bytes: walk.bytes(), ..Progress::default() })?;
                 let number =
                     walk.choices()?.iter().position(|&known| known == action).ok_or(Halt::Nowhere(at))?;
-                steps.push(choice(session, view, walk, number, action)?.step);
+                steps.push(choice(&can_refine(session), view, walk, number, action)?.step);
                 walk.step(action)?;
             }
             Ok(steps)
@@ -421,7 +421,7 @@ fn follow(
         budget.poll(&Progress { bytes: walk.bytes(), ..Progress::default() })?;
         let choices = walk.choices()?;
         let mut is_meant = |number: usize, action: ActionId| -> Result<bool, Halt> {
-            let found = choice(session, view, walk, number, action)?;
+            let found = choice(&can_refine(session), view, walk, number, action)?;
             Ok(found.step.key == step.key && found.leads_to.is_ok())
         };
         let mut meant = None;
@@ -438,9 +438,26 @@ fn follow(
     Ok(())
 }
 
+/// Which faults say that the model is too small.
+fn can_refine(session: &Session) -> impl Fn(&StepError) -> bool {
+    |error| session.model.can_refine(error)
+}
+
+/// A run as a path.
+pub(crate) fn told_path(view: &View, initial: usize, actions: &[ActionId]) -> Option<Path> {
+    let mut walk = Walk::new(&*view.system, initial)?;
+    let mut steps = Vec::with_capacity(actions.len());
+    for &action in actions {
+        let number = walk.choices().ok()?.iter().position(|&known| known == action)?;
+        steps.push(choice(&|_| false, view, &mut walk, number, action).ok()?.step);
+        walk.step(action).ok()?;
+    }
+    Some(Path { initial, steps })
+}
+
 /// What can happen, as people see it.
 fn choice(
-    session: &Session,
+    can_refine: &dyn Fn(&StepError) -> bool,
     view: &View,
     walk: &mut Walk<'_, ActionSystem>,
     number: usize,
@@ -464,7 +481,7 @@ fn choice(
             };
             (changes, Ok(id(&after)))
         }
-        Err(error) if session.model.can_refine(&error) || error.limit().is_some() => return Err(error.into()),
+        Err(error) if can_refine(&error) || error.limit().is_some() => return Err(error.into()),
         Err(error) => (Vec::new(), Err(told(view, &error))),
     };
     let lines: Vec<usize> = statements.iter().filter(|one| one.file.is_none()).map(|one| one.line).collect();

@@ -6,6 +6,8 @@ import { Editor } from "./editor.js";
 import { Checks } from "./checks.js";
 import { Runs } from "./run.js";
 import { Simulator } from "./simulator.js";
+import { Space } from "./space.js";
+import { Picture } from "./picture.js";
 
 // After typing, so many milliseconds pass before the model is read.
 const PAUSE = 250;
@@ -22,7 +24,9 @@ class App {
     this.checks = new Checks(byId("checks"), this);
     this.runs = new Runs(byId("run"), this);
     this.simulator = new Simulator(byId("simulator"), this);
-    this.parts = [this.checks, this.runs, this.simulator];
+    this.space = new Space(byId("space"), this);
+    this.picture = new Picture(byId("picture"), this);
+    this.parts = [this.checks, this.runs, this.simulator, this.space, this.picture];
     this.makeTop();
     this.makeTabs();
   }
@@ -127,6 +131,12 @@ class App {
   showWalk(result) {
     this.runs.addWalk(result);
     this.showRun(result);
+  }
+
+  // Another place of the model, in the simulator.
+  walkTo(path) {
+    this.tab("simulator");
+    return this.simulator.walkTo(path);
   }
 
   // Where somebody stands now, in a run or in the simulator.

@@ -18,7 +18,7 @@ export class Simulator {
     this.undoButton = button("↶ Undo", "One step back (u)", () => this.undo());
     this.restartButton = button("Restart", "Back to the initial state", () => this.goTo(this.tree));
     this.amount = h("input", { type: "number", class: "jump", min: "1", max: "10000", value: "10", "aria-label": "Number of random steps" });
-    this.where = h("p", { class: "now", "aria-live": "polite" });
+    this.where = h("p", { class: "now", "aria-live": "polite", tabIndex: -1 });
     this.choices = h("ul", { class: "steps-list", "aria-label": "What can happen" });
     this.error = h("div", { class: "errors", role: "alert" });
     this.state = h("dl", { tabIndex: 0, "aria-label": "State" });
@@ -148,12 +148,13 @@ export class Simulator {
     this.where.textContent = `After ${count(this.here.depth, "step")}${end}`;
     this.undoButton.disabled = !this.here.parent;
     this.restartButton.disabled = this.here === this.tree;
-    this.choices.replaceChildren(...place.choices.map((choice, at) => h("li", {},
+    const wasChoosing = this.choices.contains(document.activeElement);
+    this.choices.replaceChildren(...[...place.choices.map((choice, at) => h("li", {},
       h("button", { type: "button", class: "choice-button", disabled: !!choice.fault, onclick: () => this.take(choice) },
         h("span", { class: "choice-number", "aria-hidden": "true" }, at < 9 ? String(at + 1) : ""),
         h("span", {}, h("b", {}, choice.action), choice.who.join() !== choice.action && h("span", { class: "muted" }, ` ${choice.who.join(", ")}`),
           h("span", { class: "change muted" }, choice.fault ? `✗ ${choice.fault}` : choice.changes.slice(0, 6).join(", ")))))),
-      place.more > 0 && h("li", { class: "muted" }, `… and ${number(place.more)} more`));
+      place.more > 0 && h("li", { class: "muted" }, `… and ${number(place.more)} more`)].filter(Boolean));
     if (place.choices.length === 0) this.choices.replaceChildren(h("li", { class: "muted" }, place.may_end ? "Every process may stay where it is." : "Nothing can happen here."));
     const before = new Map(this.before?.state ?? place.state);
     this.state.replaceChildren(...place.state.map(([name, value]) => h("div", { class: before.get(name) !== value ? "changed" : null }, h("dt", {}, name), h("dd", {}, value))));
@@ -161,6 +162,10 @@ export class Simulator {
     this.app.light(place.choices.flatMap((choice) => choice.lines.slice(0, 1)));
     this.showWatches();
     this.showTree();
+    // Who has no mouse goes on where something can be done.
+    if (wasChoosing) this.choices.querySelector("button:enabled")?.focus({ preventScroll: true });
+    const at = document.activeElement;
+    if ((at === document.body || at.disabled) && !this.root.hidden) this.where.focus({ preventScroll: true });
   }
 
   showWatches() {
@@ -185,12 +190,6 @@ export class Simulator {
         h("span", { class: "muted" }, `${node.depth} `), node.label)));
       node.children.slice(1).reverse().forEach((child) => work.push([child, indent + 1]));
       if (node.children[0]) work.push([node.children[0], indent]);
-      // Ways beside come after the whole way on: they are put below it.
-      if (node.children.length > 1) {
-        const first = work.pop();
-        const others = work.splice(work.length - (node.children.length - 1));
-        work.push(first, ...others);
-      }
     }
     if (work.length > 0) lines.push(h("li", { class: "muted" }, "…"));
     this.lines.replaceChildren(...lines);
@@ -205,6 +204,12 @@ export class Simulator {
     const from = this.here;
     await this.visit(node);
     await this.nameSteps(from);
+  }
+
+  // A path from the beginning.
+  async walkTo(path) {
+    this.here = this.tree;
+    await this.follow(path.steps);
   }
 
   // What the steps of the way here are called, from the run itself.

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use stubborn::base::{SourceId, Span};
 use stubborn::language::{Asked, Property};
 use stubborn::{
-    Clock, Destination, LANGUAGES, Limits, ObserverKind, Question, ReductionWish, SearchKind, Session,
+    Clock, Destination, Fold, LANGUAGES, Limits, ObserverKind, Question, ReductionWish, SearchKind, Session,
     Sought, Threads, Walker,
 };
 
@@ -40,6 +40,10 @@ pub(crate) struct Api {
 
 /// So many models are kept that somebody walks through.
 const MAX_WALKERS: usize = 4;
+
+/// A state space is looked at as far as it has so many states, in so many classes.
+const MAX_STATES: u64 = 200_000;
+const MAX_CLASSES: usize = 200;
 
 /// At random, no more steps are taken at once; and no longer path is followed.
 const MAX_WANDERING: usize = 10_000;
@@ -89,6 +93,28 @@ struct Seeking {
     path: Steps,
     /// An expression; without it, a deadlock.
     goal: Option<String>,
+}
+
+/// A state space that is to be looked at.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Folding {
+    model: Spec,
+    by: FoldBy,
+    /// Names of parts, or expressions.
+    #[serde(default)]
+    names: Vec<String>,
+    #[serde(default)]
+    opened: Vec<usize>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum FoldBy {
+    States,
+    Parts,
+    Truths,
+    Components,
 }
 
 #[derive(Deserialize)]
@@ -143,6 +169,7 @@ impl Api {
             ("wander", true) => parsed(request).map(|walk: Wandering| self.wander(&walk)),
             ("trace", true) => parsed(request).map(|walk: Walking| self.trace(&walk)),
             ("seek", true) => parsed(request).and_then(|seeking: Seeking| self.seek(seeking)),
+            ("fold", true) => parsed(request).and_then(|folding: Folding| self.fold(folding)),
             ("check", true) => parsed(request).and_then(|check: Check| self.check(check)),
             _ => Err(Response::refusal(404, "there is no such thing here")),
         };
@@ -276,6 +303,25 @@ impl Api {
         self.walking(&walk.model, |walker, clock| {
             let trace = walker.trace(&(&walk.path).into(), &walk.watched, clock)?;
             Ok(telling::walked(trace, walker.session().info()))
+        })
+    }
+
+    /// Begins to explore the state space, to be looked at.
+    fn fold(&self, folding: Folding) -> Answer {
+        let (folder, limits) = (self.folder.clone(), self.settings.limits.states(MAX_STATES));
+        let fold = match folding.by {
+            FoldBy::States => Fold::States,
+            FoldBy::Parts => Fold::Parts(folding.names),
+            FoldBy::Truths => Fold::Truths(folding.names),
+            FoldBy::Components => Fold::Components,
+        };
+        self.begin(move |watched| {
+            let clock = Clock::start(&limits).watched_by(watched).with_threads(Threads::ONE);
+            let opened = folding.model.open(folder.as_deref(), &clock);
+            match opened.and_then(|mut session| session.fold(&fold, &folding.opened, MAX_CLASSES, &clock)) {
+                Ok(folded) => telling::folded(&folded),
+                Err(error) => telling::trouble(&error, None),
+            }
         })
     }
 

@@ -9,7 +9,7 @@ use stubborn::report::story::Unreached;
 use stubborn::report::{
     Counterexample, Explanation, ModelInfo, PropertyResult, Remark, Spelling, Trace, WalkReport, human_bytes,
 };
-use stubborn::{CheckReport, Choice, Error, PathStep, Place, WalkEnd};
+use stubborn::{CheckReport, Choice, Class, Error, Folded, PathStep, Place, WalkEnd};
 
 /// Of a longer run, the middle is left out.
 const MAX_STEPS: usize = 4_000;
@@ -204,4 +204,25 @@ pub(crate) fn walk_end(end: &WalkEnd) -> Value {
         WalkEnd::Breakpoint(at) => json!({ "end": "breakpoint", "at": at }),
         WalkEnd::Fault(what) => json!({ "end": "fault", "what": what }),
     }
+}
+
+/// A state space in classes.
+pub(crate) fn folded(folded: &Folded) -> Value {
+    let class = |class: &Class| {
+        let path = class.path.as_ref();
+        json!({
+            "number": class.number, "label": class.label, "states": class.states, "deadlocks": class.deadlocks,
+            "initial": class.initial, "inner": class.has_inner_steps, "id": id_text(class.first),
+            "path": path.map(|path| json!({ "initial": path.initial, "steps": steps_text(&path.steps) })),
+        })
+    };
+    let edges: Vec<Value> = folded
+        .edges
+        .iter()
+        .map(|edge| json!({ "from": edge.from, "to": edge.to, "steps": edge.steps, "labels": edge.labels }))
+        .collect();
+    json!({
+        "states": folded.states, "transitions": folded.transitions, "cut": folded.cut.map(|limit| limit.to_string()),
+        "classes": folded.classes.iter().map(class).collect::<Vec<_>>(), "others": folded.n_others, "edges": edges,
+    })
 }
