@@ -37,7 +37,8 @@ pub fn draw(system: &ActionSystem, title: &str, budget: &mut Budget<'_>) -> Resu
             let is_initial = initial.contains(&(index, value));
             if is_own || is_initial || moving.contains(&value) {
                 let fill = if is_initial { Fill::Initial } else { Fill::Plain };
-                let node = Node { fill, root: is_initial, ..Node::new(Shape::State, &**name) };
+                let note = format!("{}@{name}", variable.name);
+                let node = Node { fill, note, root: is_initial, ..Node::new(Shape::State, &**name) };
                 let node = drawing.node(node.within(group));
                 nodes.insert(value, node);
                 starts.extend(is_initial.then_some(node));

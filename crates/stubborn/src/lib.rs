@@ -50,6 +50,8 @@ mod fairness;
 #[cfg(feature = "report")]
 pub mod files;
 #[cfg(feature = "report")]
+mod fold;
+#[cfg(feature = "report")]
 mod follow;
 #[cfg(feature = "report")]
 mod options;
@@ -57,6 +59,8 @@ mod options;
 mod question;
 #[cfg(feature = "report")]
 mod session;
+#[cfg(feature = "report")]
+mod walk;
 
 #[cfg(feature = "report")]
 use base::clock;
@@ -71,6 +75,8 @@ pub use error::Error;
 #[cfg(feature = "report")]
 pub use explore::{Explored, Space, unread as unexplored};
 #[cfg(feature = "report")]
+pub use fold::{Class, Fold, Folded, FoldedEdge};
+#[cfg(feature = "report")]
 pub use follow::{Followed, Told};
 #[cfg(feature = "report")]
 pub use options::{Fair, FairTo, Options, Order};
@@ -78,6 +84,9 @@ pub use options::{Fair, FairTo, Options, Order};
 pub use question::{Question, Text};
 #[cfg(feature = "report")]
 pub use session::{LANGUAGES, Session, Warnings};
+
+#[cfg(feature = "report")]
+pub use walk::{Choice, Destination, Path, PathStep, Place, Sought, WalkEnd, Walker};
 
 #[cfg(feature = "report")]
 pub use automata::Tester;

@@ -5,6 +5,9 @@ import { get, post } from "./server.js";
 import { Editor } from "./editor.js";
 import { Checks } from "./checks.js";
 import { Runs } from "./run.js";
+import { Simulator } from "./simulator.js";
+import { Space } from "./space.js";
+import { Picture } from "./picture.js";
 
 // After typing, so many milliseconds pass before the model is read.
 const PAUSE = 250;
@@ -20,7 +23,10 @@ class App {
     this.views = {};
     this.checks = new Checks(byId("checks"), this);
     this.runs = new Runs(byId("run"), this);
-    this.parts = [this.checks, this.runs];
+    this.simulator = new Simulator(byId("simulator"), this);
+    this.space = new Space(byId("space"), this);
+    this.picture = new Picture(byId("picture"), this);
+    this.parts = [this.checks, this.runs, this.simulator, this.space, this.picture];
     this.makeTop();
     this.makeTabs();
   }
@@ -119,6 +125,24 @@ class App {
     this.runs.show(result);
     this.tab("run");
     this.runs.lanes.element.focus();
+  }
+
+  // A run that somebody walked.
+  showWalk(result) {
+    this.runs.addWalk(result);
+    this.showRun(result);
+  }
+
+  // Another place of the model, in the simulator.
+  walkTo(path) {
+    this.tab("simulator");
+    return this.simulator.walkTo(path);
+  }
+
+  // Where somebody stands now, in a run or in the simulator.
+  stand(lit, state) {
+    this.standing = { lit, state };
+    for (const part of this.parts) part.stood?.(this.standing);
   }
 
   // Tabs, by mouse and by arrow keys.

@@ -11,6 +11,7 @@ export class Runs {
     this.root = root;
     this.app = app;
     this.known = [];
+    this.walks = [];
     this.shown = null;
     this.other = null;
     this.timer = null;
@@ -24,16 +25,24 @@ export class Runs {
 
   // Runs that were found: others are forgotten.
   setRuns(results) {
-    this.known = results.filter((result) => result.run);
+    this.known = [...results.filter((result) => result.run), ...this.walks];
     if (this.shown && !this.known.includes(this.shown)) {
       const same = this.known.find((result) => result.property === this.shown.property);
       if (same) this.show(same);
     } else if (this.shown) this.makeChoices();
   }
 
+  // A run that was walked by hand: the last few are kept.
+  addWalk(result) {
+    this.known = this.known.filter((one) => !this.walks.includes(one));
+    this.walks = [...this.walks, result].slice(-3);
+    this.known.push(...this.walks);
+  }
+
   clear() {
     this.stopPlaying();
     this.known = [];
+    this.walks = [];
     this.shown = null;
     this.empty.hidden = false;
     this.body.hidden = true;
@@ -57,8 +66,8 @@ export class Runs {
     this.lanes = new Lanes(run, (index) => this.go(index), `Steps of the run of ${result.property}`);
     this.side = h("div", { class: "side" });
     this.compared = h("div", { class: "compared", hidden: true });
-    this.body.replaceChildren(
-      h("div", { class: "bar-line" }, h("h2", {}, "Run"), this.chooser, badge(result.verdict), this.comparer),
+    this.body.replaceChildren(...[
+      h("div", { class: "bar-line" }, h("h2", {}, "Run"), this.chooser, result.verdict && badge(result.verdict), this.comparer),
       h("p", { class: "length" }, this.length(run)),
       result.words.length > 0 && h("details", { class: "card words", open: true }, h("summary", {}, "In words"), h("ul", { tabIndex: 0 }, result.words.map((sentence) => h("li", {}, quoted(sentence))))),
       h("div", { class: "controls", role: "group", "aria-label": "Go through the run" },
@@ -70,7 +79,7 @@ export class Runs {
         run.cycle !== null && button("To where the cycle begins", "↻", "c", () => this.go(run.cycle)),
         this.slider, this.jump, this.output),
       this.compared,
-      h("div", { class: "run-columns" }, this.lanes.element, this.side));
+      h("div", { class: "run-columns" }, this.lanes.element, this.side)].filter(Boolean));
     this.makeChoices();
     this.makeSide(result);
     this.go(0);
@@ -192,6 +201,8 @@ export class Runs {
       this.fields[at].value.textContent = value;
       this.fields[at].item.classList.toggle("changed", changed.has(at));
     });
+    const values = valuesAt(run, index);
+    this.app.stand(run.variables.map((name, at) => `${name}@${values[at]}`), run.variables.map((name, at) => [name, values[at]]));
     const here = drawn?.way?.[index];
     for (const [state, group] of this.states) group.classList.toggle("here", state === here);
     this.app.light(step.lines.map(([, line]) => line));

@@ -7,8 +7,8 @@ use stubborn::base::Diagnostic;
 use stubborn::check::reduction::Method as Reduction;
 use stubborn::language::{File, Language};
 use stubborn::{
-    Clock, Error, LANGUAGES, ModelOptions, ObserverKind, Options, Question, ReductionWish, SearchKind,
-    Session,
+    Clock, Error, LANGUAGES, ModelOptions, ObserverKind, Options, Path as Route, PathStep, Question,
+    ReductionWish, SearchKind, Session,
 };
 
 use crate::folder::Folder;
@@ -29,17 +29,29 @@ pub(crate) struct Spec {
 impl Spec {
     /// Reads it. Files that it names are looked for in the folder alone.
     pub(crate) fn open(&self, folder: Option<&Folder>, clock: &Clock<'_>) -> Result<Session, Error> {
+        self.open_and_tell(folder, clock).map(|(session, _)| session)
+    }
+
+    /// The same, and whether other files were read, too.
+    pub(crate) fn open_and_tell(
+        &self,
+        folder: Option<&Folder>,
+        clock: &Clock<'_>,
+    ) -> Result<(Session, bool), Error> {
+        let mut has_others = false;
         let language = self.language()?;
         let own = self.name.clone().unwrap_or_else(|| format!("model.{}", language.extensions[0]));
         let parent = Path::new(&own).parent().map(Path::to_path_buf).unwrap_or_default();
         let file = File { name: own, bytes: self.text.clone().into_bytes() };
         let mut load = |name: &str| {
+            has_others = true;
             let Some(folder) = folder else { return Err("no folder was given to the workbench".to_owned()) };
             let beside = parent.join(name);
             folder.read(&beside.to_string_lossy()).map_err(|why| why.message(name))
         };
         let options = ModelOptions { definitions: self.definitions.clone(), ..ModelOptions::default() };
-        Session::read(language, file, &options, &mut load, clock)
+        let session = Session::read(language, file, &options, &mut load, clock)?;
+        Ok((session, has_others))
     }
 
     fn language(&self) -> Result<&'static Language, Error> {
@@ -150,4 +162,23 @@ fn named<T: Copy>(all: &[T], name: impl Fn(T) -> &'static str, wanted: &str) -> 
     }
     let unknown = || Diagnostic::error("usage", format!("there is no method `{wanted}`")).into();
     all.iter().copied().find(|&one| name(one) == wanted).map(Some).ok_or_else(unknown)
+}
+
+/// A path through a model: what [`Route`] is, with keys as texts, since numbers of browsers are too short.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Steps {
+    initial: usize,
+    steps: Vec<(usize, String)>,
+}
+
+impl From<&Steps> for Route {
+    fn from(told: &Steps) -> Route {
+        // What is no key is that of no step.
+        let step = |(number, key): &(usize, String)| PathStep {
+            number: *number,
+            key: u64::from_str_radix(key, 16).unwrap_or_default(),
+        };
+        Route { initial: told.initial, steps: told.steps.iter().map(step).collect() }
+    }
 }

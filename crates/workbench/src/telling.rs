@@ -4,10 +4,12 @@ use serde_json::{Value, json};
 use stubborn::base::{Diagnostics, Severity, SourceMap, Span};
 use stubborn::report::explain::record::{Ending, Record};
 use stubborn::report::html::Picture;
-use stubborn::report::outcome::FairTo;
+use stubborn::report::outcome::{FairTo, Kind, Target};
 use stubborn::report::story::Unreached;
-use stubborn::report::{Counterexample, Explanation, PropertyResult, Remark, Spelling, Trace, human_bytes};
-use stubborn::{CheckReport, Error};
+use stubborn::report::{
+    Counterexample, Explanation, ModelInfo, PropertyResult, Remark, Spelling, Trace, WalkReport, human_bytes,
+};
+use stubborn::{CheckReport, Choice, Class, Error, Folded, PathStep, Place, WalkEnd};
 
 /// Of a longer run, the middle is left out.
 const MAX_STEPS: usize = 4_000;
@@ -144,5 +146,83 @@ fn steps(record: &Record, trace: &Trace, ending: &str, cycle: Option<usize>) -> 
         "propositions": record.propositions,
         "failing": record.failing,
         "steps": (0..record.steps.len()).map(step).collect::<Vec<_>>(),
+    })
+}
+
+/// A walk, as the run explorer shows runs; and as `stubborn simulate --input` reads it.
+pub(crate) fn walked(trace: Trace, model: ModelInfo) -> Value {
+    let document =
+        serde_json::to_value(WalkReport { model, seed: None, end: None, trace: &trace }).unwrap_or_default();
+    let run = Counterexample::finite(Kind::Prefix, Target::Truth, trace);
+    let record = Record::of_run(&run, MAX_STEPS);
+    json!({ "run": told_run(&run, &record), "document": document })
+}
+
+/// Where a walk is.
+pub(crate) fn place(place: &Place) -> Value {
+    let choice = |choice: &Choice| {
+        let mut told = json!({
+            "step": step(&choice.step), "who": choice.processes, "action": choice.action,
+            "changes": choice.changes, "lines": choice.lines,
+        });
+        match &choice.leads_to {
+            Ok(id) => told["to"] = id_text(*id).into(),
+            Err(fault) => told["fault"] = fault.as_str().into(),
+        }
+        told
+    };
+    json!({
+        "id": id_text(place.id), "state": place.state, "positions": place.positions, "lit": place.lit,
+        "choices": place.choices.iter().take(MAX_CHOICES).map(choice).collect::<Vec<_>>(),
+        "more": place.choices.len().saturating_sub(MAX_CHOICES),
+        "watched": place.watched, "may_end": place.may_end,
+    })
+}
+
+/// Of more choices, only the first are shown.
+const MAX_CHOICES: usize = 500;
+
+/// The id of a state, which is too long for a number of a browser.
+pub(crate) fn id_text(id: u128) -> String {
+    format!("{id:032x}")
+}
+
+/// Steps of a path.
+pub(crate) fn steps_text(all: &[PathStep]) -> Vec<Value> {
+    all.iter().map(step).collect()
+}
+
+fn step(step: &PathStep) -> Value {
+    json!([step.number, format!("{:016x}", step.key)])
+}
+
+/// Why a walk at random ended.
+pub(crate) fn walk_end(end: &WalkEnd) -> Value {
+    match end {
+        WalkEnd::Enough => json!({ "end": "enough" }),
+        WalkEnd::Deadlock => json!({ "end": "deadlock" }),
+        WalkEnd::Breakpoint(at) => json!({ "end": "breakpoint", "at": at }),
+        WalkEnd::Fault(what) => json!({ "end": "fault", "what": what }),
+    }
+}
+
+/// A state space in classes.
+pub(crate) fn folded(folded: &Folded) -> Value {
+    let class = |class: &Class| {
+        let path = class.path.as_ref();
+        json!({
+            "number": class.number, "label": class.label, "states": class.states, "deadlocks": class.deadlocks,
+            "initial": class.initial, "inner": class.has_inner_steps, "id": id_text(class.first),
+            "path": path.map(|path| json!({ "initial": path.initial, "steps": steps_text(&path.steps) })),
+        })
+    };
+    let edges: Vec<Value> = folded
+        .edges
+        .iter()
+        .map(|edge| json!({ "from": edge.from, "to": edge.to, "steps": edge.steps, "labels": edge.labels }))
+        .collect();
+    json!({
+        "states": folded.states, "transitions": folded.transitions, "cut": folded.cut.map(|limit| limit.to_string()),
+        "classes": folded.classes.iter().map(class).collect::<Vec<_>>(), "others": folded.n_others, "edges": edges,
     })
 }

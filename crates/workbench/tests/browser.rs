@@ -89,6 +89,9 @@ fn the_page_keeps_its_promises() {
     errors_are_shown_where_they_are(&scene);
     verdicts_come_with_reasons(&scene);
     a_run_is_stepped_through_and_compared(&scene);
+    a_model_is_walked_through(&scene);
+    the_state_space_grows_and_folds(&scene);
+    the_picture_is_lit_where_one_stands(&scene);
     a_long_check_tells_how_it_goes_and_is_stopped(&scene);
     files_are_saved_where_the_user_says(&scene);
     a_link_carries_model_and_questions(&scene);
@@ -215,6 +218,144 @@ fn a_run_is_stepped_through_and_compared(scene: &Scene) {
     scene.judge("7-messages");
 }
 
+/// The dining philosophers, or another example.
+fn open_example(Scene { browser, .. }: &Scene, name: &str) {
+    browser.press("Open");
+    browser.click(&format!("$$('dialog .choose button').find((b) => b.textContent.startsWith('{name}'))"));
+    browser.wait(
+        "!$('dialog') && $('#model-info').textContent.includes('process') && $$('.property').length > 0",
+    );
+}
+
+fn a_model_is_walked_through(scene: &Scene) {
+    let browser = &scene.browser;
+    open_example(scene, "dining.proc");
+    scene.tab("simulator");
+    let choices = "$$('#simulator .choice-button b').map((b) => b.textContent)";
+    browser.wait("$$('#simulator .choice-button').length === 3");
+    assert_eq!(texts(&browser.value(choices)), ["take_left[0]", "take_left[1]", "take_left[2]"]);
+    let after =
+        |text: &str| browser.wait(&format!("$('#simulator .now').textContent.startsWith('After {text}')"));
+    browser.click("$('#simulator .choice-button')");
+    after("1 step");
+    assert_eq!(
+        browser.value("$$('#simulator .panel .changed dt').map((d) => d.textContent)"),
+        json!(["Fork[0]", "Phil[0]"])
+    );
+    // Back, and another way: both are in the tree.
+    browser.press("↶ Undo");
+    after("0 steps");
+    browser.keys(&["2"]);
+    after("1 step");
+    assert_eq!(browser.value("$$('.tree-line').length"), json!(3));
+    browser.click("$$('.tree-line')[1]");
+    browser.wait("$('.tree-line[aria-current]').textContent.includes('take_left[0]')");
+    // A breakpoint.
+    browser.click("$('[aria-label=\"Expression to watch\"]')");
+    browser.type_text("Phil[1]@lefft");
+    browser.keys(&[ENTER]);
+    browser.wait("$('#simulator .card.error')?.textContent.includes('left')");
+    browser.control("a");
+    browser.type_text("Phil[1]@left");
+    browser.keys(&[ENTER]);
+    browser.wait("$$('.watches li').length === 1 && $('.watches b').textContent.includes('false')");
+    scene.set("[aria-label=\"Number of random steps\"]", "500");
+    browser.press("Random");
+    browser.wait("$('.watches b').textContent.includes('true') || $('#simulator .now').textContent.includes('deadlock') || $('#simulator .now').textContent.includes('501')");
+    // To a goal, by a shortest way.
+    browser.press("Restart");
+    after("0 steps");
+    browser.click("$('[aria-label=\"Expression that should become true\"]')");
+    browser.type_text("Phil[2]@right && Phil[1]@left");
+    browser.keys(&[ENTER]);
+    after("4 steps");
+    scene.judge("7a-simulator");
+    browser.press("to a deadlock");
+    browser.wait("$('#simulator .now').textContent.includes('a deadlock')");
+    browser.press("Restart");
+    after("0 steps");
+    browser.click("$('[aria-label=\"Expression that should become true\"]')");
+    browser.control("a");
+    browser.type_text("Phil[0]@eat && Phil[1]@eat");
+    browser.keys(&[ENTER]);
+    browser.wait("$('#simulator').textContent.includes('never so from here: all 26 states')");
+    // As a run.
+    browser.press("to a deadlock");
+    after("3 steps");
+    browser.press("Show as a run");
+    browser.wait("!$('#run').hidden && $('.length').textContent.startsWith('3 steps')");
+}
+
+fn the_state_space_grows_and_folds(scene: &Scene) {
+    let browser = &scene.browser;
+    scene.tab("space");
+    browser.wait("$$('.graph-node').length === 4");
+    browser.click("$('.graph-node.open')");
+    browser.wait("$$('.graph-node').length > 5 && $$('.graph-edge').length > 5");
+    browser.value("($('.graph-node.open').focus(), true)");
+    let before = browser.value("$$('.graph-node').length");
+    browser.keys(&[ENTER]);
+    browser.wait(&format!("$$('.graph-node').length > {before}"));
+    scene.judge("7b-space");
+    let fold = |mode: &str| scene.set("#space-mode", mode);
+    fold("parts");
+    browser.press("Show");
+    // What is kept is one fork, which is free or held.
+    browser.wait("$$('.graph-node').length === 2 && $('#space .news').textContent.startsWith('26 states')");
+    fold("truths");
+    scene.set("[aria-label=\"Expressions, between semicolons\"]", "Phil[0]@eat; Phil[1]@eat");
+    browser.press("Show");
+    browser.wait("$$('.graph-node').length === 3");
+    fold("components");
+    browser.wait("$$('.graph-node').length === 2 && $$('.graph-node.dead').length === 1");
+    scene.judge("7c-components");
+    browser.click("$('.graph-node.many')");
+    browser.press("Open: show its states");
+    browser.wait("$$('.graph-node').length === 26");
+    scene.judge("7d-opened");
+    fold("components");
+    browser.click("$('.graph-node.dead')");
+    browser.press("Go to the nearest of them");
+    browser.wait("!$('#simulator').hidden && $('#simulator .now').textContent === 'After 3 steps: nothing can happen, a deadlock'");
+    // A hundred thousand states in four classes.
+    scene.write("process P[i in 0..8] { a: x[i] -> b; b: y[i] -> c; c: z[i] -> d; d: w[i] -> a; }\n");
+    browser.wait("$('#model-info').textContent.startsWith('8 processes')");
+    scene.tab("space");
+    fold("grow");
+    browser.wait("$$('.graph-node').length === 9");
+    fold("parts");
+    browser.press("Show");
+    browser
+        .wait("$('#space .news').textContent.startsWith('65,536 states') && $$('.graph-node').length === 4");
+    fold("grow");
+}
+
+fn the_picture_is_lit_where_one_stands(scene: &Scene) {
+    let browser = &scene.browser;
+    open_example(scene, "dining.proc");
+    scene.tab("simulator");
+    browser.click("$('#simulator .choice-button')");
+    browser.wait("$('#simulator .now').textContent.startsWith('After 1 step')");
+    scene.tab("picture");
+    browser.wait("$$('#picture .here').length === 6");
+    let lit = browser.value("$$('#picture .here').map((g) => g.querySelector('title').textContent).sort()");
+    assert_eq!(
+        texts(&lit),
+        ["Fork[0]@held", "Fork[1]@free", "Fork[2]@free", "Phil[0]@left", "Phil[1]@think", "Phil[2]@think"]
+    );
+    scene.judge("7e-picture");
+    open_example(scene, "crossroads.pnml");
+    scene.tab("picture");
+    browser.wait("$$('#picture circle.node').length === 7");
+    scene.tab("simulator");
+    browser.click("$('#simulator .choice-button')");
+    browser.wait("$('#simulator .now').textContent.startsWith('After 1 step')");
+    scene.tab("picture");
+    browser.wait("$$('#picture .here').length === 2 && $$('#picture .token').length === 2");
+    scene.judge("7f-net");
+    scene.tab("checks");
+}
+
 fn a_long_check_tells_how_it_goes_and_is_stopped(scene: &Scene) {
     let browser = &scene.browser;
     scene.tab("checks");
@@ -330,7 +471,7 @@ fn it_fits_a_phone_and_the_dark(scene: &Scene) {
     browser.click("$('#theme')");
     assert!(browser.value(brightness).as_u64() > Some(600), "as the user wants it");
     browser.resize(390, 844);
-    for tab in ["model", "checks", "run"] {
+    for tab in ["model", "checks", "run", "simulator", "space", "picture"] {
         scene.tab(tab);
         browser.wait(&format!("$('#{tab}').offsetParent !== null"));
         let width = browser.value("[document.documentElement.scrollWidth, innerWidth]");
