@@ -1,8 +1,9 @@
 //! The threads that searches for several workers run on: the only place that starts any.
 
 use std::num::NonZeroUsize;
+use std::panic::resume_unwind;
 use std::sync::{OnceLock, RwLock};
-use std::thread::{self, Builder};
+use std::thread::{self, Builder, ScopedJoinHandle};
 
 use crate::{Team, Worker};
 
@@ -35,6 +36,7 @@ impl Team for Threads {
         // Nobody begins before it is known how many there are: the system may have no more threads to give.
         let of = RwLock::new(1);
         thread::scope(|scope| {
+            let mut others = Vec::new();
             let mut n_started = of.write().unwrap_or_else(std::sync::PoisonError::into_inner);
             for index in 1..self.0.get() {
                 let of = &of;
@@ -42,14 +44,20 @@ impl Team for Threads {
                     let of = *of.read().unwrap_or_else(std::sync::PoisonError::into_inner);
                     job(Worker { index, of });
                 };
-                if Builder::new().name(format!("worker {index}")).spawn_scoped(scope, work).is_err() {
-                    break;
+                match Builder::new().name(format!("worker {index}")).spawn_scoped(scope, work) {
+                    Ok(other) => others.push(other),
+                    Err(_) => break,
                 }
                 *n_started += 1;
             }
             let of = *n_started;
             drop(n_started);
             job(Worker { index: 0, of });
+            // A panic is that of whoever asked, as if there were no others.
+            let ends: Vec<_> = others.into_iter().map(ScopedJoinHandle::join).collect();
+            if let Some(panic) = ends.into_iter().find_map(Result::err) {
+                resume_unwind(panic);
+            }
         });
     }
 }
@@ -59,6 +67,12 @@ mod tests {
     use std::sync::Mutex;
 
     use super::*;
+
+    #[test]
+    #[should_panic(expected = "the mistake of worker 2")]
+    fn a_panic_is_passed_on() {
+        Threads::new(3).run(&|worker| assert_ne!(worker.index, 2, "the mistake of worker {}", worker.index));
+    }
 
     #[test]
     fn every_worker_does_the_job_once() {

@@ -4,9 +4,11 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicU64, Ordering};
 
-use base::budget::Patience;
-use base::{Budget, Limit};
+use base::budget::{Patience, Watch};
+use base::{Budget, Limit, Progress};
 use check::decide::{Decision, Refusal, Settings, TesterClaim};
 use check::fairness::Constraint;
 use check::method::{Method, ObserverKind, SearchKind};
@@ -257,6 +259,52 @@ fn a_search_that_is_stopped_says_so() {
         let stop = decided.outcome.stop;
         assert!(matches!(stop, Some(ProductStop::Limit(Limit::Memory(_)))), "{method:?} {stop:?}");
     }
+}
+
+/// A watch that panics at one of its looks, whoever looks then.
+struct Faulty(AtomicU64);
+
+impl Watch for Faulty {
+    fn look(&self, _: &Progress) -> Result<(), Limit> {
+        assert_ne!(self.0.fetch_sub(1, Ordering::Relaxed), 0, "a mistake");
+        Ok(())
+    }
+}
+
+/// Nobody waits for a worker that was thrown out, whatever it had begun; and nobody takes what is left for an answer.
+#[test]
+fn a_mistake_of_one_worker_ends_the_search_of_all() {
+    let network =
+        "process P { x: a -> y | d -> w; w: e -> x; y: b -> x; } process Q { s: f -> t; t: g -> s; }
+        process R { u: h -> v; v: i -> u; } process S { m: j -> n; n: k -> m; }";
+    let mut case = Case::of_model(load(network), &["P@w"], |formulas, props| {
+        let w = formulas.prop(props[0]);
+        let not = formulas.not(w);
+        let either = formulas.or([w, not]);
+        let next = formulas.finally(either);
+        formulas.globally(next)
+    })
+    .expect("a small network");
+    let constraints = vec![Constraint { kind: Kind::Strong, actions: vec![ActionId::new(0)] }];
+    let n_ended = RefCell::new(0);
+    for method in methods::all().into_iter().filter(|method| method.has_team() && methods::is_sound(*method)) {
+        for (looks, crew) in (1..9).flat_map(|looks| CREWS.map(|crew| (looks, crew))) {
+            let fairness = if methods::is_sound_for_fair_runs(method) { &constraints[..] } else { &[] };
+            let mut claim = case.claim(case.formula);
+            let watch = Faulty(AtomicU64::new(looks));
+            let decided = catch_unwind(AssertUnwindSafe(|| {
+                let mut budget = Budget::new(u64::MAX, u64::MAX, &watch).with_team(&crew);
+                let settings = Settings { together: true, fairness, ..Settings::default() };
+                claim.search(&case.system, method, &settings, &mut budget)
+            }));
+            match decided {
+                Err(_) => *n_ended.borrow_mut() += 1,
+                Ok(Err(_)) => {}
+                Ok(Ok(decided)) => assert_eq!(decided.outcome.found(), Some(false), "{method:?} {looks} {crew:?}"),
+            }
+        }
+    }
+    assert!(n_ended.into_inner() > 100);
 }
 
 #[test]

@@ -135,6 +135,7 @@ impl<S: System> Common<'_, S> {
             },
             found: Vec::new(),
         };
+        let _at_work = self.alarm.at_work();
         let member = self.meeting.get_or_init(|| Meeting::new(worker.of)).join();
         loop {
             member.meet(|| self.lead(&mut own));

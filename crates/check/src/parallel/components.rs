@@ -179,6 +179,7 @@ where
         let Search { products, states, .. } = self;
         let job = |worker: Worker| {
             let Some(product) = products.get(worker.index) else { return };
+            let _at_work = common.alarm.at_work();
             let mut product = lock(product);
             let graph = ProductGraph::new(&mut *product, states.handle());
             let mut explorer = Explorer::new(graph, common, budget.for_worker());

@@ -78,6 +78,7 @@ where
         Ok(()) => {
             budget.team().run(&|worker: Worker| {
                 let Some(product) = products.get(worker.index) else { return };
+                let _at_work = common.alarm.at_work();
                 let mut product = lock(product);
                 let graph = ProductGraph::new(&mut *product, states.handle());
                 let mut searcher = Searcher::new(graph, &common, budget.for_worker());

@@ -25,9 +25,30 @@ impl<E> Alarm<E> {
         self.is_rung.load(Ordering::Relaxed)
     }
 
+    /// What a worker holds as long as it works: if a panic throws it out, everybody stops.
+    pub(crate) fn at_work(&self) -> AtWork<'_, E> {
+        AtWork(self)
+    }
+
     /// Why everybody stopped, if they did.
+    ///
+    /// # Panics
+    /// A worker was thrown out by a panic, and its team did not pass that on: nobody knows what is missing then.
     pub(crate) fn take(&self) -> Option<E> {
-        lock(&self.reason).take()
+        let reason = lock(&self.reason).take();
+        assert!(reason.is_some() || !self.is_rung(), "a worker of the team was thrown out by a panic");
+        reason
+    }
+}
+
+/// A worker at work.
+pub(crate) struct AtWork<'a, E>(&'a Alarm<E>);
+
+impl<E> Drop for AtWork<'_, E> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.is_rung.store(true, Ordering::Release);
+        }
     }
 }
 
@@ -134,5 +155,20 @@ mod tests {
         alarm.ring(1);
         alarm.ring(2);
         assert_eq!((alarm.is_rung(), alarm.take()), (true, Some(1)));
+    }
+
+    #[test]
+    #[should_panic(expected = "thrown out")]
+    fn who_is_thrown_out_stops_everybody_and_is_missed() {
+        let alarm: Alarm<()> = Alarm::new();
+        thread::scope(|scope| {
+            let thrown_out = scope.spawn(|| {
+                let _at_work = alarm.at_work();
+                panic!("a mistake");
+            });
+            assert!(thrown_out.join().is_err());
+        });
+        assert!(alarm.is_rung());
+        alarm.take();
     }
 }

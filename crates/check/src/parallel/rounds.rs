@@ -158,6 +158,7 @@ impl<'c, S: Space + Sync, K: Stock> Common<'c, S, K> {
             state: vec![0; space.whole().width()],
             progress: Progress { workers: worker.of as u32, ..Progress::default() },
         };
+        let _at_work = self.alarm.at_work();
         let member = self.meeting.get_or_init(|| Meeting::new(worker.of)).join();
         loop {
             let (round, n_rounds) = {

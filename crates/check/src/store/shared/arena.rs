@@ -109,6 +109,13 @@ macro_rules! cell {
 cell!(AtomicU32, u32);
 cell!(AtomicU64, u64);
 
+/// One word of each page. Memory that was never written is given out when it is touched: if it is read first, then twice, the second
+/// time with an interruption of all workers. So who gets memory writes to it before anybody reads.
+pub(super) fn first_of_pages<A: Cell>(words: &[A]) -> impl Iterator<Item = &A> {
+    const PAGE: usize = 4096;
+    words.iter().step_by(8 * PAGE / A::BITS as usize)
+}
+
 type Chunk<A> = OnceLock<Box<[A]>>;
 type Row<A> = OnceLock<Box<[Chunk<A>]>>;
 
@@ -147,7 +154,9 @@ impl<A: Cell> Arena<A> {
         let chunk = &row[(block & ((1 << ROW_BITS) - 1)) as usize];
         if chunk.get().is_none() {
             let words = self.stride << BLOCK_BITS;
-            if chunk.set(zeros(words).ok_or(Limit::OutOfMemory)?).is_ok() {
+            let made: Box<[A]> = zeros(words).ok_or(Limit::OutOfMemory)?;
+            first_of_pages(&made).for_each(|word| word.store(0, Ordering::Relaxed));
+            if chunk.set(made).is_ok() {
                 self.bytes.fetch_add(u64::from(A::BITS / 8) * words as u64, Ordering::Relaxed);
             }
         }

@@ -150,6 +150,33 @@ impl Shared {
     }
 }
 
+impl Shared {
+    /// Reads the slots that will be needed, and the states they point to, all at once.
+    #[inline]
+    fn warm_up(&self, own: &Own, hashes: &[u64]) {
+        let Some(table) = &own.table else { return };
+        let mut touched = 0;
+        for &hash in hashes {
+            touched ^= table.touch(hash).unwrap_or(0);
+        }
+        black_box(touched);
+        for &hash in hashes {
+            if let Some(first) = table.touch(hash).and_then(|number| self.arena.record(number).first()) {
+                touched ^= first.load(Ordering::Relaxed);
+            }
+        }
+        black_box(touched);
+    }
+
+    /// Gives a worker the table again that was taken away, or more numbers.
+    #[cold]
+    fn stock_up(&self, gate: &Gate, segments: &mut Vec<(u32, u32)>) -> Result<(), Limit> {
+        let Shared { arena, growing, numbers, leftovers, room, .. } = self;
+        let parts = Parts { numbers, leftovers, room: *room };
+        growing.stock_up(arena, gate, &parts, |own| self.tell(own, segments))
+    }
+}
+
 /// What one worker adds states by.
 pub struct Handle<'s> {
     store: &'s Shared,
@@ -174,18 +201,18 @@ impl<'s> Handle<'s> {
         width: usize,
         mut each: impl FnMut(usize, StateId, bool),
     ) -> Result<(), Limit> {
-        self.hashes.clear();
-        self.hashes.extend(states.chunks_exact(width).map(hash_of));
-        let gate = Arc::clone(&self.gate);
+        let Handle { store, gate, hashes, segments } = self;
+        hashes.clear();
+        hashes.extend(states.chunks_exact(width).map(hash_of));
         let mut own = lock(&gate.0);
-        self.warm_up(&own);
+        store.warm_up(&own, hashes);
         for (index, state) in states.chunks_exact(width).enumerate() {
             let (id, is_new) = loop {
-                match self.store.add(&mut own, state, self.hashes[index]) {
+                match store.add(&mut own, state, hashes[index]) {
                     Some(added) => break added,
                     None => {
                         drop(own);
-                        self.stock_up()?;
+                        store.stock_up(gate, segments)?;
                         own = lock(&gate.0);
                     }
                 }
@@ -193,33 +220,6 @@ impl<'s> Handle<'s> {
             each(index, id, is_new);
         }
         Ok(())
-    }
-
-    /// Reads the slots that will be needed, and the states they point to, all at once.
-    #[inline]
-    fn warm_up(&self, own: &Own) {
-        let Some(table) = &own.table else { return };
-        let mut touched = 0;
-        for &hash in &self.hashes {
-            touched ^= table.touch(hash).unwrap_or(0);
-        }
-        black_box(touched);
-        for &hash in &self.hashes {
-            if let Some(first) = table.touch(hash).and_then(|number| self.store.arena.record(number).first())
-            {
-                touched ^= first.load(Ordering::Relaxed);
-            }
-        }
-        black_box(touched);
-    }
-
-    /// Gets the table again that was taken away, or more numbers.
-    #[cold]
-    fn stock_up(&mut self) -> Result<(), Limit> {
-        let Shared { arena, growing, numbers, leftovers, room, .. } = self.store;
-        let parts = Parts { numbers, leftovers, room: *room };
-        let Handle { store, gate, segments, .. } = self;
-        growing.stock_up(arena, gate, &parts, |own| store.tell(own, segments))
     }
 
     /// Tells the store how many states were added since the last time. Handles do so now and then by themselves.

@@ -17,7 +17,7 @@ use std::mem::take;
 
 use base::{Limit, Room};
 
-use super::arena::{Arena, BLOCK, Leftovers, Numbers};
+use super::arena::{Arena, BLOCK, Cell as _, Leftovers, Numbers, first_of_pages};
 use crate::store::hash;
 use crate::sync::{
     Arc, AtomicU32, AtomicU64, Condvar, MIN_SLOTS, Mutant, Mutex, MutexGuard, Ordering, is, lock, wait, zeros,
@@ -137,6 +137,8 @@ struct Filling {
     table: Arc<Table>,
     /// Ranges of numbers that are not in use.
     unused: Vec<(u32, u32)>,
+    /// The next part of its memory to be written to.
+    next_part: AtomicU32,
     /// The next block to be filled in.
     next: AtomicU32,
     /// Blocks that are not filled in.
@@ -332,8 +334,8 @@ impl Growing {
         let table = Arc::new(Table::new(len as usize, end + 2 * BLOCK as usize).ok_or(Limit::OutOfMemory)?);
         self.bytes.store(table.bytes(), Ordering::Relaxed);
         let n_blocks = (end as u32).div_ceil(BLOCK);
-        let (next, left) = (AtomicU32::new(0), AtomicU32::new(n_blocks));
-        let filling = Filling { table, unused, next, left, end };
+        let (next_part, next, left) = (AtomicU32::new(0), AtomicU32::new(0), AtomicU32::new(n_blocks));
+        let filling = Filling { table, unused, next_part, next, left, end };
         if n_blocks == 0 {
             self.put_up(inner, &filling);
         } else {
@@ -357,8 +359,20 @@ pub(super) fn is_within(ranges: &[(u32, u32)], number: u32) -> bool {
 }
 
 impl Filling {
+    /// Writes to the memory of the table, a part at a time. Others may be filling it: nothing changes.
+    fn write_to(&self) {
+        const PART: usize = 1 << 18;
+        loop {
+            let part = self.next_part.fetch_add(1, Ordering::Relaxed) as usize;
+            let Some(slots) = self.table.slots.chunks(PART).nth(part) else { return };
+            // (To add no bits would be made a read by the compiler.)
+            first_of_pages(slots).for_each(|slot| _ = slot.swap_if(0, 0, Ordering::Relaxed));
+        }
+    }
+
     /// Fills blocks in, as long as there are some to take. Returns whether this was the last one of all.
     fn fill(&self, arena: &Arena) -> bool {
+        self.write_to();
         let n_blocks = (self.end as u32).div_ceil(BLOCK);
         let mut is_last = false;
         let (mut state, mut hashes) = (Vec::new(), Vec::new());
@@ -378,16 +392,16 @@ impl Filling {
         state.resize(arena.record(first).len(), 0);
         let mut used = (first..first + BLOCK).filter(|&number| !is_within(&self.unused, number)).peekable();
         while used.peek().is_some() {
-            // As with states that are looked up: some slots are read together, so that the cache misses overlap.
+            // As with states that are looked up: some slots are read together, so that the cache misses overlap. They are read
+            // after the last hash was made: to read what was just written, a state, waits for all that was begun before.
             let mut hashed = take(hashes);
-            let mut touched = 0;
             for number in used.by_ref().take(32) {
                 arena.read(number, state);
-                let hash = hash_of(state);
-                touched ^= self.table.slots[self.table.home(hash)].load(Ordering::Relaxed);
-                hashed.push((number, hash));
+                hashed.push((number, hash_of(state)));
             }
-            black_box(touched);
+            let touched =
+                hashed.iter().map(|&(_, hash)| self.table.slots[self.table.home(hash)].load(Ordering::Relaxed));
+            black_box(touched.fold(0, |all, slot| all ^ slot));
             for (number, hash) in hashed.drain(..) {
                 let mut at = self.table.home(hash);
                 while !self.table.publish(at, number, hash) {
