@@ -285,9 +285,10 @@ fn a_mistake_of_one_worker_ends_the_search_of_all() {
         formulas.globally(next)
     })
     .expect("a small network");
-    let constraints = vec![Constraint { kind: Kind::Strong, actions: vec![ActionId::new(0)] }];
+    let constraints = [Constraint::new(true, vec![ActionId::new(0)])];
     let n_ended = RefCell::new(0);
-    for method in methods::all().into_iter().filter(|method| method.has_team() && methods::is_sound(*method)) {
+    for method in methods::all().into_iter().filter(|method| method.has_team() && methods::is_sound(*method))
+    {
         for (looks, crew) in (1..9).flat_map(|looks| CREWS.map(|crew| (looks, crew))) {
             let fairness = if methods::is_sound_for_fair_runs(method) { &constraints[..] } else { &[] };
             let mut claim = case.claim(case.formula);
@@ -300,7 +301,9 @@ fn a_mistake_of_one_worker_ends_the_search_of_all() {
             match decided {
                 Err(_) => *n_ended.borrow_mut() += 1,
                 Ok(Err(_)) => {}
-                Ok(Ok(decided)) => assert_eq!(decided.outcome.found(), Some(false), "{method:?} {looks} {crew:?}"),
+                Ok(Ok(decided)) => {
+                    assert_eq!(decided.outcome.found(), Some(false), "{method:?} {looks} {crew:?}");
+                }
             }
         }
     }
