@@ -12,7 +12,7 @@ use crate::args::{CheckArguments, Format};
 use crate::exit::{Exit, Failure};
 use crate::spelling::{self, SPELLING};
 use crate::terminal::{self, Display};
-use crate::together::Together;
+use crate::together::{Together, check_input};
 use crate::{cross_command, emit, explain_command, model, output, watch};
 
 /// What is printed.
@@ -67,18 +67,14 @@ fn check(
     read: &mut SourceMap,
 ) -> Result<Exit, Failure> {
     let options = arguments.options()?;
+    check_input(&arguments.hosts, &arguments.model.file)?;
     let together;
     let mut clock = model::clock(&arguments.limits, display);
     let questions = questions(arguments);
     let (mut report, text) = match model::open(&arguments.model, &clock)? {
         Ok(mut session) => {
             let n_warnings = session.warnings().len();
-            together = Together::new(
-                &arguments.hosts,
-                &arguments.model.file,
-                &session,
-                lines(&options, &questions),
-            )?;
+            together = Together::new(&arguments.hosts, &session, lines(&options, &questions))?;
             clock = together.as_ref().map_or(clock.clone(), |together| together.clock(&clock));
             let report = session.check_within(&questions, &options, &clock)?;
             display.clear();

@@ -10,12 +10,13 @@ use stubborn::{Clock, ExploreReport, Explored, Question, Remark, Space, unexplor
 use crate::args::{ExploreArguments, ObserverArgument, Order, StoreArgument};
 use crate::exit::{Exit, Failure};
 use crate::terminal::{self, Display};
-use crate::together::Together;
+use crate::together::{Together, check_input};
 use crate::{model, output, spelling};
 
 pub(crate) fn run(arguments: &ExploreArguments) -> Result<Exit, Failure> {
     let exports = arguments.exports().next().is_some();
     check_usage(arguments, exports)?;
+    check_input(&arguments.hosts, &arguments.model.file)?;
     let display = Display::new(arguments.limits.quiet);
     let mut clock = model::clock(&arguments.limits, &display);
     let mut session = match model::open(&arguments.model, &clock)? {
@@ -30,7 +31,7 @@ pub(crate) fn run(arguments: &ExploreArguments) -> Result<Exit, Failure> {
     };
     let options = arguments.options();
     let lines = format!("{options:#?}").lines().map(str::to_owned).collect::<Vec<_>>();
-    let together = Together::new(&arguments.hosts, &arguments.model.file, &session, lines)?;
+    let together = Together::new(&arguments.hosts, &session, lines)?;
     clock = together.as_ref().map_or(clock.clone(), |together| together.clock(&clock));
     let explored = session.explore(question.as_ref(), &options, exports, &clock);
     let mut explored = explored.map_err(spelling::cannot_be_watched)?;

@@ -34,20 +34,28 @@ pub(crate) struct Together {
     n_here: u64,
 }
 
+fn is_wanted(arguments: &HostArguments) -> bool {
+    arguments.hosts.is_some() || arguments.local_processes.is_some()
+}
+
+/// Several processes must be able to read a model.
+pub(crate) fn check_input(arguments: &HostArguments, file: &Path) -> Result<(), Failure> {
+    if is_wanted(arguments) && file == Path::new("-") {
+        let message = "several processes cannot read one standard input: put the model into a file";
+        return Err(Failure::plain("usage", message));
+    }
+    Ok(())
+}
+
 impl Together {
     /// Comes together with the others, if there are any. They must have the same model, and say the same `lines` about what they do.
     pub(crate) fn new(
         arguments: &HostArguments,
-        file: &Path,
         session: &Session,
         lines: impl IntoIterator<Item = String>,
     ) -> Result<Option<Together>, Failure> {
-        if arguments.hosts.is_none() && arguments.local_processes.is_none() {
+        if !is_wanted(arguments) {
             return Ok(None);
-        }
-        if file == Path::new("-") {
-            let message = "several processes cannot read one standard input: put the model into a file";
-            return Err(Failure::plain("usage", message));
         }
         let mut all = vec![
             format!("version: {}", env!("CARGO_PKG_VERSION")),
