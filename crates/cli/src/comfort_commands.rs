@@ -1,4 +1,4 @@
-//! `stubborn init`, `completions` and `man`: what makes every day easier.
+//! `stubborn init`, `completions`, `man` and `lsp`: what makes every day easier.
 
 use std::fs;
 use std::io::Write as _;
@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 use clap::CommandFactory as _;
 use stubborn::base::Diagnostic;
 
-use crate::args::{Arguments, CompletionsArguments, InitArguments, ManArguments, StartingLanguage};
+use crate::args::{
+    Arguments, CompletionsArguments, InitArguments, LspArguments, ManArguments, StartingLanguage,
+};
 use crate::exit::{Exit, Failure};
 use crate::terminal;
 
@@ -48,6 +50,13 @@ pub(crate) fn init(arguments: &InitArguments) -> Result<Exit, Failure> {
         _ => format!("try: stubborn check {name}"),
     };
     terminal::print_stdout(&format!("wrote {name}; {next}\n"));
+    Ok(Exit::Success)
+}
+
+/// Serves an editor.
+pub(crate) fn serve_editor(_arguments: &LspArguments) -> Result<Exit, Failure> {
+    lsp::stdio()
+        .map_err(|error| Failure::plain("protocol", format!("the editor is not understood: {error}")))?;
     Ok(Exit::Success)
 }
 

@@ -46,6 +46,7 @@ fn main() -> ExitCode {
         Command::Translate(arguments) => translate_command::run(arguments),
         Command::Automaton(arguments) => automaton_command::run(arguments),
         Command::Reproduce(arguments) => reproduce_command::run(arguments),
+        Command::Lsp(arguments) => comfort_commands::serve_editor(arguments),
         Command::Init(arguments) => comfort_commands::init(arguments),
         Command::Completions(arguments) => comfort_commands::completions(arguments),
         Command::Man(arguments) => comfort_commands::man(arguments),

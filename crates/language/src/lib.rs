@@ -8,16 +8,19 @@
 //! | module | owns |
 //! |---|---|
 //! | [`model`](mod@model) | what a front end can do: the trait [`Model`], and how files are read |
+//! | [`outline`] | what a text declares, and where names are used, for editors |
 //! | [`property`] | what can be asked about a model, in no particular language |
 //! | [`simpler`] | the same question about a smaller model, and what is known without a search |
 //! | [`story`] | runs in the words of the language |
 
 pub mod model;
+pub mod outline;
 pub mod property;
 pub mod simpler;
 pub mod story;
 
-pub use self::model::{File, Language, Loader, Model, Options, Purpose, Refined, Trouble, View};
+pub use self::model::{File, Language, Loader, Model, Options, Outliner, Purpose, Refined, Trouble, View};
+pub use outline::{Outline, Symbol, SymbolKind};
 pub use property::{Asked, Claim, Enabled, Fairness, Ltl, Observed, Property, PropertyKind};
 pub use simpler::{Facts, Known, Preserve, Rules, Simpler, WayBack};
 pub use story::Story;

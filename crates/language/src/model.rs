@@ -7,7 +7,7 @@ use drawing::Drawing;
 use ltl::Formulas;
 use model::{ActionSystem, ExprId, StepError};
 
-use crate::{Facts, Fairness, Ltl, Preserve, Property, Rules, Simpler, Story};
+use crate::{Facts, Fairness, Ltl, Outline, Preserve, Property, Rules, Simpler, Story};
 
 /// A language, by the files that are written in it.
 pub struct Language {
@@ -21,7 +21,22 @@ pub struct Language {
     pub recognizes: fn(&[u8]) -> bool,
     /// Reads a model.
     pub read: Reader,
+    /// What a text declares, for editors; as much as can be read within the budget.
+    pub outline: Outliner,
+    /// The words that mean something by themselves, for editors.
+    pub words: &'static [&'static str],
+    /// The same text with the blanks where they should be, if the language has a way to know; nothing if it has mistakes.
+    pub format: Option<fn(&str) -> Option<String>>,
 }
+
+/// What a text declares; whoever calls has the files.
+pub type Outliner = fn(
+    file: File,
+    options: &Options,
+    sources: &mut SourceMap,
+    loader: &mut Loader<'_>,
+    budget: &mut Budget<'_>,
+) -> Outline;
 
 /// Reads a model, within a budget. Whoever calls has the files.
 pub type Reader = fn(

@@ -20,8 +20,17 @@ use crate::xml::to_utf8;
 use crate::{pnml, proposition};
 
 /// Petri nets.
-pub static LANGUAGE: Language =
-    Language { name: "petri", a_model: "a Petri net", extensions: &["pnml"], recognizes: is_xml, read };
+pub static LANGUAGE: Language = Language {
+    name: "petri",
+    a_model: "a Petri net",
+    extensions: &["pnml"],
+    recognizes: is_xml,
+    read,
+    // Nobody writes PNML by hand.
+    outline: |_, _, _, _, _| language::Outline::default(),
+    words: &[],
+    format: None,
+};
 
 /// Whether a file begins like XML, in whatever encoding.
 fn is_xml(bytes: &[u8]) -> bool {

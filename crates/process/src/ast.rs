@@ -27,6 +27,7 @@ pub(crate) struct File<'a> {
 pub(crate) struct Constant<'a> {
     pub(crate) name: Name<'a>,
     pub(crate) value: Expr<'a>,
+    pub(crate) span: Span,
 }
 
 /// `process P[i in 0..N] { … }`, or `process P = extern "p.aut";`.
@@ -35,6 +36,7 @@ pub(crate) struct Process<'a> {
     pub(crate) name: Name<'a>,
     pub(crate) parameters: Vec<Binder<'a>>,
     pub(crate) kind: ProcessKind<'a>,
+    pub(crate) span: Span,
 }
 
 impl Process<'_> {
@@ -81,6 +83,7 @@ pub(crate) struct State<'a> {
     pub(crate) name: Name<'a>,
     pub(crate) indices: Vec<StateIndex<'a>>,
     pub(crate) alternatives: Vec<Alternative<'a>>,
+    pub(crate) span: Span,
 }
 
 #[derive(Debug)]
@@ -95,6 +98,8 @@ pub(crate) struct Alternative<'a> {
     pub(crate) action: Action<'a>,
     pub(crate) target: Place<'a>,
     pub(crate) copies: Copies<'a>,
+    /// With `for` and `when`.
+    pub(crate) extent: Span,
 }
 
 impl Alternative<'_> {
@@ -166,6 +171,7 @@ pub(crate) struct Range<'a> {
 pub(crate) struct Property<'a> {
     pub(crate) name: Name<'a>,
     pub(crate) kind: PropertyKind<'a>,
+    pub(crate) span: Span,
 }
 
 #[derive(Debug)]

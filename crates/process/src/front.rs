@@ -3,11 +3,13 @@
 use std::sync::Arc;
 
 use base::{Budget, Diagnostic, Diagnostics, SourceId, SourceMap};
-use language::{Asked, Fairness, File, Language, Loader, Property, PropertyKind, Purpose, Trouble, View};
+use language::{
+    Asked, Fairness, File, Language, Loader, Outline, Property, PropertyKind, Purpose, Trouble, View,
+};
 use ltl::Formulas;
 use model::{ActionSystem, ExprId};
 
-use crate::{Model, Options, load};
+use crate::{Model, Options, format, load, outline};
 
 /// Process networks.
 pub static LANGUAGE: Language = Language {
@@ -16,7 +18,53 @@ pub static LANGUAGE: Language = Language {
     extensions: &["proc"],
     recognizes: |_| false,
     read,
+    outline,
+    words: &[
+        "const",
+        "process",
+        "tester",
+        "spec",
+        "ltl",
+        "invariant",
+        "fair",
+        "weak",
+        "strong",
+        "just",
+        "deadlock-free",
+        "extern",
+        "initial",
+        "alphabet",
+        "watch",
+        "reject",
+        "deadlock",
+        "livelock",
+        "infinite",
+        "for",
+        "when",
+        "in",
+        "tau",
+        "true",
+        "false",
+        "forall",
+        "exists",
+        "count",
+    ],
+    format: Some(format::format),
 };
+
+fn outline(
+    file: File,
+    options: &language::Options,
+    sources: &mut SourceMap,
+    _loader: &mut Loader<'_>,
+    budget: &mut Budget<'_>,
+) -> Outline {
+    let Ok(source) = sources.add(file.name, file.bytes) else { return Outline::default() };
+    let number =
+        |(name, value): &(String, Option<String>)| Some((name.clone(), value.as_ref()?.parse().ok()?));
+    let constants: Vec<(String, i64)> = options.definitions.iter().filter_map(number).collect();
+    outline::outline(&sources.get(source).text, source, &constants, budget)
+}
 
 fn read(
     file: File,

@@ -61,6 +61,7 @@ mod lexer;
 pub mod lower;
 pub mod model;
 pub mod options;
+mod outline;
 mod parse;
 mod preprocess;
 pub mod program;

@@ -5,13 +5,16 @@ use std::sync::Arc;
 
 use base::{Budget, Diagnostics, SourceId, SourceMap};
 use language::story::Story;
-use language::{Asked, File, Language, Ltl, Property, PropertyKind, Purpose, Refined, Trouble, View};
+use language::{
+    Asked, File, Language, Ltl, Outline, Property, PropertyKind, Purpose, Refined, Trouble, View,
+};
 use ltl::Formulas;
 use model::{ActionSystem, ExprId, StepError};
 
 use crate::discover::discover;
 use crate::lower::tell::Teller;
 use crate::lower::{self, Code};
+use crate::outline::outline;
 use crate::program::{Expr, Formula, ProctypeId, ProctypeKind, Program};
 use crate::{Limits, Loader, Options, Questions, read};
 
@@ -24,7 +27,27 @@ pub const LANGUAGE: Language = Language {
     read: |file, options, sources, loader, budget| {
         Ok(Box::new(Model::read(file, options, sources, loader, budget)?))
     },
+    outline: |file, options, sources, loader, budget| {
+        let Ok(source) = sources.add(file.name, file.bytes) else { return Outline::default() };
+        outline(sources, source, &from(options), loader, budget)
+    },
+    words: &[
+        "active", "assert", "atomic", "bit", "bool", "break", "byte", "c_code", "chan", "d_step", "do",
+        "else", "empty", "enabled", "eval", "false", "fi", "for", "full", "goto", "hidden", "if", "in",
+        "init", "inline", "int", "len", "local", "ltl", "mtype", "nempty", "never", "nfull", "notrace", "od",
+        "of", "pid", "printf", "printm", "priority", "proctype", "provided", "run", "select", "short",
+        "show", "skip", "timeout", "trace", "true", "typedef", "unless", "unsigned", "xr", "xs", "_pid",
+        "_nr_pr", "_last", "np_",
+    ],
+    format: None,
 };
+
+/// What is said about a model, as the front end understands it. A name alone has the value 1, as for the C preprocessor.
+fn from(options: &language::Options) -> Options {
+    let text = |value: &Option<String>| value.clone().unwrap_or_else(|| "1".to_owned());
+    let defines = options.definitions.iter().map(|(name, value)| (name.clone(), text(value))).collect();
+    Options { defines, limits: Limits { processes: options.max_processes, ..Limits::default() } }
+}
 
 /// Whether a line or statement begins with `proctype`, `active` or `init`, as in no other language; only the beginning counts.
 fn recognizes(bytes: &[u8]) -> bool {
@@ -70,12 +93,8 @@ impl Model {
         loader: &mut Loader<'_>,
         budget: &mut Budget<'_>,
     ) -> Result<Model, Trouble> {
-        // A name alone has the value 1, as for the C preprocessor.
-        let text = |value: &Option<String>| value.clone().unwrap_or_else(|| "1".to_owned());
-        let defines = options.definitions.iter().map(|(name, value)| (name.clone(), text(value))).collect();
-        let limits = Limits { processes: options.max_processes, ..Limits::default() };
         let source = sources.add(file.name.clone(), file.bytes)?;
-        let (program, questions) = read(sources, source, &Options { defines, limits }, loader, budget)?;
+        let (program, questions) = read(sources, source, &from(options), loader, budget)?;
         Model::new(program, questions, file.name, sources.clone(), budget)
     }
 

@@ -15,7 +15,7 @@ use std::process::{Command, ExitCode};
 use serde_json::Value;
 
 /// The crates from top to bottom; each may use those before it.
-const LAYERS: [&str; 27] = [
+const LAYERS: [&str; 28] = [
     "stubborn-derive",
     "stubborn-pack",
     "stubborn-base",
@@ -39,6 +39,7 @@ const LAYERS: [&str; 27] = [
     "stubborn-hosts",
     "stubborn-reproduce",
     "stubborn-workbench",
+    "stubborn-lsp",
     "stubborn-cli",
     "stubborn-testing",
     "stubborn-benches",
@@ -69,11 +70,15 @@ const FORBIDDEN_EDGES: [(&str, &[&str]); 9] = [
 ];
 
 /// Crates that stand on the engine, and all of ours that they may use.
-const ON_THE_ENGINE: [(&str, &[&str]); 4] = [
+const ON_THE_ENGINE: [(&str, &[&str]); 5] = [
     ("stubborn-hosts", &["stubborn"]),
     ("stubborn-reproduce", &["stubborn", "stubborn-generators"]),
     ("stubborn-workbench", &["stubborn"]),
-    ("stubborn-cli", &["stubborn", "stubborn-hosts", "stubborn-reproduce", "stubborn-workbench"]),
+    ("stubborn-lsp", &["stubborn"]),
+    (
+        "stubborn-cli",
+        &["stubborn", "stubborn-hosts", "stubborn-reproduce", "stubborn-workbench", "stubborn-lsp"],
+    ),
 ];
 
 /// A text that somebody wrote is never that long, in bytes; what a build leaves behind is.

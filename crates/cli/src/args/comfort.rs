@@ -1,4 +1,4 @@
-//! The arguments of what makes every day easier: `stubborn init`, `completions` and `man`.
+//! The arguments of what makes every day easier: `stubborn init`, `completions`, `man` and `lsp`.
 
 use std::path::PathBuf;
 
@@ -36,6 +36,17 @@ pub(crate) enum StartingLanguage {
     Petri,
     /// A model in Rust, for the library
     Rust,
+}
+
+/// Serve an editor: a language server on the standard input and output
+///
+/// Mistakes as one types, what names are, definitions, references, rename, completion, outline, formatting, and lenses
+/// that check a property. Editors start it by themselves: see docs/guide/editors.md and the folder editors.
+#[derive(Debug, Args)]
+pub(crate) struct LspArguments {
+    /// Talk on the standard input and output, which it does in any case: editors like to say so
+    #[arg(long)]
+    pub(crate) stdio: bool,
 }
 
 /// Print what a shell needs to complete commands and options

@@ -25,7 +25,9 @@ use stubborn::check::method::{ObserverKind, StoreKind};
 pub(crate) use self::automaton::{AutomatonArguments, AutomatonFormat, AutomatonKind};
 pub(crate) use self::certify::CertifyArguments;
 pub(crate) use self::check::{CheckArguments, EmittedTest, Format};
-pub(crate) use self::comfort::{CompletionsArguments, InitArguments, ManArguments, StartingLanguage};
+pub(crate) use self::comfort::{
+    CompletionsArguments, InitArguments, LspArguments, ManArguments, StartingLanguage,
+};
 pub(crate) use self::draw::{DrawArguments, DrawFormat};
 pub(crate) use self::explain::ExplainArguments;
 pub(crate) use self::explore::ExploreArguments;
@@ -69,6 +71,7 @@ pub(crate) enum Command {
     Translate(TranslateArguments),
     Automaton(AutomatonArguments),
     Reproduce(ReproduceArguments),
+    Lsp(LspArguments),
     Init(InitArguments),
     Completions(CompletionsArguments),
     Man(ManArguments),
@@ -89,6 +92,7 @@ impl Command {
             | Command::Mcc(_)
             | Command::Reproduce(_)
             | Command::Serve(_)
+            | Command::Lsp(_)
             | Command::Init(_)
             | Command::Completions(_)
             | Command::Man(_) => false,

@@ -158,7 +158,7 @@ impl<'a, 'm> Parser<'a, 'm> {
             Some(_) => "an operator, `|` or `;`",
         };
         self.semicolon(wanted)?;
-        Ok(State { name, indices, alternatives })
+        Ok(State { name, indices, alternatives, span: self.since(name.span) })
     }
 
     /// `[k in 0..N, 0]`, or nothing.
@@ -182,13 +182,14 @@ impl<'a, 'm> Parser<'a, 'm> {
     }
 
     fn alternative(&mut self) -> Parsed<Alternative<'a>> {
+        let start = self.token().span;
         let action = self.action()?;
         if !self.eat(Kind::Arrow) {
             return Err(self.unexpected("`->` and the next state"));
         }
         let target = self.place("the name of a state")?;
         let copies = self.copies()?;
-        Ok(Alternative { action, target, copies })
+        Ok(Alternative { action, target, copies, extent: self.since(start) })
     }
 
     fn action(&mut self) -> Parsed<Action<'a>> {

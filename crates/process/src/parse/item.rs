@@ -81,12 +81,12 @@ impl<'a> Parser<'a, '_> {
         match self.word() {
             "const" => {
                 self.bump();
-                let constant = self.constant()?;
+                let constant = self.constant(start)?;
                 file.constants.push(constant);
             }
             "process" => {
                 self.bump();
-                let process = self.process()?;
+                let process = self.process(start)?;
                 file.processes.push(process);
             }
             "tester" | "spec" | "ltl" | "invariant" => {
@@ -121,16 +121,16 @@ impl<'a> Parser<'a, '_> {
     }
 
     /// `N = 10;`.
-    fn constant(&mut self) -> Parsed<Constant<'a>> {
+    fn constant(&mut self, start: Span) -> Parsed<Constant<'a>> {
         let name = self.name("the name of a constant")?;
         self.expect(Kind::Assign)?;
         let value = self.expr()?;
         self.semicolon("an operator or `;`")?;
-        Ok(Constant { name, value })
+        Ok(Constant { name, value, span: self.since(start) })
     }
 
     /// `P[i in 0..N] { … }`, or `P = extern "p.aut";`.
-    fn process(&mut self) -> Parsed<Process<'a>> {
+    fn process(&mut self, start: Span) -> Parsed<Process<'a>> {
         let name = self.name("the name of a process")?;
         let parameters = self.parameters()?;
         let kind = if self.eat(Kind::Assign) {
@@ -147,12 +147,12 @@ impl<'a> Parser<'a, '_> {
             let wanted = if parameters.is_empty() { "`[`, `{` or `=`" } else { "`{`" };
             return Err(self.unexpected(wanted));
         };
-        Ok(Process { name, parameters, kind })
+        Ok(Process { name, parameters, kind, span: self.since(start) })
     }
 
     fn property(&mut self) -> Parsed<Property<'a>> {
         let word = self.word();
-        self.bump();
+        let start = self.bump().span;
         let name = self.name("the name of a property")?;
         let kind = match word {
             "tester" => {
@@ -174,7 +174,7 @@ impl<'a> Parser<'a, '_> {
                 PropertyKind::Ltl(self.formula()?)
             }
         };
-        Ok(Property { name, kind })
+        Ok(Property { name, kind, span: self.since(start) })
     }
 
     /// Everything up to the next semicolon: formulas have a grammar of their own.

@@ -106,7 +106,10 @@ impl Resolver<'_> {
         match &variable.parts[..] {
             [(name, None)] if &*name.text == "_" => Ok(None),
             [(name, None)] => match self.names.symbols.get(&name.text) {
-                Some(&(_, value, _)) => Ok(Some(value)),
+                Some(&(_, value, declared)) => {
+                    self.note_use(name, declared);
+                    Ok(Some(value))
+                }
                 None => Err(no_constant(variable)),
             },
             _ => Err(no_constant(variable)),

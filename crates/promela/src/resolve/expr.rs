@@ -73,7 +73,8 @@ impl Resolver<'_> {
     /// The value of a name: a variable, a symbolic constant, or something predefined.
     fn load(&mut self, variable: &VarRef) -> Resolved<ExprKind> {
         if let [(name, None)] = &variable.parts[..] {
-            if let Some(&(set, value, _)) = self.names.symbols.get(&name.text) {
+            if let Some(&(set, value, declared)) = self.names.symbols.get(&name.text) {
+                self.note_use(name, declared);
                 return Ok(ExprKind::Symbol(set, value));
             }
             match &*name.text {
@@ -103,8 +104,12 @@ impl Resolver<'_> {
         Ok(place)
     }
 
-    pub(super) fn proctype_named(&self, name: &Name) -> Resolved<ProctypeId> {
-        self.names.proctype_names.get(&name.text).copied().ok_or_else(|| {
+    pub(super) fn proctype_named(&mut self, name: &Name) -> Resolved<ProctypeId> {
+        let found = self.names.proctype_names.get(&name.text).copied();
+        if let Some(id) = found {
+            self.note_use(name, self.names.signatures[id.index()].span);
+        }
+        found.ok_or_else(|| {
             let error =
                 fail("unknown-proctype", format!("there is no proctype `{}`", name.text), name.span, "");
             let known = self.names.signatures.iter().filter(|known| known.kind == ProctypeKind::Proctype);
@@ -226,7 +231,8 @@ impl Resolver<'_> {
 
     fn recv_variable(&mut self, variable: &VarRef, list: &mut Vec<RecvArg>) -> Resolved<()> {
         if let [(name, None)] = &variable.parts[..] {
-            if let Some(&(set, value, _)) = self.names.symbols.get(&name.text) {
+            if let Some(&(set, value, declared)) = self.names.symbols.get(&name.text) {
+                self.note_use(name, declared);
                 list.push(RecvArg::Match(Expr { kind: ExprKind::Symbol(set, value), span: name.span }));
                 return Ok(());
             }

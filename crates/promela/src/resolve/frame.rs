@@ -168,7 +168,7 @@ impl Resolver<'_> {
 
     /// The label that a `goto` means: one of the same scope, or else of a scope around it, or else
     /// any, as Spin chooses.
-    pub(super) fn goto_label(&self, name: &Name) -> Resolved<LabelId> {
+    pub(super) fn goto_label(&mut self, name: &Name) -> Resolved<LabelId> {
         let Some(current) = &self.current else {
             return Err(fail("unknown-label", format!("there is no label `{}`", name.text), name.span, ""));
         };
@@ -179,7 +179,11 @@ impl Resolver<'_> {
         let same = named.iter().find(|index| scope(index) == here);
         let around = same.or_else(|| named.iter().find(|index| frame.is_around(scope(index), here)));
         match around.or_else(|| named.last()) {
-            Some(&index) => Ok(LabelId::new(index)),
+            Some(&index) => {
+                let declared = frame.labels[index].label.span;
+                self.note_use(name, declared);
+                Ok(LabelId::new(index))
+            }
             None => {
                 let message = format!("there is no label `{}` in this proctype", name.text);
                 let error = fail("unknown-label", message, name.span, "");
@@ -200,14 +204,20 @@ impl Resolver<'_> {
             return Err(suggest(error, &name.text, labels.iter().map(|found| &*found.label.name)));
         };
         labels[index].label.is_remote = true;
+        let declared = labels[index].label.span;
+        self.note_use(name, declared);
         Ok(LabelId::new(index))
     }
 
     /// A variable of a proctype by its name, whatever its scope: the first one.
-    pub(super) fn remote_local(&self, proctype: usize, name: &Name) -> Resolved<LocalId> {
+    pub(super) fn remote_local(&mut self, proctype: usize, name: &Name) -> Resolved<LocalId> {
         let locals = &self.names.frames[proctype].locals;
         match locals.iter().position(|local| local.name == name.text) {
-            Some(index) => Ok(LocalId::new(index)),
+            Some(index) => {
+                let declared = locals[index].span;
+                self.note_use(name, declared);
+                Ok(LocalId::new(index))
+            }
             None => {
                 let owner = &self.names.signatures[proctype].name;
                 let message = format!("the proctype `{owner}` has no variable `{}`", name.text);

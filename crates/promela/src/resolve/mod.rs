@@ -29,7 +29,7 @@ use std::sync::Arc;
 use base::{Diagnostic, Span};
 use rustc_hash::FxHashMap;
 
-use crate::ast::{BodyKind, Expr as AstExpr, Model, Proctype as AstProctype, Unit};
+use crate::ast::{BodyKind, Expr as AstExpr, Model, Name, Proctype as AstProctype, Unit};
 use crate::cost::Cost;
 use crate::errors::{Fail, Sink};
 use crate::options::Limits;
@@ -49,13 +49,23 @@ pub(crate) fn resolve(
     sink: &mut Sink,
     cost: &dyn Cost,
 ) -> Option<(Program, Names)> {
+    resolve_with_uses(model, limits, sink, cost).0
+}
+
+/// The same, with all names that could be looked up, whether or not there is a program.
+pub(crate) fn resolve_with_uses(
+    model: &Model,
+    limits: &Limits,
+    sink: &mut Sink,
+    cost: &dyn Cost,
+) -> (Option<(Program, Names)>, Vec<Use>) {
     let names = Names { broken: model.broken, ..Names::default() };
     let mut resolver = Resolver::new(names, limits, sink, cost);
     resolver.declare_globals(model);
     resolver.check_traces();
     let bodies: Vec<&AstProctype> = model.units.iter().filter_map(proctype_of).collect();
     if resolver.sink.is_full() {
-        return None;
+        return (None, resolver.names.uses);
     }
     for (index, body) in bodies.iter().enumerate() {
         resolver.build_frame(index, body);
@@ -69,8 +79,9 @@ pub(crate) fn resolve(
         resolver.complain_about_no_process(model, &bodies);
     }
     resolver.suspect();
+    let uses = std::mem::take(&mut resolver.names.uses);
     if resolver.sink.has_errors() || resolver.sink.is_full() {
-        return None;
+        return (None, uses);
     }
     let mut names = resolver.names;
     for (frame, proctype) in names.frames.iter().zip(&mut proctypes) {
@@ -90,7 +101,7 @@ pub(crate) fn resolve(
         warnings: base::Diagnostics::new(),
         questions: Vec::new(),
     };
-    Some((program, names))
+    (Some((program, names)), uses)
 }
 
 /// Resolves a formula that stands behind a model.
@@ -157,7 +168,12 @@ pub(crate) struct Names {
     priorities: Option<Span>,
     /// Scalars in all variables so far.
     n_scalars: usize,
+    /// Where names stand, and where what they mean is declared.
+    uses: Vec<Use>,
 }
+
+/// A name that was looked up: what it is, where it stands, and where what it means is declared.
+pub(crate) type Use = (Arc<str>, Span, Span);
 
 impl Default for Names {
     fn default() -> Names {
@@ -180,6 +196,7 @@ impl Default for Names {
             exclusives: Vec::new(),
             priorities: None,
             n_scalars: 0,
+            uses: Vec::new(),
         }
     }
 }
@@ -244,6 +261,11 @@ impl<'a> Resolver<'a> {
             diagnostic.related.push((*span, format!("in this call of `{name}`")));
         }
         diagnostic
+    }
+
+    /// Remembers what a name means.
+    fn note_use(&mut self, name: &Name, declared: Span) {
+        self.names.uses.push((name.text.clone(), name.span, declared));
     }
 
     /// Keeps the error of a result, if it has one.

@@ -19,13 +19,11 @@ pub(super) struct Found {
 impl Resolver<'_> {
     /// The variable that a name means.
     pub(super) fn variable_named(&mut self, name: &Name) -> Resolved<VarId> {
-        if let Some(local) = self.local(&name.text) {
-            return Ok(VarId::Local(local));
-        }
-        if let Some(&global) = self.names.global_names.get(&name.text) {
-            return Ok(VarId::Global(global));
-        }
-        Err(self.unknown(name))
+        let local = self.local(&name.text).map(VarId::Local);
+        let global = || self.names.global_names.get(&name.text).copied().map(VarId::Global);
+        let id = local.or_else(global).ok_or_else(|| self.unknown(name))?;
+        self.note_use(name, self.declared(id).span);
+        Ok(id)
     }
 
     fn unknown(&self, name: &Name) -> Fail {
@@ -122,7 +120,7 @@ impl Resolver<'_> {
         Ok(Found { place: Place { root, steps, ty, span: variable.span }, length })
     }
 
-    fn field(&self, ty: Type, length: Option<u32>, name: &Name) -> Resolved<(usize, Type, Option<u32>)> {
+    fn field(&mut self, ty: Type, length: Option<u32>, name: &Name) -> Resolved<(usize, Type, Option<u32>)> {
         if length.is_some() {
             let message = "an index is missing before this field";
             return Err(fail("missing-index", message, name.span, "its owner is an array"));
@@ -135,7 +133,9 @@ impl Resolver<'_> {
         match owner.fields.iter().position(|field| field.name == name.text) {
             Some(position) => {
                 let field = &owner.fields[position];
-                Ok((position, field.ty, field.length))
+                let (ty, length, span) = (field.ty, field.length, field.span);
+                self.note_use(name, span);
+                Ok((position, ty, length))
             }
             None => {
                 let message = format!("the typedef `{}` has no field `{}`", owner.name, name.text);
