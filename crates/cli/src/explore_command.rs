@@ -3,6 +3,7 @@
 use std::io::Write as _;
 
 use stubborn::drawing::TooLarge;
+use stubborn::report::coverage::CoverageReport;
 use stubborn::report::space::{self, ExportError};
 use stubborn::report::space_picture;
 use stubborn::{Clock, ExploreReport, Explored, Question, Remark, Space, unexplored};
@@ -24,6 +25,11 @@ pub(crate) fn run(arguments: &ExploreArguments) -> Result<Exit, Failure> {
         Err(limit) => return Ok(print(&unexplored(&arguments.model.file, limit), arguments.limits.json)),
     };
     let n_warnings = session.warnings().len();
+    if arguments.coverage {
+        let report = session.coverage(&arguments.options(), &clock)?;
+        display.clear();
+        return tell_coverage(arguments, &report, session.text(), &clock);
+    }
     let question = match (&arguments.ltl, &arguments.claim) {
         (Some(text), _) => Some(spelling::formula(text)),
         (None, Some(path)) => Some(Question::ClaimFile(path.clone())),
@@ -49,6 +55,26 @@ pub(crate) fn run(arguments: &ExploreArguments) -> Result<Exit, Failure> {
     }
     let exit = print(&explored.report, arguments.limits.json);
     Ok(if explored.fault.is_some() { Exit::BadInput } else { exit })
+}
+
+/// What of the model ever happens.
+fn tell_coverage(
+    arguments: &ExploreArguments,
+    report: &CoverageReport,
+    source: Option<&str>,
+    clock: &Clock<'_>,
+) -> Result<Exit, Failure> {
+    match arguments.limits.json {
+        true => output::print_json(clock, report, None)?,
+        false => output::print(clock, report)?,
+    }
+    if let Some(path) = &arguments.annotated {
+        output::write_text(path, &report.annotated(source.unwrap_or_default()))?;
+    }
+    if let Some(path) = &arguments.report {
+        output::write_text(path, &report.to_html(source))?;
+    }
+    Ok(if report.complete { Exit::Success } else { Exit::Undecided })
 }
 
 fn print(report: &ExploreReport, json: bool) -> Exit {

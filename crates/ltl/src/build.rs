@@ -147,6 +147,23 @@ impl Formulas {
         }
     }
 
+    /// The formula with another one in every place of a part.
+    pub fn replace(&mut self, formula: Formula, part: Formula, other: Formula) -> Formula {
+        let parts = self.subformulas(formula);
+        let mut made: Vec<Formula> = Vec::with_capacity(parts.len());
+        for (index, &sub) in parts.iter().enumerate() {
+            let place = |operand: &Formula| parts[..index].binary_search(operand);
+            let operands: Vec<Formula> = self
+                .operands(sub)
+                .iter()
+                .map(|operand| place(operand).map_or(*operand, |at| made[at]))
+                .collect();
+            let op = self.op(sub);
+            made.push(if sub == part { other } else { self.apply(op, &operands) });
+        }
+        made.last().copied().unwrap_or(formula)
+    }
+
     /// The operator `op` applied to operands of this pool.
     ///
     /// # Panics

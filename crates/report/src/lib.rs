@@ -5,6 +5,7 @@
 
 pub mod automaton;
 pub mod chart;
+pub mod coverage;
 pub mod cross;
 pub mod diagnostic;
 pub mod explain;
@@ -19,6 +20,7 @@ pub mod space;
 pub mod space_picture;
 pub use language::story;
 pub mod trace;
+pub mod why;
 mod words;
 
 pub use base::text::{count, grouped, human_bytes};

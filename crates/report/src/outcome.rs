@@ -20,6 +20,7 @@ use serde::{Serialize, Serializer};
 use crate::method::{Method, Observer};
 use crate::remark::Remark;
 use crate::trace::{StepsJson, Trace};
+use crate::why::Because;
 use crate::words::words;
 use crate::{Spelling, chart, count, human_bytes};
 
@@ -312,6 +313,9 @@ pub struct PropertyResult {
     /// What watched the runs.
     #[serde(skip)]
     pub watcher: Option<Watcher>,
+    /// What it rests on, if it holds and that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub why: Option<Vec<Because>>,
     /// The certificate, if one was asked for and there is one.
     #[serde(skip)]
     pub certificate: Option<Arc<certify::Proof>>,
@@ -435,6 +439,11 @@ impl PropertyResult {
         f.write_char('\n')?;
         if let Some(counterexample) = &self.counterexample {
             counterexample.write_text(f, spelling)?;
+        }
+        match self.why.as_deref() {
+            Some([]) => writeln!(f, "  why: nothing suspicious")?,
+            Some(why) => why.iter().try_for_each(|because| writeln!(f, "  why: {because}"))?,
+            None => {}
         }
         if let Some(check) = &self.reduction_check {
             writeln!(f, "  {}", check.to_text())?;

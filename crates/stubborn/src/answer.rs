@@ -113,6 +113,7 @@ impl Answer {
             fault: self.fault,
             watcher: None,
             certificate: None,
+            why: None,
         }
     }
 }

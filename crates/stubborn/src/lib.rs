@@ -38,6 +38,8 @@ pub mod certificate;
 #[cfg(feature = "petri")]
 mod contest;
 #[cfg(feature = "report")]
+mod coverage;
+#[cfg(feature = "report")]
 pub mod cross;
 #[cfg(feature = "report")]
 mod decide;

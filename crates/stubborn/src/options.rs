@@ -62,6 +62,9 @@ pub struct Options {
     pub stop_at_first: bool,
     /// Whether everything is checked with and without reduction, and compared.
     pub verify_reduction: bool,
+    /// Whether answers say what properties that hold rest on: parts that never mattered, and so on. That takes many
+    /// searches.
+    pub why: bool,
     /// Whether what holds is proved by a certificate, for which all states are searched once more.
     pub certificates: bool,
     /// Whether answers say why observer, search and reduction were chosen.
@@ -88,6 +91,7 @@ impl Default for Options {
             errors: 1,
             stop_at_first: false,
             verify_reduction: false,
+            why: false,
             certificates: false,
             explain_choice: false,
         }

@@ -1,7 +1,7 @@
 //! Chores: `cargo xtask tidy` checks what the compiler does not, `cargo xtask mcc` runs the questions of
 //! the Model Checking Contest, `cargo xtask spin-bench` compares Promela models with Spin, `cargo xtask fair-table` tells what
 //! is left of products under fairness, and `package`, `licences` and
-//! `semver` tell whether we are fit to be published.
+//! `semver` tell whether we are fit to be published; `cargo xtask soak` tries everything that is random, with new seeds.
 #![allow(clippy::print_stdout, clippy::print_stderr)] // A command of its own.
 
 mod fair_table;
@@ -9,6 +9,7 @@ mod licences;
 mod mcc;
 mod package;
 mod semver;
+mod soak;
 mod spin;
 mod tidy;
 mod verifier;
@@ -23,11 +24,19 @@ fn main() -> ExitCode {
         ["spin-bench", ref rest @ ..] => spin::run(rest),
         ["fair-table", ref rest @ ..] => fair_table::run(rest),
         ["package", ref rest @ ..] => package::run(rest),
+        ["soak", ref rest @ ..] => soak::run(rest),
         ["licences"] => licences::run(),
         ["semver", reference] => semver::run(reference),
         _ => {
-            let others =
-                [mcc::USAGE, spin::USAGE, fair_table::USAGE, package::USAGE, licences::USAGE, semver::USAGE];
+            let others = [
+                mcc::USAGE,
+                spin::USAGE,
+                fair_table::USAGE,
+                package::USAGE,
+                licences::USAGE,
+                semver::USAGE,
+                soak::USAGE,
+            ];
             eprintln!("usage: cargo xtask tidy\n{}", others.join("\n"));
             ExitCode::from(2)
         }

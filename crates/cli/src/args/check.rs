@@ -176,6 +176,14 @@ pub(crate) struct CheckArguments {
           "certificate", "chart", "report", "shortest", "errors", "explain_choice", "format", "watch", "hosts", "local_processes"])]
     pub(crate) cross: bool,
 
+    /// Say what properties that hold rest on: parts that never mattered, fairness that was not needed, …
+    ///
+    /// A part of a formula or invariant does not matter if the property holds with `true` in its place, and with `false`.
+    /// Also told are propositions that never change, implications that are never triggered, and processes that make no
+    /// difference. That takes many searches. `explore --coverage` says what of the model ever happens.
+    #[arg(long, hide_short_help = true)]
+    pub(crate) why: bool,
+
     /// Write a certificate of each property that holds to this file, for `stubborn certify`
     ///
     /// All states are searched once more for it, without leaving out anything. What cannot be certified is said, and why.
@@ -227,6 +235,7 @@ Examples:
   stubborn check net.proc --deadlock-free --timeout 60s --max-memory 4G
   stubborn check models/dining.proc --report dining.html
   stubborn check models/peterson.proc --certificate peterson.scert
+  stubborn check models/peterson.proc --why          does it hold for a good reason?
   stubborn check models/peterson.proc --cross        every method against every other
   stubborn check models/semaphore.proc --fair strong:Worker[*]
   stubborn check huge.proc --store bitstate          in little memory, perhaps missing states
@@ -285,6 +294,7 @@ impl CheckArguments {
             stop_at_first: self.stop_at_first,
             verify_reduction: self.verify_reduction,
             certificates: self.certificate.is_some(),
+            why: self.why,
             explain_choice: self.explain_choice,
         })
     }

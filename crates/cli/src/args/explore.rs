@@ -36,6 +36,18 @@ pub(crate) struct ExploreArguments {
     #[arg(long, value_name = "FILE")]
     pub(crate) svg: Option<PathBuf>,
 
+    /// Say what never happens: actions, statements, values of variables
+    #[arg(long, conflicts_with_all = ["aut", "dot", "svg", "ltl", "claim", "store", "order"])]
+    pub(crate) coverage: bool,
+
+    /// With --coverage, write the source with a mark before each line that is never executed
+    #[arg(long, value_name = "FILE", requires = "coverage", hide_short_help = true)]
+    pub(crate) annotated: Option<PathBuf>,
+
+    /// With --coverage, write a page for a browser
+    #[arg(long, value_name = "FILE", requires = "coverage", hide_short_help = true)]
+    pub(crate) report: Option<PathBuf>,
+
     /// Count the product with the automaton of the negated formula
     #[arg(long, value_name = "FORMULA", conflicts_with_all = ["aut", "dot", "svg", "claim"])]
     pub(crate) ltl: Option<String>,
@@ -89,6 +101,7 @@ Examples:
   stubborn explore models/dining.proc --ltl '[] <> Phil[0]@eat' --observer ta
   stubborn explore net.pnml
   stubborn explore models/dining.proc -D N=13 --local-processes 2
+  stubborn explore model.pml --coverage --annotated model.txt
 
 An .aut file knows one initial state only: a system with several is written with an artificial one
 in front, and the command says so. Files are written only if everything was explored.

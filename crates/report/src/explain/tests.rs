@@ -136,6 +136,7 @@ fn who_never_moves_is_told_with_the_reason() {
         reduction_check: None,
         fault: None,
         certificate: None,
+        why: None,
         watcher: None,
     };
     let spelling = Spelling { weak_fairness: Some("--fair weak"), ..Spelling::default() };

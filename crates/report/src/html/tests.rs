@@ -71,6 +71,7 @@ fn report(counterexample: Option<Counterexample>) -> CheckReport {
         reduction_check: None,
         fault: None,
         certificate: None,
+        why: None,
         watcher: None,
     };
     let model = ModelInfo {

@@ -56,26 +56,10 @@ fn smaller(formulas: &mut Formulas, formula: Formula) -> Vec<Formula> {
     for part in formulas.subformulas(formula).into_iter().rev() {
         let mut others = formulas.operands(part).to_vec();
         others.extend([Formula::TRUE, Formula::FALSE].into_iter().filter(|_| !part.is_constant()));
-        found.extend(others.into_iter().map(|other| replace(formulas, formula, part, other)));
+        found.extend(others.into_iter().map(|other| formulas.replace(formula, part, other)));
     }
     found.retain(|&smaller| smaller != formula);
     found
-}
-
-/// The formula with another one instead of a part.
-fn replace(formulas: &mut Formulas, formula: Formula, part: Formula, other: Formula) -> Formula {
-    let parts = formulas.subformulas(formula);
-    let mut made: Vec<Formula> = Vec::with_capacity(parts.len());
-    for (index, &sub) in parts.iter().enumerate() {
-        let operands: Vec<Formula> = formulas
-            .operands(sub)
-            .iter()
-            .map(|operand| parts[..index].binary_search(operand).map_or(*operand, |at| made[at]))
-            .collect();
-        let op = formulas.op(sub);
-        made.push(if sub == part { other } else { formulas.apply(op, &operands) });
-    }
-    made.last().copied().unwrap_or(formula)
 }
 
 #[cfg(test)]

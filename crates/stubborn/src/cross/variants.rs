@@ -38,6 +38,7 @@ pub(super) fn variants(kind: Kind, asked: &Options) -> Vec<Variant> {
         statics: Some(Rules::none()),
         threads: Some(1),
         certificates: false,
+        why: false,
         verify_reduction: false,
         stop_at_first: false,
         errors: 1,

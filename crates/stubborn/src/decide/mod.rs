@@ -6,6 +6,7 @@
 //! | `promises` | assertions and end states |
 //! | `maxima` | greatest values |
 //! | `runs` | formulas and claims, by what `watched` makes of them, with `vacuity` for those that hold |
+//! | `why` | nothing: it says what a property that holds rests on |
 //! | `testers` | testers and specifications |
 //! | `others` | nothing: it looks for other runs than those that were found |
 //! | `turns` | nothing: it says who may search when time is limited |
@@ -23,6 +24,7 @@ mod turns;
 mod vacuity;
 pub(crate) mod watched;
 mod watching;
+mod why;
 
 pub use self::watching::Watching;
 
@@ -32,7 +34,7 @@ use std::sync::Arc;
 use base::{Limit, Span};
 use check::method::{FairnessBy, MIN_WORKERS, MIN_WORKERS_REDUCING, ReductionWish, SearchKind, StoreKind};
 use language::story::Unreached;
-use language::{Model, PropertyKind, Refined};
+use language::{Model, PropertyKind, Purpose, Refined};
 use model::StepError;
 use report::outcome::{Place, SCHEMA, Watcher};
 use report::remark::Work;
@@ -307,6 +309,9 @@ impl Session {
             }
             Ok::<bool, Error>(is_done)
         })?;
+        if options.why {
+            doubt(&mut asked, &mut results, clock)?;
+        }
         if options.certificates {
             certify(&mut asked, &mut results, options, clock)?;
         }
@@ -329,6 +334,27 @@ impl Session {
         }
         Ok(CheckReport { schema: SCHEMA, model: self.info(), results, unreached })
     }
+}
+
+/// Says of invariants that hold what they rest on. Formulas have said it already.
+fn doubt(
+    asked: &mut Asked<'_>,
+    results: &mut [Option<PropertyResult>],
+    clock: &Clock<'_>,
+) -> Result<(), Error> {
+    for (task, result) in results.iter_mut().enumerate() {
+        let Some(result) = result.as_mut().filter(|result| result.verdict == Verdict::Holds) else {
+            continue;
+        };
+        if let PropertyKind::Invariant(expr) = *asked.property(task) {
+            let view = asked.model().view(Purpose::Runs, &mut clock.budget());
+            let view = view.map_err(|trouble| asked.session.error(trouble))?;
+            let mut found = why::invariant(&view, expr, clock);
+            found.extend(why::removable(&view.system, &[expr], clock));
+            result.why = Some(found);
+        }
+    }
+    Ok(())
 }
 
 /// Adds certificates to answers that say that something holds, or why there is none.

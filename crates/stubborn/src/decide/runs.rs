@@ -195,6 +195,8 @@ impl<'d> Deciding<'d> {
             let vacuous = vacuity::of_decision(self, &decision, self.clock.seconds() - start);
             answer.remarks.extend(vacuous.map(Remark::Vacuous));
         }
+        let is_doubted = self.options.why && answer.verdict == Verdict::Holds;
+        let why = is_doubted.then(|| vacuity::reasons(self, &decision));
         answer.remarks.splice(0..0, remarks);
         if self.options.shortest && answer.verdict == Verdict::Violated && !self.constraints.is_empty() {
             answer.remarks.push(Remark::NotShortened);
@@ -216,6 +218,7 @@ impl<'d> Deciding<'d> {
                     .map(|(full, reduced)| full == reduced),
             });
         }
+        result.why = why;
         let tgba = Arc::new(self.watched.claim.tgba().clone());
         // Its propositions get their names when everything is decided: one pool has all of them.
         result.watcher = Some(Watcher::Claim(tgba, Arc::new(Formulas::new())));

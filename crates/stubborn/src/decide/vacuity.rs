@@ -9,13 +9,16 @@ use std::time::Duration;
 
 use check::choice::Wish;
 use check::decide::{Claim, Decision, Refusal, Settings};
+use check::fairness::Constraint;
 use check::product::AtDeadlock;
 use check::search::ProductStop;
-use ltl::{Formula, Formulas, Node, Prop, Spelling};
+use ltl::{Formula, Node, Prop, Spelling};
 use report::remark::Vacuity;
+use report::why::Because;
 
 use super::runs::Deciding;
 use super::watched::{formula_proof, translate};
+use super::why;
 use crate::clock::Clock;
 
 /// Larger formulas are not looked into.
@@ -48,9 +51,21 @@ pub(super) fn of_decision(question: &mut Deciding<'_>, decision: &Decision, seco
     doubt.antecedent(formula).or_else(|| doubt.constant(formula))
 }
 
-struct Doubt<'d, 'q> {
-    question: &'d mut Deciding<'q>,
-    decision: &'d Decision,
+/// What a formula that holds rests on, as far as the clock allows to ask. It was decided so.
+pub(super) fn reasons(question: &mut Deciding<'_>, decision: &Decision) -> Vec<Because> {
+    let Some(formula) = question.watched.formula.filter(|_| decision.outcome.coverage.is_none()) else {
+        return Vec::new();
+    };
+    let (at_deadlock, clock) = (question.at_deadlock(), question.clock);
+    let mut found = why::removable(&question.view.system, &question.watched.about(), clock);
+    let states_left = u64::MAX;
+    found.extend(Doubt { question, decision, at_deadlock, clock, states_left }.reasons(formula));
+    found
+}
+
+pub(super) struct Doubt<'d, 'q> {
+    pub(super) question: &'d mut Deciding<'q>,
+    pub(super) decision: &'d Decision,
     at_deadlock: AtDeadlock,
     clock: &'d Clock<'d>,
     /// States that may still be stored.
@@ -104,7 +119,8 @@ impl Doubt<'_, '_> {
             let literal = formulas.prop(prop);
             let literal = if value { literal } else { formulas.not(literal) };
             let always = formulas.globally(literal);
-            let otherwise = substitute(formulas, formula, prop, !value);
+            let (mentioned, other) = (formulas.prop(prop), formulas.constant(!value));
+            let otherwise = formulas.replace(formula, mentioned, other);
             if self.holds(otherwise) && (always == formula || self.holds(always)) {
                 let text = self.question.formulas.text(prop).to_owned();
                 return Some(Vacuity::NeverChanges(text, value));
@@ -134,22 +150,48 @@ impl Doubt<'_, '_> {
         }
     }
 
-    /// Whether a formula is known to hold.
-    fn holds(&mut self, formula: Formula) -> bool {
+    /// Whether a formula is known to hold of all runs, fair or not.
+    pub(super) fn holds(&mut self, formula: Formula) -> bool {
+        self.holds_of(formula, &[], self.at_deadlock)
+    }
+
+    /// The same of runs that are fair to these.
+    pub(super) fn holds_fairly(&mut self, formula: Formula, constraints: &[Constraint]) -> bool {
+        self.holds_of(formula, constraints, self.at_deadlock)
+    }
+
+    /// The same of all runs, those that end with them.
+    pub(super) fn holds_everywhere(&mut self, formula: Formula) -> bool {
+        self.holds_of(formula, &[], AtDeadlock::Stutter)
+    }
+
+    fn holds_of(&mut self, formula: Formula, fairness: &[Constraint], at_deadlock: AtDeadlock) -> bool {
         let formulas = &mut *self.question.formulas;
         let negation = formulas.not(formula);
         let Ok(tgba) = translate(formulas, negation, self.clock) else { return false };
         let Ok(proof) = formula_proof(formulas, formula, &tgba, self.clock) else { return false };
-        let propositions = self.question.watched.claim.propositions().to_vec();
+        let mut propositions = self.question.watched.claim.propositions().to_vec();
+        // The automaton of the formula need not look at all of its propositions.
+        for &(prop, expr) in &self.question.watched.propositions {
+            if !propositions.iter().any(|(known, _)| *known == prop)
+                && let Some(number) = self.question.view.system.proposition(expr)
+            {
+                propositions.push((prop, number));
+            }
+        }
         let mut claim = Claim::new(tgba, propositions, proof);
-        let wish = Wish { reduction: self.question.options.reduce, ..Wish::default() };
+        let ignores_ends = at_deadlock == AtDeadlock::Ignore;
+        let fair = !fairness.is_empty();
+        let wish = Wish { reduction: self.question.options.reduce, fair, ignores_ends, ..Wish::default() };
         let mut budget = self.clock.budget();
         let choice = match wish.complete(&mut claim, &mut budget) {
-            Err(Refusal::Rule(_)) => Wish::default().complete(&mut claim, &mut budget),
+            Err(Refusal::Rule(_)) => {
+                Wish { fair, ignores_ends, ..Wish::default() }.complete(&mut claim, &mut budget)
+            }
             choice => choice,
         };
         let Ok(choice) = choice else { return false };
-        let settings = Settings { at_deadlock: self.at_deadlock, ..Settings::default() };
+        let settings = Settings { at_deadlock, fairness, ..Settings::default() };
         budget.max_states = budget.max_states.min(self.states_left);
         let system = &self.question.view.system;
         let Ok(decision) = claim.search(&**system, choice.method, &settings, &mut budget) else {
@@ -161,16 +203,4 @@ impl Doubt<'_, '_> {
         }
         decision.outcome.stop.is_none()
     }
-}
-
-/// The formula with a value for a proposition.
-fn substitute(formulas: &mut Formulas, formula: Formula, prop: Prop, value: bool) -> Formula {
-    let operands = formulas.operands(formula).to_vec();
-    let op = formulas.op(formula);
-    if op == ltl::Op::Prop(prop) {
-        return formulas.constant(value);
-    }
-    let operands: Vec<Formula> =
-        operands.into_iter().map(|operand| substitute(formulas, operand, prop, value)).collect();
-    formulas.apply(op, &operands)
 }
