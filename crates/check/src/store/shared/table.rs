@@ -399,8 +399,9 @@ impl Filling {
                 arena.read(number, state);
                 hashed.push((number, hash_of(state)));
             }
-            let touched =
-                hashed.iter().map(|&(_, hash)| self.table.slots[self.table.home(hash)].load(Ordering::Relaxed));
+            let touched = hashed
+                .iter()
+                .map(|&(_, hash)| self.table.slots[self.table.home(hash)].load(Ordering::Relaxed));
             black_box(touched.fold(0, |all, slot| all ^ slot));
             for (number, hash) in hashed.drain(..) {
                 let mut at = self.table.home(hash);
