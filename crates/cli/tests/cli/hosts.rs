@@ -28,7 +28,8 @@ fn strip(value: &mut Value, is_violated: bool) {
     match value {
         Value::Object(fields) => {
             let of_machine = ["seconds", "peak_bytes", "method"].iter();
-            let of_search: &[&str] = if is_violated { &["states", "transitions", "system_states", "depth"] } else { &[] };
+            let of_search: &[&str] =
+                if is_violated { &["states", "transitions", "system_states", "depth"] } else { &[] };
             of_machine.chain(of_search).for_each(|name| _ = fields.shift_remove(*name));
             fields.values_mut().for_each(|value| strip(value, is_violated));
         }
