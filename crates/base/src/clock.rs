@@ -5,12 +5,13 @@
 //! are made by it; a [part](Clock::part) of it has a share of the time that is left.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::budget::Watch;
 use crate::{Budget, Limit, Peers, Progress};
 
+use crate::Team as _;
 use crate::threads::Threads;
 
 /// How far to go. What is not said has no limit, but memory: four fifths of what is free are enough.
@@ -52,6 +53,14 @@ impl Limits {
 pub trait Watcher: Sync {
     /// Says whether to go on.
     fn look(&self, elapsed: Duration, progress: &Progress) -> bool;
+
+    /// The same about one of several jobs that are done at once, each in a lane of its own: 1, 2, 3, …
+    fn look_at_lane(&self, _lane: usize, elapsed: Duration, progress: &Progress) -> bool {
+        self.look(elapsed, progress)
+    }
+
+    /// A lane has a job now, or none any more.
+    fn lane_has(&self, _lane: usize, _job: Option<&str>) {}
 }
 
 /// A clock that runs.
@@ -66,6 +75,8 @@ pub struct Clock<'w> {
     watcher: Option<&'w dyn Watcher>,
     threads: Threads,
     peers: Option<&'w dyn Peers>,
+    /// Which of several jobs this is for, and whether it is called off.
+    lane: Option<(usize, Arc<AtomicBool>)>,
 }
 
 impl<'w> Clock<'w> {
@@ -83,6 +94,7 @@ impl<'w> Clock<'w> {
             watcher: None,
             threads: Threads::all(),
             peers: None,
+            lane: None,
         }
     }
 
@@ -136,6 +148,32 @@ impl<'w> Clock<'w> {
         match threads {
             Some(n) => clock.with_threads(Threads::new(n)),
             None => clock,
+        }
+    }
+
+    /// The same for one of so many jobs that are done at once: with its part of the threads and of the memory, and until it is
+    /// called off.
+    #[must_use]
+    pub fn lane(&self, number: usize, of: usize, is_off: &Arc<AtomicBool>) -> Clock<'w> {
+        let threads = Threads::new(self.n_threads() / of.max(1));
+        let max_bytes = self.max_bytes / of.max(1) as u64;
+        Clock { threads, max_bytes, lane: Some((number, is_off.clone())), ..self.clone() }
+    }
+
+    /// How many threads may work at once.
+    pub fn n_threads(&self) -> usize {
+        self.threads.n_workers()
+    }
+
+    /// The threads.
+    pub fn threads(&self) -> Threads {
+        self.threads
+    }
+
+    /// Tells who watches what this lane is about, if there is somebody and it is one of several.
+    pub fn tell_lane(&self, job: Option<&str>) {
+        if let (Some(watcher), Some((lane, _))) = (self.watcher, &self.lane) {
+            watcher.lane_has(*lane, job);
         }
     }
 
@@ -209,7 +247,11 @@ impl<'w> Clock<'w> {
 
 impl Watch for Clock<'_> {
     fn look(&self, progress: &Progress) -> Result<(), Limit> {
-        if self.watcher.is_some_and(|watcher| !watcher.look(self.start.elapsed(), progress)) {
+        let goes_on = self.watcher.is_none_or(|watcher| match &self.lane {
+            Some((lane, _)) => watcher.look_at_lane(*lane, self.start.elapsed(), progress),
+            None => watcher.look(self.start.elapsed(), progress),
+        });
+        if !goes_on || self.lane.as_ref().is_some_and(|(_, is_off)| is_off.load(Ordering::Relaxed)) {
             return Err(Limit::Interrupt);
         }
         match self.deadline {
@@ -255,6 +297,15 @@ mod tests {
         assert!(clock.part(-1.0).is_over());
         let within = clock.within(&Limits::default().states(3).memory(5).time(Duration::ZERO));
         assert_eq!((within.budget().max_states, within.max_bytes(), within.is_over()), (3, 5, true));
+        let is_off = Arc::default();
+        let lane = clock.with_threads(Threads::new(5)).lane(1, 2, &is_off);
+        assert_eq!(
+            (lane.n_threads(), lane.lane(1, 9, &is_off).n_threads(), lane.budget().tick()),
+            (2, 1, Ok(()))
+        );
+        is_off.store(true, Ordering::Relaxed);
+        assert_eq!(lane.budget().tick(), Err(Limit::Interrupt));
+        let clock = Clock::start(&Limits::default().states(7));
         assert_eq!((clock.at_most(3).budget().max_states, clock.at_most(9).budget().max_states), (3, 7));
     }
 }

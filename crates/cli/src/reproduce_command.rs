@@ -22,6 +22,7 @@ pub(crate) fn run(arguments: &ReproduceArguments) -> Result<Exit, Failure> {
         folder: arguments.output.clone(),
         start: Instant::now(),
         max_bytes: Clock::start(&Limits { memory: arguments.max_memory, ..Limits::default() }).max_bytes(),
+        threads: arguments.threads.map_or(1, usize::from),
         progress: Line::new(arguments.quiet),
         failure: None,
     };
@@ -68,6 +69,7 @@ struct Desk {
     folder: PathBuf,
     start: Instant,
     max_bytes: u64,
+    threads: usize,
     progress: Line,
     /// What the operating system refused.
     failure: Option<Failure>,
@@ -119,6 +121,10 @@ impl Host for Desk {
 
     fn max_bytes(&self) -> u64 {
         self.max_bytes
+    }
+
+    fn threads(&self) -> usize {
+        self.threads
     }
 
     fn read(&mut self, file: &str) -> Option<String> {

@@ -1,5 +1,6 @@
 //! The terminal: output that survives a closed pipe, colors, the progress line, Ctrl-C.
 
+use std::collections::BTreeMap;
 use std::io::{self, IsTerminal as _, Write as _};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -96,24 +97,32 @@ pub(crate) fn has_changed() -> bool {
 /// Shows progress, and looks whether the user has had enough.
 pub(crate) struct Display {
     shows_progress: bool,
-    last_shown: Mutex<Option<Duration>>,
+    shown: Mutex<Shown>,
+}
+
+/// What was shown, and what there is to show.
+#[derive(Default)]
+struct Shown {
+    last: Option<Duration>,
+    /// Jobs that are done at once, by their lanes: what each is called, and how far it has come.
+    lanes: BTreeMap<usize, (String, Progress)>,
 }
 
 impl Display {
     pub(crate) fn new(quiet: bool) -> Display {
         let shows_progress = io::stderr().is_terminal() && !quiet;
-        Display { shows_progress, last_shown: Mutex::default() }
+        Display { shows_progress, shown: Mutex::default() }
     }
 
     /// Removes the progress line.
     pub(crate) fn clear(&self) {
-        if self.last_shown().take().is_some() {
+        if self.shown().last.take().is_some() {
             eprint!("\r\x1b[2K");
         }
     }
 
-    fn last_shown(&self) -> MutexGuard<'_, Option<Duration>> {
-        self.last_shown.lock().unwrap_or_else(PoisonError::into_inner)
+    fn shown(&self) -> MutexGuard<'_, Shown> {
+        self.shown.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -121,13 +130,31 @@ impl Watcher for Display {
     fn look(&self, elapsed: Duration, progress: &Progress) -> bool {
         const FIRST: Duration = Duration::from_secs(1);
         const NEXT: Duration = Duration::from_millis(250);
-        let mut last_shown = self.last_shown();
-        let due = last_shown.map_or(FIRST, |last| last + NEXT);
+        let mut shown = self.shown();
+        let due = shown.last.map_or(FIRST, |last| last + NEXT);
         if self.shows_progress && elapsed >= due {
-            show(elapsed, progress);
-            *last_shown = Some(elapsed);
+            match shown.lanes.len() {
+                0 | 1 => show(elapsed, progress),
+                _ => eprint!("\r\x1b[2K{}", lanes_line(elapsed, &shown.lanes)),
+            }
+            shown.last = Some(elapsed);
         }
         !is_interrupted() && !has_changed()
+    }
+
+    fn look_at_lane(&self, lane: usize, elapsed: Duration, progress: &Progress) -> bool {
+        if let Some((_, known)) = self.shown().lanes.get_mut(&lane) {
+            *known = *progress;
+        }
+        self.look(elapsed, progress)
+    }
+
+    fn lane_has(&self, lane: usize, job: Option<&str>) {
+        let mut shown = self.shown();
+        match job {
+            Some(job) => _ = shown.lanes.insert(lane, (job.to_owned(), Progress::default())),
+            None => _ = shown.lanes.remove(&lane),
+        }
     }
 }
 
@@ -135,6 +162,25 @@ impl Drop for Display {
     fn drop(&mut self) {
         self.clear();
     }
+}
+
+/// What is done at once, in one line: the first few jobs by their names.
+fn lanes_line(elapsed: Duration, lanes: &BTreeMap<usize, (String, Progress)>) -> String {
+    const MOST: usize = 4;
+    const NAME: usize = 16;
+    let job = |(name, progress): &(String, Progress)| {
+        let dots = if name.chars().count() > NAME { "…" } else { "" };
+        let name: String = name.chars().take(NAME).collect();
+        match progress.states {
+            0 => format!("{name}{dots} preparing"),
+            states => format!("{name}{dots} {} states", grouped(states)),
+        }
+    };
+    let jobs: Vec<String> = lanes.values().take(MOST).map(job).collect();
+    let others = lanes.len().saturating_sub(MOST);
+    let others = if others > 0 { format!("; {others} more") } else { String::new() };
+    let bytes = lanes.values().map(|(_, progress)| progress.bytes).sum();
+    format!("{}{others}; {}, {:.0} s", jobs.join("; "), human_bytes(bytes), elapsed.as_secs_f64())
 }
 
 fn show(elapsed: Duration, progress: &Progress) {
@@ -154,4 +200,24 @@ fn show(elapsed: Duration, progress: &Progress) {
         grouped(progress.pending),
         human_bytes(progress.bytes),
     );
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn progress_shows_what_every_worker_does() {
+        let display = Display { shows_progress: false, shown: Mutex::default() };
+        for lane in 1..=6 {
+            display.lane_has(lane, Some(&format!("some question of number {lane}")));
+        }
+        display.lane_has(2, Some("short"));
+        display.lane_has(1, None);
+        let progress = Progress { states: 12_345, bytes: 1_000_000, ..Progress::default() };
+        display.look_at_lane(2, Duration::from_secs(3), &progress);
+        let line = lanes_line(Duration::from_secs(3), &display.shown().lanes);
+        let other = "some question of… preparing";
+        assert_eq!(line, format!("short 12 345 states; {other}; {other}; {other}; 1 more; 1.0 MB, 3 s"));
+    }
 }

@@ -147,6 +147,15 @@ pub enum Refined {
 /// first. A search that meets something outside ends in a fault; [`Model::refine`] then makes the model larger,
 /// and whoever searched starts again. So nothing is ever left out, and no count is ever wrong.
 pub trait Model: Send {
+    /// A copy. It shares what does not change; what is added to it is not in the others.
+    fn copy(&self) -> Box<dyn Model>;
+
+    /// How often it was made larger, or was told something that makes answers easier to find. As long as that is the same, what was found on a
+    /// copy is what would be found here.
+    fn n_changes(&self) -> u32 {
+        0
+    }
+
     /// What programs call the language.
     fn language(&self) -> &'static str;
 

@@ -30,7 +30,7 @@ pub struct Simpler {
 }
 
 /// Turns runs of a simpler model into runs of the original.
-pub trait WayBack {
+pub trait WayBack: Send {
     /// A run as one of the original; with a deadlock at its end, if that is what it shows. Nothing if there is
     /// none, which is a mistake of ours.
     fn run(&self, run: &Run, ends: bool) -> Option<Run>;
@@ -40,7 +40,7 @@ pub trait WayBack {
 }
 
 /// What is known of all states before any search.
-pub trait Facts {
+pub trait Facts: Send + Sync {
     /// The answer to a question, if what is known decides it.
     ///
     /// # Errors

@@ -63,6 +63,14 @@ fn add_xml(file: File, sources: &mut SourceMap, budget: &mut Budget<'_>) -> Resu
 }
 
 impl language::Model for Model {
+    fn copy(&self) -> Box<dyn language::Model> {
+        Box::new(self.clone())
+    }
+
+    fn n_changes(&self) -> u32 {
+        self.n_widened
+    }
+
     fn language(&self) -> &'static str {
         LANGUAGE.name
     }

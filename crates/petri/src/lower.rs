@@ -35,6 +35,8 @@ pub struct Model {
     bounds: Bounds,
     /// What is known about the net, once somebody wants to know.
     reducer: OnceLock<Arc<Reducer>>,
+    /// How often it got more room.
+    pub(crate) n_widened: u32,
 }
 
 impl Net {
@@ -46,7 +48,7 @@ impl Net {
     pub fn lower(self: &Arc<Net>, bounds: Bounds, budget: &mut Budget<'_>) -> Result<Model, Limit> {
         let system = Arc::new(system(self, &bounds, Exprs::new(), budget)?);
         let (formulas, net, reducer) = (Formulas::new(), self.clone(), OnceLock::new());
-        Ok(Model { system, formulas, net, bounds, reducer })
+        Ok(Model { system, formulas, net, bounds, reducer, n_widened: 0 })
     }
 }
 
@@ -97,6 +99,7 @@ impl Model {
         let Some((place, value)) = self.too_small(error) else { return Ok(false) };
         self.bounds.raise(place, value);
         self.system = Arc::new(self.lowered(&self.bounds, &mut budget.share())?);
+        self.n_widened += 1;
         Ok(true)
     }
 

@@ -91,6 +91,10 @@ fn read(
 }
 
 impl language::Model for Model {
+    fn copy(&self) -> Box<dyn language::Model> {
+        Box::new(self.clone())
+    }
+
     fn language(&self) -> &'static str {
         LANGUAGE.name
     }

@@ -65,7 +65,7 @@ fn recognizes(bytes: &[u8]) -> bool {
 }
 
 /// A model in Promela.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Model {
     /// The code, without assertions.
     code: Code,
@@ -79,6 +79,7 @@ pub struct Model {
     warnings: Diagnostics,
     sources: SourceMap,
     file: String,
+    n_changes: u32,
 }
 
 impl Model {
@@ -113,7 +114,8 @@ impl Model {
         let code = Code::new(Arc::new(program), lower::Purpose::Formulas, budget)?;
         let code = discover(code, budget)?;
         let (others, formulas) = (Default::default(), Formulas::new());
-        Ok(Model { code, others, formulas, questions, asked: Vec::new(), warnings, sources, file })
+        let asked = Vec::new();
+        Ok(Model { code, others, formulas, questions, asked, warnings, sources, file, n_changes: 0 })
     }
 
     /// The code for a purpose.
@@ -166,6 +168,14 @@ impl Model {
 }
 
 impl language::Model for Model {
+    fn copy(&self) -> Box<dyn language::Model> {
+        Box::new(self.clone())
+    }
+
+    fn n_changes(&self) -> u32 {
+        self.n_changes
+    }
+
     fn language(&self) -> &'static str {
         LANGUAGE.name
     }
@@ -243,11 +253,12 @@ impl language::Model for Model {
         budget.release(self.code.bytes() + others.map(Code::bytes).sum::<u64>());
         self.code = code;
         (self.others, self.asked) = (Default::default(), Vec::new());
+        self.n_changes += 1;
         Ok(Refined::Parts)
     }
 
     fn complete(&mut self) {
-        self.code.complete();
-        self.others.iter_mut().filter_map(OnceCell::get_mut).for_each(Code::complete);
+        self.n_changes += u32::from(self.code.complete());
+        self.others.iter_mut().filter_map(OnceCell::get_mut).for_each(|code| _ = code.complete());
     }
 }

@@ -15,7 +15,7 @@ use crate::program::{Expr, Formula};
 use crate::resolve::{self, Names};
 
 /// What a text may refer to at the end of a model.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Questions {
     pub(crate) macros: Macros,
     pub(crate) kinds: Kinds,

@@ -13,8 +13,8 @@ use stubborn::check::decide::Decision;
 use stubborn::check::search::ProductStop;
 use stubborn::report::remark::Work;
 use stubborn::{
-    Clock, Error, ExploreReport, Explored, Limits, Options, Question, Remark, Session, Verdict, Watcher,
-    Watching,
+    Clock, Error, ExploreReport, Explored, Limits, Options, Question, Remark, Session, Threads, Verdict,
+    Watcher, Watching,
 };
 
 /// What the world outside does: the clock, the files, and the person who waits.
@@ -23,6 +23,10 @@ pub trait Host: Watcher {
     fn seconds(&self) -> f64;
     /// Bytes that a search may hold.
     fn max_bytes(&self) -> u64;
+    /// How many threads may search at once.
+    fn threads(&self) -> usize {
+        1
+    }
     /// The text of a file of the folder, if there is such a file.
     fn read(&mut self, file: &str) -> Option<String>;
     /// Writes a file of the folder, whole or not at all.
@@ -196,7 +200,7 @@ impl<'h> Lab<'h> {
 
     fn clock(&self, max_states: u64) -> Clock<'_> {
         let limits = Limits::default().memory(self.host.max_bytes()).states(max_states);
-        Clock::start(&limits).watched_by(self.host)
+        Clock::start(&limits).with_threads(Threads::new(self.host.threads())).watched_by(self.host)
     }
 
     /// What the user cut short is no result.

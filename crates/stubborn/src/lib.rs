@@ -32,6 +32,8 @@
 //! take a [`base::Budget`] for whatever may take long.
 
 #[cfg(feature = "report")]
+mod across;
+#[cfg(feature = "report")]
 mod answer;
 #[cfg(feature = "report")]
 pub mod certificate;

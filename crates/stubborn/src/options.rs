@@ -105,6 +105,16 @@ impl Options {
         if self.shortest { rules.without(statics::Rule::MergedSteps.name()) } else { rules }
     }
 
+    /// Bytes without which a search cannot begin, beside those of a model.
+    pub(crate) fn least_bytes(&self, model: u64) -> u64 {
+        let bits = match self.store {
+            StoreKind::Bitstate { bytes, .. } => bytes,
+            StoreKind::Exact | StoreKind::Fingerprint => 0,
+        };
+        // A model may be copied, and its copy made larger.
+        bits.saturating_add(model.saturating_mul(4))
+    }
+
     /// What is said if several threads were asked for, where there is no search for several.
     pub(crate) fn says_one_thread(&self) -> Option<Remark> {
         self.threads.filter(|&n| n > 1).map(|_| Remark::OneThread)

@@ -99,6 +99,7 @@ impl fmt::Display for Question {
 }
 
 /// A question that was resolved.
+#[derive(Clone)]
 pub(crate) struct Task {
     pub(crate) name: String,
     /// Where its name stands, if it was written.

@@ -56,6 +56,21 @@ pub(crate) enum Attempt<T> {
     TooSmall(StepError),
 }
 
+impl Clone for Session {
+    fn clone(&self) -> Session {
+        let Session { sources, model, file, held, options, grown } = self;
+        let (options, grown) = (options.clone(), grown.clone());
+        Session {
+            sources: sources.clone(),
+            model: model.copy(),
+            file: file.clone(),
+            held: *held,
+            options,
+            grown,
+        }
+    }
+}
+
 impl Session {
     /// Opens the model in a file, whose language is known by its name or by how it begins; `-` is the standard input.
     ///

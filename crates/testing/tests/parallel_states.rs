@@ -8,7 +8,7 @@ use base::{Budget, Limit};
 use check::parallel::{self, Joins};
 use check::reduced::Reduced;
 use check::store::SharedBits;
-use check::{Exact, Exploration, Goal, Space, Stop, search};
+use check::{Exact, Exploration, Goal, Space, StateId, Stop, Store as _, Visited as _, search};
 use model::{ActionSystem, System as _};
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
@@ -88,6 +88,9 @@ fn check_unreduced(system: &ActionSystem) -> Result<u32, TestCaseError> {
                     };
                     prop_assert_eq!(counts(&alone), counts(&together), "{:?}, {}", crew, bfs);
                 }
+                if goals.is_empty() {
+                    check_kept(system, &alone, joins, &mut budget)?;
+                }
                 let mixed = parallel::mixed_joined(joins, system, goals, &mut budget);
                 let is_found = |explored: &Exploration| -> Vec<bool> {
                     explored.violations.iter().map(Option::is_some).collect()
@@ -100,6 +103,41 @@ fn check_unreduced(system: &ActionSystem) -> Result<u32, TestCaseError> {
         }
     }
     Ok(n_runs)
+}
+
+/// The states that are kept are those that one worker finds, each once.
+fn check_kept(
+    system: &ActionSystem,
+    alone: &Exploration,
+    joins: Joins,
+    budget: &mut Budget<'_>,
+) -> Result<(), TestCaseError> {
+    let (explored, kept) = parallel::keep_joined(joins, system, budget);
+    prop_assert_eq!(found(alone), found(&explored));
+    let look = |own: &mut Vec<Vec<u32>>, state: &[u32]| -> Result<(), Limit> {
+        own.push(state.to_vec());
+        Ok(())
+    };
+    let collected = kept.collect(system.width(), budget, Vec::new, look);
+    let mut together = collected.map_err(|limit| TestCaseError::fail(limit.to_string()))?.concat();
+    together.sort_unstable();
+    prop_assert_eq!(together.len() as u64, kept.n_states());
+    if alone.stop.is_none() {
+        let mut store = Exact::new(system.width(), u64::MAX);
+        search::bfs::search(system, &mut store, &[], &mut Budget::unlimited());
+        let mut state = vec![0; system.width()];
+        let mut expected: Vec<Vec<u32>> = Vec::new();
+        for number in 0..store.n_states() {
+            store.get(StateId::new(number as usize), &mut state);
+            expected.push(state.clone());
+        }
+        expected.sort_unstable();
+        prop_assert_eq!(&together, &expected);
+    }
+    let spent =
+        kept.collect(system.width(), &Budget::new(0, u64::MAX, &Patience::new(0)), || (), |(), _| Ok(()));
+    prop_assert_eq!(spent.err(), (kept.n_states() > 0).then_some(Limit::States(0)));
+    Ok(())
 }
 
 /// The same for a part of a system: the answers of one worker, the counts of several among each other.

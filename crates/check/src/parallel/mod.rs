@@ -9,6 +9,7 @@
 //! | `states` | deadlocks, invariants, faults, counts: one worker begins, others join |
 //! | `rounds` | states found in one round are expanded in the next, by all |
 //! | `bits` | the same over a bit array |
+//! | `kept` | the states themselves, when all were found |
 //! | `backward` | runs, found by going back through the rounds |
 //! | `expand`, `levels` | a state is expanded; which states belong to a round |
 //! | `components` | products by strong components that all workers share (`ufscc`, `union_find`, `rings`), instead of `couvreur` and `two_pass` |
@@ -26,6 +27,7 @@ pub(crate) mod decide;
 pub(crate) mod expand;
 mod explorer;
 mod inner;
+mod kept;
 mod layer;
 pub(crate) mod layers;
 mod levels;
@@ -40,5 +42,6 @@ pub(crate) mod ufscc;
 pub(crate) mod union_find;
 
 pub use bits::{bitstate, bitstate_shared};
+pub use kept::Kept;
 pub(crate) use meeting::{Alarm, Meeting};
-pub use states::{Joins, bfs, bfs_joined, mixed, mixed_joined};
+pub use states::{Joins, bfs, bfs_joined, keep, keep_joined, mixed, mixed_joined};

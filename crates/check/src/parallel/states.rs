@@ -13,6 +13,7 @@ use model::{Run, StepError, System};
 
 use super::backward::{self, Way};
 use super::expand::Report;
+use super::kept::Kept;
 use super::levels::Levels;
 use super::rounds::{Outcome, Rounds, Stored};
 use crate::distributed;
@@ -57,7 +58,18 @@ pub fn bfs_joined<S: Space + Sync>(
     goals: &[Goal],
     budget: &mut Budget<'_>,
 ) -> Exploration {
-    search(bfs::tree(), (joins.bfs, joins.few), space, goals, budget)
+    explore(bfs::tree(), (joins.bfs, joins.few), space, goals, budget)
+}
+
+/// Explores `space` breadth first with the team of the budget, and keeps what it found.
+pub fn keep<S: Space + Sync>(space: &S, budget: &mut Budget<'_>) -> (Exploration, Kept) {
+    keep_joined(Joins::default(), space, budget)
+}
+
+/// The same where others join at another time: for tests.
+#[doc(hidden)]
+pub fn keep_joined<S: Space + Sync>(joins: Joins, space: &S, budget: &mut Budget<'_>) -> (Exploration, Kept) {
+    search(bfs::tree(), (joins.bfs, joins.few), space, &[], budget)
 }
 
 /// The same where others join at another time: for tests.
@@ -68,7 +80,21 @@ pub fn mixed_joined<S: Space + Sync>(
     goals: &[Goal],
     budget: &mut Budget<'_>,
 ) -> Exploration {
-    search(mixed::ends(), (joins.mixed, joins.few), space, goals, budget)
+    explore(mixed::ends(), (joins.mixed, joins.few), space, goals, budget)
+}
+
+/// With other processes, if there are any.
+fn explore<F: Frontier, S: Space + Sync>(
+    frontier: F,
+    joins: (usize, usize),
+    space: &S,
+    goals: &[Goal],
+    budget: &mut Budget<'_>,
+) -> Exploration {
+    match budget.peers() {
+        Some(peers) => distributed::states(space, goals, peers, budget),
+        None => search(frontier, joins, space, goals, budget).0,
+    }
 }
 
 fn search<F: Frontier, S: Space + Sync>(
@@ -77,19 +103,18 @@ fn search<F: Frontier, S: Space + Sync>(
     space: &S,
     goals: &[Goal],
     budget: &mut Budget<'_>,
-) -> Exploration {
-    if let Some(peers) = budget.peers() {
-        return distributed::states(space, goals, peers, budget);
-    }
+) -> (Exploration, Kept) {
     let joins = if budget.team().n_workers() > 1 { joins } else { usize::MAX };
     let mut exact = Exact::new(space.whole().width(), budget.room());
     let begun = match begin_by(frontier, joins, space, &mut exact, goals, budget) {
-        Ok(exploration) => return exploration,
+        Ok(exploration) => return (exploration, exact.into()),
         Err(begun) => begun,
     };
     let mut joined = match Joined::new(begun, &exact, space, goals, n_few, budget) {
         Ok(joined) => joined,
-        Err((limit, exploration)) => return Exploration { stop: Some(Stop::Limit(limit)), ..exploration },
+        Err((limit, exploration)) => {
+            return (Exploration { stop: Some(Stop::Limit(limit)), ..exploration }, exact.into());
+        }
     };
     drop(exact);
     joined.exploration.stop = joined.run(budget);
@@ -245,14 +270,14 @@ impl<'a, F: Frontier, S: Space + Sync> Joined<'a, F, S> {
         Run { initial: self.roots[root.index()], actions }
     }
 
-    fn finish(mut self) -> Exploration {
+    fn finish(mut self) -> (Exploration, Kept) {
         let stats = &mut self.exploration.stats;
         stats.states = self.store.n_states();
         // The last level was not expanded, or is empty.
         stats.depth = self.depth + self.levels.len() as u64 - 2;
         stats.peak_bytes =
             stats.peak_bytes.max(self.store.bytes() + self.levels.bytes() + self.frontier.bytes());
-        self.exploration
+        (self.exploration, self.store.into())
     }
 }
 

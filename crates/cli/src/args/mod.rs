@@ -37,7 +37,7 @@ pub(crate) use self::reproduce::ReproduceArguments;
 pub(crate) use self::serve::ServeArguments;
 pub(crate) use self::simulate::SimulateArguments;
 pub(crate) use self::translate::{EffortLevel, TranslateArguments};
-use self::values::{parse_bytes, parse_definition, parse_duration};
+use self::values::{parse_bytes, parse_definition, parse_duration, parse_threads};
 
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -224,9 +224,10 @@ impl SearchArguments {
 pub(crate) struct ThreadArguments {
     /// Search with so many threads (default: all cores, where that pays)
     ///
-    /// Answers, counts and shortest runs do not depend on it. One thread begins; the others join when there are many states.
+    /// Answers, counts and shortest runs do not depend on it. Several questions are answered at once; where there are
+    /// fewer questions than threads, one thread begins each search, and others join when there are many states.
     #[arg(short, long, value_name = "N", env = "STUBBORN_THREADS", hide_env_values = true,
-          value_parser = clap::value_parser!(u16).range(1..=1024))]
+          value_parser = parse_threads)]
     pub(crate) threads: Option<u16>,
 }
 

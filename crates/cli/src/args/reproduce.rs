@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use ::reproduce::{Paper, Scale};
 use clap::{Args, ValueEnum};
 
-use super::values::parse_bytes;
+use super::values::{parse_bytes, parse_threads};
 
 /// Repeat the experiments of the papers, and write a report that puts our figures beside theirs
 ///
@@ -38,6 +38,13 @@ pub(crate) struct ReproduceArguments {
     /// Show no progress
     #[arg(short, long)]
     pub(crate) quiet: bool,
+
+    /// Let so many threads search at once (default: 1, so that times are those of the algorithms)
+    ///
+    /// Counts of searches that see everything do not depend on it. Where interleavings are left out, several threads may
+    /// explore others than one.
+    #[arg(short, long, value_name = "N", value_parser = parse_threads)]
+    pub(crate) threads: Option<u16>,
 
     /// No search uses more memory than this, like 500M or 4G (default: most of what is free)
     #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
@@ -99,6 +106,7 @@ Examples:
   stubborn reproduce --quick                   all papers, small; then open reproduction/index.html
   stubborn reproduce --paper 000               one paper, as large as in the paper
   stubborn reproduce --full --output evidence  everything; interrupt and go on as you like
+  stubborn reproduce -t 8 --output eight       the same by eight threads
 
 Exit codes:
   0  everything was measured

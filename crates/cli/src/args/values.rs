@@ -55,6 +55,15 @@ pub(super) fn parse_duration(text: &str) -> Result<Duration, String> {
     Duration::try_from_secs_f64(number * seconds).map_err(|_| "that time is too long".to_owned())
 }
 
+/// How many threads there may be.
+pub(super) fn parse_threads(text: &str) -> Result<u16, String> {
+    const MOST: u16 = 1024;
+    match text.trim().parse() {
+        Ok(n @ 1..=MOST) => Ok(n),
+        _ => Err(format!("expected a number of threads from 1 to {MOST}, like 4")),
+    }
+}
+
 /// How many errors are wanted.
 pub(super) fn parse_errors(text: &str) -> Result<usize, String> {
     match text.parse() {
@@ -104,6 +113,10 @@ mod tests {
         assert_eq!(parse_definition("N=13"), Ok(("N".into(), Some("13".into()))));
         assert_eq!(parse_definition("N = -1"), Ok(("N".into(), Some("-1".into()))));
         assert_eq!(parse_definition("DEBUG"), Ok(("DEBUG".into(), None)));
+        assert_eq!(parse_threads("16"), Ok(16));
+        for wrong in ["many", "0", "-1", "1025", "2.5"] {
+            assert!(parse_threads(wrong).is_err_and(|why| why.contains("from 1 to 1024")));
+        }
         assert!(parse_definition("=3").is_err() && parse_definition("a b=x").is_err());
     }
 }

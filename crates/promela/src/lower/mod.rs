@@ -153,12 +153,14 @@ impl Code {
     }
 
     /// Told that no process is missing, for whatever purpose: without assertions nothing more can happen than with
-    /// them, if none of them fails, and who rests does nothing new.
-    pub(crate) fn complete(&mut self) {
-        if !self.is_complete && self.may_grow() {
+    /// them, if none of them fails, and who rests does nothing new. Returns whether that is news.
+    pub(crate) fn complete(&mut self) -> bool {
+        let is_news = !self.is_complete && self.may_grow();
+        if is_news {
             Arc::make_mut(&mut self.system).close();
         }
         self.is_complete = true;
+        is_news
     }
 
     fn of_plan(

@@ -73,7 +73,7 @@ pub(crate) fn question(
 }
 
 /// What names are, as far as that decides how they are read.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Kinds {
     typedefs: FxHashSet<Arc<str>>,
     proctypes: FxHashSet<Arc<str>>,

@@ -92,7 +92,7 @@ struct Preprocessor<'a> {
 }
 
 /// The macros that are defined, and what was made of them.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Macros {
     named: FxHashMap<Arc<str>, Macro>,
     /// What tokens were expanded from; the first one is a dummy.

@@ -14,7 +14,7 @@ use crate::program::{Init, Label, LabelId, LocalId, Type, Variable, Visibility};
 use super::declare::redeclared;
 use super::{FoundLabel, Resolved, Resolver};
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Frame {
     pub(super) locals: Vec<Variable>,
     pub(super) labels: Vec<FoundLabel>,

@@ -126,7 +126,7 @@ fn proctype_of(unit: &Unit) -> Option<&AstProctype> {
 }
 
 /// What `run` must know about a proctype.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Signature {
     name: Arc<str>,
     kind: ProctypeKind,
@@ -143,7 +143,7 @@ struct ChannelUse {
 }
 
 /// What names mean at the end of a model.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Names {
     /// Whether declarations may be missing, so that unknown names are not worth a word.
     broken: bool,
@@ -356,7 +356,7 @@ fn kind_of(kind: BodyKind) -> ProctypeKind {
 }
 
 /// A label as it was found, with where it may be seen.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct FoundLabel {
     label: crate::program::Label,
     scope: u32,

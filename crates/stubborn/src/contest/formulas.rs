@@ -1,15 +1,19 @@
 //! Formulas of linear temporal logic.
 
+use std::ops::ControlFlow;
+
 use check::choice::Wish;
 use check::decide::Settings;
 use check::search::{Evidence, ProductStop};
-use language::{Ltl, Purpose};
+use language::{Ltl, Model, Purpose};
 use model::Run;
 use replay::{Ending, Question};
 
-use super::{Contest, ROUNDS, Technique};
+use super::{Contest, ContestAnswer, Open, ROUNDS, Solver, Technique};
+use crate::across::Begun;
 use crate::clock::Clock;
 use crate::decide::watched::Watched;
+use crate::error::Trouble;
 
 /// A question about all runs.
 pub(super) struct Asked {
@@ -20,61 +24,76 @@ pub(super) struct Asked {
     simple: Ltl,
     /// With its automaton, once there is one; about a simpler net, if there is one.
     watched: Option<Watched>,
+    is_answered: bool,
 }
 
 impl Asked {
     pub(super) fn new(id: String, written: Ltl, simple: Ltl) -> Asked {
-        Asked { id, written, simple, watched: None }
+        Asked { id, written, simple, watched: None, is_answered: false }
     }
 }
 
 impl Contest<'_> {
-    /// Decides the formulas one after another, in rounds: the easy ones first.
+    /// Decides the formulas each by itself, in rounds: the easy ones first.
     pub(super) fn decide_runs(&mut self, mut asked: Vec<Asked>) {
         for (round, max_states) in ROUNDS.into_iter().enumerate() {
             let rest = (ROUNDS.len() - round) as f64;
-            let mut n_left = asked.len();
-            for mut question in std::mem::take(&mut asked) {
-                let clock = self.clock.part(1.0 / (rest * n_left as f64)).at_most(max_states);
-                n_left -= 1;
-                match self.holds(&mut question, &clock) {
-                    Some((truth, technique)) => self.truth(&question.id, truth, technique),
-                    None => asked.push(question),
-                }
-            }
+            let (across, model, parts, hears) = self.lanes();
+            let run = |model: &mut Box<dyn Model>, asked: &mut Asked, begun: &Begun<'_, '_>| {
+                Solver { model, parts }.holds(asked, &begun.part(1.0 / rest).at_most(max_states))
+            };
+            across.run(
+                model,
+                &mut asked,
+                |asked| asked.id.clone(),
+                run,
+                |asked, found| {
+                    if let Ok((truth, technique)) = found {
+                        hears(&asked.id, &ContestAnswer::Truth(truth), technique);
+                        asked.is_answered = true;
+                    }
+                    ControlFlow::Continue(())
+                },
+            );
+            asked.retain(|asked| !asked.is_answered);
         }
         asked.iter().for_each(|asked| self.cannot_compute(&asked.id));
     }
+}
 
+impl Solver<'_> {
     /// Makes the automaton of a formula, and the net simpler if the formula does not see it.
     fn prepare(&mut self, asked: &Asked, clock: &Clock<'_>) -> Option<Watched> {
         let Ltl { formula, propositions } = &asked.simple;
         let mut watched = Watched::formula(&mut **self.model, *formula, propositions, clock).ok()?;
         if watched.claim.proof().is_some() {
-            watched.simplify(&mut **self.model, &self.options, clock);
+            watched.simplify(&mut **self.model, self.parts.options, clock);
         }
         Some(watched)
     }
 
     /// Whether all runs satisfy a formula, if that could be found out; and how.
-    fn holds(&mut self, asked: &mut Asked, clock: &Clock<'_>) -> Option<(bool, Technique)> {
+    fn holds(&mut self, asked: &mut Asked, clock: &Clock<'_>) -> Result<(bool, Technique), Open> {
         if asked.watched.is_none() {
             asked.watched = self.prepare(asked, clock);
         }
-        let watched = asked.watched.as_mut()?;
-        let method = Wish::default().complete(&mut watched.claim, &mut clock.budget()).ok()?.method;
+        let watched = asked.watched.as_mut().ok_or(Open::Otherwise)?;
+        let choice = Wish::default().complete(&mut watched.claim, &mut clock.budget());
+        let method = choice.map_err(|_| Open::Otherwise)?.method;
         let technique = match (watched.is_simplified(), method.reduction) {
             (true, _) => Technique::Simplified,
             (false, Some(_)) => Technique::Reduced,
             (false, None) => Technique::Explicit,
         };
-        let decision = watched.search(self.model, method, &Settings::default(), clock).ok()?.ok()?;
+        let decision = watched.search(self.model, method, &Settings::default(), clock)?;
+        let decision = decision.map_err(|why| Open::from(Trouble::refused(&asked.id, why)))?;
         match decision.outcome.stop {
-            None => Some((true, technique)),
-            Some(ProductStop::Found(evidence)) => {
-                self.accepts(&asked.written, &evidence, clock).then_some((false, technique))
+            None => Ok((true, technique)),
+            Some(ProductStop::Found(evidence)) if self.accepts(&asked.written, &evidence, clock) => {
+                Ok((false, technique))
             }
-            Some(_) => None,
+            Some(ProductStop::Limit(limit)) => Err(Open::at(limit)),
+            Some(_) => Err(Open::Otherwise),
         }
     }
 

@@ -2,19 +2,52 @@
 //!
 //! From every marking a strong component can be reached that cannot be left. So it is enough to look
 //! at these: in each, every transition must be enabled somewhere. Components are found as R. Tarjan
-//! does it [tarjan.72.sicomp], on a graph that is kept whole.
+//! does it [tarjan.72.sicomp], on a graph that is kept whole: by one thread, while the search for deadlocks before it has all.
 
 use automata::scc::{Components, components_by};
-use base::{Budget, Limit};
-use check::Visited as _;
+use base::{Budget, Limit, Progress};
 use check::graph::for_each_transition;
-use language::Enabled;
+use check::{Exact, Exploration, Visited as _, search};
+use language::{Enabled, Purpose, View};
+use model::System as _;
 
 use super::markings::deadlock;
 use super::{Contest, Technique};
-use crate::decide::maxima::{Space, Why};
+use crate::decide::maxima::Why;
+use crate::decide::states::fault;
+use crate::session::{Attempt, refining};
+
+/// All states of a net, numbered.
+struct Space {
+    view: View,
+    exploration: Exploration,
+    store: Exact,
+}
+
+impl Space {
+    /// How far a look at all states has come.
+    fn progress(&self) -> Progress {
+        Progress { states: self.store.n_states(), bytes: self.store.bytes(), ..Progress::default() }
+    }
+}
 
 impl Contest<'_> {
+    /// Explores everything, and keeps it.
+    fn explore(&mut self) -> Option<Space> {
+        let clock = self.clock.clone();
+        let explored = refining(self.model, &clock, |model| {
+            let mut budget = clock.budget();
+            let view = model.view(Purpose::Runs, &mut budget)?;
+            let mut store = Exact::new(view.system.width(), budget.room());
+            let exploration = search::bfs::search(&*view.system, &mut store, &[], &mut budget);
+            Ok(match fault(&exploration).filter(|error| model.can_refine(error)) {
+                Some(error) => Attempt::TooSmall(error),
+                None => Attempt::Done(Space { view, exploration, store }),
+            })
+        });
+        explored.ok()
+    }
+
     /// Whether every transition is live, under whatever binding.
     pub(super) fn liveness(&mut self, id: &str, transitions: &[Enabled]) {
         let n_transitions = transitions.len();
@@ -73,7 +106,7 @@ fn is_live(
         return Ok(false);
     }
     let mut enabled = vec![false; n_final * n_transitions];
-    for_each_transition(space.system(), &space.store, |source, action, _| {
+    for_each_transition(&*space.view.system, &space.store, |source, action, _| {
         budget.poll(&progress)?;
         if let Some(number) = numbers[component[source.index()]] {
             enabled[number * n_transitions + of_action[action.index()]] = true;
@@ -94,7 +127,7 @@ impl Graph {
     fn new(space: &Space, mut poll: impl FnMut() -> Result<(), Why>) -> Result<Graph, Why> {
         let n_states = space.store.n_states() as usize;
         let mut graph = Graph { starts: Vec::with_capacity(n_states + 1), targets: Vec::new() };
-        for_each_transition(space.system(), &space.store, |source, _, target| {
+        for_each_transition(&*space.view.system, &space.store, |source, _, target| {
             graph.starts.resize(source.index() + 1, graph.targets.len() as u32);
             graph.targets.push(target.index() as u32);
             poll()

@@ -1,12 +1,15 @@
 //! Questions about markings: what is reachable, and what is not.
 
+use std::ops::ControlFlow;
+
 use check::search::bfs::Reached;
 use check::{Exact, Exploration, Goal, parallel, search};
-use language::{Preserve, PropertyKind, Purpose, View};
+use language::{Model, Preserve, PropertyKind, Purpose, View};
 use model::{ActionSystem, BinaryOp, ExprId, System as _};
 use replay::{Ending, Evidence};
 
-use super::{Contest, ContestAnswer, ROUNDS, Technique};
+use super::{Contest, ContestAnswer, Open, ROUNDS, Solver, Technique};
+use crate::across::Begun;
 use crate::clock::Clock;
 use crate::decide::maxima::{self, Space};
 use crate::decide::states::{Aim, Simplified, fault, find};
@@ -22,12 +25,13 @@ pub(super) struct Asked {
     possible: bool,
     /// The same in a simpler net: once it was looked for, and if there is one.
     simplified: Option<Option<Simplified>>,
+    is_answered: bool,
 }
 
 impl Asked {
     pub(super) fn new(system: &mut ActionSystem, id: String, kind: &PropertyKind) -> Option<Asked> {
         let (aim, possible) = Aim::of(kind, system)?;
-        Some(Asked { id, aim, possible, simplified: None })
+        Some(Asked { id, aim, possible, simplified: None, is_answered: false })
     }
 
     fn technique(&self) -> Technique {
@@ -53,26 +57,36 @@ impl Contest<'_> {
 
     /// Removes what could be answered, in a share of the time that is left.
     fn decide_each(&mut self, asked: &mut Vec<Asked>, max_states: u64, share: f64, order: Order) {
-        let mut n_left = asked.len();
-        for mut question in std::mem::take(asked) {
-            let clock = self.clock.part(share / n_left as f64).at_most(max_states);
-            let found = self.find(&mut question, order, &clock);
-            n_left -= 1;
-            match found {
-                Some(found) => self.truth(&question.id, found == question.possible, question.technique()),
-                None => asked.push(question),
-            }
-        }
+        let (across, model, parts, hears) = self.lanes();
+        let run = |model: &mut Box<dyn Model>, asked: &mut Asked, begun: &Begun<'_, '_>| {
+            Solver { model, parts }.find(asked, order, &begun.part(share).at_most(max_states))
+        };
+        across.run(
+            model,
+            asked,
+            |asked| asked.id.clone(),
+            run,
+            |asked, found| {
+                if let Ok(found) = found {
+                    hears(&asked.id, &ContestAnswer::Truth(found == asked.possible), asked.technique());
+                    asked.is_answered = true;
+                }
+                ControlFlow::Continue(())
+            },
+        );
+        asked.retain(|asked| !asked.is_answered);
     }
+}
 
+impl Solver<'_> {
     /// Whether an aim can be reached, if that could be found out with reduction.
-    fn find(&mut self, asked: &mut Asked, order: Order, clock: &Clock<'_>) -> Option<bool> {
-        let options = Options { order: Some(order), ..self.options.clone() };
+    fn find(&mut self, asked: &mut Asked, order: Order, clock: &Clock<'_>) -> Result<bool, Open> {
+        let options = Options { order: Some(order), ..self.parts.options.clone() };
         let aim = asked.aim;
         let simplified =
             asked.simplified.get_or_insert_with(|| Simplified::new(&mut **self.model, aim, &options, clock));
         let (explored, purpose) = match simplified {
-            Some(simplified) => (simplified.find(&options, clock).ok()?, Purpose::Replay),
+            Some(simplified) => (simplified.find(&options, clock)?, Purpose::Replay),
             None => {
                 let explored = refining(self.model, clock, |model| {
                     let goal = aim.goal("", model.parts().0);
@@ -83,13 +97,52 @@ impl Contest<'_> {
                         None => Attempt::Done(explored),
                     })
                 });
-                (explored.ok()?, Purpose::Runs)
+                (explored?, Purpose::Runs)
             }
         };
-        let view = self.model.view(purpose, &mut clock.budget()).ok()?;
-        truth(&view, &explored, aim, 0, clock)
+        let view = self.model.view(purpose, &mut clock.budget()).map_err(Trouble::from)?;
+        truth(&view, &explored, aim, 0, clock).ok_or_else(|| Open::after(&explored))
     }
 
+    /// Whether it is known without a search that an expression is true in some marking; or false in some.
+    fn known(&self, expr: ExprId, possible: bool, clock: &Clock<'_>) -> Option<bool> {
+        let (facts, exprs) = (self.parts.facts?, &self.model.system().exprs);
+        let always = facts.always(exprs, expr, &mut clock.budget()).ok()?;
+        match (always, facts.initially(exprs, expr).map(|value| value != 0)) {
+            (Some(truth), _) => Some(truth == possible),
+            (None, Some(truth)) if truth == possible => Some(true),
+            _ => None,
+        }
+    }
+
+    /// Looks for a marking in which an expression has the greatest value that facts allow.
+    fn greatest_possible(&mut self, expr: ExprId, clock: &Clock<'_>) -> Option<(i64, Technique)> {
+        let system = self.model.parts().0;
+        let bound = self.parts.facts?.upper_bound(&system.exprs, expr, &mut clock.budget()).ok()??;
+        let least = system.exprs.int(bound);
+        let goal = system.exprs.binary(BinaryOp::Ge, expr, least);
+        let mut asked = Asked::new(system, String::new(), &PropertyKind::Possible(goal))?;
+        let [few, ..] = ROUNDS;
+        let is_reached = self.find(&mut asked, Order::Bfs, &clock.part(0.4).at_most(few)).ok()?;
+        is_reached.then(|| (bound, asked.technique()))
+    }
+
+    /// The greatest value of an expression, in a simpler net.
+    fn maximum_of_simpler(&mut self, expr: ExprId, clock: &Clock<'_>) -> Result<(i64, Technique), Open> {
+        let rules = &self.parts.options.structural;
+        let simpler = self.model.simplify(Preserve::Reachability, &[expr], rules, &mut clock.budget());
+        let mut simpler = simpler.ok_or(Open::Otherwise)?;
+        let space = refining(&mut simpler.model, clock, |model| maxima::explore(&mut **model, clock))?;
+        if space.exploration.stop.is_some() {
+            return Err(Open::after(&space.exploration));
+        }
+        let maxima = space.maxima(&simpler.exprs, &clock.budget()).map_err(|_| Open::Otherwise)?;
+        let maximum = maxima.first().ok_or(Open::Otherwise)?;
+        Ok((*maximum, Technique::Simplified))
+    }
+}
+
+impl Contest<'_> {
     /// Decides in one exploration what is still open, and removes it.
     fn decide_together(&mut self, asked: &mut Vec<Asked>) {
         if asked.is_empty() {
@@ -138,8 +191,8 @@ impl Contest<'_> {
         })
     }
 
-    /// Explores everything, and keeps it.
-    pub(super) fn explore(&mut self) -> Option<Space> {
+    /// Explores everything, with all threads, and keeps it.
+    fn explore_all(&mut self) -> Option<Space> {
         let clock = self.clock.clone();
         refining(self.model, &clock, |model| maxima::explore(&mut **model, &clock)).ok()
     }
@@ -159,7 +212,7 @@ impl Contest<'_> {
         let rounds = [(few, 0.2, Order::Bfs), (all, 0.5, Order::Dfs), (all, 1.0, Order::Bfs)];
         rounds.into_iter().find_map(|(max_states, part, order)| {
             let clock = self.clock.part(part * share).at_most(max_states);
-            self.find(asked, order, &clock)
+            self.solver().find(asked, order, &clock).ok()
         })
     }
 
@@ -198,9 +251,10 @@ impl Contest<'_> {
         let (mut is_open, mut technique) = (false, Technique::Reduced);
         let n_asked = asked.len();
         for (number, (&expr, asked)) in exprs.iter().zip(asked).enumerate() {
-            let found = self.known(expr, asked.possible, &whole).or_else(|| {
+            let mut solver = self.solver();
+            let found = solver.known(expr, asked.possible, &whole).or_else(|| {
                 let clock = whole.part(1.0 / (n_asked - number) as f64).at_most(few);
-                (!clock.is_over()).then(|| self.find(asked, Order::Bfs, &clock)).flatten()
+                (!clock.is_over()).then(|| solver.find(asked, Order::Bfs, &clock).ok()).flatten()
             });
             // There may be very many simpler nets: none is kept.
             if asked.simplified.take().flatten().is_some() {
@@ -215,53 +269,34 @@ impl Contest<'_> {
         (!is_open).then_some((true, technique))
     }
 
-    /// Whether it is known without a search that an expression is true in some marking; or false in some.
-    fn known(&self, expr: ExprId, possible: bool, clock: &Clock<'_>) -> Option<bool> {
-        let (facts, exprs) = (self.facts.as_ref()?, &self.model.system().exprs);
-        let always = facts.always(exprs, expr, &mut clock.budget()).ok()?;
-        match (always, facts.initially(exprs, expr).map(|value| value != 0)) {
-            (Some(truth), _) => Some(truth == possible),
-            (None, Some(truth)) if truth == possible => Some(true),
-            _ => None,
-        }
-    }
-
     /// The greatest values: each by itself on a simpler net, within limits; then all together.
     pub(super) fn decide_maxima(&mut self, asked: Vec<(String, ExprId)>) {
-        let mut open = Vec::new();
-        let n_asked = asked.len();
-        for (number, (id, expr)) in asked.into_iter().enumerate() {
-            let clock = self.clock.part(0.6 / (n_asked - number) as f64);
-            match self.greatest_possible(expr, &clock).or_else(|| self.maximum_of_simpler(expr, &clock)) {
-                Some((maximum, technique)) => (self.hears)(&id, &ContestAnswer::Number(maximum), technique),
-                None => open.push((id, expr)),
+        let mut asked: Vec<(String, ExprId, bool)> =
+            asked.into_iter().map(|(id, expr)| (id, expr, false)).collect();
+        let (across, model, parts, hears) = self.lanes();
+        let run = |model: &mut Box<dyn Model>, asked: &mut (String, ExprId, bool), begun: &Begun<'_, '_>| {
+            let (mut solver, clock) = (Solver { model, parts }, begun.part(0.6));
+            match solver.greatest_possible(asked.1, &clock) {
+                Some(greatest) => Ok(greatest),
+                None => solver.maximum_of_simpler(asked.1, &clock),
             }
-        }
+        };
+        across.run(
+            model,
+            &mut asked,
+            |asked| asked.0.clone(),
+            run,
+            |(id, _, is_answered), found| {
+                if let Ok((maximum, technique)) = found {
+                    hears(id, &ContestAnswer::Number(maximum), technique);
+                    *is_answered = true;
+                }
+                ControlFlow::Continue(())
+            },
+        );
+        asked.retain(|asked| !asked.2);
+        let open: Vec<(String, ExprId)> = asked.into_iter().map(|(id, expr, _)| (id, expr)).collect();
         self.decide_maxima_together(&open);
-    }
-
-    /// Looks for a marking in which an expression has the greatest value that facts allow.
-    fn greatest_possible(&mut self, expr: ExprId, clock: &Clock<'_>) -> Option<(i64, Technique)> {
-        let system = self.model.parts().0;
-        let facts = self.facts.as_ref()?;
-        let bound = facts.upper_bound(&system.exprs, expr, &mut clock.budget()).ok()??;
-        let least = system.exprs.int(bound);
-        let goal = system.exprs.binary(BinaryOp::Ge, expr, least);
-        let mut asked = Asked::new(system, String::new(), &PropertyKind::Possible(goal))?;
-        let [few, ..] = ROUNDS;
-        let is_reached = self.find(&mut asked, Order::Bfs, &clock.part(0.4).at_most(few))?;
-        is_reached.then(|| (bound, asked.technique()))
-    }
-
-    fn maximum_of_simpler(&mut self, expr: ExprId, clock: &Clock<'_>) -> Option<(i64, Technique)> {
-        let rules = &self.options.structural;
-        let mut simpler = self.model.simplify(Preserve::Reachability, &[expr], rules, &mut clock.budget())?;
-        let space = refining(&mut simpler.model, clock, |model| maxima::explore(&mut **model, clock)).ok()?;
-        if space.exploration.stop.is_some() {
-            return None;
-        }
-        let maxima = space.maxima(&simpler.exprs, &mut clock.budget()).ok()?;
-        Some((*maxima.first()?, Technique::Simplified))
     }
 
     /// The greatest values, in one exploration.
@@ -270,8 +305,8 @@ impl Contest<'_> {
             return;
         }
         let exprs: Vec<ExprId> = asked.iter().map(|(_, expr)| *expr).collect();
-        let space = self.explore().filter(|space| space.exploration.stop.is_none());
-        let maxima = space.and_then(|space| space.maxima(&exprs, &mut self.clock.budget()).ok());
+        let space = self.explore_all().filter(|space| space.exploration.stop.is_none());
+        let maxima = space.and_then(|space| space.maxima(&exprs, &self.clock.budget()).ok());
         for (number, (id, _)) in asked.iter().enumerate() {
             match &maxima {
                 Some(maxima) => {
@@ -284,18 +319,17 @@ impl Contest<'_> {
 
     /// How large the state space is, and how many tokens there are.
     pub(super) fn state_space(&mut self, id: &str) {
-        let Some(space) = self.explore().filter(|space| space.exploration.stop.is_none()) else {
+        let Some(space) = self.explore_all().filter(|space| space.exploration.stop.is_none()) else {
             return self.cannot_compute(id);
         };
-        let (mut in_place, mut in_marking) = (0, 0);
-        let looked_at = space.for_each(&mut self.clock.budget(), |marking| {
-            in_place = in_place.max(marking.iter().copied().max().unwrap_or(0));
-            in_marking = in_marking.max(marking.iter().map(|&tokens| i128::from(tokens)).sum());
+        let collected = space.collect(&self.clock.budget(), <(i64, i128)>::default, |most, marking| {
+            most.0 = most.0.max(marking.iter().copied().max().unwrap_or(0));
+            most.1 = most.1.max(marking.iter().map(|&tokens| i128::from(tokens)).sum());
             Ok(())
         });
-        if looked_at.is_err() {
-            return self.cannot_compute(id);
-        }
+        let Ok(collected) = collected else { return self.cannot_compute(id) };
+        let in_place = collected.iter().map(|most| most.0).max().unwrap_or(0);
+        let in_marking = collected.iter().map(|most| most.1).max().unwrap_or(0);
         let stats = &space.exploration.stats;
         let (states, transitions) = (stats.states, stats.transitions);
         let answer = ContestAnswer::Space { states, transitions, in_marking, in_place };
@@ -305,7 +339,7 @@ impl Contest<'_> {
 
 /// Whether a marking without enabled transitions can be reached.
 pub(super) fn deadlock(id: &str) -> Asked {
-    Asked { id: id.to_owned(), aim: Aim::Deadlock, possible: true, simplified: None }
+    Asked { id: id.to_owned(), aim: Aim::Deadlock, possible: true, simplified: None, is_answered: false }
 }
 
 /// Whether an aim can be reached, if that was found out, and stands up to replay.

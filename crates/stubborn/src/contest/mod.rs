@@ -4,16 +4,21 @@
 //! every question gets a little, so that easy ones are answered at once; what is left is divided among the
 //! rest. For each question the net is made simpler. A run that answers a question is replayed, on the original
 //! net, before it counts. See `formulas`, `markings` and `liveness`.
+//!
+//! Questions of a round are answered several at once, if there are several threads ([`across`](crate::across)), and told in their order.
 
 mod formulas;
 mod liveness;
 mod markings;
 
+use base::Limit;
+use check::{Exploration, Stop};
 use language::{Facts, Known, Model, Property, PropertyKind, Rules};
 use model::ExprId;
 use petri::mcc::Examination;
 
 use crate::Error;
+use crate::across::{Across, Answered};
 use crate::clock::Clock;
 use crate::error::Trouble;
 use crate::files;
@@ -56,7 +61,7 @@ pub enum Technique {
 }
 
 /// Who hears the answers as they are found: the id of the question, the answer, and how it was found.
-pub type Hears<'h> = dyn FnMut(&str, &ContestAnswer, Technique) + 'h;
+pub type Hears<'h> = dyn FnMut(&str, &ContestAnswer, Technique) + Send + 'h;
 
 /// In later rounds, questions may take more states.
 const ROUNDS: [u64; 3] = [20_000, 1_000_000, u64::MAX];
@@ -111,6 +116,72 @@ struct Contest<'c> {
     options: Options,
     clock: Clock<'c>,
     hears: &'c mut Hears<'c>,
+}
+
+/// What does not change while questions are answered.
+#[derive(Clone, Copy)]
+struct Parts<'p> {
+    facts: Option<&'p dyn Facts>,
+    options: &'p Options,
+}
+
+/// Answers a question, on a model of its own.
+struct Solver<'s> {
+    model: &'s mut Box<dyn Model>,
+    parts: Parts<'s>,
+}
+
+/// Why a question is open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Open {
+    /// There was not enough memory.
+    Memory,
+    Otherwise,
+}
+
+impl Open {
+    fn at(limit: Limit) -> Open {
+        match limit {
+            Limit::Memory(_) | Limit::OutOfMemory => Open::Memory,
+            _ => Open::Otherwise,
+        }
+    }
+
+    fn after(explored: &Exploration) -> Open {
+        match explored.stop {
+            Some(Stop::Limit(limit)) => Open::at(limit),
+            _ => Open::Otherwise,
+        }
+    }
+}
+
+impl From<Trouble> for Open {
+    fn from(trouble: Trouble) -> Open {
+        match trouble {
+            Trouble::Limit(limit) => Open::at(limit),
+            _ => Open::Otherwise,
+        }
+    }
+}
+
+impl<T: Send> Answered for Result<T, Open> {
+    fn is_short(&self) -> bool {
+        matches!(self, Err(Open::Memory))
+    }
+}
+
+impl<'c> Contest<'c> {
+    fn solver(&mut self) -> Solver<'_> {
+        let parts = Parts { facts: self.facts.as_deref(), options: &self.options };
+        Solver { model: self.model, parts }
+    }
+
+    /// What questions are answered with, several at once: how, on what, by what, and who hears the answers.
+    fn lanes(&mut self) -> (Across<'_, 'c>, &mut Box<dyn Model>, Parts<'_>, &mut Hears<'c>) {
+        let Contest { model, facts, options, clock, hears } = self;
+        let across = Across { clock, least_bytes: options.least_bytes(clock.held()) };
+        (across, model, Parts { facts: facts.as_deref(), options }, hears)
+    }
 }
 
 impl Contest<'_> {

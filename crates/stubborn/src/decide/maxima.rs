@@ -1,7 +1,8 @@
 //! Greatest values of expressions, in one exploration.
 
-use base::{Budget, Limit, Progress};
-use check::{Exact, Exploration, StateId, Stop, Store as _, Visited as _, search};
+use base::{Budget, Limit};
+use check::parallel::{self, Kept};
+use check::{Exploration, Stop};
 use language::{Model, PropertyKind, Purpose, View};
 use model::{ActionSystem, ExprId, Fault, StepError, System as _, reference};
 use report::remark::Work;
@@ -19,18 +20,17 @@ use crate::session::Attempt;
 pub(crate) struct Space {
     pub(crate) view: View,
     pub(crate) exploration: Exploration,
-    pub(crate) store: Exact,
+    states: Kept,
 }
 
 /// Explores everything, breadth first, and keeps it.
 pub(crate) fn explore(model: &mut dyn Model, clock: &Clock<'_>) -> Result<Attempt<Space>, Trouble> {
     let mut budget = clock.budget();
     let view = model.view(Purpose::Runs, &mut budget)?;
-    let mut store = Exact::new(view.system.width(), budget.room());
-    let exploration = search::bfs::search(&*view.system, &mut store, &[], &mut budget);
+    let (exploration, states) = parallel::keep(&*view.system, &mut budget);
     Ok(match fault(&exploration).filter(|error| model.can_refine(error)) {
         Some(error) => Attempt::TooSmall(error),
-        None => Attempt::Done(Space { view, exploration, store }),
+        None => Attempt::Done(Space { view, exploration, states }),
     })
 }
 
@@ -63,37 +63,30 @@ impl Space {
         &self.view.system
     }
 
-    /// How far a look at all states has come.
-    pub(crate) fn progress(&self) -> Progress {
-        Progress { states: self.store.n_states(), bytes: self.store.bytes(), ..Progress::default() }
-    }
-
-    /// Looks at the values of the variables in every state.
-    pub(crate) fn for_each(
+    /// Looks at the values of the variables in every state, with all workers: what each of them has collected.
+    pub(crate) fn collect<T: Send>(
         &self,
-        budget: &mut Budget<'_>,
-        mut look: impl FnMut(&[i64]) -> Result<(), Fault>,
-    ) -> Result<(), Why> {
-        let mut state = vec![0; self.system().width()];
-        let progress = self.progress();
-        for index in 0..self.store.n_states() {
-            budget.poll(&progress)?;
-            self.store.get(StateId::new(index as usize), &mut state);
-            look(&self.system().layout().decode(&state))?;
-        }
-        Ok(())
+        budget: &Budget<'_>,
+        new: impl Fn() -> T + Sync,
+        look: impl Fn(&mut T, &[i64]) -> Result<(), Fault> + Sync,
+    ) -> Result<Vec<T>, Why> {
+        let layout = self.system().layout();
+        self.states
+            .collect(self.system().width(), budget, new, |own, state| Ok(look(own, &layout.decode(state))?))
     }
 
     /// The greatest values of expressions in any state; there is at least one.
-    pub(crate) fn maxima(&self, exprs: &[ExprId], budget: &mut Budget<'_>) -> Result<Vec<i64>, Why> {
-        let mut maxima = vec![i64::MIN; exprs.len()];
-        self.for_each(budget, |values| {
+    pub(crate) fn maxima(&self, exprs: &[ExprId], budget: &Budget<'_>) -> Result<Vec<i64>, Why> {
+        let least = || vec![i64::MIN; exprs.len()];
+        let all = self.collect(budget, least, |maxima, values| {
             for (maximum, &expr) in maxima.iter_mut().zip(exprs) {
                 *maximum = (*maximum).max(reference::value(self.system(), expr, values)?);
             }
             Ok(())
         })?;
-        Ok(maxima)
+        let greatest =
+            |one: Vec<i64>, other: Vec<i64>| one.into_iter().zip(other).map(|(a, b)| a.max(b)).collect();
+        Ok(all.into_iter().fold(least(), greatest))
     }
 }
 
@@ -113,7 +106,7 @@ pub(super) fn decide(
         Attempt::Done(space) => space,
         Attempt::TooSmall(error) => return Ok(Attempt::TooSmall(error)),
     };
-    let maxima = space.maxima(&exprs, &mut clock.budget());
+    let maxima = space.maxima(&exprs, &clock.budget());
     let stats = &space.exploration.stats;
     let figures = Figures::of_states(stats, false, &Options::default(), clock.seconds() - start);
     let why = match (&space.exploration.stop, &maxima) {

@@ -9,10 +9,12 @@
 //! | `why` | nothing: it says what a property that holds rests on |
 //! | `testers` | testers and specifications |
 //! | `others` | nothing: it looks for other runs than those that were found |
+//! | `asked` | nothing: it has the questions, and the model |
 //! | `turns` | nothing: it says who may search when time is limited |
 //! | `searched` | nothing: it says which system is searched, and brings runs back |
 //! | `watching` | nothing: it searches, and leaves the rest to who compares methods |
 
+mod asked;
 pub(crate) mod maxima;
 mod others;
 mod promises;
@@ -26,115 +28,61 @@ pub(crate) mod watched;
 mod watching;
 mod why;
 
+pub(crate) use self::asked::Asked;
 pub use self::watching::Watching;
 
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 
-use base::{Limit, Span};
+use base::Limit;
 use check::method::{FairnessBy, MIN_WORKERS, MIN_WORKERS_REDUCING, ReductionWish, SearchKind, StoreKind};
 use language::story::Unreached;
-use language::{Model, PropertyKind, Purpose, Refined};
-use model::StepError;
+use language::{PropertyKind, Purpose};
 use report::outcome::{Place, SCHEMA, Watcher};
 use report::remark::Work;
 use report::{CheckReport, PropertyResult, Remark, Verdict};
 
-use self::states::{Aim, one_process};
-use self::turns::take_turns;
+use self::asked::Held;
+use self::states::one_process;
+use self::turns::{Turn, take_turns};
 use crate::Error;
+use crate::across::{Across, Answered, Begun};
 use crate::answer::{Answer, Figures};
 use crate::certificate::{self, Failed};
 use crate::clock::Clock;
 use crate::error::Trouble;
 use crate::options::Options;
 use crate::question::{Question, Task};
-use crate::session::{Refine, Session, refining, unread_info};
+use crate::session::{Session, refining, unread_info};
 
-/// Questions that were resolved, and the model that they are about.
-pub(crate) struct Asked<'s> {
-    pub(crate) session: &'s mut Session,
-    questions: &'s [Question],
-    options: &'s Options,
-    pub(crate) tasks: Vec<Task>,
-    /// How often they were resolved.
-    pub(crate) generation: u32,
-    /// The limit that was reached before they could be resolved again: they mean nothing any more.
-    lost: Option<Limit>,
-    /// What never happens, if that is known.
-    unreached: Option<Vec<Unreached>>,
-    /// More errors than the first one: of which task, and what is said.
+/// What a job has found.
+struct Decided {
+    results: Result<Vec<PropertyResult>, Error>,
     more: Vec<(usize, PropertyResult)>,
+    unreached: Option<Vec<Unreached>>,
 }
 
-impl<'s> Asked<'s> {
-    pub(crate) fn new(
-        session: &'s mut Session,
-        questions: &'s [Question],
-        options: &'s Options,
-        clock: &Clock<'_>,
-    ) -> Result<Asked<'s>, Error> {
-        match session.ask(questions, &options.structural, clock) {
-            Ok(tasks) => Ok(Asked {
-                session,
-                questions,
-                options,
-                tasks,
-                generation: 0,
-                lost: None,
-                unreached: None,
-                more: Vec::new(),
-            }),
-            Err(trouble) => Err(session.error(trouble)),
-        }
-    }
-
-    pub(crate) fn model(&mut self) -> &mut dyn Model {
-        &mut *self.session.model
-    }
-
-    fn name(&self, index: usize) -> &str {
-        &self.tasks[index].name
-    }
-
-    fn place(&self, span: Span) -> Option<Place> {
-        Some(Place::new(self.session.sources.get(span.source), span))
-    }
-
-    pub(crate) fn property(&self, index: usize) -> &PropertyKind {
-        &self.tasks[index].kind
-    }
-
-    /// The name of a question about states, what is looked for, and whether finding it means that it is true.
-    fn aim(&mut self, index: usize) -> Option<(String, Aim, bool)> {
-        let Task { name, kind, .. } = &self.tasks[index];
-        let (aim, is_possible) = Aim::of(kind, self.session.model.parts().0)?;
-        Some((name.clone(), aim, is_possible))
+impl Decided {
+    fn is_late(&self) -> bool {
+        self.results.as_ref().is_ok_and(|results| results.iter().any(is_late))
     }
 }
 
-impl Refine for Asked<'_> {
-    fn refine(&mut self, error: &StepError, clock: &Clock<'_>) -> Result<Refined, Trouble> {
-        let refined = self.session.model.refine(error, clock)?;
-        self.session.grown.push(*error);
-        self.session.held = clock.held();
-        if refined == Refined::Parts {
-            self.generation += 1;
-            match self.session.ask(self.questions, &self.options.structural, clock) {
-                Ok(tasks) => self.tasks = tasks,
-                Err(trouble) => {
-                    if let Trouble::Limit(limit) = trouble {
-                        self.lost = Some(limit);
-                    }
-                    return Err(trouble);
-                }
-            }
-        }
-        Ok(refined)
+impl Answered for Decided {
+    fn is_short(&self) -> bool {
+        let is_limit =
+            |remark: &Remark| matches!(remark, Remark::Limit(Limit::Memory(_) | Limit::OutOfMemory, _));
+        self.results.as_ref().is_ok_and(|results| {
+            results
+                .iter()
+                .any(|result| result.verdict == Verdict::Unknown && result.remarks.iter().any(is_limit))
+        })
     }
 }
 
 /// Questions that are decided together, by their numbers.
+#[derive(Clone)]
 enum Job {
     States(Vec<usize>),
     Promises(Vec<usize>),
@@ -192,9 +140,10 @@ impl Job {
             let found = others::look(asked, self, &decided, options, whole, clock);
             found.map_err(|trouble| asked.session.error(trouble))?;
         }
-        if !self.has_search_for_several(options) {
+        if clock.n_threads() > 1 && !self.has_search_for_several(options, clock.n_threads()) {
             decided.iter_mut().for_each(|result| result.remarks.extend(options.says_one_thread()));
         }
+        self.name_propositions(&mut decided, asked);
         Ok(decided)
     }
 
@@ -203,11 +152,25 @@ impl Job {
         matches!(self, Job::States(_) | Job::Promises(_) | Job::Nothing(_))
     }
 
-    /// Whether several threads search, if there are several.
-    fn has_search_for_several(&self, options: &Options) -> bool {
+    /// Names the propositions of automata, which are in one pool.
+    fn name_propositions(&self, results: &mut [PropertyResult], asked: &mut Asked<'_>) {
+        if !matches!(self, Job::Runs(_)) {
+            return;
+        }
+        let formulas = Arc::new(asked.model().formulas().clone());
+        let more = asked.more.iter_mut().map(|(_, result)| result);
+        for result in results.iter_mut().chain(more) {
+            if let Some(Watcher::Claim(_, names)) = &mut result.watcher {
+                *names = formulas.clone();
+            }
+        }
+    }
+
+    /// Whether so many threads search, if there are so many.
+    fn has_search_for_several(&self, options: &Options, n_threads: usize) -> bool {
         match self {
             Job::States(_) | Job::Promises(_) => states::runs_together(options.order()),
-            Job::Nothing(_) => true,
+            Job::Maxima(_) | Job::Nothing(_) => true,
             // Fewer threads leave a product to one of them; a small one is left to one anyway.
             Job::Runs(_) | Job::Tester(_) => {
                 let is_shared = options.store == StoreKind::Exact
@@ -215,9 +178,8 @@ impl Job {
                     && options.fairness_by == FairnessBy::Search;
                 let is_reduced = options.reduce != ReductionWish::None;
                 let least = if is_reduced { MIN_WORKERS_REDUCING } else { MIN_WORKERS };
-                is_shared && options.threads.is_some_and(|n| n >= least)
+                is_shared && n_threads >= least
             }
-            Job::Maxima(_) => false,
         }
     }
 }
@@ -289,49 +251,80 @@ impl Session {
             let why = one_process(&format!("such properties: `{name}` is about runs, or about values"), help);
             return Err(asked.session.error(why));
         }
-        take_turns(&jobs, clock.remaining().is_some(), |job, share| {
-            let part = if share < 1.0 { &clock.part(share) } else { clock };
-            let is_over = options.stop_at_first && results.iter().flatten().any(PropertyResult::is_violated);
-            let n_more = asked.more.len();
-            let decided = match job {
-                _ if is_over => job.tasks().iter().map(|&task| stopped(asked.name(task))).collect(),
-                _ => job.decide(&mut asked, options, clock, part)?,
+        let across = Across { clock, least_bytes: options.least_bytes(asked.session.held) };
+        let names: Vec<String> = asked.tasks.iter().map(|task| task.name.clone()).collect();
+        let name =
+            |job: &Job| job.tasks().iter().map(|&task| names[task].as_str()).collect::<Vec<_>>().join(", ");
+        let (mut more, mut unreached, mut error) = (Vec::new(), None, None);
+        let is_over = |results: &[Option<PropertyResult>]| {
+            options.stop_at_first && results.iter().flatten().any(PropertyResult::is_violated)
+        };
+        take_turns(jobs, clock.remaining().is_some(), |mut jobs, turn| {
+            let mut undone = Vec::new();
+            let run = |asked: &mut Asked<'_>, job: &mut Job, begun: &Begun<'_, '_>| {
+                let results = job.decide(asked, options, begun.clock, &turn.clock(begun));
+                let (more, unreached) = (std::mem::take(&mut asked.more), asked.unreached.take());
+                Decided { results, more, unreached }
             };
-            let is_done = !decided.iter().any(is_late);
-            for (&task, result) in job.tasks().iter().zip(decided) {
-                // What was found in an earlier turn stays.
-                if results[task].as_ref().is_none_or(|known| known.verdict == Verdict::Unknown) {
-                    results[task] = Some(result);
+            if error.is_none() && !is_over(&results) {
+                across.run(&mut asked, &mut jobs, name, run, |job, decided| {
+                    let is_late = decided.is_late();
+                    match decided.results {
+                        Ok(decided) => {
+                            for (&task, result) in job.tasks().iter().zip(decided) {
+                                // What was found in an earlier turn stays.
+                                if results[task]
+                                    .as_ref()
+                                    .is_none_or(|known| known.verdict == Verdict::Unknown)
+                                {
+                                    results[task] = Some(result);
+                                }
+                            }
+                        }
+                        Err(wrong) => {
+                            error = Some(wrong);
+                            return ControlFlow::Break(());
+                        }
+                    }
+                    if is_late && turn != Turn::Last {
+                        undone.push(job.clone());
+                    } else {
+                        more.extend(decided.more);
+                        unreached = decided.unreached.or(unreached.take());
+                    }
+                    if is_over(&results) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+                });
+            }
+            if is_over(&results) {
+                for &task in jobs.iter().flat_map(Job::tasks) {
+                    if results[task].as_ref().is_none_or(|known| known.verdict == Verdict::Unknown) {
+                        results[task] = Some(stopped(&names[task]));
+                    }
                 }
             }
-            if !is_done && share < 1.0 {
-                asked.more.truncate(n_more);
-            }
-            Ok::<bool, Error>(is_done)
-        })?;
-        if options.why {
-            doubt(&mut asked, &mut results, clock)?;
+            undone
+        });
+        let mut looked_at = error.map_or(Ok(()), Err);
+        if options.why && looked_at.is_ok() {
+            looked_at = doubt(&mut asked, &mut results, clock);
         }
-        if options.certificates {
-            certify(&mut asked, &mut results, options, clock)?;
+        if options.certificates && looked_at.is_ok() {
+            looked_at = certify(&mut asked, &mut results, options, clock);
         }
-        let (more, unreached) = (std::mem::take(&mut asked.more), asked.unreached.take());
+        let places: Vec<Option<Place>> = asked.tasks.iter().map(|task| asked.place(task.span?)).collect();
+        if let Held::Copied(session) = asked.session {
+            *self = *session;
+        }
+        looked_at?;
         let mut all: Vec<(usize, PropertyResult)> = Vec::new();
         all.extend(results.into_iter().enumerate().filter_map(|(task, result)| Some((task, result?))));
         all.extend(more);
         all.sort_by_key(|(task, _)| *task);
-        let places: Vec<Option<Place>> = asked.tasks.iter().map(|task| asked.place(task.span?)).collect();
         let placed = |(task, result): (usize, PropertyResult)| PropertyResult {
             place: places.get(task).cloned().flatten(),
             ..result
         };
-        let mut results: Vec<PropertyResult> = all.into_iter().map(placed).collect();
-        let formulas = Arc::new(self.model.formulas().clone());
-        for result in &mut results {
-            if let Some(Watcher::Claim(_, names)) = &mut result.watcher {
-                *names = formulas.clone();
-            }
-        }
+        let results: Vec<PropertyResult> = all.into_iter().map(placed).collect();
         Ok(CheckReport { schema: SCHEMA, model: self.info(), results, unreached })
     }
 }

@@ -6,34 +6,43 @@
 //! its second turn begins anew, so that at most an eighth of the time is lost. Without a limit, and for a single job, there
 //! are no shares: nothing depends on how fast the machine is.
 
+use crate::across::Begun;
+use crate::clock::Clock;
+
 /// The share of the first round in all of the time.
 const FIRST_ROUND: f64 = 0.125;
 
-/// Runs jobs, each with a share of the time that is left, until they say that they are done or the second round is over.
-///
-/// # Errors
-/// Those of a job, at once.
-pub(super) fn take_turns<J, E>(
-    jobs: &[J],
-    is_limited: bool,
-    mut run: impl FnMut(&J, f64) -> Result<bool, E>,
-) -> Result<(), E> {
-    let mut left: Vec<&J> = jobs.iter().collect();
-    if is_limited && jobs.len() > 1 {
-        let share = FIRST_ROUND / jobs.len() as f64;
-        let mut undone = Vec::new();
-        for job in left {
-            if !run(job, share)? {
-                undone.push(job);
-            }
+/// How much of the time that is left a job gets.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Turn {
+    /// Each of so many jobs gets the same, and little.
+    First(usize),
+    /// All of it is divided among those that are left.
+    Last,
+}
+
+impl Turn {
+    /// The share of a job, where so many are left and so many are done at once.
+    fn share(self, n_left: usize, n_at_once: usize) -> f64 {
+        match self {
+            Turn::First(n_jobs) => FIRST_ROUND * (n_at_once as f64 / n_jobs as f64).min(1.0),
+            Turn::Last => (n_at_once as f64 / n_left as f64).min(1.0),
         }
-        left = undone;
     }
-    for (index, job) in left.iter().enumerate() {
-        let share = if is_limited { 1.0 / (left.len() - index) as f64 } else { 1.0 };
-        run(job, share)?;
+
+    /// A clock for the job.
+    pub(super) fn clock<'w>(self, begun: &Begun<'_, 'w>) -> Clock<'w> {
+        begun.clock.part(self.share(begun.n_left, begun.n_lanes))
     }
-    Ok(())
+}
+
+/// Runs jobs in two rounds if time is limited, otherwise in one. A round returns those that are not done.
+pub(super) fn take_turns<J>(jobs: Vec<J>, is_limited: bool, mut round: impl FnMut(Vec<J>, Turn) -> Vec<J>) {
+    let left = match jobs.len() {
+        n_jobs if is_limited && n_jobs > 1 => round(jobs, Turn::First(n_jobs)),
+        _ => jobs,
+    };
+    round(left, Turn::Last);
 }
 
 #[cfg(test)]
@@ -45,14 +54,20 @@ mod tests {
         let (mut done, mut n_runs) = (vec![false; costs.len()], vec![0; costs.len()]);
         let mut left = time;
         let jobs: Vec<usize> = (0..costs.len()).collect();
-        let never: Result<(), ()> = take_turns(&jobs, time.is_some(), |&job, share| {
-            n_runs[job] += 1;
-            let allowed = left.map_or(f64::INFINITY, |left| left * share);
-            done[job] = costs[job] <= allowed;
-            left = left.map(|left| left - allowed.min(costs[job]));
-            Ok(done[job])
+        take_turns(jobs, time.is_some(), |jobs, turn| {
+            let n_jobs = jobs.len();
+            let mut undone = Vec::new();
+            for (index, job) in jobs.into_iter().enumerate() {
+                n_runs[job] += 1;
+                let allowed = left.map_or(f64::INFINITY, |left| left * turn.share(n_jobs - index, 1));
+                done[job] = costs[job] <= allowed;
+                left = left.map(|left| left - allowed.min(costs[job]));
+                if !done[job] {
+                    undone.push(job);
+                }
+            }
+            undone
         });
-        assert_eq!(never, Ok(()));
         (done, n_runs)
     }
 
@@ -80,12 +95,9 @@ mod tests {
     }
 
     #[test]
-    fn what_goes_wrong_ends_it() {
-        let mut seen = Vec::new();
-        let wrong = take_turns(&[1, 2, 3], true, |&job, _| {
-            seen.push(job);
-            if job == 2 { Err("wrong") } else { Ok(false) }
-        });
-        assert_eq!((wrong, seen), (Err("wrong"), vec![1, 2]));
+    fn who_is_done_at_the_same_time_shares_the_time() {
+        assert_eq!(Turn::First(8).share(8, 4), 0.0625);
+        assert_eq!([Turn::Last.share(8, 4), Turn::Last.share(3, 4)], [0.5, 1.0]);
+        assert_eq!(Turn::First(2).share(1, 4), FIRST_ROUND);
     }
 }
