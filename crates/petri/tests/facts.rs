@@ -163,3 +163,30 @@ fn sums_decide_what_places_alone_do_not() {
     let answer = facts.answer(exprs, formulas, &question, &mut Budget::unlimited());
     assert_eq!(answer.unwrap(), Some(Known::Number(3)));
 }
+
+#[test]
+fn the_state_equation_decides_what_sums_do_not() {
+    let always = |plan: &Plan, text: &str| {
+        let net = net_of_plan(plan);
+        let mut model = net.lower(Bounds::all(&net, 1000), &mut Budget::unlimited()).unwrap();
+        let expr = resolve(&mut model, text);
+        facts(&net).always(&model.system.exprs, expr, &mut Budget::unlimited()).unwrap()
+    };
+    // One token goes round: no two places have it.
+    let round: Plan = (
+        vec![1, 0, 0],
+        vec![(vec![(0, 1)], vec![(1, 1)]), (vec![(1, 1)], vec![(2, 1)]), (vec![(2, 1)], vec![(0, 1)])],
+    );
+    assert_eq!(always(&round, "p0 == 0 || p1 == 0"), Some(true));
+    assert_eq!(always(&round, "!(p0 == 0 || p1 == 0) && p0 + p1 >= 1"), Some(false));
+    assert_eq!(always(&round, "p0 == 0 || p1 == 1"), None);
+    assert_eq!(always(&round, "deadlock"), Some(false), "one case for each place that may lack a token");
+    // Two tokens of the first place become one, so that the equation allows it to be emptied; but with the other it is
+    // a trap.
+    let shrinking: Plan = (
+        vec![3, 0],
+        vec![(vec![(0, 2)], vec![(0, 1)]), (vec![(0, 1)], vec![(1, 1)]), (vec![(1, 1)], vec![(0, 1)])],
+    );
+    assert_eq!(always(&shrinking, "p0 + p1 >= 1"), Some(true));
+    assert_eq!(always(&shrinking, "p0 + p1 >= 2"), None);
+}

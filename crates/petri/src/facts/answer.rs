@@ -8,6 +8,7 @@ use ltl::{Formula, Formulas, Node, Op};
 use model::{ExprId, Exprs};
 use rustc_hash::FxHashMap;
 
+use super::linear::Linear;
 use super::{Facts, Range, evaluate, truth};
 
 impl language::Facts for Facts {
@@ -20,11 +21,12 @@ impl language::Facts for Facts {
         budget: &mut Budget<'_>,
     ) -> Result<Option<Known>, Limit> {
         let initially = |expr: ExprId| self.initially(exprs, expr).map(|value| value != 0);
-        // Known of all markings; or of the initial one, where one marking is enough.
-        let mut somewhere = |expr: ExprId, wanted: bool| {
-            let known = self.always(exprs, expr, budget)?;
-            Ok(known.or_else(|| initially(expr).filter(|truth| *truth == wanted)))
-        };
+        // Known of the initial marking, where one marking is enough; or of all.
+        let mut somewhere =
+            |expr: ExprId, wanted: bool| match initially(expr).filter(|truth| *truth == wanted) {
+                Some(truth) => Ok(Some(truth)),
+                None => self.always(exprs, expr, budget),
+            };
         let truth = match question {
             PropertyKind::Invariant(expr) => somewhere(*expr, false)?,
             PropertyKind::Possible(expr) => somewhere(*expr, true)?,
@@ -79,7 +81,15 @@ impl language::Facts for Facts {
 
     /// Nothing where its value might be a fault.
     fn always(&self, exprs: &Exprs, expr: ExprId, budget: &mut Budget<'_>) -> Result<Option<bool>, Limit> {
-        Ok(truth(self.ranges(exprs, expr, budget)?[&expr]))
+        let range = self.ranges(exprs, expr, budget)?[&expr];
+        match (truth(range), range, self.initially(exprs, expr)) {
+            // It is what it is at first, or not always the same.
+            (None, Some(_), Some(value)) => {
+                let is_never = self.is_never(exprs, expr, value == 0, budget)?;
+                Ok(is_never.then_some(value != 0))
+            }
+            (known, ..) => Ok(known),
+        }
     }
 
     /// Nothing if it is a fault.
@@ -97,7 +107,13 @@ impl language::Facts for Facts {
     ) -> Result<Option<i64>, Limit> {
         // The greatest number there is says nothing.
         let range = self.ranges(exprs, expr, budget)?[&expr];
-        Ok(range.map(|range| range.high).filter(|high| *high < i64::MAX))
+        let known = range.map(|range| range.high).filter(|high| *high < i64::MAX);
+        let is_reached = known.is_some() && self.initially(exprs, expr) == known;
+        let Some(linear) = Linear::of(exprs, expr).filter(|_| range.is_some() && !is_reached) else {
+            return Ok(known);
+        };
+        let by_equation = self.equation_bound(exprs, &linear, known, budget)?;
+        Ok(known.into_iter().chain(by_equation).min())
     }
 }
 

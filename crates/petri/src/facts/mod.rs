@@ -7,11 +7,14 @@
 //! then true in every marking, false in every marking, or not decided; where its value might be a fault, it
 //! is not decided.
 //!
-//! The state equation is not solved: a bound by linear programming would need a certificate in exact
-//! numbers.
+//! What sums do not decide, the state equation may (`equation`): linear programs are solved in floating point, and
+//! what they find is a certificate that is checked in exact numbers (`certificate`), or nothing.
 
 mod answer;
+mod certificate;
+mod equation;
 mod linear;
+mod simplex;
 
 use std::sync::Arc;
 
@@ -20,6 +23,7 @@ use language::{Preserve, Rules};
 use model::{BinaryOp, Expr, ExprId, Exprs, UnaryOp};
 use rustc_hash::FxHashMap;
 
+use equation::Equation;
 use linear::Linear;
 
 use crate::invariants::TokenSum;
@@ -36,6 +40,9 @@ pub struct Facts {
     /// The sums of each place, small ones first, and not too many.
     sums_of: Vec<Vec<u32>>,
     is_dead: Vec<bool>,
+    /// The net without transitions that never fire; its places have the same numbers.
+    net: Arc<Net>,
+    equation: Equation,
 }
 
 /// The values that an expression can have, and no others; it is never a fault.
@@ -79,10 +86,10 @@ impl Facts {
         }
         numbers.iter().for_each(|transition| is_dead[transition.index()] = false);
         budget.hold(reducer.sums().iter().map(|sum| 16 * sum.places.len() as u64 + 64).sum())?;
-        Ok(Facts::of_live(reducer.net(), reducer.sums().to_vec(), is_dead))
+        Ok(Facts::of_live(reducer.net().clone(), reducer.sums().to_vec(), is_dead))
     }
 
-    fn of_live(net: &Net, mut sums: Vec<TokenSum>, is_dead: Vec<bool>) -> Facts {
+    fn of_live(net: Arc<Net>, mut sums: Vec<TokenSum>, is_dead: Vec<bool>) -> Facts {
         let most = TokenSum::place_bounds(&sums, net.places.len());
         // Small sums are the most useful ones.
         sums.sort_by(|a, b| (a.places.len(), &a.places).cmp(&(b.places.len(), &b.places)));
@@ -106,7 +113,8 @@ impl Facts {
         {
             least[place.index()] = 0;
         }
-        let mut facts = Facts { initial, least, most, sums, sums_of, is_dead };
+        let equation = Equation::new(&net);
+        let mut facts = Facts { initial, least, most, sums, sums_of, is_dead, net, equation };
         facts.raise_least();
         facts
     }

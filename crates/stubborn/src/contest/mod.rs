@@ -103,7 +103,10 @@ impl Session {
         let mut contest = Contest { model: &mut self.model, facts, options, clock, hears };
         match examination {
             Examination::StateSpace => contest.state_space(examination.name()),
-            Examination::ReachabilityDeadlock => contest.deadlock(examination.name()),
+            Examination::ReachabilityDeadlock if !contest.is_known(&questions) => {
+                contest.deadlock(examination.name());
+            }
+            Examination::ReachabilityDeadlock => {}
             _ => contest.answer_all(questions),
         }
         Ok(())
@@ -228,6 +231,18 @@ impl Contest<'_> {
         self.decide_markings(about_markings);
         self.decide_runs(about_runs);
         self.decide_maxima(maxima);
+    }
+
+    /// Tells the answer to the only question, if what is known decides it.
+    fn is_known(&mut self, questions: &[Property]) -> bool {
+        let [Property { name, kind, .. }] = questions else { return false };
+        let (system, formulas) = self.model.parts();
+        let clock = self.clock.part(0.1);
+        let budget = &mut clock.budget();
+        let known = self.facts.as_ref().map(|facts| facts.answer(&system.exprs, formulas, kind, budget));
+        let Some(Ok(Some(Known::Truth(truth)))) = known else { return false };
+        self.truth(name, truth, Technique::Facts);
+        true
     }
 
     fn truth(&mut self, id: &str, truth: bool, technique: Technique) {

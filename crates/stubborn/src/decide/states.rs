@@ -15,7 +15,7 @@ use check::reduced::Reduced;
 use check::store::{Fingerprints, SharedBits};
 use check::{Bitstate, Exact, Exploration, Goal, Space, Stop, parallel, search, store};
 use language::story::Unreached;
-use language::{Model, Preserve, PropertyKind, Purpose, Rules, Simpler, View};
+use language::{Known, Model, Preserve, PropertyKind, Purpose, Rules, Simpler, View};
 use model::reference::Values;
 use model::{ActionSystem, BinaryOp, Expr, ExprId, Range, Run, StepError, System as _, UnaryOp};
 use report::outcome::{Kind, ReductionCheck, Target};
@@ -242,6 +242,20 @@ impl Simplified {
         let simpler = model.simplify(preserve, &about, &options.structural, &mut clock.budget())?;
         let aim = simpler.exprs.first().map_or(Aim::Deadlock, |&expr| Aim::False(expr));
         Some(Simplified { simpler, aim })
+    }
+
+    /// Whether what is known of the simpler model shows that it cannot be found.
+    pub(crate) fn is_impossible(&mut self, clock: &Clock<'_>) -> Option<bool> {
+        let mut budget = clock.budget();
+        let model = &mut self.simpler.model;
+        let question = match self.aim {
+            Aim::Deadlock => model.examination("ReachabilityDeadlock", &mut budget).ok()??.kind,
+            Aim::False(expr) => PropertyKind::Invariant(expr),
+        };
+        let facts = model.facts(&mut budget).ok()??;
+        let (system, formulas) = model.parts();
+        let known = facts.answer(&system.exprs, formulas, &question, &mut budget).ok()??;
+        Some(known == Known::Truth(self.aim != Aim::Deadlock))
     }
 
     /// Looks for it with reduction; runs are those of the original model.
