@@ -231,7 +231,13 @@ class App {
       if (!this.mayLeave()) return;
       dialog.close();
       try {
-        await this.load(await what());
+        const taken = await what();
+        await this.load(taken);
+        if (taken.asked) {
+          this.checks.asked = taken.asked.filter((one) => typeof one?.what === "string");
+          this.checks.setWay(taken.way ?? {});
+          this.checks.show();
+        }
         this.tab("checks");
       } catch (error) { toast(error.message); }
     };
@@ -353,6 +359,7 @@ const begin = async () => {
       const linked = await fromFragment(location.hash);
       await app.load(linked);
       app.checks.asked = linked.asked.filter((one) => typeof one?.what === "string");
+      app.checks.setWay(linked.way ?? {});
       app.checks.show();
       return;
     } catch (error) { toast(error.message); }

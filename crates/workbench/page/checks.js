@@ -91,6 +91,22 @@ export class Checks {
         h("label", { class: "check-line" }, shortest, " Look for the shortest counterexample")));
   }
 
+  // Method and fairness as a link says.
+  setWay(way) {
+    for (const name of ["fair", "reduce", "observer", "search"]) {
+      const field = document.getElementById(`way-${name}`);
+      if (typeof way[name] !== "string" || !field) continue;
+      const known = [...field.options].some((option) => option.value === way[name]);
+      if (!known && name !== "fair") continue;
+      this.way[name] = way[name];
+      field.value = known ? way[name] : "other";
+      if (!known) {
+        this.otherFair.value = way[name];
+        this.otherFair.hidden = false;
+      }
+    }
+  }
+
   // The model has changed: old answers may be wrong.
   changed() {
     for (const known of this.results.values()) known.stale = true;

@@ -79,11 +79,34 @@ export function drawGraph(nodes, edges, onChoose, name) {
     const at = places.get(node.id);
     const choose = () => onChoose(node);
     const key = (event) => { if (event.key === "Enter" || event.key === " ") { event.preventDefault(); choose(); } };
-    return svg("g", { class: `graph-node ${node.kind ?? ""} ${node.here ? "here" : ""}`, tabindex: "0", role: "button", onclick: choose, onkeydown: key, "data-id": node.id },
+    return svg("g", { class: `graph-node ${node.kind ?? ""} ${node.here ? "here" : ""} ${node.initial ? "first" : ""}`, tabindex: "0", role: "button", onclick: choose, onkeydown: key, "data-id": node.id },
       svg("rect", { x: at.x, y: at.y, width: at.w, height: at.h, rx: 9 }),
       node.initial && svg("path", { class: "tip", d: `M${at.x - 2} ${at.y + at.h / 2}l-10 -6v12z` }),
       node.lines.map((line, number) => svg("text", { x: at.x + 9, y: at.y + 7 + LINE * (number + 0.78) }, cut(line))));
   });
-  const picture = svg("svg", { class: "graph", width: Math.max(200, x), height: Math.max(100, height + 30), role: "group", "aria-label": name }, lines, boxes);
-  return h("div", { class: "scroll graph-box" }, picture);
+  const [wide, tall] = [Math.max(200, x), Math.max(100, height + 30)];
+  const picture = svg("svg", { class: "graph", viewBox: `0 0 ${wide} ${tall}`, role: "group", "aria-label": name }, lines, boxes);
+  const box = h("div", { class: "scroll graph-box" }, picture);
+  const zoom = (factor) => {
+    size = factor;
+    picture.setAttribute("width", Math.round(wide * size));
+    picture.setAttribute("height", Math.round(tall * size));
+  };
+  zoom(size);
+  const button = (text, label, act) => h("button", { type: "button", class: "icon", "aria-label": label, title: label, onclick: act }, text);
+  const reveal = () => {
+    const shown = picture.querySelector(".here") ?? picture.querySelector(".first");
+    if (!shown) return;
+    const [inner, outer] = [shown.getBoundingClientRect(), box.getBoundingClientRect()];
+    if (inner.top < outer.top || inner.bottom > outer.bottom) box.scrollTop += inner.top + inner.height / 2 - outer.top - outer.height / 2;
+    if (inner.left < outer.left || inner.right > outer.right) box.scrollLeft += inner.left + inner.width / 2 - outer.left - outer.width / 2;
+  };
+  const fit = () => { zoom(Math.max(0.25, Math.min(1, (box.clientWidth - 4) / wide))); reveal(); };
+  const frame = h("div", { class: "graph-frame" },
+    h("div", { class: "graph-zoom", role: "group", "aria-label": "Size" },
+      button("−", "Smaller", () => { zoom(Math.max(0.25, size / 1.3)); reveal(); }), button("+", "Larger", () => { zoom(Math.min(2, size * 1.3)); reveal(); }), button("⤢", "Fit the width", fit)), box);
+  return { frame, box, reveal };
 }
+
+// How large graphs are drawn: the same for all of them.
+let size = 1;

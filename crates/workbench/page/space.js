@@ -163,11 +163,12 @@ export class Space {
     });
     const edges = [...this.edges.values()].map((edge) => ({ ...edge, label: edge.labels.join(", ") }));
     const focused = document.activeElement?.dataset?.id;
-    const box = drawGraph(nodes, edges, ({ id }) => { const node = this.nodes.get(id); this.expand(node.path, node); }, "States and steps");
-    const old = this.canvas.firstChild;
+    const { frame, box, reveal } = drawGraph(nodes, edges, ({ id }) => { const node = this.nodes.get(id); this.expand(node.path, node); }, "States and steps");
+    const old = this.canvas.querySelector(".graph-box");
     const scroll = old ? [old.scrollLeft, old.scrollTop] : [0, 0];
-    this.canvas.replaceChildren(box);
+    this.canvas.replaceChildren(frame);
     [box.scrollLeft, box.scrollTop] = scroll;
+    reveal();
     if (focused) box.querySelector(`[data-id="${focused}"]`)?.focus();
     const open = nodes.filter((node) => node.kind === "open").length;
     this.news.textContent = `${count(nodes.length, "state")} shown, of which ${number(open)} were not looked into yet.`;
@@ -220,7 +221,9 @@ export class Space {
       return { id: String(at), lines: [...label, ...more, size], initial: one.initial, kind: one.deadlocks > 0 ? "dead" : one.states > 1 ? "many" : "" };
     });
     const edges = folded.edges.map((edge) => ({ from: String(edge.from), to: String(edge.to), label: `${edge.labels.slice(0, 2).join(", ")}${edge.steps > 1 ? ` ×${number(edge.steps)}` : ""}`, title: `${edge.labels.join(", ")}: ${count(edge.steps, "step")}` }));
-    this.canvas.replaceChildren(drawGraph(nodes, edges, ({ id }) => this.tellClass(folded.classes[Number(id)]), "Classes of states, and steps between them"));
+    const { frame, reveal } = drawGraph(nodes, edges, ({ id }) => this.tellClass(folded.classes[Number(id)]), "Classes of states, and steps between them");
+    this.canvas.replaceChildren(frame);
+    reveal();
     this.about.hidden = true;
   }
 

@@ -45,7 +45,7 @@ const MAX_WALKERS: usize = 4;
 const MAX_STATES: u64 = 200_000;
 const MAX_CLASSES: usize = 200;
 
-/// At random, no more steps are taken at once; and no longer path is followed.
+/// At random, no more steps are taken at once.
 const MAX_WANDERING: usize = 10_000;
 
 type Answer = Result<Value, Response>;
