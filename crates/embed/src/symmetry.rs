@@ -91,11 +91,20 @@ impl<'m, S: Clone + Eq + Hash + Debug> Symmetry<'m, S> {
     where
         S: Ord,
     {
+        Symmetry::ordered_by(n_actors, permute, S::cmp)
+    }
+
+    /// The same, where states are compared in some way: what is least for it is kept.
+    pub(crate) fn ordered_by(
+        n_actors: usize,
+        permute: impl Fn(&S, &[usize]) -> S + Send + Sync + 'm,
+        compare: fn(&S, &S) -> Ordering,
+    ) -> Symmetry<'m, S> {
         let all = match n_actors {
             2..=MAX_TESTED => permutations(n_actors).split_off(1),
             _ => Vec::new(),
         };
-        Symmetry { n_actors, permute: Arc::new(permute), compare: S::cmp, all: all.into(), is_trusted: false }
+        Symmetry { n_actors, permute: Arc::new(permute), compare, all: all.into(), is_trusted: false }
     }
 
     /// All permutations but the identity; nothing if they are too many to be tested.

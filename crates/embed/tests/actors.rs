@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use stubborn_embed::actors::{Actor, Actors, Envelope, Event, Id, Network, Out, Part, World};
+use stubborn_embed::actors::{Actor, Actors, Envelope, Event, Id, Network, Out, Part, Rename, Value, World};
 use stubborn_embed::{Check, Fair, Model, Verdict};
 
 /// An actor that does what a table says. A local state is a number, and how often it may still send.
@@ -266,6 +266,107 @@ fn random_systems_do_what_the_definition_says() {
             verdicts.get(&(fair, true)) > Some(&20) && verdicts.get(&(fair, false)) > Some(&20),
             "{verdicts:?}"
         );
+    }
+}
+
+/// Clients that ask a server for a lock, and the server.
+struct Client;
+struct Server {
+    /// Whether one of them is never served.
+    favors: bool,
+}
+
+impl Actor for Client {
+    type Local = u8;
+    type Msg = u8;
+    type Timer = ();
+
+    fn start(&self, _: Id, _: &mut Out<u8>) -> u8 {
+        0
+    }
+
+    fn timers(&self, _: Id, local: &u8, timers: &mut Vec<()>) {
+        timers.extend((*local != 1).then_some(()));
+    }
+
+    fn on_timer(&self, _: Id, local: &mut u8, (): &(), out: &mut Out<u8>) {
+        // It asks, or gives back.
+        out.send(0, *local);
+        *local = if *local == 0 { 1 } else { 0 };
+    }
+
+    fn on_msg(&self, _: Id, local: &mut u8, _: Id, _: &u8, _: &mut Out<u8>) {
+        *local = 2;
+    }
+}
+
+impl Actor for Server {
+    /// Who has the lock.
+    type Local = Option<Id>;
+    type Msg = u8;
+    type Timer = ();
+
+    fn start(&self, _: Id, _: &mut Out<u8>) -> Option<Id> {
+        None
+    }
+
+    fn on_msg(&self, _: Id, holder: &mut Option<Id>, from: Id, msg: &u8, out: &mut Out<u8>) {
+        match (*msg, *holder) {
+            (0, None) if !self.favors || from != 2 => {
+                *holder = Some(from);
+                out.send(from, 1);
+            }
+            (0, _) => out.defer(),
+            _ => *holder = None,
+        }
+    }
+}
+
+fn renamed(local: &Value, rename: &Rename) -> Value {
+    match local.get::<Option<Id>>() {
+        Some(holder) => Value::new(holder.map(|holder| rename.of(holder))),
+        None => local.clone(),
+    }
+}
+
+#[test]
+fn equal_actors_are_not_told_apart() {
+    for network in [Network::unordered(), Network::ordered(), Network::unordered().lossy()] {
+        let system = |favors| {
+            Actors::new().add("server", Server { favors }).add_many(3, "client", Client).network(network)
+        };
+        let holders = |world: &World<u8>| world.all::<u8>().filter(|local| **local == 2).count();
+        let props = |check: Check<'_, Actors<u8>>| -> Vec<Verdict<Actors<u8>>> {
+            let check = check
+                .prop("exclusive", move |world| holders(world) <= 1)
+                .prop("held", move |world| holders(world) > 0);
+            let formulas = ["[] <> held", "[] (held -> <> !held)", "<> [] !held"];
+            let asked = formulas.into_iter().map(|formula| check.ltl(formula));
+            [check.always("exclusive"), check.never("held"), check.deadlock_free()]
+                .into_iter()
+                .chain(asked)
+                .collect()
+        };
+        let actors = system(false);
+        let equal = actors.check().equal(&[1, 2, 3], renamed, |msg, _| *msg);
+        assert_eq!(equal.verify_symmetry(), Ok(()));
+        let (all, few) =
+            (actors.check().count().expect("small").states, equal.count().expect("small").states);
+        assert!(few * 3 < all, "{few} of {all}");
+        for (one, other) in props(actors.check()).iter().zip(props(equal)) {
+            assert_eq!(
+                (one.holds(), one.is_violated()),
+                (other.holds(), other.is_violated()),
+                "{one}, and {other}"
+            );
+        }
+        // Who forgets to rename, or calls equal who is not, is found out.
+        let actors = system(true);
+        assert!(actors.check().equal(&[1, 2, 3], renamed, |msg, _| *msg).verify_symmetry().is_err());
+        let actors = system(false);
+        let forgetful = actors.check().equal(&[1, 2, 3], |local, _| local.clone(), |msg, _| *msg);
+        assert!(forgetful.prop("held", move |world| holders(world) > 0).never("held").is_unknown());
+        assert!(actors.check().equal(&[1, 7], renamed, |msg, _| *msg).deadlock_free().is_unknown());
     }
 }
 

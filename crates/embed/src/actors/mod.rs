@@ -64,6 +64,7 @@
 //! before (`reach`), so that [`Check::reduced`] leaves out interleavings, once it is told which [parts](Part) propositions read.
 
 mod actor;
+mod equal;
 mod layout;
 mod lookup;
 mod mail_words;
@@ -79,6 +80,7 @@ use std::hash::Hash;
 use std::sync::Arc;
 
 pub use actor::{Actor, Id, Out};
+pub use equal::Rename;
 pub use network::{Envelope, Network};
 pub use reach::Part;
 pub use value::Value;

@@ -25,7 +25,8 @@ impl<T: Eq + Hash + Debug + Send + Sync + 'static> Inside for T {
 }
 
 impl Value {
-    pub(crate) fn new<T: Eq + Hash + Debug + Send + Sync + 'static>(value: T) -> Value {
+    /// A value.
+    pub fn new<T: Eq + Hash + Debug + Send + Sync + 'static>(value: T) -> Value {
         Value(Arc::new(value))
     }
 
