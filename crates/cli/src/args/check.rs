@@ -181,7 +181,7 @@ pub(crate) struct CheckArguments {
     /// A part of a formula or invariant does not matter if the property holds with `true` in its place, and with `false`.
     /// Also told are propositions that never change, implications that are never triggered, and processes that make no
     /// difference. That takes many searches. `explore --coverage` says what of the model ever happens.
-    #[arg(long, hide_short_help = true)]
+    #[arg(long, hide_short_help = true, conflicts_with_all = ["hosts", "local_processes"])]
     pub(crate) why: bool,
 
     /// Write a certificate of each property that holds to this file, for `stubborn certify`

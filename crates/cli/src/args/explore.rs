@@ -37,7 +37,8 @@ pub(crate) struct ExploreArguments {
     pub(crate) svg: Option<PathBuf>,
 
     /// Say what never happens: actions, statements, values of variables
-    #[arg(long, conflicts_with_all = ["aut", "dot", "svg", "ltl", "claim", "store", "order"])]
+    #[arg(long, conflicts_with_all = ["aut", "dot", "svg", "ltl", "claim", "store", "order", "hosts",
+          "local_processes"])]
     pub(crate) coverage: bool,
 
     /// With --coverage, write the source with a mark before each line that is never executed
