@@ -64,9 +64,8 @@ impl Together {
         all.extend(lines);
         let goes_on = &mut || !terminal::is_interrupted();
         if let Some(n) = arguments.local_processes {
-            let mut launched = launch::local(n.into(), OPTION)?;
+            let launched = launch::local(n.into(), OPTION)?;
             let network = Network::connect(&launched.plan, &launched.secret, all, goes_on)?;
-            launched.has_met();
             return Ok(Some(Together { network, _launched: Some(launched), n_here: n.into() }));
         }
         let hosts = arguments.hosts.as_deref().unwrap_or_default();

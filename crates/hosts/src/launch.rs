@@ -20,7 +20,8 @@ const FAREWELL: Duration = Duration::from_secs(10);
 /// Processes that were started. They are waited for.
 pub struct Launched {
     children: Vec<Child>,
-    folder: Option<tempfile::TempDir>,
+    /// It stays: when this process has met all others, they may not have met each other.
+    _folder: tempfile::TempDir,
     /// Where all processes are.
     pub plan: Plan,
     /// What they know.
@@ -42,7 +43,7 @@ pub fn local(n_processes: usize, option: &str) -> Result<Launched, Error> {
     let mut hosts = OsString::from("local:");
     hosts.push(folder.path());
     hosts.push(format!(":{n_processes}"));
-    let mut launched = Launched { children: Vec::new(), folder: Some(folder), plan, secret };
+    let mut launched = Launched { children: Vec::new(), _folder: folder, plan, secret };
     for index in 1..n_processes {
         let child = Command::new(&program)
             .args(&arguments)
@@ -56,13 +57,6 @@ pub fn local(n_processes: usize, option: &str) -> Result<Launched, Error> {
         launched.children.push(child.map_err(cannot)?);
     }
     Ok(launched)
-}
-
-impl Launched {
-    /// Everybody has found everybody: the folder is not needed any more.
-    pub fn has_met(&mut self) {
-        self.folder = None;
-    }
 }
 
 impl Drop for Launched {
