@@ -252,6 +252,12 @@ impl Prover<'_> {
     ) -> Result<Result<Certificate, Option<Vec<f64>>>, Limit> {
         let facts = self.facts;
         let n_places = facts.initial.len();
+        // To write a program down is work, too.
+        let size = simplex::size(self.effects.len() + 1, n_places + rows.len());
+        match self.work.checked_sub(size) {
+            Some(left) => self.work = left,
+            None => return Ok(Err(None)),
+        }
         let mut program = Program {
             rows: Vec::with_capacity(self.effects.len() + 1),
             limits: Vec::new(),

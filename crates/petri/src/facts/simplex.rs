@@ -34,9 +34,14 @@ pub(super) struct Solution {
     pub(super) prices: Option<Vec<f64>>,
 }
 
+/// How many numbers a program of so many rows and variables has.
+pub(super) fn size(n_rows: usize, n_columns: usize) -> u64 {
+    (n_rows + 1).saturating_mul(n_columns + 1) as u64
+}
+
 /// Whether programs of so many rows and variables are solved.
 pub(super) fn fits(n_rows: usize, n_columns: usize) -> bool {
-    (n_rows + 1).saturating_mul(n_columns + 1) <= MAX_NUMBERS
+    size(n_rows, n_columns) <= MAX_NUMBERS as u64
 }
 
 /// Solves a program; it ends early where the cost is below `enough`. Nothing if it is too large, or if it takes more
