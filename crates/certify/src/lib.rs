@@ -9,7 +9,7 @@
 //! | module | owns |
 //! |---|---|
 //! | [`claim`] | what is claimed, from the words of the certificate; fairness by names |
-//! | [`check`] | the test of every state and every step |
+//! | [`check`](mod@check) | the test of every state and every step |
 //! | [`rank`] | why ranks exclude violations, and what they demand of a step |
 //! | [`tableau`] | the automaton of a formula, by the definition, and why it misses no word |
 //! | [`proof`] | the file format |

@@ -2,7 +2,7 @@
 //!
 //! A file is a line that names it, and for each property a line of JSON (a [`Proof`] without its states) and so many bytes
 //! as that says: the states. A state is told by what is different from the state before it; each number is coded
-//! as its place makes it likely ([`coder`](crate::coder)).
+//! as its place makes it likely (`coder`).
 
 use std::fmt::{self, Write as _};
 

@@ -1,7 +1,7 @@
 //! Certificates: what holds, and why, for a checker that shares nothing with the search (`certify`).
 //!
 //! The search that gave the answer may have left out interleavings, merged steps and kept bits; a certificate needs all
-//! states. So they are searched again, without any of that: [`product`] finds them, [`ranks`] says why no run through them
+//! states. So they are searched again, without any of that: `product` finds them, `ranks` says why no run through them
 //! is a violation, and here both become a [`Proof`]. Should that search find a violation after all, one of the two is wrong,
 //! and that is said instead of any verdict.
 
