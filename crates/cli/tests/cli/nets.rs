@@ -356,3 +356,47 @@ fn answer(line: &str) -> (&str, &str) {
     let mut words = line.split_whitespace().skip(1);
     (words.next().unwrap_or(""), words.next().unwrap_or(""))
 }
+
+/// Formulas that are not decided in the first round are asked again, about another copy of the net.
+#[test]
+fn later_rounds_ask_the_same_questions() {
+    let scratch = Scratch::new();
+    let arcs = [
+        ("a", "t", 1),
+        ("t", "b", 1),
+        ("b", "u", 1),
+        ("u", "a", 1),
+        ("c", "v", 1),
+        ("v", "d", 1),
+        ("d", "w", 1),
+        ("w", "c", 1),
+    ];
+    // 151 times 151 markings are more than the first round looks at.
+    let net = pnml(&[("a", 150), ("b", 0), ("c", 150), ("d", 0)], &["t", "u", "v", "w"], &arcs);
+    scratch.file("model.pnml", net);
+    // A step moves one token, so there are two of these at most that are not so.
+    let next = |place: &str, before, after| {
+        let (now, then) = (at_most(place, before), at_most(place, after));
+        let implies = format!("<disjunction><negation>{now}</negation><next>{then}</next></disjunction>");
+        format!("<all-paths><globally>{implies}</globally></all-paths>")
+    };
+    let properties = [
+        ("net-00", next("a", 5, 6)),
+        ("net-01", next("c", 7, 8)),
+        ("net-02", next("a", 5, 5)),
+        ("net-03", next("d", 9, 10)),
+        ("net-04", next("d", 9, 9)),
+        ("net-05", next("b", 3, 4)),
+    ];
+    let properties: Vec<(&str, &str)> = properties.iter().map(|(id, text)| (*id, text.as_str())).collect();
+    scratch.file("LTLCardinality.xml", property_set(&properties));
+    let folder = scratch.0.path().display();
+    for threads in [1, 2, 3] {
+        let answers = run(&format!("mcc {folder} LTLCardinality -t {threads}"));
+        assert_eq!(answers.code, 0, "{}", answers.stderr);
+        let mut found: Vec<(&str, &str)> = answers.stdout.lines().map(answer).collect();
+        found.sort_unstable();
+        let verdicts: Vec<&str> = found.iter().map(|(_, verdict)| *verdict).collect();
+        assert_eq!(verdicts, ["TRUE", "TRUE", "FALSE", "TRUE", "FALSE", "TRUE"], "{threads} threads");
+    }
+}

@@ -74,8 +74,10 @@ impl Solver<'_> {
 
     /// Whether all runs satisfy a formula, if that could be found out; and how.
     fn holds(&mut self, asked: &mut Asked, clock: &Clock<'_>) -> Result<(bool, Technique), Open> {
-        if asked.watched.is_none() {
-            asked.watched = self.prepare(asked, clock);
+        match &mut asked.watched {
+            // It was made in another round, or before the model was made larger: on another copy.
+            Some(watched) => watched.observe_again(&mut **self.model),
+            None => asked.watched = self.prepare(asked, clock),
         }
         let watched = asked.watched.as_mut().ok_or(Open::Otherwise)?;
         let choice = Wish::default().complete(&mut watched.claim, &mut clock.budget());

@@ -127,6 +127,14 @@ impl Watched {
         }
     }
 
+    /// The same on another copy of the model, where its propositions may have other numbers, or none yet. A simpler model goes
+    /// with the claim.
+    pub(crate) fn observe_again(&mut self, model: &mut dyn Model) {
+        if self.simplified.is_none() {
+            self.claim = self.claim.about(observe(model, &self.propositions));
+        }
+    }
+
     /// The closure of the claim under stuttering.
     pub(super) fn closure(&self, clock: &Clock<'_>) -> Result<Claim, GaveUp> {
         self.claim.closure(MAX_CLOSURE_STATES, &mut clock.budget())
