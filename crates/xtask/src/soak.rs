@@ -60,6 +60,9 @@ struct Soak {
     n_findings: u32,
 }
 
+/// What is put into a model that is changed.
+const PIECES: &[u8] = b"(){}[];:|&!<>-=0189\"\\\x00\xff,.@*abcx \n";
+
 impl Soak {
     /// Builds what is run.
     fn prepare(root: PathBuf, seed: u64) -> Option<Soak> {
@@ -189,7 +192,7 @@ impl Soak {
             let end = (at + self.below(40)).min(bytes.len());
             match self.below(5) {
                 0 => _ = bytes.drain(at..end),
-                1 => bytes.insert(at, b"(){}[];:|&!<>-=0189\"\\\x00\xff,.@*abcx \n"[other % 36]),
+                1 => bytes.insert(at, PIECES[other % PIECES.len()]),
                 2 => {
                     let piece = bytes[at..end].to_vec();
                     bytes.splice(other..other, piece);
