@@ -28,10 +28,10 @@ pub(crate) fn run(arguments: &[&str]) -> ExitCode {
     };
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs());
     let seed = number("--seed").unwrap_or(now);
-    let deadline = Instant::now() + Duration::from_secs(60 * number("--minutes").unwrap_or(10));
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let Some(mut soak) = Soak::prepare(root, seed) else { return ExitCode::FAILURE };
     println!("soak: seed {seed}, {} models, {} random tests", soak.models.len(), soak.tests.len());
+    let deadline = Instant::now() + Duration::from_secs(60 * number("--minutes").unwrap_or(10));
     let jobs: [fn(&mut Soak); 4] = [Soak::test, Soak::mutant, Soak::limits, Soak::kill];
     // The quick ones more often.
     let turns = [0, 1, 1, 1, 2, 2, 2, 3, 3];
