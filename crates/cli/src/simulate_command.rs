@@ -3,13 +3,10 @@
 use std::io::{BufRead as _, IsTerminal as _};
 use std::sync::Arc;
 
-use stubborn::base::{Budget, Limit, Progress};
-use stubborn::check::walk::Walk;
-use stubborn::language::{Purpose, View, story};
-use stubborn::model::{ActionId, ActionSystem, StepError};
-use stubborn::replay::{self, Doubt, Ending, Evidence, Question};
-use stubborn::report::{Trace, WalkReport, count, trace};
-use stubborn::{Clock, Followed, Session};
+use stubborn::base::Limit;
+use stubborn::model::{ActionId, StepError};
+use stubborn::report::{Trace, WalkReport, count, outcome::ModelInfo};
+use stubborn::{Clock, Halt, Simulation, Start, TooSmall};
 
 use crate::args::SimulateArguments;
 use crate::exit::{Exit, Failure};
@@ -22,160 +19,89 @@ pub(crate) fn run(arguments: &SimulateArguments) -> Result<Exit, Failure> {
     let display = Display::new(arguments.limits.quiet);
     let clock = model::clock(&arguments.limits, &display);
     let mut session = model::open_whole(&arguments.model, &clock)?;
-    let mut purpose = Purpose::Walk;
-    // A part of the model that turns out to be missing is made, and the walk begins again.
-    loop {
-        let view = session.view(purpose, &clock)?;
-        match simulate(&session, &view, purpose, seed, arguments, &clock)? {
-            Ended::Done => return Ok(Exit::Success),
-            Ended::TooSmall(error) => session.refine(&error, &clock)?,
-            Ended::Promises => purpose = Purpose::Runs,
+    let read = |file| document::read_run(file, arguments.property.as_deref(), &mut clock.budget());
+    let told = arguments.input.as_deref().map(read).transpose()?;
+    let start = Start { initial: arguments.initial, told: told.as_ref() };
+    let info = session.info();
+    session.simulate(start, !arguments.random, &clock, |simulation| {
+        let random = fastrand::Rng::with_seed(seed);
+        let mut desk = Desk { simulation, random, json: arguments.limits.json, clock: &clock };
+        let end = if arguments.random { desk.random_steps(arguments.length) } else { desk.ask() };
+        match desk.end(end)? {
+            Ok(end) => Ok(desk.trace().and_then(|trace| tell(arguments, &info, trace, end, seed, &clock))),
+            Err(fault) => Ok(Err(desk.model_error(&fault))),
         }
-    }
+    })??;
+    Ok(Exit::Success)
 }
 
-/// How a walk ended.
-enum Ended {
-    Done,
-    /// The model is too small, as this fault says.
-    TooSmall(StepError),
-    /// A run cannot be followed where assertions are looked at.
-    Promises,
-}
-
-fn simulate(
-    session: &Session,
-    view: &View,
-    purpose: Purpose,
-    seed: u64,
+/// Shows the run, where it was not shown step by step.
+fn tell(
     arguments: &SimulateArguments,
+    info: &ModelInfo,
+    mut trace: Trace,
+    end: Option<String>,
+    seed: u64,
     clock: &Clock<'_>,
-) -> Result<Ended, Failure> {
-    let json = arguments.limits.json;
-    let system = &*view.system;
-    let n_initial = system.initial().len();
-    let told = arguments
-        .input
-        .as_ref()
-        .map(|file| document::read_run(file, arguments.property.as_deref(), &mut clock.budget()))
-        .transpose()?;
-    let initial = match &told {
-        Some(told) => told.initial(view).ok_or_else(|| told.differs(0))?,
-        None => arguments.initial,
-    };
-    let Some(walk) = Walk::new(system, initial) else {
-        let message = format!(
-            "there is no initial state {}: they are numbered 0 to {}",
-            arguments.initial,
-            n_initial - 1
-        );
-        return Err(Failure::plain("no-initial-state", message));
-    };
-    // Half of everything is for the walk, the other half to repeat and to show it.
-    let half = clock.part(0.5);
-    let mut budget = if arguments.random { half.budget() } else { clock.budget() };
-    budget.max_bytes /= 2;
-    let random = fastrand::Rng::with_seed(seed);
-    let mut simulation = Simulation { view, system, walk, random, json, budget, clock };
-    if let Some(told) = &told {
-        let can_refine = |error: &StepError| session.model().can_refine(error);
-        match told.follow(view, &mut simulation.walk, &mut simulation.budget, &can_refine) {
-            Followed::Done => {}
-            Followed::Limit(limit) => {
-                return Err(Failure::Limit(format!("{limit} while the run was followed")));
-            }
-            Followed::Fault(error) if can_refine(&error) => return Ok(Ended::TooSmall(error)),
-            Followed::Fault(_) | Followed::Nowhere(_) if purpose == Purpose::Walk => {
-                return Ok(Ended::Promises);
-            }
-            Followed::Nowhere(step) => return Err(told.differs(step).into()),
-            Followed::Fault(error) => return Err(simulation.model_error(&error)),
-        }
-    }
-    let end = if arguments.random { simulation.random_steps(arguments.length) } else { simulation.ask() };
-    let end = match end {
-        Ok(Some(_)) if simulation.may_end() => Some("a valid end".to_owned()),
-        Ok(end) => end.map(str::to_owned),
-        Err(Trouble::Limit(limit)) => Some(limit.to_string()),
-        Err(Trouble::Fault(error)) if error.limit().is_some() => error.limit().map(|limit| limit.to_string()),
-        Err(Trouble::Fault(error)) if session.model().can_refine(&error) => {
-            return Ok(Ended::TooSmall(error));
-        }
-        Err(Trouble::Fault(error)) => return Err(simulation.model_error(&error)),
-    };
-    let mut trace = simulation.trace()?;
-    if json {
+) -> Result<(), Failure> {
+    if arguments.limits.json {
         let is_over = Arc::default();
         trace.stop_when(&is_over);
         let seed = arguments.random.then_some(seed);
-        let walk = WalkReport { model: session.info(), seed, end: end.as_deref(), trace: &trace };
+        let walk = WalkReport { model: info.clone(), seed, end: end.as_deref(), trace: &trace };
         output::print_json(clock, &walk, Some(&is_over))?;
     } else if arguments.random {
-        terminal::print_stdout(&(session.info().to_text() + "\n" + &trace.to_text(None, &SPELLING)));
+        terminal::print_stdout(&(info.to_text() + "\n" + &trace.to_text(None, &SPELLING)));
         let end = end.map_or(String::new(), |end| format!(", then {end}"));
         let length = count(trace.len() as u64, "step");
         let input = arguments.input.as_ref().map_or("", |_| "the same --input and ");
         terminal::print_stdout(&format!("{length}{end}; repeat this run with {input}--seed {seed}\n"));
     }
-    Ok(Ended::Done)
+    Ok(())
 }
 
-/// Why a walk ends early.
-enum Trouble {
-    Fault(StepError),
-    Limit(Limit),
-}
-
-impl From<StepError> for Trouble {
-    fn from(error: StepError) -> Trouble {
-        Trouble::Fault(error)
-    }
-}
-
-impl From<Limit> for Trouble {
-    fn from(limit: Limit) -> Trouble {
-        Trouble::Limit(limit)
-    }
-}
-
-struct Simulation<'a> {
-    view: &'a View,
-    system: &'a ActionSystem,
-    walk: Walk<'a, ActionSystem>,
+/// Somebody who takes steps: the user, or chance.
+struct Desk<'d, 's> {
+    simulation: &'d mut Simulation<'s>,
     random: fastrand::Rng,
     json: bool,
-    budget: Budget<'a>,
-    clock: &'a Clock<'a>,
+    clock: &'d Clock<'d>,
 }
 
-impl Simulation<'_> {
+impl Desk<'_, '_> {
+    /// How a walk ended, in words if there is something to say; or the model went wrong.
+    fn end(
+        &self,
+        end: Result<Option<&'static str>, Halt>,
+    ) -> Result<Result<Option<String>, StepError>, TooSmall> {
+        Ok(match end {
+            Ok(Some(_)) if self.simulation.may_end() => Ok(Some("a valid end".to_owned())),
+            Ok(end) => Ok(end.map(str::to_owned)),
+            Err(Halt::Limit(limit)) => Ok(Some(limit.to_string())),
+            Err(Halt::Fault(error)) => Err(error),
+            Err(Halt::TooSmall(error)) => return Err(error),
+        })
+    }
+
     /// Takes random steps until there are enough or there is a deadlock; says which.
-    fn random_steps(&mut self, n: usize) -> Result<Option<&'static str>, Trouble> {
+    fn random_steps(&mut self, n: usize) -> Result<Option<&'static str>, Halt> {
         for _ in 0..n {
-            let choices = self.walk.choices()?;
-            match self.random.choice(choices) {
-                Some(action) => self.walk.step(action)?,
+            match self.random.choice(self.simulation.choices()?) {
+                Some(action) => self.simulation.step(action)?,
                 None => return Ok(Some("deadlock")),
             }
-            self.poll()?;
         }
         Ok(None)
     }
 
-    fn poll(&mut self) -> Result<(), Limit> {
-        let (states, depth) = (self.walk.len() as u64 + 1, self.walk.position() as u64);
-        let progress = Progress { states, depth, bytes: self.walk.bytes(), ..Progress::default() };
-        self.budget.poll(&progress)
-    }
-
     /// Prompts until the user has had enough.
-    fn ask(&mut self) -> Result<Option<&'static str>, Trouble> {
+    fn ask(&mut self) -> Result<Option<&'static str>, Halt> {
         let mut lines = std::io::stdin().lock().lines();
         self.show_state();
         loop {
-            let choices = self.walk.choices()?;
+            let choices = self.simulation.choices()?;
             self.show_choices(&choices)?;
-            self.prompt();
+            self.say("> ");
             let Some(Ok(line)) = lines.next() else {
                 self.say("\n");
                 return Ok(None);
@@ -183,18 +109,20 @@ impl Simulation<'_> {
             if terminal::stdout_is_closed() {
                 return Ok(None);
             }
+            if terminal::is_interrupted() {
+                return Err(Limit::Interrupt.into());
+            }
             if !std::io::stdin().is_terminal() {
                 self.say(&format!("{line}\n"));
             }
             if !self.obey(line.trim(), &choices)? {
                 return Ok(None);
             }
-            self.poll()?;
         }
     }
 
     /// Carries out a command; returns whether to go on.
-    fn obey(&mut self, line: &str, choices: &[ActionId]) -> Result<bool, Trouble> {
+    fn obey(&mut self, line: &str, choices: &[ActionId]) -> Result<bool, Halt> {
         let (word, argument) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
         let argument: Option<usize> = argument.trim().parse().ok();
         if let Ok(number) = word.parse::<usize>() {
@@ -204,7 +132,7 @@ impl Simulation<'_> {
             }
             return Ok(true);
         }
-        let position = self.walk.position();
+        let position = self.simulation.position();
         match word {
             "" => {}
             "u" | "undo" => self.go_to(position.checked_sub(argument.unwrap_or(1))),
@@ -215,11 +143,10 @@ impl Simulation<'_> {
             },
             "r" | "random" => {
                 for _ in 0..argument.unwrap_or(1) {
-                    match self.random.choice(self.walk.choices()?) {
+                    match self.random.choice(self.simulation.choices()?) {
                         Some(action) => self.step(action)?,
                         None => break,
                     }
-                    self.poll()?;
                     if terminal::stdout_is_closed() {
                         return Ok(false);
                     }
@@ -237,89 +164,41 @@ impl Simulation<'_> {
         Ok(true)
     }
 
-    fn step(&mut self, action: ActionId) -> Result<(), StepError> {
-        let before = self.state();
-        self.walk.step(action)?;
-        let changes = self.changes(&before, &self.state());
-        let story = self.view.story.as_deref();
-        let lines = story.map(|story| trace::told(&story::of_step(story, self.system, action, &before)));
-        let lines = lines.unwrap_or_default();
-        let position = self.walk.position();
-        match lines.split_first() {
-            Some((first, rest)) => {
-                self.say(&format!("{position:>5}  {first}\n"));
-                rest.iter().for_each(|line| self.say(&format!("{:>5}  {line}\n", "")));
-                if !changes.is_empty() {
-                    self.say(&format!("{:>5}    {changes}\n", ""));
-                }
-            }
-            None => {
-                let what = trace::describe(self.system, action, &before);
-                self.say(&format!("{position:>5}  {what}  {changes}\n"));
+    fn step(&mut self, action: ActionId) -> Result<(), Halt> {
+        let lines = self.simulation.tell_step(action)?;
+        let position = self.simulation.position();
+        for (nth, line) in lines.iter().enumerate() {
+            match nth {
+                0 => self.say(&format!("{position:>5}  {line}\n")),
+                _ => self.say(&format!("{:>5}  {line}\n", "")),
             }
         }
         Ok(())
     }
 
-    /// What differs between two states.
-    fn changes(&self, before: &[i64], after: &[i64]) -> String {
-        match self.view.story.as_deref() {
-            Some(story) => story::changes(story, before, after),
-            None => trace::changes(self.system, before, after),
-        }
-        .join(", ")
-    }
-
-    /// A step in one line.
-    fn describe(&self, action: ActionId, before: &[i64]) -> String {
-        let story = self.view.story.as_deref();
-        let statements = story.map(|story| story::of_step(story, self.system, action, before));
-        match statements.as_deref() {
-            Some([first]) => first.to_text(),
-            Some([first, .., last]) => format!("{} … {}", first.to_text(), last.text),
-            _ => trace::describe(self.system, action, before),
-        }
-    }
-
     fn go_to(&mut self, position: Option<usize>) {
-        if position.is_some_and(|position| self.walk.go_to(position)) {
+        if position.is_some_and(|position| self.simulation.go_to(position)) {
             self.show_state();
         } else {
-            self.say(&format!("The run has the steps 0 to {}.\n", self.walk.len()));
+            self.say(&format!("The run has the steps 0 to {}.\n", self.simulation.len()));
         }
-    }
-
-    fn state(&self) -> Vec<i64> {
-        self.system.layout().decode(self.walk.state())
     }
 
     fn show_state(&self) {
-        self.say(&format!("{:>5}  state\n", self.walk.position()));
-        let state = self.state();
-        let (details, positions) = match self.view.story.as_deref() {
-            Some(story) => (trace::cut(story::details(story, &state), &SPELLING), story.positions(&state)),
-            None => (trace::details(self.system, &state, &SPELLING), Vec::new()),
-        };
-        for line in trace::wrapped(&details, 90).into_iter().chain(positions) {
+        self.say(&format!("{:>5}  state\n", self.simulation.position()));
+        for line in self.simulation.tell_state(&SPELLING) {
             self.say(&format!("         {line}\n"));
         }
     }
 
-    fn show_choices(&mut self, choices: &[ActionId]) -> Result<(), StepError> {
+    fn show_choices(&mut self, choices: &[ActionId]) -> Result<(), Halt> {
         if choices.is_empty() {
             self.say("Deadlock: no step is possible.\n");
         }
-        let before = self.state();
-        for (index, &action) in choices.iter().enumerate() {
-            let after = self.system.layout().decode(&self.walk.peek(action)?);
-            let changes = self.changes(&before, &after);
-            self.say(&format!("  {:>3}) {}  {changes}\n", index + 1, self.describe(action, &before)));
+        for (index, line) in self.simulation.tell_choices(choices)?.into_iter().enumerate() {
+            self.say(&format!("  {:>3}) {line}\n", index + 1));
         }
         Ok(())
-    }
-
-    fn prompt(&self) {
-        self.say("> ");
     }
 
     /// Talks to the user: not where the JSON document goes.
@@ -327,42 +206,16 @@ impl Simulation<'_> {
         if self.json { terminal::print_stderr(text) } else { terminal::print_stdout(text) }
     }
 
-    /// The run so far, as the judge of evidence sees it.
     fn trace(&self) -> Result<Trace, Failure> {
-        let run = self.walk.run();
-        let evidence = Evidence::new(&run, Ending::Open);
-        let clock = self.clock.with_grace();
-        let mut budget = clock.budget();
-        budget.max_bytes = budget.max_bytes.saturating_sub(self.walk.bytes());
-        let judged = replay::judge(self.system, &Question::Possible, &evidence, &mut budget);
-        let judged = judged.map_err(|doubt| match doubt {
-            Doubt::Limit(limit) => Failure::Limit(format!("{limit} while the run was replayed")),
-            Doubt::Rejected(why) => {
-                let message =
-                    format!("internal error, please report it: the run does not stand up to replay: {why}");
-                Failure::plain("internal", message)
-            }
-        })?;
-        Ok(Trace::new(self.view.clone(), judged.replayed))
+        Ok(self.simulation.trace(self.clock)?)
     }
 
-    /// Whether every process is where it may stay, as far as somebody can tell.
-    fn may_end(&self) -> bool {
-        let may_end =
-            |story: &dyn story::Story| story.places(&self.state()).iter().all(|position| position.may_stay);
-        self.view.story.as_deref().is_some_and(may_end)
-    }
-
+    /// Shows the run to where the model goes wrong.
     fn model_error(&self, error: &StepError) -> Failure {
-        let position = count(self.walk.position() as u64, "step");
-        let told = self.view.story.as_ref().and_then(|story| story.fault(error));
-        if let (Some(_), Ok(mut trace), Some(action), false) = (&told, self.trace(), error.action, self.json)
-        {
-            trace.fails(action);
+        if let (Some(trace), false) = (self.simulation.failing_trace(error, self.clock), self.json) {
             self.say(&trace.to_text(None, &SPELLING));
         }
-        let what = told.unwrap_or_else(|| self.system.describe_fault(error));
-        Failure::plain("model-error", format!("after {position}: {what}"))
+        Failure::plain("model-error", self.simulation.fault(error))
     }
 }
 

@@ -16,9 +16,14 @@ pub(crate) const SPELLING: Spelling = Spelling {
     strong_fairness: Some("--fair strong"),
 };
 
+/// A text that was given by an option.
+pub(crate) fn text(text: &str, option: &str) -> Text {
+    Text { text: text.to_owned(), source: option.to_owned() }
+}
+
 /// A formula that was given by an option.
-pub(crate) fn formula(text: &str) -> Question {
-    Question::Ltl(Text { text: text.to_owned(), source: "--ltl".to_owned() })
+pub(crate) fn formula(formula: &str) -> Question {
+    Question::Ltl(text(formula, "--ltl"))
 }
 
 /// The messages of an error, with what to ask for instead.
@@ -34,6 +39,15 @@ pub(crate) fn errors(error: &Error) -> Diagnostics {
             "unknown-fairness" => diagnostic.message = format!("--fair: {}", diagnostic.message),
             "bitstate-size" if diagnostic.help.take().is_some() => {
                 diagnostic.message += "; choose a smaller --bitstate-size";
+            }
+            "too-many-states" => {
+                diagnostic.code = "too-large";
+                diagnostic.message += "; raise --max-states";
+            }
+            "not-invariant" => diagnostic.message += ": try --stutter-invariant or --stutter-closure",
+            "no-claim" => {
+                diagnostic.code = "not-supported";
+                diagnostic.message += "; use --to ba";
             }
             _ => {}
         }

@@ -64,7 +64,11 @@ mod question;
 #[cfg(feature = "report")]
 mod session;
 #[cfg(feature = "report")]
+mod simulation;
+#[cfg(feature = "report")]
 mod walk;
+#[cfg(feature = "report")]
+mod workshop;
 
 #[cfg(feature = "report")]
 use base::clock;
@@ -88,9 +92,13 @@ pub use options::{Fair, FairTo, Options, Order};
 pub use question::{Question, Text};
 #[cfg(feature = "report")]
 pub use session::{LANGUAGES, Session, Warnings};
+#[cfg(feature = "report")]
+pub use simulation::{Halt, Simulation, Start, TooSmall};
 
 #[cfg(feature = "report")]
 pub use walk::{Choice, Destination, Path, PathStep, Place, Sought, WalkEnd, Walker};
+#[cfg(feature = "report")]
+pub use workshop::{AutomatonKind, Line, Piece, Saying, Workshop};
 
 #[cfg(feature = "report")]
 pub use automata::Tester;

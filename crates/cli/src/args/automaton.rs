@@ -100,6 +100,18 @@ pub(crate) enum AutomatonKind {
     Extended,
 }
 
+impl From<AutomatonKind> for stubborn::AutomatonKind {
+    fn from(kind: AutomatonKind) -> stubborn::AutomatonKind {
+        match kind {
+            AutomatonKind::Tgba => stubborn::AutomatonKind::Tgba,
+            AutomatonKind::Ba => stubborn::AutomatonKind::Ba,
+            AutomatonKind::Ta => stubborn::AutomatonKind::Ta,
+            AutomatonKind::Tgta => stubborn::AutomatonKind::Tgta,
+            AutomatonKind::Extended => stubborn::AutomatonKind::Extended,
+        }
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum AutomatonFormat {
     Hoa,
