@@ -56,6 +56,8 @@ pub mod files;
 #[cfg(feature = "report")]
 mod fold;
 #[cfg(feature = "report")]
+pub mod folder;
+#[cfg(feature = "report")]
 mod follow;
 #[cfg(feature = "report")]
 mod options;

@@ -294,7 +294,7 @@ impl Warnings<'_> {
 }
 
 /// The language of that name.
-fn language_named(name: &str) -> Result<&'static Language, Diagnostic> {
+pub(crate) fn language_named(name: &str) -> Result<&'static Language, Diagnostic> {
     LANGUAGES.iter().copied().find(|known| known.name == name).ok_or_else(|| {
         let names: Vec<&str> = LANGUAGES.iter().map(|known| known.name).collect();
         Diagnostic::error("unknown-language", format!("there is no language `{name}`"))
@@ -310,7 +310,7 @@ pub(crate) fn unread_info(path: &Path) -> ModelInfo {
     ModelInfo::unread(path.display().to_string(), known.map_or("unknown", |language| language.name))
 }
 
-fn language_by_name(path: &Path) -> Option<&'static Language> {
+pub(crate) fn language_by_name(path: &Path) -> Option<&'static Language> {
     let extension = path.extension()?.to_str()?;
     LANGUAGES.iter().copied().find(|known| known.extensions.contains(&extension))
 }
@@ -344,6 +344,6 @@ fn known_language(
 }
 
 /// The language of a text, by how it begins.
-fn language_of(bytes: &[u8]) -> Option<&'static Language> {
+pub(crate) fn language_of(bytes: &[u8]) -> Option<&'static Language> {
     LANGUAGES.iter().copied().find(|known| (known.recognizes)(bytes))
 }

@@ -1,24 +1,26 @@
 //! What can be asked for, behind the token: files of the page, and `api/…`. Whatever computes is bounded in time and
 //! memory; what may take long becomes a job.
 
+mod requests;
+mod walks;
+
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use stubborn::base::{SourceId, Span};
+use stubborn::folder::{Folder, Refused};
 use stubborn::language::{Asked, Property};
 use stubborn::{
-    Clock, Destination, Fold, LANGUAGES, Limits, ObserverKind, Question, ReductionWish, SearchKind, Session,
-    Sought, Threads, Walker,
+    Clock, LANGUAGES, Limits, ObserverKind, Question, ReductionWish, SearchKind, Session, Threads, Walker,
 };
 
-use crate::folder::{Folder, Refused};
+use self::requests::{Check, Folding, Named, OfModel, Saved, Seeking, Walking, Wandering};
 use crate::http::{Request, Response};
-use crate::jobs::{Gate, Jobs, Watched, lock};
-use crate::spec::{Ask, OBSERVERS, REDUCTIONS, SEARCHES, Spec, Steps, Way};
+use crate::jobs::{Gate, Jobs, Watched};
+use crate::spec::{OBSERVERS, REDUCTIONS, SEARCHES, Spec};
 use crate::{Settings, page, telling};
 
 /// What is answered at once takes at most so long.
@@ -38,103 +40,7 @@ pub(crate) struct Api {
     walkers: Mutex<Vec<(Spec, Arc<Mutex<Walker>>)>>,
 }
 
-/// So many models are kept that somebody walks through.
-const MAX_WALKERS: usize = 4;
-
-/// A state space is looked at as far as it has so many states, in so many classes.
-const MAX_STATES: u64 = 200_000;
-const MAX_CLASSES: usize = 200;
-
-/// At random, no more steps are taken at once.
-const MAX_WANDERING: usize = 10_000;
-
 type Answer = Result<Value, Response>;
-
-/// A question with a way to answer it.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Check {
-    model: Spec,
-    questions: Vec<Ask>,
-    #[serde(default)]
-    way: Way,
-}
-
-/// A walk, and what is watched there.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Walking {
-    model: Spec,
-    #[serde(default)]
-    path: Steps,
-    #[serde(default)]
-    watched: Vec<String>,
-}
-
-/// A walk that goes on at random.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Wandering {
-    model: Spec,
-    #[serde(default)]
-    path: Steps,
-    steps: usize,
-    seed: u64,
-    #[serde(default)]
-    breakpoints: Vec<String>,
-}
-
-/// A walk that leads somewhere.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Seeking {
-    model: Spec,
-    #[serde(default)]
-    path: Steps,
-    /// An expression; without it, a deadlock.
-    goal: Option<String>,
-}
-
-/// A state space that is to be looked at.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Folding {
-    model: Spec,
-    by: FoldBy,
-    /// Names of parts, or expressions.
-    #[serde(default)]
-    names: Vec<String>,
-    #[serde(default)]
-    opened: Vec<usize>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum FoldBy {
-    States,
-    Parts,
-    Truths,
-    Components,
-}
-
-#[derive(Deserialize)]
-struct OfModel {
-    model: Spec,
-}
-
-#[derive(Deserialize)]
-struct Named {
-    name: String,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Saved {
-    name: String,
-    text: String,
-    #[serde(default)]
-    replace: bool,
-}
 
 impl Api {
     pub(crate) fn new(settings: Settings, folder: Option<Folder>, jobs: Arc<Jobs>) -> Api {
@@ -248,101 +154,6 @@ impl Api {
         limits.time = limits.time.min(self.settings.limits.time.or(limits.time));
         limits.memory = limits.memory.min(self.settings.limits.memory.or(limits.memory));
         Clock::start(&limits).with_threads(Threads::ONE)
-    }
-
-    /// Lets somebody walk through a model. It is kept for the next step, unless it depends on other files.
-    fn walking(
-        &self,
-        model: &Spec,
-        walk: impl FnOnce(&mut Walker, &Clock<'_>) -> Result<Value, stubborn::Error>,
-    ) -> Value {
-        let _inside = self.computing.enter();
-        let clock = self.clock();
-        let known =
-            lock(&self.walkers).iter().find(|(known, _)| known == model).map(|(_, walker)| walker.clone());
-        let walked = match known {
-            Some(walker) => walk(&mut lock(&walker), &clock),
-            None => self.walker(model, &clock).and_then(|walker| walk(&mut lock(&walker), &clock)),
-        };
-        walked.unwrap_or_else(|error| telling::trouble(&error, None))
-    }
-
-    fn walker(&self, model: &Spec, clock: &Clock<'_>) -> Result<Arc<Mutex<Walker>>, stubborn::Error> {
-        let (session, has_others) = model.open_and_tell(self.folder.as_deref(), clock)?;
-        let walker = Arc::new(Mutex::new(Walker::new(session, clock)?));
-        if !has_others {
-            let mut walkers = lock(&self.walkers);
-            walkers.truncate(MAX_WALKERS - 1);
-            walkers.insert(0, (model.clone(), walker.clone()));
-        }
-        Ok(walker)
-    }
-
-    /// Where a path leads.
-    fn walk(&self, walk: &Walking) -> Value {
-        self.walking(&walk.model, |walker, clock| {
-            let place = walker.place(&(&walk.path).into(), &walk.watched, clock)?;
-            Ok(json!({ "generation": walker.generation(), "place": telling::place(&place) }))
-        })
-    }
-
-    /// Where chance leads.
-    fn wander(&self, walk: &Wandering) -> Value {
-        let mut random = fastrand::Rng::with_seed(walk.seed);
-        self.walking(&walk.model, |walker, clock| {
-            let n_steps = walk.steps.min(MAX_WANDERING);
-            let choose = &mut |n: usize| random.usize(0..n);
-            let (steps, end) =
-                walker.wander(&(&walk.path).into(), n_steps, &walk.breakpoints, choose, clock)?;
-            Ok(json!({ "steps": telling::steps_text(&steps), "ended": telling::walk_end(&end) }))
-        })
-    }
-
-    /// The run of a path.
-    fn trace(&self, walk: &Walking) -> Value {
-        self.walking(&walk.model, |walker, clock| {
-            let trace = walker.trace(&(&walk.path).into(), &walk.watched, clock)?;
-            Ok(telling::walked(trace, walker.session().info()))
-        })
-    }
-
-    /// Begins to explore the state space, to be looked at.
-    fn fold(&self, folding: Folding) -> Answer {
-        let (folder, limits) = (self.folder.clone(), self.settings.limits.states(MAX_STATES));
-        let fold = match folding.by {
-            FoldBy::States => Fold::States,
-            FoldBy::Parts => Fold::Parts(folding.names),
-            FoldBy::Truths => Fold::Truths(folding.names),
-            FoldBy::Components => Fold::Components,
-        };
-        self.begin(move |watched| {
-            let clock = Clock::start(&limits).watched_by(watched).with_threads(Threads::ONE);
-            let opened = folding.model.open(folder.as_deref(), &clock);
-            match opened.and_then(|mut session| session.fold(&fold, &folding.opened, MAX_CLASSES, &clock)) {
-                Ok(folded) => telling::folded(&folded),
-                Err(error) => telling::trouble(&error, None),
-            }
-        })
-    }
-
-    /// Begins to look for a state.
-    fn seek(&self, seeking: Seeking) -> Answer {
-        let (folder, limits) = (self.folder.clone(), self.settings.limits);
-        let destination = seeking.goal.map_or(Destination::Deadlock, Destination::Where);
-        self.begin(move |watched| {
-            let clock = Clock::start(&limits).watched_by(watched);
-            let found = seeking
-                .model
-                .open(folder.as_deref(), &clock)
-                .and_then(|session| Walker::new(session, &clock))
-                .and_then(|mut walker| walker.seek(&(&seeking.path).into(), &destination, &clock));
-            match found {
-                Ok(Sought::Found(steps)) => json!({ "steps": telling::steps_text(&steps) }),
-                Ok(Sought::Nowhere(states)) => json!({ "nowhere": states }),
-                Ok(Sought::Limit(limit, states)) => json!({ "limit": limit.to_string(), "states": states }),
-                Err(error) => telling::trouble(&error, None),
-            }
-        })
     }
 
     /// What is in a model, or what is wrong with it.

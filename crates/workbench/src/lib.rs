@@ -8,7 +8,6 @@
 //! |---|---|
 //! | `http` | requests and answers, bounded in size and time |
 //! | `guard` | who may ask: token, host, origin |
-//! | `folder` | which files may be read and written |
 //! | `jobs` | work that takes its time: waiting in line, progress, stopping |
 //! | `spec` | models, questions and methods as the page spells them |
 //! | `api` | what can be asked for, and which limits it has |
@@ -23,7 +22,6 @@
 //! ```
 
 mod api;
-mod folder;
 mod guard;
 mod http;
 mod jobs;
@@ -40,9 +38,9 @@ use std::thread;
 use std::time::Duration;
 
 use stubborn::Limits;
+use stubborn::folder::Folder;
 
 use self::api::Api;
-use self::folder::Folder;
 use self::guard::Guard;
 use self::http::Response;
 use self::jobs::{Gate, Jobs};

@@ -1,17 +1,13 @@
 //! The model that a request is about, as the page sends it; and how questions and methods are spelled there.
 
-use std::path::Path;
-
 use serde::Deserialize;
 use stubborn::base::Diagnostic;
 use stubborn::check::reduction::Method as Reduction;
-use stubborn::language::{File, Language};
+use stubborn::folder::{Draft, Folder};
 use stubborn::{
-    Clock, Error, LANGUAGES, ModelOptions, ObserverKind, Options, Path as Route, PathStep, Question,
-    ReductionWish, SearchKind, Session,
+    Clock, Error, ObserverKind, Options, Path as Route, PathStep, Question, ReductionWish, SearchKind,
+    Session,
 };
-
-use crate::folder::Folder;
 
 /// A model.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -38,35 +34,8 @@ impl Spec {
         folder: Option<&Folder>,
         clock: &Clock<'_>,
     ) -> Result<(Session, bool), Error> {
-        let mut has_others = false;
-        let language = self.language()?;
-        let own = self.name.clone().unwrap_or_else(|| format!("model.{}", language.extensions[0]));
-        let parent = Path::new(&own).parent().map(Path::to_path_buf).unwrap_or_default();
-        let file = File { name: own, bytes: self.text.clone().into_bytes() };
-        let mut load = |name: &str| {
-            has_others = true;
-            let Some(folder) = folder else { return Err("no folder was given to the workbench".to_owned()) };
-            let beside = parent.join(name);
-            folder.read(&beside.to_string_lossy()).map_err(|why| why.message(name))
-        };
-        let options = ModelOptions { definitions: self.definitions.clone(), ..ModelOptions::default() };
-        let session = Session::read(language, file, &options, &mut load, clock)?;
-        Ok((session, has_others))
-    }
-
-    fn language(&self) -> Result<&'static Language, Error> {
-        let all = || LANGUAGES.iter().copied();
-        if let Some(name) = &self.language {
-            let unknown =
-                || Diagnostic::error("unknown-language", format!("there is no language `{name}`")).into();
-            return all().find(|known| known.name == *name).ok_or_else(unknown);
-        }
-        let extension = self.name.as_deref().and_then(|name| Path::new(name).extension()?.to_str());
-        let by_name =
-            all().find(|known| extension.is_some_and(|known_as| known.extensions.contains(&known_as)));
-        let by_text = || all().find(|known| (known.recognizes)(self.text.as_bytes()));
-        let unknown = || Diagnostic::error("unknown-language", "say in which language the model is").into();
-        by_name.or_else(by_text).ok_or_else(unknown)
+        let Spec { name, language, text, definitions } = self.clone();
+        Draft { name, language, text, definitions }.open(folder, clock)
     }
 }
 

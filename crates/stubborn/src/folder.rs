@@ -1,4 +1,5 @@
-//! The folder that the user named: the only place where files are read and written.
+//! The folder that a user named, for programs that others ask to read and write files: nothing leads out of it. And
+//! models that are sent as texts, whose other files are looked for in such a folder alone.
 //!
 //! A name is taken apart before anything is looked at: it consists of ordinary parts, without `..`, and is relative.
 //! Then links are followed, and what they lead to must be inside. Files are written only under the name that the user
@@ -8,7 +9,12 @@ use std::fs;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-use stubborn::LANGUAGES;
+use base::Diagnostic;
+use language::{File, Language, Options};
+
+use crate::Error;
+use crate::clock::Clock;
+use crate::session::{LANGUAGES, Session, language_by_name, language_named, language_of};
 
 /// More files are not listed.
 const MAX_FILES: usize = 500;
@@ -17,17 +23,17 @@ const MAX_FILES: usize = 500;
 const MAX_DEPTH: usize = 3;
 
 /// A longer file is not opened.
-const MAX_BYTES: u64 = crate::http::MAX_BODY as u64;
+const MAX_BYTES: u64 = 8 << 20;
 
 /// A folder, with links followed.
 #[derive(Debug)]
-pub(crate) struct Folder {
+pub struct Folder {
     root: PathBuf,
 }
 
 /// Why a file is not read or written.
 #[derive(Debug)]
-pub(crate) enum Refused {
+pub enum Refused {
     /// The name leads outside, or is none.
     Outside,
     /// There is such a file already.
@@ -38,10 +44,10 @@ pub(crate) enum Refused {
 
 impl Refused {
     /// In words.
-    pub(crate) fn message(&self, name: &str) -> String {
+    pub fn message(&self, name: &str) -> String {
         match self {
             Refused::Outside => {
-                format!("`{name}` is no name of a file in the folder that the workbench was given")
+                format!("`{name}` is no name of a file in the folder that may be used")
             }
             Refused::Exists => format!("there is a file `{name}` already"),
             Refused::System(why) => format!("`{name}`: {why}"),
@@ -57,18 +63,21 @@ impl From<io::Error> for Refused {
 
 impl Folder {
     /// A folder that is there.
-    pub(crate) fn new(path: &Path) -> io::Result<Folder> {
+    ///
+    /// # Errors
+    /// There is none, or it cannot be read.
+    pub fn new(path: &Path) -> io::Result<Folder> {
         let root = fs::canonicalize(path)?;
         if root.is_dir() { Ok(Folder { root }) } else { Err(io::Error::other("it is not a folder")) }
     }
 
     /// What it is called.
-    pub(crate) fn name(&self) -> String {
+    pub fn name(&self) -> String {
         self.root.display().to_string()
     }
 
     /// The models in it, by their names.
-    pub(crate) fn files(&self) -> Vec<String> {
+    pub fn files(&self) -> Vec<String> {
         let mut found = Vec::new();
         let mut work = vec![(self.root.clone(), 0)];
         while let Some((folder, depth)) = work.pop() {
@@ -92,7 +101,10 @@ impl Folder {
     }
 
     /// Reads a file.
-    pub(crate) fn read(&self, name: &str) -> Result<Vec<u8>, Refused> {
+    ///
+    /// # Errors
+    /// The name leads outside, or the file cannot be read.
+    pub fn read(&self, name: &str) -> Result<Vec<u8>, Refused> {
         let path = self.within(name)?;
         let facts = fs::metadata(&path)?;
         if !facts.is_file() {
@@ -105,7 +117,10 @@ impl Folder {
     }
 
     /// Writes a model; over another one only if that is meant.
-    pub(crate) fn write(&self, name: &str, text: &str, replaces: bool) -> Result<(), Refused> {
+    ///
+    /// # Errors
+    /// The name leads outside or is not that of a model, the file exists, or it cannot be written.
+    pub fn write(&self, name: &str, text: &str, replaces: bool) -> Result<(), Refused> {
         let path = self.within(name)?;
         if !is_model(&path) {
             let all: Vec<String> =
@@ -144,8 +159,59 @@ impl Folder {
 }
 
 fn is_model(path: &Path) -> bool {
-    let extension = path.extension().and_then(|extension| extension.to_str());
-    extension.is_some_and(|extension| LANGUAGES.iter().any(|known| known.extensions.contains(&extension)))
+    language_by_name(path).is_some()
+}
+
+/// A model that is sent as a text.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Draft {
+    /// Its file in the folder, if it has one.
+    pub name: Option<String>,
+    /// The language, if neither the name nor the text tells.
+    pub language: Option<String>,
+    /// The text.
+    pub text: String,
+    /// Constants or macros with their values.
+    pub definitions: Vec<(String, Option<String>)>,
+}
+
+impl Draft {
+    /// Reads it, and says whether other files were read, too: those that it names are looked for beside it in the
+    /// folder, and nowhere if there is none.
+    ///
+    /// # Errors
+    /// What is wrong with the text, or a limit was reached.
+    pub fn open(&self, folder: Option<&Folder>, clock: &Clock<'_>) -> Result<(Session, bool), Error> {
+        let mut has_others = false;
+        let language = self.language()?;
+        let own = self.name.clone().unwrap_or_else(|| format!("model.{}", language.extensions[0]));
+        let parent = Path::new(&own).parent().map(Path::to_path_buf).unwrap_or_default();
+        let file = File { name: own, bytes: self.text.clone().into_bytes() };
+        let mut load = |name: &str| {
+            has_others = true;
+            let Some(folder) = folder else {
+                return Err("other files cannot be read, since no folder was given".to_owned());
+            };
+            let beside = parent.join(name);
+            folder.read(&beside.to_string_lossy()).map_err(|why| why.message(name))
+        };
+        let options = Options { definitions: self.definitions.clone(), ..Options::default() };
+        let session = Session::read(language, file, &options, &mut load, clock)?;
+        Ok((session, has_others))
+    }
+
+    fn language(&self) -> Result<&'static Language, Diagnostic> {
+        if let Some(name) = &self.language {
+            return language_named(name);
+        }
+        let by_name = self.name.as_deref().and_then(|name| language_by_name(Path::new(name)));
+        let unknown = || {
+            let names: Vec<&str> = LANGUAGES.iter().map(|known| known.name).collect();
+            Diagnostic::error("unknown-language", "nothing tells in which language the model is")
+                .with_help(format!("say the language: {}", names.join(", ")))
+        };
+        by_name.or_else(|| language_of(self.text.as_bytes())).ok_or_else(unknown)
+    }
 }
 
 #[cfg(test)]
