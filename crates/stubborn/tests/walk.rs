@@ -174,3 +174,26 @@ fn paths_of_other_models_are_refused() {
     let error = other.place(&Path { initial: 7, ..Path::default() }, &[], &clock()).unwrap_err().to_string();
     assert!(error.contains("no initial state 7"), "{error}");
 }
+
+/// Assertions that fail are told before the step is taken; the walk goes on all the same, as runs of formulas do. At
+/// random, it ends there.
+#[test]
+fn failing_assertions_are_told() {
+    let text = "byte x;\nactive proctype P() { x = 1; assert(x == 0); x = 2; atomic { x = 3; assert(x == 9) }; \
+                d_step { x = 4; assert(x == 4) } }";
+    let mut walker = walker("promela", text);
+    let mut path = Path::default();
+    let mut failures = Vec::new();
+    loop {
+        let here = place(&mut walker, &path);
+        let [choice] = &here.choices[..] else { break };
+        assert!(choice.leads_to.is_ok());
+        failures.push(choice.fails.clone());
+        path.steps.push(choice.step.clone());
+    }
+    let failing: Vec<usize> = (0..failures.len()).filter(|&step| failures[step].is_some()).collect();
+    assert_eq!(failing, [1, 3], "{failures:?}");
+    assert!(failures[1].as_ref().is_some_and(|why| why.contains("x == 0")), "{failures:?}");
+    let (steps, end) = walker.wander(&Path::default(), 100, &[], &mut |_| 0, &clock()).unwrap();
+    assert!(matches!((steps.len(), end), (1, WalkEnd::Fault(_))));
+}

@@ -153,6 +153,7 @@ export class Simulator {
       h("button", { type: "button", class: "choice-button", disabled: !!choice.fault, onclick: () => this.take(choice) },
         h("span", { class: "choice-number", "aria-hidden": "true" }, at < 9 ? String(at + 1) : ""),
         h("span", {}, h("b", {}, choice.action), choice.who.join() !== choice.action && h("span", { class: "muted" }, ` ${choice.who.join(", ")}`),
+          choice.fails && h("span", { class: "change violated" }, `✗ ${choice.fails}`),
           h("span", { class: "change muted" }, choice.fault ? `✗ ${choice.fault}` : choice.changes.slice(0, 6).join(", ")))))),
       place.more > 0 && h("li", { class: "muted" }, `… and ${number(place.more)} more`)].filter(Boolean));
     if (place.choices.length === 0) this.choices.replaceChildren(h("li", { class: "muted" }, place.may_end ? "Every process may stay where it is." : "Nothing can happen here."));

@@ -163,7 +163,7 @@ pub(crate) fn place(place: &Place) -> Value {
     let choice = |choice: &Choice| {
         let mut told = json!({
             "step": step(&choice.step), "who": choice.processes, "action": choice.action,
-            "changes": choice.changes, "lines": choice.lines,
+            "changes": choice.changes, "lines": choice.lines, "fails": choice.fails,
         });
         match &choice.leads_to {
             Ok(id) => told["to"] = id_text(*id).into(),

@@ -5,107 +5,27 @@
 //! to be too small and is made larger. So whoever walks keeps nothing but the path, and may come back with it at any
 //! time; the model may have been read again meanwhile.
 
-use std::hash::{DefaultHasher, Hash, Hasher};
+mod choice;
+mod place;
+mod start;
 
 use base::{Budget, Diagnostic, Limit, Progress};
 use check::walk::Walk;
 use check::{Exact, Goal, Stop, search};
-use language::{Purpose, View, story};
-use model::{ActionId, ActionSystem, Describe as _, ExprId, StepError, Steps, System, UnaryOp, reference};
+use language::{Purpose, View};
+use model::{ActionId, ActionSystem, ExprId, StepError, System as _, UnaryOp, reference};
 use replay::{Doubt, Ending, Evidence, Question};
-use report::{Trace, trace};
+use report::Trace;
+
+use self::choice::{Eyes, asserting};
+pub(crate) use self::choice::{id, items, told_path};
+pub use self::place::{Choice, Destination, Path, PathStep, Place, Sought, WalkEnd};
+use self::start::StartingIn;
 
 use crate::Error;
 use crate::answer::told;
 use crate::clock::Clock;
 use crate::session::Session;
-
-/// A step of a path.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PathStep {
-    /// Which of the choices it was.
-    pub number: usize,
-    /// What everybody sees of it.
-    pub key: u64,
-}
-
-/// The way from an initial state.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Path {
-    /// Which of the initial states it begins in.
-    pub initial: usize,
-    /// What happens.
-    pub steps: Vec<PathStep>,
-}
-
-/// Where a path leads.
-#[derive(Clone, Debug)]
-pub struct Place {
-    /// Equal states of one [generation](Walker::generation) have equal ids, and different ones different ids.
-    pub id: u128,
-    /// The parts of the state, as people read them.
-    pub state: Vec<(String, String)>,
-    /// Where the processes are, if the language can tell.
-    pub positions: Vec<String>,
-    /// Variables whose values have names, with these names: where a drawing is to be lit.
-    pub lit: Vec<String>,
-    /// What can happen.
-    pub choices: Vec<Choice>,
-    /// Whether each expression that is watched is true; nothing where it cannot be evaluated.
-    pub watched: Vec<Option<bool>>,
-    /// Whether every process may stay where it is, as far as somebody can tell.
-    pub may_end: bool,
-}
-
-/// Something that can happen.
-#[derive(Clone, Debug)]
-pub struct Choice {
-    /// The step, to be added to the path.
-    pub step: PathStep,
-    /// Who does it.
-    pub processes: Vec<String>,
-    /// What it is called.
-    pub action: String,
-    /// What differs afterwards.
-    pub changes: Vec<String>,
-    /// The lines of the model's text that are executed, if the language can tell.
-    pub lines: Vec<usize>,
-    /// The id of the state that it leads to; or how the model goes wrong.
-    pub leads_to: Result<u128, String>,
-}
-
-/// Why a walk at random ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum WalkEnd {
-    /// There were enough steps.
-    Enough,
-    /// Nothing can happen.
-    Deadlock,
-    /// The expression of this number has become true.
-    Breakpoint(usize),
-    /// The model goes wrong in the next step.
-    Fault(String),
-}
-
-/// What became of looking for a state.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Sought {
-    /// A shortest way to it, from where the path leads.
-    Found(Vec<PathStep>),
-    /// There is none among so many states, which are all that can be reached.
-    Nowhere(u64),
-    /// None was found before a limit was reached.
-    Limit(Limit, u64),
-}
-
-/// What is looked for.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Destination {
-    /// A state in which an expression is true.
-    Where(String),
-    /// A state in which nothing can happen.
-    Deadlock,
-}
 
 /// Why a path cannot be followed.
 enum Halt {
@@ -145,6 +65,8 @@ impl From<Limit> for Halt {
 pub struct Walker {
     session: Session,
     view: View,
+    /// The same system with assertions, if it has some.
+    asserting: Option<View>,
     generation: u32,
     /// Expressions that were resolved.
     known: Vec<(String, ExprId)>,
@@ -157,7 +79,8 @@ impl Walker {
     /// A limit was reached.
     pub fn new(session: Session, clock: &Clock<'_>) -> Result<Walker, Error> {
         let view = session.view(Purpose::Runs, clock)?;
-        Ok(Walker { session, view, generation: 0, known: Vec::new() })
+        let asserting = asserting(&session, &view, clock)?;
+        Ok(Walker { session, view, asserting, generation: 0, known: Vec::new() })
     }
 
     /// How often the model was made larger: ids of states change with it.
@@ -175,12 +98,12 @@ impl Walker {
     /// # Errors
     /// The path does not fit the model, an expression is wrong, or a limit was reached.
     pub fn place(&mut self, path: &Path, watched: &[String], clock: &Clock<'_>) -> Result<Place, Error> {
-        self.walking(path, watched, clock, |session, view, walk, exprs, _| {
-            let system = &*view.system;
+        self.walking(path, watched, clock, |eyes, walk, exprs, _| {
+            let (view, system) = (eyes.view, &*eyes.view.system);
             let state = system.layout().decode(walk.state());
             let mut choices = Vec::new();
             for (number, action) in walk.choices()?.into_iter().enumerate() {
-                choices.push(choice(&can_refine(session), view, walk, number, action)?);
+                choices.push(eyes.choice(walk, number, action)?);
             }
             let holds = |&expr: &ExprId| reference::value(system, expr, &state).ok().map(|value| value != 0);
             let story = view.story.as_deref();
@@ -213,8 +136,8 @@ impl Walker {
         choose: &mut dyn FnMut(usize) -> usize,
         clock: &Clock<'_>,
     ) -> Result<(Vec<PathStep>, WalkEnd), Error> {
-        self.walking(path, breakpoints, clock, |session, view, walk, exprs, budget| {
-            let system = &*view.system;
+        self.walking(path, breakpoints, clock, |eyes, walk, exprs, budget| {
+            let system = &*eyes.view.system;
             let values = |walk: &Walk<'_, ActionSystem>| -> Vec<bool> {
                 let state = system.layout().decode(walk.state());
                 exprs
@@ -231,8 +154,8 @@ impl Walker {
                     return Ok((steps, WalkEnd::Deadlock));
                 }
                 let number = choose(choices.len()).min(choices.len() - 1);
-                let chosen = choice(&can_refine(session), view, walk, number, choices[number])?;
-                if let Err(fault) = chosen.leads_to {
+                let chosen = eyes.choice(walk, number, choices[number])?;
+                if let Some(fault) = chosen.leads_to.err().or(chosen.fails) {
                     return Ok((steps, WalkEnd::Fault(fault)));
                 }
                 walk.step(choices[number])?;
@@ -262,7 +185,7 @@ impl Walker {
             Destination::Deadlock => &[],
         };
         loop {
-            let start = self.walking(path, texts, clock, |_, _, walk, _, _| Ok(walk.state().to_vec()))?;
+            let start = self.walking(path, texts, clock, |_, walk, _, _| Ok(walk.state().to_vec()))?;
             let goal = match self.expressions(texts, clock)?.first() {
                 Some(&expr) => {
                     let system = self.session.model.parts().0;
@@ -300,7 +223,7 @@ impl Walker {
     /// # Errors
     /// The path does not fit the model, or a limit was reached.
     pub fn trace(&mut self, path: &Path, watched: &[String], clock: &Clock<'_>) -> Result<Trace, Error> {
-        let run = self.walking(path, watched, clock, |_, _, walk, _, _| Ok(walk.run()))?;
+        let run = self.walking(path, watched, clock, |_, walk, _, _| Ok(walk.run()))?;
         let exprs = self.expressions(watched, clock)?;
         let evidence = Evidence::new(&run, Ending::Open);
         let judged = replay::judge(&self.view.system, &Question::Possible, &evidence, &mut clock.budget());
@@ -322,13 +245,13 @@ impl Walker {
         actions: &[ActionId],
         clock: &Clock<'_>,
     ) -> Result<Vec<PathStep>, Error> {
-        self.walking(path, &[], clock, |session, view, walk, _, budget| {
+        self.walking(path, &[], clock, |eyes, walk, _, budget| {
             let mut steps = Vec::new();
             for (at, &action) in actions.iter().enumerate() {
                 budget.poll(&Progress { bytes: walk.bytes(), ..Progress::default() })?;
                 let number =
                     walk.choices()?.iter().position(|&known| known == action).ok_or(Halt::Nowhere(at))?;
-                steps.push(choice(&can_refine(session), view, walk, number, action)?.step);
+                steps.push(eyes.choice(walk, number, action)?.step);
                 walk.step(action)?;
             }
             Ok(steps)
@@ -342,25 +265,21 @@ impl Walker {
         path: &Path,
         texts: &[String],
         clock: &Clock<'_>,
-        mut act: impl FnMut(
-            &Session,
-            &View,
-            &mut Walk<'_, ActionSystem>,
-            &[ExprId],
-            &mut Budget<'_>,
-        ) -> Result<T, Halt>,
+        mut act: impl FnMut(&Eyes<'_>, &mut Walk<'_, ActionSystem>, &[ExprId], &mut Budget<'_>) -> Result<T, Halt>,
     ) -> Result<T, Error> {
         loop {
             let exprs = self.expressions(texts, clock)?;
-            let view = self.view.clone();
+            let (view, asserting) = (self.view.clone(), self.asserting.clone());
             let clock = &self.session.clock(clock);
             let mut budget = clock.budget();
             let Some(mut walk) = Walk::new(&*view.system, path.initial) else {
                 let message = format!("there is no initial state {}", path.initial);
                 return Err(self.session.error(Diagnostic::error("no-initial-state", message)));
             };
-            let done = follow(&self.session, &view, &mut walk, path, &mut budget)
-                .and_then(|()| act(&self.session, &view, &mut walk, &exprs, &mut budget));
+            let can_refine = |error: &StepError| self.session.model.can_refine(error);
+            let eyes = Eyes { view: &view, asserting: asserting.as_ref(), can_refine: &can_refine };
+            let done = follow(&eyes, &mut walk, path, &mut budget)
+                .and_then(|()| act(&eyes, &mut walk, &exprs, &mut budget));
             match done {
                 Ok(done) => return Ok(done),
                 Err(Halt::Fault(error)) if self.session.model.can_refine(&error) => {
@@ -382,6 +301,7 @@ impl Walker {
         self.generation += 1;
         self.known.clear();
         self.view = self.session.view(Purpose::Runs, clock)?;
+        self.asserting = asserting(&self.session, &self.view, clock)?;
         Ok(())
     }
 
@@ -411,8 +331,7 @@ impl Walker {
 
 /// Takes the steps of a path, from its initial state.
 fn follow(
-    session: &Session,
-    view: &View,
+    eyes: &Eyes<'_>,
     walk: &mut Walk<'_, ActionSystem>,
     path: &Path,
     budget: &mut Budget<'_>,
@@ -421,7 +340,7 @@ fn follow(
         budget.poll(&Progress { bytes: walk.bytes(), ..Progress::default() })?;
         let choices = walk.choices()?;
         let mut is_meant = |number: usize, action: ActionId| -> Result<bool, Halt> {
-            let found = choice(&can_refine(session), view, walk, number, action)?;
+            let found = eyes.choice(walk, number, action)?;
             Ok(found.step.key == step.key && found.leads_to.is_ok())
         };
         let mut meant = None;
@@ -436,140 +355,4 @@ fn follow(
         walk.step(meant.ok_or(Halt::Nowhere(at))?)?;
     }
     Ok(())
-}
-
-/// Which faults say that the model is too small.
-fn can_refine(session: &Session) -> impl Fn(&StepError) -> bool {
-    |error| session.model.can_refine(error)
-}
-
-/// A run as a path.
-pub(crate) fn told_path(view: &View, initial: usize, actions: &[ActionId]) -> Option<Path> {
-    let mut walk = Walk::new(&*view.system, initial)?;
-    let mut steps = Vec::with_capacity(actions.len());
-    for &action in actions {
-        let number = walk.choices().ok()?.iter().position(|&known| known == action)?;
-        steps.push(choice(&|_| false, view, &mut walk, number, action).ok()?.step);
-        walk.step(action).ok()?;
-    }
-    Some(Path { initial, steps })
-}
-
-/// What can happen, as people see it.
-fn choice(
-    can_refine: &dyn Fn(&StepError) -> bool,
-    view: &View,
-    walk: &mut Walk<'_, ActionSystem>,
-    number: usize,
-    action: ActionId,
-) -> Result<Choice, Halt> {
-    let (system, story) = (&*view.system, view.story.as_deref());
-    let before = system.layout().decode(walk.state());
-    let processes: Vec<String> =
-        system.action_owners(action).iter().map(|&process| system.process_name(process).to_owned()).collect();
-    let statements = story.map(|story| story::of_step(story, system, action, &before)).unwrap_or_default();
-    let name = match &statements[..] {
-        [] => reference::label(system, action, &before),
-        all => all.iter().map(|one| one.text.as_str()).collect::<Vec<_>>().join("; "),
-    };
-    let (changes, leads_to) = match walk.peek(action) {
-        Ok(after) => {
-            let values = system.layout().decode(&after);
-            let changes = match story {
-                Some(story) => story::changes(story, &before, &values),
-                None => trace::changes(system, &before, &values),
-            };
-            (changes, Ok(id(&after)))
-        }
-        Err(error) if can_refine(&error) || error.limit().is_some() => return Err(error.into()),
-        Err(error) => (Vec::new(), Err(told(view, &error))),
-    };
-    let lines: Vec<usize> = statements.iter().filter(|one| one.file.is_none()).map(|one| one.line).collect();
-    let mut hasher = DefaultHasher::new();
-    (&processes, &name, &changes, &lines, leads_to.is_ok()).hash(&mut hasher);
-    let step = PathStep { number, key: hasher.finish() };
-    Ok(Choice { step, processes, action: name, changes, lines, leads_to })
-}
-
-/// The parts of a state: names and values.
-pub(crate) fn items(view: &View, state: &[i64]) -> Vec<(String, String)> {
-    match view.story.as_deref() {
-        Some(story) => story.items(state).into_iter().map(|item| (item.name, item.value)).collect(),
-        None => {
-            let all = view.system.variables().iter().zip(state);
-            all.map(|(variable, &value)| (variable.name.clone(), variable.show(value).to_string())).collect()
-        }
-    }
-}
-
-/// A number for a state.
-pub(crate) fn id(state: &[u32]) -> u128 {
-    let half = |salt: u64| {
-        let mut hasher = DefaultHasher::new();
-        (salt, state).hash(&mut hasher);
-        u128::from(hasher.finish())
-    };
-    half(0) << 64 | half(1)
-}
-
-/// A system that begins in another state.
-struct StartingIn<'s> {
-    system: &'s ActionSystem,
-    start: Vec<u32>,
-}
-
-impl System for StartingIn<'_> {
-    type Scratch = <ActionSystem as System>::Scratch;
-
-    fn new_scratch(&self) -> Self::Scratch {
-        self.system.new_scratch()
-    }
-
-    fn width(&self) -> usize {
-        self.system.width()
-    }
-
-    fn initial_states(&self, out: &mut Vec<u32>) {
-        out.extend(&self.start);
-    }
-
-    fn successors(
-        &self,
-        state: &[u32],
-        scratch: &mut Self::Scratch,
-        out: &mut Steps,
-    ) -> Result<(), StepError> {
-        self.system.successors(state, scratch, out)
-    }
-
-    fn enabled(
-        &self,
-        state: &[u32],
-        scratch: &mut Self::Scratch,
-        out: &mut Vec<ActionId>,
-    ) -> Result<(), StepError> {
-        self.system.enabled(state, scratch, out)
-    }
-
-    fn fire(
-        &self,
-        state: &mut [u32],
-        action: ActionId,
-        scratch: &mut Self::Scratch,
-    ) -> Result<(), StepError> {
-        self.system.fire(state, action, scratch)
-    }
-
-    fn n_propositions(&self) -> usize {
-        self.system.n_propositions()
-    }
-
-    fn holds(
-        &self,
-        proposition: usize,
-        state: &[u32],
-        scratch: &mut Self::Scratch,
-    ) -> Result<bool, StepError> {
-        self.system.holds(proposition, state, scratch)
-    }
 }
