@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::json;
 use stubborn::base::Diagnostic;
 use stubborn::report::outcome::SCHEMA;
-use stubborn::report::{CheckReport, PropertyResult, count};
+use stubborn::report::{CheckReport, PropertyResult, count, trail};
 
 use crate::args::{CheckArguments, EmittedTest};
 use crate::exit::Failure;
@@ -18,9 +18,6 @@ pub(crate) fn write_tests(
     arguments: &CheckArguments,
     report: &CheckReport,
 ) -> Result<(), Failure> {
-    if kind == EmittedTest::PromelaTrail {
-        return Err(no_trail());
-    }
     let stem = arguments.model.file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let mut used: Vec<String> = Vec::new();
     for result in report.results.iter().filter(|result| result.is_violated()) {
@@ -36,20 +33,39 @@ pub(crate) fn write_tests(
                 let run = json!({ "schema": SCHEMA, "model": report.model, "results": [result] });
                 ("json", format!("{run:#}\n"))
             }
-            _ => ("rs", rust(&name, arguments, result)?),
+            EmittedTest::PromelaTrail => ("trail", trail(report, result)?),
+            EmittedTest::Rust => ("rs", rust(&name, arguments, result)?),
         };
         let path = arguments.test_dir.join(format!("{name}.{ending}"));
         output::write_text(&path, &text)?;
-        terminal::print_stderr(&format!("wrote {}\n", path.display()));
+        let replay =
+            if kind == EmittedTest::PromelaTrail { replayed(arguments, &path) } else { String::new() };
+        terminal::print_stderr(&format!("wrote {}{replay}\n", path.display()));
     }
     Ok(())
 }
 
-fn no_trail() -> Failure {
-    let message = "trails for `spin -t` are not supported: they name statements by the numbers that Spin's \
-                   parser gives to the elements of its own syntax tree, which only that parser can repeat";
-    let help = "`--emit-test json` keeps the run, and `stubborn simulate --input` follows it, with lines and statements";
-    Diagnostic::error("no-trail", message).with_help(help).into()
+/// A run as Spin reads it.
+fn trail(report: &CheckReport, result: &PropertyResult) -> Result<String, Failure> {
+    let help = "`--emit-test json` keeps the run, and `stubborn simulate --input` follows it";
+    let refused = |message: &str| Failure::from(Diagnostic::error("no-trail", message).with_help(help));
+    if report.model.language != "promela" {
+        return Err(refused("trails are for Spin, which reads Promela only"));
+    }
+    let told = result.counterexample.as_ref().and_then(trail::to_text);
+    told.ok_or_else(|| {
+        refused("the model jumps where a remote reference looks: Spin numbers its statements otherwise")
+    })
+}
+
+/// How Spin is asked to follow a trail.
+fn replayed(arguments: &CheckArguments, path: &Path) -> String {
+    let given = |(name, value): &(String, Option<String>)| match value {
+        Some(value) => format!("'-D{name}={value}' "),
+        None => format!("-D{name} "),
+    };
+    let definitions: String = arguments.model.definitions.iter().map(given).collect();
+    format!("; try: spin -p -k {} {definitions}{}", path.display(), arguments.model.file.display())
 }
 
 /// A test that follows the run.

@@ -104,6 +104,10 @@ pub struct Statement {
     /// What it sends or receives.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<Message>,
+    /// The process and the statement by the numbers that they have in Spin's trails; nothing where it is a part of the
+    /// statement before.
+    #[serde(skip)]
+    pub mark: Option<(u32, u32)>,
 }
 
 /// What never happens in any run of a model.

@@ -268,7 +268,7 @@ mod tests {
             way,
         });
         let (process, output) = (process.to_owned(), output.map(str::to_owned));
-        Statement { process, file: None, line: 1, text: "…".to_owned(), output, message }
+        Statement { process, file: None, line: 1, text: "…".to_owned(), output, message, mark: None }
     }
 
     #[test]

@@ -20,6 +20,7 @@ pub mod space;
 pub mod space_picture;
 pub use language::story;
 pub mod trace;
+pub mod trail;
 pub mod why;
 mod words;
 

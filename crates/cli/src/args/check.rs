@@ -316,7 +316,7 @@ pub(crate) enum Format {
 pub(crate) enum EmittedTest {
     /// A test in Rust
     Rust,
-    /// A trail for `spin -t`
+    /// A trail, which Spin follows: `spin -p -k FILE model.pml`
     PromelaTrail,
     /// The run as JSON
     Json,

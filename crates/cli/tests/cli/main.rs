@@ -28,6 +28,7 @@ mod report;
 mod reproduce;
 mod simulate;
 mod terminal;
+mod trails;
 #[cfg(target_os = "linux")]
 mod watch;
 

@@ -91,6 +91,8 @@ pub(super) struct Elements<'p> {
     /// The element behind each loop.
     pub(super) loop_ends: Vec<Option<El>>,
     pub(super) in_d_step: bool,
+    /// How many there are when the body was read; some may be added later.
+    pub(super) n_read: usize,
 }
 
 /// Builds the elements of a body.
@@ -104,6 +106,7 @@ pub(super) fn elements<'p>(body: &'p [Stmt], labels: &'p [Label], setting: Setti
             label_at: vec![None; labels.len()],
             loop_ends: Vec::new(),
             in_d_step: setting.in_d_step,
+            n_read: 0,
         },
         labels_of: FxHashMap::default(),
         attached: FxHashSet::default(),
@@ -118,6 +121,7 @@ pub(super) fn elements<'p>(body: &'p [Stmt], labels: &'p [Label], setting: Setti
     let stop = builder.element(Kind::Stop, setting.end);
     builder.append(stop, &mut sequence);
     builder.elements.body = builder.close(sequence);
+    builder.elements.n_read = builder.elements.list.len();
     builder.split_remote_jumps();
     builder.elements
 }

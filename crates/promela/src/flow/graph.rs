@@ -146,7 +146,8 @@ impl<'p> Linker<'p, '_> {
         }
         let initial = ids[initial].unwrap_or(LocationId::new(0));
         let labels = self.elements.label_at.iter().map(|el| el.and_then(|el| ids[el])).collect();
-        Flow { initial, locations, labels, end }
+        let n_elements = Some(edges.len()).filter(|&n| n == self.elements.n_read).map(|n| n as u32);
+        Flow { initial, locations, labels, end, n_elements }
     }
 
     fn edge(

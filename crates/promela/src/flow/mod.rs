@@ -58,6 +58,8 @@ pub struct Flow<'p> {
     /// Where the body ends, if that can be reached: the process can only die there; a d_step is
     /// over, and the location has no edge.
     pub end: Option<LocationId>,
+    /// How many numbers Spin gives away while it reads the body; nothing if it gives others away later.
+    pub n_elements: Option<u32>,
 }
 
 /// Where a process may be between two steps.

@@ -108,6 +108,8 @@ struct Made {
     words: Vec<Vec<tell::Words>>,
     /// What the locations of each proctype are in words.
     stops: Vec<Vec<tell::Stop>>,
+    /// The number in Spin's trails of each proctype's first statement, as far as it is known.
+    firsts: Vec<Option<u32>>,
     world: World,
     /// How many bytes it takes, as far as they were counted.
     bytes: u64,
@@ -175,11 +177,24 @@ impl Code {
             let of_flows = left - cost.left();
             let (system, parts) = make(&program, purpose, plan, &flows, cost)?;
             let stops = flows.iter().map(tell::stops).collect();
+            let firsts = tell::firsts(&flows);
             drop(flows);
             cost.release(of_flows);
             let bytes = left - cost.left();
             let Parts { plan, tickets, probes, promises, words, world } = parts;
-            let made = Made { program, purpose, plan, tickets, probes, promises, words, stops, world, bytes };
+            let made = Made {
+                program,
+                purpose,
+                plan,
+                tickets,
+                probes,
+                promises,
+                words,
+                stops,
+                firsts,
+                world,
+                bytes,
+            };
             Ok(Code { system: Arc::new(system), made: Arc::new(made), is_complete: false })
         })
     }

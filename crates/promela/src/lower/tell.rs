@@ -56,6 +56,19 @@ pub(crate) fn stops(flow: &Flow<'_>) -> Vec<Stop> {
     flow.locations.iter().enumerate().map(stop).collect()
 }
 
+/// The number in Spin's trails of the first statement of each proctype: Spin counts through all of them, in the order
+/// in which they stand in the text. Where it numbers something later, nothing that follows is known.
+pub(crate) fn firsts(flows: &[Flow<'_>]) -> Vec<Option<u32>> {
+    let mut next = Some(0);
+    let mut firsts = Vec::new();
+    for flow in flows {
+        firsts.push(next);
+        next = next.zip(flow.n_elements).map(|(first, n)| first + n);
+    }
+    // A jump that is split has another number, too.
+    firsts.into_iter().map(|first| first.filter(|_| next.is_some())).collect()
+}
+
 /// What an action is in words.
 #[derive(Clone, Debug)]
 pub(crate) struct Words {
@@ -267,6 +280,23 @@ impl Teller {
 
     /// Returns whether nothing goes wrong that it knows of.
     fn tell_words(&self, words: &Words, before: &[i64], out: &mut Vec<Statement>) -> bool {
+        let (start, mark) = (out.len(), self.mark(words));
+        let is_fine = self.tell_inside(words, before, out);
+        // To Spin, all of a d_step is one statement.
+        for (nth, statement) in out[start..].iter_mut().enumerate() {
+            statement.mark = mark.filter(|_| nth == 0);
+        }
+        is_fine
+    }
+
+    /// What a statement is called in Spin's trails.
+    fn mark(&self, words: &Words) -> Option<(u32, u32)> {
+        let instance = &self.code.made.world.processes[words.process].instance;
+        let first = self.code.made.firsts[instance.proctype.index()]?;
+        Some((instance.slot, first + words.statement - 1))
+    }
+
+    fn tell_inside(&self, words: &Words, before: &[i64], out: &mut Vec<Statement>) -> bool {
         let Some(inside) = &words.inside else {
             out.push(self.statement(words, before));
             return true;
@@ -305,6 +335,7 @@ impl Teller {
             text: words.text.to_string(),
             output: words.print.as_ref().map(|print| self.printed(print, before)),
             message: words.sends.as_ref().and_then(|sends| self.message(sends, before)),
+            mark: None,
         }
     }
 

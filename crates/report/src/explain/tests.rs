@@ -209,6 +209,7 @@ impl Story for Meeting {
             text: text.to_owned(),
             output: None,
             message: None,
+            mark: None,
         };
         match action.index() {
             0 => vec![statement("A(0)", 3, "c!1"), statement("B(1)", 8, "c?1")],
