@@ -10,6 +10,8 @@ use base::Span;
 pub struct Outline {
     /// What has a name.
     pub symbols: Vec<Symbol>,
+    /// How many mistakes there are in what names mean, if that was looked at.
+    pub n_errors: Option<usize>,
 }
 
 /// Something that has a name.

@@ -173,9 +173,13 @@ pub(crate) fn rename(
     }
     let after = Snapshot { text: Text::from(text), ..snapshot.clone() };
     let is_elsewhere = symbol.places().any(|place| !is_own(place));
-    let is_same = || is_same(&outlined.outline, &after.outline().outline, &symbol.name, new);
-    let is_worse = || after.n_errors() > snapshot.n_errors();
-    if !is_elsewhere && (!is_same() || is_worse()) {
+    let is_worse = |renamed: &Outline| match (renamed.n_errors, outlined.outline.n_errors) {
+        (Some(after), Some(before)) => after > before,
+        _ => after.n_errors() > snapshot.n_errors(),
+    };
+    let is_right =
+        |renamed: &Outline| is_same(&outlined.outline, renamed, &symbol.name, new) && !is_worse(renamed);
+    if !is_elsewhere && !is_right(&after.outline().outline) {
         return Err(format!("`{new}` is taken: something would mean something else"));
     }
     let mut changes: HashMap<Uri, Vec<TextEdit>> = HashMap::new();

@@ -43,7 +43,8 @@ pub(crate) fn outline(
             walk.use_of(&name, place, declared, &bodies);
         }
         walk.outline.finish();
-        walk.outline
+        // What is found later does not depend on names.
+        Outline { n_errors: Some(sink.n_errors()), ..walk.outline }
     })
 }
 
