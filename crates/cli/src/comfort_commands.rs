@@ -1,14 +1,16 @@
-//! `stubborn init`, `completions`, `man` and `lsp`: what makes every day easier.
+//! `stubborn init`, `completions`, `man`, `lsp` and `mcp`: what makes every day easier.
 
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use clap::CommandFactory as _;
+use clap::{CommandFactory as _, ValueEnum as _};
+use stubborn::Limits;
 use stubborn::base::Diagnostic;
 
 use crate::args::{
-    Arguments, CompletionsArguments, InitArguments, LspArguments, ManArguments, StartingLanguage,
+    Arguments, CompletionsArguments, InitArguments, LspArguments, ManArguments, McpArguments,
+    StartingLanguage,
 };
 use crate::exit::{Exit, Failure};
 use crate::terminal;
@@ -23,9 +25,14 @@ const STARTS: [(StartingLanguage, &str, &str); 4] = [
 
 /// Writes a model to start from.
 pub(crate) fn init(arguments: &InitArguments) -> Result<Exit, Failure> {
-    let ending = arguments.file.as_deref().and_then(Path::extension).and_then(|ending| ending.to_str());
+    // The name of a language is no name of a file, unless the language is said, too.
+    let given = arguments.file.as_deref();
+    let by_name = given.and_then(Path::to_str).and_then(|name| StartingLanguage::from_str(name, false).ok());
+    let by_name = by_name.filter(|_| arguments.language.is_none());
+    let file = given.filter(|_| by_name.is_none());
+    let ending = file.and_then(Path::extension).and_then(|ending| ending.to_str());
     let by_ending = STARTS.iter().find(|(_, known, _)| Some(*known) == ending).map(|start| start.0);
-    let language = match (arguments.language.or(by_ending), ending) {
+    let language = match (arguments.language.or(by_name).or(by_ending), ending) {
         (Some(language), _) => language,
         (None, None) => StartingLanguage::Process,
         (None, Some(ending)) => {
@@ -35,7 +42,7 @@ pub(crate) fn init(arguments: &InitArguments) -> Result<Exit, Failure> {
         }
     };
     let (_, ending, text) = STARTS.iter().find(|start| start.0 == language).unwrap_or(&STARTS[0]);
-    let path = arguments.file.clone().unwrap_or_else(|| PathBuf::from(format!("model.{ending}")));
+    let path = file.map_or_else(|| PathBuf::from(format!("model.{ending}")), Path::to_path_buf);
     let name = path.display();
     let written = fs::File::create_new(&path).and_then(|mut file| file.write_all(text.as_bytes()));
     written.map_err(|error| match error.kind() {
@@ -49,7 +56,23 @@ pub(crate) fn init(arguments: &InitArguments) -> Result<Exit, Failure> {
         StartingLanguage::Rust => "add `stubborn` to your [dev-dependencies], and try: cargo test".to_owned(),
         _ => format!("try: stubborn check {name}"),
     };
-    terminal::print_stdout(&format!("wrote {name}; {next}\n"));
+    let kind = match language {
+        StartingLanguage::Process => "a process network",
+        StartingLanguage::Promela => "a model in Promela",
+        StartingLanguage::Petri => "a Petri net",
+        StartingLanguage::Rust => "a model in Rust",
+    };
+    terminal::print_stdout(&format!("wrote {name}, {kind}; {next}\n"));
+    Ok(Exit::Success)
+}
+
+/// Serves an agent.
+pub(crate) fn serve_agent(arguments: &McpArguments) -> Result<Exit, Failure> {
+    let limits = Limits::default().time(arguments.timeout).memory(arguments.max_memory);
+    let settings =
+        mcp::Settings { folder: arguments.folder.clone(), limits, jobs: usize::from(arguments.jobs) };
+    mcp::stdio(&settings)
+        .map_err(|error| Failure::plain("protocol", format!("cannot serve an agent: {error}")))?;
     Ok(Exit::Success)
 }
 

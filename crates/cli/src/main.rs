@@ -47,6 +47,7 @@ fn main() -> ExitCode {
         Command::Automaton(arguments) => automaton_command::run(arguments),
         Command::Reproduce(arguments) => reproduce_command::run(arguments),
         Command::Lsp(arguments) => comfort_commands::serve_editor(arguments),
+        Command::Mcp(arguments) => comfort_commands::serve_agent(arguments),
         Command::Init(arguments) => comfort_commands::init(arguments),
         Command::Completions(arguments) => comfort_commands::completions(arguments),
         Command::Man(arguments) => comfort_commands::man(arguments),

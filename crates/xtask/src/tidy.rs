@@ -15,7 +15,7 @@ use std::process::{Command, ExitCode};
 use serde_json::Value;
 
 /// The crates from top to bottom; each may use those before it.
-const LAYERS: [&str; 28] = [
+const LAYERS: [&str; 29] = [
     "stubborn-derive",
     "stubborn-pack",
     "stubborn-base",
@@ -40,6 +40,7 @@ const LAYERS: [&str; 28] = [
     "stubborn-reproduce",
     "stubborn-workbench",
     "stubborn-lsp",
+    "stubborn-mcp",
     "stubborn-cli",
     "stubborn-testing",
     "stubborn-benches",
@@ -70,14 +71,22 @@ const FORBIDDEN_EDGES: [(&str, &[&str]); 9] = [
 ];
 
 /// Crates that stand on the engine, and all of ours that they may use.
-const ON_THE_ENGINE: [(&str, &[&str]); 5] = [
+const ON_THE_ENGINE: [(&str, &[&str]); 6] = [
     ("stubborn-hosts", &["stubborn"]),
     ("stubborn-reproduce", &["stubborn", "stubborn-generators"]),
     ("stubborn-workbench", &["stubborn"]),
     ("stubborn-lsp", &["stubborn"]),
+    ("stubborn-mcp", &["stubborn"]),
     (
         "stubborn-cli",
-        &["stubborn", "stubborn-hosts", "stubborn-reproduce", "stubborn-workbench", "stubborn-lsp"],
+        &[
+            "stubborn",
+            "stubborn-hosts",
+            "stubborn-reproduce",
+            "stubborn-workbench",
+            "stubborn-lsp",
+            "stubborn-mcp",
+        ],
     ),
 ];
 

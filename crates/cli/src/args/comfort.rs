@@ -1,17 +1,22 @@
-//! The arguments of what makes every day easier: `stubborn init`, `completions`, `man` and `lsp`.
+//! The arguments of what makes every day easier: `stubborn init`, `completions`, `man`, `lsp` and `mcp`.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use clap_complete::Shell;
 
+use super::values::{parse_bytes, parse_duration};
+
 /// Write a model to start from, in any of the languages
 ///
 /// The model is small, has one property that holds and shows what the language has. Nothing is overwritten.
+/// A name of a language alone stands for the language: `stubborn init promela` writes model.pml.
 #[derive(Debug, Args)]
 #[command(after_long_help = INIT_EXAMPLES)]
 pub(crate) struct InitArguments {
-    /// The file to write (default: model, with the ending of the language)
+    /// The file to write, or a language: process, promela, petri or rust (default: model.proc)
+    #[arg(value_name = "FILE|LANGUAGE")]
     pub(crate) file: Option<PathBuf>,
 
     /// The language (default: by the ending of the file, otherwise process)
@@ -22,6 +27,7 @@ pub(crate) struct InitArguments {
 const INIT_EXAMPLES: &str = "\
 Examples:
   stubborn init                          writes model.proc
+  stubborn init promela                  writes model.pml
   stubborn init mutex.pml
   stubborn init --language petri net.xml
   stubborn init tests/protocol.rs        a model in Rust, as a test";
@@ -48,6 +54,42 @@ pub(crate) struct LspArguments {
     #[arg(long)]
     pub(crate) stdio: bool,
 }
+
+/// Serve an agent: tools of the Model Context Protocol on the standard input and output
+///
+/// The tools are check, explore, simulate, explain and translate. Models are sent as texts, or named by a path within
+/// --folder; nothing else is read, and nothing is written. Every call has limits of time and memory: what it asks for, but
+/// at most what is said here. Clients start it by themselves, see docs/guide/agents.md.
+#[derive(Debug, Args)]
+#[command(after_long_help = MCP_EXAMPLES)]
+pub(crate) struct McpArguments {
+    /// The folder whose models can be named (default: none can)
+    #[arg(long, value_name = "DIR")]
+    pub(crate) folder: Option<PathBuf>,
+
+    /// The longest time that a call may ask for, like 90, 30s, 5m or 1.5h
+    #[arg(long, value_name = "TIME", default_value = "5m", value_parser = parse_duration)]
+    pub(crate) timeout: Duration,
+
+    /// The most memory that a call may ask for, like 500M or 4G
+    #[arg(long, value_name = "BYTES", default_value = "1G", value_parser = parse_bytes)]
+    pub(crate) max_memory: u64,
+
+    /// How many calls compute at once; the others wait
+    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..=64))]
+    pub(crate) jobs: u8,
+}
+
+const MCP_EXAMPLES: &str = r#"To register it, most clients want a document like this:
+  {
+    "mcpServers": {
+      "stubborn": { "command": "stubborn", "args": ["mcp", "--folder", "models"] }
+    }
+  }
+
+Or by a command, as in:
+  claude mcp add stubborn -- stubborn mcp --folder models
+  codex mcp add stubborn -- stubborn mcp --folder models"#;
 
 /// Print what a shell needs to complete commands and options
 #[derive(Debug, Args)]

@@ -26,7 +26,7 @@ pub(crate) use self::automaton::{AutomatonArguments, AutomatonFormat, AutomatonK
 pub(crate) use self::certify::CertifyArguments;
 pub(crate) use self::check::{CheckArguments, EmittedTest, Format};
 pub(crate) use self::comfort::{
-    CompletionsArguments, InitArguments, LspArguments, ManArguments, StartingLanguage,
+    CompletionsArguments, InitArguments, LspArguments, ManArguments, McpArguments, StartingLanguage,
 };
 pub(crate) use self::draw::{DrawArguments, DrawFormat};
 pub(crate) use self::explain::ExplainArguments;
@@ -72,6 +72,7 @@ pub(crate) enum Command {
     Automaton(AutomatonArguments),
     Reproduce(ReproduceArguments),
     Lsp(LspArguments),
+    Mcp(McpArguments),
     Init(InitArguments),
     Completions(CompletionsArguments),
     Man(ManArguments),
@@ -93,6 +94,7 @@ impl Command {
             | Command::Reproduce(_)
             | Command::Serve(_)
             | Command::Lsp(_)
+            | Command::Mcp(_)
             | Command::Init(_)
             | Command::Completions(_)
             | Command::Man(_) => false,

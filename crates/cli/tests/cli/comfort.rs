@@ -44,9 +44,50 @@ fn models_to_start_from_hold() {
     let other = folder.path().join("other.pml").display().to_string();
     assert_eq!(run_with(["init", &other]).code, 0);
     assert_eq!(run_with(["check", &other]).code, 0);
+    // A language stands for itself, and what was written is said.
+    let named = tempfile::tempdir().expect("a folder can be made");
+    for (language, name, kind) in
+        [("promela", "model.pml", "in Promela"), ("petri", "model.pnml", "Petri net")]
+    {
+        let init = stubborn().current_dir(named.path()).args(["init", language]).output().expect("it runs");
+        let told = String::from_utf8_lossy(&init.stdout).into_owned();
+        assert!(init.status.success() && told.contains(name) && told.contains(kind), "{told}");
+        assert!(named.path().join(name).exists() && !named.path().join(language).exists());
+    }
+    let init = ["init", "promela", "--language", "process"];
+    let init = stubborn().current_dir(named.path()).args(init).output().expect("it runs");
+    assert!(
+        String::from_utf8_lossy(&init.stdout).contains("wrote promela, a process network"),
+        "it was said"
+    );
     let unknown = folder.path().join("other.tla").display().to_string();
     assert_eq!(run_with(["init", &unknown]).code, 2);
     assert!(!Path::new(&unknown).exists());
+}
+
+/// An agent is served until it says no more; what it can do is tested beside the server.
+#[test]
+fn an_agent_is_served() {
+    let lines = [
+        "this is no message",
+        r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}"#,
+        r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#,
+        r#"{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"check","arguments":{"model":{"path":"dining.proc","definitions":{"N":2}}}}}"#,
+        "",
+    ];
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let input = folder.path().join("input");
+    fs::write(&input, lines.join("\n")).expect("it can be written");
+    let input = fs::File::open(input).expect("it is there");
+    let served = stubborn().args(["mcp", "--folder", "models"]).stdin(input).output().expect("it runs");
+    assert!(served.status.success());
+    let told: Vec<Value> = String::from_utf8_lossy(&served.stdout)
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("nothing else is printed"))
+        .collect();
+    assert_eq!((&told[0]["id"], &told[1]["id"]), (&1.into(), &2.into()));
+    assert_eq!(told[1]["result"]["structuredContent"]["verdict"], "violated", "{}", told[1]);
+    assert_eq!(run("mcp --folder no/such/folder").code, 2);
 }
 
 #[test]
