@@ -20,7 +20,7 @@ use stubborn::certificate::{Failed, prove, words};
 use stubborn::{Options, Question, Session, Verdict};
 use stubborn_testing::claims::{Case, Draw};
 use stubborn_testing::toys::{kind_of, searched};
-use stubborn_testing::{networks, run_cases, systems};
+use stubborn_testing::{assert_met, networks, run_cases, systems};
 
 fn claim<'c>(case: &'c mut Case, ends: Ends, constraints: &'c [Constraint]) -> Claim<'c> {
     let Case { formulas, formula, propositions, system, .. } = case;
@@ -102,7 +102,7 @@ fn whatever_holds_of_networks_is_certified() {
             .map_err(|error| TestCaseError::fail(format!("{error} on\n{}", network.to_text())))
     });
     let [holds, ends, fairly, violated] = *counts.borrow();
-    assert!(holds > 1000 && ends > 20 && fairly > 30 && violated > 300, "{counts:?}");
+    assert_met!(holds > 1000 && ends > 20 && fairly > 30 && violated > 300, "{counts:?}");
 }
 
 #[test]
@@ -117,7 +117,7 @@ fn whatever_holds_of_systems_with_data_is_certified() {
         }
     });
     let [holds, _, fairly, violated] = *counts.borrow();
-    assert!(holds > 300 && fairly > 1 && violated > 300, "{counts:?}");
+    assert_met!(holds > 300 && fairly > 1 && violated > 300, "{counts:?}");
 }
 
 /// A runner with a mistake.
@@ -268,7 +268,7 @@ fn mistakes_of_the_search_are_noticed() {
     });
     let noticed = noticed.borrow();
     for (mistake, [_, n]) in MISTAKES.iter().zip(noticed.iter()) {
-        assert!(*n > 10, "{mistake:?}: {n}");
+        assert_met!(*n > 10, "{mistake:?}: {n}");
     }
     assert_eq!(noticed[MISTAKES.len()][1], 0, "who makes no mistake is believed");
 }
