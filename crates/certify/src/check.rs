@@ -136,6 +136,19 @@ fn pack(system: &ActionSystem, values: &[i64], packed: &mut Vec<u32>) -> bool {
     fields.into_iter().all(|(field, &value)| put(*field, value, packed))
 }
 
+/// Packs a state that differs from another one in some values only, after those that are packed; whether they fit.
+fn add_packed(
+    system: &ActionSystem,
+    (here, old): (&[u32], &[i64]),
+    values: &[i64],
+    packed: &mut Vec<u32>,
+) -> bool {
+    let start = packed.len();
+    packed.extend_from_slice(here);
+    let mut fields = system.layout().fields().iter().zip(old.iter().zip(values));
+    fields.all(|(field, (old, &new))| *old == new || put(*field, new, &mut packed[start..]))
+}
+
 /// Puts a value into its field; whether it fits, and comes back as it is.
 fn put(field: Field, value: i64, packed: &mut [u32]) -> bool {
     let Some(raw) = field.encode(value) else { return false };
@@ -196,19 +209,6 @@ impl Check<'_> {
         if pack(self.system, values, packed) { self.list.states.find(packed) } else { None }
     }
 
-    /// The number of a state that differs from another one in some values only.
-    fn successor(&self, from: (u32, &[i64]), values: &[i64], packed: &mut Vec<u32>) -> Option<u32> {
-        packed.clear();
-        packed.extend_from_slice(self.list.states.get(from.0));
-        let fields = self.system.layout().fields().iter().zip(from.1.iter().zip(values));
-        for (field, (old, &new)) in fields {
-            if *old != new && !put(*field, new, packed) {
-                return None;
-            }
-        }
-        self.list.states.find(packed)
-    }
-
     /// Looks at a state, and what can happen there; how much that is.
     fn state(
         &mut self,
@@ -227,20 +227,27 @@ impl Check<'_> {
         if self.watch.is_some() && watched.iter().all(|steps| steps.is_empty()) {
             return Ok(0);
         }
-        let steps = reference::successors(self.system, values).map_err(|fault| self.wrong(fault))?;
-        if self.no_deadlock && steps.is_empty() {
+        let (here, mut begun, mut fit) = (self.list.states.get(number), Vec::new(), true);
+        packed.clear();
+        reference::for_each_successor(self.system, values, |step, target| {
+            begun.push(self.system.first(step));
+            fit &= add_packed(self.system, (here, values), target, packed);
+        })
+        .map_err(|fault| self.wrong(fault))?;
+        if self.no_deadlock && begun.is_empty() {
             return Err("nothing can happen in a state".into());
         }
-        let mut targets: Vec<(Option<ActionId>, u32)> = Vec::with_capacity(steps.len());
-        for (step, target) in &steps {
-            let target = self.successor((number, values), target, packed).ok_or("a successor is missing")?;
-            targets.push((Some(self.system.first(*step)), target));
+        let mut numbers = Vec::with_capacity(begun.len());
+        self.list.states.find_all(packed, &mut numbers);
+        let mut targets: Vec<(Option<ActionId>, u32)> = Vec::with_capacity(begun.len());
+        for (action, target) in begun.iter().zip(numbers) {
+            targets.push((Some(*action), target.filter(|_| fit).ok_or("a successor is missing")?));
         }
-        if steps.is_empty() && self.ends == Ends::Stutter {
+        if begun.is_empty() && self.ends == Ends::Stutter {
             targets.push((None, number));
         }
         self.product(number, &watched, &targets)?;
-        Ok(steps.len() as u64)
+        Ok(begun.len() as u64)
     }
 
     /// What the automaton does in a state, for each of its states that are beside it.

@@ -45,6 +45,19 @@ impl States {
         self.table[self.slot(state)].checked_sub(1)
     }
 
+    /// The numbers of states that stand one after the other, of those that are there. What the table says of all of them is
+    /// looked up before any of them is compared: so the waits for memory overlap, which take most of the time.
+    pub fn find_all(&self, states: &[u32], numbers: &mut Vec<Option<u32>>) {
+        let each = || states.chunks_exact(self.width);
+        numbers.clear();
+        numbers.extend(each().map(|state| self.table[self.home(state)].checked_sub(1)));
+        for (number, state) in numbers.iter_mut().zip(each()) {
+            if number.is_some_and(|number| self.get(number) != state) {
+                *number = self.find(state);
+            }
+        }
+    }
+
     /// Adds a state; its number, and whether it is new.
     ///
     /// # Errors
@@ -77,16 +90,20 @@ impl States {
 
     /// Where a state is in the table, or would be.
     fn slot(&self, state: &[u32]) -> usize {
-        let mut hasher = FxHasher::default();
-        state.iter().for_each(|&word| hasher.write_u32(word));
-        let mask = self.table.len() - 1;
-        let mut slot = hasher.finish() as usize & mask;
+        let mut slot = self.home(state);
         while let Some(number) = self.table[slot].checked_sub(1) {
-            if self.get(number).iter().zip(state).all(|(known, word)| known == word) {
+            if self.get(number) == state {
                 break;
             }
-            slot = (slot + 1) & mask;
+            slot = (slot + 1) & (self.table.len() - 1);
         }
         slot
+    }
+
+    /// Where a state is in the table if no other one is there.
+    fn home(&self, state: &[u32]) -> usize {
+        let mut hasher = FxHasher::default();
+        state.iter().for_each(|&word| hasher.write_u32(word));
+        hasher.finish() as usize & (self.table.len() - 1)
     }
 }

@@ -8,12 +8,14 @@
 //! | module | owns |
 //! |---|---|
 //! | [`model`](mod@model) | what a front end can do: the trait [`Model`], and how files are read |
+//! | [`moves`] | what processes do in all runs, and which moves of a text never happen |
 //! | [`outline`] | what a text declares, and where names are used, for editors |
 //! | [`property`] | what can be asked about a model, in no particular language |
 //! | [`simpler`] | the same question about a smaller model, and what is known without a search |
 //! | [`story`] | runs in the words of the language |
 
 pub mod model;
+pub mod moves;
 pub mod outline;
 pub mod property;
 pub mod simpler;

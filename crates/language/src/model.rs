@@ -7,6 +7,7 @@ use drawing::Drawing;
 use ltl::Formulas;
 use model::{ActionSystem, ExprId, StepError};
 
+use crate::moves::{Idle, Moves};
 use crate::{Facts, Fairness, Ltl, Outline, Preserve, Property, Rules, Simpler, Story};
 
 /// A language, by the files that are written in it.
@@ -221,6 +222,16 @@ pub trait Model: Send {
     /// What the file assumes about infinite runs.
     fn fairness(&self) -> &[Fairness] {
         &[]
+    }
+
+    /// Whether its text consists of moves of processes, each of which is the variable of the same number.
+    fn has_moves(&self) -> bool {
+        false
+    }
+
+    /// The moves of the text that never happen, in its order, given all that do.
+    fn idle(&self, _moves: &Moves) -> Vec<Idle> {
+        Vec::new()
     }
 
     /// Whether a fault says only that the model is too small; [`Model::refine`] then makes it larger.

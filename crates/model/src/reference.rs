@@ -49,10 +49,13 @@ pub fn guard_holds(system: &ActionSystem, guard: &Guard, values: &[i64]) -> Resu
 /// others may rely on them.
 pub fn is_enabled(system: &ActionSystem, action: &Action, values: &[i64]) -> Result<bool, Fault> {
     let guards = || action.guards.iter().map(|guard| &system.guards()[guard.index()]);
-    let simple = guards().filter(|guard| matches!(guard, Guard::In(..)));
+    let is_false = |guard: &Guard| matches!(guard, Guard::In(var, set) if !set.contains(values[var.index()]));
+    if guards().any(is_false) {
+        return Ok(false);
+    }
     let general = guards().filter(|guard| matches!(guard, Guard::True(_)));
     let quiet = guards().filter(|guard| matches!(guard, Guard::Quiet));
-    for guard in simple.chain(general).chain(quiet) {
+    for guard in general.chain(quiet) {
         if !guard_holds(system, guard, values)? {
             return Ok(false);
         }
@@ -142,17 +145,31 @@ pub fn label(system: &ActionSystem, step: ActionId, values: &[i64]) -> String {
 /// All steps, with the states they lead to.
 pub fn successors(system: &ActionSystem, values: &[i64]) -> Result<Vec<(ActionId, Values)>, Fault> {
     let mut successors = Vec::new();
+    for_each_successor(system, values, |step, target| successors.push((step, target.to_vec())))?;
+    Ok(successors)
+}
+
+/// Calls `visit` with each step, and the state it leads to.
+pub fn for_each_successor(
+    system: &ActionSystem,
+    values: &[i64],
+    mut visit: impl FnMut(ActionId, &[i64]),
+) -> Result<(), Fault> {
+    let mut target = Values::new();
     for action in enabled(system, values)? {
         if system.next_process(action).is_none() {
-            successors.push((action, act(system, action, values)?));
+            target.clear();
+            target.extend_from_slice(values);
+            execute(system, &system.action(action).effect, &mut target)?;
+            visit(action, &target);
             continue;
         }
         for_each_step(system, values, action, |step, _, target| {
-            successors.push((step, target));
+            visit(step, &target);
             ControlFlow::Continue(())
         })?;
     }
-    Ok(successors)
+    Ok(())
 }
 
 /// Calls `visit` with the number, the actions and the target of each step that begins with an enabled action.

@@ -1,14 +1,17 @@
 //! What [`language`] asks of a front end, for process networks.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use base::{Budget, Diagnostic, Diagnostics, SourceId, SourceMap};
+use base::{Budget, Diagnostic, Diagnostics, SourceId, SourceMap, Span};
+use language::moves::{Idle, Move, Moves};
 use language::{
     Asked, Fairness, File, Language, Loader, Outline, Property, PropertyKind, Purpose, Trouble, View,
 };
 use ltl::Formulas;
-use model::{ActionSystem, ExprId};
+use model::{ActionSystem, ExprId, LabelId, VarId};
 
+use crate::labels::TAU;
 use crate::{Model, Options, format, load, outline};
 
 /// Process networks.
@@ -137,5 +140,28 @@ impl language::Model for Model {
 
     fn fairness(&self) -> &[Fairness] {
         &self.fairness
+    }
+
+    fn has_moves(&self) -> bool {
+        true
+    }
+
+    /// A written move stands for those of all processes of its kind, and for all values of its indices.
+    fn idle(&self, moves: &Moves) -> Vec<Idle> {
+        // By place: of which kind, whether a process gets there, and whether it happens.
+        let mut all: BTreeMap<u32, (Span, &str, bool, bool)> = BTreeMap::new();
+        for (number, written) in self.written.iter().enumerate() {
+            let process = VarId::new(number);
+            for one in &written.moves {
+                let Some(span) = written.spans.get(one.written as usize) else { continue };
+                let label = (one.label != TAU).then(|| LabelId::new(one.label as usize));
+                let (from, to) = (i64::from(one.from), i64::from(one.to));
+                let known = all.entry(span.start).or_insert((*span, &written.kind, false, false));
+                known.2 |= moves.reaches(process, from);
+                known.3 |= moves.has(&Move { process, label, from, to });
+            }
+        }
+        let idle = all.into_values().filter(|(.., happens)| !happens);
+        idle.map(|(span, kind, reached, _)| Idle { process: kind.to_owned(), span, reached }).collect()
     }
 }

@@ -21,6 +21,7 @@ use crate::check::Checker;
 use crate::eval::Constants;
 use crate::meter::{Meter, Quota};
 use crate::names::Names;
+use crate::network::Written;
 use crate::options::{Limits, Options};
 use crate::property::Resolver;
 use crate::{component, lower, network, parse};
@@ -41,6 +42,8 @@ pub struct Model {
     pub fairness: Vec<Fairness>,
     /// What is probably not meant.
     pub warnings: Diagnostics,
+    /// What was written of each process, to say which of it never happens.
+    pub(crate) written: Arc<[Written]>,
     names: Names,
     limits: Limits,
 }
@@ -115,8 +118,8 @@ fn load_metered<'m>(
     let system = lower::lower(&network, actions, options.limits, meter).map_err(|error| *error)?;
     meter.release(tree_bytes);
     let (deadlock_free, warnings, limits) = (file.deadlock_free, sink.finish(), options.limits);
-    let system = Arc::new(system);
-    Ok(Model { system, formulas, properties, deadlock_free, fairness, warnings, names, limits })
+    let (system, written) = (Arc::new(system), network.written());
+    Ok(Model { system, formulas, properties, deadlock_free, fairness, warnings, written, names, limits })
 }
 
 /// Looks up all names that can be looked up before the network is known; returns the places of

@@ -35,6 +35,26 @@ pub(crate) struct Network {
     listed: Vec<(u32, u32, Span)>,
 }
 
+/// The moves of a process, and where they were written.
+#[derive(Debug)]
+pub(crate) struct Written {
+    /// The process, without its indices.
+    pub(crate) kind: String,
+    pub(crate) moves: Vec<Move>,
+    pub(crate) spans: Arc<[Span]>,
+}
+
+impl Network {
+    /// What was written of each process; nothing of components, which are in files of their own.
+    pub(crate) fn written(self) -> Arc<[Written]> {
+        let written = |Local { name, moves, spans, .. }: Local| {
+            let kind = name.split('[').next().unwrap_or_default().to_owned();
+            Written { kind, moves: if spans.is_empty() { Vec::new() } else { moves }, spans }
+        };
+        self.processes.into_iter().map(written).collect()
+    }
+}
+
 /// Builds the processes of a file; what is wrong goes to the sink.
 pub(crate) struct Builder<'s, 'm> {
     pub(crate) network: Network,

@@ -11,7 +11,7 @@ use crate::outcome::ModelInfo;
 use crate::remark::Remark;
 
 /// Of more values than these, only the bounds are told.
-const MAX_VALUES: usize = 12;
+pub(crate) const MAX_VALUES: usize = 12;
 
 /// What `explore --coverage` says.
 #[derive(Clone, Debug, Serialize)]

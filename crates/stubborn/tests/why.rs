@@ -14,7 +14,12 @@ fn why(model: &str, question: &Question, fair: &[&str]) -> Vec<Because> {
     report.results[0].why.clone().expect("it was asked")
 }
 
-/// A lamp that is switched on and off, and an error that never comes.
+/// A lamp that is switched on and off.
+const SWITCH: &str = "process Lamp { off: press -> on; on: press -> off; }";
+/// Who asks is answered, and nothing else is there.
+const PAIR: &str = "process Client { idle: ask -> waiting; waiting: answer -> idle; }
+    process Server { free: ask -> busy; busy: answer -> free; }";
+/// The same lamp, and an error that never comes.
 const LAMP: &str = "process Lamp { off: press -> on; on: press -> off; broken: mend -> off; }";
 /// Who asks is answered.
 const SERVER: &str = "process Client { idle: ask -> waiting; waiting: answer -> idle; never: ask -> never; }
@@ -38,6 +43,18 @@ fn constant(proposition: &str, value: bool) -> Because {
 
 fn never(condition: &str) -> Because {
     Because::NeverTriggered { condition: condition.to_owned() }
+}
+
+fn happens(what: &str) -> Because {
+    Because::NeverHappens { what: what.to_owned() }
+}
+
+fn taken(variable: &str, value: &str) -> Because {
+    Because::NeverTaken { variable: variable.to_owned(), values: vec![value.to_owned()] }
+}
+
+fn there(state: &str) -> Because {
+    Because::NeverThere { state: state.to_owned() }
 }
 
 fn removable(process: &str) -> Because {
@@ -127,21 +144,21 @@ fn sound_properties_are_left_alone() {
     let ltl = Question::ltl;
     let inv = Question::invariant;
     let sound: Vec<(&str, Question, &[&str])> = vec![
-        (LAMP, ltl("[] <> Lamp@on"), &[]),
-        (LAMP, ltl("<> Lamp@on"), &[]),
-        (LAMP, ltl("Lamp@off"), &[]),
-        (LAMP, ltl("X Lamp@on"), &[]),
-        (LAMP, ltl("[] (Lamp@on -> X Lamp@off)"), &[]),
-        (LAMP, ltl("[] (Lamp@off || Lamp@on)"), &[]),
-        (LAMP, ltl("Lamp@off U Lamp@on"), &[]),
-        (LAMP, ltl("[] <> Lamp@on && [] <> Lamp@off"), &[]),
-        (SERVER, ltl("[] (Client@waiting -> Server@busy)"), &[]),
-        (SERVER, ltl("[] (Client@idle -> Server@free)"), &[]),
-        (SERVER, ltl("[] (Client@waiting -> X Client@idle)"), &[]),
-        (SERVER, ltl("[] <> Client@idle"), &[]),
-        (SERVER, ltl("Client@idle U Server@busy"), &[]),
-        (SERVER, inv("Client@idle || Server@busy"), &[]),
-        (SERVER, inv("!(Client@idle && Server@busy)"), &[]),
+        (SWITCH, ltl("[] <> Lamp@on"), &[]),
+        (SWITCH, ltl("<> Lamp@on"), &[]),
+        (SWITCH, ltl("Lamp@off"), &[]),
+        (SWITCH, ltl("X Lamp@on"), &[]),
+        (SWITCH, ltl("[] (Lamp@on -> X Lamp@off)"), &[]),
+        (SWITCH, ltl("[] (Lamp@off || Lamp@on)"), &[]),
+        (SWITCH, ltl("Lamp@off U Lamp@on"), &[]),
+        (SWITCH, ltl("[] <> Lamp@on && [] <> Lamp@off"), &[]),
+        (PAIR, ltl("[] (Client@waiting -> Server@busy)"), &[]),
+        (PAIR, ltl("[] (Client@idle -> Server@free)"), &[]),
+        (PAIR, ltl("[] (Client@waiting -> X Client@idle)"), &[]),
+        (PAIR, ltl("[] <> Client@idle"), &[]),
+        (PAIR, ltl("Client@idle U Server@busy"), &[]),
+        (PAIR, inv("Client@idle || Server@busy"), &[]),
+        (PAIR, inv("!(Client@idle && Server@busy)"), &[]),
         (APART, ltl("<> (P@b || Q@d)"), &[]),
         (APART, ltl("[] <> P@b && [] <> Q@d"), &["weak"]),
         (APART, inv("(P@a || P@b) && (Q@c || Q@d)"), &[]),
@@ -155,7 +172,7 @@ fn sound_properties_are_left_alone() {
         (SEMAPHORE, inv("S@taken || Worker[0]@out"), &[]),
         (COUNTER, ltl("[] (C@n[0] -> X C@n[1])"), &[]),
         (COUNTER, ltl("[] (C@n[3] -> X C@n[2])"), &[]),
-        (LAMP, ltl("[] !Lamp@broken"), &[]),
+        (SWITCH, ltl("Lamp@off && X Lamp@on"), &[]),
         (COUNTER, inv("C@n[0] || C@n[1] || C@n[2] || C@n[3]"), &[]),
     ];
     assert_eq!(sound.len(), 30);
@@ -184,4 +201,128 @@ fn what_never_happens_is_told() {
     assert!(annotated.lines().any(|line| line.starts_with("#####     6:")), "{annotated}\n{report}");
     assert!(!annotated.lines().any(|line| line.starts_with("#####     4:")), "{annotated}");
     assert!(report.to_html(Some(pml)).contains("<mark>    6  "), "the page marks it, too");
+}
+
+/// What is said of a declared property of a model, which holds.
+fn declared(language: &str, model: &str, name: &str, fair: &[&str]) -> Vec<Because> {
+    let mut session = Session::of_text(language, model).expect("a good model");
+    let fair = fair.iter().map(|text| text.parse().expect("good fairness")).collect();
+    let options = Options { why: true, fair, ..Options::default() };
+    let report = session.check(&[Question::property(name)], &options).expect("a good question");
+    assert_eq!(report.results[0].verdict, Verdict::Holds, "{name} of {model}: {report}");
+    report.results[0].why.clone().expect("it was asked")
+}
+
+/// The lamp that never breaks, the pair, and testers of both.
+const TESTERS: &str = "
+    process Lamp { off: press -> on; on: press -> off; broken: mend -> off; }
+    tester Twice { watch ask, answer; t0: ask -> t1; t1: answer -> t0 | ask -> t2; t2: ask -> bad; bad: ; reject bad; }
+    tester Mends { watch mend; m0: mend -> m1; m1: mend -> bad; bad: ; reject bad; }
+    tester Waits { watch ask, answer; calm: ask -> waiting; waiting: answer -> calm; livelock waiting; }";
+
+#[test]
+fn what_was_planted_in_testers_is_told() {
+    let model = format!("{PAIR} {TESTERS}");
+    let twice = declared("process", &model, "Twice", &[]);
+    assert_eq!(twice, [there("t2"), removable("Lamp")], "what the lamp never does is no matter");
+    let mends = declared("process", &model, "Mends", &[]);
+    for expected in [happens("mend"), there("m1"), taken("Lamp", "broken"), removable("Client")] {
+        assert!(mends.contains(&expected), "{mends:?} lacks {expected:?}");
+    }
+    let waits = declared("process", &model, "Waits", &["weak"]);
+    let to = |who: &str| Because::UnneededFairnessTo { to: who.to_owned() };
+    assert!(waits.contains(&to("Lamp")), "{waits:?}");
+    let fair = declared(
+        "process",
+        &model.replace(
+            "process Lamp { off: press -> on; on: press -> off;",
+            "process Lamp { off: press -> on; on: ;",
+        ),
+        "Waits",
+        &["weak"],
+    );
+    assert!(fair.contains(&Because::FairnessUnneeded), "{fair:?}");
+}
+
+#[test]
+fn sound_testers_are_left_alone() {
+    let alternates = "tester Alternates { watch ask, answer; s0: ask -> s1 | answer -> bad; s1: answer -> s0 | ask -> bad; bad: ; reject bad; }";
+    let waits = "tester Waits { watch ask, answer; calm: ask -> waiting; waiting: answer -> calm; deadlock waiting; livelock waiting; }";
+    let turns = "tester Turns { watch take[0], take[1], give[0], give[1];
+        free: take[0] -> zero | take[1] -> one; zero: give[0] -> free | take[1] -> bad;
+        one: give[1] -> free | take[0] -> bad; bad: ; reject bad; }";
+    for (model, tester, name) in
+        [(PAIR, alternates, "Alternates"), (PAIR, waits, "Waits"), (SEMAPHORE, turns, "Turns")]
+    {
+        assert_eq!(declared("process", &format!("{model} {tester}"), name, &[]), [], "{name}");
+    }
+}
+
+#[test]
+fn what_was_planted_in_code_is_told() {
+    let lamp = why(LAMP, &Question::ltl("[] <> Lamp@on"), &[]);
+    assert_eq!(lamp, [happens("mend"), taken("Lamp", "broken")]);
+    let states = why(LAMP, &Question::DeadlockFree, &[]);
+    assert_eq!(states, [happens("mend"), taken("Lamp", "broken")]);
+    let beside = format!("{LAMP} process Other {{ a: go -> b; b: go -> a; }}");
+    let other = why(&beside, &Question::invariant("Other@a || Other@b"), &[]);
+    assert_eq!(other, [removable("Lamp")], "what another process never does is no matter");
+    let pml = "byte x; byte y;
+        active proctype P() { do :: x < 2 -> x++ :: x > 5 -> x = 0 :: x == 2 -> x = 1 od }
+        active proctype Q() { do :: y == 0 -> y = 1 :: y == 1 -> y = 0 :: y > 7 -> y = 0 od }
+        ltl low { [] (x < 3) }";
+    let low = declared("promela", pml, "low", &[]);
+    let told = |line: &str| {
+        let is_it =
+            |because: &&Because| matches!(because, Because::NeverHappens { what } if what.contains(line));
+        low.iter().filter(is_it).count()
+    };
+    assert!(told("line 2") == 2 && told("line 3") == 0, "{low:?}");
+    let pardoned = pml.replace(":: x > 5 -> x = 0", "");
+    let sound = declared("promela", &pardoned, "low", &[]);
+    assert!(sound.iter().all(|because| matches!(because, Because::Removable { .. })), "{sound:?}");
+}
+
+#[test]
+fn what_was_planted_in_claims_is_told() {
+    let path = std::env::temp_dir().join(format!("stubborn-why-{}.hoa", std::process::id()));
+    let claim = |model: &str, proposition: &str, body: &str, fair: &[&str]| {
+        let head = format!(
+            "HOA: v1\nStates: 2\nStart: 0\nAP: 1 \"{proposition}\"\nacc-name: Buchi\nAcceptance: 1 Inf(0)\n"
+        );
+        std::fs::write(&path, format!("{head}--BODY--\nState: 0\n[t] 0\n{body}--END--\n")).expect("a file");
+        why(model, &Question::ClaimFile(path.clone()), fair)
+    };
+    let stays = "[!0] 1\nState: 1 {0}\n[!0] 1\n";
+    let apart = claim(APART, "P@a", stays, &["weak"]);
+    let to = Because::UnneededFairnessTo { to: "Q".to_owned() };
+    assert!(apart.contains(&to) && apart.contains(&removable("Q")), "{apart:?}");
+    assert_eq!(claim(SWITCH, "Lamp@on", stays, &["weak"]), [Because::FairnessUnneeded]);
+    assert_eq!(claim(SWITCH, "Lamp@on", stays, &[]), []);
+    let again = "[0] 1\nState: 1 {0}\n[0] 1\n";
+    let broken = claim(LAMP, "Lamp@broken", again, &[]);
+    assert!(broken.contains(&constant("Lamp@broken", false)), "{broken:?}");
+    _ = std::fs::remove_file(&path);
+}
+
+#[test]
+fn moves_of_processes_that_never_happen_are_marked() {
+    let text = "process Lamp {\n  off: press -> on;\n  on: press -> off\n    | burst -> broken when false;\n  broken: mend -> off\n    | press -> broken;\n}\nprocess Hand { idle: press -> idle; }\n";
+    let text = text
+        .replace(" when false", "")
+        .replace("process Hand", "process Wall { alphabet burst; up: ; }\nprocess Hand");
+    let mut session = Session::of_text("process", &text).expect("a good model");
+    let clock = stubborn::Clock::start(&stubborn::Limits::default());
+    let report = session.coverage(&Options::default(), &clock).expect("a small model");
+    let annotated = report.annotated(&text);
+    let marked: Vec<usize> = annotated
+        .lines()
+        .enumerate()
+        .filter(|(_, line)| line.starts_with("#####"))
+        .map(|(at, _)| at + 1)
+        .collect();
+    assert_eq!(marked, [4, 5, 6], "{annotated}{report}");
+    let shown = report.to_string();
+    assert!(shown.contains("Lamp, line 4: burst -> broken (reached, but never possible)"), "{shown}");
+    assert!(shown.contains("Lamp, line 6: press -> broken\n"), "the label happens, but not there: {shown}");
 }

@@ -1,6 +1,7 @@
 //! Generators and oracles for the tests of Stubborn. Never shipped.
 //!
 //! - [`run_cases`]: random tests with a fixed seed that shrink; how many is up to the caller.
+//! - [`assert_met`]: that the cases of the fixed seed have met enough of something.
 //! - [`systems`]: random action systems with data.
 //! - [`networks`]: random process networks, their text, and their state space by the definition.
 //! - [`testers`]: random testers and specifications, and what they say by definition.
@@ -39,7 +40,6 @@ pub fn run_cases<S: Strategy>(
     strategy: &S,
     test: impl Fn(S::Value) -> Result<(), TestCaseError>,
 ) {
-    let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
     let seed = number("STUBBORN_SEED").unwrap_or(1993);
     let factor = number("STUBBORN_CASES").unwrap_or(1);
     let config = Config {
@@ -52,4 +52,25 @@ pub fn run_cases<S: Strategy>(
     if let Err(error) = TestRunner::new(config).run(strategy, test) {
         panic!("{error}\nreplay with STUBBORN_SEED={seed}");
     }
+}
+
+/// The number that a variable of the environment asks for.
+fn number(name: &str) -> Option<u64> {
+    std::env::var(name).ok().and_then(|text| text.parse().ok())
+}
+
+/// Whether the cases of [`run_cases`] are those of the fixed seed. Only these have been counted.
+pub fn is_fixed() -> bool {
+    number("STUBBORN_SEED").is_none()
+}
+
+/// Asserts that enough of something was met by random cases; it says how much in words like those of `assert!`. Cases of
+/// another seed than the fixed one may happen to lack it: of these, nothing is asserted.
+#[macro_export]
+macro_rules! assert_met {
+    ($($enough:tt)+) => {
+        if $crate::is_fixed() {
+            assert!($($enough)+);
+        }
+    };
 }

@@ -171,7 +171,7 @@ impl Tally {
         let mut tried = self.0.borrow().clone();
         for method in methods {
             let n = tried.remove(&method).unwrap_or(0);
-            assert!(n >= at_least, "{method:?} was tried {n} times");
+            crate::assert_met!(n >= at_least, "{method:?} was tried {n} times");
         }
         assert!(tried.is_empty(), "{tried:?}");
     }

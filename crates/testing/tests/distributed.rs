@@ -17,7 +17,7 @@ use replay::{Ending, Evidence, Question};
 use stubborn_testing::claims::load;
 use stubborn_testing::crew::Crew;
 use stubborn_testing::hall::together;
-use stubborn_testing::{networks, run_cases, systems};
+use stubborn_testing::{assert_met, networks, run_cases, systems};
 
 /// Numbers of processes.
 const NUMBERS: [usize; 3] = [1, 2, 3];
@@ -136,7 +136,7 @@ fn networks_have_the_same_states_and_runs() {
         n_runs.set(n_runs.get() + check_all(&system, &saved)?);
         Ok(())
     });
-    assert!(n_runs.get() > 5 && saved.get() > 30, "{n_runs:?}, {saved:?}");
+    assert_met!(n_runs.get() > 5 && saved.get() > 30, "{n_runs:?}, {saved:?}");
 }
 
 #[test]
@@ -153,7 +153,7 @@ fn systems_with_data_have_the_same_states_runs_and_faults() {
         n_runs.set(n_runs.get() + check_all(&system, &saved)?);
         Ok(())
     });
-    assert!(n_runs.get() > 50 && n_faults.get() > 5, "{n_runs:?} {n_faults:?}");
+    assert_met!(n_runs.get() > 50 && n_faults.get() > 5, "{n_runs:?} {n_faults:?}");
 }
 
 #[test]
@@ -167,7 +167,7 @@ fn systems_with_chains_have_the_same_states_and_runs() {
         n_runs.set(n_runs.get() + check_all(&system, &saved)?);
         Ok(())
     });
-    assert!(n_runs.get() > 20, "{n_runs:?}");
+    assert_met!(n_runs.get() > 20, "{n_runs:?}");
 }
 
 /// A network of a few thousand states.

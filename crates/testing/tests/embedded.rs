@@ -18,7 +18,7 @@ use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 use stubborn_testing::claims::{Case, Draw};
 use stubborn_testing::toys::{kind_of, searched};
-use stubborn_testing::{methods, networks, run_cases, systems, testers};
+use stubborn_testing::{assert_met, methods, networks, run_cases, systems, testers};
 
 /// The state space of a case, as a table.
 struct Table<'c> {
@@ -269,7 +269,7 @@ fn tables_in_rust_agree_with_brute_force() {
             .map_err(|error| fail(format!("{error} on\n{}", network.to_text())))
     });
     let [holds, violated, tried] = *counts.borrow();
-    assert!(holds > 10 && violated > 10 && tried > 300, "{counts:?}");
+    assert_met!(holds > 10 && violated > 10 && tried > 300, "{counts:?}");
 }
 
 #[test]
@@ -283,7 +283,7 @@ fn tables_with_data_agree_with_brute_force() {
         }
     });
     let [holds, violated, _] = *counts.borrow();
-    assert!(holds > 30 && violated > 30, "{counts:?}");
+    assert_met!(holds > 30 && violated > 30, "{counts:?}");
 }
 
 /// Testers, by one worker and by several, with and without reduction of what they are made of.
@@ -335,7 +335,7 @@ fn testers_of_tables_say_what_the_definitions_say() {
         Ok(())
     });
     let [legal, illegal] = *counts.borrow();
-    assert!(legal > 50 && illegal > 50, "{counts:?}");
+    assert_met!(legal > 50 && illegal > 50, "{counts:?}");
 }
 
 /// An environment that may rest is one that has a step which changes nothing, where nobody else can do anything.
@@ -374,5 +374,5 @@ fn the_environment_rests_as_if_that_were_a_step() {
         Ok(())
     });
     let [holds, violated, rested] = *counts.borrow();
-    assert!(holds > 50 && violated > 50 && rested > 2, "{counts:?}");
+    assert_met!(holds > 50 && violated > 50 && rested > 2, "{counts:?}");
 }

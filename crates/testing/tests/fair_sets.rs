@@ -17,7 +17,7 @@ use proptest::prelude::*;
 use stubborn_testing::claims::{Case, Draw};
 use stubborn_testing::repaired::{How, search};
 use stubborn_testing::toys::{Act, Effect, Fair, Test, Toy, act, any_toy, meetings, shared};
-use stubborn_testing::{naive, run_cases, systems};
+use stubborn_testing::{assert_met, naive, run_cases, systems};
 
 const OBSERVERS: [ObserverKind; 3] = [ObserverKind::Tgba, ObserverKind::Tgta, ObserverKind::LazyTgta];
 
@@ -263,7 +263,7 @@ fn all_agree(n_cases: u32, toys: impl Strategy<Value = Toy>) {
         Ok(())
     });
     let [holds, violated] = counts.get();
-    assert!(holds > n_cases / 10 && violated > n_cases / 4, "{holds} hold, {violated} are violated");
+    assert_met!(holds > n_cases / 10 && violated > n_cases / 4, "{holds} hold, {violated} are violated");
 }
 
 /// A case; its constraints as searches get them, and by the definitions.
@@ -311,7 +311,7 @@ fn are_noticed(n_cases: u32, toys: impl Strategy<Value = Toy>, rules: &[Rule]) {
         }
         Ok(())
     });
-    assert!(n_noticed.borrow().iter().all(|&n| n > 0), "{n_noticed:?} of {rules:?}");
+    assert_met!(n_noticed.borrow().iter().all(|&n| n > 0), "{n_noticed:?} of {rules:?}");
 }
 
 #[test]
@@ -363,7 +363,7 @@ fn what_may_recur_is_all_that_does() {
         }
         Ok(())
     });
-    assert!(n_once.get() > 1000, "{n_once:?} do not recur");
+    assert_met!(n_once.get() > 1000, "{n_once:?} do not recur");
 }
 
 #[test]
@@ -374,5 +374,5 @@ fn what_may_recur_is_all_that_does_with_data() {
         n_once.set(n_once.get() + what_recurs_is_known(&recipe.build(), bits)?);
         Ok(())
     });
-    assert!(n_once.get() > 20, "{n_once:?} do not recur");
+    assert_met!(n_once.get() > 20, "{n_once:?} do not recur");
 }

@@ -14,7 +14,7 @@ use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 use stubborn_testing::claims::{Case, Draw};
 use stubborn_testing::methods::{self, Tally};
-use stubborn_testing::{networks, run_cases, systems};
+use stubborn_testing::{assert_met, networks, run_cases, systems};
 
 /// Every method that is sound says the same, every other is refused, and what is reduced is not larger.
 fn check_all_methods(
@@ -110,7 +110,7 @@ fn check_cases<T: std::fmt::Debug>(
         }
     });
     let found = seen.counts.into_inner();
-    assert!(found.iter().zip(least).all(|(&found, least)| found > least), "{found:?}");
+    assert_met!(found.iter().zip(least).all(|(&found, least)| found > least), "{found:?}");
     seen.tally.assert_each(methods::all().into_iter().filter(|method| methods::is_sound(*method)), 300);
 }
 
@@ -165,7 +165,7 @@ fn all_methods_agree_on_formulas_with_next_that_do_not_see_stuttering() {
         check_case(case, &seen)
     });
     let [holds, violated, _] = *seen.counts.borrow();
-    assert!(holds > 30 && violated > 30, "{:?}", seen.counts);
+    assert_met!(holds > 30 && violated > 30, "{:?}", seen.counts);
     seen.tally.assert_each(methods::all().into_iter().filter(|method| methods::is_sound(*method)), 100);
 }
 

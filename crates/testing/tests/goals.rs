@@ -16,7 +16,7 @@ use por::Rule;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
-use stubborn_testing::{naive, run_cases, systems};
+use stubborn_testing::{assert_met, naive, run_cases, systems};
 
 /// Short turns, for small systems.
 const TURNS: Turns = Turns { few: 3, turn: 2, many: 20, of: 3 };
@@ -64,7 +64,7 @@ fn check_all(n_cases: u32, recipes: &impl Strategy<Value = systems::Recipe>) {
     let seen = Seen::default();
     run_cases(n_cases, recipes, |recipe| check(&recipe.build(), &seen));
     let [unreachable, reachable] = *seen.counts.borrow();
-    assert!(unreachable > 100 && reachable > 100 && seen.saved.get() > 100, "{:?}", seen.counts);
+    assert_met!(unreachable > 100 && reachable > 100 && seen.saved.get() > 100, "{:?}", seen.counts);
 }
 
 #[test]
@@ -170,7 +170,7 @@ fn goals_of_counters_are_found() {
         check(&counters(&actions, &initial, &predicates), &seen)
     });
     let [unreachable, reachable] = *seen.counts.borrow();
-    assert!(
+    assert_met!(
         unreachable > 1000 && reachable > 1000 && seen.saved.get() > 10_000,
         "{:?} {:?}",
         seen.counts,
@@ -389,12 +389,12 @@ fn check_safety<T: std::fmt::Debug>(
 fn all_questions_about_states_at_once() {
     let (noticed, seen) = check_safety(4000, &program(), |program| processes(&program));
     let [n_faulty, n_sound] = *seen.counts.borrow();
-    assert!(
+    assert_met!(
         n_faulty > 100 && n_sound > 1000 && seen.saved.get() > 1000,
         "{n_faulty} {n_sound} {:?}",
         seen.saved
     );
-    assert!(noticed.iter().all(|&n| n > 0), "{noticed:?}: a rule that was left out is noticed");
+    assert_met!(noticed.iter().all(|&n| n > 0), "{noticed:?}: a rule that was left out is noticed");
     check_safety(1000, &systems::recipe(true), |recipe| recipe.build());
     check_safety(1000, &systems::recipe_with_chains(), |recipe| recipe.build());
     check_safety(100, &systems::recipe(false), |recipe| recipe.build());

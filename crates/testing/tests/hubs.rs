@@ -13,7 +13,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 use stubborn_testing::systems::{self, Recipe};
-use stubborn_testing::{naive, relations_checker, run_cases};
+use stubborn_testing::{assert_met, naive, relations_checker, run_cases};
 
 /// The actions of some recipes, each of them several times, on the variables of the first.
 fn crowded(n_recipes: usize, copies: usize) -> impl Strategy<Value = Recipe> {
@@ -30,7 +30,7 @@ fn crowded(n_recipes: usize, copies: usize) -> impl Strategy<Value = Recipe> {
 fn check_all(n_cases: u32, recipes: &impl Strategy<Value = Recipe>, n_small: u32) {
     let n_checked = Cell::new(0);
     run_cases(n_cases, recipes, |recipe| check(&recipe, &n_checked));
-    assert!(n_checked.get() >= n_small, "{n_checked:?}");
+    assert_met!(n_checked.get() >= n_small, "{n_checked:?}");
 }
 
 fn check(recipe: &Recipe, n_checked: &Cell<u32>) -> Result<(), TestCaseError> {

@@ -8,7 +8,7 @@ use model::reference;
 use model::{ActionId, ActionSystem, Fault, ProcessId, System as _};
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
-use stubborn_testing::{naive, relations_checker, run_cases, systems};
+use stubborn_testing::{assert_met, naive, relations_checker, run_cases, systems};
 
 /// Some states of a system, reachable without faults.
 fn some_states(system: &ActionSystem, n: usize) -> Vec<Vec<i64>> {
@@ -76,7 +76,7 @@ fn packed_code_does_what_the_reference_semantics_says() {
         }
         Ok(())
     });
-    assert!(n_steps.get() > 10_000 && n_faults.get() > 500, "{n_steps:?} steps, {n_faults:?} faults");
+    assert_met!(n_steps.get() > 10_000 && n_faults.get() > 500, "{n_steps:?} steps, {n_faults:?} faults");
 }
 
 #[test]
@@ -100,14 +100,14 @@ fn nothing_happens_in_chains_that_the_relations_do_not_list() {
 #[test]
 fn both_searches_count_what_the_naive_explorer_counts() {
     let (n_compared, _) = count_with_both_searches(2000, &systems::recipe(true));
-    assert!(n_compared > 300, "{n_compared} systems of more than three states");
+    assert_met!(n_compared > 300, "{n_compared} systems of more than three states");
 }
 
 #[test]
 fn both_searches_count_what_the_naive_explorer_counts_with_chains() {
     let (n_compared, n_chains) = count_with_both_searches(4000, &systems::recipe_with_chains());
-    assert!(n_compared > 300, "{n_compared} systems of more than three states");
-    assert!(n_chains > 300, "{n_chains} steps that begin like another");
+    assert_met!(n_compared > 300, "{n_compared} systems of more than three states");
+    assert_met!(n_chains > 300, "{n_chains} steps that begin like another");
 }
 
 /// Returns how many systems of more than three states were compared, and how many steps began like another.
@@ -246,7 +246,7 @@ fn chains_are_what_they_are_made_of() {
         prop_assert_eq!(found, expected);
         Ok(())
     });
-    assert!(n_rounds.get() > 300 && n_others.get() > 1000, "{n_rounds:?} {n_others:?}");
+    assert_met!(n_rounds.get() > 300 && n_others.get() > 1000, "{n_rounds:?} {n_others:?}");
 }
 
 #[test]
@@ -277,5 +277,5 @@ fn several_initial_states_are_exported_behind_an_artificial_one() {
         n_several.set(n_several.get() + u32::from(n_initial > 1));
         Ok(())
     });
-    assert!(n_several.get() > 50, "{n_several:?} systems with several initial states");
+    assert_met!(n_several.get() > 50, "{n_several:?} systems with several initial states");
 }

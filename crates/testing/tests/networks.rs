@@ -15,7 +15,7 @@ use replay::{Ending, Evidence, Question};
 use report::space::Space;
 use stubborn_testing::claims::{load, load_with};
 use stubborn_testing::networks::{self, Network};
-use stubborn_testing::{relations_checker, run_cases};
+use stubborn_testing::{assert_met, relations_checker, run_cases};
 
 /// All searches over all stores.
 /// Short turns, for small systems.
@@ -68,7 +68,7 @@ fn every_search_counts_what_the_definition_says() {
         }
         Ok(())
     });
-    assert!(n_states.get() > 30_000, "{n_states:?} states in all");
+    assert_met!(n_states.get() > 30_000, "{n_states:?} states in all");
 }
 
 #[test]
@@ -104,7 +104,7 @@ fn violations_are_found_exactly_where_they_are_and_every_run_replays() {
         }
         Ok(())
     });
-    assert!(n_found.get() > 3000, "{n_found:?} violations in all");
+    assert_met!(n_found.get() > 3000, "{n_found:?} violations in all");
 }
 
 #[test]

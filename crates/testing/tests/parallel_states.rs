@@ -15,7 +15,7 @@ use proptest::test_runner::TestCaseError;
 use replay::{Ending, Evidence, Question};
 use stubborn_testing::claims::load;
 use stubborn_testing::crew::Crew;
-use stubborn_testing::{networks, run_cases, systems};
+use stubborn_testing::{assert_met, networks, run_cases, systems};
 
 /// Numbers of workers.
 const CREWS: [Crew; 3] = [Crew(2), Crew(3), Crew(8)];
@@ -195,7 +195,7 @@ fn networks_have_the_same_states_and_runs() {
         n_runs.set(n_runs.get() + check_unreduced(&system)?);
         check_all_sets(&system, &saved)
     });
-    assert!(n_runs.get() > 10 && saved.get() > 100, "{n_runs:?}, {saved:?}");
+    assert_met!(n_runs.get() > 10 && saved.get() > 100, "{n_runs:?}, {saved:?}");
 }
 
 #[test]
@@ -214,7 +214,7 @@ fn systems_with_data_have_the_same_states_runs_and_faults() {
         n_runs.set(n_runs.get() + check_unreduced(&system)?);
         check_all_sets(&system, &saved)
     });
-    assert!(n_runs.get() > 100 && n_faults.get() > 10, "{n_runs:?} {n_faults:?}");
+    assert_met!(n_runs.get() > 100 && n_faults.get() > 10, "{n_runs:?} {n_faults:?}");
 }
 
 #[test]
@@ -232,7 +232,7 @@ fn systems_with_chains_have_the_same_states_and_runs() {
         n_runs.set(n_runs.get() + check_unreduced(&system)?);
         check_all_sets(&system, &saved)
     });
-    assert!(n_runs.get() > 50, "{n_runs:?}");
+    assert_met!(n_runs.get() > 50, "{n_runs:?}");
 }
 
 /// Twelve counters, each up to so many: many states, and several ways to each.
@@ -294,7 +294,7 @@ fn bits_give_the_same_answers_where_there_are_enough() {
         }
         Ok(())
     });
-    assert!(n_runs.get() > 3, "{n_runs:?}");
+    assert_met!(n_runs.get() > 3, "{n_runs:?}");
 }
 
 #[test]

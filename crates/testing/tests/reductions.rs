@@ -16,7 +16,7 @@ use por::Rule;
 use proptest::prelude::*;
 use stubborn_testing::claims::{Case, Draw, critical, load};
 use stubborn_testing::methods::Tally;
-use stubborn_testing::{networks, run_cases};
+use stubborn_testing::{assert_met, networks, run_cases};
 
 /// The methods with a reduction, one for each kind of observer and search.
 fn reducing_methods() -> Vec<Method> {
@@ -321,7 +321,7 @@ fn automata_whose_states_see_stuttering() {
         }
         Ok(())
     });
-    assert!(n_violated.get() > 300, "{n_violated:?} are violated");
+    assert_met!(n_violated.get() > 300, "{n_violated:?} are violated");
     tally.assert_each(reducing_methods(), 100);
 }
 
@@ -347,7 +347,7 @@ fn critical_violations_survive_every_reduction_and_a_dropped_rule_is_noticed() {
         n_unrepaired.set(n_unrepaired.get() + u32::from(n > 0));
         Ok(())
     });
-    assert!(n_unrepaired.get() > 0, "components that are not repaired are noticed");
-    assert!(n_noticed.borrow().iter().all(|&n| n > 0), "{n_noticed:?} of {n_cases:?}");
+    assert_met!(n_unrepaired.get() > 0, "components that are not repaired are noticed");
+    assert_met!(n_noticed.borrow().iter().all(|&n| n > 0), "{n_noticed:?} of {n_cases:?}");
     tally.assert_each(reducing_methods(), 100);
 }

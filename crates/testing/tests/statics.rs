@@ -16,7 +16,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 use statics::{Rule, Smaller, reduce};
-use stubborn_testing::{naive, run_cases, systems};
+use stubborn_testing::{assert_met, naive, run_cases, systems};
 
 const MAX_STATES: usize = 600;
 
@@ -502,13 +502,13 @@ fn programs_keep_what_is_in_question() {
         let (system, about) = program.build();
         check(&system, &about, &seen)
     });
-    assert!(seen.rules.get().iter().all(|count| *count > 1000), "{:?}", seen.rules.get());
-    assert!(seen.compared.get() > 50_000, "{:?}", seen.compared);
+    assert_met!(seen.rules.get().iter().all(|count| *count > 1000), "{:?}", seen.rules.get());
+    assert_met!(seen.compared.get() > 50_000, "{:?}", seen.compared);
     let [before, after] = seen.states.get();
-    assert!(after < before - before / 8, "{before} states, {after} afterwards");
+    assert_met!(after < before - before / 8, "{before} states, {after} afterwards");
     // What is not written any more keeps what it was, unless it is also reset.
-    assert!(seen.larger.get() < seen.runs.get() / 100, "{:?} of {:?}", seen.larger, seen.runs);
-    assert!(seen.runs.get() > 5000 && seen.cycles.get()[1] > 2000, "{:?} {:?}", seen.runs, seen.cycles);
+    assert_met!(seen.larger.get() < seen.runs.get() / 100, "{:?} of {:?}", seen.larger, seen.runs);
+    assert_met!(seen.runs.get() > 5000 && seen.cycles.get()[1] > 2000, "{:?} {:?}", seen.runs, seen.cycles);
 }
 
 /// A step that does something.
@@ -574,6 +574,10 @@ fn systems_of_any_kind_keep_what_is_in_question() {
             let about: Vec<ExprId> = exprs.into_iter().filter(is_good).collect();
             check(&system, &about, &seen)
         });
-        assert!(seen.rules.get().iter().filter(|count| **count > 100).count() >= 3, "{:?}", seen.rules.get());
+        assert_met!(
+            seen.rules.get().iter().filter(|count| **count > 100).count() >= 3,
+            "{:?}",
+            seen.rules.get()
+        );
     }
 }

@@ -27,7 +27,7 @@ use stubborn_testing::crew::Crew;
 use stubborn_testing::methods;
 use stubborn_testing::testers::{self, Recipe};
 use stubborn_testing::toys::{kind_of, searched};
-use stubborn_testing::{networks, run_cases, systems};
+use stubborn_testing::{assert_met, networks, run_cases, systems};
 
 const CREWS: [Crew; 3] = [Crew(2), Crew(3), Crew(8)];
 
@@ -52,7 +52,7 @@ fn assert_each(tally: &Tally, is_sound: impl Fn(Method) -> bool, at_least: u32) 
     let mut tried = tally.borrow().clone();
     for method in methods::all().into_iter().filter(|method| method.has_team() && is_sound(*method)) {
         let n = tried.remove(&method).unwrap_or(0);
-        assert!(n >= at_least, "{method:?} was tried {n} times");
+        assert_met!(n >= at_least, "{method:?} was tried {n} times");
     }
     assert!(tried.is_empty(), "{tried:?}");
 }
@@ -177,7 +177,7 @@ fn teams_agree_with_the_definition_on_networks() {
         n.borrow_mut()[usize::from(violated)] += 1;
         Ok(())
     });
-    assert!(n.borrow().iter().all(|&n| n > 50), "{n:?}");
+    assert_met!(n.borrow().iter().all(|&n| n > 50), "{n:?}");
     assert_each(&tally, methods::is_sound, 30);
 }
 
@@ -213,7 +213,7 @@ fn teams_agree_with_brute_force_under_fairness() {
         n.borrow_mut()[usize::from(violated)] += 1;
         Ok(())
     });
-    assert!(n.borrow().iter().all(|&n| n > 50), "{n:?}");
+    assert_met!(n.borrow().iter().all(|&n| n > 50), "{n:?}");
     assert_each(&tally, methods::is_sound_for_fair_runs, 30);
 }
 
@@ -307,7 +307,7 @@ fn a_mistake_of_one_worker_ends_the_search_of_all() {
             }
         }
     }
-    assert!(n_ended.into_inner() > 100);
+    assert_met!(n_ended.into_inner() > 100);
 }
 
 #[test]
@@ -386,5 +386,5 @@ fn layers_find_the_same_run_whoever_is_faster() {
         *n_found.borrow_mut() += u32::from(first.is_some_and(|first| first.0.is_some()));
         Ok(())
     });
-    assert!(n_found.into_inner() > 5);
+    assert_met!(n_found.into_inner() > 5);
 }

@@ -22,8 +22,8 @@ use replay::{Ending, Question, TesterClaim as Illegal};
 use stubborn_testing::claims::load;
 use stubborn_testing::methods::{self, Tally};
 use stubborn_testing::networks::{self, Network};
-use stubborn_testing::run_cases;
 use stubborn_testing::testers::{self, Conditions, Recipe};
+use stubborn_testing::{assert_met, run_cases};
 
 fn claim(violation: Violation) -> Illegal {
     match violation {
@@ -138,7 +138,7 @@ fn testers_say_what_the_definitions_say() {
         Ok(())
     });
     let [right, wrong] = n_wrong.into_inner();
-    assert!(right > 300 && wrong > 300, "{right} systems right, {wrong} wrong");
+    assert_met!(right > 300 && wrong > 300, "{right} systems right, {wrong} wrong");
     let sound = methods::all().into_iter().filter(|method| methods::is_sound_for_testers(*method, false));
     tally.assert_each(sound, 300);
 }
@@ -160,7 +160,7 @@ fn each_single_condition_is_found() {
         }
         Ok(())
     });
-    assert!(n_found.borrow().iter().all(|&n| n > 100), "{n_found:?}");
+    assert_met!(n_found.borrow().iter().all(|&n| n > 100), "{n_found:?}");
 }
 
 #[test]
@@ -181,7 +181,7 @@ fn specifications_allow_what_the_definitions_allow() {
         Ok(())
     });
     let [no, yes] = n_conforming.into_inner();
-    assert!(no > 300 && yes > 100, "{yes} conform, {no} do not");
+    assert_met!(no > 300 && yes > 100, "{yes} conform, {no} do not");
 }
 
 #[test]
@@ -221,5 +221,5 @@ fn reduction_keeps_deadlocks_and_violated_invariants() {
         }
         Ok(())
     });
-    assert!(n_smaller.get() > 500, "{n_smaller:?} systems became smaller");
+    assert_met!(n_smaller.get() > 500, "{n_smaller:?} systems became smaller");
 }

@@ -19,7 +19,7 @@ use model::{ActionId, ActionSystem};
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 use stubborn_testing::claims::{Case, Draw};
-use stubborn_testing::{networks, run_cases, systems};
+use stubborn_testing::{assert_met, networks, run_cases, systems};
 
 /// A step: the state of the product it leads to, its marks and its number.
 type Step = (Vec<u32>, u64, Option<ActionId>);
@@ -205,5 +205,5 @@ fn a_state_means_the_same_to_every_worker_and_its_number_means_nothing() {
         n_states.set(n_states.get() + case.map_or(Ok(0), |mut case| check(&mut case))?);
         Ok(())
     });
-    assert!(n_states.get() > 20_000, "{n_states:?} states");
+    assert_met!(n_states.get() > 20_000, "{n_states:?} states");
 }

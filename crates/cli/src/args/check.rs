@@ -179,8 +179,10 @@ pub(crate) struct CheckArguments {
     /// Say what properties that hold rest on: parts that never mattered, fairness that was not needed, …
     ///
     /// A part of a formula or invariant does not matter if the property holds with `true` in its place, and with `false`.
-    /// Also told are propositions that never change, implications that are never triggered, and processes that make no
-    /// difference. That takes many searches. `explore --coverage` says what of the model ever happens.
+    /// Also told are propositions that never change, implications that are never triggered, processes that make no
+    /// difference, states that a tester never gets to, and what of all that could make a difference never happens: actions,
+    /// statements, values. That takes many searches, without reduction. `explore --coverage` says what of the whole model
+    /// never happens.
     #[arg(long, hide_short_help = true, conflicts_with_all = ["hosts", "local_processes"])]
     pub(crate) why: bool,
 

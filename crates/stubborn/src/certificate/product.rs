@@ -91,7 +91,9 @@ impl Product {
                 .map_err(|why| Failed::Unfit(why.to_owned()))?,
         };
         let (scratch, out) = (runner.new_scratch(), Steps::new(system.width()));
-        let mut explorer = Explorer { runner, system, ends: claim.ends, truths, scratch, out, product };
+        let known = Vec::new();
+        let mut explorer =
+            Explorer { runner, system, ends: claim.ends, truths, scratch, out, known, product };
         match &mut watch {
             Some((tableau, _)) => explorer.product(tableau, budget)?,
             None => explorer.states(&claim.what, budget)?,
@@ -144,6 +146,8 @@ struct Explorer<'e, S: System> {
     truths: Vec<usize>,
     scratch: S::Scratch,
     out: Steps,
+    /// The numbers of its targets that were known.
+    known: Vec<Option<u32>>,
     product: Product,
 }
 
@@ -180,8 +184,12 @@ impl<S: System> Explorer<'_, S> {
         self.out.clear();
         self.runner.successors(product.states.get(state), &mut self.scratch, &mut self.out)?;
         let start = product.steps.len() as u32;
-        for (step, target) in self.out.iter() {
-            let target = product.states.add(target, budget)?.0;
+        product.states.find_all(self.out.targets(), &mut self.known);
+        for ((step, target), known) in self.out.iter().zip(&self.known) {
+            let target = match known {
+                Some(number) => *number,
+                None => product.states.add(target, budget)?.0,
+            };
             product.steps.push((self.system.first(step).index() as u32, target));
         }
         if self.out.is_empty() && self.ends == Ends::Stutter {

@@ -7,7 +7,9 @@
 //! | `maxima` | greatest values |
 //! | `runs` | formulas and claims, by what `watched` makes of them, with `vacuity` for those that hold |
 //! | `why` | nothing: it says what a property that holds rests on |
+//! | `cone` | nothing: it says what a property depends on, and what of that never happens |
 //! | `testers` | testers and specifications |
+//! | `reached` | nothing: it says where a tester never gets to |
 //! | `others` | nothing: it looks for other runs than those that were found |
 //! | `asked` | nothing: it has the questions, and the model |
 //! | `turns` | nothing: it says who may search when time is limited |
@@ -15,9 +17,11 @@
 //! | `watching` | nothing: it searches, and leaves the rest to who compares methods |
 
 mod asked;
+mod cone;
 pub(crate) mod maxima;
 mod others;
 mod promises;
+mod reached;
 pub(crate) mod runs;
 pub(crate) mod searched;
 pub(crate) mod states;
@@ -37,13 +41,14 @@ use std::sync::Arc;
 
 use base::Limit;
 use check::method::{FairnessBy, MIN_WORKERS, MIN_WORKERS_REDUCING, ReductionWish, SearchKind, StoreKind};
+use language::PropertyKind;
 use language::story::Unreached;
-use language::{PropertyKind, Purpose};
 use report::outcome::{Place, SCHEMA, Watcher};
 use report::remark::Work;
 use report::{CheckReport, PropertyResult, Remark, Verdict};
 
 use self::asked::Held;
+use self::cone::Cone;
 use self::states::one_process;
 use self::turns::{Turn, take_turns};
 use crate::Error;
@@ -51,6 +56,7 @@ use crate::across::{Across, Answered, Begun};
 use crate::answer::{Answer, Figures};
 use crate::certificate::{self, Failed};
 use crate::clock::Clock;
+use crate::coverage::Seen;
 use crate::error::Trouble;
 use crate::options::Options;
 use crate::question::{Question, Task};
@@ -329,22 +335,35 @@ impl Session {
     }
 }
 
-/// Says of invariants that hold what they rest on. Formulas have said it already.
+/// Says of properties that hold what they rest on. Formulas, claims and testers have said already what is theirs alone.
 fn doubt(
     asked: &mut Asked<'_>,
     results: &mut [Option<PropertyResult>],
     clock: &Clock<'_>,
 ) -> Result<(), Error> {
+    let mut seen: Option<Seen> = None;
     for (task, result) in results.iter_mut().enumerate() {
         let Some(result) = result.as_mut().filter(|result| result.verdict == Verdict::Holds) else {
             continue;
         };
-        if let PropertyKind::Invariant(expr) = *asked.property(task) {
-            let view = asked.model().view(Purpose::Runs, &mut clock.budget());
-            let view = view.map_err(|trouble| asked.session.error(trouble))?;
-            let mut found = why::invariant(&view, expr, clock);
-            found.extend(why::removable(&view.system, &[expr], clock));
-            result.why = Some(found);
+        if seen.is_none() {
+            seen = match refining(asked, clock, |asked| Seen::look(asked.model(), clock)) {
+                Ok(seen) => Some(seen),
+                // What is not known is not doubted.
+                Err(Trouble::Limit(_)) => return Ok(()),
+                Err(trouble) => return Err(asked.session.error(trouble)),
+            };
+        }
+        let Some(seen) = &seen else { continue };
+        let kind = asked.property(task).clone();
+        let Some(cone) = Cone::of(&seen.view.system, &kind, clock) else { continue };
+        let found = result.why.get_or_insert_default();
+        if let PropertyKind::Invariant(expr) = kind {
+            found.extend(why::invariant(&seen.view, expr, clock));
+        }
+        found.extend(cone.removable(&seen.view.system, &kind));
+        if seen.is_complete() {
+            found.extend(cone.unused(seen));
         }
     }
     Ok(())

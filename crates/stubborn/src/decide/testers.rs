@@ -13,10 +13,12 @@ use replay::{Ending, Question, TesterClaim as Illegal};
 use report::method::Fairness;
 use report::outcome::{Counterexample, FairTo, Kind, ReductionCheck, Target, Watcher};
 use report::remark::Vacuity;
-use report::{PropertyResult, Remark, Trace};
+use report::{PropertyResult, Remark, Trace, Verdict};
 
 use super::Asked;
+use super::reached;
 use super::searched::Searched;
+use super::why::unneeded;
 use crate::answer::{Answer, Figures, judge};
 use crate::clock::Clock;
 use crate::error::Trouble;
@@ -98,6 +100,23 @@ pub(super) fn decide(
     let testing = Testing { view: &view, observed: &observed, constraints: &constraints, is_fair, clock };
     let mut result = testing.judge(&decision).result(&name, &figures);
     result.watcher = Some(Watcher::Tester(Arc::new(tester.clone())));
+    if options.why && result.verdict == Verdict::Holds {
+        let mut found = Vec::new();
+        if is_fair {
+            found = unneeded(&constraints, |less| {
+                let wish = Wish { fair: !less.is_empty(), ..wish };
+                let settings = Settings { fairness: less, ..Settings::default() };
+                let choice = wish.complete_for_tester(&claim);
+                let found = choice
+                    .map(|choice| claim.search(full.system(), choice.method, &settings, &mut clock.budget()));
+                matches!(found, Ok(Ok(decision)) if decision.outcome.stop.is_none() && decision.outcome.coverage.is_none())
+            });
+        }
+        if matches!(asked.property(task), PropertyKind::Tester(_)) {
+            found.extend(reached::unreached(&view.system, &observed, clock));
+        }
+        result.why = Some(found);
+    }
     if choice.method.reduction.is_some() && options.verify_reduction {
         let full = search(&full, check::method::Method { reduction: None, ..choice.method })?;
         result.reduction_check = Some(ReductionCheck {

@@ -18,7 +18,6 @@ use report::why::Because;
 
 use super::runs::Deciding;
 use super::watched::{formula_proof, translate};
-use super::why;
 use crate::clock::Clock;
 
 /// Larger formulas are not looked into.
@@ -51,16 +50,17 @@ pub(super) fn of_decision(question: &mut Deciding<'_>, decision: &Decision, seco
     doubt.antecedent(formula).or_else(|| doubt.constant(formula))
 }
 
-/// What a formula that holds rests on, as far as the clock allows to ask. It was decided so.
+/// What a formula or a claim that holds rests on, as far as the clock allows to ask. It was decided so.
 pub(super) fn reasons(question: &mut Deciding<'_>, decision: &Decision) -> Vec<Because> {
-    let Some(formula) = question.watched.formula.filter(|_| decision.outcome.coverage.is_none()) else {
+    if decision.outcome.coverage.is_some() {
         return Vec::new();
-    };
-    let (at_deadlock, clock) = (question.at_deadlock(), question.clock);
-    let mut found = why::removable(&question.view.system, &question.watched.about(), clock);
-    let states_left = u64::MAX;
-    found.extend(Doubt { question, decision, at_deadlock, clock, states_left }.reasons(formula));
-    found
+    }
+    let (formula, at_deadlock, clock) = (question.watched.formula, question.at_deadlock(), question.clock);
+    let mut doubt = Doubt { question, decision, at_deadlock, clock, states_left: u64::MAX };
+    match formula {
+        Some(formula) => doubt.reasons(formula),
+        None => doubt.reasons_of_claim(),
+    }
 }
 
 pub(super) struct Doubt<'d, 'q> {
@@ -179,7 +179,18 @@ impl Doubt<'_, '_> {
                 propositions.push((prop, number));
             }
         }
-        let mut claim = Claim::new(tgba, propositions, proof);
+        self.has_no_run_of(Claim::new(tgba, propositions, proof), fairness, at_deadlock)
+    }
+
+    /// Whether it is known that the automaton in question accepts no run that is fair to these.
+    pub(super) fn accepts_none(&mut self, fairness: &[Constraint]) -> bool {
+        let claim = &self.question.watched.claim;
+        let claim = claim.about(claim.propositions().to_vec());
+        self.has_no_run_of(claim, fairness, self.at_deadlock)
+    }
+
+    /// Whether it is known that a claim accepts no run.
+    fn has_no_run_of(&mut self, mut claim: Claim, fairness: &[Constraint], at_deadlock: AtDeadlock) -> bool {
         let ignores_ends = at_deadlock == AtDeadlock::Ignore;
         let fair = !fairness.is_empty();
         let wish = Wish { reduction: self.question.options.reduce, fair, ignores_ends, ..Wish::default() };

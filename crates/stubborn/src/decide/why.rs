@@ -1,5 +1,6 @@
 //! What a property that holds rests on: parts that never mattered, propositions that are constant, implications that are
-//! never triggered, fairness that was not needed, processes that make no difference.
+//! never triggered, fairness that was not needed. Which processes make no difference, and what never happens, is said by
+//! [`cone`](super::cone).
 //!
 //! A part of a formula does not matter if the formula holds with *true* in its place, and with *false* (Beer et al.,
 //! *Efficient detection of vacuity in temporal model checking*, 2001; Kupferman and Vardi 2003): each is a question of its own,
@@ -10,13 +11,12 @@ use check::fairness::Constraint;
 use check::{Exploration, Goal, parallel};
 use language::View;
 use ltl::{Formula, Node, Spelling};
-use model::{
-    ActionId, ActionSystem, BinaryOp, Expr, ExprId, Exprs, Guard, ProcessId, Relations, UnaryOp, VarId,
-};
+use model::{ActionSystem, BinaryOp, Expr, ExprId, Exprs, UnaryOp, VarId};
 use report::why::Because;
 
 use super::vacuity::Doubt;
 use crate::clock::Clock;
+use crate::fairness::Constraints;
 
 /// Of larger formulas and invariants, parts are not looked at one by one.
 const MAX_PARTS: usize = 60;
@@ -25,8 +25,8 @@ const MAX_CONSTRAINTS: usize = 16;
 impl Doubt<'_, '_> {
     /// What a formula that holds rests on.
     pub(super) fn reasons(&mut self, formula: Formula) -> Vec<Because> {
-        let mut found = self.fairness(formula);
-        let constant = self.constants(formula);
+        let mut found = self.fairness(|doubt, constraints| doubt.holds_fairly(formula, constraints));
+        let constant = self.constants(Some(formula));
         found.extend(constant.iter().cloned());
         let parts = self.question.formulas.subformulas(formula);
         if parts.len() <= MAX_PARTS {
@@ -39,37 +39,27 @@ impl Doubt<'_, '_> {
         found
     }
 
-    /// Fairness that was assumed and is not needed.
-    fn fairness(&mut self, formula: Formula) -> Vec<Because> {
-        let (named, all) = (&self.question.constraints.named, self.question.constraints.unnamed.clone());
-        let names: Vec<String> = named.iter().map(|known| known.subject.to_string()).collect();
-        if all.is_empty() {
-            return Vec::new();
-        }
-        if self.holds(formula) {
-            return vec![Because::FairnessUnneeded];
-        }
-        // Justness to several may be one constraint.
-        if names.len() != all.len() || all.len() < 2 || all.len() > MAX_CONSTRAINTS {
-            return Vec::new();
-        }
-        let without = |index: usize| -> Vec<Constraint> {
-            all.iter().enumerate().filter(|(at, _)| *at != index).map(|(_, known)| known.clone()).collect()
-        };
+    /// What an automaton rests on that accepts no run. What a copy of it does not know is not asked.
+    pub(super) fn reasons_of_claim(&mut self) -> Vec<Because> {
         let mut found = Vec::new();
-        for (index, to) in names.into_iter().enumerate() {
-            if self.holds_fairly(formula, &without(index)) {
-                found.push(Because::UnneededFairnessTo { to });
-            }
+        if !self.question.watched.claim.owns_deadlocks() {
+            found = self.fairness(Doubt::accepts_none);
         }
+        found.extend(self.constants(None));
         found
     }
 
+    /// Fairness that was assumed and is not needed, given what is known to hold with less of it.
+    fn fairness(&mut self, mut holds: impl FnMut(&mut Self, &[Constraint]) -> bool) -> Vec<Because> {
+        let constraints = self.question.constraints;
+        unneeded(constraints, |less| holds(self, less))
+    }
+
     /// Propositions that never change, unless that is just what the formula says.
-    fn constants(&mut self, formula: Formula) -> Vec<Because> {
-        let said = match self.question.formulas.node(formula) {
-            Node::And(operands) => operands.to_vec(),
-            _ => vec![formula],
+    fn constants(&mut self, formula: Option<Formula>) -> Vec<Because> {
+        let said = match formula.map(|formula| self.question.formulas.node(formula)) {
+            Some(Node::And(operands)) => operands.to_vec(),
+            _ => formula.into_iter().collect(),
         };
         let mut found = Vec::new();
         for (prop, _) in self.question.watched.propositions.clone() {
@@ -143,36 +133,31 @@ impl Doubt<'_, '_> {
     }
 }
 
-/// The processes that make no difference to what these expressions are: none of their actions writes anything that such an
-/// action depends on that does.
-pub(super) fn removable(system: &ActionSystem, about: &[ExprId], clock: &Clock<'_>) -> Vec<Because> {
-    if system.guards().contains(&Guard::Quiet) || about.is_empty() {
+/// The constraints that are not needed, where it is known what holds with less of them.
+pub(super) fn unneeded(
+    constraints: &Constraints,
+    mut holds: impl FnMut(&[Constraint]) -> bool,
+) -> Vec<Because> {
+    let (named, all) = (&constraints.named, &constraints.unnamed);
+    if all.is_empty() {
         return Vec::new();
     }
-    let Ok(relations) = Relations::new(system, &mut clock.budget()) else { return Vec::new() };
-    let mut variables: Vec<VarId> = Vec::new();
-    about.iter().for_each(|&expr| system.exprs.reads(expr, &mut variables));
-    let mut is_known = vec![false; system.variables().len()];
-    let mut matters = vec![false; system.processes().len()];
-    while let Some(var) = variables.pop() {
-        if std::mem::replace(&mut is_known[var.index()], true) {
-            continue;
-        }
-        for &writer in relations.writers(var) {
-            let action = system.action(writer);
-            action.owners.iter().for_each(|owner| matters[owner.index()] = true);
-            variables.extend(relations.effect_reads(writer));
-            variables.extend(action.guards.iter().flat_map(|&guard| relations.guard_reads(guard)));
+    if holds(&[]) {
+        return vec![Because::FairnessUnneeded];
+    }
+    // Justness to several may be one constraint.
+    if named.len() != all.len() || all.len() < 2 || all.len() > MAX_CONSTRAINTS {
+        return Vec::new();
+    }
+    let mut found = Vec::new();
+    for (index, known) in named.iter().enumerate() {
+        let mut less = all.clone();
+        less.remove(index);
+        if holds(&less) {
+            found.push(Because::UnneededFairnessTo { to: known.subject.to_string() });
         }
     }
-    let owns = |process: usize| {
-        let all = (0..system.actions().len()).map(ActionId::new);
-        all.into_iter().any(|action| system.action(action).owners.contains(&ProcessId::new(process)))
-    };
-    let removable = (0..system.processes().len()).filter(|&process| !matters[process] && owns(process));
-    removable
-        .map(|process| Because::Removable { process: system.processes()[process].name.clone() })
-        .collect()
+    found
 }
 
 /// Parts of an invariant that do not matter, or are constant. All states are looked at, once.
