@@ -5,6 +5,7 @@ use std::borrow::Borrow;
 use model::{ActionId, StepError, Steps};
 
 use super::Opaque;
+use crate::classes::Met;
 use crate::keeper::Keeper;
 use crate::model::Model;
 use crate::panics::catch;
@@ -30,8 +31,7 @@ pub(super) struct OpaqueWorker<'p, 'a, M: Model, K: Keeper<M>> {
     /// The steps to them, and their words.
     made_by: Vec<ActionId>,
     targets: Vec<u32>,
-    /// By the numbers of actions: that of their steps, and whether they are the environment's; as far as they were met.
-    steps: Vec<Option<(ActionId, bool)>>,
+    met: Met,
     /// What is going on, if it panics.
     at: Option<ActionId>,
 }
@@ -47,7 +47,7 @@ impl<'p, 'a, M: Model, K: Keeper<M>> OpaqueWorker<'p, 'a, M, K> {
             made: Vec::new(),
             made_by: Vec::new(),
             targets: Vec::new(),
-            steps: Vec::new(),
+            met: Met::default(),
             at: None,
         }
     }
@@ -77,22 +77,8 @@ impl<'p, 'a, M: Model, K: Keeper<M>> OpaqueWorker<'p, 'a, M, K> {
     /// The number of the steps of an action, and whether it is the environment's.
     #[inline]
     fn number(&mut self, action: &M::Action) -> Result<(ActionId, bool), StepError> {
-        let number = self.program.actions.number(action) as usize;
-        match self.steps.get(number) {
-            Some(Some(known)) => Ok(*known),
-            _ => self.learn(action, number),
-        }
-    }
-
-    #[cold]
-    fn learn(&mut self, action: &M::Action, number: usize) -> Result<(ActionId, bool), StepError> {
-        let program = self.program;
-        let step = program.classes.steps_of(program.model, action, number as u32);
-        let step = step.map_err(|trouble| program.troubles.add(trouble, None))?;
-        if self.steps.len() <= number {
-            self.steps.resize(number + 1, None);
-        }
-        Ok(*self.steps[number].insert(step))
+        let Opaque { model, actions, classes, troubles, .. } = self.program;
+        self.met.steps(actions.number(action), || action, classes, model, troubles)
     }
 
     /// Runs code of the model; a panic is a fault.
