@@ -128,6 +128,7 @@ fn measure(what: &str, participants: usize, terms: u8) -> u64 {
         "2pc idiomatic, stateright dfs" => by_stateright(idiomatic, false),
         "2pc idiomatic, plain" => plain(&idiomatic),
         "Raft actors, Stubborn" => stubborn(raft::actors(&raft).check().prop("safe", raft::is_safe)),
+        "Raft plain model, Stubborn" => stubborn(safely(&raft)),
         "Raft plain model, stateright bfs" => by_stateright(raft, true),
         "Raft plain model, stateright dfs" => by_stateright(raft, false),
         "Raft plain model, plain" => plain(&raft),
@@ -135,7 +136,7 @@ fn measure(what: &str, participants: usize, terms: u8) -> u64 {
     }
 }
 
-const ALL: [&str; 13] = [
+const ALL: [&str; 14] = [
     "2pc packed by hand, Stubborn",
     "2pc packed by hand, stateright bfs",
     "2pc packed by hand, stateright dfs",
@@ -146,6 +147,7 @@ const ALL: [&str; 13] = [
     "2pc idiomatic, stateright dfs",
     "2pc idiomatic, plain",
     "Raft actors, Stubborn",
+    "Raft plain model, Stubborn",
     "Raft plain model, stateright bfs",
     "Raft plain model, stateright dfs",
     "Raft plain model, plain",

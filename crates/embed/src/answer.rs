@@ -104,7 +104,8 @@ impl<M: Model> Check<'_, M> {
             if let Some((error, run)) = &explored.faults[0] {
                 return Err(self.faulty(program, error, run));
             }
-            proof(&explored.stats, explored.coverage)
+            let unreduced = self.unreduced(program, asked);
+            Ok(Proof { unreduced, ..proof(&explored.stats, explored.coverage)? })
         });
         verdict(answered)
     }
@@ -193,20 +194,19 @@ impl<M: Model> Check<'_, M> {
         let constraints = classes.constraints();
         let mut wish = self.wish;
         wish.fair = constraints.iter().any(|constraint| !constraint.actions.is_empty());
+        let unreduced = self.unreduced_runs(&*program, watched, wish.fair);
         let is_open = (wish.observer, wish.search, wish.fairness_by) == (None, None, FairnessBy::Search);
         if is_open && wish.store == StoreKind::Exact && watched.claim.written().is_none() {
             // Nothing is known of which actions change what: who looks at changes must look at all targets.
             wish.observer = Some(ObserverKind::Tgba);
-            let numbers: Vec<usize> = watched.propositions.iter().map(|(_, number)| *number).collect();
-            let is_known = self.footprint.as_ref().is_some_and(|footprint| footprint.knows(&numbers));
-            if is_known && program.is_reduced() && !wish.fair && watched.claim.proof().is_some() {
+            if self.footprint.is_some() && unreduced.is_none() {
                 wish.reduction = ReductionWish::Fixed(reduction::Method::Repaired);
             }
         }
         let found = searches::runs(program.as_program(), &mut watched.claim, &wish, &constraints, setup);
         let found = found.map_err(|why| Reason::Refused(why.to_string()))?;
         let (run, ending, _) = match self.found(&*program, found)? {
-            Ok(proof) => return Ok(proof),
+            Ok(proof) => return Ok(Proof { unreduced, ..proof }),
             Err(run) => run,
         };
         let judge = self.judge(&watched.propositions);
@@ -250,6 +250,32 @@ impl<M: Model> Check<'_, M> {
         let run = judge.repeat(&self.given(&judge, &*program, &run, ending)?)?;
         let fairness = judge.judge(&run, &Claimed::Illegal(tester, label, illegal))?;
         Err(Stopped::Failed(Failure::Violated(Counterexample { run, what: what.to_owned(), fairness })))
+    }
+
+    /// Why all interleavings are explored, though some were to be left out: what is watched says too little.
+    fn unreduced(&self, program: &dyn Recall<M>, watched: &[(ltl::Prop, usize)]) -> Option<String> {
+        let footprint = self.footprint.as_ref()?;
+        let unknown = watched.iter().find(|(_, number)| !footprint.knows(&[*number]));
+        match (program.unreduced(), unknown) {
+            (Some(why), _) => Some(why.to_owned()),
+            (None, Some((_, number))) => {
+                let name = self.propositions.name(*number).unwrap_or_default();
+                Some(format!("`reduced` was not told what `{name}` reads"))
+            }
+            (None, None) => None,
+        }
+    }
+
+    /// The same for infinite runs.
+    fn unreduced_runs(&self, program: &dyn Recall<M>, watched: &Watched, fair: bool) -> Option<String> {
+        self.footprint.as_ref()?;
+        self.unreduced(program, &watched.propositions).or_else(|| match watched.claim.proof() {
+            _ if fair => {
+                Some("under fairness, leaving some out is not supported for models in Rust".to_owned())
+            }
+            None => Some("the property may see stuttering".to_owned()),
+            Some(_) => None,
+        })
     }
 
     fn refuse_fair_symmetry(&self) -> Result<(), Reason> {

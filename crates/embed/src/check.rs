@@ -11,11 +11,13 @@ use check::method::{ReductionWish, StoreKind};
 use pack::Pack;
 
 use crate::classes::{Classes, Fair, Fairness, Whom};
-use crate::codec::{Codec, Interned, Packed};
+use crate::codec::{Codec, Packed};
 use crate::footprint::{Declared, Footprint, Prints};
+use crate::keeper::{ByCodec, Keeper};
 use crate::model::Model;
 use crate::opaque::{Opaque, Recall};
 use crate::propositions::Propositions;
+use crate::retraced::{FEW, Retraced};
 use crate::searches::Setup;
 use crate::symmetry::Symmetry;
 
@@ -105,7 +107,7 @@ impl<M: Model> Clone for Check<'_, M> {
 }
 
 impl<'m, M: Model> Check<'m, M> {
-    /// Questions about a model. Its states are kept whole; see [`Check::packed`].
+    /// Questions about a model. Its states are told apart by `Eq`, and few of them are kept whole; see [`Check::packed`].
     pub fn new(model: &'m M) -> Check<'m, M> {
         Check {
             model,
@@ -120,7 +122,7 @@ impl<'m, M: Model> Check<'m, M> {
             symmetry: None,
             footprint: None,
             interference: None,
-            make: Arc::new(make::<M, Interned<M::State>>(Interned::default)),
+            make: Arc::new(make(|| Retraced::new(FEW))),
         }
     }
 
@@ -270,7 +272,7 @@ impl<'m, M: Model> Check<'m, M> {
     /// Keeps states as words of another making.
     #[must_use]
     pub fn codec<C: Codec<M::State> + 'm>(mut self, codec: impl Fn() -> C + Send + Sync + 'm) -> Self {
-        self.make = Arc::new(make::<M, C>(codec));
+        self.make = Arc::new(make(move || ByCodec(codec())));
         self
     }
 
@@ -338,6 +340,14 @@ impl<'m, M: Model> Check<'m, M> {
         self
     }
 
+    /// Keeps hardly any state whole, and makes them again, for tests.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn forgetful(mut self) -> Self {
+        self.make = Arc::new(make(|| Retraced::new(1)));
+        self
+    }
+
     /// All threads begin at once, however few states there are, for tests.
     #[doc(hidden)]
     #[must_use]
@@ -370,11 +380,11 @@ impl<'m, M: Model> Check<'m, M> {
     }
 }
 
-fn make<'m, M: Model, C: Codec<M::State> + 'm>(
-    codec: impl Fn() -> C + Send + Sync + 'm,
+fn make<'m, M: Model, K: Keeper<M> + 'm>(
+    keeper: impl Fn() -> K + Send + Sync + 'm,
 ) -> impl for<'a> Fn(&'a Check<'m, M>, &'a Classes<'a, M>, bool) -> Box<dyn Recall<M> + 'a> + Send + Sync + 'm
 {
-    move |check, classes, rests| Box::new(Opaque::new(check, codec(), classes, rests))
+    move |check, classes, rests| Box::new(Opaque::new(check, keeper(), classes, rests))
 }
 
 struct Looks<F>(F);

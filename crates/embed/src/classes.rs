@@ -7,14 +7,14 @@ use std::sync::Arc;
 
 use automata::Tester;
 use check::fairness::Constraint;
-use model::{ActionId, LabelId};
+use model::{ActionId, LabelId, StepError};
 use pack::Table;
 
 use crate::answer::Labels;
 use crate::footprint::Prints;
 use crate::model::Model;
 use crate::panics::catch;
-use crate::trouble::Trouble;
+use crate::trouble::{Trouble, Troubles};
 
 /// How somebody is treated fairly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -279,6 +279,43 @@ impl<'a, M: Model> Classes<'a, M> {
             served_by: ids(&servers),
         })
         .collect()
+    }
+}
+
+/// By the numbers of actions, that of their steps, and whether they are the environment's: as far as one thread has met
+/// them.
+#[derive(Default)]
+pub(crate) struct Met(Vec<Option<(ActionId, bool)>>);
+
+impl Met {
+    /// The number of the steps of an action that has this number, and whether it is the environment's.
+    ///
+    /// # Errors
+    /// Those of [`Classes::steps_of`], which are noted.
+    #[inline]
+    pub(crate) fn steps<'m, M: Model>(
+        &mut self,
+        number: u32,
+        action: impl FnOnce() -> &'m M::Action,
+        classes: &Classes<'_, M>,
+        model: &M,
+        troubles: &Troubles,
+    ) -> Result<(ActionId, bool), StepError> {
+        match self.0.get(number as usize) {
+            Some(Some(known)) => Ok(*known),
+            _ => {
+                let steps = classes.steps_of(model, action(), number);
+                self.learn(number as usize, steps.map_err(|trouble| troubles.add(trouble, None))?)
+            }
+        }
+    }
+
+    #[cold]
+    fn learn(&mut self, number: usize, steps: (ActionId, bool)) -> Result<(ActionId, bool), StepError> {
+        if self.0.len() <= number {
+            self.0.resize(number + 1, None);
+        }
+        Ok(*self.0[number].insert(steps))
     }
 }
 

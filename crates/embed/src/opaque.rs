@@ -1,4 +1,4 @@
-//! A model as a [`Program`]: states by a [`Codec`], actions by numbers that tell their class.
+//! A model as a [`Program`]: states by a [`Keeper`], actions by numbers that tell their class.
 //!
 //! Actions are numbered as they are met. The number of a step is the class of its action, plus that number times the
 //! number of classes, so that [`model::chain::first`] finds the class: fairness and testers speak about classes. A
@@ -14,8 +14,8 @@ use pack::Table;
 
 use crate::check::Check;
 use crate::classes::Classes;
-use crate::codec::Codec;
 use crate::footprint::Prints;
+use crate::keeper::Keeper;
 use crate::model::Model;
 use crate::panics::catch;
 use crate::program::{Program, Worker};
@@ -26,9 +26,9 @@ use crate::verdict::Reason;
 use worker::OpaqueWorker;
 
 /// A model, with what was met of it.
-pub(crate) struct Opaque<'a, M: Model, C> {
+pub(crate) struct Opaque<'a, M: Model, K> {
     pub(super) model: &'a M,
-    pub(super) codec: C,
+    pub(super) keeper: K,
     pub(super) propositions: &'a Propositions<'a, M>,
     pub(super) classes: &'a Classes<'a, M>,
     pub(super) symmetry: Option<&'a Symmetry<'a, M::State>>,
@@ -39,17 +39,17 @@ pub(crate) struct Opaque<'a, M: Model, C> {
     pub(super) troubles: Troubles,
 }
 
-impl<'a, M: Model, C: Codec<M::State>> Opaque<'a, M, C> {
+impl<'a, M: Model, K: Keeper<M>> Opaque<'a, M, K> {
     pub(crate) fn new<'m: 'a>(
         check: &'a Check<'m, M>,
-        codec: C,
+        keeper: K,
         classes: &'a Classes<'a, M>,
         rests: bool,
-    ) -> Opaque<'a, M, C> {
+    ) -> Opaque<'a, M, K> {
         crate::panics::prepare();
         Opaque {
             model: check.model,
-            codec,
+            keeper,
             propositions: &check.propositions,
             classes,
             symmetry: check.symmetry.as_ref(),
@@ -60,13 +60,50 @@ impl<'a, M: Model, C: Codec<M::State>> Opaque<'a, M, C> {
         }
     }
 
-    /// The words that are kept for a state.
+    /// The state that is kept after an action.
     #[inline]
-    pub(super) fn encode(&self, state: &M::State, words: &mut [u32]) -> Result<(), String> {
+    pub(super) fn after(&self, state: &M::State, action: &M::Action) -> M::State {
+        let mut next = state.clone();
+        self.model.step(&mut next, action);
         match self.symmetry {
-            None => self.codec.encode(state, words),
-            Some(symmetry) => self.codec.encode(&symmetry.representative(state), words),
+            None => next,
+            Some(symmetry) => symmetry.representative(&next),
         }
+    }
+
+    /// The words of a state that was come to by a step.
+    #[inline]
+    pub(super) fn encode(
+        &self,
+        state: M::State,
+        from: Option<(&[u32], u32)>,
+        words: &mut [u32],
+    ) -> Result<(), String> {
+        let again = |state: &M::State, action| self.after(state, self.actions.get(action));
+        self.keeper.encode(state, from, &again, words)
+    }
+
+    /// The words of several states that were come to from the same one.
+    pub(super) fn encode_all(
+        &self,
+        states: &mut Vec<(u32, M::State)>,
+        from: &[u32],
+        words: &mut [u32],
+    ) -> Result<(), (usize, String)> {
+        let again = |state: &M::State, action| self.after(state, self.actions.get(action));
+        self.keeper.encode_all(states, from, &again, words)
+    }
+
+    /// The words of an initial state.
+    fn encode_initial(&self, state: &M::State, words: &mut [u32]) -> Result<(), String> {
+        let kept = self.symmetry.map_or_else(|| state.clone(), |symmetry| symmetry.representative(state));
+        self.encode(kept, None, words)
+    }
+
+    /// The state of words.
+    #[inline]
+    pub(super) fn view(&self, words: &[u32]) -> K::View<'_> {
+        self.keeper.view(words, &|state, action| self.after(state, self.actions.get(action)))
     }
 }
 
@@ -78,6 +115,11 @@ pub(crate) trait Recall<M: Model>: Program {
     /// What went wrong so far.
     fn troubles(&self) -> &Troubles;
 
+    /// Why all interleavings are explored, though some were to be left out, if they are.
+    fn unreduced(&self) -> Option<&str> {
+        None
+    }
+
     /// Whether the model can say where it begins, and all of that has words.
     ///
     /// # Errors
@@ -88,7 +130,7 @@ pub(crate) trait Recall<M: Model>: Program {
     fn as_program(&self) -> &dyn Program;
 }
 
-impl<M: Model, C: Codec<M::State>> Recall<M> for Opaque<'_, M, C> {
+impl<M: Model, K: Keeper<M>> Recall<M> for Opaque<'_, M, K> {
     fn action(&self, step: ActionId) -> Option<M::Action> {
         self.classes.action_of(step).map(|number| self.actions.get(number).clone())
     }
@@ -103,9 +145,9 @@ impl<M: Model, C: Codec<M::State>> Recall<M> for Opaque<'_, M, C> {
         if states.is_empty() {
             return Err(Reason::Question("the model has no initial state".to_owned()));
         }
-        let mut words = vec![0; self.codec.width()];
+        let mut words = vec![0; self.keeper.width()];
         states.iter().try_for_each(|state| {
-            let encoded = catch(|| self.encode(state, &mut words)).unwrap_or_else(Err);
+            let encoded = catch(|| self.encode_initial(state, &mut words)).unwrap_or_else(Err);
             encoded.map_err(|why| Reason::OutOfRange(format!("{why}, in the initial state {state:?}")))
         })
     }
@@ -115,18 +157,18 @@ impl<M: Model, C: Codec<M::State>> Recall<M> for Opaque<'_, M, C> {
     }
 }
 
-impl<M: Model, C: Codec<M::State>> Program for Opaque<'_, M, C> {
+impl<M: Model, K: Keeper<M>> Program for Opaque<'_, M, K> {
     fn width(&self) -> usize {
-        self.codec.width()
+        self.keeper.width()
     }
 
     /// All of them have words: that was looked at before ([`Recall::begins`]).
     fn initial_states(&self, out: &mut Vec<u32>) {
-        let width = self.codec.width();
+        let width = self.keeper.width();
         for state in catch(|| self.model.initial()).unwrap_or_default() {
             let start = out.len();
             out.resize(start + width, 0);
-            _ = catch(|| self.encode(&state, &mut out[start..]));
+            _ = catch(|| self.encode_initial(&state, &mut out[start..]));
         }
     }
 
@@ -150,11 +192,15 @@ impl<M: Model, C: Codec<M::State>> Program for Opaque<'_, M, C> {
         self.footprint.is_some()
     }
 
+    fn counts(&self) -> bool {
+        K::COUNTS
+    }
+
     fn is_symmetric(&self) -> bool {
         self.symmetry.is_some()
     }
 
     fn bytes(&self) -> u64 {
-        self.codec.bytes() + self.actions.bytes() as u64
+        self.keeper.bytes() + self.actions.bytes() as u64
     }
 }

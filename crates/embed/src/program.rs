@@ -38,6 +38,11 @@ pub(crate) trait Program: Sync {
         false
     }
 
+    /// Whether a state is one number, and these are 0, 1, 2, … in the order in which states are met.
+    fn counts(&self) -> bool {
+        false
+    }
+
     /// Whether its states are representatives.
     fn is_symmetric(&self) -> bool {
         false

@@ -13,6 +13,7 @@ use check::store::{Fingerprints, Queue, SharedBits};
 use check::{Bitstate, Exploration, Goal, Space, parallel, walk};
 use model::{Run, StepError, System as _};
 
+use crate::numbered::Numbered;
 use crate::program::{Erased, Part, Program};
 use crate::run::Ending;
 
@@ -65,6 +66,13 @@ pub(crate) fn states(program: &dyn Program, goals: &[Goal], setup: &Setup<'_>) -
     // Where nothing is asked, all states are wanted.
     let mut explored = if program.is_reduced() && !goals.is_empty() {
         over_store(&Part { whole: Erased(program), watched: watched.collect() }, goals, setup, &mut budget)
+    } else if program.counts()
+        && budget.team().n_workers() == 1
+        && setup.store == StoreKind::Exact
+        && !setup.together
+    {
+        // Every step is taken and its target stored, so states have the same numbers there as here.
+        bfs::search(&Erased(program), &mut Numbered::default(), goals, &mut budget)
     } else {
         over_store(&Erased(program), goals, setup, &mut budget)
     };

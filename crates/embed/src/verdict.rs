@@ -54,6 +54,9 @@ pub struct Proof {
     /// With which probability a state was missed, at most, since another one has the same fingerprint; none if states were compared
     /// whole.
     pub missed: Option<f64>,
+    /// Why all interleavings were explored, though [`Check::reduced`](crate::Check::reduced) asked to leave some out; none if that was not
+    /// asked, or done.
+    pub unreduced: Option<String>,
 }
 
 impl Proof {
@@ -62,17 +65,18 @@ impl Proof {
 
     pub(crate) fn of(stats: &Stats) -> Proof {
         let Stats { states, transitions, deadlocks, depth, peak_bytes } = *stats;
-        Proof { states, transitions, deadlocks, depth, bytes: peak_bytes, missed: None }
+        Proof { states, transitions, deadlocks, depth, bytes: peak_bytes, missed: None, unreduced: None }
     }
 }
 
 impl fmt::Display for Proof {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} states, {} transitions", self.states, self.transitions)?;
-        match self.missed {
-            Some(missed) => {
-                write!(f, ", kept by fingerprints: a state was missed with a probability below {missed:.1e}")
-            }
+        if let Some(missed) = self.missed {
+            write!(f, ", kept by fingerprints: a state was missed with a probability below {missed:.1e}")?;
+        }
+        match &self.unreduced {
+            Some(why) => write!(f, ", all interleavings: {why}"),
             None => Ok(()),
         }
     }

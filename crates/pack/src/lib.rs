@@ -47,7 +47,7 @@ mod impls;
 mod table;
 
 pub use bits::{OutOfRange, Reader, Writer, bits_for, largest, range_bits};
-pub use table::Table;
+pub use table::{Index, Table, hash_of};
 
 /// A type with a fixed number of bits.
 #[diagnostic::on_unimplemented(

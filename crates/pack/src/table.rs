@@ -20,9 +20,9 @@ pub struct Table<T> {
 const PAGES: usize = 28;
 const FIRST_PAGE: u32 = 32;
 
-/// The numbers by the hashes of their values: open addressing, a slot is a hash and a number plus 1.
+/// Numbers by the hashes of their values, which are somewhere else: open addressing, a slot is a hash and a number plus 1.
 #[derive(Default)]
-struct Index {
+pub struct Index {
     slots: Vec<(u32, u32)>,
     len: u32,
 }
@@ -59,7 +59,7 @@ impl<T> Table<T> {
     pub fn bytes(&self) -> usize {
         let index = self.lock();
         let pages: usize = self.pages.iter().filter_map(OnceLock::get).map(|page| page.len()).sum();
-        pages * size_of::<OnceLock<T>>() + index.slots.capacity() * size_of::<(u32, u32)>()
+        pages * size_of::<OnceLock<T>>() + index.bytes()
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Index> {
@@ -98,16 +98,35 @@ fn place(number: u32) -> (usize, usize) {
     (page as usize, (number - FIRST_PAGE * ((1 << page) - 1)) as usize)
 }
 
+/// A hash of a value, for an [`Index`].
 #[inline]
-fn hash_of<T: Hash>(value: &T) -> u32 {
+pub fn hash_of<T: Hash>(value: &T) -> u32 {
     // The upper half of a product depends on all bits of the hash.
     (FxBuildHasher.hash_one(value).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as u32
 }
 
 impl Index {
-    /// The number that is `right`, or the slot where it would be.
+    /// How many numbers there are.
+    pub fn len(&self) -> u32 {
+        self.len
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Bytes held.
+    pub fn bytes(&self) -> usize {
+        self.slots.capacity() * size_of::<(u32, u32)>()
+    }
+
+    /// The number of this hash that is `right`, or the slot where it would be.
+    ///
+    /// # Errors
+    /// There is none: the slot, until something else is asked.
     #[inline]
-    fn find(&mut self, hash: u32, right: impl Fn(u32) -> bool) -> Result<u32, usize> {
+    pub fn find(&mut self, hash: u32, mut right: impl FnMut(u32) -> bool) -> Result<u32, usize> {
         if self.len as usize * 8 >= self.slots.len() * 7 {
             self.grow();
         }
@@ -122,7 +141,26 @@ impl Index {
         }
     }
 
-    fn insert(&mut self, slot: usize, hash: u32, number: u32) {
+    /// Makes room for so many more numbers at once.
+    pub fn reserve(&mut self, more: usize) {
+        while (self.len as usize + more) * 8 >= self.slots.len() * 7 {
+            self.grow();
+        }
+    }
+
+    /// What is in the first slot where a number with this hash may be. Who looks for several asks this of all of them
+    /// before, so that they are waited for together.
+    #[inline]
+    pub fn peek(&self, hash: u32) -> Option<u32> {
+        let (other, number) = *self.slots.get(hash as usize & self.slots.len().wrapping_sub(1))?;
+        (other == hash && number > 0).then(|| number - 1)
+    }
+
+    /// Puts a number into the slot that was found for it.
+    ///
+    /// # Panics
+    /// There are more than four billion numbers.
+    pub fn insert(&mut self, slot: usize, hash: u32, number: u32) {
         self.slots[slot] = (hash, number.checked_add(1).expect("four billion values do not fit the memory"));
         self.len += 1;
     }

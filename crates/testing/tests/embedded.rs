@@ -126,6 +126,19 @@ impl Footprint for Table<'_> {
     }
 }
 
+/// How states are kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kept {
+    Whole,
+    Packed,
+    /// They are made again.
+    Hardly,
+}
+
+fn kept() -> impl Strategy<Value = Kept> {
+    prop_oneof![Just(Kept::Whole), Just(Kept::Packed), Just(Kept::Hardly)]
+}
+
 impl<'c> Table<'c> {
     /// Each action has a process of its own, so that runs can be just to it.
     fn alone(case: &Case) -> Table<'_> {
@@ -133,7 +146,7 @@ impl<'c> Table<'c> {
         Table { case, owners: Some(owners), rests: false, interference: OnceLock::new() }
     }
 
-    fn check<'m>(&'m self, kinds: &[u8], packed: bool) -> Check<'m, Table<'c>> {
+    fn check<'m>(&'m self, kinds: &[u8], kept: Kept) -> Check<'m, Table<'c>> {
         let mut check = Check::new(self);
         for (prop, _) in &self.case.propositions {
             let (name, case) = (self.case.formulas.text(*prop), self.case);
@@ -155,7 +168,11 @@ impl<'c> Table<'c> {
                 })
             });
         }
-        if packed { check.packed() } else { check }
+        match kept {
+            Kept::Whole => check,
+            Kept::Packed => check.packed(),
+            Kept::Hardly => check.forgetful(),
+        }
     }
 }
 
@@ -186,12 +203,7 @@ fn constraints(case: &Case, kinds: &[u8]) -> Vec<Constraint> {
 }
 
 /// All methods, and the questions about states, agree with brute force.
-fn agree(
-    case: &mut Case,
-    kinds: &[u8],
-    packed: bool,
-    counts: &RefCell<[u32; 3]>,
-) -> Result<(), TestCaseError> {
+fn agree(case: &mut Case, kinds: &[u8], kept: Kept, counts: &RefCell<[u32; 3]>) -> Result<(), TestCaseError> {
     let constraints = constraints(case, kinds);
     let violated = case.is_violated_fairly(&constraints);
     let text = case.text();
@@ -200,9 +212,9 @@ fn agree(
     } else {
         Table { case, owners: None, rests: false, interference: OnceLock::new() }
     };
-    let check = table.check(kinds, packed);
+    let check = table.check(kinds, kept);
     // Who packs states is alone: threads take time.
-    let together = if packed { check.clone() } else { check.clone().together(2) };
+    let together = if kept == Kept::Packed { check.clone() } else { check.clone().together(2) };
     for check in [&check, &together, &check.clone().fingerprints()] {
         let count = check.count().map_err(fail)?;
         prop_assert_eq!(count.states as usize, case.n_states());
@@ -261,11 +273,11 @@ fn agree(
 #[test]
 fn tables_in_rust_agree_with_brute_force() {
     let counts = RefCell::new([0u32; 3]);
-    let strategy = (networks::network(), any::<u64>(), 1..12u32, vec(0..4u8, 5), any::<bool>());
-    run_cases(100, &strategy, |(network, seed, size, kinds, packed)| {
+    let strategy = (networks::network(), any::<u64>(), 1..12u32, vec(0..4u8, 5), kept());
+    run_cases(100, &strategy, |(network, seed, size, kinds, kept)| {
         let draw = Draw { seed, size, operators: random::ALL };
         let Some(mut case) = Case::of_network(&network, draw) else { return Ok(()) };
-        agree(&mut case, &kinds[..network.processes.len()], packed, &counts)
+        agree(&mut case, &kinds[..network.processes.len()], kept, &counts)
             .map_err(|error| fail(format!("{error} on\n{}", network.to_text())))
     });
     let [holds, violated, tried] = *counts.borrow();
@@ -275,10 +287,10 @@ fn tables_in_rust_agree_with_brute_force() {
 #[test]
 fn tables_with_data_agree_with_brute_force() {
     let counts = RefCell::new([0u32; 3]);
-    let strategy = (systems::recipe_with_chains(), any::<u64>(), 1..12u32, vec(0..4u8, 3), any::<bool>());
-    run_cases(300, &strategy, |(recipe, seed, size, kinds, packed)| {
+    let strategy = (systems::recipe_with_chains(), any::<u64>(), 1..12u32, vec(0..4u8, 3), kept());
+    run_cases(300, &strategy, |(recipe, seed, size, kinds, kept)| {
         match Case::of_recipe(&recipe, Draw { seed, size, operators: random::ALL }) {
-            Some(mut case) => agree(&mut case, &kinds, packed, &counts),
+            Some(mut case) => agree(&mut case, &kinds, kept, &counts),
             None => Ok(()),
         }
     });
@@ -353,7 +365,7 @@ fn the_environment_rests_as_if_that_were_a_step() {
         let verdict = |rests| {
             let table =
                 Table { case: &case, owners: Some(owners.clone()), rests, interference: OnceLock::new() };
-            let verdict = table.check(kinds, false).ltl(&text);
+            let verdict = table.check(kinds, Kept::Hardly).ltl(&text);
             let rested = verdict
                 .counterexample()
                 .is_some_and(|run| run.steps.iter().any(|step| step.action.is_none()));

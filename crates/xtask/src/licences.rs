@@ -89,6 +89,15 @@ mod tests {
     use super::is_permissive;
 
     #[test]
+    fn cargo_deny_allows_the_same() {
+        let file = include_str!("../../../deny.toml");
+        let (_, list) = file.split_once("allow = [").expect("it has a list");
+        let (list, _) = list.split_once(']').expect("the list ends");
+        let allowed: Vec<&str> = list.split('"').skip(1).step_by(2).collect();
+        assert_eq!(allowed, PERMISSIVE);
+    }
+
+    #[test]
     fn expressions() {
         for permissive in ["MIT", "MIT OR GPL-3.0", "MIT/Apache-2.0", "(MIT OR Apache-2.0) AND Unicode-3.0"] {
             assert!(is_permissive(permissive), "{permissive}");

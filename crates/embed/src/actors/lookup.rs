@@ -36,6 +36,8 @@ pub(crate) struct Lookup<'a, M: Message> {
     pub(super) troubles: Troubles,
     /// What propositions read, and who may send to whom, if that is asked for and known.
     pub(super) reduction: Option<(&'a dyn Prints<Actors<M>>, Reach)>,
+    /// Why it is not known, if it is asked for.
+    unreduced: Option<String>,
 }
 
 /// Walks that find out how much room states need, before the search begins.
@@ -50,9 +52,11 @@ impl<'a, M: Message> Lookup<'a, M> {
     ) -> Lookup<'a, M> {
         crate::panics::prepare();
         let lookup = Lookup::with_room(check.model, &check.propositions, classes, rests);
-        let reduction =
-            check.footprint.as_deref().and_then(|prints| Some((prints, Reach::new(check.model)?)));
-        Lookup { reduction, ..lookup }
+        match check.footprint.as_deref().map(|prints| Ok((prints, Reach::new(check.model)?))) {
+            Some(Ok(known)) => Lookup { reduction: Some(known), ..lookup },
+            Some(Err(why)) => Lookup { unreduced: Some(why), ..lookup },
+            None => lookup,
+        }
     }
 
     /// With room for what random walks meet.
@@ -83,6 +87,7 @@ impl<'a, M: Message> Lookup<'a, M> {
                 initial: Vec::new(),
                 troubles: Troubles::default(),
                 reduction: None,
+                unreduced: None,
             };
             match catch(|| actors.initial()) {
                 Ok(worlds) => match lookup.encode(&worlds) {
@@ -170,6 +175,10 @@ impl<M: Message> Recall<Actors<M>> for Lookup<'_, M> {
 
     fn troubles(&self) -> &Troubles {
         &self.troubles
+    }
+
+    fn unreduced(&self) -> Option<&str> {
+        self.unreduced.as_deref()
     }
 
     fn begins(&self) -> Result<(), Reason> {

@@ -4,7 +4,7 @@
 //! others do disturbs it in one way only: they send it something. Who may ever send to whom, from a local state on, is
 //! found out before the search: handlers are run for whatever local state and message there may be (more than there
 //! are, since not all of them meet), until nothing new comes of it. Where that is too much, or a handler panics,
-//! nothing is known, and everything is explored.
+//! nothing is known, everything is explored, and the proof says why.
 //!
 //! In a state, actors are collected from one on until nothing is missing: with an actor all who may ever send to it from where they
 //! are now. What can happen to these actors now is a stubborn set: messages that arrive, timers, restarts, and losses of messages to
@@ -43,11 +43,14 @@ pub(crate) struct Reach {
 }
 
 impl Reach {
-    /// Finds out; nothing if that is too much.
-    pub(crate) fn new<M: Message>(actors: &Actors<M>) -> Option<Reach> {
+    /// Finds out.
+    ///
+    /// # Errors
+    /// Why it is not known, in a sentence.
+    pub(crate) fn new<M: Message>(actors: &Actors<M>) -> Result<Reach, String> {
         let n = actors.actors.len();
         if n > 64 {
-            return None;
+            return Err(format!("there are {n} actors, and who may send to whom is found out for up to 64"));
         }
         let tables = || (0..n).map(|_| Table::default()).collect::<Vec<_>>();
         let mut closure = Closure {
@@ -57,7 +60,7 @@ impl Reach {
             nodes: (0..n).map(|_| Vec::new()).collect(),
             n_reactions: 0,
         };
-        for world in catch(|| crate::model::Model::initial(actors)).ok()? {
+        for world in catch(|| crate::model::Model::initial(actors))? {
             for (actor, place) in world.places.iter().enumerate() {
                 closure.place(actor, place);
             }
@@ -65,7 +68,7 @@ impl Reach {
         }
         closure.close()?;
         let sends = closure.nodes.iter().map(|nodes| spread(nodes)).collect();
-        Some(Reach { places: closure.places, sends })
+        Ok(Reach { places: closure.places, sends })
     }
 
     /// To whom an actor may send from a local state on.
@@ -108,7 +111,7 @@ impl<M: Message> Closure<'_, M> {
     }
 
     /// Tries everything until nothing is new.
-    fn close(&mut self) -> Option<()> {
+    fn close(&mut self) -> Result<(), String> {
         loop {
             let before = self.n_reactions;
             for actor in 0..self.nodes.len() {
@@ -119,16 +122,17 @@ impl<M: Message> Closure<'_, M> {
                 }
             }
             if self.n_reactions == before {
-                return Some(());
+                return Ok(());
             }
         }
     }
 
-    fn visit(&mut self, actor: Id, at: usize) -> Option<()> {
+    fn visit(&mut self, actor: Id, at: usize) -> Result<(), String> {
         let here = self.places[actor].get(at as u32).clone();
         if !std::mem::replace(&mut self.nodes[actor][at].is_begun, true) {
             if here.is_up {
-                let timers = catch(|| self.actors.actors[actor].actor.timers(actor, &here.local)).ok()?;
+                let timers = catch(|| self.actors.actors[actor].actor.timers(actor, &here.local));
+                let timers = timers.map_err(|text| self.panics(actor, &text))?;
                 for timer in timers {
                     self.react(actor, at, &here, &Event::Timer { at: actor, timer })?;
                 }
@@ -147,16 +151,23 @@ impl<M: Message> Closure<'_, M> {
             }
             self.react(actor, at, &here, &Event::Deliver(envelope))?;
         }
-        Some(())
+        Ok(())
     }
 
-    fn react(&mut self, actor: Id, at: usize, here: &Place, event: &Event<M>) -> Option<()> {
+    fn panics(&self, actor: Id, text: &str) -> String {
+        let name = self.actors.name(actor);
+        format!("a handler of {name} panics where it is tried out to learn who may send to whom: {text}")
+    }
+
+    fn react(&mut self, actor: Id, at: usize, here: &Place, event: &Event<M>) -> Result<(), String> {
         self.n_reactions += 1;
         if self.n_reactions > MAX_REACTIONS {
-            return None;
+            return Err(format!(
+                "handlers do more than {MAX_REACTIONS} different things, so it is not known who may send to whom"
+            ));
         }
-        let reaction = catch(|| self.actors.react(here, event)).ok()?;
-        let Some(Reaction { place, sent }) = reaction else { return Some(()) };
+        let reaction = catch(|| self.actors.react(here, event)).map_err(|text| self.panics(actor, &text))?;
+        let Some(Reaction { place, sent }) = reaction else { return Ok(()) };
         let next = self.place(actor, &place);
         if !matches!(event, Event::Crash(_)) {
             self.nodes[actor][at].next.push(next);
@@ -165,7 +176,7 @@ impl<M: Message> Closure<'_, M> {
             self.nodes[actor][at].sends |= 1 << to;
             self.inboxes[to].number(&Envelope { from: actor, to, msg });
         }
-        Some(())
+        Ok(())
     }
 }
 

@@ -11,6 +11,7 @@ use super::reach::collect;
 use super::tables::{Effect, Filler, Known, Missing, Refused};
 use super::world::World;
 use super::{Event, Message};
+use crate::classes::Met;
 use crate::panics::catch;
 use crate::program::{Choice, Keeps, Worker};
 use crate::trouble::Trouble;
@@ -37,8 +38,7 @@ pub(crate) struct LookupWorker<'p, 'a, M: Message> {
     moves: Vec<Move>,
     /// The steps of these moves.
     steps: Vec<ActionId>,
-    /// By the numbers of events: that of their steps, and whether they are the environment's; as far as they were met.
-    numbers: Vec<Option<(ActionId, bool)>>,
+    met: Met,
     /// By the numbers of messages: the event of losing them.
     losses: Vec<u32>,
     content: Vec<u32>,
@@ -60,9 +60,9 @@ struct Seen {
 
 impl<'p, 'a, M: Message> LookupWorker<'p, 'a, M> {
     pub(crate) fn new(program: &'p Lookup<'a, M>) -> LookupWorker<'p, 'a, M> {
-        let (moves, steps, numbers, losses, content) = (vec![], vec![], vec![], vec![], vec![]);
-        let seen = Seen::default();
-        LookupWorker { program, moves, steps, numbers, losses, content, world: None, seen }
+        let (moves, steps, losses, content) = (vec![], vec![], vec![], vec![]);
+        let (met, seen) = (Met::default(), Seen::default());
+        LookupWorker { program, moves, steps, met, losses, content, world: None, seen }
     }
 
     /// Lists what can happen. Returns whether the environment may rest.
@@ -221,21 +221,8 @@ impl<'p, 'a, M: Message> LookupWorker<'p, 'a, M> {
     /// The number of the steps of an event, and whether it is the environment's.
     #[inline]
     fn number(&mut self, event: u32) -> Result<(ActionId, bool), StepError> {
-        match self.numbers.get(event as usize) {
-            Some(Some(known)) => Ok(*known),
-            _ => self.learn_class(event),
-        }
-    }
-
-    #[cold]
-    fn learn_class(&mut self, number: u32) -> Result<(ActionId, bool), StepError> {
         let Lookup { actors, classes, shared, troubles, .. } = self.program;
-        let step = classes.steps_of(actors, shared.numbers.events.get(number), number);
-        let step = step.map_err(|trouble| troubles.add(trouble, None))?;
-        if self.numbers.len() <= number as usize {
-            self.numbers.resize(number as usize + 1, None);
-        }
-        Ok(*self.numbers[number as usize].insert(step))
+        self.met.steps(event, || shared.numbers.events.get(event), classes, actors, troubles)
     }
 
     /// Makes a move.

@@ -5,7 +5,8 @@ use std::borrow::Borrow;
 use model::{ActionId, StepError, Steps};
 
 use super::Opaque;
-use crate::codec::Codec;
+use crate::classes::Met;
+use crate::keeper::Keeper;
 use crate::model::Model;
 use crate::panics::catch;
 use crate::program::{Choice, Keeps, Worker};
@@ -16,23 +17,39 @@ const DOUBTED_FIRST: u64 = 64;
 const DOUBTED_EVERY: u64 = 512;
 
 /// One thread's part.
-pub(super) struct OpaqueWorker<'p, 'a, M: Model, C: Codec<M::State>> {
-    program: &'p Opaque<'a, M, C>,
+pub(super) struct OpaqueWorker<'p, 'a, M: Model, K: Keeper<M>> {
+    program: &'p Opaque<'a, M, K>,
     /// The state that was looked at last, with its words.
-    current: Option<(Vec<u32>, C::View<'p>)>,
+    current: Option<(Vec<u32>, K::View<'p>)>,
+    /// Whether steps were taken from there.
+    was_stepped: bool,
     n_expanded: u64,
     /// What can happen there.
     offered: Vec<M::Action>,
-    /// By the numbers of actions: that of their steps, and whether they are the environment's; as far as they were met.
-    steps: Vec<Option<(ActionId, bool)>>,
+    /// States that are still to be encoded, and the numbers of the actions that lead to them.
+    made: Vec<(u32, M::State)>,
+    /// The steps to them, and their words.
+    made_by: Vec<ActionId>,
+    targets: Vec<u32>,
+    met: Met,
     /// What is going on, if it panics.
     at: Option<ActionId>,
 }
 
-impl<'p, 'a, M: Model, C: Codec<M::State>> OpaqueWorker<'p, 'a, M, C> {
-    pub(super) fn new(program: &'p Opaque<'a, M, C>) -> OpaqueWorker<'p, 'a, M, C> {
-        let (offered, steps) = (Vec::new(), Vec::new());
-        OpaqueWorker { program, current: None, n_expanded: 0, offered, steps, at: None }
+impl<'p, 'a, M: Model, K: Keeper<M>> OpaqueWorker<'p, 'a, M, K> {
+    pub(super) fn new(program: &'p Opaque<'a, M, K>) -> OpaqueWorker<'p, 'a, M, K> {
+        OpaqueWorker {
+            program,
+            current: None,
+            was_stepped: false,
+            n_expanded: 0,
+            offered: Vec::new(),
+            made: Vec::new(),
+            made_by: Vec::new(),
+            targets: Vec::new(),
+            met: Met::default(),
+            at: None,
+        }
     }
 
     /// Makes a state the current one.
@@ -41,10 +58,13 @@ impl<'p, 'a, M: Model, C: Codec<M::State>> OpaqueWorker<'p, 'a, M, C> {
         match &mut self.current {
             Some((known, _)) if *known == words => {}
             Some((known, state)) => {
-                *state = self.program.codec.view(words);
+                if std::mem::take(&mut self.was_stepped) {
+                    self.program.keeper.left(known);
+                }
+                *state = self.program.view(words);
                 known.copy_from_slice(words);
             }
-            none => *none = Some((words.to_vec(), self.program.codec.view(words))),
+            none => *none = Some((words.to_vec(), self.program.view(words))),
         }
     }
 
@@ -57,27 +77,15 @@ impl<'p, 'a, M: Model, C: Codec<M::State>> OpaqueWorker<'p, 'a, M, C> {
     /// The number of the steps of an action, and whether it is the environment's.
     #[inline]
     fn number(&mut self, action: &M::Action) -> Result<(ActionId, bool), StepError> {
-        let number = self.program.actions.number(action) as usize;
-        match self.steps.get(number) {
-            Some(Some(known)) => Ok(*known),
-            _ => self.learn(action, number),
-        }
-    }
-
-    #[cold]
-    fn learn(&mut self, action: &M::Action, number: usize) -> Result<(ActionId, bool), StepError> {
-        let program = self.program;
-        let step = program.classes.steps_of(program.model, action, number as u32);
-        let step = step.map_err(|trouble| program.troubles.add(trouble, None))?;
-        if self.steps.len() <= number {
-            self.steps.resize(number + 1, None);
-        }
-        Ok(*self.steps[number].insert(step))
+        let Opaque { model, actions, classes, troubles, .. } = self.program;
+        self.met.steps(actions.number(action), || action, classes, model, troubles)
     }
 
     /// Runs code of the model; a panic is a fault.
     fn guarded<T>(&mut self, code: impl FnOnce(&mut Self) -> Result<T, StepError>) -> Result<T, StepError> {
         self.at = None;
+        self.made.clear();
+        self.made_by.clear();
         match catch(|| code(self)) {
             Ok(done) => done,
             Err(text) => Err(self.program.troubles.add(Trouble::Panic(text), self.at)),
@@ -162,16 +170,46 @@ impl<'p, 'a, M: Model, C: Codec<M::State>> OpaqueWorker<'p, 'a, M, C> {
     /// The words of the current state after an action.
     #[inline]
     fn take(&mut self, action: &M::Action, step: ActionId, words: &mut [u32]) -> Result<(), StepError> {
-        self.at = Some(step);
-        let Some(state) = self.state() else { return Ok(()) };
-        let mut next = state.clone();
-        self.program.model.step(&mut next, action);
-        let encoded = self.program.encode(&next, words);
+        (self.at, self.was_stepped) = (Some(step), true);
+        let Some((from, state)) = &self.current else { return Ok(()) };
+        let number = self.program.classes.action_of(step).unwrap_or_default();
+        let next = self.program.after(state.borrow(), action);
+        let encoded = self.program.encode(next, Some((from, number)), words);
         encoded.map_err(|why| self.program.troubles.add(Trouble::Unencodable(why), Some(step)))
     }
 }
 
-impl<M: Model, C: Codec<M::State>> Worker for OpaqueWorker<'_, '_, M, C> {
+/// States that are numbered are numbered together.
+impl<M: Model, K: Keeper<M>> OpaqueWorker<'_, '_, M, K> {
+    /// Makes the state after an action, to be encoded with others.
+    #[inline]
+    fn make(&mut self, action: &M::Action, step: ActionId) {
+        (self.at, self.was_stepped) = (Some(step), true);
+        let Some(state) = self.state() else { return };
+        let number = self.program.classes.action_of(step).unwrap_or_default();
+        let next = self.program.after(state, action);
+        self.made.push((number, next));
+        self.made_by.push(step);
+    }
+
+    /// Encodes the states that were made, and appends the steps to them.
+    fn push_made(&mut self, words: &[u32], out: &mut Steps) -> Result<(), StepError> {
+        if self.made.is_empty() {
+            return Ok(());
+        }
+        let OpaqueWorker { program, made, made_by, targets, .. } = self;
+        targets.resize(made.len() * words.len(), 0);
+        program.encode_all(made, words, targets).map_err(|(index, why)| {
+            program.troubles.add(Trouble::Unencodable(why), made_by.get(index).copied())
+        })?;
+        for (step, target) in made_by.drain(..).zip(targets.chunks_exact(words.len())) {
+            out.push(step, target);
+        }
+        Ok(())
+    }
+}
+
+impl<M: Model, K: Keeper<M>> Worker for OpaqueWorker<'_, '_, M, K> {
     fn successors(&mut self, words: &[u32], out: &mut Steps) -> Result<(), StepError> {
         self.guarded(|worker| {
             worker.look_at(words);
@@ -179,9 +217,14 @@ impl<M: Model, C: Codec<M::State>> Worker for OpaqueWorker<'_, '_, M, C> {
             let offered = std::mem::take(&mut worker.offered);
             for action in &offered {
                 let (step, _) = worker.number(action)?;
-                worker.take(action, step, out.push(step, words))?;
+                if K::COUNTS {
+                    worker.make(action, step);
+                } else {
+                    worker.take(action, step, out.push(step, words))?;
+                }
             }
             worker.offered = offered;
+            worker.push_made(words, out)?;
             worker.at = None;
             if rests {
                 out.push(worker.program.classes.rest(), words);
