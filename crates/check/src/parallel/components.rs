@@ -20,19 +20,18 @@
 //! worker takes some of these at a time.
 
 use base::{Budget, Progress, Worker};
-use fixedbitset::FixedBitSet;
 use model::System;
 
-use super::explorer::{Choosing, Common, End, Explorer, Repaired, Scope};
+use super::explorer::{Choosing, Common, End, Explorer, Repaired};
 use super::marks::Layout;
 use super::ufscc::Walk;
 use super::union_find::UnionFind;
 use crate::observer::Portable;
 use crate::product::{Product, Visits};
 use crate::reduction::Method;
-use crate::search::lasso::Runs;
+use crate::search::found::{Found, Scope};
 use crate::search::product_graph::{ProductGraph, Trouble};
-use crate::search::{Evidence, ProductOutcome, ProductStop, Stats, Violation};
+use crate::search::{ProductOutcome, ProductStop, Stats};
 use crate::store::shared::arena::Cell;
 use crate::store::shared::{PairsHandle, SharedProducts};
 use crate::store::{Products, StateId};
@@ -98,11 +97,10 @@ where
         budget: &mut Budget<'_>,
     ) -> ProductOutcome {
         let mut graph = ProductGraph::new(product, self.states.handle());
-        let outcome = self.both::<A>(&mut graph, passes, budget);
+        let stop = self.both::<A>(&mut graph, passes, budget);
         for worker in &self.products {
             graph.absorb(&lock(worker));
         }
-        let stop = outcome.unwrap_or_else(Some);
         let mut stats = self.stats;
         stats.states = graph.states.n_states();
         let system_states = Some(graph.states.n_system_states());
@@ -115,12 +113,12 @@ where
         graph: &mut Graph<'_, 'a, S, O, PairsHandle<'_>>,
         passes: Passes,
         budget: &mut Budget<'_>,
-    ) -> Result<Option<ProductStop>, ProductStop> {
+    ) -> Option<ProductStop> {
         if let Err(trouble) = graph.begin() {
-            return Ok(Some(match trouble {
+            return Some(match trouble {
                 Trouble::Limit(limit) => limit.into(),
                 Trouble::Fault(error) => error.into(),
-            }));
+            });
         }
         let choosing = match graph.method() {
             None | Some(Method::Guided) => Choosing::Alone,
@@ -132,13 +130,13 @@ where
         let first = self.common::<A>(graph, Scope::All, choosing, Repaired::default());
         self.work(&first, Starts::These(&starts), budget);
         if let Some(end) = first.alarm.take() {
-            return self.explain(end, &first, graph, budget).map(Some);
+            return Some(self.explain(end, &first, graph, budget));
         }
         let goes_on = passes == Passes::MarksAndLivelocks && first.saw_livelock.load(Ordering::Relaxed);
         let repaired = std::mem::take(&mut *lock(&first.repaired));
         drop(first);
         if !goes_on {
-            return Ok(None);
+            return None;
         }
         // Sets that were decided once are not needed: where a livelock is accepted, sets are valid without a condition.
         let choosing = match choosing {
@@ -149,10 +147,7 @@ where
         let second = self.common::<A>(graph, Scope::Livelocks, choosing, repaired);
         let states: Vec<u32> = graph.states.ids().map(|state| state.index() as u32).collect();
         self.work(&second, Starts::Livelocks { states: &states, next: &AtomicU64::new(0) }, budget);
-        match second.alarm.take() {
-            Some(end) => self.explain(end, &second, graph, budget).map(Some),
-            None => Ok(None),
-        }
+        second.alarm.take().map(|end| self.explain(end, &second, graph, budget))
     }
 
     fn common<A: Cell>(
@@ -162,7 +157,7 @@ where
         choosing: Choosing,
         repaired: Repaired,
     ) -> Common<A> {
-        let marks = if scope == Scope::All { graph.observer().all_marks() } else { 0 };
+        let marks = scope.marks(graph.observer().all_marks());
         let layout = Layout::new(marks, graph.fairness(), choosing == Choosing::Repaired);
         Common::new(
             self.products.len(),
@@ -206,11 +201,7 @@ where
         common: &Common<A>,
         graph: &mut Graph<'_, 'a, S, O, PairsHandle<'_>>,
         budget: &mut Budget<'_>,
-    ) -> Result<ProductStop, ProductStop> {
-        let violation = match common.scope {
-            Scope::All => Violation::Cycle,
-            Scope::Livelocks => Violation::Livelock,
-        };
+    ) -> ProductStop {
         let progress = Progress {
             states: self.states.n_states(),
             transitions: self.stats.transitions,
@@ -219,38 +210,21 @@ where
             bytes: self.states.bytes() + common.sets.bytes(),
             workers: 1,
         };
-        let id = |state: u32| StateId::new(state as usize);
-        match end {
-            End::Stopped => Err(ProductStop::NoRun),
-            End::Trouble(Trouble::Limit(limit), _) => Ok(limit.into()),
-            End::Trouble(Trouble::Fault(error), None) => Ok(error.into()),
-            End::Trouble(Trouble::Fault(error), Some(state)) => {
-                let (run, _) = Runs::new(graph, progress, budget)?.run_to(id(state))?;
-                Ok(ProductStop::Fault(error, run))
-            }
-            End::State(violation, state) => {
-                let (run, observer_states) = Runs::new(graph, progress, budget)?.run_to(id(state))?;
-                Ok(ProductStop::Found(Evidence { violation, run, cycle_start: None, observer_states }))
-            }
+        let found = match end {
+            End::Stopped => return ProductStop::NoRun,
+            End::Found(found) => found,
             End::Accepting(state) => {
                 // The workers have stopped, so that sets are strongly connected.
                 let root = common.sets.root(state);
-                let is_inside = |state: StateId| {
-                    let state = state.index() as u32;
+                let is_inside = |&state: &usize| {
+                    let state = state as u32;
                     common.sets.touch(state).is_ok() && common.sets.root(state) == root
                 };
-                let lasso =
-                    Runs::new(graph, progress, budget)?.lasso(violation, &common.acceptance, &is_inside)?;
-                Ok(ProductStop::Found(lasso))
+                let inside = graph.states.ids().map(StateId::index).filter(is_inside).collect();
+                Found::inside(common.scope.violation(), common.acceptance.clone(), inside)
             }
-            End::FairPart(part) => {
-                let inside: FixedBitSet = part.iter().map(|&state| state as usize).collect();
-                let is_inside = |state: StateId| inside.contains(state.index());
-                let lasso =
-                    Runs::new(graph, progress, budget)?.lasso(violation, &common.acceptance, &is_inside)?;
-                Ok(ProductStop::Found(lasso))
-            }
-        }
+        };
+        found.explain(graph, progress, budget)
     }
 }
 

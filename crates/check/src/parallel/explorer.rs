@@ -24,21 +24,13 @@ use crate::fairness::Acceptance;
 use crate::observer::Observer;
 use crate::product::{Expanded, Path};
 use crate::search::Violation;
+use crate::search::found::{Found, Scope};
 use crate::search::product_graph::{Edge, ProductGraph, Trouble};
 use crate::search::roots::EdgeMarks;
 use crate::store::shared::PairsHandle;
 use crate::store::shared::arena::Cell;
 use crate::store::{Products, StateId};
 use crate::sync::{AtomicBool, AtomicU64, Mutex, Ordering, lock};
-
-/// Which edges are searched.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Scope {
-    /// All of them; the observer's marks are required.
-    All,
-    /// Silent ones between livelock states; no marks of the observer are required.
-    Livelocks,
-}
 
 /// How a state's steps are chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,17 +53,19 @@ pub(super) enum End {
     Stopped,
     /// The set of this state is accepted.
     Accepting(u32),
-    /// These states are a part of a component that is strongly fair.
-    FairPart(Vec<u32>),
-    /// This state accepts at once, or is an error because the run ends there.
-    State(Violation, u32),
-    /// Trouble in this state.
-    Trouble(Trouble, Option<u32>),
+    Found(Found),
 }
 
 impl From<Limit> for End {
     fn from(limit: Limit) -> End {
-        End::Trouble(Trouble::Limit(limit), None)
+        End::Found(limit.into())
+    }
+}
+
+impl End {
+    /// Trouble in a state.
+    pub(super) fn trouble(trouble: Trouble, state: u32) -> End {
+        End::Found(Found::Trouble(trouble, Some(StateId::new(state as usize))))
     }
 }
 
@@ -159,11 +153,16 @@ pub(super) struct Explorer<'e, 'a, S: System, O, A> {
     pub(super) edge_marks: EdgeMarks,
     now: Vec<u32>,
     untold: Untold,
+    /// What it was when it was looked at last, but for the number of states.
+    progress: Progress,
     pub(super) n_tries: u64,
 }
 
 /// The counts of a worker are told after so many states.
 const TELL_EVERY: u32 = 64;
+
+/// Bytes are counted after so many, a part of these.
+const COUNT_EVERY: u32 = 16;
 
 impl<'e, 'a, S: System, O: Observer, A: Cell> Explorer<'e, 'a, S, O, A> {
     pub(super) fn new(
@@ -181,6 +180,7 @@ impl<'e, 'a, S: System, O: Observer, A: Cell> Explorer<'e, 'a, S, O, A> {
             edge_marks: EdgeMarks::default(),
             now: Vec::new(),
             untold: Untold::default(),
+            progress: Progress::default(),
             n_tries: 0,
         }
     }
@@ -188,7 +188,7 @@ impl<'e, 'a, S: System, O: Observer, A: Cell> Explorer<'e, 'a, S, O, A> {
     /// Whether the observer accepts livelocks in a state.
     pub(super) fn is_livelock(&mut self, state: u32) -> Result<bool, End> {
         let stance = self.graph.stance(StateId::new(state as usize));
-        Ok(stance.map_err(|trouble| End::Trouble(trouble, Some(state)))?.livelock)
+        Ok(stance.map_err(|trouble| End::trouble(trouble, state))?.livelock)
     }
 
     /// Puts the edges of a state into `edges`: the same for every worker.
@@ -232,7 +232,7 @@ impl<'e, 'a, S: System, O: Observer, A: Cell> Explorer<'e, 'a, S, O, A> {
                 }
             }
         };
-        let expanded = expanded.map_err(|trouble| End::Trouble(trouble, Some(state)))?;
+        let expanded = expanded.map_err(|trouble| End::trouble(trouble, state))?;
         if common.scope == Scope::Livelocks {
             // The observer stays where it is, so both ends are livelock states.
             edges.retain(|edge| edge.silent);
@@ -309,10 +309,10 @@ impl<S: System, O: Observer, A: Cell> Graph<A> for Explorer<'_, '_, S, O, A> {
         }
         let expanded = self.edges_of(state)?;
         if expanded.stance.at_once {
-            return Err(End::State(Violation::AtOnce, state));
+            return Err(End::Found(Found::State(Violation::AtOnce, StateId::new(state as usize))));
         }
         if expanded.is_error {
-            return Err(End::State(Violation::Deadlock, state));
+            return Err(End::Found(Found::State(Violation::Deadlock, StateId::new(state as usize))));
         }
         if expanded.stance.livelock && !self.common.saw_livelock.load(Ordering::Relaxed) {
             self.common.saw_livelock.store(true, Ordering::Relaxed);
@@ -375,7 +375,10 @@ impl<S: System, O: Observer, A: Cell> Graph<A> for Explorer<'_, '_, S, O, A> {
                 return Err(Limit::States(u64::from(UnionFind::<A>::VIRTUAL)).into());
             }
         }
-        let progress = self.progress(depth);
-        Ok(self.budget.poll(&progress)?)
+        if self.untold.n_polls.is_multiple_of(COUNT_EVERY) {
+            self.progress = self.progress(depth);
+        }
+        self.progress.states = self.graph.states.store().n_states();
+        Ok(self.budget.poll(&self.progress)?)
     }
 }

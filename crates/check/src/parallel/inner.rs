@@ -22,12 +22,13 @@
 use base::{Budget, Limit};
 use model::{ActionId, System};
 
-use super::explorer::{End, Explorer, Extra, Scope};
+use super::explorer::{End, Explorer, Extra};
 use super::members::Flag;
 use super::union_find::UnionFind;
 use crate::fairness::Acceptance;
 use crate::observer::Observer;
 use crate::reduction::Repair;
+use crate::search::found::Found;
 use crate::search::inside::Inside;
 use crate::search::product_graph::Trouble;
 use crate::search::repair::{Part, Repairer, too_many};
@@ -109,8 +110,10 @@ impl<S: System, O: Observer, A: Cell> Explorer<'_, '_, S, O, A> {
         let mut budget = self.budget.share();
         match fair_part(&mut Component { explorer: self, states: &states }, &mut budget)? {
             Some(part) => {
-                let number = |local: u32| states[local as usize].index() as u32;
-                Err(End::FairPart(part.into_iter().map(number).collect()))
+                let part = part.into_iter().map(|local| states[local as usize].index()).collect();
+                let common = self.common;
+                let found = Found::inside(common.scope.violation(), common.acceptance.clone(), part);
+                Err(End::Found(found))
             }
             None => Ok(()),
         }
@@ -151,7 +154,7 @@ impl<S: System, O: Observer, A: Cell> Finished for Component<'_, '_, '_, S, O, A
         marks.extend_from_slice(graph.state_marks());
         for edge in edges {
             if let Ok(local) = states.binary_search(&edge.target) {
-                let marks = if common.scope == Scope::All { edge.marks } else { 0 };
+                let marks = common.scope.marks(edge.marks);
                 inside.add(local as u32, edge_marks.number(graph.fairness(), marks, edge.action));
             }
         }
@@ -181,7 +184,7 @@ impl<S: System, O: Observer, A: Cell> Repairer for Explorer<'_, '_, S, O, A> {
             None => match self.graph.n_unknown_by_all(state) {
                 // What goes wrong here goes wrong again when it is taken.
                 Err(Trouble::Fault(_)) => Ok(usize::MAX),
-                n_unknown => n_unknown.map_err(|trouble| End::Trouble(trouble, Some(state.index() as u32))),
+                n_unknown => n_unknown.map_err(|trouble| End::trouble(trouble, state.index() as u32)),
             },
         }
     }
