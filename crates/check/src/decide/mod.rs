@@ -153,7 +153,10 @@ impl Decision {
 }
 
 /// So many states are searched by one worker, before all workers of the budget begin anew.
-const ALONE: u64 = 20_000;
+const ALONE: u64 = 10_000;
+
+/// In tests, so many states make a component large.
+const FEW: usize = 4;
 
 /// Runs the search of a method that the table allows, with all workers of the budget where that pays.
 ///
@@ -171,21 +174,30 @@ where
     O: Portable + Send,
 {
     let n_workers = budget.team().n_workers();
-    if !(settings.together && n_workers > 1 && method.has_team() || method.pays(n_workers)) {
+    if !settings.together {
+        let pays = method.pays(n_workers);
+        let has_more = method.has_team() && n_workers > 1 && budget.max_states > ALONE;
+        if !has_more || !(pays || method.may_give_up()) {
+            return search(product, method, settings, budget);
+        }
+        let mut share = budget.share();
+        share.max_states = if pays { ALONE } else { budget.max_states };
+        product.hand_over_after(method.may_give_up().then_some(ALONE / 2));
+        let outcome = search(product, method, settings, &mut share)?;
+        product.hand_over_after(None);
+        match outcome.stop {
+            // Sets were of no use.
+            Some(ProductStop::Limit(Limit::States(n))) if n == ALONE / 2 => product.take_everything(),
+            Some(ProductStop::Limit(Limit::States(n))) if n == ALONE => {}
+            _ => return Ok(outcome),
+        }
+    } else if !method.has_team() {
         return search(product, method, settings, budget);
     }
-    if !settings.together {
-        let mut share = budget.share();
-        share.max_states = share.max_states.min(ALONE);
-        let outcome = search(product, method, settings, &mut share)?;
-        let goes_on = matches!(outcome.stop, Some(ProductStop::Limit(Limit::States(_))));
-        if !goes_on || budget.max_states <= ALONE {
-            return Ok(outcome);
-        }
-    }
+    let large = if settings.together { FEW } else { components::LARGE };
     Ok(match method.search {
-        SearchKind::Scc | SearchKind::Nested => components::search(product, Passes::Marks, budget),
-        SearchKind::TwoPass => components::search(product, Passes::MarksAndLivelocks, budget),
+        SearchKind::Scc | SearchKind::Nested => components::search(product, Passes::Marks, large, budget),
+        SearchKind::TwoPass => components::search(product, Passes::MarksAndLivelocks, large, budget),
         SearchKind::OnePass => layers::search(product, budget),
         SearchKind::OnePassAndNested => {
             let first = layers::search(product, budget);
@@ -193,7 +205,7 @@ where
                 return Ok(first);
             }
             // Both search the same reduced product: sets depend on the state alone.
-            first.and(components::search(product, Passes::Marks, budget))
+            first.and(components::search(product, Passes::Marks, large, budget))
         }
     })
 }

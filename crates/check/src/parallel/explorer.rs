@@ -17,6 +17,7 @@ use super::Alarm;
 use super::decide::{Choice, decide};
 use super::marks::{Layout, Numbers};
 use super::members::Flag;
+use super::parts::{Left, Parts};
 use super::rings::Closed;
 use super::ufscc::{self, Graph, Seen};
 use super::union_find::UnionFind;
@@ -45,6 +46,23 @@ pub(super) enum Choosing {
     Free,
     /// Once, by who comes first.
     Once,
+}
+
+impl Choosing {
+    /// How the same steps are chosen in a later pass.
+    pub(super) fn again(self) -> Choosing {
+        if self == Choosing::Repaired { Choosing::AsBefore } else { self }
+    }
+}
+
+/// What a pass is about.
+pub(super) struct Pass {
+    pub(super) scope: Scope,
+    pub(super) choosing: Choosing,
+    /// What was taken besides in an earlier pass.
+    pub(super) repaired: Repaired,
+    /// What is looked into, if that is not everything.
+    pub(super) parts: Option<Parts>,
 }
 
 /// Why the search ends early.
@@ -92,8 +110,12 @@ pub(super) struct Common<A> {
     pub(super) scope: Scope,
     pub(super) layout: Layout,
     pub(super) acceptance: Acceptance,
-    choosing: Choosing,
+    pub(super) choosing: Choosing,
     pub(super) repaired: Mutex<Repaired>,
+    parts: Option<Parts>,
+    /// Components of at least so many states that lack strong fairness are left to the next pass.
+    large: usize,
+    pub(super) left: Left,
     /// Some livelock state was entered.
     pub(super) saw_livelock: AtomicBool,
     pub(super) transitions: AtomicU64,
@@ -108,12 +130,12 @@ pub(super) struct Common<A> {
 impl<A: Cell> Common<A> {
     pub(super) fn new(
         n_workers: usize,
-        scope: Scope,
         layout: Layout,
         acceptance: Acceptance,
-        choosing: Choosing,
-        repaired: Repaired,
+        pass: Pass,
+        large: usize,
     ) -> Common<A> {
+        let Pass { scope, choosing, repaired, parts } = pass;
         let has_members = matches!(choosing, Choosing::Repaired | Choosing::Once) || layout.has_strong();
         Common {
             sets: UnionFind::new(n_workers, layout.n_bits(), has_members),
@@ -123,6 +145,9 @@ impl<A: Cell> Common<A> {
             acceptance,
             choosing,
             repaired: Mutex::new(repaired),
+            parts,
+            large,
+            left: Left::new(),
             saw_livelock: AtomicBool::new(false),
             transitions: AtomicU64::new(0),
             deadlocks: AtomicU64::new(0),
@@ -161,7 +186,7 @@ pub(super) struct Explorer<'e, 'a, S: System, O, A> {
 /// The counts of a worker are told after so many states.
 const TELL_EVERY: u32 = 64;
 
-/// Bytes are counted after so many, a part of these.
+/// Bytes are counted in the first of so many.
 const COUNT_EVERY: u32 = 16;
 
 impl<'e, 'a, S: System, O: Observer, A: Cell> Explorer<'e, 'a, S, O, A> {
@@ -185,8 +210,12 @@ impl<'e, 'a, S: System, O: Observer, A: Cell> Explorer<'e, 'a, S, O, A> {
         }
     }
 
-    /// Whether the observer accepts livelocks in a state.
-    pub(super) fn is_livelock(&mut self, state: u32) -> Result<bool, End> {
+    /// Whether a pass that does not begin with the initial states begins in a state: it is in a part that is looked into, or the
+    /// observer accepts livelocks there.
+    pub(super) fn is_start(&mut self, state: u32) -> Result<bool, End> {
+        if let Some(parts) = &self.common.parts {
+            return Ok(parts.of(state).is_some());
+        }
         let stance = self.graph.stance(StateId::new(state as usize));
         Ok(stance.map_err(|trouble| End::trouble(trouble, state))?.livelock)
     }
@@ -249,6 +278,20 @@ impl<'e, 'a, S: System, O: Observer, A: Cell> Explorer<'e, 'a, S, O, A> {
         }));
     }
 
+    /// Puts the edges of a state of a part into `out`, as far as they are in the same part; none if the state is bad.
+    fn expand_part(&mut self, state: u32, parts: &Parts, out: &mut Vec<ufscc::Edge>) -> Result<Seen, End> {
+        let nothing = Seen { marks: ufscc::NO_MARKS, note: 0 };
+        self.edges_of(state)?;
+        let Some(part) = parts.of(state) else { return Ok(nothing) };
+        let marks = self.numbers.of_state(self.graph.state_marks(), false);
+        if self.common.layout.is_bad(self.numbers.get(marks), parts.marks(part)) {
+            return Ok(nothing);
+        }
+        self.edges.retain(|edge| parts.of(edge.target.index() as u32) == Some(part));
+        self.put(out);
+        Ok(Seen { marks, ..nothing })
+    }
+
     /// Whether the state that was expanded last left something out that counts in cycles.
     fn is_noted(&self, state: u32) -> bool {
         let id = StateId::new(state as usize);
@@ -271,7 +314,9 @@ impl<'e, 'a, S: System, O: Observer, A: Cell> Explorer<'e, 'a, S, O, A> {
         let bytes = states.bytes()
             + common.sets.bytes()
             + common.stack_bytes.load(Ordering::Relaxed)
-            + common.repair_bytes.load(Ordering::Relaxed);
+            + common.repair_bytes.load(Ordering::Relaxed)
+            + common.left.bytes()
+            + common.parts.as_ref().map_or(0, Parts::bytes);
         Progress {
             states: states.n_states(),
             transitions: common.transitions.load(Ordering::Relaxed),
@@ -306,6 +351,9 @@ impl<S: System, O: Observer, A: Cell> Graph<A> for Explorer<'_, '_, S, O, A> {
                 self.put(out);
             }
             return Ok(Seen { marks: ufscc::NO_MARKS, note: 0 });
+        }
+        if let Some(parts) = &self.common.parts {
+            return self.expand_part(state, parts, out);
         }
         let expanded = self.edges_of(state)?;
         if expanded.stance.at_once {
@@ -360,7 +408,11 @@ impl<S: System, O: Observer, A: Cell> Graph<A> for Explorer<'_, '_, S, O, A> {
         if !self.common.layout.has_strong() || !self.common.layout.may_hold(&self.now) {
             return Ok(());
         }
-        self.look_for_fair_part(closed.root())
+        let states = self.members(closed.root(), |_| true);
+        if states.len() >= self.common.large {
+            return Ok(self.common.left.leave(&states, &self.now)?);
+        }
+        self.look_for_fair_part(&states)
     }
 
     #[inline]
@@ -375,7 +427,7 @@ impl<S: System, O: Observer, A: Cell> Graph<A> for Explorer<'_, '_, S, O, A> {
                 return Err(Limit::States(u64::from(UnionFind::<A>::VIRTUAL)).into());
             }
         }
-        if self.untold.n_polls.is_multiple_of(COUNT_EVERY) {
+        if self.untold.n_polls % COUNT_EVERY == 1 {
             self.progress = self.progress(depth);
         }
         self.progress.states = self.graph.states.store().n_states();

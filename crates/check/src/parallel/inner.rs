@@ -17,7 +17,8 @@
 //!
 //! # Strong fairness
 //! Judged when the component is finished, by the worker that finished it, while others go on (`search::streett`). All edges inside a finished component are
-//! final, so this needs no lock. Several components are looked into at once, each by one worker.
+//! final, so this needs no lock. Several components are looked into at once, each by one worker; large ones by all, in the next pass
+//! ([`parts`](super::parts)).
 
 use base::{Budget, Limit};
 use model::{ActionId, System};
@@ -40,7 +41,7 @@ use crate::sync::{Ordering, lock};
 
 impl<S: System, O: Observer, A: Cell> Explorer<'_, '_, S, O, A> {
     /// The states of a set, in the order of their numbers.
-    fn members(&self, root: u32, is_wanted: impl Fn(u32) -> bool) -> Vec<StateId> {
+    pub(super) fn members(&self, root: u32, is_wanted: impl Fn(u32) -> bool) -> Vec<StateId> {
         let sets = &self.common.sets;
         let mut members = Vec::new();
         let mut state = root;
@@ -104,11 +105,10 @@ impl<S: System, O: Observer, A: Cell> Explorer<'_, '_, S, O, A> {
         Ok(Some(new as u32))
     }
 
-    /// Looks for a fair part of a component that is finished, and lacks only strong fairness.
-    pub(super) fn look_for_fair_part(&mut self, root: u32) -> Result<(), End> {
-        let states = self.members(root, |_| true);
+    /// Looks for a fair part of a component that is finished, and lacks only strong fairness. These are its states, sorted.
+    pub(super) fn look_for_fair_part(&mut self, states: &[StateId]) -> Result<(), End> {
         let mut budget = self.budget.share();
-        match fair_part(&mut Component { explorer: self, states: &states }, &mut budget)? {
+        match fair_part(&mut Component { explorer: self, states }, &mut budget)? {
             Some(part) => {
                 let part = part.into_iter().map(|local| states[local as usize].index()).collect();
                 let common = self.common;
