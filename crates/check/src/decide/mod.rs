@@ -253,3 +253,90 @@ fn over_planes<S: System, O: Observer, P: Planes>(
     }
     Ok(first.and(nested_dfs::search(product, &mut new_planes()?, budget)))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicU32, Ordering};
+    use std::thread;
+
+    use automata::stutter::Proof;
+    use automata::{Effort, translate};
+    use base::budget::Watch;
+    use base::{Progress, Team, Worker};
+    use ltl::Formulas;
+    use model::{Action, ActionSystem, Builder, Guard, Stmt, ValueSet, Variable};
+
+    use super::*;
+    use crate::reduction;
+
+    /// Two threads.
+    struct Two;
+
+    impl Team for Two {
+        fn n_workers(&self) -> usize {
+            2
+        }
+
+        fn run(&self, job: &(dyn Fn(Worker) + Sync)) {
+            thread::scope(|scope| {
+                scope.spawn(|| job(Worker { index: 1, of: 2 }));
+                job(Worker { index: 0, of: 2 });
+            });
+        }
+    }
+
+    /// How many workers told of their progress at once.
+    #[derive(Default)]
+    struct Seen(AtomicU32);
+
+    impl Watch for Seen {
+        fn look(&self, progress: &Progress) -> Result<(), Limit> {
+            self.0.fetch_max(progress.workers, Ordering::Relaxed);
+            Ok(())
+        }
+    }
+
+    /// Three counters. Each step disturbs all others, so that no stubborn set is smaller than all.
+    fn counters() -> ActionSystem {
+        let mut builder = Builder::new();
+        let last = builder.variable(Variable::new("last", 0, 2));
+        for (index, name) in ["x", "y", "z"].into_iter().enumerate() {
+            let counter = builder.variable(Variable::new(name, 0, 19));
+            let (label, owner) = (builder.label(name), builder.process(name));
+            for (from, to, change) in [(0, 18, 1), (19, 19, -19)] {
+                let guards = vec![builder.guard(Guard::In(counter, ValueSet::Range(from, to)))];
+                let effect = vec![Stmt::Add(counter, change), Stmt::set(last, index as i64)];
+                builder.action(Action { label, guards, effect, owners: vec![owner] });
+            }
+        }
+        builder.initial(&[0, 0, 0, 0]);
+        builder.finish().unwrap()
+    }
+
+    #[test]
+    fn who_gives_up_leaving_steps_out_gets_help() {
+        let mut system = counters();
+        let always = system.exprs.int(1);
+        let always = system.add_proposition("p", always);
+        let mut formulas = Formulas::new();
+        let prop = formulas.proposition("p");
+        let p = formulas.prop(prop);
+        let not_p = formulas.not(p);
+        let violated = formulas.finally(not_p);
+        let proof = Proof::of_next_free(&formulas, violated);
+        let tgba = translate(&mut formulas, violated, Effort::High, &mut Budget::unlimited()).unwrap();
+        let mut claim = Claim::new(tgba, vec![(prop, always)], proof);
+        let mut count = |reduction: Option<reduction::Method>| {
+            let method = Method::new(ObserverKind::Tgba, SearchKind::Scc, reduction);
+            let seen = Seen::default();
+            let mut budget = Budget::new(u64::MAX, u64::MAX, &seen).with_team(&Two);
+            let outcome =
+                claim.search(&system, method, &Settings::default(), &mut budget).ok().unwrap().outcome;
+            assert_eq!(outcome.stop, None);
+            (outcome.stats.states, outcome.stats.transitions, seen.0.into_inner())
+        };
+        let full = count(None);
+        assert!(full.0 > ALONE && full.2 == 2, "{full:?}");
+        assert_eq!(count(Some(reduction::Method::Repaired)), full);
+    }
+}
