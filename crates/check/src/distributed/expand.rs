@@ -261,13 +261,13 @@ impl<'a, 'p, S: Space> Part<'a, 'p, S> {
 
     fn expand(&mut self, number: u32, state: &[u32]) -> Result<(), Limit> {
         let n_steps = self.take_steps(number, state);
-        self.report.note(number, n_steps, &self.open)
+        self.report.note(number, &n_steps, &self.open)
     }
 
     fn expand_others(&mut self, number: u32, state: &[u32]) -> Result<(), Limit> {
         let n_steps = self.take_others(state, true);
         // It has other steps, which were counted.
-        if let Ok(0) = n_steps { Ok(()) } else { self.report.note(number, n_steps, &self.open) }
+        if let Ok(0) = n_steps { Ok(()) } else { self.report.note(number, &n_steps, &self.open) }
     }
 
     /// Takes the steps of a state; returns how many.

@@ -54,7 +54,7 @@ impl Report {
     pub(crate) fn note(
         &mut self,
         number: u32,
-        expanded: Result<usize, Trouble>,
+        expanded: &Result<usize, Trouble>,
         open: &Open,
     ) -> Result<(), Limit> {
         match expanded {
@@ -64,9 +64,9 @@ impl Report {
                     self.violations.extend(open.deadlocks.iter().map(|&goal| (goal, number)));
                 }
             }
-            Ok(n_steps) => self.transitions += n_steps as u64,
-            Err(Trouble::Limit(limit)) => return Err(limit),
-            Err(Trouble::Step(error)) => self.faults.push((number, error)),
+            Ok(n_steps) => self.transitions += *n_steps as u64,
+            Err(Trouble::Limit(limit)) => return Err(*limit),
+            Err(Trouble::Step(error)) => self.faults.push((number, *error)),
         }
         Ok(())
     }
@@ -169,7 +169,7 @@ impl<'a, S: Space> Expander<'a, S> {
         } else {
             self.in_parts(number, state, keep, round)
         };
-        self.report.note(number, expanded, &self.open)
+        self.report.note(number, &expanded, &self.open)
     }
 
     /// Takes all steps together; returns how many.
