@@ -89,6 +89,31 @@ impl<T: Copy> Paged<T> {
         Ok(())
     }
 
+    /// Appends some records.
+    #[inline]
+    pub(crate) fn push_all(&mut self, records: &[T]) -> Result<(), OutOfMemory> {
+        let (page, at) = self.place(self.len);
+        // Most often they fit in the page, where it was used before or has room.
+        if let Some(page) = self.pages.get_mut(page) {
+            let end = at + records.len();
+            if end <= page.len() {
+                page[at..end].copy_from_slice(records);
+            } else if at == page.len() && end <= page.capacity().min(self.width << self.shift) {
+                page.extend_from_slice(records);
+            } else {
+                return self.push_each(records);
+            }
+            self.len += records.len() / self.width;
+            return Ok(());
+        }
+        self.push_each(records)
+    }
+
+    #[cold]
+    fn push_each(&mut self, records: &[T]) -> Result<(), OutOfMemory> {
+        records.chunks_exact(self.width).try_for_each(|record| self.push(record))
+    }
+
     /// Appends to the last page that was ever used.
     fn grow(&mut self, page: usize, record: &[T]) -> Result<(), OutOfMemory> {
         if page == self.pages.len() {

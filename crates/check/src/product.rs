@@ -167,6 +167,8 @@ pub struct Product<'a, S: System, O> {
     chosen: Vec<u32>,
     /// What is chosen is valid only on some condition about cycles.
     is_conditional: bool,
+    /// After so many states, a search ends that gave up looking for sets in most of them.
+    hands_over: Option<u64>,
 }
 
 /// Who says what is taken.
@@ -285,7 +287,7 @@ impl<'a, S: System, O: Portable> Product<'a, S, O> {
         let mut selection = self.selection.as_ref().map(Selection::for_worker);
         selection.iter_mut().for_each(|selection| selection.begin(Visits::Again));
         let pairing = self.pairing.for_worker();
-        Product { pairing, selection, chosen: Vec::new(), is_conditional: false }
+        Product { pairing, selection, chosen: Vec::new(), is_conditional: false, hands_over: None }
     }
 
     /// Takes note of the valuations that another worker has met.
@@ -314,7 +316,7 @@ impl<'a, S: System, O: Observer> Product<'a, S, O> {
             scratch: system.new_scratch(),
             possible: Possible::default(),
         };
-        Product { pairing, selection: None, chosen: Vec::new(), is_conditional: false }
+        Product { pairing, selection: None, chosen: Vec::new(), is_conditional: false, hands_over: None }
     }
 
     /// The same product, of which only fair runs count.
@@ -393,6 +395,22 @@ impl<'a, S: System, O: Observer> Product<'a, S, O> {
     /// Whether everything was taken in the last state because it would take too long to look for a set.
     pub(crate) fn gave_up(&self) -> bool {
         self.selection.as_ref().is_some_and(Selection::gave_up)
+    }
+
+    /// After so many states, a search that repairs its components ends as if there could be no more, if it gave up looking for sets in most of them.
+    pub(crate) fn hand_over_after(&mut self, n_states: Option<u64>) {
+        self.hands_over = n_states;
+    }
+
+    /// When that is.
+    #[inline]
+    pub(crate) fn hands_over(&self) -> Option<u64> {
+        self.hands_over
+    }
+
+    /// From now on, nothing is left out.
+    pub(crate) fn take_everything(&mut self) {
+        self.selection = None;
     }
 
     /// The actions that matter and were left out of the state that was expanded last, where cycles may be closed
@@ -489,7 +507,7 @@ impl<'a, S: System, O: Observer> Product<'a, S, O> {
         path: Path<'_>,
         out: &mut ProductSteps,
     ) -> Result<Expanded, ExpandError> {
-        let Product { pairing, selection, chosen, is_conditional } = self;
+        let Product { pairing, selection, chosen, is_conditional, .. } = self;
         *is_conditional = false;
         let is_fit = |selection: &&mut Selection<'_, S>| {
             pairing.fairness.is_empty() || selection.method() == Method::Fair

@@ -153,7 +153,10 @@ impl Decision {
 }
 
 /// So many states are searched by one worker, before all workers of the budget begin anew.
-const ALONE: u64 = 20_000;
+const ALONE: u64 = 10_000;
+
+/// In tests, so many states make a component large.
+const FEW: usize = 4;
 
 /// Runs the search of a method that the table allows, with all workers of the budget where that pays.
 ///
@@ -171,21 +174,30 @@ where
     O: Portable + Send,
 {
     let n_workers = budget.team().n_workers();
-    if !(settings.together && n_workers > 1 && method.has_team() || method.pays(n_workers)) {
+    if !settings.together {
+        let pays = method.pays(n_workers);
+        let has_more = method.has_team() && n_workers > 1 && budget.max_states > ALONE;
+        if !has_more || !(pays || method.may_give_up()) {
+            return search(product, method, settings, budget);
+        }
+        let mut share = budget.share();
+        share.max_states = if pays { ALONE } else { budget.max_states };
+        product.hand_over_after(method.may_give_up().then_some(ALONE / 2));
+        let outcome = search(product, method, settings, &mut share)?;
+        product.hand_over_after(None);
+        match outcome.stop {
+            // Sets were of no use.
+            Some(ProductStop::Limit(Limit::States(n))) if n == ALONE / 2 => product.take_everything(),
+            Some(ProductStop::Limit(Limit::States(n))) if n == ALONE => {}
+            _ => return Ok(outcome),
+        }
+    } else if !method.has_team() {
         return search(product, method, settings, budget);
     }
-    if !settings.together {
-        let mut share = budget.share();
-        share.max_states = share.max_states.min(ALONE);
-        let outcome = search(product, method, settings, &mut share)?;
-        let goes_on = matches!(outcome.stop, Some(ProductStop::Limit(Limit::States(_))));
-        if !goes_on || budget.max_states <= ALONE {
-            return Ok(outcome);
-        }
-    }
+    let large = if settings.together { FEW } else { components::LARGE };
     Ok(match method.search {
-        SearchKind::Scc | SearchKind::Nested => components::search(product, Passes::Marks, budget),
-        SearchKind::TwoPass => components::search(product, Passes::MarksAndLivelocks, budget),
+        SearchKind::Scc | SearchKind::Nested => components::search(product, Passes::Marks, large, budget),
+        SearchKind::TwoPass => components::search(product, Passes::MarksAndLivelocks, large, budget),
         SearchKind::OnePass => layers::search(product, budget),
         SearchKind::OnePassAndNested => {
             let first = layers::search(product, budget);
@@ -193,7 +205,7 @@ where
                 return Ok(first);
             }
             // Both search the same reduced product: sets depend on the state alone.
-            first.and(components::search(product, Passes::Marks, budget))
+            first.and(components::search(product, Passes::Marks, large, budget))
         }
     })
 }
@@ -240,4 +252,91 @@ fn over_planes<S: System, O: Observer, P: Planes>(
         return Ok(first);
     }
     Ok(first.and(nested_dfs::search(product, &mut new_planes()?, budget)))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicU32, Ordering};
+    use std::thread;
+
+    use automata::stutter::Proof;
+    use automata::{Effort, translate};
+    use base::budget::Watch;
+    use base::{Progress, Team, Worker};
+    use ltl::Formulas;
+    use model::{Action, ActionSystem, Builder, Guard, Stmt, ValueSet, Variable};
+
+    use super::*;
+    use crate::reduction;
+
+    /// Two threads.
+    struct Two;
+
+    impl Team for Two {
+        fn n_workers(&self) -> usize {
+            2
+        }
+
+        fn run(&self, job: &(dyn Fn(Worker) + Sync)) {
+            thread::scope(|scope| {
+                scope.spawn(|| job(Worker { index: 1, of: 2 }));
+                job(Worker { index: 0, of: 2 });
+            });
+        }
+    }
+
+    /// How many workers told of their progress at once.
+    #[derive(Default)]
+    struct Seen(AtomicU32);
+
+    impl Watch for Seen {
+        fn look(&self, progress: &Progress) -> Result<(), Limit> {
+            self.0.fetch_max(progress.workers, Ordering::Relaxed);
+            Ok(())
+        }
+    }
+
+    /// Three counters. Each step disturbs all others, so that no stubborn set is smaller than all.
+    fn counters() -> ActionSystem {
+        let mut builder = Builder::new();
+        let last = builder.variable(Variable::new("last", 0, 2));
+        for (index, name) in ["x", "y", "z"].into_iter().enumerate() {
+            let counter = builder.variable(Variable::new(name, 0, 19));
+            let (label, owner) = (builder.label(name), builder.process(name));
+            for (from, to, change) in [(0, 18, 1), (19, 19, -19)] {
+                let guards = vec![builder.guard(Guard::In(counter, ValueSet::Range(from, to)))];
+                let effect = vec![Stmt::Add(counter, change), Stmt::set(last, index as i64)];
+                builder.action(Action { label, guards, effect, owners: vec![owner] });
+            }
+        }
+        builder.initial(&[0, 0, 0, 0]);
+        builder.finish().unwrap()
+    }
+
+    #[test]
+    fn who_gives_up_leaving_steps_out_gets_help() {
+        let mut system = counters();
+        let always = system.exprs.int(1);
+        let always = system.add_proposition("p", always);
+        let mut formulas = Formulas::new();
+        let prop = formulas.proposition("p");
+        let p = formulas.prop(prop);
+        let not_p = formulas.not(p);
+        let violated = formulas.finally(not_p);
+        let proof = Proof::of_next_free(&formulas, violated);
+        let tgba = translate(&mut formulas, violated, Effort::High, &mut Budget::unlimited()).unwrap();
+        let mut claim = Claim::new(tgba, vec![(prop, always)], proof);
+        let mut count = |reduction: Option<reduction::Method>| {
+            let method = Method::new(ObserverKind::Tgba, SearchKind::Scc, reduction);
+            let seen = Seen::default();
+            let mut budget = Budget::new(u64::MAX, u64::MAX, &seen).with_team(&Two);
+            let outcome =
+                claim.search(&system, method, &Settings::default(), &mut budget).ok().unwrap().outcome;
+            assert_eq!(outcome.stop, None);
+            (outcome.stats.states, outcome.stats.transitions, seen.0.into_inner())
+        };
+        let full = count(None);
+        assert!(full.0 > ALONE && full.2 == 2, "{full:?}");
+        assert_eq!(count(Some(reduction::Method::Repaired)), full);
+    }
 }

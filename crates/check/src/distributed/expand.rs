@@ -12,7 +12,7 @@ use fixedbitset::FixedBitSet;
 use model::{ActionId, StepError, Steps, System};
 
 use super::exchange::{Exchange, Watch};
-use crate::parallel::expand::{MANY, Report, WIDE};
+use crate::parallel::expand::{Open, Report, Trouble, WIDE};
 use crate::search::{Extent, Goal, Space};
 use crate::store::{Exact, StateId, Store as _, Visited as _, hash};
 
@@ -41,9 +41,7 @@ pub(super) struct Part<'a, 'p, S: Space> {
     choice: S::Choice,
     steps: Steps,
     enabled: Vec<ActionId>,
-    /// The goals that are open: propositions that must be true, and whether states must have successors.
-    invariants: Vec<(u32, usize)>,
-    deadlocks: Vec<u32>,
+    open: Open,
     pub(super) report: Report,
     /// Targets that are its own, and their numbers.
     own: Vec<u32>,
@@ -54,24 +52,6 @@ pub(super) struct Part<'a, 'p, S: Space> {
     /// Whom to answer, by process.
     answers: Vec<Vec<u32>>,
     sent: Vec<u32>,
-}
-
-/// Why a state was not expanded to the end.
-enum Trouble {
-    Limit(Limit),
-    Step(StepError),
-}
-
-impl From<Limit> for Trouble {
-    fn from(limit: Limit) -> Trouble {
-        Trouble::Limit(limit)
-    }
-}
-
-impl From<StepError> for Trouble {
-    fn from(error: StepError) -> Trouble {
-        error.limit().map_or(Trouble::Step(error), Trouble::Limit)
-    }
 }
 
 impl<'a, 'p, S: Space> Part<'a, 'p, S> {
@@ -90,8 +70,7 @@ impl<'a, 'p, S: Space> Part<'a, 'p, S> {
             choice: space.new_steady_choice(),
             steps: Steps::new(system.width()),
             enabled: Vec::new(),
-            invariants: Vec::new(),
-            deadlocks: Vec::new(),
+            open: Open::default(),
             report: Report::default(),
             own: Vec::new(),
             ids: Vec::new(),
@@ -104,14 +83,7 @@ impl<'a, 'p, S: Space> Part<'a, 'p, S> {
 
     /// Says which goals are still to be looked at.
     pub(super) fn look_for(&mut self, goals: &[Goal], is_open: impl Fn(usize) -> bool) {
-        self.invariants.clear();
-        self.deadlocks.clear();
-        for (index, goal) in (0..).zip(goals).filter(|(index, _)| is_open(*index as usize)) {
-            match goal {
-                Goal::Invariant(proposition) => self.invariants.push((index, *proposition)),
-                Goal::Deadlock => self.deadlocks.push(index),
-            }
-        }
+        self.open = Open::new(goals, is_open);
     }
 
     /// The states of a round.
@@ -264,7 +236,7 @@ impl<'a, 'p, S: Space> Part<'a, 'p, S> {
         let mut next = store.n_states() as usize;
         ids.clear();
         store.insert_ids(own, width, ids)?;
-        if self.invariants.is_empty() {
+        if !self.open.has_invariants() {
             return Ok(());
         }
         for (id, state) in self.ids.iter().zip(self.own.chunks_exact(width)) {
@@ -272,15 +244,7 @@ impl<'a, 'p, S: Space> Part<'a, 'p, S> {
                 continue;
             }
             next += 1;
-            for &(goal, proposition) in &self.invariants {
-                match self.system.holds(proposition, state, &mut self.scratch) {
-                    Ok(false) if self.report.violations.len() < MANY => {
-                        self.report.violations.push((goal, id.index() as u32));
-                    }
-                    Ok(_) => {}
-                    Err(error) => self.report.unclear.push((goal, id.index() as u32, error)),
-                }
-            }
+            self.open.look_at(self.system, id.index() as u32, state, &mut self.scratch, &mut self.report);
         }
         Ok(())
     }
@@ -297,29 +261,13 @@ impl<'a, 'p, S: Space> Part<'a, 'p, S> {
 
     fn expand(&mut self, number: u32, state: &[u32]) -> Result<(), Limit> {
         let n_steps = self.take_steps(number, state);
-        self.note(number, &n_steps)
+        self.report.note(number, &n_steps, &self.open)
     }
 
     fn expand_others(&mut self, number: u32, state: &[u32]) -> Result<(), Limit> {
         let n_steps = self.take_others(state, true);
         // It has other steps, which were counted.
-        if let Ok(0) = n_steps { Ok(()) } else { self.note(number, &n_steps) }
-    }
-
-    fn note(&mut self, number: u32, n_steps: &Result<usize, Trouble>) -> Result<(), Limit> {
-        match n_steps {
-            Ok(0) => {
-                self.report.deadlocks += 1;
-                if self.report.violations.len() < MANY {
-                    let deadlocks = self.deadlocks.iter().map(|&goal| (goal, number));
-                    self.report.violations.extend(deadlocks);
-                }
-            }
-            Ok(n_steps) => self.report.transitions += *n_steps as u64,
-            Err(Trouble::Limit(limit)) => return Err(*limit),
-            Err(Trouble::Step(error)) => self.report.faults.push((number, *error)),
-        }
-        Ok(())
+        if let Ok(0) = n_steps { Ok(()) } else { self.report.note(number, &n_steps, &self.open) }
     }
 
     /// Takes the steps of a state; returns how many.
@@ -370,9 +318,13 @@ impl<'a, 'p, S: Space> Part<'a, 'p, S> {
         }
         actions.clear();
         self.space.others(&self.choice, &mut actions);
-        for &action in &actions {
+        // As threads do: where one goes wrong, none is stored.
+        let n_together = if state.len() > WIDE { 1 } else { actions.len().max(1) };
+        for some in actions.chunks(n_together) {
             self.steps.clear();
-            self.system.fire(self.steps.push(action, state), action, &mut self.scratch)?;
+            for &action in some {
+                self.system.fire(self.steps.push(action, state), action, &mut self.scratch)?;
+            }
             self.add_steps(0, 0)?;
         }
         let n_steps = actions.len();

@@ -4,11 +4,11 @@
 //! [`ufscc`](super::ufscc) over the shared store: every worker searches the whole product depth first, and what one has
 //! finished the others leave out. What is accepted is told by marks, as in [`couvreur`](crate::search::couvreur);
 //! weak fairness is marks, too. For strong fairness, the worker that finished a component looks into it
-//! (`search::streett`), while the others go on.
+//! (`search::streett`), while the others go on; if it is large, all of them do in the end ([`parts`](super::parts)).
 //!
 //! # When should I use this?
-//! Where [`couvreur`](crate::search::couvreur) or [`two_pass`](crate::search::two_pass) would be used, and there are more than two workers: one
-//! worker alone takes about twice as long as these.
+//! Where [`couvreur`](crate::search::couvreur) or [`two_pass`](crate::search::two_pass) would be used, and there are two workers or more: together,
+//! two take 1.1 to 1.5 times the processor time of these ([`Method::pays`](crate::method::Method::pays)).
 //!
 //! # Requirements and limits
 //! An exact store; an observer that every worker can have a copy of ([`Portable`]). As many workers as fit in a word, 61.
@@ -20,19 +20,18 @@
 //! worker takes some of these at a time.
 
 use base::{Budget, Progress, Worker};
-use fixedbitset::FixedBitSet;
 use model::System;
 
-use super::explorer::{Choosing, Common, End, Explorer, Repaired, Scope};
+use super::explorer::{Choosing, Common, End, Explorer, Pass, Repaired};
 use super::marks::Layout;
 use super::ufscc::Walk;
 use super::union_find::UnionFind;
 use crate::observer::Portable;
 use crate::product::{Product, Visits};
 use crate::reduction::Method;
-use crate::search::lasso::Runs;
+use crate::search::found::{Found, Scope};
 use crate::search::product_graph::{ProductGraph, Trouble};
-use crate::search::{Evidence, ProductOutcome, ProductStop, Stats, Violation};
+use crate::search::{ProductOutcome, ProductStop, Stats};
 use crate::store::shared::arena::Cell;
 use crate::store::shared::{PairsHandle, SharedProducts};
 use crate::store::{Products, StateId};
@@ -47,13 +46,18 @@ pub(crate) enum Passes {
     MarksAndLivelocks,
 }
 
-/// Livelock states are looked for among so many states at a time.
+/// Where to begin is looked for among so many states at a time.
 const STARTS: usize = 256;
 
+/// Components of at least so many states that lack strong fairness are looked into by all workers.
+pub(crate) const LARGE: usize = 10_000;
+
 /// Looks for a run that the observer accepts, with all workers of the budget; if there are fairness constraints, for a fair one.
+/// Components of `large` states and more that lack strong fairness are looked into by all workers.
 pub(crate) fn search<S, O>(
     product: &mut Product<'_, S, O>,
     passes: Passes,
+    large: usize,
     budget: &mut Budget<'_>,
 ) -> ProductOutcome
 where
@@ -66,7 +70,7 @@ where
     product.begin(Visits::Again);
     let products = (0..n_workers).map(|_| Mutex::new(product.for_worker())).collect();
     let states = SharedProducts::new(product.width() - 1, 0, budget.room());
-    let search = Search { products, states: &states, stats: Stats::default() };
+    let search = Search { products, states: &states, large, stats: Stats::default() };
     if all.n_bits() + n_workers <= UnionFind::<AtomicU32>::ROOM {
         search.run::<AtomicU32>(product, passes, budget)
     } else if n_workers <= UnionFind::<AtomicU32>::ROOM && all.n_bits() > UnionFind::<AtomicU64>::ROOM {
@@ -80,6 +84,7 @@ where
 struct Search<'s, 'a, S: System, O> {
     products: Vec<Mutex<Product<'a, S, O>>>,
     states: &'s SharedProducts,
+    large: usize,
     stats: Stats,
 }
 
@@ -98,11 +103,10 @@ where
         budget: &mut Budget<'_>,
     ) -> ProductOutcome {
         let mut graph = ProductGraph::new(product, self.states.handle());
-        let outcome = self.both::<A>(&mut graph, passes, budget);
+        let stop = self.both::<A>(&mut graph, passes, budget);
         for worker in &self.products {
             graph.absorb(&lock(worker));
         }
-        let stop = outcome.unwrap_or_else(Some);
         let mut stats = self.stats;
         stats.states = graph.states.n_states();
         let system_states = Some(graph.states.n_system_states());
@@ -115,12 +119,12 @@ where
         graph: &mut Graph<'_, 'a, S, O, PairsHandle<'_>>,
         passes: Passes,
         budget: &mut Budget<'_>,
-    ) -> Result<Option<ProductStop>, ProductStop> {
+    ) -> Option<ProductStop> {
         if let Err(trouble) = graph.begin() {
-            return Ok(Some(match trouble {
+            return Some(match trouble {
                 Trouble::Limit(limit) => limit.into(),
                 Trouble::Fault(error) => error.into(),
-            }));
+            });
         }
         let choosing = match graph.method() {
             None | Some(Method::Guided) => Choosing::Alone,
@@ -129,16 +133,14 @@ where
             Some(Method::Hybrid | Method::Classical) => Choosing::Once,
         };
         let starts: Vec<u32> = graph.initial.iter().map(|initial| initial.1.index() as u32).collect();
-        let first = self.common::<A>(graph, Scope::All, choosing, Repaired::default());
-        self.work(&first, Starts::These(&starts), budget);
-        if let Some(end) = first.alarm.take() {
-            return self.explain(end, &first, graph, budget).map(Some);
-        }
-        let goes_on = passes == Passes::MarksAndLivelocks && first.saw_livelock.load(Ordering::Relaxed);
-        let repaired = std::mem::take(&mut *lock(&first.repaired));
-        drop(first);
-        if !goes_on {
-            return Ok(None);
+        let pass = Pass { scope: Scope::All, choosing, repaired: Repaired::default(), parts: None };
+        let (saw_livelock, repaired) = match self.pass::<A>(pass, Some(Starts::These(&starts)), graph, budget)
+        {
+            Ok(done) => done,
+            Err(stop) => return Some(stop),
+        };
+        if passes != Passes::MarksAndLivelocks || !saw_livelock {
+            return None;
         }
         // Sets that were decided once are not needed: where a livelock is accepted, sets are valid without a condition.
         let choosing = match choosing {
@@ -146,32 +148,47 @@ where
             Choosing::Free => Choosing::Free,
             _ => Choosing::Alone,
         };
-        let second = self.common::<A>(graph, Scope::Livelocks, choosing, repaired);
-        let states: Vec<u32> = graph.states.ids().map(|state| state.index() as u32).collect();
-        self.work(&second, Starts::Livelocks { states: &states, next: &AtomicU64::new(0) }, budget);
-        match second.alarm.take() {
-            Some(end) => self.explain(end, &second, graph, budget).map(Some),
-            None => Ok(None),
+        let pass = Pass { scope: Scope::Livelocks, choosing, repaired, parts: None };
+        self.pass::<A>(pass, None, graph, budget).err()
+    }
+
+    /// One pass, and others for what it leaves. Without `starts`, it begins wherever it may. Returns whether the observer
+    /// accepts livelocks in some state, and what was taken besides.
+    fn pass<A: Cell + Sync + Send>(
+        &mut self,
+        mut pass: Pass,
+        mut starts: Option<Starts<'_>>,
+        graph: &mut Graph<'_, 'a, S, O, PairsHandle<'_>>,
+        budget: &mut Budget<'_>,
+    ) -> Result<(bool, Repaired), ProductStop> {
+        let mut saw_livelock = false;
+        loop {
+            let common = self.common::<A>(graph, pass);
+            match starts.take() {
+                Some(starts) => self.work(&common, starts, budget),
+                None => {
+                    let states: Vec<u32> = graph.states.ids().map(|state| state.index() as u32).collect();
+                    self.work(&common, Starts::Among { states: &states, next: &AtomicU64::new(0) }, budget);
+                }
+            }
+            if let Some(end) = common.alarm.take() {
+                return Err(self.explain(end, &common, graph, budget));
+            }
+            saw_livelock |= common.saw_livelock.load(Ordering::Relaxed);
+            let (scope, choosing) = (common.scope, common.choosing.again());
+            let repaired = std::mem::take(&mut *lock(&common.repaired));
+            match common.left.into_parts() {
+                None => return Ok((saw_livelock, repaired)),
+                parts => pass = Pass { scope, choosing, repaired, parts },
+            }
         }
     }
 
-    fn common<A: Cell>(
-        &self,
-        graph: &Graph<'_, 'a, S, O, PairsHandle<'_>>,
-        scope: Scope,
-        choosing: Choosing,
-        repaired: Repaired,
-    ) -> Common<A> {
-        let marks = if scope == Scope::All { graph.observer().all_marks() } else { 0 };
-        let layout = Layout::new(marks, graph.fairness(), choosing == Choosing::Repaired);
-        Common::new(
-            self.products.len(),
-            scope,
-            layout,
-            graph.fairness().acceptance(marks),
-            choosing,
-            repaired,
-        )
+    fn common<A: Cell>(&self, graph: &Graph<'_, 'a, S, O, PairsHandle<'_>>, pass: Pass) -> Common<A> {
+        let marks = pass.scope.marks(graph.observer().all_marks());
+        let layout = Layout::new(marks, graph.fairness(), pass.choosing == Choosing::Repaired);
+        let acceptance = graph.fairness().acceptance(marks);
+        Common::new(self.products.len(), layout, acceptance, pass, self.large)
     }
 
     /// Lets all workers search, until all is searched or the alarm is rung.
@@ -206,11 +223,7 @@ where
         common: &Common<A>,
         graph: &mut Graph<'_, 'a, S, O, PairsHandle<'_>>,
         budget: &mut Budget<'_>,
-    ) -> Result<ProductStop, ProductStop> {
-        let violation = match common.scope {
-            Scope::All => Violation::Cycle,
-            Scope::Livelocks => Violation::Livelock,
-        };
+    ) -> ProductStop {
         let progress = Progress {
             states: self.states.n_states(),
             transitions: self.stats.transitions,
@@ -219,38 +232,21 @@ where
             bytes: self.states.bytes() + common.sets.bytes(),
             workers: 1,
         };
-        let id = |state: u32| StateId::new(state as usize);
-        match end {
-            End::Stopped => Err(ProductStop::NoRun),
-            End::Trouble(Trouble::Limit(limit), _) => Ok(limit.into()),
-            End::Trouble(Trouble::Fault(error), None) => Ok(error.into()),
-            End::Trouble(Trouble::Fault(error), Some(state)) => {
-                let (run, _) = Runs::new(graph, progress, budget)?.run_to(id(state))?;
-                Ok(ProductStop::Fault(error, run))
-            }
-            End::State(violation, state) => {
-                let (run, observer_states) = Runs::new(graph, progress, budget)?.run_to(id(state))?;
-                Ok(ProductStop::Found(Evidence { violation, run, cycle_start: None, observer_states }))
-            }
+        let found = match end {
+            End::Stopped => return ProductStop::NoRun,
+            End::Found(found) => found,
             End::Accepting(state) => {
                 // The workers have stopped, so that sets are strongly connected.
                 let root = common.sets.root(state);
-                let is_inside = |state: StateId| {
-                    let state = state.index() as u32;
+                let is_inside = |&state: &usize| {
+                    let state = state as u32;
                     common.sets.touch(state).is_ok() && common.sets.root(state) == root
                 };
-                let lasso =
-                    Runs::new(graph, progress, budget)?.lasso(violation, &common.acceptance, &is_inside)?;
-                Ok(ProductStop::Found(lasso))
+                let inside = graph.states.ids().map(StateId::index).filter(is_inside).collect();
+                Found::inside(common.scope.violation(), common.acceptance.clone(), inside)
             }
-            End::FairPart(part) => {
-                let inside: FixedBitSet = part.iter().map(|&state| state as usize).collect();
-                let is_inside = |state: StateId| inside.contains(state.index());
-                let lasso =
-                    Runs::new(graph, progress, budget)?.lasso(violation, &common.acceptance, &is_inside)?;
-                Ok(ProductStop::Found(lasso))
-            }
-        }
+        };
+        found.explain(graph, progress, budget)
     }
 }
 
@@ -259,8 +255,8 @@ where
 enum Starts<'s> {
     /// All workers in all of these.
     These(&'s [u32]),
-    /// Each worker in some of the livelock states among these, as many as it takes at a time.
-    Livelocks { states: &'s [u32], next: &'s AtomicU64 },
+    /// Each worker in some of those among these in which the pass begins, as many as it takes at a time.
+    Among { states: &'s [u32], next: &'s AtomicU64 },
 }
 
 impl Starts<'_> {
@@ -277,7 +273,7 @@ impl Starts<'_> {
                     walk.search_from(state, explorer)?;
                 }
             }
-            Starts::Livelocks { states, next } => {
+            Starts::Among { states, next } => {
                 let mut chunks = states.chunks(STARTS);
                 let mut at = 0;
                 // Others take the chunks in between.
@@ -286,7 +282,7 @@ impl Starts<'_> {
                 {
                     at = mine + 1;
                     for &state in chunk {
-                        if explorer.is_livelock(state)? {
+                        if explorer.is_start(state)? {
                             walk.search_from(state, explorer)?;
                         }
                     }

@@ -49,6 +49,71 @@ impl Report {
     pub(crate) fn has_news(&self) -> bool {
         !(self.violations.is_empty() && self.unclear.is_empty() && self.faults.is_empty())
     }
+
+    /// A state was expanded: so many steps were taken.
+    pub(crate) fn note(
+        &mut self,
+        number: u32,
+        expanded: &Result<usize, Trouble>,
+        open: &Open,
+    ) -> Result<(), Limit> {
+        match expanded {
+            Ok(0) => {
+                self.deadlocks += 1;
+                if self.violations.len() < MANY {
+                    self.violations.extend(open.deadlocks.iter().map(|&goal| (goal, number)));
+                }
+            }
+            Ok(n_steps) => self.transitions += *n_steps as u64,
+            Err(Trouble::Limit(limit)) => return Err(*limit),
+            Err(Trouble::Step(error)) => self.faults.push((number, *error)),
+        }
+        Ok(())
+    }
+}
+
+/// The goals that are open: propositions that must be true, and whether states must have successors.
+#[derive(Default)]
+pub(crate) struct Open {
+    invariants: Vec<(u32, usize)>,
+    deadlocks: Vec<u32>,
+}
+
+impl Open {
+    pub(crate) fn new(goals: &[Goal], is_open: impl Fn(usize) -> bool) -> Open {
+        let mut open = Open::default();
+        for (index, goal) in (0..).zip(goals).filter(|(index, _)| is_open(*index as usize)) {
+            match goal {
+                Goal::Invariant(proposition) => open.invariants.push((index, *proposition)),
+                Goal::Deadlock => open.deadlocks.push(index),
+            }
+        }
+        open
+    }
+
+    /// Whether new states are to be looked at.
+    #[inline]
+    pub(crate) fn has_invariants(&self) -> bool {
+        !self.invariants.is_empty()
+    }
+
+    /// Looks at a new state.
+    pub(crate) fn look_at<S: System>(
+        &self,
+        system: &S,
+        number: u32,
+        state: &[u32],
+        scratch: &mut S::Scratch,
+        report: &mut Report,
+    ) {
+        for &(goal, proposition) in &self.invariants {
+            match system.holds(proposition, state, scratch) {
+                Ok(false) if report.violations.len() < MANY => report.violations.push((goal, number)),
+                Ok(_) => {}
+                Err(error) => report.unclear.push((goal, number, error)),
+            }
+        }
+    }
 }
 
 /// States of more words than this are expanded in parts, of about so many words.
@@ -59,9 +124,7 @@ const PART: usize = 1 << 20;
 pub(super) struct Expander<'a, S: Space> {
     space: &'a S,
     system: &'a S::Whole,
-    /// The goals that are open: propositions that must be true, and whether states must have successors.
-    invariants: Vec<(u32, usize)>,
-    deadlocks: Vec<u32>,
+    open: Open,
     scratch: <S::Whole as System>::Scratch,
     choice: S::Choice,
     steps: Steps,
@@ -73,19 +136,11 @@ pub(super) struct Expander<'a, S: Space> {
 
 impl<'a, S: Space> Expander<'a, S> {
     pub(super) fn new(space: &'a S, goals: &[Goal], closed: &[bool]) -> Expander<'a, S> {
-        let (mut invariants, mut deadlocks) = (Vec::new(), Vec::new());
-        for (index, goal) in (0..).zip(goals).filter(|(index, _)| !closed[*index as usize]) {
-            match goal {
-                Goal::Invariant(proposition) => invariants.push((index, *proposition)),
-                Goal::Deadlock => deadlocks.push(index),
-            }
-        }
         let system = space.whole();
         Expander {
             space,
             system,
-            invariants,
-            deadlocks,
+            open: Open::new(goals, |goal| !closed[goal]),
             scratch: system.new_scratch(),
             choice: space.new_steady_choice(),
             steps: Steps::new(system.width()),
@@ -114,22 +169,7 @@ impl<'a, S: Space> Expander<'a, S> {
         } else {
             self.in_parts(number, state, keep, round)
         };
-        match expanded {
-            Ok(0) => {
-                self.report.deadlocks += 1;
-                let Report { violations, .. } = &mut self.report;
-                if violations.len() < MANY {
-                    violations.extend(self.deadlocks.iter().map(|&goal| (goal, number)));
-                }
-            }
-            Ok(n_steps) => self.report.transitions += n_steps as u64,
-            Err(Trouble::Limit(limit)) => return Err(limit),
-            Err(Trouble::Step(error)) => match error.limit() {
-                Some(limit) => return Err(limit),
-                None => self.report.faults.push((number, error)),
-            },
-        }
-        Ok(())
+        self.report.note(number, &expanded, &self.open)
     }
 
     /// Takes all steps together; returns how many.
@@ -212,28 +252,22 @@ impl<'a, S: Space> Expander<'a, S> {
                 new.push((index, number));
             }
         })?;
-        if !self.invariants.is_empty() {
+        if self.open.has_invariants() {
             self.look_at_new();
         }
         Ok(leads_ahead)
     }
 
     fn look_at_new(&mut self) {
-        let Expander { system, invariants, scratch, steps, new, report, .. } = self;
+        let Expander { system, open, scratch, steps, new, report, .. } = self;
         for &(index, number) in &*new {
-            for &(goal, proposition) in &*invariants {
-                match system.holds(proposition, steps.target(index), scratch) {
-                    Ok(false) if report.violations.len() < MANY => report.violations.push((goal, number)),
-                    Ok(_) => {}
-                    Err(error) => report.unclear.push((goal, number, error)),
-                }
-            }
+            open.look_at(*system, number, steps.target(index), scratch, report);
         }
     }
 }
 
 /// Why a state was not expanded to the end.
-enum Trouble {
+pub(crate) enum Trouble {
     Limit(Limit),
     Step(StepError),
 }
@@ -246,6 +280,6 @@ impl From<Limit> for Trouble {
 
 impl From<StepError> for Trouble {
     fn from(error: StepError) -> Trouble {
-        Trouble::Step(error)
+        error.limit().map_or(Trouble::Step(error), Trouble::Limit)
     }
 }

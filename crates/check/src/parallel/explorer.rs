@@ -17,6 +17,7 @@ use super::Alarm;
 use super::decide::{Choice, decide};
 use super::marks::{Layout, Numbers};
 use super::members::Flag;
+use super::parts::{Left, Parts};
 use super::rings::Closed;
 use super::ufscc::{self, Graph, Seen};
 use super::union_find::UnionFind;
@@ -24,21 +25,13 @@ use crate::fairness::Acceptance;
 use crate::observer::Observer;
 use crate::product::{Expanded, Path};
 use crate::search::Violation;
+use crate::search::found::{Found, Scope};
 use crate::search::product_graph::{Edge, ProductGraph, Trouble};
 use crate::search::roots::EdgeMarks;
 use crate::store::shared::PairsHandle;
 use crate::store::shared::arena::Cell;
 use crate::store::{Products, StateId};
 use crate::sync::{AtomicBool, AtomicU64, Mutex, Ordering, lock};
-
-/// Which edges are searched.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Scope {
-    /// All of them; the observer's marks are required.
-    All,
-    /// Silent ones between livelock states; no marks of the observer are required.
-    Livelocks,
-}
 
 /// How a state's steps are chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,23 +48,42 @@ pub(super) enum Choosing {
     Once,
 }
 
+impl Choosing {
+    /// How the same steps are chosen in a later pass.
+    pub(super) fn again(self) -> Choosing {
+        if self == Choosing::Repaired { Choosing::AsBefore } else { self }
+    }
+}
+
+/// What a pass is about.
+pub(super) struct Pass {
+    pub(super) scope: Scope,
+    pub(super) choosing: Choosing,
+    /// What was taken besides in an earlier pass.
+    pub(super) repaired: Repaired,
+    /// What is looked into, if that is not everything.
+    pub(super) parts: Option<Parts>,
+}
+
 /// Why the search ends early.
 pub(super) enum End {
     /// Somebody else has ended it.
     Stopped,
     /// The set of this state is accepted.
     Accepting(u32),
-    /// These states are a part of a component that is strongly fair.
-    FairPart(Vec<u32>),
-    /// This state accepts at once, or is an error because the run ends there.
-    State(Violation, u32),
-    /// Trouble in this state.
-    Trouble(Trouble, Option<u32>),
+    Found(Found),
 }
 
 impl From<Limit> for End {
     fn from(limit: Limit) -> End {
-        End::Trouble(Trouble::Limit(limit), None)
+        End::Found(limit.into())
+    }
+}
+
+impl End {
+    /// Trouble in a state.
+    pub(super) fn trouble(trouble: Trouble, state: u32) -> End {
+        End::Found(Found::Trouble(trouble, Some(StateId::new(state as usize))))
     }
 }
 
@@ -98,8 +110,12 @@ pub(super) struct Common<A> {
     pub(super) scope: Scope,
     pub(super) layout: Layout,
     pub(super) acceptance: Acceptance,
-    choosing: Choosing,
+    pub(super) choosing: Choosing,
     pub(super) repaired: Mutex<Repaired>,
+    parts: Option<Parts>,
+    /// Components of at least so many states that lack strong fairness are left to the next pass.
+    large: usize,
+    pub(super) left: Left,
     /// Some livelock state was entered.
     pub(super) saw_livelock: AtomicBool,
     pub(super) transitions: AtomicU64,
@@ -114,12 +130,12 @@ pub(super) struct Common<A> {
 impl<A: Cell> Common<A> {
     pub(super) fn new(
         n_workers: usize,
-        scope: Scope,
         layout: Layout,
         acceptance: Acceptance,
-        choosing: Choosing,
-        repaired: Repaired,
+        pass: Pass,
+        large: usize,
     ) -> Common<A> {
+        let Pass { scope, choosing, repaired, parts } = pass;
         let has_members = matches!(choosing, Choosing::Repaired | Choosing::Once) || layout.has_strong();
         Common {
             sets: UnionFind::new(n_workers, layout.n_bits(), has_members),
@@ -129,6 +145,9 @@ impl<A: Cell> Common<A> {
             acceptance,
             choosing,
             repaired: Mutex::new(repaired),
+            parts,
+            large,
+            left: Left::new(),
             saw_livelock: AtomicBool::new(false),
             transitions: AtomicU64::new(0),
             deadlocks: AtomicU64::new(0),
@@ -159,11 +178,16 @@ pub(super) struct Explorer<'e, 'a, S: System, O, A> {
     pub(super) edge_marks: EdgeMarks,
     now: Vec<u32>,
     untold: Untold,
+    /// What it was when it was looked at last, but for the number of states.
+    progress: Progress,
     pub(super) n_tries: u64,
 }
 
 /// The counts of a worker are told after so many states.
 const TELL_EVERY: u32 = 64;
+
+/// Bytes are counted in the first of so many.
+const COUNT_EVERY: u32 = 16;
 
 impl<'e, 'a, S: System, O: Observer, A: Cell> Explorer<'e, 'a, S, O, A> {
     pub(super) fn new(
@@ -181,14 +205,19 @@ impl<'e, 'a, S: System, O: Observer, A: Cell> Explorer<'e, 'a, S, O, A> {
             edge_marks: EdgeMarks::default(),
             now: Vec::new(),
             untold: Untold::default(),
+            progress: Progress::default(),
             n_tries: 0,
         }
     }
 
-    /// Whether the observer accepts livelocks in a state.
-    pub(super) fn is_livelock(&mut self, state: u32) -> Result<bool, End> {
+    /// Whether a pass that does not begin with the initial states begins in a state: it is in a part that is looked into, or the
+    /// observer accepts livelocks there.
+    pub(super) fn is_start(&mut self, state: u32) -> Result<bool, End> {
+        if let Some(parts) = &self.common.parts {
+            return Ok(parts.of(state).is_some());
+        }
         let stance = self.graph.stance(StateId::new(state as usize));
-        Ok(stance.map_err(|trouble| End::Trouble(trouble, Some(state)))?.livelock)
+        Ok(stance.map_err(|trouble| End::trouble(trouble, state))?.livelock)
     }
 
     /// Puts the edges of a state into `edges`: the same for every worker.
@@ -232,7 +261,7 @@ impl<'e, 'a, S: System, O: Observer, A: Cell> Explorer<'e, 'a, S, O, A> {
                 }
             }
         };
-        let expanded = expanded.map_err(|trouble| End::Trouble(trouble, Some(state)))?;
+        let expanded = expanded.map_err(|trouble| End::trouble(trouble, state))?;
         if common.scope == Scope::Livelocks {
             // The observer stays where it is, so both ends are livelock states.
             edges.retain(|edge| edge.silent);
@@ -247,6 +276,20 @@ impl<'e, 'a, S: System, O: Observer, A: Cell> Explorer<'e, 'a, S, O, A> {
             target: edge.target.index() as u32,
             marks: numbers.of_edge(graph.fairness(), edge.marks, edge.action),
         }));
+    }
+
+    /// Puts the edges of a state of a part into `out`, as far as they are in the same part; none if the state is bad.
+    fn expand_part(&mut self, state: u32, parts: &Parts, out: &mut Vec<ufscc::Edge>) -> Result<Seen, End> {
+        let nothing = Seen { marks: ufscc::NO_MARKS, note: 0 };
+        self.edges_of(state)?;
+        let Some(part) = parts.of(state) else { return Ok(nothing) };
+        let marks = self.numbers.of_state(self.graph.state_marks(), false);
+        if self.common.layout.is_bad(self.numbers.get(marks), parts.marks(part)) {
+            return Ok(nothing);
+        }
+        self.edges.retain(|edge| parts.of(edge.target.index() as u32) == Some(part));
+        self.put(out);
+        Ok(Seen { marks, ..nothing })
     }
 
     /// Whether the state that was expanded last left something out that counts in cycles.
@@ -271,7 +314,9 @@ impl<'e, 'a, S: System, O: Observer, A: Cell> Explorer<'e, 'a, S, O, A> {
         let bytes = states.bytes()
             + common.sets.bytes()
             + common.stack_bytes.load(Ordering::Relaxed)
-            + common.repair_bytes.load(Ordering::Relaxed);
+            + common.repair_bytes.load(Ordering::Relaxed)
+            + common.left.bytes()
+            + common.parts.as_ref().map_or(0, Parts::bytes);
         Progress {
             states: states.n_states(),
             transitions: common.transitions.load(Ordering::Relaxed),
@@ -307,12 +352,15 @@ impl<S: System, O: Observer, A: Cell> Graph<A> for Explorer<'_, '_, S, O, A> {
             }
             return Ok(Seen { marks: ufscc::NO_MARKS, note: 0 });
         }
+        if let Some(parts) = &self.common.parts {
+            return self.expand_part(state, parts, out);
+        }
         let expanded = self.edges_of(state)?;
         if expanded.stance.at_once {
-            return Err(End::State(Violation::AtOnce, state));
+            return Err(End::Found(Found::State(Violation::AtOnce, StateId::new(state as usize))));
         }
         if expanded.is_error {
-            return Err(End::State(Violation::Deadlock, state));
+            return Err(End::Found(Found::State(Violation::Deadlock, StateId::new(state as usize))));
         }
         if expanded.stance.livelock && !self.common.saw_livelock.load(Ordering::Relaxed) {
             self.common.saw_livelock.store(true, Ordering::Relaxed);
@@ -360,7 +408,11 @@ impl<S: System, O: Observer, A: Cell> Graph<A> for Explorer<'_, '_, S, O, A> {
         if !self.common.layout.has_strong() || !self.common.layout.may_hold(&self.now) {
             return Ok(());
         }
-        self.look_for_fair_part(closed.root())
+        let states = self.members(closed.root(), |_| true);
+        if states.len() >= self.common.large {
+            return Ok(self.common.left.leave(&states, &self.now)?);
+        }
+        self.look_for_fair_part(&states)
     }
 
     #[inline]
@@ -375,7 +427,10 @@ impl<S: System, O: Observer, A: Cell> Graph<A> for Explorer<'_, '_, S, O, A> {
                 return Err(Limit::States(u64::from(UnionFind::<A>::VIRTUAL)).into());
             }
         }
-        let progress = self.progress(depth);
-        Ok(self.budget.poll(&progress)?)
+        if self.untold.n_polls % COUNT_EVERY == 1 {
+            self.progress = self.progress(depth);
+        }
+        self.progress.states = self.graph.states.store().n_states();
+        Ok(self.budget.poll(&self.progress)?)
     }
 }

@@ -17,17 +17,19 @@
 //!
 //! # Strong fairness
 //! Judged when the component is finished, by the worker that finished it, while others go on (`search::streett`). All edges inside a finished component are
-//! final, so this needs no lock. Several components are looked into at once, each by one worker.
+//! final, so this needs no lock. Several components are looked into at once, each by one worker; large ones by all, in the next pass
+//! ([`parts`](super::parts)).
 
 use base::{Budget, Limit};
 use model::{ActionId, System};
 
-use super::explorer::{End, Explorer, Extra, Scope};
+use super::explorer::{End, Explorer, Extra};
 use super::members::Flag;
 use super::union_find::UnionFind;
 use crate::fairness::Acceptance;
 use crate::observer::Observer;
 use crate::reduction::Repair;
+use crate::search::found::Found;
 use crate::search::inside::Inside;
 use crate::search::product_graph::Trouble;
 use crate::search::repair::{Part, Repairer, too_many};
@@ -39,7 +41,7 @@ use crate::sync::{Ordering, lock};
 
 impl<S: System, O: Observer, A: Cell> Explorer<'_, '_, S, O, A> {
     /// The states of a set, in the order of their numbers.
-    fn members(&self, root: u32, is_wanted: impl Fn(u32) -> bool) -> Vec<StateId> {
+    pub(super) fn members(&self, root: u32, is_wanted: impl Fn(u32) -> bool) -> Vec<StateId> {
         let sets = &self.common.sets;
         let mut members = Vec::new();
         let mut state = root;
@@ -103,14 +105,15 @@ impl<S: System, O: Observer, A: Cell> Explorer<'_, '_, S, O, A> {
         Ok(Some(new as u32))
     }
 
-    /// Looks for a fair part of a component that is finished, and lacks only strong fairness.
-    pub(super) fn look_for_fair_part(&mut self, root: u32) -> Result<(), End> {
-        let states = self.members(root, |_| true);
+    /// Looks for a fair part of a component that is finished, and lacks only strong fairness. These are its states, sorted.
+    pub(super) fn look_for_fair_part(&mut self, states: &[StateId]) -> Result<(), End> {
         let mut budget = self.budget.share();
-        match fair_part(&mut Component { explorer: self, states: &states }, &mut budget)? {
+        match fair_part(&mut Component { explorer: self, states }, &mut budget)? {
             Some(part) => {
-                let number = |local: u32| states[local as usize].index() as u32;
-                Err(End::FairPart(part.into_iter().map(number).collect()))
+                let part = part.into_iter().map(|local| states[local as usize].index()).collect();
+                let common = self.common;
+                let found = Found::inside(common.scope.violation(), common.acceptance.clone(), part);
+                Err(End::Found(found))
             }
             None => Ok(()),
         }
@@ -151,7 +154,7 @@ impl<S: System, O: Observer, A: Cell> Finished for Component<'_, '_, '_, S, O, A
         marks.extend_from_slice(graph.state_marks());
         for edge in edges {
             if let Ok(local) = states.binary_search(&edge.target) {
-                let marks = if common.scope == Scope::All { edge.marks } else { 0 };
+                let marks = common.scope.marks(edge.marks);
                 inside.add(local as u32, edge_marks.number(graph.fairness(), marks, edge.action));
             }
         }
@@ -181,7 +184,7 @@ impl<S: System, O: Observer, A: Cell> Repairer for Explorer<'_, '_, S, O, A> {
             None => match self.graph.n_unknown_by_all(state) {
                 // What goes wrong here goes wrong again when it is taken.
                 Err(Trouble::Fault(_)) => Ok(usize::MAX),
-                n_unknown => n_unknown.map_err(|trouble| End::Trouble(trouble, Some(state.index() as u32))),
+                n_unknown => n_unknown.map_err(|trouble| End::trouble(trouble, state.index() as u32)),
             },
         }
     }

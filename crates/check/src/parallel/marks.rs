@@ -85,6 +85,13 @@ impl Layout {
         self.may_hold(marks) && (0..self.n_strong).all(is_fair)
     }
 
+    /// Whether a state with these marks enables a strong constraint that a component with those does not take.
+    pub(super) fn is_bad(&self, state: &[u32], marks: &[u32]) -> bool {
+        let enabled = self.n_required();
+        let is_lacking = |index| has(state, enabled + index) && !has(marks, enabled + self.n_strong + index);
+        (0..self.n_strong).any(is_lacking)
+    }
+
     /// Whether there are strong constraints.
     pub(super) fn has_strong(&self) -> bool {
         self.n_strong > 0
@@ -206,6 +213,7 @@ mod tests {
                 add(&mut packed, numbers.get(number));
                 assert_eq!(layout.may_hold(&packed), acceptance.may_hold(&all));
                 assert_eq!(layout.holds(&packed), acceptance.holds(&all));
+                assert_eq!(layout.is_bad(numbers.get(number), &packed), acceptance.is_bad(&wide, &all));
             }
         }
     }

@@ -14,6 +14,7 @@
 //! | `expand`, `levels` | a state is expanded; which states belong to a round |
 //! | `components` | products by strong components that all workers share (`ufscc`, `union_find`, `rings`), instead of `couvreur` and `two_pass` |
 //! | `explorer`, `inner`, `decide` | a product as one worker sees it; what it does with a component that it closed; sets that must close no cycle |
+//! | `parts` | large components that lack strong fairness, for all workers |
 //! | `layers`, `layer`, `pile` | layers of silent steps, and trimming, instead of `one_pass` |
 //!
 //! Verdicts, counts of complete searches, and runs do not depend on the number of workers; but where interleavings are left out,
@@ -34,6 +35,7 @@ mod levels;
 mod marks;
 mod meeting;
 mod members;
+mod parts;
 mod pile;
 mod rings;
 mod rounds;

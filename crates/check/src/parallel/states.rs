@@ -17,8 +17,9 @@ use super::kept::Kept;
 use super::levels::Levels;
 use super::rounds::{Outcome, Rounds, Stored};
 use crate::distributed;
-use crate::search::bfs::{Begun, Frontier, actions_along, begin_by};
-use crate::search::{Exploration, Goal, Space, Stop, bfs, mixed};
+use crate::search::bfs::{Begun, begin_by};
+use crate::search::frontier::{self, Frontier, actions_along};
+use crate::search::{Exploration, Goal, Space, Stop, mixed};
 use crate::store::shared::Shared;
 use crate::store::{Exact, Sequence as _, StateId, Visited as _};
 
@@ -58,7 +59,7 @@ pub fn bfs_joined<S: Space + Sync>(
     goals: &[Goal],
     budget: &mut Budget<'_>,
 ) -> Exploration {
-    explore(bfs::tree(), (joins.bfs, joins.few), space, goals, budget)
+    explore(frontier::tree(), (joins.bfs, joins.few), space, goals, budget)
 }
 
 /// Explores `space` breadth first with the team of the budget, and keeps what it found.
@@ -69,7 +70,7 @@ pub fn keep<S: Space + Sync>(space: &S, budget: &mut Budget<'_>) -> (Exploration
 /// The same where others join at another time: for tests.
 #[doc(hidden)]
 pub fn keep_joined<S: Space + Sync>(joins: Joins, space: &S, budget: &mut Budget<'_>) -> (Exploration, Kept) {
-    search(bfs::tree(), (joins.bfs, joins.few), space, &[], budget)
+    search(frontier::tree(), (joins.bfs, joins.few), space, &[], budget)
 }
 
 /// The same where others join at another time: for tests.

@@ -41,7 +41,8 @@
 //!
 //! # Differences from the papers
 //! - Marks: rule M, and one word per set for marks and workers, so that nothing is ever in a former root.
-//! - Edges into what is known are looked at when a state is entered; only the others wait.
+//! - Edges into what is known are looked at when a state is entered; only the others wait, those to states that nobody has entered
+//!   on top.
 //! - A state that is a tomb already is not expanded.
 //! - A closed set may be opened again ([`Graph::finish`]), which reductions need.
 //! - Stacks are packed: a few bytes per state on the path, and per edge that waits.
@@ -165,19 +166,22 @@ impl<'s, A: Cell> Walk<'s, A> {
     /// Searches from a state, until its component is finished.
     pub(crate) fn search_from<G: Graph<A>>(&mut self, state: u32, graph: &mut G) -> Result<(), G::End> {
         self.sets.touch(state)?;
-        if self.sets.claim(state, self.worker) != Claim::New {
+        if self.sets.claim(state, self.worker).0 != Claim::New {
             return Ok(());
         }
         self.enter(state, NO_MARKS, graph)?;
         while self.depth > 0 {
             if self.top.n_waiting > 0 && self.sets.is_live(self.top.state) {
                 self.top.n_waiting -= 1;
-                let marks = self.waiting.pop() as u32;
-                let target = self.waiting.pop() as u32;
+                let Edge { target, marks } = pop(&mut self.waiting);
+                self.sets.touch(target)?;
                 match self.sets.claim(target, self.worker) {
-                    Claim::Dead => {}
-                    Claim::New => self.enter(target, marks, graph)?,
-                    Claim::Known => self.found(self.top.state, target, marks, graph)?,
+                    (Claim::Dead, _) => {}
+                    (Claim::New | Claim::Taken, _) => self.enter(target, marks, graph)?,
+                    (Claim::Known, root) if root == self.sets.root(self.top.state) => {
+                        self.add(self.top.state, marks, graph)?;
+                    }
+                    (Claim::Known, _) => self.found(self.top.state, target, marks, graph)?,
                 }
             } else {
                 self.leave(graph)?;
@@ -199,17 +203,22 @@ impl<'s, A: Cell> Walk<'s, A> {
         self.top.note = seen.note;
         self.add(state, seen.marks, graph)?;
         let mut n_kept = 0;
+        let mut own = self.sets.root(state);
         for index in 0..edges.len() {
             let edge = edges[index];
-            self.sets.touch(edge.target)?;
-            if edge.target == state {
-                self.add(state, edge.marks, graph)?;
-                continue;
-            }
             match self.sets.peek(edge.target, self.worker) {
-                Claim::Dead => {}
-                Claim::Known => self.found(state, edge.target, edge.marks, graph)?,
-                Claim::New => {
+                (Claim::Dead, _) => {}
+                (_, root) if root == own => self.add(state, edge.marks, graph)?,
+                (Claim::Known, _) => {
+                    self.found(state, edge.target, edge.marks, graph)?;
+                    own = self.sets.root(state);
+                }
+                // Where others are, the worker goes last: until then, they may be through.
+                (Claim::Taken, _) => {
+                    push(&mut self.waiting, edge)?;
+                    self.top.n_waiting += 1;
+                }
+                (Claim::New, _) => {
                     edges[n_kept] = edge;
                     n_kept += 1;
                 }
@@ -219,16 +228,11 @@ impl<'s, A: Cell> Walk<'s, A> {
         // The first worker takes edges as they come, the others begin somewhere else.
         let first = if self.worker == 0 { 0 } else { self.random() as usize % n_kept.max(1) };
         for edge in edges[..first].iter().rev().chain(edges[first..].iter().rev()) {
-            self.wait(*edge)?;
+            push(&mut self.waiting, *edge)?;
         }
-        self.top.n_waiting = n_kept as u32;
+        self.top.n_waiting += n_kept as u32;
         self.edges = edges;
         Ok(())
-    }
-
-    fn wait(&mut self, edge: Edge) -> Result<(), Limit> {
-        self.waiting.push(u64::from(edge.target))?;
-        Ok(self.waiting.push(u64::from(edge.marks))?)
     }
 
     fn random(&mut self) -> u32 {
@@ -241,8 +245,8 @@ impl<'s, A: Cell> Walk<'s, A> {
     /// Leaves the state on top. Its edges were looked at, or it is a tomb.
     fn leave<G: Graph<A>>(&mut self, graph: &mut G) -> Result<(), G::End> {
         let Frame { state, via, note, n_waiting } = self.top;
-        for _ in 0..2 * n_waiting {
-            self.waiting.pop();
+        for _ in 0..n_waiting {
+            pop(&mut self.waiting);
         }
         self.pop();
         if self.sets.remove(state) {
@@ -321,9 +325,9 @@ impl<'s, A: Cell> Walk<'s, A> {
     fn push(&mut self, frame: Frame) -> Result<(), Limit> {
         if self.depth > 0 {
             let Frame { state, via, note, n_waiting } = self.top;
-            for number in [state, via, note, n_waiting] {
-                self.frames.push(u64::from(number))?;
-            }
+            self.frames.push(u64::from(n_waiting))?;
+            self.frames.push(u64::from(note))?;
+            push(&mut self.frames, Edge { target: state, marks: via })?;
         }
         self.depth += 1;
         self.longest = self.longest.max(self.depth);
@@ -334,33 +338,49 @@ impl<'s, A: Cell> Walk<'s, A> {
     fn pop(&mut self) {
         self.depth -= 1;
         if self.depth > 0 {
-            let [n_waiting, note, via, state] = [(); 4].map(|()| self.frames.pop() as u32);
+            let Edge { target: state, marks: via } = pop(&mut self.frames);
+            let [note, n_waiting] = [(); 2].map(|()| self.frames.pop() as u32);
             self.top = Frame { state, via, note, n_waiting };
         }
     }
 
     fn push_root(&mut self, state: u32, via: u32) -> Result<(), Limit> {
-        self.roots.push(u64::from(state))?;
-        self.roots.push(u64::from(via))?;
         self.n_roots += 1;
-        Ok(())
+        push(&mut self.roots, Edge { target: state, marks: via })
     }
 
     fn pop_root(&mut self) -> (u32, u32) {
         self.n_roots -= 1;
-        let via = self.roots.pop() as u32;
-        (self.roots.pop() as u32, via)
+        let Edge { target, marks } = pop(&mut self.roots);
+        (target, marks)
     }
 
     /// Forgets the roots in the set of a state, which are on top.
     fn pop_roots(&mut self, state: u32) {
         while self.n_roots > 0 {
             let mut place = self.roots.end();
-            self.roots.before(&mut place);
-            if !self.sets.same(self.roots.before(&mut place) as u32, state) {
+            if !self.sets.same((self.roots.before(&mut place) >> 1) as u32, state) {
                 break;
             }
             self.pop_root();
         }
     }
+}
+
+/// Puts an edge on a stack. Most have no marks: then that is one bit.
+#[inline]
+fn push(stack: &mut Varints, edge: Edge) -> Result<(), Limit> {
+    let has_marks = edge.marks != NO_MARKS;
+    if has_marks {
+        stack.push(u64::from(edge.marks))?;
+    }
+    Ok(stack.push(u64::from(edge.target) << 1 | u64::from(has_marks))?)
+}
+
+/// Takes the edge on top.
+#[inline]
+fn pop(stack: &mut Varints) -> Edge {
+    let number = stack.pop();
+    let marks = if number & 1 == 1 { stack.pop() as u32 } else { NO_MARKS };
+    Edge { target: (number >> 1) as u32, marks }
 }

@@ -65,6 +65,8 @@ use crate::sync::Ordering::{AcqRel, Acquire, Release, SeqCst};
 pub(crate) enum Claim {
     /// The worker was not in its set before.
     New,
+    /// The same, but others are (only told by [`UnionFind::peek`]).
+    Taken,
     /// It was: the set holds a state of its path.
     Known,
     /// The component is finished.
@@ -128,12 +130,12 @@ impl<A: Cell> UnionFind<A> {
 
     #[inline]
     pub(super) fn set(&self, state: u32) -> &A {
-        &self.records.record(state)[0]
+        self.records.word(state, 0).expect("a state is touched before it is claimed")
     }
 
     #[inline]
     pub(super) fn ring(&self, state: u32) -> &A {
-        &self.records.record(state)[1]
+        self.records.word(state, 1).expect("a state is touched before it is claimed")
     }
 
     pub(super) fn beside(&self, state: u32) -> &[A] {
@@ -144,9 +146,15 @@ impl<A: Cell> UnionFind<A> {
     /// The root of a state's set, and its word.
     #[inline]
     pub(super) fn find(&self, state: u32) -> (u32, u64) {
-        let mut at = state;
+        self.find_from(state, self.set(state))
+    }
+
+    /// The same, of a state with this word.
+    #[inline]
+    fn find_from(&self, state: u32, set: &A) -> (u32, u64) {
+        let (mut at, mut set) = (state, set);
         loop {
-            let word = self.set(at).load(Acquire);
+            let word = set.load(Acquire);
             if word & Self::CHILD == 0 {
                 return (at, word);
             }
@@ -155,8 +163,9 @@ impl<A: Cell> UnionFind<A> {
             if above & Self::CHILD == 0 {
                 return (parent, above);
             }
-            self.set(at).store(above, Release);
+            set.store(above, Release);
             at = (above & !Self::CHILD) as u32;
+            set = self.set(at);
         }
     }
 
@@ -184,28 +193,33 @@ impl<A: Cell> UnionFind<A> {
         }
     }
 
-    /// What a worker would learn in a state.
+    /// What a worker would learn in a state, and the root of its set. Nobody was in a state that was not touched.
+    ///
+    /// States that have the same root, whenever they are asked, are in one set.
     #[inline]
-    pub(crate) fn peek(&self, state: u32, worker: usize) -> Claim {
-        match self.find(state).1 {
-            word if word & Self::DEAD != 0 => Claim::Dead,
-            word if word >> worker & 1 == 1 => Claim::Known,
-            _ => Claim::New,
+    pub(crate) fn peek(&self, state: u32, worker: usize) -> (Claim, u32) {
+        let Some(set) = self.records.word(state, 0) else { return (Claim::New, state) };
+        match self.find_from(state, set) {
+            (root, word) if word & Self::DEAD != 0 => (Claim::Dead, root),
+            (root, word) if word >> worker & 1 == 1 => (Claim::Known, root),
+            (root, word) if word & ((1 << self.n_workers) - 1) != 0 => (Claim::Taken, root),
+            (root, _) => (Claim::New, root),
         }
     }
 
     /// A worker comes to a state: it is in its set from now on.
-    pub(crate) fn claim(&self, state: u32, worker: usize) -> Claim {
+    #[inline]
+    pub(crate) fn claim(&self, state: u32, worker: usize) -> (Claim, u32) {
         loop {
             let (root, word) = self.find(state);
             if word & Self::DEAD != 0 {
-                return Claim::Dead;
+                return (Claim::Dead, root);
             }
             if word >> worker & 1 == 1 {
-                return Claim::Known;
+                return (Claim::Known, root);
             }
             if self.set(root).swap_if(word, word | 1 << worker, AcqRel) {
-                return Claim::New;
+                return (Claim::New, root);
             }
         }
     }

@@ -39,24 +39,23 @@
 //! # References
 //! [couvreur.99.fm]; Algorithm 1 of [bensalem.12.topnoc]; [geldenhuys.06.spin].
 
+mod accepted;
+mod edges;
+
 use base::{Budget, Limit, Progress};
 use fixedbitset::FixedBitSet;
-use model::{ActionId, Run, System};
-use rustc_hash::FxHashSet;
+use model::System;
 
 use super::Stats;
-use super::evidence::{Evidence, ProductOutcome, ProductStop, Violation};
-use super::inside::Inside;
-use super::lasso::Runs;
-use super::path::{DEAD, MAX_STATES, NEW, Path, Top};
+use super::evidence::{ProductOutcome, Violation};
+use super::found::{Found, Scope};
+use super::path::{MAX_STATES, NEW, Path, Top};
 use super::product_graph::{Edge, ProductGraph, Trouble, exact};
-use super::repair::{Repairing, Taken, note, repair};
+use super::repair::{Repairing, note, repair};
 use super::roots::{EdgeMarks, Roots, pop_marks, push_marks};
-use super::streett::{Finished, fair_part};
 use super::varints::Varints;
-use crate::fairness::{Acceptance, add};
+use crate::fairness::Acceptance;
 use crate::observer::Observer;
-use crate::paged::OutOfMemory;
 use crate::product::{Expanded, Product, Visits};
 use crate::store::packed::Packed;
 use crate::store::{Products, StateId};
@@ -82,45 +81,9 @@ pub fn search_over<S: System, O: Observer, P: Products>(
     search.outcome(end, budget)
 }
 
-/// Which edges are searched.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Scope {
-    /// All of them; the observer's marks are required.
-    All,
-    /// Silent ones between livelock states; no marks of the observer are required.
-    Livelocks,
-}
-
 /// Whether a search goes over what another one explored, edge by edge.
 fn repeats<S: System, O: Observer, P: Products>(graph: &ProductGraph<'_, '_, S, O, P>, scope: Scope) -> bool {
     scope == Scope::Livelocks && graph.repair().is_some_and(|repair| repair.by_action)
-}
-
-/// Why the main loop ends early.
-pub(super) enum End {
-    /// The states whose order is at least this are an accepting component.
-    Accepting(u32),
-    /// The states on the path from this one on make up a livelock.
-    Livelock(StateId),
-    /// These states are a part of a component that is strongly fair.
-    FairPart(FxHashSet<u32>),
-    /// This state accepts at once, or is an error because the run ends there.
-    State(Violation, StateId),
-    /// Trouble in this state.
-    Trouble(Trouble, Option<StateId>),
-    Limit(Limit),
-}
-
-impl From<Limit> for End {
-    fn from(limit: Limit) -> End {
-        End::Limit(limit)
-    }
-}
-
-impl From<OutOfMemory> for End {
-    fn from(OutOfMemory: OutOfMemory) -> End {
-        End::Limit(Limit::OutOfMemory)
-    }
 }
 
 /// An edge by which a state is entered: the number of its marks, and whether it is silent.
@@ -214,8 +177,8 @@ impl<'p, 'a, S: System, O: Observer, P: Products> Search<'p, 'a, S, O, P> {
         Search { stats, progress, livelocks, ..Search::on(graph, Scope::Livelocks) }
     }
 
-    pub(super) fn run(&mut self, budget: &mut Budget<'_>) -> Result<(), End> {
-        self.graph.begin().map_err(|trouble| End::Trouble(trouble, None))?;
+    pub(super) fn run(&mut self, budget: &mut Budget<'_>) -> Result<(), Found> {
+        self.graph.begin().map_err(|trouble| Found::Trouble(trouble, None))?;
         for index in 0..self.graph.initial.len() {
             let state = self.graph.initial[index].1;
             self.search_from(state, budget)?;
@@ -238,12 +201,12 @@ impl<'p, 'a, S: System, O: Observer, P: Products> Search<'p, 'a, S, O, P> {
     ///
     /// That is for sets led by the observer. Sets that keep fair runs are taken as in the first pass, whose components are
     /// repaired: the fair run that `por`'s module `fair` builds waits in the end, in that very graph, for ever.
-    pub(super) fn run_from_livelocks(&mut self, budget: &mut Budget<'_>) -> Result<(), End> {
+    pub(super) fn run_from_livelocks(&mut self, budget: &mut Budget<'_>) -> Result<(), Found> {
         let found = std::mem::take(&mut self.livelocks);
         found.ones().map(StateId::new).try_for_each(|state| self.search_from(state, budget))
     }
 
-    fn search_from(&mut self, state: StateId, budget: &mut Budget<'_>) -> Result<(), End> {
+    fn search_from(&mut self, state: StateId, budget: &mut Budget<'_>) -> Result<(), Found> {
         if self.order_of(state) != NEW {
             return Ok(());
         }
@@ -266,17 +229,17 @@ impl<'p, 'a, S: System, O: Observer, P: Products> Search<'p, 'a, S, O, P> {
     }
 
     /// The edges that were taken in a state and are in scope, once more, into `edges`.
-    pub(super) fn expand(&mut self, state: StateId) -> Result<(), End> {
+    pub(super) fn expand(&mut self, state: StateId) -> Result<(), Found> {
         self.expand_again(state).map(|_| ())
     }
 
-    fn expand_again(&mut self, state: StateId) -> Result<Expanded, End> {
+    fn expand_again(&mut self, state: StateId) -> Result<Expanded, Found> {
         let expanded = self.graph.expand(state, None, &mut self.edges);
         self.in_scope(state, expanded)
     }
 
     /// The edges of a state that are in scope, into `edges`.
-    fn expand_new(&mut self, state: StateId) -> Result<Expanded, End> {
+    fn expand_new(&mut self, state: StateId) -> Result<Expanded, Found> {
         if repeats(&self.graph, self.scope) {
             self.expand_again(state)
         } else {
@@ -286,8 +249,8 @@ impl<'p, 'a, S: System, O: Observer, P: Products> Search<'p, 'a, S, O, P> {
         }
     }
 
-    fn in_scope(&mut self, state: StateId, expanded: Result<Expanded, Trouble>) -> Result<Expanded, End> {
-        let expanded = expanded.map_err(|trouble| End::Trouble(trouble, Some(state)))?;
+    fn in_scope(&mut self, state: StateId, expanded: Result<Expanded, Trouble>) -> Result<Expanded, Found> {
+        let expanded = expanded.map_err(|trouble| Found::Trouble(trouble, Some(state)))?;
         if self.scope == Scope::Livelocks {
             // The observer stays where it is, so both ends are livelock states.
             self.edges.retain(|edge| edge.silent);
@@ -297,10 +260,10 @@ impl<'p, 'a, S: System, O: Observer, P: Products> Search<'p, 'a, S, O, P> {
 
     /// Makes room for what is known about the states of the graph.
     #[inline]
-    fn make_room(&mut self) -> Result<(), End> {
+    fn make_room(&mut self) -> Result<(), Found> {
         let n_ids = self.graph.states.n_ids();
         if n_ids > MAX_STATES as usize {
-            return Err(End::Limit(Limit::States(u64::from(MAX_STATES))));
+            return Err(Limit::States(u64::from(MAX_STATES)).into());
         }
         self.path.make_room(n_ids)?;
         while self.via.len() < n_ids {
@@ -310,7 +273,7 @@ impl<'p, 'a, S: System, O: Observer, P: Products> Search<'p, 'a, S, O, P> {
     }
 
     /// Enters a state: a component of its own, for the time being.
-    fn enter(&mut self, state: StateId, via: Option<Via>, budget: &mut Budget<'_>) -> Result<(), End> {
+    fn enter(&mut self, state: StateId, via: Option<Via>, budget: &mut Budget<'_>) -> Result<(), Found> {
         self.make_room()?;
         // A state is on the path already when it is expanded: a loop closes a cycle.
         let order = self.path.enter(state);
@@ -325,10 +288,10 @@ impl<'p, 'a, S: System, O: Observer, P: Products> Search<'p, 'a, S, O, P> {
         }
         self.stats.deadlocks += u64::from(expanded.is_deadlock && self.scope == Scope::All);
         if expanded.stance.at_once {
-            return Err(End::State(Violation::AtOnce, state));
+            return Err(Found::State(Violation::AtOnce, state));
         }
         if expanded.is_error {
-            return Err(End::State(Violation::Deadlock, state));
+            return Err(Found::State(Violation::Deadlock, state));
         }
         self.progress.transitions += self.edges.len() as u64;
         note(self, state);
@@ -337,7 +300,7 @@ impl<'p, 'a, S: System, O: Observer, P: Products> Search<'p, 'a, S, O, P> {
         self.poll(budget)
     }
 
-    fn enter_livelock(&mut self, order: u32, is_livelock: bool, is_silent: bool) -> Result<(), End> {
+    fn enter_livelock(&mut self, order: u32, is_livelock: bool, is_silent: bool) -> Result<(), Found> {
         let before = self.livelock_since;
         if is_livelock && is_silent && before != 0 {
             return Ok(());
@@ -353,84 +316,7 @@ impl<'p, 'a, S: System, O: Observer, P: Products> Search<'p, 'a, S, O, P> {
         }
     }
 
-    /// The number of the marks of an edge.
-    #[inline]
-    pub(super) fn marks_of(&mut self, edge: &Edge) -> u32 {
-        let marks = if self.scope == Scope::All { edge.marks } else { 0 };
-        self.edge_marks.number(self.graph.fairness(), marks, edge.action)
-    }
-
-    /// Looks at the edges of the state that was just entered. Those to new states wait.
-    fn look_at_edges(&mut self) -> Result<(), End> {
-        self.waiting_marks.fill(0);
-        for index in (0..self.edges.len()).rev() {
-            self.look_at(self.edges[index])?;
-        }
-        Ok(push_marks(&mut self.frames, &self.waiting_marks)?)
-    }
-
-    /// Looks at an edge from the component on top.
-    fn look_at(&mut self, edge: Edge) -> Result<(), End> {
-        let Edge { target, silent, .. } = edge;
-        let marks = self.marks_of(&edge);
-        match self.order_of(target) {
-            NEW => {
-                if marks > u32::MAX >> 1 {
-                    return Err(End::Limit(Limit::OutOfMemory));
-                }
-                self.path.wait(target);
-                self.via.set(target.index(), Via { marks, silent }.encode())?;
-                add(&mut self.waiting_marks, self.edge_marks.get(marks));
-            }
-            DEAD => {}
-            order => {
-                if silent && self.closes_livelock(target, order) {
-                    return Err(End::Livelock(target));
-                }
-                self.roots.merge(order, self.edge_marks.get(marks), &self.edge_marks);
-                self.accept()?;
-            }
-        }
-        Ok(())
-    }
-
-    /// The actions that matter and were left out of the state that was expanded last.
-    pub(super) fn leaves_out(&self) -> impl Iterator<Item = ActionId> {
-        let scope = self.scope;
-        let left_out = self.graph.left_out().filter(move |&(_, is_seen)| scope == Scope::All || !is_seen);
-        left_out.map(|(action, _)| action)
-    }
-
-    /// From now on these are taken besides, in a state of the component on top: looks at them as if its root had these
-    /// edges. But they do not go on from the path.
-    pub(super) fn look_at_repaired(&mut self, state: StateId, taken: &[Taken]) -> Result<(), End> {
-        self.expand(state)?;
-        let before = std::mem::take(&mut self.edges);
-        for &(_, action) in taken {
-            self.graph.take_extra(state, action);
-        }
-        self.expand(state)?;
-        self.make_room()?;
-        for index in (0..self.edges.len()).rev() {
-            let edge = self.edges[index];
-            // What was taken before was looked at, and is not counted again.
-            let is_same = |known: &Edge| (known.target, known.action) == (edge.target, edge.action);
-            if !before.iter().any(is_same) {
-                self.progress.transitions += 1;
-                self.look_at(Edge { silent: false, ..edge })?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Ends the search if the component on top is accepted.
-    #[inline]
-    fn accept(&self) -> Result<(), End> {
-        let accepted = self.acceptance.holds(self.roots.marks());
-        if accepted { Err(End::Accepting(self.roots.order())) } else { Ok(()) }
-    }
-
-    pub(super) fn poll(&mut self, budget: &mut Budget<'_>) -> Result<(), End> {
+    pub(super) fn poll(&mut self, budget: &mut Budget<'_>) -> Result<(), Found> {
         self.progress.states = self.graph.states.n_states();
         self.progress.pending = self.path.n_waiting();
         self.n_uncounted += 1;
@@ -461,7 +347,7 @@ impl<'p, 'a, S: System, O: Observer, P: Products> Search<'p, 'a, S, O, P> {
     }
 
     /// Leaves the state on top of the path; if it is the root of its component, that is finished.
-    fn leave(&mut self, state: StateId, budget: &mut Budget<'_>) -> Result<(), End> {
+    fn leave(&mut self, state: StateId, budget: &mut Budget<'_>) -> Result<(), Found> {
         let order = self.order_of(state);
         pop_marks(&mut self.frames, &mut self.waiting_marks);
         // States that were entered since then, and are not finished, belong to the same component.
@@ -485,12 +371,7 @@ impl<'p, 'a, S: System, O: Observer, P: Products> Search<'p, 'a, S, O, P> {
         self.path.leave();
         if self.roots.order() == order {
             if self.graph.fairness().has_strong() && self.acceptance.may_hold(self.roots.marks()) {
-                let mut members: Vec<StateId> = self.path.left_since(order).collect();
-                members.sort_unstable_by_key(|&state| self.order_of(state));
-                if let Some(part) = fair_part(&mut Members { search: self, members: &members }, budget)? {
-                    let number = |state: u32| members[state as usize].index() as u32;
-                    return Err(End::FairPart(part.into_iter().map(number).collect()));
-                }
+                self.look_for_fair_part(order, budget)?;
             }
             self.roots.pop();
             self.path.finish(order);
@@ -498,143 +379,16 @@ impl<'p, 'a, S: System, O: Observer, P: Products> Search<'p, 'a, S, O, P> {
         Ok(())
     }
 
-    /// Adds the marks of all edges from a state of this order to states of its component that were entered
-    /// later. These are edges of the unreduced product, which is no harm.
-    fn look_again(&mut self, state: StateId, order: u32) -> Result<(), End> {
-        let mut edges = std::mem::take(&mut self.edges);
-        let known = self.graph.known_edges(state, &mut edges);
-        known.map_err(|trouble| End::Trouble(trouble, Some(state)))?;
-        let scope = self.scope;
-        for edge in edges.iter().filter(|edge| scope == Scope::All || edge.silent) {
-            let target = self.order_of(edge.target);
-            if target != DEAD && target > order {
-                let marks = self.marks_of(edge);
-                self.roots.add(self.edge_marks.get(marks));
-            }
-        }
-        self.edges = edges;
-        self.accept()
-    }
-
     /// The outcome of a search that ended so.
-    pub(super) fn outcome(mut self, end: Option<End>, budget: &mut Budget<'_>) -> ProductOutcome {
+    pub(super) fn outcome(mut self, end: Option<Found>, budget: &mut Budget<'_>) -> ProductOutcome {
         self.progress.states = self.graph.states.n_states();
         self.count_bytes();
         self.stats.record(&self.progress);
         let stats = self.stats;
         let system_states = Some(self.graph.states.n_system_states());
-        let stop = end.map(|end| self.explain(end, budget).unwrap_or_else(|stop| stop));
+        // The path is forgotten: its memory is needed for runs.
+        let Search { mut graph, progress, .. } = self;
+        let stop = end.map(|end| end.explain(&mut graph, progress, budget));
         ProductOutcome { stats, system_states, stop, coverage: None }
-    }
-
-    /// Turns the end of the main loop into an answer with a run.
-    fn explain(self, end: End, budget: &mut Budget<'_>) -> Result<ProductStop, ProductStop> {
-        let accepted = match self.scope {
-            Scope::All => Violation::Cycle,
-            Scope::Livelocks => Violation::Livelock,
-        };
-        let acceptance = self.acceptance.clone();
-        match end {
-            End::Limit(limit) | End::Trouble(Trouble::Limit(limit), _) => Ok(limit.into()),
-            End::Trouble(Trouble::Fault(error), None) => Ok(error.into()),
-            End::Trouble(Trouble::Fault(error), Some(state)) => {
-                Ok(ProductStop::Fault(error, self.run_to(state, budget)?.0))
-            }
-            End::State(violation, state) => {
-                let (run, observer_states) = self.run_to(state, budget)?;
-                Ok(ProductStop::Found(Evidence { violation, run, cycle_start: None, observer_states }))
-            }
-            End::Accepting(root) => {
-                let inside = self.states(|path, state| (root..DEAD).contains(&path.order_of(state)));
-                self.lasso(accepted, &acceptance, &inside, budget)
-            }
-            End::FairPart(part) => {
-                let inside = self.states(|_, state| part.contains(&(state.index() as u32)));
-                self.lasso(accepted, &acceptance, &inside, budget)
-            }
-            End::Livelock(start) => {
-                // The states on the path that were entered since then.
-                let first = self.order_of(start);
-                let inside =
-                    self.states(|path, state| path.is_on_path(state) && path.order_of(state) >= first);
-                let acceptance = self.graph.fairness().acceptance(0);
-                self.lasso(Violation::Livelock, &acceptance, &inside, budget)
-            }
-        }
-    }
-
-    /// The states that are so.
-    fn states(&self, is_so: impl Fn(&Path, StateId) -> bool) -> FixedBitSet {
-        let mut states = FixedBitSet::with_capacity(self.graph.states.n_ids());
-        states.extend(self.graph.states.ids().filter(|&state| is_so(&self.path, state)).map(StateId::index));
-        states
-    }
-
-    /// What was explored. The path is forgotten: its memory is needed for runs.
-    fn explored(self) -> (ProductGraph<'p, 'a, S, O, P>, Progress) {
-        (self.graph, self.progress)
-    }
-
-    fn run_to(self, state: StateId, budget: &mut Budget<'_>) -> Result<(Run, Vec<u32>), ProductStop> {
-        let (mut graph, progress) = self.explored();
-        Runs::new(&mut graph, progress, budget)?.run_to(state)
-    }
-
-    fn lasso(
-        self,
-        violation: Violation,
-        acceptance: &Acceptance,
-        inside: &FixedBitSet,
-        budget: &mut Budget<'_>,
-    ) -> Result<ProductStop, ProductStop> {
-        let (mut graph, progress) = self.explored();
-        let is_inside = |state: StateId| inside.contains(state.index());
-        let lasso = Runs::new(&mut graph, progress, budget)?.lasso(violation, acceptance, &is_inside)?;
-        Ok(ProductStop::Found(lasso))
-    }
-}
-
-/// A finished component, given by its states in the order in which they were entered.
-struct Members<'m, 'p, 'a, S: System, O, P> {
-    search: &'m mut Search<'p, 'a, S, O, P>,
-    members: &'m [StateId],
-}
-
-impl<S: System, O: Observer, P: Products> Finished for Members<'_, '_, '_, S, O, P> {
-    type End = End;
-
-    fn n_states(&self) -> usize {
-        self.members.len()
-    }
-
-    fn acceptance(&self) -> &Acceptance {
-        &self.search.acceptance
-    }
-
-    fn edge_marks(&self) -> &EdgeMarks {
-        &self.search.edge_marks
-    }
-
-    fn look(
-        &mut self,
-        state: usize,
-        marks: &mut Vec<u32>,
-        inside: &mut Inside<u32>,
-        budget: &mut Budget<'_>,
-    ) -> Result<(), End> {
-        let Members { search, members } = self;
-        let first = search.order_of(members[0]);
-        search.expand(members[state])?;
-        marks.extend_from_slice(search.graph.state_marks());
-        for index in 0..search.edges.len() {
-            let edge = search.edges[index];
-            // Members were entered one after the other.
-            if let Some(local) = search.order_of(edge.target).checked_sub(first)
-                && (local as usize) < members.len()
-            {
-                inside.add(local, search.marks_of(&edge));
-            }
-        }
-        search.poll(budget)
     }
 }

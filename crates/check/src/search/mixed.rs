@@ -21,7 +21,8 @@
 use base::{Budget, Limit};
 use model::ActionId;
 
-use super::bfs::{Frontier, search_by};
+use super::bfs::search_by;
+use super::frontier::Frontier;
 use super::varints::Varints;
 use super::{Exploration, Goal, Space};
 use crate::paged::Paged;

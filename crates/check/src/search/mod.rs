@@ -19,6 +19,8 @@ pub mod bfs;
 pub mod couvreur;
 pub mod dfs;
 pub mod evidence;
+pub(crate) mod found;
+pub(crate) mod frontier;
 pub(crate) mod inside;
 pub(crate) mod lasso;
 mod log;

@@ -77,6 +77,8 @@ pub(crate) struct ProductGraph<'p, 'a, S: System, O, P> {
     /// How many states were expanded for the first time, and where steps lead that were left out of some of them.
     n_expanded: u64,
     sample: Sample,
+    /// In how many of the later states before others may go on it was given up to look for a set.
+    n_given_up: u64,
 }
 
 /// What is taken in states since their components were repaired.
@@ -116,6 +118,7 @@ impl<'p, 'a, S: System, O: Observer, P: Products> ProductGraph<'p, 'a, S, O, P> 
             extras: None,
             n_expanded: 0,
             sample: Sample::default(),
+            n_given_up: 0,
         }
     }
 
@@ -271,8 +274,19 @@ impl<'p, 'a, S: System, O: Observer, P: Products> ProductGraph<'p, 'a, S, O, P> 
             if Sample::is_due(self.n_expanded) {
                 self.take_sample(expanded.is_full);
             }
+            if let Some(after) = self.product.hands_over() {
+                self.hand_over(after)?;
+            }
         }
         Ok(expanded)
+    }
+
+    /// Ends the search after so many states, if sets were of no use: if it was given up to look for one in three quarters of the later half.
+    fn hand_over(&mut self, after: u64) -> Result<(), Limit> {
+        let is_later = self.n_expanded > after / 2;
+        self.n_given_up += u64::from(is_later && self.product.gave_up());
+        let is_over = self.n_expanded == after && self.n_given_up > after / 8 * 3;
+        if is_over { Err(Limit::States(after)) } else { Ok(()) }
     }
 
     /// Looks for what was noted when half of the states were expanded. If steps were left out of the state that was

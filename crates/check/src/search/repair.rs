@@ -99,7 +99,8 @@
 use base::{Budget, Limit};
 use model::{ActionId, System};
 
-use super::couvreur::{End, Search};
+use super::couvreur::Search;
+use super::found::Found;
 use super::inside::Inside;
 use super::path::Top;
 use super::product_graph::{Edge, Trouble};
@@ -174,7 +175,7 @@ pub(super) fn repair<S: System, O: Observer, P: Products>(
     search: &mut Search<'_, '_, S, O, P>,
     root: StateId,
     budget: &mut Budget<'_>,
-) -> Result<bool, End> {
+) -> Result<bool, Found> {
     let order = search.order_of(root);
     let Some(known) = &mut search.repairing else { return Ok(false) };
     let begin = known.states.partition_point(|&state| search.path.order_of(state) < order);
@@ -337,7 +338,7 @@ fn take<S: System, O: Observer, P: Products>(
     part: &Part,
     root: u32,
     budget: &mut Budget<'_>,
-) -> Result<(), End> {
+) -> Result<(), Found> {
     for (state, taken) in part.taken() {
         search.look_at_repaired(state, taken)?;
         search.repairing.as_mut().into_iter().for_each(|known| known.repaired.push((root, state)));
@@ -347,19 +348,19 @@ fn take<S: System, O: Observer, P: Products>(
 }
 
 impl<S: System, O: Observer, P: Products> Repairer for Search<'_, '_, S, O, P> {
-    type End = End;
+    type End = Found;
 
     fn repair(&self) -> Option<&Repair> {
         self.graph.repair()
     }
 
-    fn left_out(&mut self, state: StateId, out: &mut Vec<ActionId>) -> Result<usize, End> {
+    fn left_out(&mut self, state: StateId, out: &mut Vec<ActionId>) -> Result<usize, Found> {
         self.expand(state)?;
         out.extend(self.leaves_out());
         Ok(self.edges.len())
     }
 
-    fn n_unknown(&mut self, state: StateId, action: Option<ActionId>) -> Result<usize, End> {
+    fn n_unknown(&mut self, state: StateId, action: Option<ActionId>) -> Result<usize, Found> {
         match action {
             Some(action) => {
                 self.expand(state)?;
@@ -368,7 +369,7 @@ impl<S: System, O: Observer, P: Products> Repairer for Search<'_, '_, S, O, P> {
             None => match self.graph.n_unknown_by_all(state) {
                 // What goes wrong here goes wrong again when it is taken.
                 Err(Trouble::Fault(_)) => Ok(usize::MAX),
-                n_unknown => n_unknown.map_err(|trouble| End::Trouble(trouble, Some(state))),
+                n_unknown => n_unknown.map_err(|trouble| Found::Trouble(trouble, Some(state))),
             },
         }
     }
@@ -381,7 +382,7 @@ impl<S: System, O: Observer, P: Products> Repairer for Search<'_, '_, S, O, P> {
         })
     }
 
-    fn poll(&mut self, budget: &mut Budget<'_>) -> Result<(), End> {
+    fn poll(&mut self, budget: &mut Budget<'_>) -> Result<(), Found> {
         Search::poll(self, budget)
     }
 }

@@ -23,13 +23,17 @@ impl Varints {
 
     #[inline]
     pub(crate) fn push(&mut self, number: u64) -> Result<(), OutOfMemory> {
-        let n_above = (63 - (number | 1).leading_zeros()) / 7;
-        for group in (0..=n_above).rev() {
-            // The top seven bits come first; every byte but that one has more below it.
-            let more = if group == n_above { 0 } else { 0x80 };
-            self.groups.push(&[(number >> (7 * group)) as u8 & 0x7f | more])?;
+        if number < 0x80 {
+            return self.groups.push(&[number as u8]);
         }
-        Ok(())
+        let n_above = ((63 - number.leading_zeros()) / 7) as usize;
+        let mut groups = [0; 10];
+        for (group, byte) in groups[..=n_above].iter_mut().rev().enumerate() {
+            *byte = (number >> (7 * group)) as u8 | 0x80;
+        }
+        // The top seven bits come first; every byte but that one has more below it.
+        groups[0] &= 0x7f;
+        self.groups.push_all(&groups[..=n_above])
     }
 
     /// Takes the number on top; 0 if there is none.

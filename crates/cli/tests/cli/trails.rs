@@ -84,7 +84,7 @@ fn steps(run: &Value) -> impl Iterator<Item = &Value> {
     ["prefix", "cycle"].into_iter().flat_map(|part| run[part].as_array().into_iter().flatten())
 }
 
-/// Who takes the steps that Spin takes: `  1:	proc  0 (P:1) model.pml:3 (state 1)	[t = x]`.
+/// Who takes the steps that Spin takes: `  1:  proc  0 (P:1) model.pml:3 (state 1)  [t = x]`.
 fn told_movers(output: &str) -> Vec<String> {
     let read = |line: &str| {
         let (number, rest) = line.split_once(":\tproc ")?.1.trim_start().split_once(" (")?;
@@ -96,7 +96,7 @@ fn told_movers(output: &str) -> Vec<String> {
     movers
 }
 
-/// The global variables at the end, as Spin tells them: `		x = 2`.
+/// The global variables at the end, as Spin tells them: `    x = 2`.
 fn told_values(output: &str) -> Vec<(String, i64)> {
     let read = |line: &str| {
         let (name, value) = line.strip_prefix("\t\t")?.split_once(" = ")?;
@@ -106,6 +106,7 @@ fn told_values(output: &str) -> Vec<(String, i64)> {
 }
 
 #[test]
+#[allow(clippy::print_stderr)] // Whoever looks should know what was not tested.
 fn spin_follows_trails() {
     let has_spin = Command::new("spin").arg("-V").output().is_ok();
     if !has_spin {

@@ -40,7 +40,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use base::Limit;
-use check::method::{FairnessBy, MIN_WORKERS, MIN_WORKERS_REDUCING, ReductionWish, SearchKind, StoreKind};
+use check::method::{FairnessBy, SearchKind, StoreKind};
 use language::PropertyKind;
 use language::story::Unreached;
 use report::outcome::{Place, SCHEMA, Watcher};
@@ -146,7 +146,7 @@ impl Job {
             let found = others::look(asked, self, &decided, options, whole, clock);
             found.map_err(|trouble| asked.session.error(trouble))?;
         }
-        if clock.n_threads() > 1 && !self.has_search_for_several(options, clock.n_threads()) {
+        if clock.n_threads() > 1 && !self.has_search_for_several(options) {
             decided.iter_mut().for_each(|result| result.remarks.extend(options.says_one_thread()));
         }
         self.name_propositions(&mut decided, asked);
@@ -172,19 +172,15 @@ impl Job {
         }
     }
 
-    /// Whether so many threads search, if there are so many.
-    fn has_search_for_several(&self, options: &Options, n_threads: usize) -> bool {
+    /// Whether several threads search, if there are several, and it pays.
+    fn has_search_for_several(&self, options: &Options) -> bool {
         match self {
             Job::States(_) | Job::Promises(_) => states::runs_together(options.order()),
             Job::Maxima(_) | Job::Nothing(_) => true,
-            // Fewer threads leave a product to one of them; a small one is left to one anyway.
             Job::Runs(_) | Job::Tester(_) => {
-                let is_shared = options.store == StoreKind::Exact
+                options.store == StoreKind::Exact
                     && options.search != Some(SearchKind::Nested)
-                    && options.fairness_by == FairnessBy::Search;
-                let is_reduced = options.reduce != ReductionWish::None;
-                let least = if is_reduced { MIN_WORKERS_REDUCING } else { MIN_WORKERS };
-                is_shared && n_threads >= least
+                    && options.fairness_by == FairnessBy::Search
             }
         }
     }

@@ -184,11 +184,17 @@ impl<A: Cell> Arena<A> {
         self.chunk(number).map_or(&[], |chunk| &chunk[at..at + self.width])
     }
 
+    /// A word of a record, if the number was touched.
+    #[inline]
+    pub(crate) fn word(&self, number: u32, index: usize) -> Option<&A> {
+        let at = (number & (BLOCK - 1)) as usize * self.stride + index;
+        self.chunk(number).map(|chunk| &chunk[at])
+    }
+
     /// The first word beside a record, if there is such a record.
     #[inline]
     pub(crate) fn beside(&self, number: u32) -> Option<&A> {
-        let at = (number & (BLOCK - 1)) as usize * self.stride + self.width;
-        self.chunk(number).map(|chunk| &chunk[at])
+        self.word(number, self.width)
     }
 }
 
