@@ -9,8 +9,8 @@ use check::{Exact, search};
 use language::{Preserve, Rules};
 use model::reference::{self, Values};
 use model::{
-    Action, ActionId, ActionSystem, BinaryOp, Builder, ExprId, Guard, Run, Stmt, System as _, UnaryOp, VarId,
-    Variable,
+    Action, ActionId, ActionSystem, BinaryOp, Builder, ExprId, Guard, GuardId, Run, Stmt, System as _,
+    UnaryOp, VarId, Variable,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -61,6 +61,10 @@ struct Step {
     /// Where it leads; nothing if the process stays where it is.
     to: Option<i64>,
     guard: Option<(Who, i64)>,
+    /// Where the process goes if the guard is false.
+    otherwise: Option<i64>,
+    /// Whether the guard, and that it is false, are expressions.
+    by_expr: bool,
     deeds: Vec<Deed>,
     /// Whether the process goes on.
     goes_on: bool,
@@ -105,15 +109,16 @@ fn deed() -> impl Strategy<Value = Deed> {
 fn step() -> impl Strategy<Value = Step> {
     let place = || 0..N_PLACES;
     let guard = proptest::option::weighted(0.3, (who(), 0..=MOST));
+    let otherwise = (proptest::option::weighted(0.6, place()), any::<bool>());
     let with = (0..3usize, proptest::option::weighted(0.7, place()), place());
     let with = proptest::option::weighted(0.1, with);
     let or_from = proptest::option::weighted(0.1, place());
     // Mostly one after the other, so that places with one step are common.
     let to = prop_oneof![1 => Just(None), 3 => place().prop_map(Some), 8 => Just(Some(N_PLACES))];
-    ((place(), to), or_from, guard, vec(deed(), 0..3), any::<bool>(), with).prop_map(
-        |((from, to), or_from, guard, deeds, goes_on, with)| {
+    ((place(), to), or_from, (guard, otherwise), vec(deed(), 0..3), any::<bool>(), with).prop_map(
+        |((from, to), or_from, (guard, (otherwise, by_expr)), deeds, goes_on, with)| {
             let to = to.map(|to| if to == N_PLACES { (from + 1) % N_PLACES } else { to });
-            Step { from, or_from, to, guard, deeds, goes_on, with }
+            Step { from, or_from, to, guard, otherwise, by_expr, deeds, goes_on, with }
         },
     )
 }
@@ -162,8 +167,15 @@ impl Program {
                 let at = VarId::new(process);
                 let places = [step.from].into_iter().chain(step.or_from);
                 let mut guards = vec![builder.guard(Guard::one_of(at, places))];
+                let label = builder.label("step");
                 if let Some((who, value)) = step.guard {
-                    guards.push(builder.guard(Guard::equals(self.var(process, who), value)));
+                    let [is, is_not] = self.choice(&mut builder, self.var(process, who), value, step.by_expr);
+                    if let Some(to) = step.otherwise {
+                        let guards = [&guards[..], &[is_not]].concat();
+                        let (effect, owners) = (vec![Stmt::Set(at, to)], vec![owners[process]]);
+                        builder.action(Action { label, guards, effect, owners });
+                    }
+                    guards.push(is);
                 }
                 let mut effect: Vec<Stmt> =
                     step.deeds.iter().filter_map(|deed| self.deed(&mut builder, process, deed)).collect();
@@ -177,7 +189,6 @@ impl Program {
                     effect.push(Stmt::Set(VarId::new(other), to));
                     taking_part.push(owners[other]);
                 }
-                let label = builder.label("step");
                 let action = builder.action(Action { label, guards, effect, owners: taking_part });
                 if step.goes_on && self.with_chains {
                     builder.goes_on(action, owners[process]);
@@ -207,6 +218,17 @@ impl Program {
         let mut system = builder.finish().expect("a good system");
         about.iter().for_each(|&expr| _ = system.add_proposition("", expr));
         (system, about)
+    }
+
+    /// That a variable has a value, and that it has not.
+    fn choice(&self, builder: &mut Builder, var: VarId, value: i64, by_expr: bool) -> [GuardId; 2] {
+        if !by_expr {
+            return [value, MOST - value].map(|value| builder.guard(Guard::equals(var, value)));
+        }
+        let (var, value) = (builder.exprs.var(var), builder.exprs.int(value));
+        let is = builder.exprs.binary(BinaryOp::Eq, var, value);
+        let is_not = builder.exprs.unary(UnaryOp::Not, is);
+        [is, is_not].map(|expr| builder.guard(Guard::True(expr)))
     }
 
     fn deed(&self, builder: &mut Builder, process: usize, deed: &Deed) -> Option<Stmt> {
@@ -356,7 +378,7 @@ fn ways_out(steps: &[Vec<(ActionId, usize)>], blocks: &[usize], state: usize) ->
 /// How often each rule was applied, and how many runs and cycles were brought back.
 #[derive(Default)]
 struct Seen {
-    rules: Cell<[u32; 5]>,
+    rules: Cell<[u32; 6]>,
     compared: Cell<u32>,
     /// In all, before and after; and how often there were more.
     states: Cell<[usize; 2]>,
@@ -468,7 +490,8 @@ fn check(system: &ActionSystem, about: &[ExprId], seen: &Seen) -> Result<(), Tes
                 return Err(TestCaseError::fail(format!("{preserve:?} {}: no fault", smaller.describe())));
             };
             let what = format!("{preserve:?} {}", smaller.describe());
-            let kind = if smaller.uses(Rule::MergedSteps) { Kind::Stuttering } else { Kind::Strong };
+            let merges = [Rule::MergedSteps, Rule::MergedChoices].iter().any(|&rule| smaller.uses(rule));
+            let kind = if merges { Kind::Stuttering } else { Kind::Strong };
             match preserve {
                 Some(Preserve::Reachability) => {
                     let colors = |graph: &Graph| graph.colors.iter().cloned().collect::<BTreeSet<_>>();
@@ -513,7 +536,17 @@ fn programs_keep_what_is_in_question() {
 
 /// A step that does something.
 fn does(from: i64, to: i64, deeds: &[Deed]) -> Step {
-    Step { from, or_from: None, to: Some(to), guard: None, deeds: deeds.to_vec(), goes_on: false, with: None }
+    Step {
+        from,
+        or_from: None,
+        to: Some(to),
+        guard: None,
+        otherwise: None,
+        by_expr: false,
+        deeds: deeds.to_vec(),
+        goes_on: false,
+        with: None,
+    }
 }
 
 /// Programs in which a step would be merged or a variable be reset if one condition were missing.
