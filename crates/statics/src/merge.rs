@@ -21,6 +21,8 @@
 //! (`merged-choices`), as after an action of an `atomic` sequence. The argument is the same, but that the process may
 //! also stay where it is for ever; then nothing that others do changes that. On every round of such places it stops once.
 
+use std::collections::BTreeMap;
+
 use base::{Budget, Limit};
 use fixedbitset::FixedBitSet;
 use model::{ActionId, ProcessId, Stmt, VarId};
@@ -149,7 +151,9 @@ fn choices(draft: &Draft<'_>, places: &Places, ways: &[Way]) -> Vec<(usize, Proc
         Open,
         Done,
     }
-    let mut marks = std::collections::BTreeMap::new();
+    let (mut marks, mut between) = (BTreeMap::new(), Vec::new());
+    // An action may be there at several places, and closes a round at some of them.
+    let mut closes = FixedBitSet::with_capacity(ways.len());
     for (root, _) in places.all().filter(|(place, _)| is_choice(*place).is_some()) {
         let mut work = vec![(root, 0)];
         while let Some((place, at)) = work.pop() {
@@ -162,14 +166,17 @@ fn choices(draft: &Draft<'_>, places: &Places, ways: &[Way]) -> Vec<(usize, Proc
                 continue;
             };
             work.push((place, at + 1));
-            if let Some((to, process)) = next(step.action)
-                && marks.get(&to) != Some(&Mark::Open)
-            {
-                found.push((step.action, process));
-                work.push((to, 0));
+            match next(step.action) {
+                Some((to, _)) if marks.get(&to) == Some(&Mark::Open) => closes.insert(step.action),
+                Some((to, process)) => {
+                    between.push((step.action, process));
+                    work.push((to, 0));
+                }
+                None => {}
             }
         }
     }
+    found.extend(between.into_iter().filter(|(action, _)| !closes.contains(*action)));
     found
 }
 
