@@ -8,6 +8,7 @@
 //! | `unread-variables` | `live` | everything, but cycles may close later | what is written and never matters is not written |
 //! | `constant-variables` | `live` | everything | a variable that nobody changes takes no room |
 //! | `merged-steps` | `merge` | deadlocks, reachability, stuttering | steps of one process that nobody notices are part of the step before |
+//! | `merged-choices` | `merge` | deadlocks, reachability, stuttering | so are steps at places where what a process itself knows decides how it goes on |
 //!
 //! *Everything* means that states with equal values of what matters are bisimilar: the same actions are enabled, the
 //! same expressions in question are true, and the same faults happen. So also fairness, testers, formulas with X and
@@ -25,6 +26,7 @@ mod back;
 mod bounds;
 mod draft;
 mod live;
+mod local;
 mod merge;
 mod relevance;
 
@@ -49,16 +51,19 @@ pub enum Rule {
     ConstantVariables,
     /// Steps of one process that nobody notices are part of the step before.
     MergedSteps,
+    /// So are steps at places where what a process itself knows decides how it goes on.
+    MergedChoices,
 }
 
 impl Rule {
     /// All rules.
-    pub const ALL: [Rule; 5] = [
+    pub const ALL: [Rule; 6] = [
         Rule::IrrelevantActions,
         Rule::DeadVariables,
         Rule::UnreadVariables,
         Rule::ConstantVariables,
         Rule::MergedSteps,
+        Rule::MergedChoices,
     ];
 
     /// What people call it.
@@ -69,6 +74,7 @@ impl Rule {
             Rule::UnreadVariables => "unread-variables",
             Rule::ConstantVariables => "constant-variables",
             Rule::MergedSteps => "merged-steps",
+            Rule::MergedChoices => "merged-choices",
         }
     }
 }
@@ -136,8 +142,9 @@ pub fn reduce(
         constant: allows(Rule::ConstantVariables),
     };
     live::apply(&mut draft, live, budget)?;
-    if preserve.is_some() && allows(Rule::MergedSteps) {
-        merge::apply(&mut draft, budget)?;
+    let merge = merge::Rules { steps: allows(Rule::MergedSteps), choices: allows(Rule::MergedChoices) };
+    if preserve.is_some() && (merge.steps || merge.choices) {
+        merge::apply(&mut draft, &merge, budget)?;
     }
     Ok(draft.finish(system))
 }

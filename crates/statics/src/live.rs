@@ -8,7 +8,8 @@
 //! # The rules
 //! - `dead-variables`: a step after which a variable is not live sets it to its initial value;
 //! - `unread-variables`: a statement is left out if what it writes is not live afterwards, and it cannot go wrong. What
-//!   only such statements read is not live either: a counter that nobody looks at.
+//!   only such statements read is not live either: a counter that nobody looks at. Where something must still write a
+//!   variable that is never live, since it may go wrong, all do: or what others have taken away would stay, in more states.
 //!
 //! # Why they are right
 //! Let `s` be a state of the original system and `t` one of the new one, and let them be similar if they agree on
@@ -34,7 +35,7 @@ use std::collections::BTreeMap;
 
 use base::{Budget, Limit};
 use fixedbitset::FixedBitSet;
-use model::{ExprId, Stmt, VarId};
+use model::{Action, Expr, ExprId, Guard, Stmt, VarId};
 
 use crate::Rule;
 use crate::bounds::Bounds;
@@ -53,11 +54,9 @@ pub(crate) fn apply(draft: &mut Draft<'_>, rules: Rules, budget: &mut Budget<'_>
     if rules.dead || rules.unread {
         let uses = Uses::new(draft, budget)?;
         let mut liveness = Liveness::new(draft, &uses, rules.unread);
-        liveness.solve(budget)?;
-        let mut changes = Changes::default();
-        for action in 0..draft.parts.actions.len() {
-            budget.tick()?;
-            liveness.rewrite(action, rules.dead, &mut changes);
+        let mut changes = liveness.changes(rules.dead, budget)?;
+        while liveness.keep_halves(&changes) {
+            changes = liveness.changes(rules.dead, budget)?;
         }
         if rules.dead {
             liveness.rewrite_initial(&mut changes);
@@ -106,8 +105,9 @@ struct Changes {
     effects: Vec<(usize, Vec<Stmt>)>,
     /// In which initial state, which variable, to what.
     initial: Vec<(usize, VarId, i64)>,
-    /// What actions still write.
+    /// What actions still write, and what some no longer do.
     written: FixedBitSet,
+    unwritten: FixedBitSet,
     n_resets: usize,
     n_left_out: usize,
 }
@@ -129,6 +129,10 @@ struct Liveness<'d, 's> {
     /// Per variable: with which values of its control it may be live, counted from the least; without a control, one
     /// bit says whether it ever is.
     live: Vec<FixedBitSet>,
+    /// What writes these is not left out.
+    kept: FixedBitSet,
+    /// Per action and statement of its effect: whether its guards keep it from going wrong.
+    guarded: Vec<Vec<bool>>,
 }
 
 impl<'d, 's> Liveness<'d, 's> {
@@ -151,7 +155,36 @@ impl<'d, 's> Liveness<'d, 's> {
             control.push(its);
             live.push(values);
         }
-        Liveness { draft, uses, bounds: Bounds::new(draft), strong, control, controlled, live }
+        let bounds = Bounds::new(draft);
+        let guarded = match strong {
+            true => draft.parts.actions.iter().map(|action| guarded(draft, &bounds, action)).collect(),
+            false => vec![Vec::new(); draft.parts.actions.len()],
+        };
+        let kept = FixedBitSet::with_capacity(n_variables);
+        Liveness { draft, uses, bounds, strong, control, controlled, live, kept, guarded }
+    }
+
+    /// What is to be changed.
+    fn changes(&mut self, resets: bool, budget: &mut Budget<'_>) -> Result<Changes, Limit> {
+        self.solve(budget)?;
+        let n_variables = self.draft.parts.variables.len();
+        let none = || FixedBitSet::with_capacity(n_variables);
+        let mut changes = Changes { written: none(), unwritten: none(), ..Changes::default() };
+        for action in 0..self.draft.parts.actions.len() {
+            budget.tick()?;
+            self.rewrite(action, resets, &mut changes);
+        }
+        Ok(changes)
+    }
+
+    /// Keeps all that writes what is never live, where only some of it would be left out; whether there is such.
+    fn keep_halves(&mut self, changes: &Changes) -> bool {
+        let is_half = |&var: &usize| {
+            self.control[var].is_none() && !self.live[var].contains(0) && !self.kept.contains(var)
+        };
+        let halves: Vec<usize> = changes.written.intersection(&changes.unwritten).filter(is_half).collect();
+        self.kept.extend(halves.iter().copied());
+        !halves.is_empty()
     }
 
     /// Whether a variable may be live with this value of its control.
@@ -193,7 +226,7 @@ impl<'d, 's> Liveness<'d, 's> {
     fn go_through(&mut self, action: usize) -> bool {
         let uses = self.uses;
         let mut needs = self.needed_after(action);
-        self.back(&self.draft.parts.actions[action].effect, &mut needs, None);
+        self.back(&self.draft.parts.actions[action].effect, &self.guarded[action], &mut needs, None);
         needs.extend(uses.guard_reads[action].iter().map(|&var| (var, true)));
         let mut is_new = false;
         for (&var, &is_read) in &needs {
@@ -235,10 +268,10 @@ impl<'d, 's> Liveness<'d, 's> {
     }
 
     /// Goes through statements from the last to the first: from what is needed after them to what is needed before.
-    /// What is kept of them is added, the last first.
-    fn back(&self, block: &[Stmt], needs: &mut Needs, mut kept: Option<&mut Vec<Stmt>>) {
-        for stmt in block.iter().rev() {
-            if self.is_left_out(stmt, needs) {
+    /// What is kept of them is added, the last first. Some are `guarded`: they do not go wrong.
+    fn back(&self, block: &[Stmt], guarded: &[bool], needs: &mut Needs, mut kept: Option<&mut Vec<Stmt>>) {
+        for (at, stmt) in block.iter().enumerate().rev() {
+            if self.is_left_out(stmt, guarded.get(at) == Some(&true), needs) {
                 continue;
             }
             let mut keep = |stmt: Stmt| {
@@ -263,8 +296,8 @@ impl<'d, 's> Liveness<'d, 's> {
                 Stmt::If(condition, yes, no) => {
                     let (mut with_yes, mut with_no) = (Vec::new(), Vec::new());
                     let mut other = needs.clone();
-                    self.back(yes, needs, Some(&mut with_yes));
-                    self.back(no, &mut other, Some(&mut with_no));
+                    self.back(yes, &[], needs, Some(&mut with_yes));
+                    self.back(no, &[], &mut other, Some(&mut with_no));
                     for (var, is_read) in other {
                         *needs.entry(var).or_insert(is_read) |= is_read;
                     }
@@ -292,13 +325,13 @@ impl<'d, 's> Liveness<'d, 's> {
     }
 
     /// Whether nothing that a statement does matters.
-    fn is_left_out(&self, stmt: &Stmt, needs: &Needs) -> bool {
-        if !self.strong || !self.bounds.is_harmless(stmt) {
+    fn is_left_out(&self, stmt: &Stmt, is_guarded: bool, needs: &Needs) -> bool {
+        if !self.strong || !is_guarded && !self.bounds.is_harmless(stmt) {
             return false;
         }
         let (mut reads, mut writes) = (Vec::new(), Vec::new());
         model::relations::uses(self.draft.exprs, std::slice::from_ref(stmt), &mut reads, &mut writes);
-        writes.iter().all(|var| !needs.contains_key(var))
+        writes.iter().all(|var| !needs.contains_key(var) && !self.kept.contains(var.index()))
     }
 
     /// The effect of an action without what does not matter, and with resets.
@@ -306,7 +339,7 @@ impl<'d, 's> Liveness<'d, 's> {
         let uses = self.uses;
         let effect = &self.draft.parts.actions[action].effect;
         let mut kept = Vec::new();
-        self.back(effect, &mut self.needed_after(action), Some(&mut kept));
+        self.back(effect, &self.guarded[action], &mut self.needed_after(action), Some(&mut kept));
         kept.reverse();
         let (n_kept, n_left_out) = (kept.len(), count(effect) - count(&kept));
         let mut candidates: Vec<VarId> = uses.writes[action].clone();
@@ -328,7 +361,14 @@ impl<'d, 's> Liveness<'d, 's> {
                 kept.push(reset);
             }
         }
-        written.iter().for_each(|var| changes.written.grow_and_insert(var.index()));
+        written.iter().for_each(|var| changes.written.insert(var.index()));
+        if n_left_out > 0 {
+            let (mut reads, mut before) = (Vec::new(), Vec::new());
+            model::relations::uses(self.draft.exprs, effect, &mut reads, &mut before);
+            let times = |list: &[VarId], var: VarId| list.iter().filter(|&&other| other == var).count();
+            let is_left = |var: &VarId| times(&written, *var) < times(&before, *var);
+            changes.unwritten.extend(before.iter().copied().filter(is_left).map(VarId::index));
+        }
         let n_resets = kept.len() - n_kept;
         if n_left_out > 0 || n_resets > 0 {
             changes.effects.push((action, kept));
@@ -353,6 +393,39 @@ impl<'d, 's> Liveness<'d, 's> {
             }
         }
     }
+}
+
+/// Per statement of an effect: whether it sets an element whose index the guards keep within bounds.
+fn guarded(draft: &Draft<'_>, bounds: &Bounds, action: &Action) -> Vec<bool> {
+    let (mut reads, mut written) = (Vec::new(), Vec::new());
+    let mut is_guarded = |stmt: &Stmt| {
+        let is_safe = match stmt {
+            Stmt::AssignElement { first, len, index, value } => match draft.exprs.get(*index) {
+                Expr::Var(var) => {
+                    let elements = (0..*len as usize).map(|at| VarId::new(first.index() + at));
+                    !written.contains(&var)
+                        && keeps_within(draft, action, var, *len)
+                        && elements.into_iter().all(|element| bounds.fits(*value, element))
+                }
+                _ => false,
+            },
+            _ => false,
+        };
+        model::relations::uses(draft.exprs, std::slice::from_ref(stmt), &mut reads, &mut written);
+        is_safe
+    };
+    action.effect.iter().map(&mut is_guarded).collect()
+}
+
+/// Whether an action is enabled only where a variable is an index of so many elements.
+fn keeps_within(draft: &Draft<'_>, action: &Action, var: VarId, len: u32) -> bool {
+    let (lo, hi) = draft.range(var);
+    action.guards.iter().any(|guard| match &draft.parts.guards[guard.index()] {
+        Guard::In(tested, set) if *tested == var && set.count_within(lo, hi) <= u64::from(len) => {
+            set.values_within(lo, hi).all(|value| (0..i64::from(len)).contains(&value))
+        }
+        _ => false,
+    })
 }
 
 /// The number of statements, those in others included.

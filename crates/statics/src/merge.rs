@@ -1,8 +1,7 @@
 //! Steps that nobody notices become part of the step before them.
 //!
 //! A step is *silent* if it is the only one that its process can take where it is, can always be taken there, cannot go
-//! wrong, and concerns nobody: while the process is there, nobody else reads or writes what it writes, or
-//! writes what it reads, and nothing that it writes is in question. An action that brings a process to such a place
+//! wrong, and concerns nobody (see [`local`](crate::local)). An action that brings a process to such a place
 //! does the silent step at once; so the place is never seen, and neither is what comes between.
 //!
 //! Why that keeps deadlocks, reachable values and words up to stuttering: from a state in which a process has a silent
@@ -12,196 +11,173 @@
 //! inserted, and changes nothing that others see. No state with a silent step is a deadlock. Where silent steps go round
 //! for ever, each step leads to another one: only so many are merged as come before a place is met again.
 //!
-//! In the same step (`atomic`), what the process itself does next is merged in the same way.
+//! In the same step (`atomic`), what the process itself does next is merged in the same way; whom it concerns does not
+//! matter there, since nobody sees what comes between. But where a process may go round in a step, states to which it
+//! comes back are seen: so there it does.
+//!
+//! # Choices
+//! Where a process has several steps of which one at most is possible, none concerns anybody, and what they wait for is
+//! its own, it is known where the process goes on as soon as it gets there. So it goes on in the step before
+//! (`merged-choices`), as after an action of an `atomic` sequence. The argument is the same, but that the process may
+//! also stay where it is for ever; then nothing that others do changes that. On every round of such places it stops once.
+
+use std::collections::BTreeMap;
 
 use base::{Budget, Limit};
-use model::{Guard, GuardId, ProcessId, Stmt, VarId};
+use fixedbitset::FixedBitSet;
+use model::{ActionId, ProcessId, Stmt, VarId};
 
 use crate::Rule;
-use crate::bounds::Bounds;
 use crate::draft::{Draft, Turn, Uses};
-use model::ActionId;
+use crate::local::{Local, Places};
 
 /// An action stands for no more than this many.
 const MAX_MERGED: usize = 32;
 
-/// A silent step out of a place.
-#[derive(Clone, Copy)]
-struct Silent {
-    action: usize,
-    process: ProcessId,
-    /// Where it leads.
-    to: i64,
+/// Which rules may be applied.
+pub(crate) struct Rules {
+    pub(crate) steps: bool,
+    pub(crate) choices: bool,
 }
 
-/// Applies the rule.
-pub(crate) fn apply(draft: &mut Draft<'_>, budget: &mut Budget<'_>) -> Result<(), Limit> {
+/// Applies the rules.
+pub(crate) fn apply(draft: &mut Draft<'_>, rules: &Rules, budget: &mut Budget<'_>) -> Result<(), Limit> {
     let uses = Uses::new(draft, budget)?;
-    let silent = find(draft, &uses, budget)?;
-    let mut merged = Vec::new();
+    let places = Places::new(draft, &uses, budget)?;
+    let mut ways = Vec::with_capacity(draft.parts.actions.len());
     for action in 0..draft.parts.actions.len() {
         budget.tick()?;
-        let followers = followers(draft, &uses, &silent, action);
-        if !followers.is_empty() {
-            merged.push((action, followers));
-        }
+        ways.push(Way::new(draft, &uses, &places, rules, action));
     }
-    let effects: Vec<(usize, Vec<Stmt>)> = merged
-        .iter()
-        .map(|(action, followers)| (*action, joined(draft, &uses, *action, followers)))
-        .collect();
-    let goes_on = draft.parts.goes_on.clone();
-    for ((action, effect), (_, followers)) in effects.into_iter().zip(&merged) {
-        draft.parts.actions[action].effect = effect;
-        if goes_on[action].is_some() {
-            let last_of_chain = followers.iter().find(|&&follower| goes_on[follower].is_none());
-            draft.parts.goes_on[action] = match last_of_chain {
-                Some(_) => None,
-                None => goes_on[action],
-            };
+    if rules.choices {
+        let goes_on = choices(draft, &places, &ways);
+        for &(action, process) in &goes_on {
+            ways[action].goes_on = Some(process);
         }
-        let all = std::iter::once(&action).chain(followers);
+        draft.note(Rule::MergedChoices, goes_on.len());
+    }
+    let is_merged = |(_, way): &(usize, &Way)| !way.followers.is_empty();
+    let merged: Vec<(usize, Vec<Stmt>)> = ways
+        .iter()
+        .enumerate()
+        .filter(is_merged)
+        .map(|(action, way)| (action, joined(draft, &uses, action, &way.followers)))
+        .collect();
+    draft.note(Rule::MergedSteps, merged.len());
+    for (action, effect) in merged {
+        draft.parts.actions[action].effect = effect;
+        let all = std::iter::once(&action).chain(&ways[action].followers);
         draft.stands_for[action] = all.map(|&part| ActionId::new(part)).collect();
     }
-    draft.note(Rule::MergedSteps, merged.len());
+    draft.parts.goes_on = ways.into_iter().map(|way| way.goes_on).collect();
     Ok(())
 }
 
-/// Per variable that steers and value of it, counted from the least: the silent step there.
-fn find(draft: &Draft<'_>, uses: &Uses, budget: &mut Budget<'_>) -> Result<Vec<Vec<Option<Silent>>>, Limit> {
-    let parts = &draft.parts;
-    let bounds = Bounds::new(draft);
-    // Per variable and value: the actions that may happen there, as far as one is needed.
-    let mut at: Vec<Vec<Vec<u32>>> = vec![Vec::new(); parts.variables.len()];
-    for action in 0..parts.actions.len() {
-        for &(var, _) in &uses.tests[action] {
-            let (lo, hi) = draft.range(var);
-            let places = &mut at[var.index()];
-            places.resize((hi - lo + 1) as usize, Vec::new());
-            for value in uses.test(draft, action, var).into_iter().flat_map(|set| set.values_within(lo, hi)) {
-                budget.tick()?;
-                let here = &mut places[(value - lo) as usize];
-                if here.len() < 2 {
-                    here.push(action as u32);
+/// What an action does at once.
+struct Way {
+    /// The silent steps that follow it, in order.
+    followers: Vec<usize>,
+    /// Where it leads with these.
+    places: Vec<(VarId, i64)>,
+    /// Who goes on then.
+    goes_on: Option<ProcessId>,
+}
+
+impl Way {
+    fn new(draft: &Draft<'_>, uses: &Uses, all: &Places, rules: &Rules, action: usize) -> Way {
+        let mut places: Vec<(VarId, i64)> = uses.turns[action]
+            .iter()
+            .filter(|(var, _)| is_last_word(draft, action, *var))
+            .filter_map(|(var, turn)| match turn {
+                Turn::To(to) => Some((*var, *to)),
+                Turn::Map(_) => None,
+            })
+            .collect();
+        let goes_on = &draft.parts.goes_on;
+        let mut passed = places.clone();
+        let mut followers = Vec::new();
+        let mut chain = goes_on[action];
+        let mut at = 0;
+        while let Some((var, place)) = places.get(at).copied().filter(|_| rules.steps) {
+            let next = all.only(var, place).filter(|step| match chain {
+                // Only who goes on may act.
+                Some(process) => step.process == process,
+                None => step.concerns_nobody && goes_on[step.action].is_none(),
+            });
+            match next {
+                Some(step) if followers.len() < MAX_MERGED && !passed.contains(&(var, step.to)) => {
+                    followers.push(step.action);
+                    chain = goes_on[step.action];
+                    passed.push((var, step.to));
+                    places[at].1 = step.to;
+                    // Others may have waited for the chain to end.
+                    at = 0;
                 }
+                _ => at += 1,
             }
         }
+        Way { followers, places, goes_on: chain }
     }
-    // Per process: the actions that it takes part in, each with the variables that it tests.
-    let mut owned: Vec<Vec<u32>> = Vec::new();
-    for (index, action) in parts.actions.iter().enumerate() {
-        for owner in &action.owners {
-            if owned.len() <= owner.index() {
-                owned.resize(owner.index() + 1, Vec::new());
+}
+
+/// The actions after which a process goes on, since it gets to a choice that concerns nobody.
+fn choices(draft: &Draft<'_>, places: &Places, ways: &[Way]) -> Vec<(usize, ProcessId)> {
+    let is_choice = |(var, place): (VarId, i64)| {
+        let local = places.get(var, place)?;
+        // What others do in the same step may concern anybody.
+        let ends = |step: &Local| draft.parts.goes_on[step.action].is_none();
+        let all_end = local.len() > 1 && local.iter().all(ends);
+        all_end.then(|| local[0].process)
+    };
+    // Where an action leads to such a place, if the step ends there.
+    let next = |action: usize| {
+        let way = &ways[action];
+        let found = way.places.iter().find_map(|&place| Some((place, is_choice(place)?)));
+        found.filter(|_| way.goes_on.is_none())
+    };
+    let mut found = Vec::new();
+    let mut is_inside = FixedBitSet::with_capacity(ways.len());
+    for ((var, place), local) in places.all() {
+        if is_choice((var, place)).is_some() {
+            is_inside.extend(local.iter().map(|step| step.action));
+        }
+    }
+    for action in (0..ways.len()).filter(|&action| !is_inside.contains(action)) {
+        found.extend(next(action).map(|(_, process)| (action, process)));
+    }
+    // From choice to choice: depth first, and never back to where the search is.
+    #[derive(Clone, Copy, PartialEq)]
+    enum Mark {
+        Open,
+        Done,
+    }
+    let (mut marks, mut between) = (BTreeMap::new(), Vec::new());
+    // An action may be there at several places, and closes a round at some of them.
+    let mut closes = FixedBitSet::with_capacity(ways.len());
+    for (root, _) in places.all().filter(|(place, _)| is_choice(*place).is_some()) {
+        let mut work = vec![(root, 0)];
+        while let Some((place, at)) = work.pop() {
+            if at == 0 && marks.contains_key(&place) {
+                continue;
             }
-            owned[owner.index()].push(index as u32);
-        }
-    }
-    let mut silent = vec![Vec::new(); parts.variables.len()];
-    for (index, places) in at.iter().enumerate() {
-        let var = VarId::new(index);
-        if draft.fixed.contains(index) {
-            continue;
-        }
-        let lo = draft.range(var).0;
-        for (place, here) in places.iter().enumerate() {
-            budget.tick()?;
-            let found = match here[..] {
-                [action] => {
-                    let place = lo + place as i64;
-                    is_silent(draft, uses, &bounds, &owned, var, place, action as usize)
-                }
-                _ => None,
+            marks.insert(place, Mark::Open);
+            let Some(step) = places.get(place.0, place.1).and_then(|local| local.get(at)) else {
+                marks.insert(place, Mark::Done);
+                continue;
             };
-            silent[index].push(found);
-        }
-    }
-    Ok(silent)
-}
-
-/// The silent step that an action is, if it is the only one that tests a variable for this value.
-fn is_silent(
-    draft: &Draft<'_>,
-    uses: &Uses,
-    bounds: &Bounds,
-    owned: &[Vec<u32>],
-    var: VarId,
-    place: i64,
-    action: usize,
-) -> Option<Silent> {
-    let parts = &draft.parts;
-    let its = &parts.actions[action];
-    // Nobody goes on alone right after a step that nobody goes on after.
-    let is_about_holder = |guard: &GuardId| match parts.guards[guard.index()] {
-        Guard::In(tested, _) => Some(tested) == draft.holder,
-        _ => false,
-    };
-    let guards: Vec<GuardId> = its.guards.iter().copied().filter(|guard| !is_about_holder(guard)).collect();
-    let ([guard], [process], Some(Turn::To(to))) = (&guards[..], &its.owners[..], uses.turn(action, var))
-    else {
-        return None;
-    };
-    let only_test = |guard: &GuardId| {
-        uses.tests[action].iter().any(|(tested, at)| *tested == var && *at == guard.index())
-    };
-    let reads = &uses.effect_reads[action];
-    if !only_test(guard) || reads.contains(&var) || !its.effect.iter().all(|stmt| bounds.is_harmless(stmt)) {
-        return None;
-    }
-    // Whoever may act while the process is there.
-    let is_apart = |user: u32| {
-        user as usize == action
-            || uses.test(draft, user as usize, var).is_some_and(|values| !values.contains(place))
-    };
-    let users = |var: &VarId| uses.users[var.index()].iter().copied();
-    let writers = |var: &VarId| {
-        let var = *var;
-        users(&var).filter(move |&user| uses.writes[user as usize].binary_search(&var).is_ok())
-    };
-    let is_free = |var: &VarId| !draft.fixed.contains(var.index()) && !draft.queued.contains(var.index());
-    let concerns_nobody = uses.writes[action].iter().all(|var| is_free(var) && users(var).all(is_apart))
-        && reads.iter().all(|var| writers(var).all(is_apart));
-    // Nothing else is possible for the process there.
-    let is_alone = owned[process.index()].iter().all(|&action| uses.tests(action as usize, var));
-    (concerns_nobody && is_alone).then_some(Silent { action, process: *process, to })
-}
-
-/// The silent steps that an action is followed by, in order.
-fn followers(draft: &Draft<'_>, uses: &Uses, silent: &[Vec<Option<Silent>>], action: usize) -> Vec<usize> {
-    let goes_on = &draft.parts.goes_on;
-    let mut places: Vec<(VarId, i64)> = uses.turns[action]
-        .iter()
-        .filter(|(var, _)| is_last_word(draft, action, *var))
-        .filter_map(|(var, turn)| match turn {
-            Turn::To(to) => Some((*var, *to)),
-            Turn::Map(_) => None,
-        })
-        .collect();
-    let mut passed = places.clone();
-    let mut followers = Vec::new();
-    let mut chain = goes_on[action];
-    let mut at = 0;
-    while let Some((var, place)) = places.get(at).copied() {
-        let lo = draft.range(var).0;
-        let step = silent[var.index()].get((place - lo) as usize).copied().flatten();
-        let next = step.filter(|step| match chain {
-            // Only who goes on may act.
-            Some(process) => step.process == process,
-            None => goes_on[step.action].is_none(),
-        });
-        match next {
-            Some(step) if followers.len() < MAX_MERGED && !passed.contains(&(var, step.to)) => {
-                followers.push(step.action);
-                chain = goes_on[step.action];
-                passed.push((var, step.to));
-                places[at].1 = step.to;
-                // Others may have waited for the chain to end.
-                at = 0;
+            work.push((place, at + 1));
+            match next(step.action) {
+                Some((to, _)) if marks.get(&to) == Some(&Mark::Open) => closes.insert(step.action),
+                Some((to, process)) => {
+                    between.push((step.action, process));
+                    work.push((to, 0));
+                }
+                None => {}
             }
-            _ => at += 1,
         }
     }
-    followers
+    found.extend(between.into_iter().filter(|(action, _)| !closes.contains(*action)));
+    found
 }
 
 /// Whether an action sets a variable at the top of its effect and does not look at it afterwards.

@@ -102,7 +102,12 @@ impl Options {
     /// The rules of [`statics`] for a question. A step that stands for several is not a step.
     pub(crate) fn static_rules(&self) -> Rules {
         let rules = self.statics.clone().unwrap_or_else(Rules::all);
-        if self.shortest { rules.without(statics::Rule::MergedSteps.name()) } else { rules }
+        let merging = [statics::Rule::MergedSteps, statics::Rule::MergedChoices];
+        if self.shortest {
+            merging.iter().fold(rules, |rules, rule| rules.without(rule.name()))
+        } else {
+            rules
+        }
     }
 
     /// Bytes without which a search cannot begin, beside those of a model.

@@ -93,7 +93,8 @@ pub(crate) struct CheckArguments {
     /// Give the model fewer states first by these rules: all, none, names, or all,-NAME
     ///
     /// They look at guards and effects, whatever the language. Runs are shown on the model as it was. The rules
-    /// are irrelevant-actions, dead-variables, unread-variables, constant-variables and merged-steps.
+    /// are irrelevant-actions, dead-variables, unread-variables, constant-variables, merged-steps and
+    /// merged-choices.
     #[arg(long = "static", value_name = "RULES", default_value = "all", value_parser = parse_static_rules,
         hide_short_help = true)]
     pub(crate) statics: Rules,

@@ -111,8 +111,23 @@ struct Made {
     /// The number in Spin's trails of each proctype's first statement, as far as it is known.
     firsts: Vec<Option<u32>>,
     world: World,
+    known: Arc<Known>,
     /// How many bytes it takes, as far as they were counted.
     bytes: u64,
+}
+
+/// What is known of a program, whatever processes it has.
+#[derive(Debug)]
+struct Known {
+    facts: Facts,
+    values: Ranges,
+}
+
+impl Known {
+    fn new(program: &Program, budget: &mut Budget<'_>) -> Result<Arc<Known>, Trouble> {
+        let values = cost::shared(budget, |cost| Ranges::new(program, cost))?;
+        Ok(Arc::new(Known { facts: Facts::new(program), values }))
+    }
 }
 
 /// The index that says that a question looks at something that was not made; no value of a program is so
@@ -139,7 +154,8 @@ impl Code {
             });
             n_before += n_channels(&program, &its.locals);
         }
-        Code::of_plan(program, purpose, plan, budget)
+        let known = Known::new(&program, budget)?;
+        Code::of_plan(program, known, purpose, plan, budget)
     }
 
     /// The same for another purpose.
@@ -147,7 +163,8 @@ impl Code {
     /// # Errors
     /// The budget is spent.
     pub fn with_purpose(&self, purpose: Purpose, budget: &mut Budget<'_>) -> Result<Code, Trouble> {
-        let mut code = Code::of_plan(self.made.program.clone(), purpose, self.made.plan.clone(), budget)?;
+        let Made { program, known, plan, .. } = &*self.made;
+        let mut code = Code::of_plan(program.clone(), known.clone(), purpose, plan.clone(), budget)?;
         if self.is_complete {
             code.complete();
         }
@@ -167,6 +184,7 @@ impl Code {
 
     fn of_plan(
         program: Arc<Program>,
+        known: Arc<Known>,
         purpose: Purpose,
         plan: Plan,
         budget: &mut Budget<'_>,
@@ -175,7 +193,7 @@ impl Code {
             let left = cost.left();
             let flows = flows(&program, cost)?;
             let of_flows = left - cost.left();
-            let (system, parts) = make(&program, purpose, plan, &flows, cost)?;
+            let (system, parts) = make(&program, &known, purpose, plan, &flows, cost)?;
             let stops = flows.iter().map(tell::stops).collect();
             let firsts = tell::firsts(&flows);
             drop(flows);
@@ -193,6 +211,7 @@ impl Code {
                 stops,
                 firsts,
                 world,
+                known,
                 bytes,
             };
             Ok(Code { system: Arc::new(system), made: Arc::new(made), is_complete: false })
@@ -265,7 +284,8 @@ impl Code {
         let Made { program, purpose, plan, .. } = &*self.made;
         if self.is_question(error) {
             let program = Arc::new(facts::with_questions(program, asked));
-            return Code::of_plan(program, *purpose, plan.clone(), budget).map(Some);
+            let known = Known::new(&program, budget)?;
+            return Code::of_plan(program, known, *purpose, plan.clone(), budget).map(Some);
         }
         self.extend_all(std::slice::from_ref(error), budget)
     }
@@ -279,7 +299,7 @@ impl Code {
         errors: &[StepError],
         budget: &mut Budget<'_>,
     ) -> Result<Option<Code>, Trouble> {
-        let Made { program, purpose, plan, .. } = &*self.made;
+        let Made { program, purpose, plan, known, .. } = &*self.made;
         let mut starts = Vec::new();
         for (probe, value) in errors.iter().filter_map(|error| self.probe(error)) {
             let mut instance = self.made.tickets[probe.proctype.index()].read(probe.proctype, value - 1);
@@ -297,7 +317,7 @@ impl Code {
         }
         let mut plan = plan.clone();
         plan.extend(starts);
-        Code::of_plan(program.clone(), *purpose, plan, budget).map(Some)
+        Code::of_plan(program.clone(), known.clone(), *purpose, plan, budget).map(Some)
     }
 
     /// Does something with expressions of the system, which was paid for when the system was made.
@@ -368,14 +388,13 @@ struct Parts {
 /// Makes the system of a plan.
 fn make(
     program: &Program,
+    Known { facts, values }: &Known,
     purpose: Purpose,
     mut plan: Plan,
     flows: &[Flow<'_>],
     cost: &dyn Cost,
 ) -> Result<(ActionSystem, Parts), Trouble> {
     let mut errors = Vec::new();
-    let facts = Facts::new(program);
-    let values = Ranges::new(program, cost)?;
     let tickets: Vec<Ticket> =
         program
             .proctypes
@@ -392,7 +411,7 @@ fn make(
     plan.forget(|instance, parameter| !tickets[instance.proctype.index()].tells(parameter));
     let mut builder = Builder::new();
     let (world, mut initial) =
-        WorldBuilder::new(program, &facts, &values, &mut builder, cost).build(&plan, flows)?;
+        WorldBuilder::new(program, facts, values, &mut builder, cost).build(&plan, flows)?;
     let (mut probes, mut promises, mut words) = (Vec::new(), Vec::new(), Vec::new());
     // Before all else that is needed here or there, so that for every purpose they are the same.
     let n_probes = plan.instances().iter().map(|its| n_starts(&flows[its.proctype.index()])).sum();
@@ -435,7 +454,7 @@ fn make(
         return Err(all.into());
     }
     initial.resize(first_probe + n_probes + n_carriers, 0);
-    let goes_round = rounds::go_round(program, flows, &values)?;
+    let goes_round = rounds::go_round(program, flows, values)?;
     let may_hold = |process: &&world::Process| goes_round[process.instance.proctype.index()];
     let holders: Vec<ProcessId> = world.processes.iter().filter(may_hold).map(|its| its.owner).collect();
     if let Some(last) = holders.iter().max() {
