@@ -21,6 +21,7 @@ pub mod dfs;
 pub mod evidence;
 pub(crate) mod inside;
 pub(crate) mod lasso;
+pub(crate) mod left_out;
 mod log;
 pub mod mixed;
 pub mod nested_dfs;

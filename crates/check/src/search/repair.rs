@@ -96,18 +96,15 @@
 //! for what can be reached, but not for runs: b may be taken where it leads astray, and be left out along the one
 //! cycle that is needed. So cycles must be looked at, not components (t: `trap` of `reductions.rs`).
 
-use std::collections::hash_map::Entry;
-
 use base::{Budget, Limit};
 use model::{ActionId, System};
-use rustc_hash::FxHashMap;
 
 use super::couvreur::{End, Search};
 use super::inside::Inside;
+use super::left_out::LeftOut;
 use super::path::Top;
-use super::product_graph::{Edge, ProductGraph, Trouble};
+use super::product_graph::{Edge, Trouble};
 use crate::observer::Observer;
-use crate::product::Target;
 use crate::reduction::Repair;
 use crate::store::{Products, StateId};
 
@@ -241,76 +238,6 @@ pub(crate) trait Repairer {
     fn poll(&mut self, budget: &mut Budget<'_>) -> Result<(), Self::End>;
 }
 
-/// What the states of a part leave out, and where that would lead.
-#[derive(Default)]
-pub(crate) struct LeftOut {
-    /// Per action that a state leaves out: where what is unknown of its targets begins and ends.
-    entries: Vec<(ActionId, u32, u32, u32)>,
-    /// Those targets, by number.
-    targets: Vec<u32>,
-    numbers: FxHashMap<Box<[u32]>, u32>,
-    /// Per number, whether it is taken somewhere by now, so that it is unknown no more.
-    is_taken: Vec<bool>,
-    /// The state that is looked at.
-    state: u32,
-    bytes: usize,
-}
-
-impl LeftOut {
-    /// Notes what is left out of the state that was expanded last.
-    pub(crate) fn note<S: System, O: Observer, P: Products>(
-        &mut self,
-        graph: &mut ProductGraph<'_, '_, S, O, P>,
-        actions: &[ActionId],
-    ) {
-        for (at, &action) in actions.iter().enumerate() {
-            // Several steps may begin with one action.
-            if actions[..at].contains(&action) {
-                continue;
-            }
-            let begin = self.targets.len() as u32;
-            graph.for_each_unknown(action, &mut |target| {
-                let number = self.number(target);
-                self.targets.push(number);
-            });
-            self.entries.push((action, self.state, begin, self.targets.len() as u32));
-            self.bytes +=
-                2 * size_of::<(ActionId, u32, u32, u32)>() + 4 * (self.targets.len() - begin as usize);
-        }
-    }
-
-    fn number(&mut self, target: Target<'_>) -> u32 {
-        let new = self.is_taken.len() as u32;
-        let Some((system, observer)) = target else {
-            self.is_taken.push(false);
-            return new;
-        };
-        let words = [system, &[observer]].concat().into_boxed_slice();
-        let bytes = 4 * words.len() + 2 * size_of::<(Box<[u32]>, u32)>();
-        match self.numbers.entry(words) {
-            Entry::Occupied(known) => *known.get(),
-            Entry::Vacant(place) => {
-                place.insert(new);
-                self.is_taken.push(false);
-                self.bytes += bytes;
-                new
-            }
-        }
-    }
-
-    /// How many states would be found by a list of targets.
-    fn n_unknown(&self, (begin, end): (u32, u32)) -> usize {
-        let targets = &self.targets[begin as usize..end as usize];
-        targets.iter().filter(|target| !self.is_taken[**target as usize]).count()
-    }
-
-    fn take(&mut self, (begin, end): (u32, u32)) {
-        for &target in &self.targets[begin as usize..end as usize] {
-            self.is_taken[target as usize] = true;
-        }
-    }
-}
-
 /// The states of a component that left something out.
 pub(crate) struct Part {
     states: Vec<StateId>,
@@ -363,14 +290,12 @@ impl Part {
         }
         let mut left_out = LeftOut::default();
         for state in cyclic.concat() {
-            let bytes = left_out.bytes;
-            left_out.state = state;
+            let bytes = left_out.look_at(state);
             self.n_taken[state as usize] = repairer.left_out(self.states[state as usize], &mut left_out)?;
-            budget.hold((left_out.bytes - bytes) as u64)?;
+            budget.hold(left_out.bytes() - bytes)?;
             repairer.poll(budget)?;
         }
-        let mut entries = std::mem::take(&mut left_out.entries);
-        entries.sort_unstable();
+        let entries = left_out.by_action();
         for of_action in entries.chunk_by(|one, other| one.0 == other.0) {
             let part: Vec<u32> = of_action.iter().map(|entry| entry.1).collect();
             for &(_, state, begin, end) in of_action {
