@@ -91,6 +91,9 @@ pub struct ProductStep {
     pub silent: bool,
 }
 
+/// Where a step leads: a state of the system and one of the observer; nothing if it goes wrong.
+pub(crate) type Target<'t> = Option<(&'t [u32], u32)>;
+
 /// Steps out of one state.
 pub struct ProductSteps {
     /// The system's steps.
@@ -425,29 +428,31 @@ impl<'a, S: System, O: Observer> Product<'a, S, O> {
         })
     }
 
-    /// How many unknown states an action leads to, in the state that was expanded last.
-    pub(crate) fn n_unknown(
+    /// The unknown states that an action leads to, in the state that was expanded last; none if it goes wrong.
+    pub(crate) fn for_each_unknown(
         &mut self,
         state: &[u32],
         action: ActionId,
         is_known: impl Fn(&[u32], u32) -> bool,
-    ) -> usize {
+        visit: &mut dyn FnMut(Target<'_>),
+    ) {
         let n_actions = self.repair().map_or(0, |repair| repair.matters.len());
         let Pairing { system, scratch, possible, .. } = &mut self.pairing;
         let Possible { actions, ranges, observer_steps, targets, .. } = possible;
-        let mut n_unknown = 0;
         for (index, &step) in
             actions.iter().enumerate().filter(|(_, step)| first(**step, n_actions) == action)
         {
             let (from, to) = ranges[index];
             let steps = &observer_steps[from as usize..to as usize];
-            n_unknown += match targets.get(index, *system, state, step, scratch) {
-                Ok(target) => steps.iter().filter(|step| !is_known(target, step.to)).count(),
+            match targets.get(index, *system, state, step, scratch) {
+                Ok(target) => {
+                    let unknown = steps.iter().filter(|step| !is_known(target, step.to));
+                    unknown.for_each(|step| visit(Some((target, step.to))));
+                }
                 // What goes wrong here goes wrong again when the step is taken.
-                Err(_) => steps.len(),
-            };
+                Err(_) => steps.iter().for_each(|_| visit(None)),
+            }
         }
-        n_unknown
     }
 
     /// Where one of the steps leads that were left out of the state that was expanded last, if some were: which one, a

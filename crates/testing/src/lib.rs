@@ -74,3 +74,11 @@ macro_rules! assert_met {
         }
     };
 }
+
+/// Says how many cases a hunt has judged: that is less than were drawn, since some are too large. Silent but in hunts.
+#[expect(clippy::print_stderr, reason = "hunts are counted")]
+pub fn tell_count(test: &str, holds: u32, violated: u32) {
+    if number("STUBBORN_CASES").is_some() {
+        eprintln!("{test}: {} judged, {holds} hold, {violated} are violated", holds + violated);
+    }
+}

@@ -7,6 +7,7 @@ use std::collections::{BTreeSet, HashMap};
 use automata::by_change::{Limits, small_tgta};
 use automata::waiting::waiting_form;
 use base::Budget;
+use check::decide::Claim;
 use check::fairness::Constraint;
 use check::method::ObserverKind;
 use check::observer::{ByChange, ByValue, Kind, Lazy, Observer, Valuations};
@@ -47,8 +48,7 @@ pub struct Found {
 ///
 /// # Panics
 /// If the system goes wrong.
-pub fn search(case: &mut Case, constraints: &[Constraint], how: How) -> Found {
-    let claim = case.claim(case.formula);
+pub fn search(case: &Case, claim: &Claim, constraints: &[Constraint], how: How) -> Found {
     assert!(claim.proof().is_some(), "a formula that does not see stuttering");
     let budget = &mut Budget::unlimited();
     let (props, numbers): (Vec<_>, Vec<_>) = claim.propositions().iter().copied().unzip();

@@ -4,7 +4,7 @@
 use std::cell::{Cell, RefCell};
 
 use base::Budget;
-use check::decide::Settings;
+use check::decide::{Claim, Settings};
 use check::fairness::Constraint;
 use check::method::{Method, ObserverKind, SearchKind};
 use check::product::Orders;
@@ -17,7 +17,7 @@ use proptest::prelude::*;
 use stubborn_testing::claims::{Case, Draw};
 use stubborn_testing::repaired::{How, search};
 use stubborn_testing::toys::{Act, Effect, Fair, Test, Toy, act, any_toy, meetings, shared};
-use stubborn_testing::{assert_met, naive, run_cases, systems};
+use stubborn_testing::{assert_met, naive, run_cases, systems, tell_count};
 
 const OBSERVERS: [ObserverKind; 3] = [ObserverKind::Tgba, ObserverKind::Tgta, ObserverKind::LazyTgta];
 
@@ -31,10 +31,14 @@ fn ways(without: Option<Rule>) -> impl Iterator<Item = How> {
 }
 
 /// Whether a search by strong components finds a run, in one pass and in two; if so, it stands up to the judge.
-fn is_found(case: &mut Case, constraints: &[Constraint], how: How) -> Result<bool, TestCaseError> {
+fn is_found(
+    case: &Case,
+    claim: &mut Claim,
+    constraints: &[Constraint],
+    how: How,
+) -> Result<bool, TestCaseError> {
     let orders = Orders { reverse: how.reverse, ..Orders::default() };
     let settings = Settings { fairness: constraints, orders, ..Settings::default() };
-    let mut claim = case.claim(case.formula);
     let in_two = match how.observer {
         ObserverKind::Tgta => Some((ObserverKind::Ta, SearchKind::TwoPass)),
         ObserverKind::LazyTgta => Some((ObserverKind::LazyTa, SearchKind::TwoPass)),
@@ -59,11 +63,13 @@ fn needs_rule(toy: &Toy, formula: &str, rule: Rule) {
     let mut case = toy.case(make).expect("a small system");
     let constraints = toy.constraints(&case.system);
     assert!(case.is_violated_fairly(&toy.defined_constraints()), "{formula} is violated");
+    let mut claim = case.claim(case.formula);
     for how in ways(None) {
-        assert!(search(&mut case, &constraints, how).run, "{how:?}");
-        assert!(is_found(&mut case, &constraints, how).expect("a good run"), "by the search, {how:?}");
+        assert!(search(&case, &claim, &constraints, how).run, "{how:?}");
+        let is_found = is_found(&case, &mut claim, &constraints, how).expect("a good run");
+        assert!(is_found, "by the search, {how:?}");
     }
-    let n_wrong = ways(Some(rule)).filter(|how| !search(&mut case, &constraints, *how).run).count();
+    let n_wrong = ways(Some(rule)).filter(|how| !search(&case, &claim, &constraints, *how).run).count();
     assert!(n_wrong > 0, "{formula} without {rule:?}");
 }
 
@@ -138,9 +144,10 @@ fn guided_sets_lose_fair_runs() {
         let mut case = toy.case(make).expect("a small system");
         let constraints = toy.constraints(&case.system);
         assert!(case.is_violated_fairly(&toy.defined_constraints()));
+        let claim = case.claim(case.formula);
         for how in ways(None).filter(|how| how.observer != ObserverKind::Tgba) {
             let guided = How { sets: reduction::Method::Guided, ..how };
-            n_lost += usize::from(!search(&mut case, &constraints, guided).run);
+            n_lost += usize::from(!search(&case, &claim, &constraints, guided).run);
         }
     }
     assert!(n_lost > 0, "a guided set loses the run");
@@ -242,33 +249,37 @@ fn just_two_loops() {
     needs_rule(&toy(&[(1, 0), (2, 0)], 2, actions, &[at(1, 1)], all(Kind::Just, 2)), "F p0", Rule::Cycle);
 }
 
-/// As many cases of a kind agree with brute force: the sets by themselves, and as a search uses them.
-fn all_agree(n_cases: u32, toys: impl Strategy<Value = Toy>) {
+/// As many cases of a kind agree with brute force, each with one of the observers: the sets by themselves, and as a search
+/// uses them.
+fn all_agree(test: &str, n_cases: u32, toys: impl Strategy<Value = Toy>) {
     let counts = Cell::new([0u32; 2]);
-    let strategy = (toys, any::<u64>(), 1..8u32);
-    run_cases(n_cases, &strategy, |(toy, seed, size)| {
-        let Some(Drawn { mut case, constraints, defined }) = drawn(&toy, seed, size) else { return Ok(()) };
+    let strategy = (toys, any::<u64>(), 1..8u32, 0..OBSERVERS.len());
+    run_cases(n_cases, &strategy, |(toy, seed, size, observer)| {
+        let Some(Drawn { mut case, mut claim, constraints, defined }) = drawn(&toy, seed, size) else {
+            return Ok(());
+        };
         let violated = case.is_violated_fairly(&defined);
         let [holds, is_violated] = counts.get();
         counts.set([holds + u32::from(!violated), is_violated + u32::from(violated)]);
-        for observer in OBSERVERS {
-            let context = |case: &Case| format!("{observer:?}: {} on\n{toy:?}", case.text());
-            let how =
-                How { observer, reverse: seed & 1 == 1, seed, without: None, sets: reduction::Method::Fair };
-            let found = search(&mut case, &constraints, how).run;
-            prop_assert_eq!(found, violated, "the sets, {}", context(&case));
-            let found = is_found(&mut case, &constraints, how)?;
-            prop_assert_eq!(found, violated, "the search, {}", context(&case));
-        }
+        let observer = OBSERVERS[observer];
+        let context = |case: &Case| format!("{observer:?}: {} on\n{toy:?}", case.text());
+        let how =
+            How { observer, reverse: seed & 1 == 1, seed, without: None, sets: reduction::Method::Fair };
+        let found = search(&case, &claim, &constraints, how).run;
+        prop_assert_eq!(found, violated, "the sets, {}", context(&case));
+        let found = is_found(&case, &mut claim, &constraints, how)?;
+        prop_assert_eq!(found, violated, "the search, {}", context(&case));
         Ok(())
     });
     let [holds, violated] = counts.get();
+    tell_count(test, holds, violated);
     assert_met!(holds > n_cases / 10 && violated > n_cases / 4, "{holds} hold, {violated} are violated");
 }
 
-/// A case; its constraints as searches get them, and by the definitions.
+/// A case and its claim; its constraints as searches get them, and by the definitions.
 struct Drawn {
     case: Case,
+    claim: Claim,
     constraints: Vec<Constraint>,
     defined: Vec<Constraint>,
 }
@@ -277,23 +288,24 @@ fn drawn(toy: &Toy, seed: u64, size: u32) -> Option<Drawn> {
     let defined = toy.defined_constraints();
     let n_strong = defined.iter().filter(|constraint| constraint.strong).count();
     let draw = Draw { seed, size, operators: random::NEXT_FREE };
-    let case = toy.draw(draw).filter(|_| n_strong <= 12 && defined.len() <= 31)?;
-    Some(Drawn { constraints: toy.constraints(&case.system), case, defined })
+    let mut case = toy.draw(draw).filter(|_| n_strong <= 12 && defined.len() <= 31)?;
+    let claim = case.claim(case.formula);
+    Some(Drawn { claim, constraints: toy.constraints(&case.system), case, defined })
 }
 
 #[test]
 fn any_toys_under_fairness() {
-    all_agree(3000, any_toy());
+    all_agree("any toys", 8000, any_toy());
 }
 
 #[test]
 fn shared_constraints_under_fairness() {
-    all_agree(1500, shared());
+    all_agree("shared constraints", 4000, shared());
 }
 
 #[test]
 fn meetings_and_watchers_under_fairness() {
-    all_agree(2000, meetings());
+    all_agree("meetings and watchers", 6000, meetings());
 }
 
 /// Without these rules, some systems of a kind that are violated are said to hold.
@@ -301,13 +313,15 @@ fn are_noticed(n_cases: u32, toys: impl Strategy<Value = Toy>, rules: &[Rule]) {
     let n_noticed = RefCell::new(vec![0u32; rules.len()]);
     let strategy = (toys, any::<u64>(), 1..8u32);
     run_cases(n_cases, &strategy, |(toy, seed, size)| {
-        let Some(Drawn { mut case, constraints, defined }) = drawn(&toy, seed, size) else { return Ok(()) };
+        let Some(Drawn { mut case, claim, constraints, defined }) = drawn(&toy, seed, size) else {
+            return Ok(());
+        };
         if !case.is_violated_fairly(&defined) {
             return Ok(());
         }
         for (count, &rule) in n_noticed.borrow_mut().iter_mut().zip(rules) {
             let mut ways = ways(Some(rule)).filter(|how| how.seed == 0);
-            *count += u32::from(ways.any(|how| !search(&mut case, &constraints, how).run));
+            *count += u32::from(ways.any(|how| !search(&case, &claim, &constraints, how).run));
         }
         Ok(())
     });

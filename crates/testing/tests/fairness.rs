@@ -18,7 +18,7 @@ use proptest::test_runner::TestCaseError;
 use stubborn_testing::claims::{Case, Draw, load};
 use stubborn_testing::methods::{self, Tally};
 use stubborn_testing::toys::{kind_of, searched};
-use stubborn_testing::{assert_met, networks, run_cases, systems, testers};
+use stubborn_testing::{assert_met, networks, run_cases, systems, tell_count, testers};
 
 /// Fairness to some of the processes: per process none, weak, strong, or just.
 fn constraints(case: &Case, kinds: &[u8]) -> Vec<Constraint> {
@@ -44,6 +44,7 @@ fn verdicts_under_fairness_agree_with_brute_force() {
             .map_err(|error| TestCaseError::fail(format!("{error} on\n{}", network.to_text())))
     });
     let [holds, violated, only_fairly] = *counts.borrow();
+    tell_count("networks", holds, violated);
     assert_met!(holds > 500 && violated > 300 && only_fairly > 30, "{counts:?}");
     tally.assert_each(fair_methods(), 300);
 }
@@ -59,6 +60,7 @@ fn verdicts_under_fairness_agree_with_brute_force_where_steps_are_chains() {
         }
     });
     let [holds, violated, only_fairly] = *counts.borrow();
+    tell_count("chains", holds, violated);
     assert_met!(holds > 300 && violated > 300 && only_fairly > 1, "{counts:?}");
     tally.assert_each(fair_methods(), 300);
 }
@@ -256,6 +258,7 @@ fn testers_under_fairness_agree_with_brute_force() {
         Ok(())
     });
     let [holds, violated, only_fairly] = *counts.borrow();
+    tell_count("testers", holds, violated);
     assert_met!(holds > 300 && violated > 300 && only_fairly > 30, "{counts:?}");
     let is_sound = |method: &Method| {
         methods::is_sound_for_testers(*method, false) || methods::is_sound_for_fair_testers(*method)

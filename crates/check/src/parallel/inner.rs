@@ -31,6 +31,7 @@ use crate::observer::Observer;
 use crate::reduction::Repair;
 use crate::search::found::Found;
 use crate::search::inside::Inside;
+use crate::search::left_out::LeftOut;
 use crate::search::product_graph::Trouble;
 use crate::search::repair::{Part, Repairer, too_many};
 use crate::search::roots::EdgeMarks;
@@ -169,23 +170,18 @@ impl<S: System, O: Observer, A: Cell> Repairer for Explorer<'_, '_, S, O, A> {
         self.graph.product_repair()
     }
 
-    fn left_out(&mut self, state: StateId, out: &mut Vec<ActionId>) -> Result<usize, End> {
+    fn left_out(&mut self, state: StateId, out: &mut LeftOut) -> Result<usize, End> {
         self.edges_of(state.index() as u32)?;
-        out.extend(self.graph.left_out().map(|(action, _)| action));
+        let actions: Vec<ActionId> = self.graph.left_out().map(|(action, _)| action).collect();
+        out.note(&mut self.graph, &actions);
         Ok(self.edges.len())
     }
 
-    fn n_unknown(&mut self, state: StateId, action: Option<ActionId>) -> Result<usize, End> {
-        match action {
-            Some(action) => {
-                self.edges_of(state.index() as u32)?;
-                Ok(self.graph.n_unknown(action))
-            }
-            None => match self.graph.n_unknown_by_all(state) {
-                // What goes wrong here goes wrong again when it is taken.
-                Err(Trouble::Fault(_)) => Ok(usize::MAX),
-                n_unknown => n_unknown.map_err(|trouble| End::trouble(trouble, state.index() as u32)),
-            },
+    fn n_unknown(&mut self, state: StateId) -> Result<usize, End> {
+        match self.graph.n_unknown_by_all(state) {
+            // What goes wrong here goes wrong again when it is taken.
+            Err(Trouble::Fault(_)) => Ok(usize::MAX),
+            n_unknown => n_unknown.map_err(|trouble| End::trouble(trouble, state.index() as u32)),
         }
     }
 

@@ -23,6 +23,7 @@ pub(crate) mod found;
 pub(crate) mod frontier;
 pub(crate) mod inside;
 pub(crate) mod lasso;
+pub(crate) mod left_out;
 mod log;
 pub mod mixed;
 pub mod nested_dfs;

@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 use super::sample::Sample;
 use crate::fairness::Fairness;
 use crate::observer::{Observer, Portable, Stance};
-use crate::product::{ExpandError, Expanded, Path, Product, ProductStep, ProductSteps};
+use crate::product::{ExpandError, Expanded, Path, Product, ProductStep, ProductSteps, Target};
 use crate::reduction::{Method, Repair};
 use crate::store::{Paired, Products, StateId};
 
@@ -192,10 +192,11 @@ impl<'p, 'a, S: System, O: Observer, P: Products> ProductGraph<'p, 'a, S, O, P> 
         Ok(steps.iter().filter(is_unknown).count())
     }
 
-    /// How many states an action would add that was left out of the state that was expanded last.
-    pub(crate) fn n_unknown(&mut self, action: ActionId) -> usize {
+    /// The states that an action would add that was left out of the state that was expanded last.
+    pub(crate) fn for_each_unknown(&mut self, action: ActionId, visit: &mut dyn FnMut(Target<'_>)) {
         let ProductGraph { product, states, state, .. } = self;
-        product.n_unknown(state, action, |system, observer| states.find(system, observer).is_some())
+        let is_known = |system: &[u32], observer| states.find(system, observer).is_some();
+        product.for_each_unknown(state, action, is_known, visit);
     }
 
     /// How the product is reduced.

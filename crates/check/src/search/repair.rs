@@ -102,14 +102,17 @@ use model::{ActionId, System};
 use super::couvreur::Search;
 use super::found::Found;
 use super::inside::Inside;
+use super::left_out::LeftOut;
 use super::path::Top;
 use super::product_graph::{Edge, Trouble};
 use crate::observer::Observer;
 use crate::reduction::Repair;
 use crate::store::{Products, StateId};
 
-/// In so many states of a cycle it is tried where an action leads.
+/// In so many states of a cycle it is tried where everything leads.
 const TRIES: usize = 64;
+/// To look at so many states of a cycle counts as a try.
+const LOOKS: usize = 16;
 /// So often is it tried, for each state that there is; and so often besides. Then everything is taken.
 const MOST_TRIES: u64 = 8;
 const FREE_TRIES: u64 = 10_000;
@@ -224,11 +227,11 @@ pub(crate) trait Repairer {
     /// What must be seen to.
     fn repair(&self) -> Option<&Repair>;
 
-    /// Appends what a state takes not, and matters; returns how much it takes.
-    fn left_out(&mut self, state: StateId, out: &mut Vec<ActionId>) -> Result<usize, Self::End>;
+    /// Notes what a state leaves out and matters; returns how much it takes.
+    fn left_out(&mut self, state: StateId, out: &mut LeftOut) -> Result<usize, Self::End>;
 
-    /// How many states are found if a state takes an action that it left out, or everything.
-    fn n_unknown(&mut self, state: StateId, action: Option<ActionId>) -> Result<usize, Self::End>;
+    /// How many states are found if a state takes everything.
+    fn n_unknown(&mut self, state: StateId) -> Result<usize, Self::End>;
 
     /// Whether so many more tries are too many.
     fn gives_up(&mut self, n_more: usize) -> bool;
@@ -243,6 +246,8 @@ pub(crate) struct Part {
     inside: Inside<()>,
     /// Per state, how much is taken there.
     n_taken: Vec<usize>,
+    /// Per state that leaves out the action in question: where that leads.
+    leads_to: Vec<(u32, u32)>,
     /// What is to be taken besides.
     taken: Vec<Taken>,
 }
@@ -260,7 +265,8 @@ impl Part {
         if cyclic.is_empty() {
             return Ok(None);
         }
-        let mut part = Part { n_taken: vec![0; states.len()], states, inside, taken: Vec::new() };
+        let (n_taken, leads_to) = (vec![0; states.len()], vec![(0, 0); states.len()]);
+        let mut part = Part { n_taken, leads_to, states, inside, taken: Vec::new() };
         part.repair(repairer, cyclic, budget)?;
         part.taken.sort_unstable();
         part.taken.dedup();
@@ -281,33 +287,60 @@ impl Part {
         budget: &mut Budget<'_>,
     ) -> Result<(), R::End> {
         if repairer.repair().is_some_and(|repair| !repair.by_action) {
-            return self.cut(repairer, cyclic, None, budget);
+            return self.cut_by_all(repairer, cyclic, budget);
         }
-        let mut left_out: Vec<(ActionId, u32)> = Vec::new();
-        let mut actions = Vec::new();
+        let mut left_out = LeftOut::default();
         for state in cyclic.concat() {
-            actions.clear();
-            self.n_taken[state as usize] = repairer.left_out(self.states[state as usize], &mut actions)?;
-            left_out.extend(actions.iter().map(|&action| (action, state)));
-            budget.hold((actions.len() * size_of::<(ActionId, u32)>()) as u64)?;
+            let bytes = left_out.look_at(state);
+            self.n_taken[state as usize] = repairer.left_out(self.states[state as usize], &mut left_out)?;
+            budget.hold(left_out.bytes() - bytes)?;
             repairer.poll(budget)?;
         }
-        left_out.sort_unstable();
-        left_out.dedup();
-        for of_action in left_out.chunk_by(|one, other| one.0 == other.0) {
-            let part: Vec<u32> = of_action.iter().map(|&(_, state)| state).collect();
+        let entries = left_out.by_action();
+        for of_action in entries.chunk_by(|one, other| one.0 == other.0) {
+            let part: Vec<u32> = of_action.iter().map(|entry| entry.1).collect();
+            for &(_, state, begin, end) in of_action {
+                self.leads_to[state as usize] = (begin, end);
+            }
             let cyclic = self.inside.cyclic(&part, budget)?;
-            self.cut(repairer, cyclic, Some(of_action[0].0), budget)?;
+            self.cut(repairer, cyclic, (of_action[0].0, &mut left_out), budget)?;
         }
         Ok(())
     }
 
-    /// Takes an action, or everything, in states of these strong parts until no cycle is left.
+    /// Takes an action in states of these strong parts until no cycle is left.
     fn cut<R: Repairer>(
         &mut self,
         repairer: &mut R,
         mut cyclic: Vec<Vec<u32>>,
-        action: Option<ActionId>,
+        (action, left_out): (ActionId, &mut LeftOut),
+        budget: &mut Budget<'_>,
+    ) -> Result<(), R::End> {
+        while let Some(part) = cyclic.pop() {
+            if repairer.gives_up(part.len().div_ceil(LOOKS)) {
+                self.taken.extend(part.into_iter().map(|state| (state, None)));
+                continue;
+            }
+            // Best where it leads to nothing new, then where much is taken already.
+            let rank = |&state: &u32| {
+                let n_unknown = left_out.n_unknown(self.leads_to[state as usize]);
+                (n_unknown, usize::MAX - self.n_taken[state as usize], state)
+            };
+            let Some(state) = part.iter().copied().min_by_key(rank) else { continue };
+            self.n_taken[state as usize] += 1;
+            self.taken.push((state, Some(action)));
+            left_out.take(self.leads_to[state as usize]);
+            self.go_on(&mut cyclic, part, state, budget)?;
+            repairer.poll(budget)?;
+        }
+        Ok(())
+    }
+
+    /// The same by taking everything.
+    fn cut_by_all<R: Repairer>(
+        &mut self,
+        repairer: &mut R,
+        mut cyclic: Vec<Vec<u32>>,
         budget: &mut Budget<'_>,
     ) -> Result<(), R::End> {
         while let Some(part) = cyclic.pop() {
@@ -315,19 +348,27 @@ impl Part {
                 self.taken.extend(part.into_iter().map(|state| (state, None)));
                 continue;
             }
-            // Best where it leads to nothing new, then where much is taken already.
-            let mut best = (usize::MAX, usize::MAX, u32::MAX);
+            let mut best = (usize::MAX, u32::MAX);
             for &state in part.iter().step_by(part.len().div_ceil(TRIES)) {
-                let n_unknown = repairer.n_unknown(self.states[state as usize], action)?;
-                best = best.min((n_unknown, usize::MAX - self.n_taken[state as usize], state));
+                best = best.min((repairer.n_unknown(self.states[state as usize])?, state));
                 repairer.poll(budget)?;
             }
-            let (_, _, state) = best;
-            self.n_taken[state as usize] += 1;
-            self.taken.push((state, action));
-            let rest: Vec<u32> = part.into_iter().filter(|&other| other != state).collect();
-            cyclic.extend(self.inside.cyclic(&rest, budget)?);
+            self.taken.push((best.1, None));
+            self.go_on(&mut cyclic, part, best.1, budget)?;
         }
+        Ok(())
+    }
+
+    /// The parts that are left of one without a state.
+    fn go_on(
+        &mut self,
+        cyclic: &mut Vec<Vec<u32>>,
+        mut part: Vec<u32>,
+        without: u32,
+        budget: &mut Budget<'_>,
+    ) -> Result<(), Limit> {
+        part.retain(|&state| state != without);
+        cyclic.extend(self.inside.cyclic(&part, budget)?);
         Ok(())
     }
 }
@@ -354,23 +395,18 @@ impl<S: System, O: Observer, P: Products> Repairer for Search<'_, '_, S, O, P> {
         self.graph.repair()
     }
 
-    fn left_out(&mut self, state: StateId, out: &mut Vec<ActionId>) -> Result<usize, Found> {
+    fn left_out(&mut self, state: StateId, out: &mut LeftOut) -> Result<usize, Found> {
         self.expand(state)?;
-        out.extend(self.leaves_out());
+        let actions: Vec<ActionId> = self.leaves_out().collect();
+        out.note(&mut self.graph, &actions);
         Ok(self.edges.len())
     }
 
-    fn n_unknown(&mut self, state: StateId, action: Option<ActionId>) -> Result<usize, Found> {
-        match action {
-            Some(action) => {
-                self.expand(state)?;
-                Ok(self.graph.n_unknown(action))
-            }
-            None => match self.graph.n_unknown_by_all(state) {
-                // What goes wrong here goes wrong again when it is taken.
-                Err(Trouble::Fault(_)) => Ok(usize::MAX),
-                n_unknown => n_unknown.map_err(|trouble| Found::Trouble(trouble, Some(state))),
-            },
+    fn n_unknown(&mut self, state: StateId) -> Result<usize, Found> {
+        match self.graph.n_unknown_by_all(state) {
+            // What goes wrong here goes wrong again when it is taken.
+            Err(Trouble::Fault(_)) => Ok(usize::MAX),
+            n_unknown => n_unknown.map_err(|trouble| Found::Trouble(trouble, Some(state))),
         }
     }
 
