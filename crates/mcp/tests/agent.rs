@@ -32,7 +32,7 @@ fn named<'v>(list: &'v Value, key: &str, name: &str) -> &'v Value {
 }
 
 fn tools(client: &mut Client) -> Vec<Value> {
-    let id = client.send("tools/list", json!({}));
+    let id = client.send("tools/list", &json!({}));
     client.answer(id)["result"]["tools"].as_array().unwrap().clone()
 }
 
@@ -239,14 +239,14 @@ fn calls_are_cancelled_and_tell_how_they_go() {
     let mut client = Client::new(Settings { jobs: 1, ..Settings::default() });
     let arguments = json!({ "model": endless(), "limits": { "seconds": 290, "megabytes": 1000 } });
     let params = json!({ "name": "check", "arguments": arguments, "_meta": { "progressToken": "mine" } });
-    let endless = client.send("tools/call", params);
+    let endless = client.send("tools/call", &params);
     let waiting = client.begin("check", &arguments);
     // Something is told while it goes on; nothing else comes.
-    let listing = client.send("tools/list", json!({}));
+    let listing = client.send("tools/list", &json!({}));
     client.answer(listing);
     while client.notifications.is_empty() {
         std::thread::sleep(Duration::from_millis(100));
-        let listing = client.send("tools/list", json!({}));
+        let listing = client.send("tools/list", &json!({}));
         client.answer(listing);
     }
     let news = &client.notifications[0];
@@ -278,9 +278,9 @@ fn garbage_is_no_end() {
     {
         client.write(line);
     }
-    let id = client.send("tools/call", json!({ "name": 7 }));
+    let id = client.send("tools/call", &json!({ "name": 7 }));
     assert!(!client.answer(id)["error"].is_null());
-    let id = client.send("no/such", json!({}));
+    let id = client.send("no/such", &json!({}));
     assert_eq!(client.answer(id)["error"]["code"], -32601);
     assert_eq!(client.good("explore", &json!({ "model": lamp() }))["states"], 2);
     client.end();

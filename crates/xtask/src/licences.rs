@@ -86,7 +86,7 @@ fn split_outside<'t>(text: &'t str, separator: &str) -> Vec<&'t str> {
 
 #[cfg(test)]
 mod tests {
-    use super::is_permissive;
+    use super::{PERMISSIVE, is_permissive};
 
     #[test]
     fn cargo_deny_allows_the_same() {

@@ -44,7 +44,7 @@ impl Client {
     pub(crate) fn shake_hands(&mut self) -> Value {
         let hello = json!({ "protocolVersion": "2025-06-18", "capabilities": {},
             "clientInfo": { "name": "test", "version": "1" } });
-        let id = self.send("initialize", hello);
+        let id = self.send("initialize", &hello);
         let told = self.answer(id);
         self.write(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }).to_string());
         told
@@ -58,7 +58,7 @@ impl Client {
     }
 
     /// Sends a request; its id.
-    pub(crate) fn send(&mut self, method: &str, params: Value) -> u64 {
+    pub(crate) fn send(&mut self, method: &str, params: &Value) -> u64 {
         self.next += 1;
         let id = self.next;
         self.write(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }).to_string());
@@ -83,7 +83,7 @@ impl Client {
 
     /// Calls a tool, without waiting.
     pub(crate) fn begin(&mut self, tool: &str, arguments: &Value) -> u64 {
-        self.send("tools/call", json!({ "name": tool, "arguments": arguments }))
+        self.send("tools/call", &json!({ "name": tool, "arguments": arguments }))
     }
 
     /// Calls a tool; its result.
@@ -151,7 +151,7 @@ pub(crate) fn misfit(schema: &Value, value: &Value, root: &Value) -> Result<(), 
                 for (name, inner) in value.as_object().into_iter().flatten() {
                     match wanted.get(name) {
                         Some(schema) => {
-                            misfit(schema, inner, root).map_err(|why| format!("{name}: {why}"))?
+                            misfit(schema, inner, root).map_err(|why| format!("{name}: {why}"))?;
                         }
                         None if rules.get("additionalProperties") == Some(&json!(false)) => {
                             return Err(format!("{name} is unknown"));
@@ -188,8 +188,16 @@ pub(crate) fn misfit(schema: &Value, value: &Value, root: &Value) -> Result<(), 
             "minimum" if value.as_f64() < wanted.as_f64() => {
                 return Err(format!("{value} is less than {wanted}"));
             }
-            "const" | "enum" | "minimum" | "additionalProperties" => {}
-            "$schema" | "$defs" | "title" | "description" | "default" | "format" => {}
+            "const"
+            | "enum"
+            | "minimum"
+            | "additionalProperties"
+            | "$schema"
+            | "$defs"
+            | "title"
+            | "description"
+            | "default"
+            | "format" => {}
             _ => panic!("rule {rule}"),
         }
     }

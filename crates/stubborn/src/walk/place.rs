@@ -23,7 +23,7 @@ pub struct Path {
 /// Where a path leads.
 #[derive(Clone, Debug)]
 pub struct Place {
-    /// Equal states of one [generation](Walker::generation) have equal ids, and different ones different ids.
+    /// Equal states of one [generation](crate::Walker::generation) have equal ids, and different ones different ids.
     pub id: u128,
     /// The parts of the state, as people read them.
     pub state: Vec<(String, String)>,
