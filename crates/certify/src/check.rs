@@ -184,6 +184,17 @@ struct Check<'c> {
     ends: Ends,
 }
 
+/// The steps of the state that is looked at; kept, so that not every state asks for memory anew.
+#[derive(Default)]
+struct Out {
+    /// The actions that they begin with, and the states that they lead to, one after the other.
+    begun: Vec<ActionId>,
+    packed: Vec<u32>,
+    /// The numbers of these states.
+    numbers: Vec<Option<u32>>,
+    targets: Vec<(Option<ActionId>, u32)>,
+}
+
 impl Check<'_> {
     fn run(mut self, budget: &mut Budget<'_>) -> Result<Certified, Refusal> {
         let mut packed = Vec::new();
@@ -196,11 +207,13 @@ impl Check<'_> {
         }
         let bytes = self.list.states.bytes() + 8 * self.list.pairs.capacity() as u64;
         let n_states = self.list.states.len();
-        let mut n_steps = 0;
+        let (mut n_steps, mut values, mut out) = (0, Vec::new(), Out::default());
         for number in 0..n_states as u32 {
             budget.poll(&Progress { states: u64::from(number), bytes, ..Progress::default() })?;
-            let values = self.system.layout().decode(self.list.states.get(number));
-            n_steps += self.state(number, &values, &mut packed, budget)?;
+            let state = self.list.states.get(number);
+            values.clear();
+            values.extend(self.system.layout().fields().iter().map(|field| field.value(state)));
+            n_steps += self.state(number, &values, &mut out, budget)?;
         }
         Ok(Certified { states: n_states as u64, pairs: self.list.pairs.len() as u64, steps: n_steps })
     }
@@ -214,7 +227,7 @@ impl Check<'_> {
         &mut self,
         number: u32,
         values: &[i64],
-        packed: &mut Vec<u32>,
+        out: &mut Out,
         budget: &mut Budget<'_>,
     ) -> Result<u64, Refusal> {
         if let Some(expr) = self.truth
@@ -227,8 +240,9 @@ impl Check<'_> {
         if self.watch.is_some() && watched.iter().all(|steps| steps.is_empty()) {
             return Ok(0);
         }
-        let (here, mut begun, mut fit) = (self.list.states.get(number), Vec::new(), true);
-        packed.clear();
+        let Out { begun, packed, numbers, targets } = out;
+        let (here, mut fit) = (self.list.states.get(number), true);
+        (begun.clear(), packed.clear(), targets.clear());
         reference::for_each_successor(self.system, values, |step, target| {
             begun.push(self.system.first(step));
             fit &= add_packed(self.system, (here, values), target, packed);
@@ -237,16 +251,14 @@ impl Check<'_> {
         if self.no_deadlock && begun.is_empty() {
             return Err("nothing can happen in a state".into());
         }
-        let mut numbers = Vec::with_capacity(begun.len());
-        self.list.states.find_all(packed, &mut numbers);
-        let mut targets: Vec<(Option<ActionId>, u32)> = Vec::with_capacity(begun.len());
-        for (action, target) in begun.iter().zip(numbers) {
+        self.list.states.find_all(packed, numbers);
+        for (action, target) in begun.iter().zip(&*numbers) {
             targets.push((Some(*action), target.filter(|_| fit).ok_or("a successor is missing")?));
         }
         if begun.is_empty() && self.ends == Ends::Stutter {
             targets.push((None, number));
         }
-        self.product(number, &watched, &targets)?;
+        self.product(number, &watched, targets)?;
         Ok(begun.len() as u64)
     }
 

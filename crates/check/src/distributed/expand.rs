@@ -373,9 +373,17 @@ impl<'a, 'p, S: Space> Part<'a, 'p, S> {
         Ok(ahead)
     }
 
-    /// How the model goes wrong in a state, if it does: the same for everybody.
+    /// How the model goes wrong in a state, if it does: the same for everybody, and for one who searches alone. If several
+    /// things go wrong there, it matters whether all actions are listed before the first of them happens.
     pub(super) fn error_in(&mut self, state: &[u32]) -> Option<StepError> {
         let mut actions = Vec::new();
+        if state.len() <= WIDE {
+            self.steps.clear();
+            let taken = self.space.steps(state, &mut self.choice, &mut self.scratch, &mut self.steps);
+            if let Err(error) = taken {
+                return Some(error);
+            }
+        }
         if let Err(error) = self.space.actions(state, &mut self.choice, &mut self.scratch, &mut actions) {
             return Some(error);
         }
