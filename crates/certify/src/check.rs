@@ -242,7 +242,9 @@ impl Check<'_> {
         }
         let Out { begun, packed, numbers, targets } = out;
         let (here, mut fit) = (self.list.states.get(number), true);
-        (begun.clear(), packed.clear(), targets.clear());
+        begun.clear();
+        packed.clear();
+        targets.clear();
         reference::for_each_successor(self.system, values, |step, target| {
             begun.push(self.system.first(step));
             fit &= add_packed(self.system, (here, values), target, packed);
