@@ -185,10 +185,13 @@ impl Method {
         Method { observer, search, reduction, store: StoreKind::Exact, fairness_by: FairnessBy::Search }
     }
 
-    /// Whether several workers can search by it.
+    /// Whether several workers can search by it. They cannot where fair runs are told by monitors, which number their states as they meet
+    /// them; nor over fingerprints, which nobody shares; nor by a nested search whose sets depend on its path.
     pub fn has_team(&self) -> bool {
-        let is_known = self.search != SearchKind::Nested && self.fairness_by == FairnessBy::Search;
-        self.store == StoreKind::Exact && is_known
+        let is_steady = matches!(self.reduction, None | Some(reduction::Method::Guided));
+        self.fairness_by == FairnessBy::Search
+            && self.store != StoreKind::Fingerprint
+            && (self.search != SearchKind::Nested || is_steady)
     }
 
     /// Whether so many workers are taken to be faster than one, where the space is large.

@@ -477,7 +477,8 @@ impl<'a, S: System, O: Observer> Product<'a, S, O> {
     }
 
     /// Told by a search that begins.
-    pub(crate) fn begin(&mut self, visits: Visits) {
+    #[doc(hidden)]
+    pub fn begin(&mut self, visits: Visits) {
         if let Some(selection) = &mut self.selection {
             selection.begin(visits);
         }

@@ -55,6 +55,16 @@ pub(crate) enum Mutant {
     ListsAfterSets,
     /// A state looks whether its successors were decided before it says that it is.
     LookThenFlag,
+    /// Two workers may take the same states of a round.
+    TakeTwice,
+    /// What was found in a round is told when everybody is there, not before.
+    HandInLate,
+    /// Who is done with a round begins the next one, while others may be at work.
+    LeadAlone,
+    /// Only a state that nobody has found before is expanded later.
+    AheadIfNew,
+    /// Nobody waits for others who may be about to find a cycle.
+    NoWaiting,
 }
 
 /// Whether this copy of the code is wrong in this way.

@@ -1,5 +1,5 @@
-//! The shared store under many schedules: the same source, with locks and atomics that a scheduler of `shuttle` interleaves at
-//! random. Blocks and tables are tiny here, so that tables grow all the time.
+//! The shared store, and searches in rounds over it, under many schedules: the same source, with locks and atomics that a scheduler
+//! of `shuttle` interleaves at random. Blocks and tables are tiny here, so that tables grow all the time.
 //!
 //! The known ways to get it wrong are tried, too, and each must be noticed: a test that finds nothing wrong with them would be
 //! worth nothing.
@@ -10,10 +10,11 @@ extern crate stubborn_check as check;
 
 /// What `crate::sync` is to the library.
 mod sync {
-    use std::sync::atomic::AtomicU8;
+    use std::cell::Cell;
 
     pub(crate) use shuttle::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
     pub(crate) use shuttle::sync::{Arc, Condvar, Mutex, MutexGuard};
+    pub(crate) use std::sync::OnceLock;
 
     pub(crate) const BLOCK_BITS: u32 = 1;
     pub(crate) const ROW_BITS: u32 = 2;
@@ -50,19 +51,34 @@ mod sync {
 
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub(crate) enum Mutant {
-        PublishFirst = 1,
+        PublishFirst,
         SkipAfterRace,
         GrowAtOnce,
+        TakeTwice,
+        HandInLate,
+        LeadAlone,
+        AheadIfNew,
     }
 
-    static WRONG: AtomicU8 = AtomicU8::new(0);
+    thread_local! {
+        /// All workers of a schedule run on one thread.
+        static WRONG: Cell<Option<Mutant>> = const { Cell::new(None) };
+    }
 
     pub(crate) fn is(mutant: Mutant) -> bool {
-        WRONG.load(Ordering::Relaxed) == mutant as u8
+        WRONG.get() == Some(mutant)
     }
 
     pub(crate) fn set(mutant: Option<Mutant>) {
-        WRONG.store(mutant.map_or(0, |mutant| mutant as u8), Ordering::Relaxed);
+        WRONG.set(mutant);
+    }
+
+    /// What comes of something that is not wrong.
+    pub(crate) fn right<T>(make: impl FnOnce() -> T) -> T {
+        let wrong = WRONG.take();
+        let made = make();
+        WRONG.set(wrong);
+        made
     }
 }
 
@@ -81,9 +97,27 @@ mod store {
     pub mod shared;
 }
 
+mod search {
+    pub(crate) use check::search::{Extent, Goal, Space};
+}
+
+#[path = "../src/parallel"]
+mod parallel {
+    pub(crate) mod expand;
+    pub(crate) mod levels;
+    pub(crate) mod meeting;
+    pub(crate) mod rounds;
+}
+
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use base::{Budget, Team, Worker};
+use check::reduced::Reduced;
+use model::{Action, ActionSystem, BinaryOp, Builder, Guard, Stmt, System as _, ValueSet, Variable};
+use parallel::levels::Levels;
+use parallel::rounds::{Outcome, Rounds, Stored};
+use search::{Goal, Space};
 use store::shared::{Shared, SharedProducts};
 use store::{Products as _, StateId, Store as _};
 use sync::{Arc, Mutant};
@@ -135,9 +169,9 @@ fn states() {
     compare(&added, store.n_states(), |id, words| store.get(id, words));
 }
 
-/// The same for pairs.
+/// The same for pairs. One observer state does not fit in a word with the system state.
 fn pairs() {
-    let store = Arc::new(SharedProducts::new(1, 0, u64::MAX));
+    let store = Arc::new(SharedProducts::new(1, 1, u64::MAX));
     let add = |worker: u32| {
         let store = Arc::clone(&store);
         move || {
@@ -169,12 +203,154 @@ fn is_noticed(mutant: Option<Mutant>, test: fn()) -> bool {
     result.is_err()
 }
 
-/// One test, since the mutants are set for all.
 #[test]
 fn no_schedule_breaks_the_store_and_every_mutant_is_noticed() {
     assert!(!is_noticed(None, states));
     assert!(!is_noticed(None, pairs));
     for mutant in [Mutant::PublishFirst, Mutant::SkipAfterRace, Mutant::GrowAtOnce] {
         assert!(is_noticed(Some(mutant), states), "{mutant:?}");
+    }
+}
+
+/// Processes that go round, each when another one is somewhere; the first is watched.
+fn random_system(seed: u64) -> ActionSystem {
+    let mut random = fastrand::Rng::with_seed(seed);
+    let mut builder = Builder::new();
+    let n = random.usize(2..4);
+    let most = random.i64(1..3);
+    let vars: Vec<_> = (0..n).map(|_| builder.variable(Variable::new("x", 0, most))).collect();
+    for (index, &var) in vars.iter().enumerate() {
+        let (label, owner) = (builder.label("step"), builder.process(&format!("P{index}")));
+        for value in 0..=most {
+            if random.u8(0..8) == 0 {
+                continue;
+            }
+            let mut guards = vec![builder.guard(Guard::In(var, ValueSet::Range(value, value)))];
+            if random.u8(0..3) == 0 {
+                let least = random.i64(0..=most);
+                let other = vars[random.usize(0..n)];
+                guards.push(builder.guard(Guard::In(other, ValueSet::Range(least, most))));
+            }
+            let effect = vec![Stmt::set(var, random.i64(0..=most))];
+            builder.action(Action { label, guards, effect, owners: vec![owner] });
+        }
+    }
+    builder.initial(&vec![0; n]);
+    let mut system = builder.finish().unwrap();
+    let (first, least) = (system.exprs.var(vars[0]), system.exprs.int(most));
+    let less = system.exprs.binary(BinaryOp::Lt, first, least);
+    system.add_proposition("less", less);
+    system
+}
+
+/// Threads of the scheduler.
+struct Crew(usize);
+
+impl Team for Crew {
+    fn n_workers(&self) -> usize {
+        self.0
+    }
+
+    fn run(&self, job: &(dyn Fn(Worker) + Sync)) {
+        shuttle::thread::scope(|scope| {
+            for index in 1..self.0 {
+                scope.spawn(move || job(Worker { index, of: self.0 }));
+            }
+            job(Worker { index: 0, of: self.0 });
+        });
+    }
+}
+
+/// What must not depend on the schedule: the states of each round, in order, those that violate a goal, and the counts.
+#[derive(Debug, PartialEq, Eq)]
+struct Explored {
+    rounds: Vec<Vec<Vec<u32>>>,
+    violating: Vec<(u32, Vec<u32>)>,
+    counts: [u64; 4],
+    taken: Vec<bool>,
+}
+
+/// Rounds with so many workers, until something is found.
+fn explore<S: Space + Sync>(space: &S, goals: &[Goal], n_workers: usize) -> Explored {
+    let system = space.whole();
+    let store = Shared::new(system.width(), 0, u64::MAX);
+    let mut initial = Vec::new();
+    system.initial_states(&mut initial);
+    let mut levels = Levels::default();
+    let mut handle = store.handle();
+    handle.insert_each(&initial, system.width(), |_, _, _| {}).unwrap();
+    levels.push(handle.take_segments());
+    drop(handle);
+    let crew = Crew(n_workers);
+    let budget = Budget::unlimited().with_team(&crew);
+    let stock = Stored::new(&store, &mut levels, 0);
+    let closed = vec![false; goals.len()];
+    let rounds = Rounds { space, stock: &stock, goals, closed: &closed, depth: 0, n_few: 0 };
+    let first = stock.last_round(n_workers);
+    let Outcome { report, limit, taken, n_rounds, .. } = rounds.run(first, &budget);
+    assert_eq!(limit, None);
+    drop(stock);
+    let state = |number: u32| {
+        let mut words = vec![0; system.width()];
+        store.get(StateId::new(number as usize), &mut words);
+        words
+    };
+    let mut rounds = Vec::new();
+    for level in 0..levels.len() {
+        let numbers = levels.level(level).iter().flat_map(|&(from, to)| from..to);
+        let mut states: Vec<Vec<u32>> = numbers.map(state).collect();
+        states.sort_unstable();
+        rounds.push(states);
+    }
+    let mut violating: Vec<_> = report.violations.iter().map(|&(goal, at)| (goal, state(at))).collect();
+    violating.sort_unstable();
+    let counts = [store.n_states(), report.transitions, report.deadlocks, n_rounds];
+    Explored { rounds, violating, counts, taken }
+}
+
+/// Rounds of a system, and of parts of it, by three workers and by one.
+fn rounds_of(seed: u64) {
+    let system = random_system(seed);
+    let goals = [Goal::Deadlock, Goal::Invariant(0)];
+    let goals = &goals[..(seed % 3) as usize];
+    let expected = sync::right(|| explore(&system, goals, 1));
+    assert_eq!(explore(&system, goals, 3), expected, "everything, {seed}");
+    let reduced = Reduced::for_safety(&system, &[Goal::Invariant(0)], &mut Budget::unlimited()).unwrap();
+    let expected = sync::right(|| explore(&reduced, goals, 1));
+    assert_eq!(explore(&reduced, goals, 3), expected, "a part, {seed}");
+}
+
+const SEEDS: std::ops::Range<u64> = 0..60;
+
+/// Whether some schedule of some system shows that something is wrong.
+fn is_noticed_in_rounds(mutant: Option<Mutant>) -> bool {
+    sync::set(mutant);
+    let result = catch_unwind(AssertUnwindSafe(|| {
+        SEEDS.for_each(|seed| shuttle::check_random(move || rounds_of(seed), N_SCHEDULES / 60));
+    }));
+    sync::set(None);
+    result.is_err()
+}
+
+/// What one worker finds in rounds is what a search without rounds finds.
+#[test]
+fn rounds_of_one_worker_are_levels() {
+    let all = |seed| {
+        let system = random_system(seed);
+        let explored = explore(&system, &[], 1);
+        let mut exact = check::Exact::new(system.width(), u64::MAX);
+        let alone = check::search::bfs::search(&system, &mut exact, &[], &mut Budget::unlimited());
+        let stats = alone.stats;
+        assert_eq!(explored.counts, [stats.states, stats.transitions, stats.deadlocks, stats.depth + 1]);
+        assert_eq!(explored.taken, alone.taken);
+    };
+    SEEDS.for_each(|seed| shuttle::check_random(move || all(seed), 1));
+}
+
+#[test]
+fn no_schedule_changes_what_rounds_find_and_every_mutant_is_noticed() {
+    assert!(!is_noticed_in_rounds(None));
+    for mutant in [Mutant::TakeTwice, Mutant::HandInLate, Mutant::LeadAlone, Mutant::AheadIfNew] {
+        assert!(is_noticed_in_rounds(Some(mutant)), "{mutant:?}");
     }
 }

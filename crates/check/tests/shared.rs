@@ -121,8 +121,11 @@ fn running_out_of_memory_is_an_answer() {
 
 #[test]
 fn every_pair_has_one_number_whoever_adds_it() {
-    for (n_workers, n_systems, n_observers) in [(1, 3000, 4), (3, 3000, 1), (2, 3000, 4), (4, 50, 300)] {
-        let store = SharedProducts::new(1, 0, u64::MAX);
+    // The last observer has more states than it said, so that some pairs fit in a word and some do not.
+    for (n_workers, n_systems, n_observers, n_said) in
+        [(1, 3000, 4, 4), (3, 3000, 1, 1), (2, 3000, 4, 4), (4, 50, 300, 300), (3, 500, 40, 9)]
+    {
+        let store = SharedProducts::new(1, n_said, u64::MAX);
         let add = |worker: u64| {
             let mut random = fastrand::Rng::with_seed(worker);
             let mut handle = store.handle();

@@ -1,5 +1,8 @@
 //! What several workers of one search may rely on: a state of a product means the same to each of them,
 //! whatever it met before; and searches need nothing of the numbers of states but that they are different.
+//!
+//! Two ways to get it wrong are tried, too, and must be noticed: sets of steps that depend on what a worker met before, and states of
+//! observers that each worker numbers as it meets them.
 
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -8,8 +11,10 @@ use std::collections::hash_map::Entry;
 use automata::by_change::{Limits, small_ta};
 use base::{Budget, Limit};
 use check::StateId;
-use check::observer::{ByChange, ByValue, Kind, Lazy, Observer, Portable, Valuations};
-use check::product::{AtDeadlock, Path, Product};
+use check::observer::{
+    ByChange, ByValue, Event, Kind, Lazy, Observer, ObserverStep, Portable, Stance, Valuations, Watches,
+};
+use check::product::{AtDeadlock, Path, Product, Visits};
 use check::reduction::Method;
 use check::search::{ProductOutcome, couvreur, one_pass, two_pass};
 use check::store::{ExactPlanes, Paired, Products};
@@ -44,14 +49,17 @@ fn two_workers<O: Portable>(
     system: &ActionSystem,
     numbers: &[usize],
     reduction: Option<Method>,
+    visits: Visits,
 ) -> Result<u32, TestCaseError> {
     let product = || {
         let valuations = Valuations::new(numbers.to_vec());
         let product = Product::new(system, observer.clone(), valuations, AtDeadlock::Stutter);
-        match reduction {
+        let mut product = match reduction {
             Some(method) => product.reduced(method, &[], &mut Budget::unlimited()).expect("no limit"),
             None => product,
-        }
+        };
+        product.begin(visits);
+        product
     };
     let (mut one, mut other) = (product(), product());
     let mut known: HashMap<Vec<u32>, Vec<Step>> = HashMap::new();
@@ -176,17 +184,17 @@ fn check(case: &mut Case) -> Result<u32, TestCaseError> {
     let system = &case.system;
     let (props, numbers): (Vec<Prop>, Vec<usize>) = claim.propositions().iter().copied().unzip();
     let by_value = ByValue::new(claim.tgba(), props.clone());
-    let mut n_states = two_workers(&by_value, system, &numbers, None)?;
+    let mut n_states = two_workers(&by_value, system, &numbers, None, Visits::Again)?;
     two_stores(&by_value, system, &numbers)?;
     for kind in [Kind::Ta, Kind::Tgta] {
         let lazy = Lazy::new(claim.tgba(), kind, props.clone());
         for reduction in [None, Some(Method::Guided), Some(Method::Hybrid)] {
-            n_states += two_workers(&lazy, system, &numbers, reduction)?;
+            n_states += two_workers(&lazy, system, &numbers, reduction, Visits::Again)?;
         }
         two_stores(&lazy, system, &numbers)?;
     }
     if let Ok(ta) = small_ta(claim.tgba(), &Limits::default(), &mut Budget::unlimited()) {
-        n_states += two_workers(&ByChange::of_ta(&ta, &props, false), system, &numbers, None)?;
+        n_states += two_workers(&ByChange::of_ta(&ta, &props, false), system, &numbers, None, Visits::Again)?;
         two_stores(&ByChange::of_ta(&ta, &props, false), system, &numbers)?;
     }
     Ok(n_states)
@@ -206,4 +214,98 @@ fn a_state_means_the_same_to_every_worker_and_its_number_means_nothing() {
         Ok(())
     });
     assert_met!(n_states.get() > 20_000, "{n_states:?} states");
+}
+
+/// A mistake: the states of an observer, numbered as they are met. Each copy has numbers of its own.
+#[derive(Clone)]
+struct AsMet<O> {
+    observer: O,
+    /// The state of each number.
+    states: Vec<u32>,
+    steps: Vec<ObserverStep>,
+}
+
+impl<O: Observer> AsMet<O> {
+    fn number(states: &mut Vec<u32>, state: u32) -> u32 {
+        let known = states.iter().position(|&known| known == state);
+        known.unwrap_or_else(|| {
+            states.push(state);
+            states.len() - 1
+        }) as u32
+    }
+
+    /// What another copy has met may be nothing here.
+    fn state(&self, number: u32) -> u32 {
+        self.states.get(number as usize).copied().unwrap_or(0)
+    }
+}
+
+impl<O: Observer> Observer for AsMet<O> {
+    fn watches(&self) -> Watches {
+        self.observer.watches()
+    }
+
+    fn all_marks(&self) -> u64 {
+        self.observer.all_marks()
+    }
+
+    fn n_states(&self) -> u64 {
+        self.observer.n_states()
+    }
+
+    fn initial(&mut self, valuation: u32, valuations: &Valuations, out: &mut Vec<u32>) {
+        let start = out.len();
+        self.observer.initial(valuation, valuations, out);
+        out[start..].iter_mut().for_each(|state| *state = Self::number(&mut self.states, *state));
+    }
+
+    fn steps(&mut self, state: u32, event: Event, valuations: &Valuations) -> &[ObserverStep] {
+        let state = self.state(state);
+        let AsMet { observer, states, steps } = self;
+        let number = |step: &ObserverStep| ObserverStep { to: Self::number(states, step.to), ..*step };
+        *steps = observer.steps(state, event, valuations).iter().map(number).collect();
+        steps
+    }
+
+    fn stance(&mut self, state: u32, valuation: u32, valuations: &Valuations) -> Stance {
+        let state = self.state(state);
+        self.observer.stance(state, valuation, valuations)
+    }
+}
+
+impl<O: Portable> Portable for AsMet<O> {}
+
+/// In how many of some networks two workers disagree.
+fn n_noticed(two: impl Fn(&mut Case) -> Result<u32, TestCaseError>) -> u32 {
+    let n_noticed = Cell::new(0);
+    run_cases(150, &(networks::network(), any::<u64>(), 3..10u32), |(network, seed, size)| {
+        if let Some(mut case) = Case::of_network(&network, Draw { seed, size, operators: random::ALL }) {
+            n_noticed.set(n_noticed.get() + u32::from(two(&mut case).is_err()));
+        }
+        Ok(())
+    });
+    n_noticed.get()
+}
+
+#[test]
+fn numbers_that_each_worker_gives_are_noticed() {
+    let n_noticed = n_noticed(|case| {
+        let claim = case.claim(case.formula);
+        let (props, numbers): (Vec<Prop>, Vec<usize>) = claim.propositions().iter().copied().unzip();
+        let observer = ByValue::new(claim.tgba(), props);
+        let observer = AsMet { observer, states: Vec::new(), steps: Vec::new() };
+        two_workers(&observer, &case.system, &numbers, None, Visits::Again)
+    });
+    assert_met!(n_noticed > 10, "{n_noticed}");
+}
+
+#[test]
+fn sets_that_depend_on_what_was_met_are_noticed() {
+    let n_noticed = n_noticed(|case| {
+        let claim = case.claim(case.formula);
+        let (props, numbers): (Vec<Prop>, Vec<usize>) = claim.propositions().iter().copied().unzip();
+        let lazy = Lazy::new(claim.tgba(), Kind::Ta, props);
+        two_workers(&lazy, &case.system, &numbers, Some(Method::Guided), Visits::Once)
+    });
+    assert_met!(n_noticed > 0, "{n_noticed}");
 }

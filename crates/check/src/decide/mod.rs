@@ -22,7 +22,7 @@ use crate::fairness::Constraint;
 use crate::method::{Method, ObserverKind, ReductionWish, SearchKind, StoreKind};
 use crate::observer::{Observer, Portable};
 use crate::parallel::components::{self, Passes};
-use crate::parallel::layers;
+use crate::parallel::{layers, nested, silent};
 use crate::product::{AtDeadlock, Orders, Product};
 use crate::rules::{Change, Remedy, Rule};
 use crate::search::one_pass::WorkSet;
@@ -195,19 +195,41 @@ where
         return search(product, method, settings, budget);
     }
     let large = if settings.together { FEW } else { components::LARGE };
+    let is_exact = method.store == StoreKind::Exact;
+    let nested = |product: &mut Product<'_, S, O>, budget: &mut Budget<'_>| {
+        nested::search(product, method.store, budget).map_err(|limit| no_memory(limit, method.store))
+    };
+    let one_pass = |product: &mut Product<'_, S, O>, budget: &mut Budget<'_>| match method.store {
+        StoreKind::Bitstate { bytes, n_hashes } => {
+            silent::search(product, bytes, n_hashes, budget).map_err(|limit| no_memory(limit, method.store))
+        }
+        _ => Ok(layers::search(product, budget)),
+    };
     Ok(match method.search {
-        SearchKind::Scc | SearchKind::Nested => components::search(product, Passes::Marks, large, budget),
+        SearchKind::Scc => components::search(product, Passes::Marks, large, budget),
         SearchKind::TwoPass => components::search(product, Passes::MarksAndLivelocks, large, budget),
-        SearchKind::OnePass => layers::search(product, budget),
+        SearchKind::Nested => nested(product, budget)?,
+        SearchKind::OnePass => one_pass(product, budget)?,
         SearchKind::OnePassAndNested => {
-            let first = layers::search(product, budget);
+            let first = one_pass(product, budget)?;
             if first.stop.is_some() {
                 return Ok(first);
             }
             // Both search the same reduced product: sets depend on the state alone.
-            first.and(components::search(product, Passes::Marks, large, budget))
+            first.and(match is_exact {
+                true => components::search(product, Passes::Marks, large, budget),
+                false => nested(product, budget)?,
+            })
         }
     })
+}
+
+/// There is no memory for a store, or none that the system would give.
+fn no_memory(limit: Limit, store: StoreKind) -> Refusal {
+    match store {
+        StoreKind::Bitstate { bytes, .. } if limit == Limit::OutOfMemory => Refusal::NoMemory(bytes),
+        _ => limit.into(),
+    }
 }
 
 /// Runs the search of a method that the table allows.

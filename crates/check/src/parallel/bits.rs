@@ -5,22 +5,19 @@
 //! twice, and counted twice. Which states are missed depends on who was fast, as it depends on the order for one worker.
 
 use base::{Budget, Limit};
-use model::{ActionId, Run, StepError, Steps, System as _};
+use model::{StepError, Steps, System as _};
 
 use super::expand::Keep;
 use super::levels::Pieces;
+use super::notes::{NOTHING, Notes, Pen};
 use super::rounds::{Outcome, Rounds, Stock};
 use super::states::note;
 use crate::search::{Exploration, Goal, Space, Stats, Stop};
-use crate::store::shared::arena::{Arena, BLOCK, Numbers};
 use crate::store::{BitsHandle, SharedBits};
 use crate::sync::{AtomicU64, Mutex, Ordering, lock};
 
 /// Rounds of fewer states are done by one worker.
 const FEW: usize = 4096;
-
-/// The note before that of an initial state; the number of the initial state stands beside it.
-const NOTHING: u32 = u32::MAX;
 
 /// Explores `space` breadth first with the team of the budget, over an empty array.
 pub fn bitstate<S: Space + Sync>(
@@ -42,14 +39,8 @@ pub fn bitstate_shared<S: Space + Sync>(
     budget: &mut Budget<'_>,
 ) -> Exploration {
     let width = space.whole().width();
-    let noted = Noted {
-        bits,
-        notes: Arena::new(2, 0),
-        numbers: Numbers::default(),
-        found: Mutex::default(),
-        n_queued: AtomicU64::new(0),
-        width,
-    };
+    let noted =
+        Noted { bits, notes: Notes::new(2), found: Mutex::default(), n_queued: AtomicU64::new(0), width };
     let exploration = Exploration {
         stats: Stats::default(),
         violations: vec![None; goals.len()],
@@ -101,7 +92,7 @@ impl<S: Space + Sync> Search<'_, S> {
             }
             self.all_closed()?;
             if let Some(&(number, error)) = report.faults.iter().min_by_key(|fault| fault.0) {
-                return Err(Stop::Fault(error, self.noted.run_to(number)));
+                return Err(Stop::Fault(error, self.noted.notes.run_to(number).0));
             }
             limit.map_or(Ok(()), |limit| Err(Stop::Limit(limit)))?;
         }
@@ -144,7 +135,7 @@ impl<S: Space + Sync> Search<'_, S> {
     /// The first that closes a goal counts.
     fn close(&mut self, goal: usize, number: u32, error: Option<StepError>) {
         if !self.is_closed(goal) {
-            let run = self.noted.run_to(number);
+            let run = self.noted.notes.run_to(number).0;
             match error {
                 None => self.exploration.violations[goal] = Some(run),
                 Some(error) => self.exploration.faults[goal] = Some((error, run)),
@@ -164,28 +155,12 @@ impl<S: Space + Sync> Search<'_, S> {
 /// A bit array, and notes how states were found.
 struct Noted {
     bits: SharedBits,
-    notes: Arena,
-    numbers: Numbers,
+    notes: Notes,
     /// The states that were found in a round: the number of the note, then the words.
     found: Mutex<Vec<Vec<u32>>>,
     /// Bytes of such lists.
     n_queued: AtomicU64,
     width: usize,
-}
-
-impl Noted {
-    fn run_to(&self, mut number: u32) -> Run {
-        let (mut actions, mut note) = (Vec::new(), [0; 2]);
-        loop {
-            self.notes.read(number, &mut note);
-            if note[0] == NOTHING {
-                actions.reverse();
-                return Run { initial: note[1] as usize, actions };
-            }
-            actions.push(ActionId::new(note[1] as usize));
-            number = note[0];
-        }
-    }
 }
 
 /// Lists of states.
@@ -201,7 +176,7 @@ impl Stock for Noted {
     type Hand<'h> = Hand<'h>;
 
     fn hand(&self) -> Hand<'_> {
-        Hand { noted: self, bits: self.bits.handle(), next: 0, end: 0, list: Vec::new() }
+        Hand { noted: self, bits: self.bits.handle(), pen: Pen::default(), list: Vec::new() }
     }
 
     fn hand_in(&self, hand: &mut Hand<'_>) {
@@ -254,9 +229,7 @@ impl Stock for Noted {
 struct Hand<'h> {
     noted: &'h Noted,
     bits: BitsHandle<'h>,
-    /// Numbers of notes.
-    next: u32,
-    end: u32,
+    pen: Pen,
     /// The states that it has found.
     list: Vec<u32>,
 }
@@ -267,14 +240,7 @@ impl Hand<'_> {
         if !self.bits.insert(state) {
             return Ok(None);
         }
-        if self.next == self.end {
-            self.next = self.noted.numbers.take_block()?;
-            self.noted.notes.touch(self.next)?;
-            self.end = self.next + BLOCK;
-        }
-        let number = self.next;
-        self.next += 1;
-        self.noted.notes.write(number, &[parent, action]);
+        let number = self.pen.add(&self.noted.notes, &[parent, action])?;
         let room = self.list.capacity();
         self.list.try_reserve(1 + state.len()).map_err(|_| Limit::OutOfMemory)?;
         let n_more = 4 * (self.list.capacity() - room) as u64;

@@ -69,7 +69,7 @@ where
     let all = Layout::new(product.observer().all_marks(), product.fairness(), true);
     product.begin(Visits::Again);
     let products = (0..n_workers).map(|_| Mutex::new(product.for_worker())).collect();
-    let states = SharedProducts::new(product.width() - 1, 0, budget.room());
+    let states = SharedProducts::new(product.width() - 1, product.observer().n_states(), budget.room());
     let search = Search { products, states: &states, large, stats: Stats::default() };
     if all.n_bits() + n_workers <= UnionFind::<AtomicU32>::ROOM {
         search.run::<AtomicU32>(product, passes, budget)

@@ -6,7 +6,7 @@ use model::{ActionId, StepError, Steps, System};
 use crate::search::{Extent, Goal, Space};
 
 /// Where new states go.
-pub(super) trait Keep<R> {
+pub(crate) trait Keep<R> {
     /// Adds the targets of `steps` from one on, which lead from a state of this number in a round. Calls `each` with the index of a
     /// step, the number of its target, whether that is new, and whether it is expanded in a later round than this one.
     fn add(
@@ -37,7 +37,7 @@ pub(crate) const MANY: usize = 1 << 20;
 
 impl Report {
     /// Adds what another worker found.
-    pub(super) fn append(&mut self, other: &mut Report) {
+    pub(crate) fn append(&mut self, other: &mut Report) {
         self.violations.append(&mut other.violations);
         self.unclear.append(&mut other.unclear);
         self.faults.append(&mut other.faults);
@@ -121,7 +121,7 @@ pub(crate) const WIDE: usize = 128;
 const PART: usize = 1 << 20;
 
 /// The working memory of a worker.
-pub(super) struct Expander<'a, S: Space> {
+pub(crate) struct Expander<'a, S: Space> {
     space: &'a S,
     system: &'a S::Whole,
     open: Open,
@@ -131,11 +131,11 @@ pub(super) struct Expander<'a, S: Space> {
     enabled: Vec<ActionId>,
     /// Steps to new states, and their numbers.
     new: Vec<(usize, u32)>,
-    pub(super) report: Report,
+    pub(crate) report: Report,
 }
 
 impl<'a, S: Space> Expander<'a, S> {
-    pub(super) fn new(space: &'a S, goals: &[Goal], closed: &[bool]) -> Expander<'a, S> {
+    pub(crate) fn new(space: &'a S, goals: &[Goal], closed: &[bool]) -> Expander<'a, S> {
         let system = space.whole();
         Expander {
             space,
@@ -151,13 +151,13 @@ impl<'a, S: Space> Expander<'a, S> {
     }
 
     /// Per action, whether it happened.
-    pub(super) fn taken(&self) -> &[bool] {
+    pub(crate) fn taken(&self) -> &[bool] {
         self.system.taken(&self.scratch)
     }
 
     /// Expands a state.
     #[inline]
-    pub(super) fn expand<R, K: Keep<R>>(
+    pub(crate) fn expand<R, K: Keep<R>>(
         &mut self,
         number: u32,
         state: &[u32],

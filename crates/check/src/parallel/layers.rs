@@ -65,7 +65,7 @@ where
     let n_workers = budget.team().n_workers();
     product.begin(Visits::Again);
     let products: Vec<_> = (0..n_workers).map(|_| Mutex::new(product.for_worker())).collect();
-    let states = SharedProducts::new(product.width() - 1, 0, budget.room());
+    let states = SharedProducts::new(product.width() - 1, product.observer().n_states(), budget.room());
     let mut graph = ProductGraph::new(product, states.handle());
     let common = Common::new(&states);
     let began = graph.begin().map_err(Wrong::Trouble).and_then(|()| {
@@ -155,7 +155,7 @@ impl<'s> Common<'s> {
         Common {
             states,
             words: Arena::new(1, 0),
-            pile: Pile::default(),
+            pile: Pile::new(1),
             meeting: OnceLock::new(),
             waiting: Mutex::default(),
             noticed: Mutex::default(),

@@ -15,7 +15,10 @@
 //! | `components` | products by strong components that all workers share (`ufscc`, `union_find`, `rings`), instead of `couvreur` and `two_pass` |
 //! | `explorer`, `inner`, `decide` | a product as one worker sees it; what it does with a component that it closed; sets that must close no cycle |
 //! | `parts` | large components that lack strong fairness, for all workers |
+//! | `nested`, `cndfs`, `colors` | cycles by nested depth-first search, over exact sets or bits, instead of `nested_dfs` |
 //! | `layers`, `layer`, `pile` | layers of silent steps, and trimming, instead of `one_pass` |
+//! | `silent` | the same over bits: each worker follows silent steps depth first |
+//! | `notes` | how states were found, where they are not kept |
 //!
 //! Verdicts, counts of complete searches, and runs do not depend on the number of workers; but where interleavings are left out,
 //! what is left to be explored differs between one worker, who chooses by what it met before, and several. Runs that `components`
@@ -23,6 +26,8 @@
 
 pub(crate) mod backward;
 mod bits;
+mod cndfs;
+mod colors;
 pub(crate) mod components;
 pub(crate) mod decide;
 pub(crate) mod expand;
@@ -35,11 +40,16 @@ mod levels;
 mod marks;
 mod meeting;
 mod members;
+pub(crate) mod nested;
+mod notes;
 mod parts;
 mod pile;
 mod rings;
 mod rounds;
+pub(crate) mod silent;
 mod states;
+#[cfg(test)]
+mod tests;
 pub(crate) mod ufscc;
 pub(crate) mod union_find;
 

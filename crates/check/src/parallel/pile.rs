@@ -6,8 +6,9 @@
 use crate::sync::{AtomicU64, Mutex, Ordering, lock, pause};
 
 /// What is shared.
-#[derive(Default)]
 pub(super) struct Pile {
+    /// Words for each state.
+    width: usize,
     heaps: Mutex<Vec<Vec<u32>>>,
     n_workers: AtomicU64,
     n_idle: AtomicU64,
@@ -17,6 +18,12 @@ pub(super) struct Pile {
 const MANY: usize = 128;
 
 impl Pile {
+    /// Nothing; a state is told by so many words.
+    pub(super) fn new(width: usize) -> Pile {
+        let (heaps, n_workers, n_idle) = (Mutex::default(), AtomicU64::new(0), AtomicU64::new(0));
+        Pile { width, heaps, n_workers, n_idle }
+    }
+
     /// A worker comes, who is one of so many.
     pub(super) fn join(&self, n_workers: usize) {
         self.n_workers.store(n_workers as u64, Ordering::Release);
@@ -24,7 +31,7 @@ impl Pile {
 
     /// Puts states there before anybody works.
     pub(super) fn put(&self, states: &[u32]) {
-        lock(&self.heaps).extend(states.chunks(MANY).map(<[u32]>::to_vec));
+        lock(&self.heaps).extend(states.chunks(self.width * MANY).map(<[u32]>::to_vec));
     }
 
     /// Gets ready for the next time. Nobody works.
@@ -35,8 +42,9 @@ impl Pile {
     /// Shares what a worker has, if others wait for it.
     #[inline]
     pub(super) fn share(&self, own: &mut Vec<u32>) {
-        if own.len() > MANY && self.n_idle.load(Ordering::Relaxed) > 0 {
-            let half = own.drain(..own.len() / 2).collect();
+        if own.len() > self.width * MANY && self.n_idle.load(Ordering::Relaxed) > 0 {
+            let n_states = own.len() / self.width;
+            let half = own.drain(..n_states / 2 * self.width).collect();
             lock(&self.heaps).push(half);
         }
     }

@@ -25,10 +25,10 @@ use super::meeting::{Alarm, Meeting};
 use crate::search::{Goal, Space};
 use crate::store::StateId;
 use crate::store::shared::{Handle, Shared};
-use crate::sync::{Arc, AtomicU64, Mutex, OnceLock, Ordering, lock};
+use crate::sync::{Arc, AtomicU64, Mutant, Mutex, OnceLock, Ordering, is, lock};
 
 /// Where the states of rounds are kept.
-pub(super) trait Stock: Sync {
+pub(crate) trait Stock: Sync {
     /// The states of a round.
     type Round: Send + Sync;
 
@@ -57,32 +57,32 @@ pub(super) trait Stock: Sync {
 }
 
 /// What several rounds came to.
-pub(super) struct Outcome<R> {
+pub(crate) struct Outcome<R> {
     /// The states that were found and not expanded, if the search can go on.
-    pub(super) next: Option<R>,
+    pub(crate) next: Option<R>,
     /// What was found in the last one.
-    pub(super) report: Report,
+    pub(crate) report: Report,
     /// The budget was spent before the end of the last one.
-    pub(super) limit: Option<Limit>,
+    pub(crate) limit: Option<Limit>,
     /// Per action, whether it happened.
-    pub(super) taken: Vec<bool>,
+    pub(crate) taken: Vec<bool>,
     /// Bytes held at most.
-    pub(super) peak_bytes: u64,
+    pub(crate) peak_bytes: u64,
     /// How many rounds there were.
-    pub(super) n_rounds: u64,
+    pub(crate) n_rounds: u64,
 }
 
 /// A search in rounds.
-pub(super) struct Rounds<'a, S, K> {
-    pub(super) space: &'a S,
-    pub(super) stock: &'a K,
-    pub(super) goals: &'a [Goal],
+pub(crate) struct Rounds<'a, S, K> {
+    pub(crate) space: &'a S,
+    pub(crate) stock: &'a K,
+    pub(crate) goals: &'a [Goal],
     /// Goals that are looked at no more.
-    pub(super) closed: &'a [bool],
+    pub(crate) closed: &'a [bool],
     /// Depth of the first round.
-    pub(super) depth: u64,
+    pub(crate) depth: u64,
     /// Rounds of fewer states are done by one worker.
-    pub(super) n_few: usize,
+    pub(crate) n_few: usize,
 }
 
 /// What the workers share.
@@ -112,7 +112,7 @@ struct Now<R> {
 
 impl<S: Space + Sync, K: Stock> Rounds<'_, S, K> {
     /// Goes through a round, and those that follow, until one brings news, or nothing new.
-    pub(super) fn run(&self, first: K::Round, budget: &Budget<'_>) -> Outcome<K::Round> {
+    pub(crate) fn run(&self, first: K::Round, budget: &Budget<'_>) -> Outcome<K::Round> {
         let now = Now {
             round: Some(Arc::new(first)),
             next: None,
@@ -167,8 +167,17 @@ impl<'c, S: Space + Sync, K: Stock> Common<'c, S, K> {
             };
             let Some(round) = round else { break };
             self.expand(&round, n_rounds, &mut own);
-            self.hand_in(&mut own, &mut lock(&self.now));
-            member.meet(|| self.lead(&mut own));
+            if !is(Mutant::HandInLate) {
+                self.hand_in(&mut own, &mut lock(&self.now));
+            }
+            if is(Mutant::LeadAlone) {
+                self.lead(&mut own);
+            } else {
+                member.meet(|| self.lead(&mut own));
+            }
+            if is(Mutant::HandInLate) {
+                self.hand_in(&mut own, &mut lock(&self.now));
+            }
         }
         let mut now = lock(&self.now);
         let taken = own.expander.taken();
@@ -240,7 +249,7 @@ impl<'c, S: Space + Sync, K: Stock> Common<'c, S, K> {
 }
 
 /// States with numbers, in a shared store, and the levels that they were found in.
-pub(super) struct Stored<'a> {
+pub(crate) struct Stored<'a> {
     store: &'a Shared,
     levels: Mutex<&'a mut Levels>,
     found: Mutex<Vec<(u32, u32)>>,
@@ -249,12 +258,12 @@ pub(super) struct Stored<'a> {
 }
 
 impl<'a> Stored<'a> {
-    pub(super) fn new(store: &'a Shared, levels: &'a mut Levels, n_beside: u64) -> Stored<'a> {
+    pub(crate) fn new(store: &'a Shared, levels: &'a mut Levels, n_beside: u64) -> Stored<'a> {
         Stored { store, levels: Mutex::new(levels), found: Mutex::default(), n_beside }
     }
 
     /// The states of the last level, to be expanded.
-    pub(super) fn last_round(&self, n_workers: usize) -> LevelRound {
+    pub(crate) fn last_round(&self, n_workers: usize) -> LevelRound {
         let levels = lock(&self.levels);
         let pieces = Pieces::of(levels.level(levels.len() - 1), n_workers);
         LevelRound { pieces, fresh: Fresh::from_now_on(self.store) }
@@ -262,7 +271,7 @@ impl<'a> Stored<'a> {
 }
 
 /// The states of a level, and what was known before it was expanded.
-pub(super) struct LevelRound {
+pub(crate) struct LevelRound {
     pieces: Pieces,
     fresh: Fresh,
 }
@@ -323,7 +332,8 @@ impl Keep<LevelRound> for Handle<'_> {
         let width = self.store().width();
         self.insert_each(&steps.targets()[from * width..], width, |index, id, is_new| {
             let number = id.index() as u32;
-            each(from + index, number, is_new, is_new || round.fresh.contains(number));
+            let is_ahead = is_new || !is(Mutant::AheadIfNew) && round.fresh.contains(number);
+            each(from + index, number, is_new, is_ahead);
         })
     }
 }

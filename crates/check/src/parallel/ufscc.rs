@@ -45,7 +45,8 @@
 //!   on top.
 //! - A state that is a tomb already is not expanded.
 //! - A closed set may be opened again ([`Graph::finish`]), which reductions need.
-//! - Stacks are packed: a few bytes per state on the path, and per edge that waits.
+//! - Stacks are packed: a few bytes per state on the path, and per edge that waits. States are told by how far their numbers are from that of the
+//!   state above, or of the source of the edge, since states that are found together have numbers close to each other.
 
 use crate::parallel::rings::{Closed, Pick};
 use crate::parallel::union_find::{Claim, UnionFind};
@@ -123,7 +124,9 @@ pub(crate) struct Walk<'s, A> {
     longest: u64,
     /// What is below it.
     frames: Varints,
-    /// Partial components on the path: a state of each, and the marks of the edge by which that was entered.
+    /// Partial components on the path: a state of each, and the marks of the edge by which that was entered. The one on top, if there is one, and
+    /// what is below it.
+    root: Edge,
     roots: Varints,
     n_roots: u64,
     /// Edges that wait, of all states on the path.
@@ -144,6 +147,7 @@ impl<'s, A: Cell> Walk<'s, A> {
             depth: 0,
             longest: 0,
             frames: Varints::default(),
+            root: Edge { target: 0, marks: NO_MARKS },
             roots: Varints::default(),
             n_roots: 0,
             waiting: Varints::default(),
@@ -173,7 +177,7 @@ impl<'s, A: Cell> Walk<'s, A> {
         while self.depth > 0 {
             if self.top.n_waiting > 0 && self.sets.is_live(self.top.state) {
                 self.top.n_waiting -= 1;
-                let Edge { target, marks } = pop(&mut self.waiting);
+                let Edge { target, marks } = pop(&mut self.waiting, self.top.state);
                 self.sets.touch(target)?;
                 match self.sets.claim(target, self.worker) {
                     (Claim::Dead, _) => {}
@@ -215,7 +219,7 @@ impl<'s, A: Cell> Walk<'s, A> {
                 }
                 // Where others are, the worker goes last: until then, they may be through.
                 (Claim::Taken, _) => {
-                    push(&mut self.waiting, edge)?;
+                    push(&mut self.waiting, state, edge)?;
                     self.top.n_waiting += 1;
                 }
                 (Claim::New, _) => {
@@ -228,7 +232,7 @@ impl<'s, A: Cell> Walk<'s, A> {
         // The first worker takes edges as they come, the others begin somewhere else.
         let first = if self.worker == 0 { 0 } else { self.random() as usize % n_kept.max(1) };
         for edge in edges[..first].iter().rev().chain(edges[first..].iter().rev()) {
-            push(&mut self.waiting, *edge)?;
+            push(&mut self.waiting, state, *edge)?;
         }
         self.top.n_waiting += n_kept as u32;
         self.edges = edges;
@@ -246,7 +250,7 @@ impl<'s, A: Cell> Walk<'s, A> {
     fn leave<G: Graph<A>>(&mut self, graph: &mut G) -> Result<(), G::End> {
         let Frame { state, via, note, n_waiting } = self.top;
         for _ in 0..n_waiting {
-            pop(&mut self.waiting);
+            pop(&mut self.waiting, state);
         }
         self.pop();
         if self.sets.remove(state) {
@@ -327,7 +331,7 @@ impl<'s, A: Cell> Walk<'s, A> {
             let Frame { state, via, note, n_waiting } = self.top;
             self.frames.push(u64::from(n_waiting))?;
             self.frames.push(u64::from(note))?;
-            push(&mut self.frames, Edge { target: state, marks: via })?;
+            push(&mut self.frames, frame.state, Edge { target: state, marks: via })?;
         }
         self.depth += 1;
         self.longest = self.longest.max(self.depth);
@@ -338,49 +342,55 @@ impl<'s, A: Cell> Walk<'s, A> {
     fn pop(&mut self) {
         self.depth -= 1;
         if self.depth > 0 {
-            let Edge { target: state, marks: via } = pop(&mut self.frames);
+            let Edge { target: state, marks: via } = pop(&mut self.frames, self.top.state);
             let [note, n_waiting] = [(); 2].map(|()| self.frames.pop() as u32);
             self.top = Frame { state, via, note, n_waiting };
         }
     }
 
     fn push_root(&mut self, state: u32, via: u32) -> Result<(), Limit> {
+        if self.n_roots > 0 {
+            push(&mut self.roots, state, self.root)?;
+        }
         self.n_roots += 1;
-        push(&mut self.roots, Edge { target: state, marks: via })
+        self.root = Edge { target: state, marks: via };
+        Ok(())
     }
 
     fn pop_root(&mut self) -> (u32, u32) {
         self.n_roots -= 1;
-        let Edge { target, marks } = pop(&mut self.roots);
+        let Edge { target, marks } = self.root;
+        if self.n_roots > 0 {
+            self.root = pop(&mut self.roots, target);
+        }
         (target, marks)
     }
 
     /// Forgets the roots in the set of a state, which are on top.
     fn pop_roots(&mut self, state: u32) {
-        while self.n_roots > 0 {
-            let mut place = self.roots.end();
-            if !self.sets.same((self.roots.before(&mut place) >> 1) as u32, state) {
-                break;
-            }
+        while self.n_roots > 0 && self.sets.same(self.root.target, state) {
             self.pop_root();
         }
     }
 }
 
-/// Puts an edge on a stack. Most have no marks: then that is one bit.
+/// Puts an edge on a stack, as it is seen from a state. Most have no marks: then that is one bit.
 #[inline]
-fn push(stack: &mut Varints, edge: Edge) -> Result<(), Limit> {
+fn push(stack: &mut Varints, from: u32, edge: Edge) -> Result<(), Limit> {
     let has_marks = edge.marks != NO_MARKS;
     if has_marks {
         stack.push(u64::from(edge.marks))?;
     }
-    Ok(stack.push(u64::from(edge.target) << 1 | u64::from(has_marks))?)
+    let far = i64::from(edge.target) - i64::from(from);
+    let far = (far << 1 ^ far >> 63) as u64;
+    Ok(stack.push(far << 1 | u64::from(has_marks))?)
 }
 
-/// Takes the edge on top.
+/// Takes the edge on top, as it was seen from a state.
 #[inline]
-fn pop(stack: &mut Varints) -> Edge {
+fn pop(stack: &mut Varints, from: u32) -> Edge {
     let number = stack.pop();
     let marks = if number & 1 == 1 { stack.pop() as u32 } else { NO_MARKS };
-    Edge { target: (number >> 1) as u32, marks }
+    let far = (number >> 2) as i64 ^ -(number as i64 >> 1 & 1);
+    Edge { target: (i64::from(from) + far) as u32, marks }
 }

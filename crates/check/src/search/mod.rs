@@ -36,7 +36,7 @@ pub(crate) mod roots;
 mod sample;
 pub mod shortest;
 mod space;
-mod stack;
+pub(crate) mod stack;
 pub mod streett;
 pub mod two_pass;
 pub(crate) mod varints;

@@ -43,6 +43,7 @@ pub(crate) struct Stack {
 
 impl Stack {
     const SEED: u64 = 3;
+    const SMALL: usize = 1024;
 
     pub(crate) fn new(width: usize) -> Stack {
         Stack {
@@ -97,19 +98,35 @@ impl Stack {
         self.frames.get(self.len() - 1)[1] != 0
     }
 
+    /// The search's own number of a frame.
+    pub(crate) fn tag(&self, frame: usize) -> u32 {
+        self.frames.get(frame)[3]
+    }
+
     /// The search's own number of the top frame.
     pub(crate) fn top_tag(&self) -> u32 {
-        self.frames.get(self.len() - 1)[3]
+        self.tag(self.len() - 1)
+    }
+
+    /// Changes the search's own number of the top frame.
+    pub(crate) fn set_top_tag(&mut self, tag: u32) {
+        let top = self.len() - 1;
+        self.frames.get_mut(top)[3] = tag;
     }
 
     /// The search's own number of the bottom frame.
     pub(crate) fn bottom_tag(&self) -> u32 {
-        self.frames.get(0)[3]
+        self.tag(0)
+    }
+
+    /// The state of a frame.
+    pub(crate) fn state(&self, frame: usize) -> &[u32] {
+        self.states.get(frame)
     }
 
     /// The top state.
     pub(crate) fn top(&self) -> &[u32] {
-        self.states.get(self.len() - 1)
+        self.state(self.len() - 1)
     }
 
     /// Enters a state.
@@ -167,7 +184,8 @@ impl Stack {
         self.states.truncate(0);
         self.frames.truncate(0);
         self.pending.truncate(0);
-        self.slots.fill(0);
+        // What was large once is not wiped every time.
+        if self.slots.len() > Self::SMALL { self.slots = vec![0; 64] } else { self.slots.fill(0) }
     }
 
     /// The frame of a state that is on the stack.

@@ -68,6 +68,13 @@ pub struct BitsHandle<'s> {
 }
 
 impl BitsHandle<'_> {
+    /// Whether a state is there, or all its bits are.
+    pub fn contains(&self, state: &[u32]) -> bool {
+        let SharedBits { words, log_bits, n_hashes, .. } = self.bits;
+        positions(state, *log_bits, *n_hashes)
+            .all(|(word, mask)| words[word].load(Ordering::Relaxed) & mask != 0)
+    }
+
     /// Adds a state; returns whether it is new. If two workers add it at the same moment, it may be new to both.
     pub fn insert(&mut self, state: &[u32]) -> bool {
         let SharedBits { words, log_bits, n_hashes, n_set, .. } = self.bits;
@@ -118,7 +125,9 @@ mod tests {
             let mut handle = shared.handle();
             for number in 0..40_000u32 {
                 let state = [number % 30_000, 7];
+                let was_there = handle.contains(&state);
                 assert_eq!(handle.insert(&state), other.insert(&state).unwrap());
+                assert_eq!((was_there, handle.contains(&state)), (!handle.insert(&state) && was_there, true));
             }
             drop(handle);
             let (one, other_coverage) = (shared.coverage(), other.coverage().unwrap());

@@ -13,7 +13,7 @@
 //! who claim a slot, copy the state, and release the slot; there, numbers are places in the table, so that everything that
 //! belongs to a state moves when the table grows. Here, numbers stay what they are.
 //!
-//! 5 to 7.5 bytes per state beside the packed one, as in the [exact](super::Exact) store.
+//! 5 to 7.5 bytes per state beside the packed one, as in the [exact](super::Exact) store; 5 to 6.25 for states of products.
 
 pub(crate) mod arena;
 mod products;
@@ -44,10 +44,14 @@ pub struct Shared {
 impl Shared {
     /// An empty store for states of `width` words within some room; about so many are to be expected soon.
     pub fn new(width: usize, n_expected: usize, room: impl Into<Room>) -> Shared {
-        Shared::numbered(width, 0, n_expected, room.into(), Arc::default())
+        Shared {
+            growing: Growing::new(n_expected, false),
+            ..Shared::numbered(width, 0, n_expected, room.into(), Arc::default())
+        }
     }
 
-    /// The same with some words beside each state, and with numbers that others use, too: no two have the same.
+    /// The same with some words beside each state, and with numbers that others use, too: no two have the same. The table grows by little,
+    /// since more is kept for every state than this.
     fn numbered(
         width: usize,
         n_beside: usize,
@@ -57,7 +61,7 @@ impl Shared {
     ) -> Shared {
         Shared {
             arena: Arena::new(width, n_beside),
-            growing: Growing::new(n_expected),
+            growing: Growing::new(n_expected, true),
             numbers,
             leftovers: Leftovers::default(),
             n_states: AtomicU64::new(0),
@@ -105,6 +109,12 @@ impl Shared {
     #[inline]
     fn beside(&self, id: StateId) -> Option<&AtomicU32> {
         self.arena.beside(id.index() as u32)
+    }
+
+    /// Whether a number is from a block of this store.
+    #[inline]
+    fn has(&self, id: StateId) -> bool {
+        self.arena.has(id.index() as u32)
     }
 
     /// Tells which numbers are in use.

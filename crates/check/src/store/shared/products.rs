@@ -1,10 +1,10 @@
 //! The states of a product that several workers add at once.
 //!
 //! As in [`Paired`](crate::store::Paired), a system state is stored once, and its *first* observer state in a word beside it, which is
-//! 0 until somebody puts it there: the pair has the number of its system state. Other pairs are two words in a store of their
-//! own. Both stores take their numbers from one stock, in blocks, so a number is either a first pair or another one.
+//! 0 until somebody puts it there: the pair has the number of its system state. Other pairs are in stores of their own: one word where
+//! both numbers fit, two otherwise. All stores take their numbers from one stock, in blocks, so a number is of one kind.
 //!
-//! 4 bytes for a first pair beside its system state, 13 to 16 for another one.
+//! 4 bytes for a first pair beside its system state, 9 to 10.25 for another one, or 13 to 14.25.
 
 use base::{Limit, Room};
 
@@ -13,22 +13,32 @@ use super::{Handle, Shared};
 use crate::store::{Products, StateId, Store, Visited};
 use crate::sync::{Arc, AtomicU64, Ordering};
 
+/// So many bits of a word at most are for the observer state.
+const MOST_BITS: u32 = 8;
+
 /// Pairs of a system state and an observer state; by way of [handles](SharedProducts::handle).
 pub struct SharedProducts {
     systems: Shared,
-    others: Shared,
+    /// Other pairs, in a word each: the system state above, and below the observer state, which has so many bits.
+    narrow: Shared,
+    n_bits: u32,
+    /// Those that do not fit.
+    wide: Shared,
     numbers: Arc<Numbers>,
     /// First pairs, but for those that handles did not tell yet.
     n_firsts: AtomicU64,
 }
 
 impl SharedProducts {
-    /// No pairs of system states of `width` words, within some room; about so many system states are to be expected soon.
-    pub fn new(width: usize, n_expected: usize, room: impl Into<Room>) -> SharedProducts {
+    /// No pairs of system states of `width` words and an observer with about so many states, within some room.
+    pub fn new(width: usize, n_observer_states: u64, room: impl Into<Room>) -> SharedProducts {
         let (room, numbers) = (room.into(), Arc::<Numbers>::default());
+        let of = |width, n_beside| Shared::numbered(width, n_beside, 0, room, Arc::clone(&numbers));
         SharedProducts {
-            systems: Shared::numbered(width, 1, n_expected, room, Arc::clone(&numbers)),
-            others: Shared::numbered(2, 0, 0, room, Arc::clone(&numbers)),
+            systems: of(width, 1),
+            narrow: of(1, 0),
+            n_bits: (u64::BITS - n_observer_states.leading_zeros()).clamp(1, MOST_BITS),
+            wide: of(2, 0),
             numbers,
             n_firsts: AtomicU64::new(0),
         }
@@ -36,13 +46,13 @@ impl SharedProducts {
 
     /// A handle for one worker.
     pub fn handle(&self) -> PairsHandle<'_> {
-        let (systems, others) = (self.systems.handle(), self.others.handle());
-        PairsHandle { store: self, systems, others, system_ids: Vec::new(), n_firsts: 0 }
+        let [systems, narrow, wide] = [&self.systems, &self.narrow, &self.wide].map(Shared::handle);
+        PairsHandle { store: self, systems, narrow, wide, system_ids: Vec::new(), n_firsts: 0 }
     }
 
     /// Number of pairs, but for some that workers have added since they told.
     pub fn n_states(&self) -> u64 {
-        self.n_firsts.load(Ordering::Relaxed) + self.others.n_states()
+        self.n_firsts.load(Ordering::Relaxed) + self.narrow.n_states() + self.wide.n_states()
     }
 
     /// Number of system states, likewise.
@@ -57,7 +67,7 @@ impl SharedProducts {
 
     /// Bytes held.
     pub fn bytes(&self) -> u64 {
-        self.systems.bytes() + self.others.bytes()
+        self.systems.bytes() + self.narrow.bytes() + self.wide.bytes()
     }
 
     /// The number of the system state and the observer state of a pair.
@@ -67,8 +77,19 @@ impl SharedProducts {
             return (id, first.load(Ordering::Acquire).wrapping_sub(1));
         }
         let mut pair = [0; 2];
-        self.others.get(id, &mut pair);
+        if self.narrow.has(id) {
+            self.narrow.get(id, &mut pair[..1]);
+            return (StateId::new((pair[0] >> self.n_bits) as usize), pair[0] & ((1 << self.n_bits) - 1));
+        }
+        self.wide.get(id, &mut pair);
         (StateId::new(pair[0] as usize), pair[1])
+    }
+
+    /// A pair in a word, if it fits.
+    #[inline]
+    fn in_word(&self, system: StateId, observer: u32) -> Option<u32> {
+        let fits = system.index() >> (u32::BITS - self.n_bits) == 0 && observer >> self.n_bits == 0;
+        fits.then(|| (system.index() as u32) << self.n_bits | observer)
     }
 
     /// Copies the system state of a pair; returns the observer state.
@@ -90,7 +111,8 @@ impl SharedProducts {
 pub struct PairsHandle<'s> {
     store: &'s SharedProducts,
     systems: Handle<'s>,
-    others: Handle<'s>,
+    narrow: Handle<'s>,
+    wide: Handle<'s>,
     system_ids: Vec<StateId>,
     /// First pairs that were added and not told.
     n_firsts: u32,
@@ -109,7 +131,8 @@ impl<'s> PairsHandle<'s> {
     pub fn tell(&mut self) {
         self.store.n_firsts.fetch_add(u64::from(std::mem::take(&mut self.n_firsts)), Ordering::Relaxed);
         self.systems.tell();
-        self.others.tell();
+        self.narrow.tell();
+        self.wide.tell();
     }
 
     /// Adds a pair whose system state is stored.
@@ -131,9 +154,11 @@ impl<'s> PairsHandle<'s> {
             there => there,
         };
         if there == mine {
-            Ok((system, false))
-        } else {
-            self.others.insert_id(&[system.index() as u32, observer])
+            return Ok((system, false));
+        }
+        match self.store.in_word(system, observer) {
+            Some(pair) => self.narrow.insert_id(&[pair]),
+            None => self.wide.insert_id(&[system.index() as u32, observer]),
         }
     }
 }
@@ -176,7 +201,13 @@ impl Products for PairsHandle<'_> {
         if first == observer + 1 {
             return Some(system);
         }
-        if first == 0 { None } else { self.others.find(&[system.index() as u32, observer]) }
+        if first == 0 {
+            return None;
+        }
+        match self.store.in_word(system, observer) {
+            Some(pair) => self.narrow.find(&[pair]),
+            None => self.wide.find(&[system.index() as u32, observer]),
+        }
     }
 
     #[inline]
@@ -192,7 +223,7 @@ impl Products for PairsHandle<'_> {
     /// What others have added since they told is not counted.
     fn n_states(&self) -> u64 {
         let firsts = self.store.n_firsts.load(Ordering::Relaxed) + u64::from(self.n_firsts);
-        firsts + self.others.n_states()
+        firsts + self.narrow.n_states() + self.wide.n_states()
     }
 
     fn n_system_states(&self) -> u64 {
@@ -205,12 +236,13 @@ impl Products for PairsHandle<'_> {
 
     /// Those that others add meanwhile may be missing.
     fn ids(&self) -> impl Iterator<Item = StateId> {
-        let (systems, others) = (self.store.systems.used(), self.store.others.used());
+        let SharedProducts { systems, narrow, wide, .. } = self.store;
+        let [systems, narrow, wide] = [systems, narrow, wide].map(Shared::used);
         let is_first = move |number: u32| {
             let first = self.store.systems.beside(StateId::new(number as usize));
             systems(number) && first.is_some_and(|first| first.load(Ordering::Acquire) != 0)
         };
-        let used = move |&number: &u32| is_first(number) || others(number);
+        let used = move |&number: &u32| is_first(number) || narrow(number) || wide(number);
         (0..self.store.n_ids() as u32).filter(used).map(|number| StateId::new(number as usize))
     }
 

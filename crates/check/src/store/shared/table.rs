@@ -25,6 +25,9 @@ use crate::sync::{
 
 const SEED: u64 = 0;
 
+/// From so many slots on, tables are large.
+const LARGE: u64 = 1 << 16;
+
 /// The hash of a state.
 #[inline]
 pub(super) fn hash_of(state: &[u32]) -> u64 {
@@ -178,6 +181,8 @@ impl Inner {
 /// The table that is used, and who uses it.
 pub(super) struct Growing {
     inner: Mutex<Inner>,
+    /// Large tables grow by a quarter, so that four fifths of the slots are used soon again.
+    is_thrifty: bool,
     /// Called when a table is ready.
     ready: Condvar,
     bytes: AtomicU64,
@@ -185,13 +190,13 @@ pub(super) struct Growing {
 
 impl Growing {
     /// An empty table for about so many states.
-    pub(super) fn new(n_expected: usize) -> Growing {
+    pub(super) fn new(n_expected: usize, is_thrifty: bool) -> Growing {
         let len = (n_expected / 4 * 5).max(MIN_SLOTS);
         let table = Table::new(len, 0);
         let bytes = AtomicU64::new(table.as_ref().map_or(0, Table::bytes));
         let state = table.map_or(State::Gone, |table| State::Ready(Arc::new(table)));
         let inner = Mutex::new(Inner { state, gates: Vec::new(), n_reserved: 0 });
-        Growing { inner, ready: Condvar::new(), bytes }
+        Growing { inner, is_thrifty, ready: Condvar::new(), bytes }
     }
 
     pub(super) fn bytes(&self) -> u64 {
@@ -317,7 +322,8 @@ impl Growing {
         let fits = |len: u64| parts.room.fits(others.saturating_add(4 * len));
         let len = match 8 * len <= others {
             _ if keeps_size => len,
-            true if 2 * len <= 1 << 32 && fits(2 * len).is_ok() => 2 * len,
+            _ if self.is_thrifty && len > LARGE => len + len / 4,
+            true if !self.is_thrifty && 2 * len <= 1 << 32 && fits(2 * len).is_ok() => 2 * len,
             _ => len + len / 2,
         };
         if len > 1 << 32 {
