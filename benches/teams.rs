@@ -2,9 +2,9 @@
 //!
 //! `cargo bench -p stubborn-benches --bench teams` (minutes; `-- --quick` for the smaller sizes, `-- 2 4` for teams of 2 and 4)
 //!
-//! Processor time is that of all workers together, so that other work on the machine does not count. What several workers save is its
-//! share for each of them, as long as there are as many processors: `speed` is the time of one worker by that share. The overhead is counted as in the bench
-//! `memory`.
+//! First comes the search by one worker as it is when there are no others, then the search for several, done by one and by more. Processor time is that of
+//! all workers together, so that other work on the machine does not count. What several workers save is its share for each of them, as long as
+//! there are as many processors: `speed` is the time of the first by that share. The overhead is counted as in the bench `memory`.
 #![allow(clippy::print_stdout)] // Printing is what a benchmark is for.
 
 use std::thread;
@@ -57,7 +57,7 @@ fn main() {
     let quick = std::env::args().any(|argument| argument == "--quick");
     let mut teams: Vec<usize> = std::env::args().filter_map(|argument| argument.parse().ok()).collect();
     if teams.is_empty() {
-        teams.push(2);
+        teams.extend([1, 2]);
     }
     for family in &*FAMILIES {
         let sizes = if quick { &family.sizes } else { &family.larger };
@@ -65,14 +65,14 @@ fn main() {
             let formulas = family.formulas.iter().map(|(_, formula)| *formula);
             for_each_claim(family.model, constants, formulas, |row, system, new_claim| {
                 for (name, method) in &METHODS {
-                    let Some(alone) = measure(system, &mut new_claim(), *method, 1) else { continue };
+                    let Some(alone) = measure(system, &mut new_claim(), *method, None) else { continue };
                     if alone.states < MIN_STATES {
                         continue;
                     }
                     println!("{} {constants:?} {}, {name}", family.name, family.formulas[row].1);
                     println!("{alone}");
                     for &n_workers in &teams {
-                        if let Some(cell) = measure(system, &mut new_claim(), *method, n_workers) {
+                        if let Some(cell) = measure(system, &mut new_claim(), *method, Some(n_workers)) {
                             let speed = alone.seconds * n_workers as f64 / cell.seconds;
                             println!("{cell}, speed {speed:.2}");
                         }
@@ -84,7 +84,8 @@ fn main() {
 }
 
 struct Cell {
-    n_workers: usize,
+    /// None is the search by one worker that is not for several.
+    n_workers: Option<usize>,
     states: u64,
     /// Bytes per state of the product beyond the packed system states.
     overhead: f64,
@@ -95,7 +96,8 @@ struct Cell {
 impl std::fmt::Display for Cell {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Cell { n_workers, states, overhead, seconds } = self;
-        write!(f, "    {n_workers:>2} workers {states:>9} states {overhead:>7.2} bytes {seconds:>7.2} s")
+        let who = n_workers.map_or("alone".to_owned(), |n| format!("{n} workers"));
+        write!(f, "    {who:>10} {states:>9} states {overhead:>7.2} bytes {seconds:>7.2} s")
     }
 }
 
@@ -109,14 +111,19 @@ fn processor_time() -> f64 {
 }
 
 /// One search, if it is allowed and nothing is found.
-fn measure(system: &ActionSystem, claim: &mut Claim, method: Method, n_workers: usize) -> Option<Cell> {
-    let crew = Crew(n_workers);
+fn measure(
+    system: &ActionSystem,
+    claim: &mut Claim,
+    method: Method,
+    n_workers: Option<usize>,
+) -> Option<Cell> {
+    let crew = Crew(n_workers.unwrap_or(1));
     let mut budget = Budget::unlimited().with_team(&crew);
     budget.max_states = MAX_STATES;
     let before = HEAP.current_usage();
     HEAP.reset_peak_usage();
     let start = processor_time();
-    let settings = Settings { together: true, ..Settings::default() };
+    let settings = Settings { together: n_workers.is_some(), ..Settings::default() };
     let outcome = claim.search(system, method, &settings, &mut budget).ok()?.outcome;
     let seconds = processor_time() - start;
     let heap = (HEAP.peak_usage() - before) as f64;

@@ -477,8 +477,7 @@ impl<'a, S: System, O: Observer> Product<'a, S, O> {
     }
 
     /// Told by a search that begins.
-    #[doc(hidden)]
-    pub fn begin(&mut self, visits: Visits) {
+    pub(crate) fn begin(&mut self, visits: Visits) {
         if let Some(selection) = &mut self.selection {
             selection.begin(visits);
         }

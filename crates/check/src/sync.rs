@@ -7,8 +7,9 @@ pub(crate) use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock};
 /// A block of numbers for one worker has so many, as a power of two; so has a chunk of memory.
 pub(crate) const BLOCK_BITS: u32 = 10;
 
-/// Chunks are kept in rows of so many, as a power of two, and there are so many rows: enough for all numbers.
-pub(crate) const ROW_BITS: u32 = 10;
+/// Chunks are kept in rows of so many, as a power of two, and there are so many rows: enough for all numbers. (Few rows, since they are there
+/// whether anything is kept or not.)
+pub(crate) const ROW_BITS: u32 = 12;
 pub(crate) const N_ROWS: usize = 1 << (32 - BLOCK_BITS - ROW_BITS);
 
 /// The smallest table has so many slots.
@@ -63,6 +64,8 @@ pub(crate) enum Mutant {
     LeadAlone,
     /// Only a state that nobody has found before is expanded later.
     AheadIfNew,
+    /// What a worker takes in a state depends on what it met before.
+    AdaptiveScratch,
     /// Nobody waits for others who may be about to find a cycle.
     NoWaiting,
 }

@@ -58,6 +58,7 @@ mod sync {
         HandInLate,
         LeadAlone,
         AheadIfNew,
+        AdaptiveScratch,
     }
 
     thread_local! {
@@ -353,4 +354,44 @@ fn no_schedule_changes_what_rounds_find_and_every_mutant_is_noticed() {
     for mutant in [Mutant::TakeTwice, Mutant::HandInLate, Mutant::LeadAlone, Mutant::AheadIfNew] {
         assert!(is_noticed_in_rounds(Some(mutant)), "{mutant:?}");
     }
+}
+
+/// A long way on which nothing can be left out, and then steps that do not disturb each other.
+fn long_way() -> ActionSystem {
+    const LENGTH: i64 = 150;
+    let mut builder = Builder::new();
+    let way = builder.variable(Variable::new("way", 0, LENGTH));
+    let (label, owner) = (builder.label("step"), builder.process("P"));
+    for _ in 0..2 {
+        let guards = vec![builder.guard(Guard::In(way, ValueSet::Range(0, LENGTH - 1)))];
+        builder.action(Action { label, guards, effect: vec![Stmt::Add(way, 1)], owners: vec![owner] });
+    }
+    for name in ["Q", "R"] {
+        let (var, owner) = (builder.variable(Variable::new(name, 0, 3)), builder.process(name));
+        let guards = [(way, LENGTH, LENGTH), (var, 0, 2)];
+        let guards = guards.map(|(var, from, to)| builder.guard(Guard::In(var, ValueSet::Range(from, to))));
+        let (guards, effect) = (guards.to_vec(), vec![Stmt::Add(var, 1)]);
+        builder.action(Action { label, guards, effect, owners: vec![owner] });
+    }
+    builder.initial(&[0; 3]);
+    builder.finish().unwrap()
+}
+
+/// One who has left nothing out for long does not look for sets in every state: what it takes depends on what it met.
+#[test]
+fn sets_that_depend_on_what_was_met_are_noticed() {
+    let is_noticed = |mutant| {
+        sync::set(mutant);
+        let once = || {
+            let system = long_way();
+            let reduced = Reduced::for_deadlocks(&system, &mut Budget::unlimited()).unwrap();
+            let expected = sync::right(|| explore(&reduced, &[], 1));
+            assert_eq!(explore(&reduced, &[], 2), expected);
+        };
+        let result = catch_unwind(AssertUnwindSafe(|| shuttle::check_random(once, 10)));
+        sync::set(None);
+        result.is_err()
+    };
+    assert!(!is_noticed(None));
+    assert!(is_noticed(Some(Mutant::AdaptiveScratch)));
 }

@@ -1,8 +1,8 @@
 //! What several workers of one search may rely on: a state of a product means the same to each of them,
 //! whatever it met before; and searches need nothing of the numbers of states but that they are different.
 //!
-//! Two ways to get it wrong are tried, too, and must be noticed: sets of steps that depend on what a worker met before, and states of
-//! observers that each worker numbers as it meets them.
+//! A way to get it wrong is tried, too, and must be noticed: states of observers that each worker numbers as it meets them. (Sets that depend on
+//! what a worker met before are tried in `schedules.rs` of `check`.)
 
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -14,7 +14,7 @@ use check::StateId;
 use check::observer::{
     ByChange, ByValue, Event, Kind, Lazy, Observer, ObserverStep, Portable, Stance, Valuations, Watches,
 };
-use check::product::{AtDeadlock, Path, Product, Visits};
+use check::product::{AtDeadlock, Path, Product};
 use check::reduction::Method;
 use check::search::{ProductOutcome, couvreur, one_pass, two_pass};
 use check::store::{ExactPlanes, Paired, Products};
@@ -49,17 +49,14 @@ fn two_workers<O: Portable>(
     system: &ActionSystem,
     numbers: &[usize],
     reduction: Option<Method>,
-    visits: Visits,
 ) -> Result<u32, TestCaseError> {
     let product = || {
         let valuations = Valuations::new(numbers.to_vec());
         let product = Product::new(system, observer.clone(), valuations, AtDeadlock::Stutter);
-        let mut product = match reduction {
+        match reduction {
             Some(method) => product.reduced(method, &[], &mut Budget::unlimited()).expect("no limit"),
             None => product,
-        };
-        product.begin(visits);
-        product
+        }
     };
     let (mut one, mut other) = (product(), product());
     let mut known: HashMap<Vec<u32>, Vec<Step>> = HashMap::new();
@@ -184,17 +181,17 @@ fn check(case: &mut Case) -> Result<u32, TestCaseError> {
     let system = &case.system;
     let (props, numbers): (Vec<Prop>, Vec<usize>) = claim.propositions().iter().copied().unzip();
     let by_value = ByValue::new(claim.tgba(), props.clone());
-    let mut n_states = two_workers(&by_value, system, &numbers, None, Visits::Again)?;
+    let mut n_states = two_workers(&by_value, system, &numbers, None)?;
     two_stores(&by_value, system, &numbers)?;
     for kind in [Kind::Ta, Kind::Tgta] {
         let lazy = Lazy::new(claim.tgba(), kind, props.clone());
         for reduction in [None, Some(Method::Guided), Some(Method::Hybrid)] {
-            n_states += two_workers(&lazy, system, &numbers, reduction, Visits::Again)?;
+            n_states += two_workers(&lazy, system, &numbers, reduction)?;
         }
         two_stores(&lazy, system, &numbers)?;
     }
     if let Ok(ta) = small_ta(claim.tgba(), &Limits::default(), &mut Budget::unlimited()) {
-        n_states += two_workers(&ByChange::of_ta(&ta, &props, false), system, &numbers, None, Visits::Again)?;
+        n_states += two_workers(&ByChange::of_ta(&ta, &props, false), system, &numbers, None)?;
         two_stores(&ByChange::of_ta(&ta, &props, false), system, &numbers)?;
     }
     Ok(n_states)
@@ -294,18 +291,7 @@ fn numbers_that_each_worker_gives_are_noticed() {
         let (props, numbers): (Vec<Prop>, Vec<usize>) = claim.propositions().iter().copied().unzip();
         let observer = ByValue::new(claim.tgba(), props);
         let observer = AsMet { observer, states: Vec::new(), steps: Vec::new() };
-        two_workers(&observer, &case.system, &numbers, None, Visits::Again)
+        two_workers(&observer, &case.system, &numbers, None)
     });
     assert_met!(n_noticed > 10, "{n_noticed}");
-}
-
-#[test]
-fn sets_that_depend_on_what_was_met_are_noticed() {
-    let n_noticed = n_noticed(|case| {
-        let claim = case.claim(case.formula);
-        let (props, numbers): (Vec<Prop>, Vec<usize>) = claim.propositions().iter().copied().unzip();
-        let lazy = Lazy::new(claim.tgba(), Kind::Ta, props);
-        two_workers(&lazy, &case.system, &numbers, Some(Method::Guided), Visits::Once)
-    });
-    assert_met!(n_noticed > 0, "{n_noticed}");
 }

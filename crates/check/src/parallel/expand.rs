@@ -4,6 +4,7 @@ use base::Limit;
 use model::{ActionId, StepError, Steps, System};
 
 use crate::search::{Extent, Goal, Space};
+use crate::sync::{Mutant, is};
 
 /// Where new states go.
 pub(crate) trait Keep<R> {
@@ -142,7 +143,7 @@ impl<'a, S: Space> Expander<'a, S> {
             system,
             open: Open::new(goals, |goal| !closed[goal]),
             scratch: system.new_scratch(),
-            choice: space.new_steady_choice(),
+            choice: if is(Mutant::AdaptiveScratch) { space.new_choice() } else { space.new_steady_choice() },
             steps: Steps::new(system.width()),
             enabled: Vec::new(),
             new: Vec::new(),

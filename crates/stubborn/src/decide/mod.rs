@@ -40,7 +40,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use base::Limit;
-use check::method::{FairnessBy, SearchKind, StoreKind};
+use check::method::{FairnessBy, ReductionWish, SearchKind, StoreKind};
 use language::PropertyKind;
 use language::story::Unreached;
 use report::outcome::{Place, SCHEMA, Watcher};
@@ -178,8 +178,12 @@ impl Job {
             Job::States(_) | Job::Promises(_) => states::runs_together(options.order()),
             Job::Maxima(_) | Job::Nothing(_) => true,
             Job::Runs(_) | Job::Tester(_) => {
-                options.store == StoreKind::Exact
-                    && options.search != Some(SearchKind::Nested)
+                // A nested search over an exact store leaves steps out by its path, unless nothing is to be left out.
+                let is_steady = options.search != Some(SearchKind::Nested)
+                    || options.store != StoreKind::Exact
+                    || options.reduce == ReductionWish::None;
+                is_steady
+                    && options.store != StoreKind::Fingerprint
                     && options.fairness_by == FairnessBy::Search
             }
         }
