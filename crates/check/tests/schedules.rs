@@ -221,7 +221,7 @@ fn random_system(seed: u64) -> ActionSystem {
     let most = random.i64(1..3);
     let vars: Vec<_> = (0..n).map(|_| builder.variable(Variable::new("x", 0, most))).collect();
     for (index, &var) in vars.iter().enumerate() {
-        let (label, owner) = (builder.label("step"), builder.process(&format!("P{index}")));
+        let (label, owner) = (builder.label("step"), builder.process(format!("P{index}")));
         for value in 0..=most {
             if random.u8(0..8) == 0 {
                 continue;
