@@ -11,7 +11,7 @@
 //! # Why it is right
 //! The proof of the paper is for accepting states. Here these are the middle states, of which there is one for all marked steps that lead to
 //! the same state: a run takes marked steps to a state for ever iff it is in their common middle state for ever. It is blue when it is red, which
-//! is all that is remembered of it (color [`Color::Middle`] of the state behind it). That nobody waits for ever is Theorem 2 of the paper.
+//! is all that is remembered of it (color [`Color::Middle`] of the state behind it). That nobody waits for ever is proved there, too.
 //!
 //! That holds for exact sets. Where a state may be taken for another (bits), a middle state may be met that nobody ever enters, and
 //! who waits for it stops waiting when all others wait, too, or are done. Then, and only then, is something missed that was not taken for something else.
