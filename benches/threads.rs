@@ -40,11 +40,12 @@ const MODELS: [&str; 4] = [
     "promela/perf/beem_iprotocol.4.pml",
 ];
 
-/// Families with a formula that holds.
-const FORMULAS: [(&str, &str); 4] = [
+/// Families with formulas that hold, by their class.
+const FORMULAS: [(&str, &str); 5] = [
+    ("philosophers", "safety"),
     ("token ring", "safety"),
-    ("elevator", "safety"),
-    ("scheduler", "safety"),
+    ("chains", "response"),
+    ("chains", "recurrence"),
     ("readers-writers", "safety"),
 ];
 
