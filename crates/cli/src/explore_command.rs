@@ -12,14 +12,16 @@ use crate::args::{ExploreArguments, ObserverArgument, Order, StoreArgument};
 use crate::exit::{Exit, Failure};
 use crate::terminal::{self, Display};
 use crate::together::{Together, check_input};
-use crate::{model, output, spelling};
+use crate::{device, model, output, spelling};
 
 pub(crate) fn run(arguments: &ExploreArguments) -> Result<Exit, Failure> {
     let exports = arguments.exports().next().is_some();
     check_usage(arguments, exports)?;
     check_input(&arguments.hosts, &arguments.model.file)?;
+    device::check_usage(arguments.device, &arguments.search)?;
+    let gpu = device::open(arguments.device)?;
     let display = Display::new(arguments.limits.quiet);
-    let mut clock = model::clock(&arguments.limits, &display);
+    let mut clock = model::clock(&arguments.limits, &display).with_device(device::of(gpu.as_ref()));
     let mut session = match model::open(&arguments.model, &clock)? {
         Ok(session) => session,
         Err(limit) => return Ok(print(&unexplored(&arguments.model.file, limit), arguments.limits.json)),

@@ -8,8 +8,8 @@ use stubborn::{Options, Rules};
 
 use super::values::parse_static_rules;
 use super::{
-    EXIT_CODES, HostArguments, LimitArguments, ModelArguments, ObserverArgument, SearchArguments,
-    ThreadArguments,
+    DeviceArguments, DeviceChoice, EXIT_CODES, HostArguments, LimitArguments, ModelArguments,
+    ObserverArgument, SearchArguments, ThreadArguments,
 };
 
 /// Count states, transitions and deadlocks; export the state space
@@ -70,6 +70,9 @@ pub(crate) struct ExploreArguments {
     pub(crate) search: SearchArguments,
 
     #[command(flatten)]
+    pub(crate) device: DeviceArguments,
+
+    #[command(flatten)]
     pub(crate) threads: ThreadArguments,
 
     #[command(flatten)]
@@ -84,7 +87,8 @@ impl ExploreArguments {
         let (order, store) = (self.search.order(), self.search.store());
         let statics = Some(self.statics.clone());
         let (observer, threads) = (self.observer.kind(), self.threads.number());
-        Options { observer, order, store, statics, threads, ..Options::default() }
+        let on_device = self.device.device != DeviceChoice::Cpu;
+        Options { observer, order, store, statics, threads, on_device, ..Options::default() }
     }
 
     /// The options that name files to be written, with these files.
