@@ -70,6 +70,7 @@ fn check(
     check_input(&arguments.hosts, &arguments.model.file)?;
     device::check_usage(arguments.device, &arguments.search)?;
     let gpu = device::open(arguments.device)?;
+    let options = Options { on_device: gpu.is_some(), ..options };
     let together;
     let mut clock = model::clock(&arguments.limits, display).with_device(device::of(gpu.as_ref()));
     let questions = questions(arguments);

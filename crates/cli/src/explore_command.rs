@@ -6,7 +6,7 @@ use stubborn::drawing::TooLarge;
 use stubborn::report::coverage::CoverageReport;
 use stubborn::report::space::{self, ExportError};
 use stubborn::report::space_picture;
-use stubborn::{Clock, ExploreReport, Explored, Question, Remark, Space, unexplored};
+use stubborn::{Clock, ExploreReport, Explored, Options, Question, Remark, Space, unexplored};
 
 use crate::args::{ExploreArguments, ObserverArgument, Order, StoreArgument};
 use crate::exit::{Exit, Failure};
@@ -37,7 +37,7 @@ pub(crate) fn run(arguments: &ExploreArguments) -> Result<Exit, Failure> {
         (None, Some(path)) => Some(Question::ClaimFile(path.clone())),
         (None, None) => None,
     };
-    let options = arguments.options();
+    let options = Options { on_device: gpu.is_some(), ..arguments.options() };
     let lines = format!("{options:#?}").lines().map(str::to_owned).collect::<Vec<_>>();
     let together = Together::new(&arguments.hosts, &session, lines)?;
     clock = together.as_ref().map_or(clock.clone(), |together| together.clock(&clock));

@@ -35,15 +35,15 @@ pub(super) struct Counts {
 }
 
 impl<'d> Job<'d> {
-    /// Takes what memory there is.
+    /// Takes so many bytes of memory.
     pub(super) fn new(
         system: &ActionSystem,
         tables: &Tables,
         device: &'d dyn Device,
+        bytes: u64,
     ) -> Result<Job<'d>, Limit> {
         let program = memory::program_words(tables);
-        // Some of it belongs to the driver, or will.
-        let n_words = device.free_bytes().map_err(failed)? / 80 * 9;
+        let n_words = bytes / 8;
         let plan = Plan::new(system, program.len() as u64, n_words);
         let plan = plan.ok_or(Limit::DeviceMemory(8 * n_words))?;
         let memory = device.take(plan.n_words).map_err(failed)?;

@@ -32,17 +32,22 @@ mod states;
 pub use cpu::CpuDevice;
 pub use memory::{Counter, Place, capacity};
 
-use base::Budget;
 use base::device::Device;
+use base::{Budget, Limit};
 use model::ActionSystem;
 use model::tables::{Refusal, Tables};
 
-use crate::search::{Exploration, Goal};
+use crate::search::{Exploration, Goal, Stop};
 
 /// Why a device cannot search a system, if it cannot.
 pub fn refusal(system: &ActionSystem) -> Option<Refusal> {
     Tables::of(system).err()
 }
+
+/// A search begins with this part of the memory, and begins again with so many times as much where that is full: to find a run in
+/// a table is to go through all of it, and most models are small.
+const PART: u64 = 64;
+const FACTOR: u64 = 8;
 
 /// Explores a system on a device; nothing if the system has no tables.
 pub(crate) fn explore(
@@ -52,5 +57,15 @@ pub(crate) fn explore(
     budget: &mut Budget<'_>,
 ) -> Option<Exploration> {
     let tables = Tables::of(system).ok()?;
-    Some(states::search(system, &tables, goals, device, budget))
+    // Some of the memory belongs to the driver, or will.
+    let Ok(free) = device.free_bytes() else { return Some(Exploration::limited(goals.len(), Limit::Device)) };
+    let most = free / 10 * 9;
+    let mut bytes = most / PART;
+    loop {
+        let found = states::search(system, &tables, goals, (device, bytes), budget);
+        match found.stop {
+            Some(Stop::Limit(Limit::DeviceMemory(_))) if bytes < most => bytes = (bytes * FACTOR).min(most),
+            _ => return Some(found),
+        }
+    }
 }

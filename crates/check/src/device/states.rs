@@ -15,15 +15,15 @@ use super::job::{Job, Pick};
 use super::runs::Way;
 use crate::search::{Exploration, Goal, Stop};
 
-/// Explores a system breadth first.
+/// Explores a system breadth first, with so many bytes of a device.
 pub(super) fn search(
     system: &ActionSystem,
     tables: &Tables,
     goals: &[Goal],
-    device: &dyn Device,
+    (device, bytes): (&dyn Device, u64),
     budget: &mut Budget<'_>,
 ) -> Exploration {
-    let mut job = match Job::new(system, tables, device) {
+    let mut job = match Job::new(system, tables, device, bytes) {
         Ok(job) => job,
         Err(limit) => return Exploration::limited(goals.len(), limit),
     };

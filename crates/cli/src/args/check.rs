@@ -173,7 +173,7 @@ pub(crate) struct CheckArguments {
     /// Prints a table of states, time and verdict. With --timeout, all methods share that time; without, each has ten
     /// seconds and twenty times the time of the first. Should two methods disagree, the model and the formula are made
     /// small, and written to a file to be reported.
-    #[arg(long, hide_short_help = true, conflicts_with_all = ["observer", "algorithm", "reduce", "verify_reduction",
+    #[arg(long, hide_short_help = true, conflicts_with_all = ["device", "observer", "algorithm", "reduce", "verify_reduction",
           "certificate", "chart", "report", "shortest", "errors", "explain_choice", "format", "watch", "hosts", "local_processes"])]
     pub(crate) cross: bool,
 
@@ -296,7 +296,7 @@ impl CheckArguments {
             observer: self.observer.kind(),
             search: self.algorithm.kind(),
             reduce: self.reduce.into(),
-            on_device: self.device.device != DeviceChoice::Cpu,
+            on_device: false,
             structural: self.structural.clone(),
             statics: Some(self.statics.clone()),
             store: self.search.store(),

@@ -8,8 +8,8 @@ use stubborn::{Options, Rules};
 
 use super::values::parse_static_rules;
 use super::{
-    DeviceArguments, DeviceChoice, EXIT_CODES, HostArguments, LimitArguments, ModelArguments,
-    ObserverArgument, SearchArguments, ThreadArguments,
+    DeviceArguments, EXIT_CODES, HostArguments, LimitArguments, ModelArguments, ObserverArgument,
+    SearchArguments, ThreadArguments,
 };
 
 /// Count states, transitions and deadlocks; export the state space
@@ -37,7 +37,7 @@ pub(crate) struct ExploreArguments {
     pub(crate) svg: Option<PathBuf>,
 
     /// Say what never happens: actions, statements, values of variables
-    #[arg(long, conflicts_with_all = ["aut", "dot", "svg", "ltl", "claim", "store", "order", "hosts",
+    #[arg(long, conflicts_with_all = ["aut", "dot", "svg", "ltl", "claim", "store", "order", "device", "hosts",
           "local_processes"])]
     pub(crate) coverage: bool,
 
@@ -87,8 +87,7 @@ impl ExploreArguments {
         let (order, store) = (self.search.order(), self.search.store());
         let statics = Some(self.statics.clone());
         let (observer, threads) = (self.observer.kind(), self.threads.number());
-        let on_device = self.device.device != DeviceChoice::Cpu;
-        Options { observer, order, store, statics, threads, on_device, ..Options::default() }
+        Options { observer, order, store, statics, threads, ..Options::default() }
     }
 
     /// The options that name files to be written, with these files.
