@@ -196,7 +196,7 @@ impl Lanes<'_> {
 
     /// The slots where a state may be, in order.
     fn slots(&self, hash: u64) -> impl Iterator<Item = u64> {
-        let first = (u128::from(hash) * u128::from(self.n_buckets) >> 64) as u64;
+        let first = ((u128::from(hash) * u128::from(self.n_buckets)) >> 64) as u64;
         let n_buckets = self.n_buckets;
         let buckets = (0..MAX_PROBES.min(n_buckets)).map(move |probe| (first + probe) % n_buckets);
         buckets.flat_map(|bucket| (0..4).map(move |slot| 4 * bucket + slot))
