@@ -13,7 +13,7 @@
 //! A header of [`HEADER`] words, by the numbers in [`head`]; all places are counted in words from its beginning. An action has 4
 //! words: where its tests begin and end, where its effect is, and flags (1 if it happens only where no others can; from
 //! bit 1 on, the process that goes on after it, plus 1). Tests and instructions have 4 words each: what it is
-//! ([`test`], [`op`]), and up to three operands. A field has 8: word, shift, number of bits, nothing, least value and
+//! ([`mod@test`], [`op`]), and up to three operands. A field has 8: word, shift, number of bits, nothing, least value and
 //! span, the lower half first. A process has 2: where the actions begin and end with which it goes on.
 
 use crate::code::Code;
