@@ -1,5 +1,6 @@
 //! Whole models on a device that is this processor, against the processor: those of the repository, and of the corpora where they are
 //! there. Counts and verdicts are the same; how many models a device refuses is told.
+#![allow(clippy::print_stdout)] // What is skipped is said.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;

@@ -1,5 +1,6 @@
 //! The kernel text for graphics processors, built by the C++ compiler of this machine and run by threads, against the sequential
 //! search on random systems. Where there is no compiler, that is said and nothing is tested.
+#![allow(clippy::print_stdout)] // What is skipped is said.
 
 use std::cell::Cell;
 use std::io::{Read as _, Write as _};

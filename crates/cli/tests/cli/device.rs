@@ -3,12 +3,13 @@
 use crate::run;
 
 /// Whether this machine has a card, so that other things are said.
+#[allow(clippy::print_stderr)] // What is skipped is said.
 fn has_card() -> bool {
     let listed = run("devices");
     assert_eq!(listed.code, 0);
     let has_card = !listed.stdout.starts_with("no graphics processor can be used: ");
     if has_card {
-        println!("skipped: there is a graphics processor");
+        eprintln!("skipped: there is a graphics processor");
     }
     has_card
 }
