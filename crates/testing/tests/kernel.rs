@@ -37,14 +37,14 @@ impl Device for HostDevice {
     fn take(&self, n_words: u64) -> Result<Box<dyn Memory + '_>, Failure> {
         let mut command = Command::new(&self.program);
         command.arg(self.n_threads.to_string()).stdin(Stdio::piped()).stdout(Stdio::piped());
-        let mut memory = HostMemory { child: command.spawn().map_err(failed)? };
+        let mut memory = HostMemory { child: command.spawn().map_err(|error| failed(&error))? };
         memory.tell([0, n_words, 0, 0], &[])?;
         memory.hear(&mut [0])?;
         Ok(Box::new(memory))
     }
 }
 
-fn failed(error: std::io::Error) -> Failure {
+fn failed(error: &std::io::Error) -> Failure {
     Failure(error.to_string())
 }
 
@@ -52,13 +52,13 @@ impl HostMemory {
     fn tell(&mut self, command: [u64; 4], words: &[u64]) -> Result<(), Failure> {
         let bytes: Vec<u8> = command.iter().chain(words).flat_map(|word| word.to_ne_bytes()).collect();
         let input = self.child.stdin.as_mut().ok_or_else(|| Failure("closed".to_owned()))?;
-        input.write_all(&bytes).and_then(|()| input.flush()).map_err(failed)
+        input.write_all(&bytes).and_then(|()| input.flush()).map_err(|error| failed(&error))
     }
 
     fn hear(&mut self, words: &mut [u64]) -> Result<(), Failure> {
         let mut bytes = vec![0; 8 * words.len()];
         let output = self.child.stdout.as_mut().ok_or_else(|| Failure("closed".to_owned()))?;
-        output.read_exact(&mut bytes).map_err(failed)?;
+        output.read_exact(&mut bytes).map_err(|error| failed(&error))?;
         for (word, bytes) in words.iter_mut().zip(bytes.chunks_exact(8)) {
             *word = bytes.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte));
         }
