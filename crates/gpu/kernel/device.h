@@ -37,6 +37,7 @@ LANE void fence() { __threadfence(); }
 
 LANE u64 atomic_swap_if(u64* at, u64 old, u64 mine) { return atomicCAS(at, old, mine); }
 LANE void atomic_or(u64* at, u64 bits) { atomicOr(at, bits); }
+LANE void atomic_and(u64* at, u64 bits) { atomicAnd(at, bits); }
 LANE void atomic_add(u64* at, u64 n) { atomicAdd(at, n); }
 
 // Counts one for each lane that is here; the lanes of a warp go to the memory together.

@@ -573,17 +573,23 @@ template <class State> struct Lane : Code<State> {
         } else if (!item(id, state)) {
             return;
         }
-        if (code(id) != 0) return;
+        // The codes that count: all of one, or some bits.
+        u64 mode = orders[3], want = orders[1], mask = mode ? want | 1 : 0xff;
+        if (code(id) & (mode ? orders[4] : 0xff)) return;
         bool is_near = false;
-        u64 want = orders[1];
-        for_each_step(state, false, [&](const State& target) {
-            u64 other = find_far<State>(memory, target);
-            is_near |= other != EMPTY && code(other) == want;
-        });
+        if (mode <= 2)
+            for_each_step(state, false, [&](const State& target) {
+                u64 other = find_far<State>(memory, target);
+                is_near |= other != EMPTY && (code(other) & mask) == want;
+            });
+        else is_near = mode != 3 || holds((u32)orders[5], state);
+        // A state may be looked for that has no such step.
+        is_near ^= mode == 2;
         // Where something goes wrong, what was found before does not count.
         if (is_hard) return note(state);
         if (!is_near) return;
-        set_code(id, orders[2]);
+        if (mode == 5) atomic_and(memory + place(CODES) + id / 8, ~(orders[2] << (8 * (id % 8))));
+        else set_code(id, orders[2]);
         count_one(memory + FOUND);
     }
 

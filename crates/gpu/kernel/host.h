@@ -35,6 +35,7 @@ static inline u64 atomic_swap_if(u64* at, u64 old, u64 mine) {
     return old;
 }
 static inline void atomic_or(u64* at, u64 bits) { __atomic_fetch_or(at, bits, __ATOMIC_RELAXED); }
+static inline void atomic_and(u64* at, u64 bits) { __atomic_fetch_and(at, bits, __ATOMIC_RELAXED); }
 static inline void atomic_add(u64* at, u64 n) { __atomic_fetch_add(at, n, __ATOMIC_RELAXED); }
 static inline u64 count_one(u64* at) { return __atomic_fetch_add(at, 1, __ATOMIC_RELAXED); }
 

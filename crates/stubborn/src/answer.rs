@@ -29,7 +29,7 @@ pub(crate) struct Answer {
 pub(crate) struct Figures {
     pub(crate) method: Option<Method>,
     pub(crate) stats: Statistics,
-    /// Why a device was not used, if it should have been.
+    /// Whether a device was used, or why not, if it should have been.
     pub(crate) on_processor: Option<Remark>,
 }
 
@@ -164,7 +164,8 @@ impl Figures {
         };
         let Decision { outcome, observer_states, .. } = decision;
         let stats = statistics(&outcome.stats, outcome.system_states, *observer_states, seconds);
-        Figures { method: Some(method), stats, on_processor: None }
+        let on_processor = decision.on_device.then_some(Remark::OnDevice);
+        Figures { method: Some(method), stats, on_processor }
     }
 }
 

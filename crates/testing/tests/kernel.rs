@@ -9,11 +9,17 @@ use std::process::{Child, Command, Stdio};
 
 use base::Budget;
 use base::device::{Device, Failure, Kernel, Memory, Orders};
+use check::decide::Settings;
+use check::device::CpuDevice;
+use check::method::{Method, ObserverKind, SearchKind};
+use check::product::AtDeadlock;
 use check::{Exact, Exploration, Goal, parallel, search};
-use model::{ActionSystem, System as _};
+use generators::random;
+use model::{ActionSystem, Guard, System as _};
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
-use stubborn_testing::{assert_met, naive, run_cases, systems};
+use stubborn_testing::claims::{Case, Draw};
+use stubborn_testing::{assert_met, naive, networks, run_cases, systems};
 
 /// A process that runs the kernels, with so many threads.
 struct HostDevice {
@@ -183,4 +189,48 @@ fn kernels_find_the_same_with_threads_that_race() {
     let Some(program) = build("racing-kernels") else { return };
     let (n_compared, n_runs) = try_all(60, &systems::recipe(true), &HostDevice { program, n_threads: 4 });
     assert_met!(n_compared > 40 && n_runs > 20, "{n_compared} {n_runs}");
+}
+
+/// Formulas about random networks and systems: whatever a device says to hold, holds by definition; and what holds, it says,
+/// unless the system has chains. Returns how often something was violated, and how often a device said that it holds.
+fn try_formulas(n_cases: u32, device: &dyn Device) -> [u32; 2] {
+    let (n_violated, n_held) = (Cell::new(0u32), Cell::new(0u32));
+    let compare = |mut case: Case| -> Result<(), TestCaseError> {
+        let is_violated = case.is_violated_naively(AtDeadlock::Stutter);
+        let mut claim = case.claim(case.formula);
+        let method = Method::new(ObserverKind::Tgba, SearchKind::Scc, None);
+        let mut budget = Budget::unlimited().with_device(Some(device));
+        let decision = claim.search(&case.system, method, &Settings::default(), &mut budget);
+        let decision = decision.map_err(|error| TestCaseError::fail(error.to_string()))?;
+        prop_assert_eq!(case.judge(case.formula, &decision.outcome)?, is_violated, "{}", case.text());
+        prop_assert!(!(is_violated && decision.on_device));
+        let is_for_device = !case.system.has_chains() && !case.system.guards().contains(&Guard::Quiet);
+        // An automaton without edges needs no search.
+        if is_for_device && !is_violated && claim.tgba().n_edges() > 0 {
+            prop_assert!(decision.on_device, "{}", case.text());
+        }
+        n_violated.set(n_violated.get() + u32::from(is_violated));
+        n_held.set(n_held.get() + u32::from(decision.on_device));
+        Ok(())
+    };
+    run_cases(n_cases, &(networks::network(), any::<u64>(), 1..14u32), |(network, seed, size)| {
+        Case::of_network(&network, Draw { seed, size, operators: random::ALL }).map_or(Ok(()), compare)
+    });
+    run_cases(n_cases, &(systems::recipe(true), any::<u64>(), 1..14u32), |(recipe, seed, size)| {
+        Case::of_recipe(&recipe, Draw { seed, size, operators: random::ALL }).map_or(Ok(()), compare)
+    });
+    [n_violated.get(), n_held.get()]
+}
+
+#[test]
+fn formulas_hold_on_a_device_where_they_hold_by_definition() {
+    let [n_violated, n_held] = try_formulas(800, &CpuDevice::new(1 << 20));
+    assert_met!(n_violated > 100 && n_held > 100, "{n_violated} {n_held}");
+}
+
+#[test]
+fn kernels_find_the_same_of_formulas() {
+    let Some(program) = build("formula-kernels") else { return };
+    let [n_violated, n_held] = try_formulas(60, &HostDevice { program, n_threads: 2 });
+    assert_met!(n_violated > 10 && n_held > 10, "{n_violated} {n_held}");
 }

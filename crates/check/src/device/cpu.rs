@@ -339,7 +339,7 @@ impl Lanes<'_> {
     }
 
     fn scan(&self, lane: u64) {
-        let [from, want, code, ..] = self.orders;
+        let [from, want, code, mode, ..] = self.orders;
         let id = from + lane;
         let state = if self.is_narrow {
             let at = self.table + id;
@@ -353,6 +353,9 @@ impl Lanes<'_> {
                 None => return,
             }
         };
+        if mode != 0 {
+            return self.sift(id, &state);
+        }
         if self.code(id) != 0 {
             return;
         }
@@ -373,6 +376,47 @@ impl Lanes<'_> {
         } else if is_near {
             self.set_code(id, code);
             self.count(Counter::Found, 1);
+        }
+    }
+
+    /// A state that lacks some bits may pass a sieve: by a step to a state that is left, whose first bit is 0, and that has
+    /// the bits wanted; by having no such step; by a proposition; or in any case. Then it gets bits, or loses them.
+    fn sift(&self, id: u64, state: &State) {
+        let [_, want, bits, mode, lacks, proposition] = self.orders;
+        if self.code(id) & lacks != 0 {
+            return;
+        }
+        let width = self.program.width();
+        let passes = match mode {
+            1 | 2 => {
+                let mut is_near = false;
+                let steps = self.program.for_each_step(
+                    &state[..width],
+                    |_, target| {
+                        let mut whole = [0; MAX_WIDTH];
+                        whole[..width].copy_from_slice(target);
+                        is_near |= self.find(&whole).is_some_and(|id| self.code(id) & (want | 1) == want);
+                    },
+                    |_| (),
+                );
+                steps.map(|_| is_near == (mode == 1))
+            }
+            3 => self.program.holds(proposition as usize, &state[..width]),
+            _ => Ok(true),
+        };
+        match passes {
+            Ok(false) => {}
+            Ok(true) => {
+                self.count(Counter::Found, 1);
+                match mode {
+                    5 => {
+                        let word = self.word(self.codes + id / 8);
+                        word.fetch_and(!(bits << (8 * (id % 8))), Ordering::Relaxed);
+                    }
+                    _ => self.set_code(id, bits),
+                }
+            }
+            Err(_) => self.note(state),
         }
     }
 

@@ -5,6 +5,7 @@ use base::device::{Device, Failure, Kernel, Memory, Orders};
 use model::ActionSystem;
 use model::tables::Tables;
 
+use super::cycles::Sieve;
 use super::memory::{self, BLOCK, Counter, MAX_LETTERS, Place, Plan};
 
 /// What states are picked out for.
@@ -142,6 +143,25 @@ impl<'d> Job<'d> {
     /// `want`.
     pub(super) fn scan(&mut self, from: u64, n: u64, want: u8, code: u8) -> Result<Counts, Limit> {
         self.launch(Kernel::Scan, n, [from, want.into(), code.into(), 0, 0, 0])
+    }
+
+    /// Gives bits to those states, by slot or number and at most a chunk, that pass a sieve and have none of some others.
+    pub(super) fn sift(
+        &mut self,
+        from: u64,
+        n: u64,
+        sieve: Sieve,
+        bits: u8,
+        lacks: u8,
+    ) -> Result<Counts, Limit> {
+        let (mode, want, proposition) = match sieve {
+            Sieve::Some(want) => (1, want, 0),
+            Sieve::None(want) => (2, want, 0),
+            Sieve::True(proposition) => (3, 0, proposition as u64),
+            Sieve::All => (4, 0, 0),
+            Sieve::Clear => (5, 0, 0),
+        };
+        self.launch(Kernel::Scan, n, [from, want.into(), bits.into(), mode, lacks.into(), proposition])
     }
 
     /// The codes of states; nothing for one that is not there.

@@ -10,6 +10,7 @@
 //! | `memory` | where everything is in the memory of the device, and what a kernel is told |
 //! | `job` | the kernels, as functions |
 //! | `states` | the search: levels, goals, faults |
+//! | `cycles` | whether a run is accepted by an automaton, by removing states |
 //! | `runs` | the run that a sequential search finds, by marking backward |
 //! | `cpu` | a device that is this processor: the kernels once more, in plain Rust |
 //!
@@ -24,6 +25,7 @@
 //! its own entry of the table, and takes one compare-and-swap.
 
 mod cpu;
+pub(crate) mod cycles;
 mod job;
 mod memory;
 mod runs;
@@ -57,15 +59,29 @@ pub(crate) fn explore(
     budget: &mut Budget<'_>,
 ) -> Option<Exploration> {
     let tables = Tables::of(system).ok()?;
+    Some(growing(system, &tables, goals, device, budget, |_| ()).0)
+}
+
+/// The same with as much memory as it takes; and something else, if all states were found.
+fn growing<T>(
+    system: &ActionSystem,
+    tables: &Tables,
+    goals: &[Goal],
+    device: &dyn Device,
+    budget: &mut Budget<'_>,
+    mut then: impl FnMut(&mut states::Search<'_, '_, '_, '_>) -> T,
+) -> (Exploration, Option<T>) {
     // Some of the memory belongs to the driver, or will.
-    let Ok(free) = device.free_bytes() else { return Some(Exploration::limited(goals.len(), Limit::Device)) };
+    let Ok(free) = device.free_bytes() else {
+        return (Exploration::limited(goals.len(), Limit::Device), None);
+    };
     let most = free / 10 * 9;
     let mut bytes = most / PART;
     loop {
-        let found = states::search(system, &tables, goals, (device, bytes), budget);
-        match found.stop {
+        let found = states::search(system, tables, goals, (device, bytes), budget, &mut then);
+        match found.0.stop {
             Some(Stop::Limit(Limit::DeviceMemory(_))) if bytes < most => bytes = (bytes * FACTOR).min(most),
-            _ => return Some(found),
+            _ => return found,
         }
     }
 }

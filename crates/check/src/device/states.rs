@@ -15,17 +15,18 @@ use super::job::{Job, Pick};
 use super::runs::Way;
 use crate::search::{Exploration, Goal, Stop};
 
-/// Explores a system breadth first, with so many bytes of a device.
-pub(super) fn search(
+/// Explores a system breadth first, with so many bytes of a device; and does something else, if all states were found.
+pub(super) fn search<T>(
     system: &ActionSystem,
     tables: &Tables,
     goals: &[Goal],
     (device, bytes): (&dyn Device, u64),
     budget: &mut Budget<'_>,
-) -> Exploration {
+    then: &mut impl FnMut(&mut Search<'_, '_, '_, '_>) -> T,
+) -> (Exploration, Option<T>) {
     let mut job = match Job::new(system, tables, device, bytes) {
         Ok(job) => job,
-        Err(limit) => return Exploration::limited(goals.len(), limit),
+        Err(limit) => return (Exploration::limited(goals.len(), limit), None),
     };
     let exploration = Exploration { stop: None, ..Exploration::limited(goals.len(), Limit::Device) };
     let mut search = Search {
@@ -41,7 +42,8 @@ pub(super) fn search(
         budget,
     };
     let stop = search.run().unwrap_or_else(|limit| Some(Stop::Limit(limit)));
-    search.finish(stop)
+    let done = stop.is_none().then(|| then(&mut search));
+    (search.finish(stop), done)
 }
 
 pub(super) struct Search<'a, 'd, 'b, 'w> {
@@ -106,6 +108,11 @@ impl Search<'_, '_, '_, '_> {
     /// The items of a level, holes included.
     pub(super) fn items(&self, level: usize) -> (u64, u64) {
         (level.checked_sub(1).map_or(0, |before| self.ends[before]), self.ends[level])
+    }
+
+    /// How many items there are, holes included.
+    pub(super) fn n_items(&self) -> u64 {
+        self.ends.last().copied().unwrap_or(0)
     }
 
     pub(super) fn poll(&mut self) -> Result<(), Limit> {

@@ -150,8 +150,10 @@ impl Job {
             decided.iter_mut().for_each(|result| result.remarks.extend(options.says_one_thread()));
         }
         if clock.device().is_some() && !self.is_for_processes() {
-            let why = || Remark::OnProcessor("it is for states, and this is about runs or values".to_owned());
-            decided.iter_mut().for_each(|result| result.remarks.push(why()));
+            let why = "that shows only that formulas without fairness hold, in models without chains";
+            for result in decided.iter_mut().filter(|result| !result.remarks.contains(&Remark::OnDevice)) {
+                result.remarks.push(Remark::OnProcessor(why.to_owned()));
+            }
         }
         self.name_propositions(&mut decided, asked);
         Ok(decided)
