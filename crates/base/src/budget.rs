@@ -12,6 +12,7 @@
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use crate::device::Device;
 use crate::peers::Peers;
 use crate::team::{Alone, Team};
 use crate::text::human_bytes;
@@ -35,6 +36,10 @@ pub enum Limit {
     Process(u32),
     /// The processes of a job do not do the same: this one began another search.
     Apart(u32),
+    /// The memory of the device is full.
+    DeviceMemory(u64),
+    /// The device failed, or was taken away.
+    Device,
 }
 
 impl fmt::Display for Limit {
@@ -48,6 +53,8 @@ impl fmt::Display for Limit {
             Limit::Step => write!(f, "one step of the model takes too long"),
             Limit::Process(number) => write!(f, "process {number} is gone"),
             Limit::Apart(number) => write!(f, "process {number} does something else"),
+            Limit::DeviceMemory(bytes) => write!(f, "the {} of the device are full", human_bytes(*bytes)),
+            Limit::Device => write!(f, "the device failed"),
         }
     }
 }
@@ -141,6 +148,7 @@ pub struct Budget<'w> {
     watch: Option<&'w dyn Watch>,
     team: &'w dyn Team,
     peers: Option<&'w dyn Peers>,
+    device: Option<&'w dyn Device>,
     /// Expanded states are long pieces of work, others short ones.
     polls: Pace,
     ticks: Pace,
@@ -204,6 +212,7 @@ impl<'w> Budget<'w> {
             watch,
             team: &Alone,
             peers: None,
+            device: None,
             polls,
             ticks,
             asked_at,
@@ -232,16 +241,27 @@ impl<'w> Budget<'w> {
         self.peers
     }
 
+    /// The same with this device, on which states are searched.
+    #[must_use]
+    pub fn with_device(self, device: Option<&'w dyn Device>) -> Budget<'w> {
+        Budget { device, ..self }
+    }
+
+    /// The device on which states are searched, if that is so.
+    pub fn device(&self) -> Option<&'w dyn Device> {
+        self.device
+    }
+
     /// Another budget with what is left of this one: for a part of a computation.
     #[must_use]
     pub fn share(&self) -> Budget<'w> {
         Budget { polls: Pace::START, ticks: Pace::START, ..*self }
     }
 
-    /// The same for one worker of a team, who has no others, and nothing to do with other processes.
+    /// The same for one worker of a team, who has no others, and nothing to do with other processes or a device.
     #[must_use]
     pub fn for_worker(&self) -> Budget<'w> {
-        Budget { team: &Alone, peers: None, ..self.share() }
+        Budget { team: &Alone, peers: None, device: None, ..self.share() }
     }
 
     /// The bytes that are left, for a store.

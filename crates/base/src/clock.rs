@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::budget::Watch;
+use crate::device::Device;
 use crate::{Budget, Limit, Peers, Progress};
 
 use crate::Team as _;
@@ -75,6 +76,7 @@ pub struct Clock<'w> {
     watcher: Option<&'w dyn Watcher>,
     threads: Threads,
     peers: Option<&'w dyn Peers>,
+    device: Option<&'w dyn Device>,
     /// Which of several jobs this is for, and whether it is called off.
     lane: Option<(usize, Arc<AtomicBool>)>,
 }
@@ -94,6 +96,7 @@ impl<'w> Clock<'w> {
             watcher: None,
             threads: Threads::all(),
             peers: None,
+            device: None,
             lane: None,
         }
     }
@@ -119,6 +122,17 @@ impl<'w> Clock<'w> {
     /// The processes that work together, if that is so.
     pub fn peers(&self) -> Option<&'w dyn Peers> {
         self.peers
+    }
+
+    /// The same for work that is done on a device, as far as it can be.
+    #[must_use]
+    pub fn with_device(self, device: Option<&'w dyn Device>) -> Clock<'w> {
+        Clock { device, ..self }
+    }
+
+    /// The device that is used, if one is.
+    pub fn device(&self) -> Option<&'w dyn Device> {
+        self.device
     }
 
     /// A clock for a share of the time that is left.
@@ -237,7 +251,8 @@ impl<'w> Clock<'w> {
     pub fn budget(&self) -> Budget<'_> {
         let mut budget = Budget::new(self.max_states, self.max_bytes, self)
             .with_team(&self.threads)
-            .with_peers(self.peers);
+            .with_peers(self.peers)
+            .with_device(self.device);
         if budget.hold(self.held()).is_err() {
             budget.max_bytes = 0;
         }

@@ -4,10 +4,12 @@
 //!
 //! This crate knows nothing of models or properties, and does no input or output: whoever reads
 //! files hands in their bytes ([`SourceMap::add`]), whoever has a clock hands in a
-//! [`Watch`](budget::Watch), whoever has threads a [`Team`], whoever has connections to other processes [`Peers`].
+//! [`Watch`](budget::Watch), whoever has threads a [`Team`], whoever has connections to other processes [`Peers`],
+//! whoever has a machine with a memory of its own a [`Device`](device::Device).
 
 pub mod budget;
 pub mod clock;
+pub mod device;
 pub mod diagnostic;
 pub mod id;
 pub mod peers;

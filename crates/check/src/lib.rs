@@ -4,7 +4,7 @@
 //! - [`search`]: the searches, one file each, with their goals, statistics and evidence.
 //! - [`method`]: which methods there are; [`rules`]: what may be combined; [`choice`]: which is best;
 //!   [`decide`]: runs it.
-//! - [`parallel`]: searches for several workers; `distributed`: for several processes.
+//! - [`parallel`]: searches for several workers; `distributed`: for several processes; [`device`]: on a device.
 //! - [`fairness`]: which infinite runs count.
 //! - [`graph`]: the transitions of a space that was explored, for exporting it.
 //! - [`reduced`]: a part of a system: only stubborn sets are explored.
@@ -14,12 +14,14 @@
 //! - [`walk`]: a single run that is extended and taken back step by step.
 //!
 //! Nothing here has a clock, a thread, a file or a connection: searches poll a [`Budget`](base::Budget); several workers are a
-//! [`Team`](base::Team) that is handed in with it, several processes are [`Peers`](base::Peers).
+//! [`Team`](base::Team) that is handed in with it, several processes are [`Peers`](base::Peers), and a
+//! graphics processor is a [`Device`](base::device::Device).
 //! Everything is iterative and deterministic: the same system gives the same counts and the same
 //! run every time, and depth is bounded by memory alone.
 
 pub mod choice;
 pub mod decide;
+pub mod device;
 mod distributed;
 pub mod fairness;
 pub mod graph;

@@ -13,7 +13,7 @@ use crate::exit::{Exit, Failure};
 use crate::spelling::{self, SPELLING};
 use crate::terminal::{self, Display};
 use crate::together::{Together, check_input};
-use crate::{cross_command, emit, explain_command, model, output, watch};
+use crate::{cross_command, device, emit, explain_command, model, output, watch};
 
 /// What is printed.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -68,8 +68,11 @@ fn check(
 ) -> Result<Exit, Failure> {
     let options = arguments.options()?;
     check_input(&arguments.hosts, &arguments.model.file)?;
+    device::check_usage(arguments.device, &arguments.search)?;
+    let gpu = device::open(arguments.device)?;
+    let options = Options { on_device: gpu.is_some(), ..options };
     let together;
-    let mut clock = model::clock(&arguments.limits, display);
+    let mut clock = model::clock(&arguments.limits, display).with_device(device::of(gpu.as_ref()));
     let questions = questions(arguments);
     let (mut report, text) = match model::open(&arguments.model, &clock)? {
         Ok(mut session) => {

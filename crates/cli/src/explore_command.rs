@@ -6,20 +6,22 @@ use stubborn::drawing::TooLarge;
 use stubborn::report::coverage::CoverageReport;
 use stubborn::report::space::{self, ExportError};
 use stubborn::report::space_picture;
-use stubborn::{Clock, ExploreReport, Explored, Question, Remark, Space, unexplored};
+use stubborn::{Clock, ExploreReport, Explored, Options, Question, Remark, Space, unexplored};
 
 use crate::args::{ExploreArguments, ObserverArgument, Order, StoreArgument};
 use crate::exit::{Exit, Failure};
 use crate::terminal::{self, Display};
 use crate::together::{Together, check_input};
-use crate::{model, output, spelling};
+use crate::{device, model, output, spelling};
 
 pub(crate) fn run(arguments: &ExploreArguments) -> Result<Exit, Failure> {
     let exports = arguments.exports().next().is_some();
     check_usage(arguments, exports)?;
     check_input(&arguments.hosts, &arguments.model.file)?;
+    device::check_usage(arguments.device, &arguments.search)?;
+    let gpu = device::open(arguments.device)?;
     let display = Display::new(arguments.limits.quiet);
-    let mut clock = model::clock(&arguments.limits, &display);
+    let mut clock = model::clock(&arguments.limits, &display).with_device(device::of(gpu.as_ref()));
     let mut session = match model::open(&arguments.model, &clock)? {
         Ok(session) => session,
         Err(limit) => return Ok(print(&unexplored(&arguments.model.file, limit), arguments.limits.json)),
@@ -35,7 +37,7 @@ pub(crate) fn run(arguments: &ExploreArguments) -> Result<Exit, Failure> {
         (None, Some(path)) => Some(Question::ClaimFile(path.clone())),
         (None, None) => None,
     };
-    let options = arguments.options();
+    let options = Options { on_device: gpu.is_some(), ..arguments.options() };
     let lines = format!("{options:#?}").lines().map(str::to_owned).collect::<Vec<_>>();
     let together = Together::new(&arguments.hosts, &session, lines)?;
     clock = together.as_ref().map_or(clock.clone(), |together| together.clock(&clock));

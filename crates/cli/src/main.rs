@@ -8,6 +8,7 @@ mod certify_command;
 mod check_command;
 mod comfort_commands;
 mod cross_command;
+mod device;
 mod document;
 mod draw_command;
 mod emit;
@@ -46,6 +47,7 @@ fn main() -> ExitCode {
         Command::Translate(arguments) => translate_command::run(arguments),
         Command::Automaton(arguments) => automaton_command::run(arguments),
         Command::Reproduce(arguments) => reproduce_command::run(arguments),
+        Command::Devices(arguments) => device::list(arguments),
         Command::Lsp(arguments) => comfort_commands::serve_editor(arguments),
         Command::Mcp(arguments) => comfort_commands::serve_agent(arguments),
         Command::Init(arguments) => comfort_commands::init(arguments),

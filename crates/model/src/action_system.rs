@@ -310,6 +310,10 @@ impl System for ActionSystem {
         self.exprs.reads(self.propositions[proposition].expr, &mut vars);
         Some(vars.into_iter().flat_map(|var| self.layout.field(var).masks()).collect())
     }
+
+    fn as_actions(&self) -> Option<&ActionSystem> {
+        Some(self)
+    }
 }
 
 impl Describe for ActionSystem {

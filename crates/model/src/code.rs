@@ -5,6 +5,8 @@
 //! single masked store; only what is left runs on a small stack machine, whose stack is reused.
 //! Nothing is allocated per step.
 
+mod flatten;
+
 use crate::chain::ChainScratch;
 use crate::layout::{Field, Layout};
 use crate::system::{Fault, StepError};

@@ -14,6 +14,7 @@
 //!   judge of evidence and the tests use it, so that the fast path is never its own witness.
 //! - [`fairness`]: which infinite runs count, and what justness means.
 //! - [`relations`]: which actions can enable, disable or disturb which: what reductions need.
+//! - [`tables`]: the same system as plain words, for machines that know no Rust.
 //! - [`aut`]: labeled transition systems in the Aldebaran format.
 //!
 //! ```
@@ -56,6 +57,7 @@ mod queue;
 pub mod reference;
 pub mod relations;
 pub mod system;
+pub mod tables;
 
 pub use action::{
     Action, ActionId, Guard, GuardId, Label, LabelId, Process, ProcessId, Proposition, Stmt, ValueSet,

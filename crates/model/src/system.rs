@@ -65,7 +65,7 @@ use std::fmt;
 
 use base::Limit;
 
-use crate::{ActionId, ProcessId, VarId};
+use crate::{ActionId, ActionSystem, ProcessId, VarId};
 
 /// What went wrong while an expression or effect was evaluated. A fault is a mistake in the
 /// model, reported with the run that leads to it.
@@ -288,6 +288,11 @@ pub trait System: Sync {
 
     /// The bits of a state that a proposition depends on, as numbers of words and masks; nothing if nobody knows.
     fn reads(&self, _proposition: usize) -> Option<Vec<(usize, u32)>> {
+        None
+    }
+
+    /// The same as an action system, if that is what it is.
+    fn as_actions(&self) -> Option<&ActionSystem> {
         None
     }
 }

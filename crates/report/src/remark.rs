@@ -53,6 +53,10 @@ pub enum Remark {
     NotShortened,
     /// Several threads were asked for, but one has searched.
     OneThread,
+    /// A device has shown that it holds, in the product with an automaton whose states tell marks, too.
+    OnDevice,
+    /// A device was asked for, but the processor has searched, and why.
+    OnProcessor(String),
     /// All states were searched once more, for a certificate: so many, in so many bytes.
     Certified {
         /// The states.
@@ -183,6 +187,8 @@ impl fmt::Display for Remark {
             Remark::OneThread => {
                 f.write_str("searched by one thread: so many do not pay here, or cannot help")
             }
+            Remark::OnDevice => f.write_str("shown on the device"),
+            Remark::OnProcessor(why) => write!(f, "searched on the processor, not on the device: {why}"),
             Remark::Certified { states, bytes } => {
                 let (states, bytes) = (count(*states, "state"), human_bytes(*bytes));
                 write!(f, "certificate: searched again without reduction, {states} in {bytes}")

@@ -29,6 +29,8 @@ pub(crate) struct Answer {
 pub(crate) struct Figures {
     pub(crate) method: Option<Method>,
     pub(crate) stats: Statistics,
+    /// Whether a device was used, or why not, if it should have been.
+    pub(crate) on_processor: Option<Remark>,
 }
 
 impl Answer {
@@ -103,7 +105,7 @@ impl Answer {
             property: name.to_owned(),
             place: None,
             verdict: self.verdict,
-            remarks: self.remarks,
+            remarks: self.remarks.into_iter().chain(figures.on_processor.clone()).collect(),
             method: figures.method,
             chosen: None,
             choice: Vec::new(),
@@ -121,7 +123,7 @@ impl Answer {
 impl Figures {
     /// Nothing was searched.
     pub(crate) fn none() -> Figures {
-        Figures { method: None, stats: Statistics::default() }
+        Figures { method: None, stats: Statistics::default(), on_processor: None }
     }
 
     /// Of an exploration of states.
@@ -138,7 +140,7 @@ impl Figures {
             store: store(options.store),
         };
         let stats = statistics(stats, Some(stats.states), 0, seconds);
-        Figures { method: Some(method), stats }
+        Figures { method: Some(method), stats, on_processor: None }
     }
 
     /// Of the search of a product.
@@ -162,7 +164,8 @@ impl Figures {
         };
         let Decision { outcome, observer_states, .. } = decision;
         let stats = statistics(&outcome.stats, outcome.system_states, *observer_states, seconds);
-        Figures { method: Some(method), stats }
+        let on_processor = decision.on_device.then_some(Remark::OnDevice);
+        Figures { method: Some(method), stats, on_processor }
     }
 }
 

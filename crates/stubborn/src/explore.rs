@@ -19,7 +19,7 @@ use crate::answer::told;
 use crate::clock::Clock;
 use crate::decide::Asked;
 use crate::decide::searched::Searched;
-use crate::decide::states::{explore, fault, one_process, runs_together};
+use crate::decide::states::{explore, fault, one_process, runs_together, why_on_processor};
 use crate::decide::watched::Watched;
 use crate::error::Trouble;
 use crate::options::{Options, Order};
@@ -151,7 +151,11 @@ fn count_states(
     let model = &mut asked.session.model;
     let mut budget = clock.budget();
     let view = model.view(Purpose::Runs, &mut budget)?;
+    let mut on_processor = None;
     let (exploration, store) = if keeps {
+        if clock.device().is_some() {
+            on_processor = Some(Remark::OnProcessor("the states are to be kept".to_owned()));
+        }
         let mut store = Exact::new(view.system.width(), budget.room());
         (search::bfs::search(&*view.system, &mut store, &[], &mut budget), Some(store))
     } else {
@@ -159,6 +163,7 @@ fn count_states(
         let searched = Searched::new(&view, Some(Preserve::Deadlocks), &[], &rules, clock)?;
         let found =
             explore(searched.system(), &[], options.order.unwrap_or(Order::Bfs), options.store, &mut budget)?;
+        on_processor = why_on_processor(searched.system(), &budget);
         (searched.exploration(found, clock), None)
     };
     if let Some(error) = fault(&exploration).filter(|error| model.can_refine(error)) {
@@ -177,6 +182,7 @@ fn count_states(
     }
     counted.space = store.filter(|_| complete).map(|store| Space { view, store, n_transitions });
     counted.remarks.extend(coverage.map(Remark::Coverage));
+    counted.remarks.extend(on_processor);
     if keeps || !runs_together(options.order.unwrap_or(Order::Bfs)) {
         counted.remarks.extend(options.says_one_thread());
     }
@@ -218,6 +224,9 @@ fn count_product(
         }),
         ..Counted::default()
     };
+    if clock.device().is_some() {
+        counted.remarks.push(Remark::OnProcessor("it is for states, and this is a product".to_owned()));
+    }
     match outcome.stop {
         Some(ProductStop::Limit(limit)) => counted.remarks.push(Remark::Limit(limit, Work::Search)),
         Some(ProductStop::Fault(error, run)) => {

@@ -42,6 +42,8 @@ pub struct Options {
     pub search: Option<SearchKind>,
     /// Which interleavings are left out.
     pub reduce: ReductionWish,
+    /// Whether states are searched on the device of the clock, if there is one: then nothing is left out unless that is asked for.
+    pub on_device: bool,
     /// Which rules may make a model simpler before it is searched.
     pub structural: Rules,
     /// Which rules of [`statics`] may give a system fewer states before it is searched. If nothing is said, all of
@@ -82,6 +84,7 @@ impl Default for Options {
             observer: None,
             search: None,
             reduce: ReductionWish::Auto,
+            on_device: false,
             structural: Rules::all(),
             statics: None,
             store: StoreKind::Exact,
@@ -148,7 +151,7 @@ impl Options {
     pub(crate) fn states(&self) -> States {
         match self.reduce {
             _ if self.verify_reduction => States::OneByOne,
-            ReductionWish::Auto if !self.shortest => States::Together,
+            ReductionWish::Auto if !self.shortest && !self.on_device => States::Together,
             ReductionWish::Auto | ReductionWish::None => States::Unreduced,
             _ => States::OneByOne,
         }

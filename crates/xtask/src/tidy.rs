@@ -6,6 +6,8 @@
 //! - No `todo!`, `unimplemented!`, `#[ignore]`, `dbg!` and no absolute paths of somebody's machine.
 //! - Every key cited as `[name.year.venue]` is in `docs/references.bib`.
 //! - Every crate has a line in `ARCHITECTURE.md`.
+//! - No crate but `gpu` has unsafe code, and there one file ([`UNSAFE`]).
+//! - The PTX of the kernels is that of their text.
 //! - No file is larger than [`LARGEST_FILE`]: what a command can make again is not kept.
 
 use std::fs;
@@ -14,8 +16,10 @@ use std::process::{Command, ExitCode};
 
 use serde_json::Value;
 
+use crate::gpu;
+
 /// The crates from top to bottom; each may use those before it.
-const LAYERS: [&str; 29] = [
+const LAYERS: [&str; 30] = [
     "stubborn-derive",
     "stubborn-pack",
     "stubborn-base",
@@ -37,6 +41,7 @@ const LAYERS: [&str; 29] = [
     "stubborn-report",
     "stubborn",
     "stubborn-hosts",
+    "stubborn-gpu",
     "stubborn-reproduce",
     "stubborn-workbench",
     "stubborn-lsp",
@@ -71,8 +76,9 @@ const FORBIDDEN_EDGES: [(&str, &[&str]); 9] = [
 ];
 
 /// Crates that stand on the engine, and all of ours that they may use.
-const ON_THE_ENGINE: [(&str, &[&str]); 6] = [
+const ON_THE_ENGINE: [(&str, &[&str]); 7] = [
     ("stubborn-hosts", &["stubborn"]),
+    ("stubborn-gpu", &["stubborn"]),
     ("stubborn-reproduce", &["stubborn", "stubborn-generators"]),
     ("stubborn-workbench", &["stubborn"]),
     ("stubborn-lsp", &["stubborn"]),
@@ -82,6 +88,7 @@ const ON_THE_ENGINE: [(&str, &[&str]); 6] = [
         &[
             "stubborn",
             "stubborn-hosts",
+            "stubborn-gpu",
             "stubborn-reproduce",
             "stubborn-workbench",
             "stubborn-lsp",
@@ -89,6 +96,9 @@ const ON_THE_ENGINE: [(&str, &[&str]); 6] = [
         ],
     ),
 ];
+
+/// The file that calls the driver of graphics processors; all other crates forbid unsafe code, and this one denies it elsewhere.
+const UNSAFE: &str = "crates/gpu/src/driver.rs";
 
 /// A text that somebody wrote is never that long, in bytes; what a build leaves behind is.
 const LARGEST_FILE: u64 = 256 * 1024;
@@ -98,6 +108,7 @@ pub(crate) fn run() -> ExitCode {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut problems = Vec::new();
     check_layers(&root, &mut problems);
+    problems.extend(gpu::problem());
     let architecture = fs::read_to_string(root.join("ARCHITECTURE.md")).unwrap_or_default();
     for layer in LAYERS {
         let folder = layer.strip_prefix("stubborn-").unwrap_or(layer);
@@ -138,6 +149,9 @@ fn check_file(file: &Path, text: &str, bibliography: &str, problems: &mut Vec<St
     if file.extension().is_some_and(|extension| extension == "rs") {
         if !text.starts_with("//!") {
             problems.push(format!("{name}: does not start with a `//!` head"));
+        }
+        if text.contains("allow(unsafe_code)") && !is_this && name.to_string() != UNSAFE {
+            problems.push(format!("{name}: allows unsafe code"));
         }
         for word in ["todo!(", "unimplemented!(", "#[ignore", "dbg!("] {
             if text.contains(word) && !is_this {

@@ -16,6 +16,7 @@ use base::{Budget, Limit};
 use ltl::Prop;
 
 use super::{Decision, Refusal, Settings, Subject};
+use crate::device::cycles;
 use crate::fairness::Fairness;
 use crate::method::{FairnessBy, Method, ObserverKind, SearchKind};
 use crate::observer::{
@@ -280,6 +281,16 @@ impl Claim {
         if let Some(rule) = method.refusal(self.features(method.observer, fair, goes_on, budget)?) {
             return Err(rule.into());
         }
+        let is_plain =
+            !counts && !fair && settings.at_deadlock == AtDeadlock::Stutter && !self.owns_deadlocks();
+        if let (true, Some(device), Some(actions)) = (is_plain, budget.device(), system.as_actions())
+            && let cycles::Found::Nothing(stats) =
+                cycles::search(actions, &self.tgba, &self.propositions, device, &mut budget.share())
+        {
+            let outcome = ProductOutcome { stats, system_states: None, stop: None, coverage: None };
+            let observer_states = self.tgba.n_states() as u64;
+            return Ok(Decision { outcome, observer_states, valuations: Vec::new(), on_device: true });
+        }
         let (props, numbers): (Vec<Prop>, Vec<usize>) = self.propositions.iter().copied().unzip();
         let run = Run { system, method, settings, numbers, counts };
         // To accept at once is wrong where a run may end and be ignored; it hides a part of the product; and
@@ -403,7 +414,12 @@ impl<S: Subject> Run<'_, S> {
         if at_deadlock == AtDeadlock::Error {
             // The product need not come to each deadlock: the observer may have lost interest.
             if let Some(outcome) = deadlock(system, budget)? {
-                return Ok(Decision { outcome, observer_states: 0, valuations: Vec::new() });
+                return Ok(Decision {
+                    outcome,
+                    observer_states: 0,
+                    valuations: Vec::new(),
+                    on_device: false,
+                });
             }
             at_deadlock = AtDeadlock::Ignore;
         }
@@ -433,6 +449,6 @@ impl<S: Subject> Run<'_, S> {
             search(&mut product, method, settings, budget)?
         };
         let valuations = product.valuations().met().collect();
-        Ok(Decision { outcome, observer_states, valuations })
+        Ok(Decision { outcome, observer_states, valuations, on_device: false })
     }
 }

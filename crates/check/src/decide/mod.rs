@@ -137,6 +137,8 @@ pub struct Decision {
     pub observer_states: u64,
     /// The values of the claim's propositions that were met.
     pub valuations: Vec<Vec<bool>>,
+    /// Whether a device has searched; it tells no valuations.
+    pub on_device: bool,
 }
 
 impl Decision {
@@ -145,7 +147,7 @@ impl Decision {
         match decided {
             Err(Refusal::Limit(limit)) => {
                 let outcome = ProductOutcome::limited(limit);
-                Ok(Decision { outcome, observer_states: 0, valuations: Vec::new() })
+                Ok(Decision { outcome, observer_states: 0, valuations: Vec::new(), on_device: false })
             }
             decided => decided,
         }

@@ -93,7 +93,7 @@ impl<'a> TesterClaim<'a> {
         }
         let observer_states = product.observer().n_states();
         let outcome = S::search(&mut product, method, settings, budget)?;
-        Ok(Decision { outcome, observer_states, valuations: Vec::new() })
+        Ok(Decision { outcome, observer_states, valuations: Vec::new(), on_device: false })
     }
 }
 

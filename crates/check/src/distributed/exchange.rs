@@ -219,6 +219,8 @@ pub(super) fn words_of(limit: Option<Limit>) -> [u32; 3] {
         Some(Limit::Step) => (6, 0),
         Some(Limit::Process(number)) => (7, number.into()),
         Some(Limit::Apart(number)) => (8, number.into()),
+        Some(Limit::DeviceMemory(bytes)) => (9, bytes),
+        Some(Limit::Device) => (10, 0),
     };
     [code, value as u32, (value >> 32) as u32]
 }
@@ -236,6 +238,8 @@ pub(super) fn limit_of(words: &[u32]) -> Option<Limit> {
         6 => Some(Limit::Step),
         7 => Some(Limit::Process(low)),
         8 => Some(Limit::Apart(low)),
+        9 => Some(Limit::DeviceMemory(value)),
+        10 => Some(Limit::Device),
         _ => None,
     }
 }

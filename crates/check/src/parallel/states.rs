@@ -16,12 +16,12 @@ use super::expand::Report;
 use super::kept::Kept;
 use super::levels::Levels;
 use super::rounds::{Outcome, Rounds, Stored};
-use crate::distributed;
 use crate::search::bfs::{Begun, begin_by};
 use crate::search::frontier::{self, Frontier, actions_along};
 use crate::search::{Exploration, Goal, Space, Stop, mixed};
 use crate::store::shared::Shared;
 use crate::store::{Exact, Sequence as _, StateId, Visited as _};
+use crate::{device, distributed};
 
 /// When others join, in states: breadth first, and where the newest states have their turns.
 #[doc(hidden)]
@@ -84,7 +84,7 @@ pub fn mixed_joined<S: Space + Sync>(
     explore(mixed::ends(), (joins.mixed, joins.few), space, goals, budget)
 }
 
-/// With other processes, if there are any.
+/// With other processes or on a device, if there are any.
 fn explore<F: Frontier, S: Space + Sync>(
     frontier: F,
     joins: (usize, usize),
@@ -92,6 +92,11 @@ fn explore<F: Frontier, S: Space + Sync>(
     goals: &[Goal],
     budget: &mut Budget<'_>,
 ) -> Exploration {
+    if let (Some(device), Some(system)) = (budget.device(), space.everything())
+        && let Some(exploration) = device::explore(system, goals, device, budget)
+    {
+        return exploration;
+    }
     match budget.peers() {
         Some(peers) => distributed::states(space, goals, peers, budget),
         None => search(frontier, joins, space, goals, budget).0,

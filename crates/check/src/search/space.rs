@@ -1,6 +1,6 @@
 //! What a search of states explores: a system, or a part of one.
 
-use model::{ActionId, StepError, Steps, System};
+use model::{ActionId, ActionSystem, StepError, Steps, System};
 
 /// How much of what is possible in a state is to be taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,6 +53,11 @@ pub trait Space {
     /// Appends the actions that were left out of the state which was looked at last.
     fn others(&self, choice: &Self::Choice, out: &mut Vec<ActionId>);
 
+    /// The whole as an action system, if that is what it is, and nothing is left out.
+    fn everything(&self) -> Option<&ActionSystem> {
+        None
+    }
+
     /// Told of a state that a step leads to which was left out, whether it was found all the same.
     fn learn(&self, _: &mut Self::Choice, _: bool) {}
 }
@@ -90,4 +95,8 @@ impl<S: System> Space for S {
     }
 
     fn others(&self, (): &(), _: &mut Vec<ActionId>) {}
+
+    fn everything(&self) -> Option<&ActionSystem> {
+        self.as_actions()
+    }
 }

@@ -10,8 +10,8 @@ use stubborn::{Fair, Options, Rules};
 
 use super::values::{parse_errors, parse_fairness, parse_rules, parse_static_rules};
 use super::{
-    EXIT_CODES, HostArguments, LimitArguments, ModelArguments, ObserverArgument, SearchArguments,
-    ThreadArguments,
+    DeviceArguments, DeviceChoice, EXIT_CODES, HostArguments, LimitArguments, ModelArguments,
+    ObserverArgument, SearchArguments, ThreadArguments,
 };
 use crate::exit::Failure;
 
@@ -173,7 +173,7 @@ pub(crate) struct CheckArguments {
     /// Prints a table of states, time and verdict. With --timeout, all methods share that time; without, each has ten
     /// seconds and twenty times the time of the first. Should two methods disagree, the model and the formula are made
     /// small, and written to a file to be reported.
-    #[arg(long, hide_short_help = true, conflicts_with_all = ["observer", "algorithm", "reduce", "verify_reduction",
+    #[arg(long, hide_short_help = true, conflicts_with_all = ["device", "observer", "algorithm", "reduce", "verify_reduction",
           "certificate", "chart", "report", "shortest", "errors", "explain_choice", "format", "watch", "hosts", "local_processes"])]
     pub(crate) cross: bool,
 
@@ -218,6 +218,9 @@ pub(crate) struct CheckArguments {
 
     #[command(flatten)]
     pub(crate) search: SearchArguments,
+
+    #[command(flatten)]
+    pub(crate) device: DeviceArguments,
 
     #[command(flatten)]
     pub(crate) threads: ThreadArguments,
@@ -278,6 +281,12 @@ impl CheckArguments {
             let message = "--verify-reduction needs a reduction: leave out --reduce none";
             return Err(Failure::plain("usage", message));
         }
+        let leaves_out = !matches!(self.reduce, Reduce::Auto | Reduce::None) || self.verify_reduction;
+        if self.device.device != DeviceChoice::Cpu && leaves_out {
+            let message =
+                "a device leaves nothing out: leave out --reduce and --verify-reduction, or --device";
+            return Err(Failure::plain("usage", message));
+        }
         Ok(Options {
             limits: (&self.limits).into(),
             threads: self.threads.number(),
@@ -287,6 +296,7 @@ impl CheckArguments {
             observer: self.observer.kind(),
             search: self.algorithm.kind(),
             reduce: self.reduce.into(),
+            on_device: false,
             structural: self.structural.clone(),
             statics: Some(self.statics.clone()),
             store: self.search.store(),

@@ -8,8 +8,8 @@ use stubborn::{Options, Rules};
 
 use super::values::parse_static_rules;
 use super::{
-    EXIT_CODES, HostArguments, LimitArguments, ModelArguments, ObserverArgument, SearchArguments,
-    ThreadArguments,
+    DeviceArguments, EXIT_CODES, HostArguments, LimitArguments, ModelArguments, ObserverArgument,
+    SearchArguments, ThreadArguments,
 };
 
 /// Count states, transitions and deadlocks; export the state space
@@ -37,7 +37,7 @@ pub(crate) struct ExploreArguments {
     pub(crate) svg: Option<PathBuf>,
 
     /// Say what never happens: actions, statements, values of variables
-    #[arg(long, conflicts_with_all = ["aut", "dot", "svg", "ltl", "claim", "store", "order", "hosts",
+    #[arg(long, conflicts_with_all = ["aut", "dot", "svg", "ltl", "claim", "store", "order", "device", "hosts",
           "local_processes"])]
     pub(crate) coverage: bool,
 
@@ -68,6 +68,9 @@ pub(crate) struct ExploreArguments {
 
     #[command(flatten)]
     pub(crate) search: SearchArguments,
+
+    #[command(flatten)]
+    pub(crate) device: DeviceArguments,
 
     #[command(flatten)]
     pub(crate) threads: ThreadArguments,

@@ -5,6 +5,7 @@ mod automaton;
 mod certify;
 mod check;
 mod comfort;
+mod device;
 mod draw;
 mod explain;
 mod explore;
@@ -28,6 +29,7 @@ pub(crate) use self::check::{CheckArguments, EmittedTest, Format};
 pub(crate) use self::comfort::{
     CompletionsArguments, InitArguments, LspArguments, ManArguments, McpArguments, StartingLanguage,
 };
+pub(crate) use self::device::{DeviceArguments, DeviceChoice, DevicesArguments};
 pub(crate) use self::draw::{DrawArguments, DrawFormat};
 pub(crate) use self::explain::ExplainArguments;
 pub(crate) use self::explore::ExploreArguments;
@@ -71,6 +73,7 @@ pub(crate) enum Command {
     Translate(TranslateArguments),
     Automaton(AutomatonArguments),
     Reproduce(ReproduceArguments),
+    Devices(DevicesArguments),
     Lsp(LspArguments),
     Mcp(McpArguments),
     Init(InitArguments),
@@ -92,6 +95,7 @@ impl Command {
             Command::Draw(_)
             | Command::Mcc(_)
             | Command::Reproduce(_)
+            | Command::Devices(_)
             | Command::Serve(_)
             | Command::Lsp(_)
             | Command::Mcp(_)

@@ -5,6 +5,7 @@ mod automata;
 mod bad_input;
 mod certificates;
 mod comfort;
+mod device;
 mod draw;
 mod emitted;
 mod explore_product;

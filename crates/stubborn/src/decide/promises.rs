@@ -19,7 +19,7 @@ use report::{PropertyResult, Remark, Verdict};
 
 use super::Asked;
 use super::searched::Searched;
-use super::states::{explore_part, fault, has_no_fault, shorten, unreached};
+use super::states::{explore_part, fault, has_no_fault, shorten, unreached, why_on_processor};
 use crate::answer::{Answer, Figures};
 use crate::clock::Clock;
 use crate::error::Trouble;
@@ -226,6 +226,7 @@ fn look(
         has_no_fault(asked.model(), &exploration);
     }
     let figures = Figures::of_states(&exploration.stats, reduces, options, clock.seconds() - start);
+    let figures = Figures { on_processor: why_on_processor(searched.system(), &budget), ..figures };
     if reduces || searched.is_smaller() {
         shorten(&view.system, &goals, &mut exploration, options, clock);
     }

@@ -170,12 +170,13 @@ fn explore_all(
     }
     let about: Vec<ExprId> = aims.iter().filter_map(|(_, aim)| aim.expr()).collect();
     let preserve = if about.len() < aims.len() { Preserve::Stuttering } else { Preserve::Reachability };
-    let is_smaller;
+    let (is_smaller, on_processor);
     let mut exploration = {
         let searched = Searched::new(&view, Some(preserve), &about, &options.static_rules(), clock)?;
         let mut budget = clock.budget();
         let reduced = reduces.then(|| Reduced::for_safety(searched.system(), &goals, &mut budget));
         let found = explore_part(reduced, searched.system(), &goals, options, &mut budget)?;
+        on_processor = why_on_processor(searched.system(), &budget);
         is_smaller = searched.is_smaller();
         searched.exploration(found, clock)
     };
@@ -184,6 +185,7 @@ fn explore_all(
     }
     has_no_fault(model, &exploration);
     let figures = Figures::of_states(&exploration.stats, reduces, options, clock.seconds() - start);
+    let figures = Figures { on_processor, ..figures };
     if reduces || is_smaller {
         shorten(&view.system, &goals, &mut exploration, options, clock);
     }
@@ -462,6 +464,12 @@ pub(crate) fn explore<S: Space + Sync>(
             search::bfs::search(space, &mut queue, goals, budget)
         }
     })
+}
+
+/// Why a device does not search a system, if there is one and it does not.
+pub(crate) fn why_on_processor(system: &ActionSystem, budget: &Budget<'_>) -> Option<Remark> {
+    budget.device()?;
+    check::device::refusal(system).map(|why| Remark::OnProcessor(why.to_string()))
 }
 
 /// What several processes do not do together.

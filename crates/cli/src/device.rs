@@ -1,0 +1,90 @@
+//! Graphics processors: which one a command uses, and `stubborn devices`.
+
+use gpu::Gpu;
+use stubborn::base::device::{Device, Failure as Gone};
+use stubborn::check::device as search;
+use stubborn::language::Purpose;
+use stubborn::report::human_bytes;
+
+use crate::args::{
+    DeviceArguments, DeviceChoice, DevicesArguments, ModelArguments, Order, SearchArguments, StoreArgument,
+};
+use crate::exit::{Exit, Failure};
+use crate::model;
+use crate::terminal::{self, Display};
+
+/// A device searches breadth first, and keeps states exactly.
+pub(crate) fn check_usage(device: DeviceArguments, search: &SearchArguments) -> Result<(), Failure> {
+    let is_plain = search.store == StoreArgument::Exact && matches!(search.order, None | Some(Order::Bfs));
+    if device.device == DeviceChoice::Cpu || is_plain {
+        return Ok(());
+    }
+    let message =
+        "a device searches breadth first, and keeps states exactly: use --store exact and --order bfs";
+    Err(Failure::plain("usage", message))
+}
+
+/// The device that was asked for; none if the processor does the work.
+pub(crate) fn open(arguments: DeviceArguments) -> Result<Option<Gpu>, Failure> {
+    match arguments.device {
+        DeviceChoice::Cpu => Ok(None),
+        DeviceChoice::Gpu(number) => match Gpu::open(number) {
+            Ok(gpu) => Ok(Some(gpu)),
+            Err(Gone(why)) => Err(Failure::plain("no-device", format!("{why}: use --device cpu"))),
+        },
+        // Where there is no card, nobody expects one.
+        DeviceChoice::Auto if !gpu::list().is_ok_and(|cards| !cards.is_empty()) => Ok(None),
+        DeviceChoice::Auto => match Gpu::open(0) {
+            Ok(gpu) => Ok(Some(gpu)),
+            Err(Gone(why)) => {
+                terminal::print_stderr(&format!("{why}: the processor searches\n"));
+                Ok(None)
+            }
+        },
+    }
+}
+
+/// The same as searches know it.
+pub(crate) fn of(gpu: Option<&Gpu>) -> Option<&dyn Device> {
+    gpu.map(|gpu| gpu as &dyn Device)
+}
+
+/// Lists what there is.
+pub(crate) fn list(arguments: &DevicesArguments) -> Result<Exit, Failure> {
+    let mut lines = Vec::new();
+    let mut cards = Vec::new();
+    match gpu::list() {
+        Ok(listed) => cards = listed,
+        Err(Gone(why)) => lines.push(format!("no graphics processor can be used: {why}")),
+    }
+    if lines.is_empty() && cards.is_empty() {
+        lines.push("no graphics processor can be used: there is none".to_owned());
+    }
+    for card in &cards {
+        lines.push(format!("gpu:{}  {}, {}", card.number, card.name, human_bytes(card.bytes)));
+    }
+    if let Some(file) = &arguments.file {
+        let display = Display::new(true);
+        let clock = model::clock(&arguments.limits, &display);
+        let model_arguments = ModelArguments {
+            file: file.clone(),
+            definitions: arguments.definitions.clone(),
+            language: None,
+            folders: Vec::new(),
+            max_processes: 255,
+        };
+        let session = model::open_whole(&model_arguments, &clock)?;
+        let view = session.view(Purpose::Runs, &clock)?;
+        let width = 4 * stubborn::model::System::width(&*view.system) as u64;
+        lines.push(match search::refusal(&view.system) {
+            Some(why) => format!("{}: cannot be searched on a device: {why}", file.display()),
+            None => format!("{}: a state takes {}", file.display(), human_bytes(width)),
+        });
+        for card in &cards {
+            let n_states = search::capacity(&view.system, card.bytes / 10 * 9);
+            lines.push(format!("gpu:{}  about {n_states} states fit", card.number));
+        }
+    }
+    terminal::print_stdout(&(lines.join("\n") + "\n"));
+    Ok(Exit::Success)
+}

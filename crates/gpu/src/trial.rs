@@ -1,0 +1,168 @@
+//! A device is tried out before it is used: it searches some small systems, and must find what the processor finds.
+//!
+//! Runs that a device finds are replayed, so that a device that is wrong could never raise a false alarm. But if it lost states, it
+//! could say that something holds. So a kernel that this card, or this driver, does not run as it should must be noticed before:
+//! the systems have everything that tables can say, in narrow and in wide states, and enough states that lanes meet in the
+//! table.
+
+use stubborn::base::Budget;
+use stubborn::base::device::{Device, Failure};
+use stubborn::check::{Exact, Exploration, Goal, parallel, search};
+use stubborn::model::{
+    Action, ActionSystem, BinaryOp, BuildError, Builder, Guard, Stmt, System as _, UnaryOp, ValueSet,
+    Variable,
+};
+
+/// Lets a device search some systems.
+///
+/// # Errors
+/// It failed, or found something else than the processor.
+pub fn run(device: &dyn Device) -> Result<(), Failure> {
+    for n_idle in [0, 1, 6] {
+        let system = system(n_idle).map_err(|error| Failure(error.to_string()))?;
+        let goals = [Goal::Invariant(0), Goal::Deadlock];
+        for goals in [&goals[..], &[]] {
+            let mut store = Exact::new(system.width(), u64::MAX);
+            let expected = search::bfs::search(&system, &mut store, goals, &mut Budget::unlimited());
+            let mut budget = Budget::unlimited().with_device(Some(device));
+            let found = parallel::bfs(&system, goals, &mut budget);
+            if !is_same(&expected, &found) {
+                let message = format!(
+                    "in a trial with states of {} bytes it found {} states, and the processor {}",
+                    4 * system.width(),
+                    found.stats.states,
+                    expected.stats.states
+                );
+                return Err(Failure(message));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn is_same(expected: &Exploration, found: &Exploration) -> bool {
+    let counts =
+        |it: &Exploration| (it.stats.states, it.stats.transitions, it.stats.deadlocks, it.stats.depth);
+    expected.stop == found.stop
+        && expected.violations == found.violations
+        && (expected.stop.is_some() || counts(expected) == counts(found) && expected.taken == found.taken)
+}
+
+/// Five counters that wait for each other in many ways, with some variables of two words, of which the last one tells who
+/// moved.
+fn system(n_idle: usize) -> Result<ActionSystem, BuildError> {
+    const TOP: i64 = 4;
+    let mut builder = Builder::new();
+    let processes = [0, 1, 2, 3, 4].map(|number| builder.process(format!("P{number}")));
+    let vars = processes.map(|_| builder.variable(Variable::new("x", -1, TOP)));
+    let large = builder.variable(Variable::new("large", 0, 210));
+    for _ in 0..n_idle {
+        builder.variable(Variable::new("idle", -7, i64::MAX - 9));
+    }
+    let last = (n_idle > 0).then(|| stubborn::model::VarId::new(vars.len() + n_idle));
+    let label = builder.label("step");
+    let (zero, two) = (builder.exprs.int(0), builder.exprs.int(2));
+    for (number, (&var, &process)) in vars.iter().zip(&processes).enumerate() {
+        let next = vars[(number + 1) % vars.len()];
+        let (mine, other) = (builder.exprs.var(var), builder.exprs.var(next));
+        let action = |builder: &mut Builder, guards: Vec<Guard>, effect: Vec<Stmt>| {
+            let guards = guards.into_iter().map(|guard| builder.guard(guard)).collect();
+            builder.action(Action { label, guards, effect, owners: vec![process] })
+        };
+        // Up, not too far before the next one; and along with it what is wide.
+        let ahead = builder.exprs.binary(BinaryOp::Sub, mine, other);
+        let is_near = builder.exprs.binary(BinaryOp::Le, ahead, two);
+        let mut effect = vec![Stmt::Add(var, 1)];
+        effect.extend(
+            last.into_iter()
+                .flat_map(|last| [Stmt::set(last, (1 << 40) + number as i64), Stmt::Add(last, 1 << 33)]),
+        );
+        let up = vec![Guard::In(var, ValueSet::Range(-1, TOP - 1)), Guard::True(is_near)];
+        action(&mut builder, up, effect);
+        // Down by half, if the next one is where that is allowed.
+        let half = builder.exprs.binary(BinaryOp::Div, mine, two);
+        let is_even = builder.exprs.binary(BinaryOp::Rem, mine, two);
+        let is_even = builder.exprs.unary(UnaryOp::Not, is_even);
+        let is_up = builder.exprs.binary(BinaryOp::Gt, mine, zero);
+        let both = builder.exprs.binary(BinaryOp::And, is_up, is_even);
+        let mut effect = vec![Stmt::If(both, vec![Stmt::assign(var, half)], vec![Stmt::set(var, -1)])];
+        effect.extend(last.map(|last| Stmt::set(last, -7)));
+        action(&mut builder, vec![Guard::one_of(next, [-1, 1, 2, 4]), Guard::equals(var, TOP)], effect);
+    }
+    // All start again together.
+    let mut guards: Vec<Guard> = vars[..4].iter().map(|&var| Guard::equals(var, TOP)).collect();
+    guards.push(Guard::one_of(large, [0, 70, 140]));
+    let guards = guards.into_iter().map(|guard| builder.guard(guard)).collect();
+    let map = (0..=TOP + 1).map(|number| Some((number * 3) % (TOP + 1)));
+    let mut effect = vec![Stmt::Map(vars[0], map.collect()), Stmt::Add(large, 70), Stmt::set(vars[1], 0)];
+    effect.extend(last.map(|last| Stmt::set(last, 0)));
+    builder.action(Action { label, guards, effect, owners: processes.to_vec() });
+    builder.initial(&[vec![0; vars.len() + 1], vec![-7; n_idle]].concat());
+    let mut system = builder.finish()?;
+    let sum: Vec<_> = vars.iter().map(|&var| system.exprs.var(var)).collect();
+    let sum = system.exprs.fold(BinaryOp::Add, 0, &sum);
+    let bound = system.exprs.int(4 * TOP - 3);
+    let expr = system.exprs.binary(BinaryOp::Lt, sum, bound);
+    system.add_proposition("not far", expr);
+    Ok(system)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use stubborn::base::device::{Kernel, Memory, Orders};
+    use stubborn::check::device::{Counter, CpuDevice};
+
+    #[test]
+    fn the_processor_passes_and_meets_many_states() {
+        assert_eq!(run(&CpuDevice::new(64 << 20)), Ok(()));
+        let system = system(0).expect("it is a system");
+        let mut store = Exact::new(system.width(), u64::MAX);
+        let found = search::bfs::search(&system, &mut store, &[], &mut Budget::unlimited());
+        assert!(found.stop.is_none(), "{:?}", found.stop);
+        assert!(found.stats.states > 1000 && found.taken.iter().all(|&taken| taken), "{:?}", found.stats);
+    }
+
+    /// A device that forgets to count a step now and then.
+    struct Forgetful(CpuDevice<'static>);
+    struct ForgetfulMemory<'d>(Box<dyn Memory + 'd>, u64);
+
+    impl Device for Forgetful {
+        fn name(&self) -> String {
+            self.0.name()
+        }
+        fn free_bytes(&self) -> Result<u64, Failure> {
+            self.0.free_bytes()
+        }
+        fn take(&self, n_words: u64) -> Result<Box<dyn Memory + '_>, Failure> {
+            Ok(Box::new(ForgetfulMemory(self.0.take(n_words)?, 0)))
+        }
+    }
+
+    impl Memory for ForgetfulMemory<'_> {
+        fn write(&mut self, at: u64, words: &[u64]) -> Result<(), Failure> {
+            self.0.write(at, words)
+        }
+        fn read(&mut self, at: u64, words: &mut [u64]) -> Result<(), Failure> {
+            self.0.read(at, words)
+        }
+        fn fill(&mut self, at: u64, n_words: u64, byte: u8) -> Result<(), Failure> {
+            self.0.fill(at, n_words, byte)
+        }
+        fn launch(&mut self, kernel: Kernel, n: u64, orders: Orders) -> Result<(), Failure> {
+            self.0.launch(kernel, n, orders)?;
+            self.1 += 1;
+            if self.1 == 30 {
+                let mut steps = [0];
+                self.0.read(Counter::Transitions as u64, &mut steps)?;
+                self.0.write(Counter::Transitions as u64, &[steps[0] - 1])?;
+            }
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_device_that_loses_something_does_not_pass() {
+        assert!(run(&Forgetful(CpuDevice::new(64 << 20))).is_err());
+    }
+}
