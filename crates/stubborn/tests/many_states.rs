@@ -11,11 +11,12 @@ fn program(random: &mut fastrand::Rng) -> String {
     for me in 0..N {
         let other = (me + random.usize(1..N)) % N;
         let (value, to) = (random.usize(0..most), random.usize(0..most));
-        let jumps = random.bool().then(|| format!(":: x[{other}] == {value} -> x[{me}] = {to}\n"));
-        let waits = random.bool().then(|| format!(" && x[{other}] != {value}")).unwrap_or_default();
+        let jumps = format!(":: x[{other}] == {value} -> x[{me}] = {to}\n");
+        let jumps = if random.bool() { jumps.as_str() } else { "" };
+        let waits = format!(" && x[{other}] != {value}");
+        let waits = if random.bool() { waits.as_str() } else { "" };
         text += &format!(
-            "active proctype P{me}() {{ do\n:: x[{me}] < {most} -> x[{me}]++\n:: x[{me}] == {most}{waits} -> x[{me}] = 0\n{} od }}\n",
-            jumps.unwrap_or_default()
+            "active proctype P{me}() {{ do\n:: x[{me}] < {most} -> x[{me}]++\n:: x[{me}] == {most}{waits} -> x[{me}] = 0\n{jumps}od }}\n"
         );
     }
     text

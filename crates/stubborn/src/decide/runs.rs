@@ -337,10 +337,12 @@ impl<'d> Deciding<'d> {
             if let Some(decision) = self.search_states(wish)? {
                 return Ok(Some((choice.about_states(), decision)));
             }
-            let other = self.choose(&Wish { observer: Some(ObserverKind::LazyTgta), ..*wish })?;
-            let soon = self.search_within(other.method, &few)?;
-            if soon.outcome.evidence().is_some() {
-                return Ok(Some((choice.replaced_by(other), soon)));
+            // Of an automaton that somebody wrote there may be no such form.
+            if let Ok(other) = self.choose(&Wish { observer: Some(ObserverKind::LazyTgta), ..*wish }) {
+                let soon = self.search_within(other.method, &few)?;
+                if soon.outcome.evidence().is_some() {
+                    return Ok(Some((choice.replaced_by(other), soon)));
+                }
             }
         }
         let decision = self.search(choice.method)?;
