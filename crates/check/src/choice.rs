@@ -52,6 +52,8 @@ pub enum Reason {
     Search(SearchKind, Why),
     /// What is left out.
     Reduction(Option<reduction::Method>, Why),
+    /// That states are searched, and nobody watches.
+    States,
     /// What was done to the model before, in the words of who did it.
     Net(String),
     /// What was done to the action system before, in the words of who did it.
@@ -91,6 +93,8 @@ pub enum Why {
     Unseen,
     Led,
     ClosureUndecided,
+    FoundSoon,
+    TrueInStates,
 }
 
 impl Wish {
@@ -328,10 +332,40 @@ impl Wish {
 }
 
 impl Choice {
+    /// What is chosen instead because it has found a run; what was done to the model stays.
+    #[must_use]
+    pub fn replaced_by(self, other: Choice) -> Choice {
+        let is_about_model = |reason: &Reason| matches!(reason, Reason::Net(_) | Reason::Static(_));
+        let found = |reason| match reason {
+            Reason::Observer(observer, _) => Reason::Observer(observer, Why::FoundSoon),
+            reason => reason,
+        };
+        let reasons = other.reasons.into_iter().map(found);
+        let reasons = reasons.chain(self.reasons.into_iter().filter(is_about_model)).collect();
+        Choice { method: other.method, reasons }
+    }
+
+    /// The same property, by a search of states.
+    #[must_use]
+    pub fn about_states(mut self) -> Choice {
+        let is_of_product = |reason: &Reason| {
+            matches!(reason, Reason::Observer(..) | Reason::Search(..) | Reason::Reduction(..))
+        };
+        self.reasons.retain(|reason| !is_of_product(reason));
+        self.reasons.insert(0, Reason::States);
+        self
+    }
+
+    /// Whether states are searched, without an observer.
+    pub fn is_about_states(&self) -> bool {
+        self.reasons.contains(&Reason::States)
+    }
+
     /// Why the observer was chosen, in one line, if the wish left everything open.
     pub fn summary(&self, wish: &Wish) -> Option<String> {
         let chosen = self.reasons.iter().find_map(|reason| match reason {
             Reason::Observer(observer, why) => Some(format!("{}, {why}", observer.name())),
+            Reason::States => Some(format!("no observer, {}", Why::TrueInStates)),
             _ => None,
         });
         let fair = self.reasons.iter().find_map(|reason| match reason {
@@ -353,6 +387,7 @@ impl fmt::Display for Reason {
             Reason::Reduction(reduction, why) => {
                 write!(f, "reduction: {}, {why}", reduction.map_or("none", reduction::Method::name))
             }
+            Reason::States => write!(f, "observer: none, {}", Why::TrueInStates),
             Reason::Net(what) => write!(f, "net: {what}"),
             Reason::Static(what) => write!(f, "fewer states: {what}"),
         }
@@ -395,6 +430,8 @@ impl fmt::Display for Why {
             Why::LedWhereItMust => "led by the automaton where it must be, smaller where it may be",
             Why::Led => "led by the automaton",
             Why::ClosureUndecided => "since the closure did not decide the matter",
+            Why::TrueInStates => "since it says what is true in every state",
+            Why::FoundSoon => "which has found a run where another one had not",
         })
     }
 }

@@ -227,7 +227,7 @@ impl<'s> StubbornSets<'s> {
         }
         if self.choose_row(situation, demand, scratch, accept, chosen) {
             if let Some(patience) = &mut scratch.patience {
-                patience.removed(chosen.len() < n_enabled);
+                patience.removed(n_enabled - chosen.len());
             }
             return Ok(());
         }

@@ -3,7 +3,8 @@
 //! Who looks at many vertices must have earned it: every state gives a little, every step that is removed as much as it
 //! would have taken, and a state that is not found for it much more. How many are not is estimated by the caller, who
 //! looks for some of them later. So looking never takes much longer than what it is compared with, to expand states,
-//! unless it keeps states away. Where nothing at all is removed for a while, some states are not even looked at.
+//! unless it keeps states away. Where nothing at all is removed for a while, or so little that to ask takes longer than what
+//! it saves, most states are not even looked at.
 
 /// What was earned.
 #[derive(Clone, Copy, Debug)]
@@ -12,7 +13,9 @@ pub(crate) struct Patience {
     credit: i64,
     /// Of so many steps that are removed, how many lead to states that are not found, about.
     n_lost: i64,
-    /// In how many states nothing was removed, one after the other.
+    /// What it saved to ask in the last states, without what it takes: the average, in parts of a window.
+    worth: i64,
+    /// In how many states nothing was removed, or too little on average, one after the other.
     n_idle: u32,
     /// How many states are not looked at.
     rest: u32,
@@ -30,6 +33,11 @@ impl Patience {
     const PER_LOST: i64 = 96;
     /// To recall takes as long as so many looks.
     const RECALL: i64 = 4;
+    /// To ask at all takes as long as so many looks: what is enabled must be found before it is known what is taken.
+    const ASK: i64 = 16;
+    /// The average is one of so many states, about; at first, much is hoped for.
+    const WINDOW: i64 = 1 << 10;
+    const HOPE: i64 = 256;
     /// The steps of the estimate.
     const SCALE: i64 = 256;
     /// Some are lost, as long as nobody says how many.
@@ -40,7 +48,14 @@ impl Patience {
     const MOST_REST: u32 = 15;
 
     pub(crate) fn new() -> Patience {
-        Patience { credit: Patience::MOST, n_lost: Patience::SOME_LOST, n_idle: 0, rest: 0, insists: false }
+        Patience {
+            credit: Patience::MOST,
+            n_lost: Patience::SOME_LOST,
+            worth: Patience::HOPE * Patience::WINDOW,
+            n_idle: 0,
+            rest: 0,
+            insists: false,
+        }
     }
 
     /// Whether to try however long it takes.
@@ -60,24 +75,30 @@ impl Patience {
         self.credit += Patience::PER_STATE;
         let tries = self.credit > 0 || self.insists;
         if !tries {
-            self.removed(false);
+            self.removed(0);
         }
         tries
     }
 
-    /// Told whether something was removed in a state.
-    pub(crate) fn removed(&mut self, is_some: bool) {
+    /// What so many steps give that are removed.
+    fn gain(&self, n_removed: usize) -> i64 {
+        n_removed as i64 * (Patience::PER_STEP + Patience::PER_LOST * self.n_lost / Patience::SCALE)
+    }
+
+    /// Told how many steps were removed in a state.
+    pub(crate) fn removed(&mut self, n_removed: usize) {
+        self.worth += self.gain(n_removed) - Patience::ASK - self.worth / Patience::WINDOW;
+        let is_some = n_removed > 0 && self.worth > 0;
         self.n_idle = if is_some { 0 } else { self.n_idle.saturating_add(1) };
         self.rest = (self.n_idle / Patience::IDLE).min(Patience::MOST_REST) + 1;
     }
 
     /// Told what trying has cost.
     pub(crate) fn learn(&mut self, n_chosen: usize, n_enabled: usize, n_looks: u64) {
-        let n_removed = (n_enabled - n_chosen) as i64;
-        let gain = n_removed * (Patience::PER_STEP + Patience::PER_LOST * self.n_lost / Patience::SCALE);
+        let n_removed = n_enabled - n_chosen;
         let cost = Patience::RECALL + n_looks as i64;
-        self.credit = (self.credit + gain - cost).min(Patience::MOST);
-        self.removed(n_removed > 0);
+        self.credit = (self.credit + self.gain(n_removed) - cost).min(Patience::MOST);
+        self.removed(n_removed);
     }
 
     /// Told whether a state that a removed step leads to was found all the same.

@@ -596,16 +596,84 @@ fn what_somebody_notices_is_not_changed() {
     ];
     for (processes, about) in cases {
         let about = about.into_iter().map(|process| (process, x, 1)).collect();
-        let program = Program {
-            processes,
-            about,
-            initial: vec![0; 12],
-            with_chains: false,
-            with_rounds: false,
-            with_assertions: false,
-        };
-        let (system, about) = program.build();
+        let (system, about) = plain(processes, about, false).build();
         check(&system, &about, &Seen::default()).unwrap();
+    }
+}
+
+/// A program whose variables begin with 0.
+fn plain(processes: Vec<Vec<Step>>, about: Vec<(usize, Who, i64)>, with_chains: bool) -> Program {
+    let (initial, with_rounds, with_assertions) = (vec![0; 12], false, false);
+    Program { processes, about, initial, with_chains, with_rounds, with_assertions }
+}
+
+/// Programs in which a choice would be part of the step before if one condition were missing: what a process waits for,
+/// what it reads and what it writes there is its own, one step at most is possible, nobody else moves it away from there,
+/// and the step ends, as does the one before.
+#[test]
+fn choices_that_somebody_notices_are_not_changed() {
+    let (x, z, g) = (Who::Local(0), Who::Local(1), Who::Global(0));
+    let one = |who: Who| Deed::Assign(who, Value::Const(1));
+    let copy = |to: Who, from: Who| Deed::Assign(to, Value::Of(from));
+    let choice =
+        |who: Who, deeds: &[Deed]| Step { guard: Some((who, 0)), otherwise: Some(3), ..does(1, 2, deeds) };
+    // It says that it is there, and what it has seen.
+    let looks = vec![does(0, 1, &[copy(x, g), one(z)])];
+    let writes = vec![does(0, 1, &[one(g)])];
+    let begins = does(0, 1, &[one(x)]);
+    let (of_both, of_one) = (vec![(0, x, 1), (1, x, 1), (1, z, 1)], vec![(0, x, 1), (0, z, 1), (0, g, 1)]);
+    let cases = [
+        (
+            "the other one writes what it waits for",
+            vec![vec![begins.clone(), choice(g, &[]), does(2, 4, &[one(z)])], writes.clone()],
+            of_one.clone(),
+        ),
+        (
+            "the other one writes what it reads",
+            vec![vec![begins.clone(), choice(z, &[copy(z, g)]), does(2, 3, &[copy(x, z)])], writes],
+            vec![(0, x, 1), (0, g, 1)],
+        ),
+        (
+            "the other one reads what it writes",
+            vec![vec![begins.clone(), choice(z, &[one(g)])], looks.clone()],
+            of_both.clone(),
+        ),
+        ("what it writes is in question", vec![vec![begins.clone(), choice(z, &[one(z)])]], of_one.clone()),
+        (
+            "both steps are possible",
+            vec![vec![begins.clone(), does(1, 2, &[]), does(1, 3, &[]), does(2, 4, &[one(z)])]],
+            of_one.clone(),
+        ),
+        (
+            "the other one takes it away",
+            vec![
+                vec![begins.clone(), choice(z, &[one(z)]), does(4, 3, &[copy(x, z)])],
+                vec![Step { with: Some((0, None, 4)), ..does(0, 1, &[one(z)]) }],
+            ],
+            vec![(0, x, 1), (1, z, 1)],
+        ),
+        (
+            "it goes on from there",
+            vec![vec![begins, Step { goes_on: true, ..choice(z, &[]) }, does(2, 3, &[one(g)])], looks],
+            of_both,
+        ),
+        (
+            "somebody else goes on",
+            vec![
+                vec![
+                    Step { goes_on: true, with: Some((1, None, 1)), ..does(0, 1, &[one(x)]) },
+                    does(1, 2, &[one(z)]),
+                ],
+                vec![choice(z, &[])],
+            ],
+            of_one,
+        ),
+    ];
+    for (what, processes, about) in cases {
+        let (system, about) = plain(processes, about, true).build();
+        if let Err(error) = check(&system, &about, &Seen::default()) {
+            panic!("{what}: {error}");
+        }
     }
 }
 
@@ -614,15 +682,7 @@ fn what_somebody_notices_is_not_changed() {
 fn rounds_of_choices_are_left() {
     let choice =
         Step { or_from: Some(1), guard: Some((Who::Local(0), 0)), otherwise: Some(0), ..does(3, 0, &[]) };
-    let program = Program {
-        processes: vec![vec![does(0, 1, &[]), choice]],
-        about: Vec::new(),
-        initial: vec![0; 12],
-        with_chains: false,
-        with_rounds: false,
-        with_assertions: false,
-    };
-    let (system, about) = program.build();
+    let (system, about) = plain(vec![vec![does(0, 1, &[]), choice]], Vec::new(), false).build();
     let seen = Seen::default();
     check(&system, &about, &seen).unwrap();
     assert!(seen.rules.get()[5] > 0, "choices are merged: {:?}", seen.rules);

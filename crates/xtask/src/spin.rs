@@ -9,7 +9,8 @@
 //!
 //! But for the first, both do what they do by default. Compared is CPU time: ours with what it takes to read the model;
 //! Spin's without what it takes to make and compile the verifier (`gcc -O2`), and to make room, which is measured on a
-//! model without steps. Further states, and for whole spaces bytes. Ratios are
+//! model without steps. It searches as deep as it does by default, and deeper only where it says that it must. Further
+//! states, and for whole spaces bytes. Ratios are
 //! ours by Spin's; the median and the worst count questions for which one of the two takes some time. It needs
 //! `spin`, `gcc` and `bash`.
 
@@ -28,6 +29,7 @@ usage: cargo xtask spin-bench [OPTION]...
   --model TEXT        only models whose name contains this
   --only KIND         full, safety, ltl or fair (repeatable; default: all)
   --seconds N         for each run (default: 60)
+  --threads N         of ours (default: 1, like Spin)
   --from SECONDS      what is summed up: where one of the two takes so long (default: 0.05)";
 
 struct Options {
@@ -35,6 +37,7 @@ struct Options {
     model: String,
     kinds: Vec<Kind>,
     seconds: u64,
+    threads: usize,
     from: f64,
 }
 
@@ -59,7 +62,7 @@ impl Kind {
 impl Options {
     fn parse(arguments: &[&str]) -> Option<Options> {
         let (corpora, model, kinds) = (Vec::new(), String::new(), Vec::new());
-        let mut options = Options { corpora, model, kinds, seconds: 60, from: 0.05 };
+        let mut options = Options { corpora, model, kinds, seconds: 60, threads: 1, from: 0.05 };
         for pair in arguments.chunks(2) {
             let [name, value] = *pair else {
                 return None;
@@ -69,6 +72,7 @@ impl Options {
                 "--model" => value.clone_into(&mut options.model),
                 "--only" => options.kinds.push(Kind::ALL.iter().find(|(name, _)| *name == value)?.1),
                 "--seconds" => options.seconds = value.parse().ok()?,
+                "--threads" => options.threads = value.parse().ok()?,
                 "--from" => options.from = value.parse().ok()?,
                 _ => return None,
             }
@@ -226,9 +230,9 @@ impl Bench<'_> {
     fn ours(&self, kind: Kind, file: &Path, claim: &str) -> Result<Figures, String> {
         let what = if kind == Kind::Full { "explore" } else { "check" };
         let mut arguments = vec![what.to_owned(), file.to_string_lossy().into_owned()];
-        let seconds = format!("{}s", self.options.seconds);
-        arguments
-            .extend(["--json", "--quiet", "--max-memory", "8G", "--timeout", &seconds].map(str::to_owned));
+        let (seconds, threads) = (format!("{}s", self.options.seconds), self.options.threads.to_string());
+        let limits = ["--max-memory", "8G", "--timeout", &seconds, "--threads", &threads];
+        arguments.extend(["--json", "--quiet"].into_iter().chain(limits).map(str::to_owned));
         let options: &[&str] = match kind {
             Kind::Full => &[],
             Kind::Safety => &["--property", "assertions", "--property", "end-states", "--stop-at-first"],

@@ -19,9 +19,12 @@ pub(crate) struct Spin {
     folder: PathBuf,
     /// For each run.
     seconds: u64,
-    /// Seconds that a verifier takes before it begins.
-    room: f64,
+    /// Per depth, seconds that a verifier takes before it begins.
+    room: [f64; DEPTHS.len()],
 }
+
+/// How deep a verifier may go: Spin's default, and more where that is too small.
+const DEPTHS: [u64; 3] = [10_000, 1_000_000, 20_000_000];
 
 impl Drop for Spin {
     fn drop(&mut self) {
@@ -34,13 +37,16 @@ impl Spin {
     /// Looks whether it can be run, and what it takes for a model without steps.
     pub(crate) fn new(seconds: u64) -> Result<Spin, String> {
         let folder = std::env::temp_dir().join(format!("stubborn-spin-{}", std::process::id()));
-        let mut spin = Spin { folder, seconds, room: 0.0 };
+        let mut spin = Spin { folder, seconds, room: [0.0; DEPTHS.len()] };
         spin.load("init { skip }")?;
         spin.run("spin -a model.pml")?;
-        // The least of some runs.
-        let runs = (0..5).map(|_| spin.verify("-DSAFETY -DNOCLAIM", ""));
-        let seconds: Result<Vec<f64>, String> = runs.map(|run| Ok(run?.seconds)).collect();
-        spin.room = seconds?.into_iter().fold(f64::INFINITY, f64::min);
+        spin.run("gcc -w -O2 -DMEMLIM=8000 -DSAFETY -DNOCLAIM -o pan pan.c")?;
+        for (at, depth) in DEPTHS.into_iter().enumerate() {
+            // The least of some runs.
+            let runs = (0..5).map(|_| Ok(spin.run(&format!("./pan -n -m{depth}"))?.1));
+            let seconds: Result<Vec<f64>, String> = runs.collect();
+            spin.room[at] = seconds?.into_iter().fold(f64::INFINITY, f64::min);
+        }
         Ok(spin)
     }
 
@@ -53,20 +59,24 @@ impl Spin {
 
     /// What the verifier says that was made, compiled with these flags and run with these options.
     pub(crate) fn verify(&self, flags: &str, options: &str) -> Result<Figures, String> {
-        let (mut more, mut depth) = (String::new(), 1_000_000);
+        let (mut more, mut at, mut made) = (String::new(), 0, None);
         // It says what it needs.
-        for _ in 0..4 {
-            self.run(&format!("gcc -w -O2 -DMEMLIM=8000 {flags} {more} -o pan pan.c"))?;
+        for _ in 0..6 {
+            if made.as_ref() != Some(&more) {
+                self.run(&format!("gcc -w -O2 -DMEMLIM=8000 {flags} {more} -o pan pan.c"))?;
+                made = Some(more.clone());
+            }
             let minutes = self.seconds.div_ceil(60).max(1);
-            let (text, seconds) = self.run(&format!("./pan {options} -n -m{depth} -Q{minutes}"))?;
-            if text.contains("recompile with -DNOREDUCE") {
+            let (text, seconds) = self.run(&format!("./pan {options} -n -m{} -Q{minutes}", DEPTHS[at]))?;
+            let refuses = |words: &str| !more.contains("-DNOREDUCE") && text.contains(words);
+            if refuses("recompile with -DNOREDUCE") || refuses("partial order reduction invalid") {
                 more += " -DNOREDUCE";
             } else if let Some((_, number)) = text.split_once("recompile with -DNFAIR=") {
                 more += &format!(" -DNFAIR={}", number.split_whitespace().next().unwrap_or("3"));
-            } else if text.contains("max search depth too small") && depth < 10_000_000 {
-                depth = 20_000_000;
+            } else if text.contains("max search depth too small") && at + 1 < DEPTHS.len() {
+                at += 1;
             } else {
-                return figures_of(&text, (seconds - self.room).max(0.0));
+                return figures_of(&text, (seconds - self.room[at]).max(0.0));
             }
         }
         Err("Spin's verifier cannot be made".to_owned())

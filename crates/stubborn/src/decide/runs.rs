@@ -10,12 +10,13 @@ use automata::GaveUp;
 use base::Limit;
 use check::choice::{Choice, Reason, Wish};
 use check::decide::{Claim, Decision, Refusal, Settings};
-use check::method::{Method, ReductionWish};
+use check::method::{Method, ObserverKind, ReductionWish, SearchKind, StoreKind};
 use check::product::AtDeadlock;
-use check::search::{Evidence, ProductStop, Violation};
-use check::{Goal, parallel};
+use check::reduced::Reduced;
+use check::search::{Evidence, ProductOutcome, ProductStop, Violation};
+use check::{Goal, Stop, parallel};
 use language::{Model, Preserve, Purpose, Rules, View};
-use ltl::{Formulas, Prop, Valuation};
+use ltl::{Formulas, Node, Prop, Valuation};
 use model::{ExprId, Run, StepError, System as _, reference};
 use replay::{Ending, Question};
 use report::outcome::{Counterexample, FairTo, Kind, ReductionCheck, Target, Watcher};
@@ -23,7 +24,7 @@ use report::remark::{End, Unclosed};
 use report::{PropertyResult, Remark, Trace, Verdict};
 
 use super::searched::Searched;
-use super::states::look_for_missing;
+use super::states::{explore_part, look_for_missing, may_miss, shorten};
 use super::watched::{Watched, fault};
 use super::{Asked, vacuity};
 use crate::answer::{Answer, Figures, judge};
@@ -39,6 +40,9 @@ const LONG: usize = 12;
 /// A shorter run is looked for in a product of at most so many states, and with the work of the search and this.
 const MAX_SMALL: u64 = 50_000;
 const SOME_WORK: u64 = 2_000;
+
+/// So few states are looked at in another order before all are.
+const FEW: u64 = 500;
 
 /// A question about runs, through all attempts to answer it.
 pub(super) struct Runs<'q> {
@@ -80,18 +84,40 @@ impl<'q> Runs<'q> {
                 watched
             }
         };
-        let watched = &mut self.watched.insert((generation, watched)).1;
+        let watched = &self.watched.insert((generation, watched)).1;
         // What a question looks at may not be there yet, even if the automaton can do without it.
         if let Some(error) = missing(asked.model(), &watched.propositions) {
             return Ok(Attempt::TooSmall(error));
         }
+        // Whether something is missing takes longer to find out than what is wrong, if that is found soon.
+        if may_miss(asked.model().system(), options)
+            && let Some(found) = self.attempt(asked, &constraints, start, Extent::Soon)?
+        {
+            return Ok(found);
+        }
         if let Some(error) = look_for_missing(asked.model(), options, clock)? {
             return Ok(Attempt::TooSmall(error));
         }
+        let unknown = || vec![Answer::lost().result(&name, &Figures::none())];
+        let decided = self.attempt(asked, &constraints, start, Extent::Whole)?;
+        Ok(decided.unwrap_or_else(|| Attempt::Done(unknown())))
+    }
+
+    /// Searches the model as it is; nothing if that was to be a short search, and has found nothing.
+    fn attempt(
+        &mut self,
+        asked: &mut Asked<'_>,
+        constraints: &Constraints,
+        start: f64,
+        extent: Extent,
+    ) -> Result<Option<Attempt<Vec<PropertyResult>>>, Trouble> {
+        let (options, clock) = (self.options, self.clock);
+        let name = asked.name(self.task).to_owned();
+        let Some((_, watched)) = &mut self.watched else { return Ok(None) };
         let purpose = if watched.simplified.is_some() { Purpose::Replay } else { Purpose::Runs };
         let view = asked.model().view(purpose, &mut clock.budget())?;
         let rules = options.static_rules();
-        let searched = searched(&view, watched, &constraints, options, &rules, clock)?;
+        let searched = searched(&view, watched, constraints, options, &rules, clock)?;
         let formulas = asked.session.model.formulas();
         let mut question = Deciding {
             searched,
@@ -99,21 +125,30 @@ impl<'q> Runs<'q> {
             view: &view,
             formulas,
             watched,
-            constraints: &constraints,
+            constraints,
             options,
             clock,
             fault: Cell::default(),
         };
-        let (result, mut fault) = question.decide(start)?;
+        let Some((result, mut fault)) = question.decide(start, extent)? else { return Ok(None) };
         if let (None, Some(beside), Some(left)) = (fault, question.fault.get(), self.patience.checked_sub(1))
         {
             (fault, self.patience) = (Some(beside), left);
         }
-        Ok(match fault.filter(|error| asked.model().can_refine(error)) {
+        Ok(Some(match fault.filter(|error| asked.model().can_refine(error)) {
             Some(error) => Attempt::TooSmall(error),
             None => Attempt::Done(vec![result]),
-        })
+        }))
     }
+}
+
+/// How much is searched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Extent {
+    /// Few states, in case that a violation is found soon.
+    Soon,
+    /// All that there are.
+    Whole,
 }
 
 /// What is searched, if there is no simpler model.
@@ -170,8 +205,12 @@ pub(super) struct Deciding<'d> {
 }
 
 impl<'d> Deciding<'d> {
-    /// The answer, and how the model goes wrong, if it does.
-    fn decide(&mut self, start: f64) -> Result<(PropertyResult, Option<StepError>), Trouble> {
+    /// The answer, and how the model goes wrong, if it does; nothing if too little was searched.
+    fn decide(
+        &mut self,
+        start: f64,
+        extent: Extent,
+    ) -> Result<Option<(PropertyResult, Option<StepError>)>, Trouble> {
         let wish = self.wish();
         let mut remarks = Vec::new();
         let mut found = None;
@@ -186,7 +225,9 @@ impl<'d> Deciding<'d> {
                     choice.reasons.push(Reason::Net(simplified.simpler.what.clone()));
                 }
                 choice.reasons.extend(self.searched.what().map(Reason::Static));
-                let decision = self.search(choice.method)?;
+                let Some((choice, decision)) = self.search_by(choice, &wish, extent)? else {
+                    return Ok(None);
+                };
                 (choice, self.shorten(decision))
             }
         };
@@ -203,7 +244,10 @@ impl<'d> Deciding<'d> {
         }
         let mut fault = fault(&decision);
         let seconds = self.clock.seconds() - start;
-        let figures = Figures::of_product(&choice.method, self.constraints.kind(), &decision, seconds);
+        let figures = match choice.is_about_states() {
+            true => Figures::of_states(&decision.outcome.stats, true, self.options, seconds),
+            false => Figures::of_product(&choice.method, self.constraints.kind(), &decision, seconds),
+        };
         let mut result = answer.result(self.name, &figures);
         if self.options.verify_reduction && choice.method.reduction.is_some() {
             let full = self.search_in_full(&choice, &wish)?;
@@ -226,7 +270,7 @@ impl<'d> Deciding<'d> {
             true => result.choice = choice.reasons.iter().map(ToString::to_string).collect(),
             false => result.chosen = choice.summary(&wish),
         }
-        Ok((result, fault))
+        Ok(Some((result, fault)))
     }
 
     /// What the user asked for.
@@ -268,18 +312,100 @@ impl<'d> Deciding<'d> {
         choice.map_err(|why| self.refuse(why))
     }
 
+    /// Searches with what was chosen, or with what has found a violation. Which order of steps leads to one soon nobody
+    /// knows; so if few states do not decide the matter, as few are looked at by another observer, which needs one pass,
+    /// before everything is. What is always true needs no observer.
+    fn search_by(
+        &mut self,
+        choice: Choice,
+        wish: &Wish,
+        extent: Extent,
+    ) -> Result<Option<(Choice, Decision)>, Trouble> {
+        let few = self.clock.at_most(FEW);
+        let is_cut = |decision: &Decision| {
+            matches!(decision.outcome.stop, Some(ProductStop::Limit(Limit::States(FEW))))
+        };
+        let is_open = choice.method.search == SearchKind::TwoPass && wish.is_open() && !wish.fair;
+        if is_open || extent == Extent::Soon {
+            let soon = self.search_within(choice.method, &few)?;
+            if extent == Extent::Soon {
+                return Ok(soon.outcome.evidence().is_some().then_some((choice, soon)));
+            }
+            if !is_cut(&soon) {
+                return Ok(Some((choice, soon)));
+            }
+            if let Some(decision) = self.search_states(wish)? {
+                return Ok(Some((choice.about_states(), decision)));
+            }
+            // Of an automaton that somebody wrote there may be no such form.
+            if let Ok(other) = self.choose(&Wish { observer: Some(ObserverKind::LazyTgta), ..*wish }) {
+                let soon = self.search_within(other.method, &few)?;
+                if soon.outcome.evidence().is_some() {
+                    return Ok(Some((choice.replaced_by(other), soon)));
+                }
+            }
+        }
+        let decision = self.search(choice.method)?;
+        Ok(Some((choice, decision)))
+    }
+
+    /// Of a formula that says what is always true: looks for a state where it is not. Nothing if it is another formula, or the
+    /// states may not tell.
+    fn search_states(&mut self, wish: &Wish) -> Result<Option<Decision>, Trouble> {
+        let invariant = self.watched.formula.and_then(|formula| match self.formulas.node(formula) {
+            Node::Globally(inside) => match self.formulas.node(inside) {
+                Node::Prop(prop) => Some(prop),
+                _ => None,
+            },
+            _ => None,
+        });
+        let is_plain = wish.store == StoreKind::Exact
+            && self.watched.simplified.is_none()
+            && sees_no_difference(self.watched, self.constraints, self.options);
+        let [(prop, number)] = *self.watched.claim.propositions() else { return Ok(None) };
+        if !is_plain || invariant != Some(prop) {
+            return Ok(None);
+        }
+        let goals = [Goal::Invariant(number)];
+        let (system, mut budget) = (self.searched.system(), self.clock.budget());
+        let reduced = Reduced::for_safety(system, &goals, &mut budget);
+        let found = explore_part(Some(reduced), system, &goals, self.options, &mut budget)?;
+        let mut found = self.searched.exploration(found, self.clock);
+        let stats = found.stats;
+        shorten(&self.view.system, &goals, &mut found, self.options, self.clock);
+        let stop = match (found.violations.into_iter().next().flatten(), found.stop) {
+            (Some(run), _) => {
+                let (violation, cycle_start, observer_states) = (Violation::AtOnce, None, Vec::new());
+                Some(ProductStop::Found(Evidence { violation, run, cycle_start, observer_states }))
+            }
+            (None, Some(Stop::Fault(error, run))) => Some(ProductStop::Fault(error, run)),
+            (None, Some(Stop::Limit(limit))) => Some(ProductStop::Limit(limit)),
+            (None, None | Some(Stop::AllViolated)) => {
+                let fault = found.faults.into_iter().next().flatten();
+                fault.map(|(error, run)| ProductStop::Fault(error, run))
+            }
+        };
+        let (system_states, coverage) = (Some(stats.states), found.coverage);
+        let outcome = ProductOutcome { stats, system_states, stop, coverage };
+        Ok(Some(Decision { outcome, observer_states: 0, valuations: vec![vec![true]] }))
+    }
+
     /// Searches for a run that the claim accepts.
     pub(super) fn search(&mut self, method: Method) -> Result<Decision, Trouble> {
+        self.search_within(method, self.clock)
+    }
+
+    fn search_within(&mut self, method: Method, clock: &Clock<'_>) -> Result<Decision, Trouble> {
         let settings = self.settings();
         if self.watched.simplified.is_some() {
-            let found = self.watched.search_simpler(method, &settings, self.clock)?;
+            let found = self.watched.search_simpler(method, &settings, clock)?;
             return found.map_err(|why| self.refuse(why));
         }
         loop {
             let claim = &mut self.watched.claim;
-            let found = claim.search(self.searched.system(), method, &settings, &mut self.clock.budget());
+            let found = claim.search(self.searched.system(), method, &settings, &mut clock.budget());
             let found = found.map_err(|why| self.refuse(why))?;
-            match self.searched.decision(found, self.clock) {
+            match self.searched.decision(found, clock) {
                 Some(found) => return Ok(found),
                 // Counters that nobody reads keep a cycle from closing.
                 None => self.searched = self.with_less()?,

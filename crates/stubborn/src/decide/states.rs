@@ -308,9 +308,8 @@ pub(super) fn shorten(
     options: &Options,
     clock: &Clock<'_>,
 ) {
-    /// So many states are always looked at; so many, or as many as the search has found; and a share of all.
+    /// So many states are always looked at, and a share of those that the search has found.
     const SOME: u64 = 5_000;
-    const AS_MANY: u64 = 25_000;
     const SHARE: u64 = 4;
     let is_fault = matches!(found.stop, Some(Stop::Fault(..)));
     let is_open = |run: &Option<Run>| run.is_some() || is_fault;
@@ -320,7 +319,7 @@ pub(super) fn shorten(
         return;
     }
     let n_states = found.stats.states;
-    let clock = clock.part(0.5).at_most(SOME + n_states.min(AS_MANY) + n_states / SHARE);
+    let clock = clock.part(0.5).at_most(SOME + n_states / SHARE);
     let mut budget = clock.budget();
     let full = parallel::bfs(system, &wanted, &mut budget);
     let is_shorter = |new: &Run, old: &Run| new.actions.len() < old.actions.len();
@@ -367,6 +366,12 @@ pub(super) fn explore_part(
     })
 }
 
+/// Whether a part of a model may be missing, so that reductions must look out for it.
+pub(super) fn may_miss(system: &ActionSystem, options: &Options) -> bool {
+    let is_open = || system.variables().iter().any(|its| its.range == Range::Open);
+    options.reduce != ReductionWish::None && is_open()
+}
+
 /// Reductions for runs must go wherever a part of the model may be missing. Looks for such a place, with a reduction that finds
 /// all faults: it is returned if there is one. If there is none, the model is told so.
 pub(super) fn look_for_missing(
@@ -376,8 +381,7 @@ pub(super) fn look_for_missing(
 ) -> Result<Option<StepError>, Trouble> {
     /// With more states than this, it is not known.
     const MAX_STATES: u64 = 30_000;
-    let is_open = |system: &ActionSystem| system.variables().iter().any(|its| its.range == Range::Open);
-    if options.reduce == ReductionWish::None || !is_open(model.system()) {
+    if !may_miss(model.system(), options) {
         return Ok(None);
     }
     let clock = &clock.at_most(MAX_STATES);
