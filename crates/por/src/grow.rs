@@ -5,7 +5,8 @@
 //! But a reason costs a set nothing if what must happen first is in it anyway, and that differs from set to set. So where
 //! the one pass finds no set of a single action, a set is grown from every enabled action: first all that enabled actions
 //! need, then, one by one, the disabled ones, each with a reason that adds the fewest enabled actions to what is
-//! there. It is given up as soon as it is no smaller than the best one so far.
+//! there. It is given up as soon as it is no smaller than the best one so far; and all of them, where systems are large, when
+//! that has taken much longer than the one pass.
 //!
 //! That is done under fairness ([`Demand::Fair`](crate::Demand::Fair)), where it leaves a quarter of the states of ten
 //! philosophers. For other demands it was tried, and changed the number of states by less than a hundredth.
@@ -20,6 +21,10 @@ use model::GuardId;
 use crate::graph::Vertex;
 use crate::query::Query;
 
+/// Growing may take so many times the looks of the one pass, and so many besides.
+const MOST_TIMES: u64 = 16;
+const FREE_LOOKS: u64 = 1 << 13;
+
 /// A set that is grown.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Growth {
@@ -29,14 +34,18 @@ pub(crate) struct Growth {
     n_enabled: usize,
     /// It is given up with more enabled actions than this.
     most: usize,
+    /// All of them are given up after so many looks.
+    last_look: u64,
     /// Its enabled actions, by their indices.
     chosen: Vec<u32>,
 }
 
 impl Query<'_> {
-    /// Looks for a set with a [key](Query::is_key) that is smaller than `chosen`, from each of these actions.
-    pub(crate) fn grow_smaller(&mut self, roots: &[u32], chosen: &mut Vec<u32>) {
+    /// Looks for a set with a [key](Query::is_key) that is smaller than `chosen`, from each of these actions. To find
+    /// `chosen` has taken so many looks.
+    pub(crate) fn grow_smaller(&mut self, roots: &[u32], n_looks: u64, chosen: &mut Vec<u32>) {
         let mut growth = std::mem::take(&mut self.scratch.growth);
+        growth.last_look = self.scratch.n_looks + MOST_TIMES * n_looks + FREE_LOOKS;
         for &root in roots {
             if chosen.len() < 2 {
                 break;
@@ -61,7 +70,7 @@ impl Query<'_> {
         // What leads to what is not made yet is in every set.
         let mut fits = self.sets.graph.open.is_none_or(|open| self.admit(open, growth));
         fits = fits && self.admit(root, growth);
-        while fits {
+        while fits && self.scratch.n_looks <= growth.last_look {
             if let Some(vertex) = growth.work.pop() {
                 let mut neighbors = self.neighbors(vertex);
                 while let (true, Some(next)) = (fits, self.next_need(&mut neighbors)) {

@@ -143,6 +143,7 @@ impl Query<'_> {
         let n_enabled = roots.len();
         roots.extend(self.situation.blocked.iter().map(|action| system.first(*action).index() as u32));
         roots.sort_by_cached_key(|&action| fair.is_at_home(system, graph, state, action));
+        let n_looks = self.scratch.n_looks;
         match tarjan.search(self, roots, Wanted::Key) {
             None => {
                 chosen.clear();
@@ -150,7 +151,7 @@ impl Query<'_> {
             }
             Some(start) => {
                 self.close(&[start], chosen);
-                self.grow_smaller(roots, chosen);
+                self.grow_smaller(roots, self.scratch.n_looks - n_looks, chosen);
             }
         }
         if chosen.is_empty() && matches!(self.demand, Demand::Fair { ends: true, .. }) {
