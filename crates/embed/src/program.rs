@@ -4,13 +4,12 @@
 //! made once per state, not per step, where a search asks for all successors at once.
 
 use base::Budget;
-use check::decide::{Refusal, Settings, Subject, search_together};
-use check::method::Method;
-use check::observer::{Observer, Portable, Watches};
+use check::decide::{Refusal, Settings, Subject};
+use check::observer::{Observer, Watches};
 use check::product::Product;
 use check::reduction::{self, Dependencies};
 use check::rules::Rule;
-use check::search::{Extent, ProductOutcome, Space};
+use check::search::{Extent, Space};
 use model::{ActionId, LabelId, StepError, Steps, System};
 
 /// A model, as searches need it.
@@ -166,15 +165,6 @@ impl Subject for Erased<'_> {
             return Err(Rule::NothingKnown.into());
         }
         Ok(product.reduced_by_itself(program.n_classes()))
-    }
-
-    fn search<O: Portable + Send>(
-        product: &mut Product<'_, Self, O>,
-        method: Method,
-        settings: &Settings<'_>,
-        budget: &mut Budget<'_>,
-    ) -> Result<ProductOutcome, Refusal> {
-        search_together(product, method, settings, budget)
     }
 }
 

@@ -5,7 +5,8 @@
 //! state is where it came from and an action. States that are likely to be asked for soon are kept whole,
 //! those that are still to be expanded above all; of the others, those whose steps were taken longest ago go first. What
 //! was given up is made again when it is asked for, from the nearest state before it that is there. On every way each
-//! [`SPACING`]th state stays, so that never more steps than that are taken again.
+//! [`SPACING`]th state stays, so that never more steps than that are taken again; and each [`NEARBY`]th of a way that was
+//! gone again stays from then on, so that where that happens often it takes fewer.
 //!
 //! # Exactness
 //! States are told apart by `Eq`. Two that have the same hash are compared, and one that was given up is made again for
@@ -13,7 +14,7 @@
 //! numbers; searches find that out, whoever keeps states.)
 //!
 //! # When is it bad?
-//! Where many steps lead far back, to states that were expanded long ago, each of them costs some steps more. Nothing is
+//! Where many steps lead far back, to states that were expanded long ago, each of them costs a few steps more. Nothing is
 //! given up before there are [`FEW`] states.
 
 use std::collections::VecDeque;
@@ -27,9 +28,11 @@ use crate::model::Model;
 
 /// At most so many steps are taken again to have a state.
 const SPACING: u8 = 32;
+/// And so many where steps were taken again before.
+const NEARBY: u8 = 8;
 /// So many states are kept anyway, and one of `SHARE` where there are more.
 pub(crate) const FEW: usize = 1 << 16;
-const SHARE: usize = 8;
+const SHARE: usize = 10;
 
 /// Numbers for states.
 pub(crate) struct Retraced<S>(Mutex<Kept<S>>);
@@ -49,6 +52,8 @@ struct States<S> {
     left: VecDeque<u32>,
     /// So many are kept anyway.
     few: usize,
+    /// So many stay because a way was gone again.
+    n_nearby: usize,
 }
 
 /// How a state was come to.
@@ -74,7 +79,7 @@ impl<S> Retraced<S> {
     /// None so far, of which so many will be kept anyway.
     pub(crate) fn new(few: usize) -> Retraced<S> {
         let (made, here, free, left) = (Vec::new(), Vec::new(), Vec::new(), VecDeque::new());
-        let states = States { made, here, free, left, few };
+        let states = States { made, here, free, left, few, n_nearby: 0 };
         Retraced(Mutex::new(Kept { index: Index::default(), states }))
     }
 
@@ -162,7 +167,7 @@ impl<S> States<S> {
             _ => return,
         }
         self.left.push_back(number);
-        let room = self.few.max(self.made.len() / SHARE);
+        let room = self.few.max(self.made.len() / SHARE) + self.n_nearby;
         while self.here.len() - self.free.len() > room
             && let Some(oldest) = self.left.pop_front()
         {
@@ -187,22 +192,26 @@ impl<S> States<S> {
     /// Makes a state again that was given up. It is then there for a while, as one that was left just now.
     #[cold]
     fn make_again(&mut self, number: u32, again: &Again<'_, S>) {
-        let (mut before, mut actions) = (number, Vec::new());
+        let (mut nearest, mut way) = (number, Vec::new());
         let here = loop {
-            match self.here(before) {
+            match self.here(nearest) {
                 Some(here) => break here,
                 None => {
-                    let made = &self.made[before as usize];
-                    actions.push(made.action);
-                    before = made.before;
+                    way.push(nearest);
+                    nearest = self.made[nearest as usize].before;
                 }
             }
         };
-        let steps = here.steps + actions.len() as u8;
-        let first = actions.pop().map(|action| again(&here.state, action));
-        let state =
-            actions.iter().rev().fold(first, |state, &action| state.map(|state| again(&state, action)));
-        let state = state.map_or_else(|| here.state.clone(), Arc::new);
+        let (mut state, mut steps) = (here.state.clone(), here.steps);
+        for (taken, &next) in (1..).zip(way.iter().rev()) {
+            state = Arc::new(again(&state, self.made[next as usize].action));
+            steps += 1;
+            if taken % NEARBY == 0 && next != number {
+                steps = 0;
+                self.n_nearby += 1;
+                self.put(next, Here { state: state.clone(), steps, is_left: true });
+            }
+        }
         self.put(number, Here { state, steps, is_left: true });
         self.left.push_back(number);
     }

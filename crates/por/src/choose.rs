@@ -9,6 +9,7 @@ use crate::demand::{Demand, Rule, Situation};
 use crate::fair::{Fair, Seen};
 use crate::flips::Flips;
 use crate::graph::{Graph, Vertex};
+use crate::grow::Growth;
 use crate::memory::{Memory, Sets};
 use crate::patience::Patience;
 use crate::query::Query;
@@ -34,6 +35,7 @@ pub struct Scratch {
     pub(crate) roots: Vec<u32>,
     /// For trying smaller sets.
     pub(crate) spare: [Vec<u32>; 3],
+    pub(crate) growth: Growth,
     sets: Sets,
     pub(crate) memory: Memory,
     tarjan: Tarjan,
@@ -191,6 +193,7 @@ impl<'s> StubbornSets<'s> {
             work: Vec::new(),
             roots: Vec::new(),
             spare: Default::default(),
+            growth: Growth::default(),
             sets: Sets::default(),
             memory: Memory::new(self.system, &self.graph),
             tarjan: Tarjan::new(n_vertices),

@@ -130,6 +130,8 @@
 //!   another kind. One that is disabled for that reason alone needs everything that is enabled.
 //! - Of all strong components that qualify, one with the fewest enabled actions is taken, not the
 //!   first.
+//! - Under fairness, where that set has several enabled actions, smaller ones are grown in which reasons depend on what is
+//!   in the set already (module `grow`).
 //! - Before any of this a cheap question is asked: whether some process can go on alone (module `rows`). Where a
 //!   closed set without moves of the observer will do, or one that the caller accepts, that is the end of it. Otherwise
 //!   what was chosen in a state like this is remembered (module `memory`). And where each state is expanded once,
@@ -142,6 +144,7 @@ mod demand;
 mod fair;
 mod flips;
 mod graph;
+mod grow;
 mod making;
 mod memory;
 mod patience;

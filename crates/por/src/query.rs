@@ -134,8 +134,8 @@ impl Query<'_> {
         }
     }
 
-    /// A set that keeps fair runs: the closure of the smallest component with a key, or all. If nothing of it is enabled,
-    /// what the observer blocks would have to happen: no fair run is accepted.
+    /// A set that keeps fair runs: the closure of the smallest component with a key, a smaller set if one can be grown, or
+    /// all. If nothing of it is enabled, what the observer blocks would have to happen: no fair run is accepted.
     fn fair(&mut self, tarjan: &mut Tarjan, roots: &mut Vec<u32>, chosen: &mut Vec<u32>) {
         let Some(fair) = &self.sets.fair else { return chosen.extend(0..roots.len() as u32) };
         let (graph, system) = (&self.sets.graph, self.sets.system);
@@ -143,12 +143,16 @@ impl Query<'_> {
         let n_enabled = roots.len();
         roots.extend(self.situation.blocked.iter().map(|action| system.first(*action).index() as u32));
         roots.sort_by_cached_key(|&action| fair.is_at_home(system, graph, state, action));
+        let n_looks = self.scratch.n_looks;
         match tarjan.search(self, roots, Wanted::Key) {
             None => {
                 chosen.clear();
                 chosen.extend(0..n_enabled as u32);
             }
-            Some(start) => self.close(&[start], chosen),
+            Some(start) => {
+                self.close(&[start], chosen);
+                self.grow_smaller(roots, self.scratch.n_looks - n_looks, chosen);
+            }
         }
         if chosen.is_empty() && matches!(self.demand, Demand::Fair { ends: true, .. }) {
             chosen.extend(0..n_enabled as u32);
@@ -194,6 +198,12 @@ impl Query<'_> {
             }
         }
         self.scratch.work = work;
+        self.reached_enabled(chosen);
+    }
+
+    /// The enabled actions that were reached, by their indices.
+    pub(crate) fn reached_enabled(&self, chosen: &mut Vec<u32>) {
+        let generation = self.scratch.generation;
         chosen.clear();
         for (index, action) in self.situation.enabled.iter().enumerate() {
             if self.scratch.reached[self.sets.system.first(*action).index()] == generation {
@@ -233,9 +243,20 @@ impl Query<'_> {
         }
     }
 
-    /// The next neighbor.
+    /// The next neighbor, where a disabled action stands for its reason.
     #[inline]
     pub(crate) fn next_neighbor(&mut self, neighbors: &mut Neighbors) -> Option<u32> {
+        loop {
+            let next = self.next_need(neighbors)?;
+            if let Some(next) = self.resolved(next) {
+                return Some(next);
+            }
+        }
+    }
+
+    /// The next neighbor, which may be a disabled action.
+    #[inline]
+    pub(crate) fn next_need(&mut self, neighbors: &mut Neighbors) -> Option<u32> {
         self.scratch.n_looks += 1;
         loop {
             if neighbors.at == neighbors.end {
@@ -250,7 +271,7 @@ impl Query<'_> {
             }
             let at = neighbors.at;
             neighbors.at += 1;
-            let next = match neighbors.source {
+            return Some(match neighbors.source {
                 Source::Pool => {
                     if let Some((guard, n_actions)) = self.sets.graph.pool.group(at) {
                         neighbors.at += 1;
@@ -272,10 +293,7 @@ impl Query<'_> {
                     Demand::Observer { offer, .. } | Demand::Fair { offer, .. } => offer.follows[at as usize],
                     Demand::Deadlocks | Demand::Safety | Demand::Goal(_) | Demand::Words => continue,
                 },
-            };
-            if let Some(next) = self.resolved(next) {
-                return Some(next);
-            }
+            });
         }
     }
 
@@ -311,10 +329,13 @@ impl Query<'_> {
     /// A vertex itself; for an action that is disabled, what it needs.
     #[inline]
     fn resolved(&mut self, vertex: u32) -> Option<u32> {
-        let is_disabled = vertex < self.sets.graph.n_actions
-            && !self.is_enabled(vertex)
-            && !self.is_blocked_for_now(vertex);
-        if is_disabled { self.reason(vertex) } else { Some(vertex) }
+        if self.is_disabled(vertex) { self.reason(vertex) } else { Some(vertex) }
+    }
+
+    /// Whether a vertex is an action that cannot happen now, whatever the observer does.
+    #[inline]
+    pub(crate) fn is_disabled(&self, vertex: u32) -> bool {
+        vertex < self.sets.graph.n_actions && !self.is_enabled(vertex) && !self.is_blocked_for_now(vertex)
     }
 
     /// Whether the observer alone blocks an action, but might not after others that leave it where

@@ -24,10 +24,10 @@ pub(crate) struct Reasons {
 
 /// A vertex and how much behind it is enabled, if `epoch` is the current one.
 #[derive(Clone, Copy, Debug, Default)]
-struct Known {
+pub(crate) struct Known {
     epoch: u32,
-    n_enabled: u32,
-    vertex: u32,
+    pub(crate) n_enabled: u32,
+    pub(crate) vertex: u32,
 }
 
 /// How much is enabled behind a guard that holds, which is no reason.
@@ -237,6 +237,17 @@ impl Query<'_> {
     pub(crate) fn reason_without_enabled(&mut self, guard: u32) -> Option<u32> {
         let known = self.reason_of_guard(GuardId::new(guard as usize)).ok()?;
         (known.n_enabled == 0).then_some(known.vertex)
+    }
+
+    /// What must happen before a guard can become true that is false.
+    pub(crate) fn reason_if_false(&mut self, guard: GuardId) -> Option<Known> {
+        match self.reason_of_guard(guard) {
+            Ok(known) => (known.n_enabled != HOLDS).then_some(known),
+            Err(fault) => {
+                self.fault = Some(fault);
+                None
+            }
+        }
     }
 
     /// Whether a guard holds.

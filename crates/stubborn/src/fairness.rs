@@ -96,11 +96,13 @@ impl<'s> Names<'s> {
                 let mut found = Vec::new();
                 for name in names {
                     let known = |process: &ProcessId| &system.processes()[process.index()].name;
-                    let matching: Vec<ProcessId> =
-                        all_processes().filter(|process| is_meant(known(process), name)).collect();
+                    let is_meant = |process: &ProcessId| {
+                        is_meant(known(process), name) || is_meant(&indexed(known(process)), name)
+                    };
+                    let matching: Vec<ProcessId> = all_processes().filter(is_meant).collect();
                     if matching.is_empty() {
                         let all: Vec<String> =
-                            all_processes().map(|process| known(&process).clone()).collect();
+                            all_processes().map(|process| indexed(known(&process))).collect();
                         return Err(unknown("process", name, &all));
                     }
                     found.extend(matching.into_iter().map(of_process));
@@ -155,6 +157,14 @@ fn is_meant(known: &str, name: &str) -> bool {
     known == name || known_stem == stem && (indices.is_empty() || indices == ["*"] || fit)
 }
 
+/// `P(1)`, a process that Promela has started, with an index: as `P[1]`.
+fn indexed(name: &str) -> String {
+    match name.strip_suffix(')').and_then(|name| name.split_once('(')) {
+        Some((stem, number)) => format!("{stem}[{number}]"),
+        None => name.to_owned(),
+    }
+}
+
 /// A name without its indices, and these.
 fn parts(name: &str) -> (&str, Vec<&str>) {
     match name.strip_suffix(']').and_then(|name| name.split_once('[')) {
@@ -169,4 +179,16 @@ fn unknown(what: &str, name: &str, known: &[String]) -> Diagnostic {
         names = names.into_iter().map(|name| parts(name).0).collect();
     }
     Diagnostic::error("unknown-fairness", format!("the model has no {what} `{name}`")).suggesting(name, names)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_started_process_has_an_index() {
+        let is_meant = |name: &str| is_meant(&indexed("P(1)"), name);
+        assert!(["P", "P[1]", "P[*]"].into_iter().all(is_meant));
+        assert!(!["P[0]", "Q", "P(1"].into_iter().any(is_meant));
+    }
 }

@@ -11,6 +11,7 @@
 //! - [`methods`]: which methods are sound, one by one, and how often each was tried.
 //! - [`naive`]: the slow and obvious explorer.
 //! - [`repaired`]: the slow and obvious search of a product that is reduced for fair runs.
+//! - [`texts`]: random models as texts, in each language.
 //! - [`toys`]: small systems in which fairness and order matter.
 //! - [`relations_checker`]: watches a system run and checks the relations that it claims.
 
@@ -24,6 +25,7 @@ pub mod relations_checker;
 pub mod repaired;
 pub mod systems;
 pub mod testers;
+pub mod texts;
 pub mod toys;
 
 use proptest::strategy::Strategy;

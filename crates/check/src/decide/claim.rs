@@ -15,7 +15,7 @@ use automata::{AnyAutomaton, Effort, GaveUp, Tgba, to_ba};
 use base::{Budget, Limit};
 use ltl::Prop;
 
-use super::{Decision, Refusal, Settings, Subject};
+use super::{Decision, Refusal, Settings, Subject, search_together};
 use crate::device::cycles;
 use crate::fairness::Fairness;
 use crate::method::{FairnessBy, Method, ObserverKind, SearchKind};
@@ -314,30 +314,30 @@ impl Claim {
                     let observer = Monitored::new(observer, system.n_actions(), settings.fairness);
                     return run.with(observer, super::search, budget);
                 }
-                run.with(if stops { observer.stopping() } else { observer }, S::search, budget)
+                run.with(if stops { observer.stopping() } else { observer }, search_together, budget)
             }
             ObserverKind::Ta => {
                 let ta = as_it_stops(self.ta(budget)?, stops, budget)?;
-                run.with(ByChange::of_ta(&ta, &props, owns_deadlocks), S::search, budget)
+                run.with(ByChange::of_ta(&ta, &props, owns_deadlocks), search_together, budget)
             }
             ObserverKind::Tgta => {
                 let tgta = match method.reduction {
                     Some(reduction::Method::Fair) => self.finished_tgta(budget)?,
                     _ => self.tgta(budget)?,
                 };
-                run.with(ByChange::of_tgta(tgta, &props), S::search, budget)
+                run.with(ByChange::of_tgta(tgta, &props), search_together, budget)
             }
             ObserverKind::LazyTa | ObserverKind::LazyTgta => {
                 let is_ta = method.observer == ObserverKind::LazyTa;
                 let observer = Lazy::new(&self.tgba, if is_ta { Kind::Ta } else { Kind::Tgta }, props);
-                run.with(if stops { observer.stopping() } else { observer }, S::search, budget)
+                run.with(if stops { observer.stopping() } else { observer }, search_together, budget)
             }
             ObserverKind::Extended => {
                 let mut extended = Cow::Borrowed(self.extended(budget)?);
                 if !stops {
                     extended = Cow::Owned(extended.without_finite(budget)?);
                 }
-                run.with(StateLabeled::new(&extended, props, owns_deadlocks), S::search, budget)
+                run.with(StateLabeled::new(&extended, props, owns_deadlocks), search_together, budget)
             }
             ObserverKind::Tester => Err(Rule::TesterObserver.into()),
         }

@@ -9,17 +9,16 @@ use model::{ActionId, ActionSystem, LabelId, Relations, System};
 use por::Flips;
 
 use super::{Refusal, Settings};
-use crate::method::Method;
-use crate::observer::{Observer, Portable};
+use crate::observer::Observer;
 use crate::product::Product;
 use crate::reduced::Reduced;
 use crate::reduction;
 use crate::rules::Rule;
-use crate::search::{Exploration, Goal, ProductOutcome, bfs};
+use crate::search::{Exploration, Goal, bfs};
 use crate::store::Exact;
 
-/// A system that claims can be about.
-pub trait Subject: System + Sized {
+/// A system that claims can be about, which several workers may share.
+pub trait Subject: System<Scratch: Send> + Sync + Sized {
     /// How many actions there are; the steps of others begin with one of them ([`model::chain::first`]). Fairness is
     /// about these, and testers watch them.
     fn n_actions(&self) -> usize;
@@ -52,19 +51,6 @@ pub trait Subject: System + Sized {
         _budget: &mut Budget<'_>,
     ) -> Result<Product<'a, Self, O>, Refusal> {
         Err(Rule::NothingKnown.into())
-    }
-
-    /// Searches a product by a method that the table allows. By one worker, unless several may share the system.
-    ///
-    /// # Errors
-    /// The store cannot be had.
-    fn search<O: Portable + Send>(
-        product: &mut Product<'_, Self, O>,
-        method: Method,
-        settings: &Settings<'_>,
-        budget: &mut Budget<'_>,
-    ) -> Result<ProductOutcome, Refusal> {
-        super::search(product, method, settings, budget)
     }
 
     /// Looks for a deadlock, the only goal.
@@ -103,15 +89,6 @@ impl Subject for ActionSystem {
             product = product.without(rule, budget)?;
         }
         Ok(product)
-    }
-
-    fn search<O: Portable + Send>(
-        product: &mut Product<'_, Self, O>,
-        method: Method,
-        settings: &Settings<'_>,
-        budget: &mut Budget<'_>,
-    ) -> Result<ProductOutcome, Refusal> {
-        super::search_together(product, method, settings, budget)
     }
 
     fn find_deadlock(&self, budget: &mut Budget<'_>) -> Result<Exploration, Limit> {

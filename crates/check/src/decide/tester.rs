@@ -10,7 +10,7 @@ use automata::{GaveUp, Tester};
 use base::Budget;
 use model::LabelId;
 
-use super::{Decision, Refusal, Settings, Subject};
+use super::{Decision, Refusal, Settings, Subject, search_together};
 use crate::fairness::Fairness;
 use crate::method::Method;
 use crate::observer::{ByAction, Observer as _, Valuations};
@@ -92,7 +92,7 @@ impl<'a> TesterClaim<'a> {
             product = product.under(fairness);
         }
         let observer_states = product.observer().n_states();
-        let outcome = S::search(&mut product, method, settings, budget)?;
+        let outcome = search_together(&mut product, method, settings, budget)?;
         Ok(Decision { outcome, observer_states, valuations: Vec::new(), on_device: false })
     }
 }
