@@ -140,6 +140,21 @@ impl<'a> Reduced<'a> {
         Ok(Reduced { system, sets, preserves: Preserves::Safety(visible) })
     }
 
+    /// How far a state is from what is looked for, as a guess: for one invariant, as [`por::Attractor`] says; for
+    /// deadlocks, how many actions are enabled.
+    pub fn distances(&self) -> impl FnMut(&[u32]) -> u64 {
+        let (mut scratch, mut enabled) = (self.system.new_scratch(), Vec::new());
+        move |state| match &self.preserves {
+            Preserves::Invariant(attractor, _) => attractor.distance(self.system, state),
+            Preserves::Deadlocks | Preserves::Safety(_) => {
+                enabled.clear();
+                // What goes wrong is noticed when the state is expanded.
+                _ = self.system.enabled(state, &mut scratch, &mut enabled);
+                enabled.len() as u64
+            }
+        }
+    }
+
     /// Whether every action that can happen happens in what is left.
     pub fn keeps_actions(&self) -> bool {
         matches!(self.preserves, Preserves::Safety(_))

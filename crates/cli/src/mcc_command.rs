@@ -2,7 +2,7 @@
 //! printed as soon as it is known.
 
 use stubborn::petri::mcc::Examination;
-use stubborn::{ContestAnswer, ModelOptions, Session, Technique, Threads};
+use stubborn::{Argument, ContestAnswer, ModelOptions, Session, Technique, Threads};
 
 use crate::args::MccArguments;
 use crate::exit::{Exit, Failure};
@@ -51,7 +51,13 @@ fn lines(examination: Examination, id: &str, answer: &ContestAnswer, technique: 
         Technique::Explicit => "EXPLICIT STATE_COMPRESSION",
         Technique::Reduced => "EXPLICIT STATE_COMPRESSION STUBBORN_SETS",
         Technique::Simplified => "EXPLICIT STATE_COMPRESSION STUBBORN_SETS STRUCTURAL_REDUCTION",
-        Technique::Facts => "TOPOLOGICAL",
+        Technique::Walk => "EXPLICIT RANDOM_WALK",
+        Technique::Parikh => "EXPLICIT PARIKH_WALK TOPOLOGICAL",
+        Technique::Facts(Argument::Equation | Argument::Traps | Argument::Exhaustion) => {
+            "TOPOLOGICAL STATE_EQUATION"
+        }
+        Technique::Facts(Argument::Siphons) => "TOPOLOGICAL SIPHONS_AND_TRAPS",
+        Technique::Facts(_) => "TOPOLOGICAL",
     };
     match answer {
         ContestAnswer::Truth(true) => format!("FORMULA {id} TRUE TECHNIQUES {how}\n"),

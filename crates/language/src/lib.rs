@@ -24,5 +24,5 @@ pub mod story;
 pub use self::model::{File, Language, Loader, Model, Options, Outliner, Purpose, Refined, Trouble, View};
 pub use outline::{Outline, Symbol, SymbolKind};
 pub use property::{Asked, Claim, Enabled, Fairness, Ltl, Observed, Property, PropertyKind};
-pub use simpler::{Facts, Known, Preserve, Rules, Simpler, WayBack};
+pub use simpler::{Argument, Decided, Facts, Known, Preserve, Rules, Simpler, WayBack};
 pub use story::Story;

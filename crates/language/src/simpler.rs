@@ -1,5 +1,7 @@
 //! The same question about a smaller model, and what is known without any search.
 
+use std::fmt;
+
 use base::{Budget, Diagnostic, Limit};
 use ltl::Formulas;
 use model::{ActionId, ExprId, Exprs, Run};
@@ -51,9 +53,9 @@ pub trait Facts: Send + Sync {
         formulas: &mut Formulas,
         question: &PropertyKind,
         budget: &mut Budget<'_>,
-    ) -> Result<Option<Known>, Limit>;
+    ) -> Result<Option<Decided>, Limit>;
 
-    /// A formula without propositions that never change.
+    /// A formula without propositions that never change, and whether every run satisfies it, if that is known then.
     ///
     /// # Errors
     /// The budget is spent.
@@ -63,7 +65,7 @@ pub trait Facts: Send + Sync {
         formulas: &mut Formulas,
         ltl: &Ltl,
         budget: &mut Budget<'_>,
-    ) -> Result<Ltl, Limit>;
+    ) -> Result<(Ltl, Option<Decided>), Limit>;
 
     /// Whether an expression has the same truth in every state, and which.
     ///
@@ -71,15 +73,45 @@ pub trait Facts: Send + Sync {
     /// The budget is spent.
     fn always(&self, exprs: &Exprs, expr: ExprId, budget: &mut Budget<'_>) -> Result<Option<bool>, Limit>;
 
-    /// The value of an expression in the initial state, if there is one such state.
-    fn initially(&self, exprs: &Exprs, expr: ExprId) -> Option<i64>;
-
-    /// A value that an expression never exceeds.
+    /// How often each action might happen on the way to a state where an expression is true, or is not: a hint for
+    /// searches, which may be wrong in every way. Nothing if there is none.
     ///
     /// # Errors
     /// The budget is spent.
-    fn upper_bound(&self, exprs: &Exprs, expr: ExprId, budget: &mut Budget<'_>)
-    -> Result<Option<i64>, Limit>;
+    fn wanted(
+        &self,
+        exprs: &Exprs,
+        expr: ExprId,
+        truth: bool,
+        budget: &mut Budget<'_>,
+    ) -> Result<Option<Vec<u32>>, Limit>;
+
+    /// Why an expression never has this truth, in words: the numbers that show it, for who wants to check them. Nothing
+    /// if that is not shown.
+    ///
+    /// # Errors
+    /// The budget is spent.
+    fn proof(
+        &self,
+        exprs: &Exprs,
+        expr: ExprId,
+        truth: bool,
+        budget: &mut Budget<'_>,
+    ) -> Result<Option<Vec<String>>, Limit>;
+
+    /// The value of an expression in the initial state, if there is one such state.
+    fn initially(&self, exprs: &Exprs, expr: ExprId) -> Option<i64>;
+
+    /// A value that an expression never exceeds, and what shows it.
+    ///
+    /// # Errors
+    /// The budget is spent.
+    fn upper_bound(
+        &self,
+        exprs: &Exprs,
+        expr: ExprId,
+        budget: &mut Budget<'_>,
+    ) -> Result<Option<(i64, Argument)>, Limit>;
 }
 
 /// An answer that needs no search.
@@ -89,6 +121,48 @@ pub enum Known {
     Truth(bool),
     /// The greatest value.
     Number(i64),
+}
+
+/// An answer, and what shows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Decided {
+    /// The answer.
+    pub answer: Known,
+    /// The strongest argument that was needed.
+    pub by: Argument,
+}
+
+/// What decides a question without a search, the simplest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Argument {
+    /// The initial state alone, or no state at all.
+    FirstState,
+    /// How many tokens places can have, each by itself.
+    Bounds,
+    /// Weighted sums of tokens that never grow, or never change.
+    Invariants,
+    /// There is no solution of the state equation.
+    Equation,
+    /// There is none that marks some traps.
+    Traps,
+    /// Every siphon in question contains a trap that is marked.
+    Siphons,
+    /// A weighted sum of tokens shrinks whenever some transition fires, and never grows.
+    Exhaustion,
+}
+
+impl fmt::Display for Argument {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Argument::FirstState => "by the first marking",
+            Argument::Bounds => "by bounds of places",
+            Argument::Invariants => "by place invariants",
+            Argument::Equation => "by the state equation",
+            Argument::Traps => "by the state equation and traps",
+            Argument::Siphons => "by siphons and traps",
+            Argument::Exhaustion => "by a sum of tokens that is used up",
+        })
+    }
 }
 
 /// Which rules may make a model simpler, by their names.

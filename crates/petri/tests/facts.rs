@@ -6,7 +6,7 @@ use base::{Budget, SourceMap};
 use common::facts;
 use common::marking_graph::{explore, fire};
 use common::nets::{Plan, net_of_plan};
-use language::{Facts as _, Known, Model as _, PropertyKind};
+use language::{Argument, Decided, Facts as _, Known, Model as _, PropertyKind};
 use model::reference;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed, TestRunner};
@@ -75,6 +75,7 @@ fn facts_hold_in_every_marking() {
         };
         let always = facts.always(&model.system.exprs, expr, &mut Budget::unlimited()).unwrap();
         let bound = facts.upper_bound(&model.system.exprs, sum, &mut Budget::unlimited()).unwrap();
+        let bound = bound.map(|(bound, _)| bound);
         let value = |expr, marking: &[i64]| reference::value(&model.system, expr, marking).unwrap();
         count(0, always.is_some());
         count(1, bound.is_some());
@@ -93,7 +94,8 @@ fn facts_hold_in_every_marking() {
         prop_assert_eq!(facts.initially(&model.system.exprs, expr), Some(value(expr, &initial)));
         let mut answer = |question| {
             let (exprs, formulas) = (&model.system.exprs, &mut model.formulas);
-            facts.answer(exprs, formulas, &question, &mut Budget::unlimited()).unwrap()
+            let decided = facts.answer(exprs, formulas, &question, &mut Budget::unlimited()).unwrap();
+            decided.map(|decided| decided.answer)
         };
         let (invariant, possible) =
             (answer(PropertyKind::Invariant(expr)), answer(PropertyKind::Possible(expr)));
@@ -157,11 +159,12 @@ fn sums_decide_what_places_alone_do_not() {
     check("p0 * 9223372036854775807 >= 0 && false", Some(false));
     check("p5 * 9223372036854775807 >= 0", None);
     let sum = resolve(&mut model, "p0 + p1 + p2 + p3 + p4");
-    assert_eq!(facts.upper_bound(&model.system.exprs, sum, &mut Budget::unlimited()).unwrap(), Some(3));
+    let bound = facts.upper_bound(&model.system.exprs, sum, &mut Budget::unlimited()).unwrap();
+    assert_eq!(bound, Some((3, Argument::Invariants)));
     let question = PropertyKind::Maximum(sum);
     let (exprs, formulas) = (&model.system.exprs, &mut model.formulas);
     let answer = facts.answer(exprs, formulas, &question, &mut Budget::unlimited());
-    assert_eq!(answer.unwrap(), Some(Known::Number(3)));
+    assert_eq!(answer.unwrap(), Some(Decided { answer: Known::Number(3), by: Argument::Invariants }));
 }
 
 #[test]

@@ -204,6 +204,7 @@ fn what_facts_decide_is_as_known() {
         let found = match facts
             .answer(&model.system.exprs, &mut model.formulas, question, &mut Budget::unlimited())
             .unwrap()
+            .map(|decided| decided.answer)
         {
             Some(Known::Truth(truth)) => if truth { "T" } else { "F" }.to_owned(),
             Some(Known::Number(number)) => number.to_string(),

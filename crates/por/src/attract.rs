@@ -45,6 +45,8 @@ enum Test {
     NotZero,
 }
 
+/// No part of an expression is further away than this.
+const FAR: u64 = 1 << 20;
 /// Deeper expressions are not looked into.
 const MAX_DEPTH: usize = 200;
 
@@ -79,7 +81,41 @@ impl Attractor {
     }
 }
 
+impl Attractor {
+    /// How far a state is from one where the expression is true, as a guess: 0 where it is, as far as can be told. A sum
+    /// is as far away as it has to change; of a conjunction, all parts count, of a disjunction the nearest.
+    pub fn distance(&self, system: &ActionSystem, state: &[u32]) -> u64 {
+        self.root.distance(system, state)
+    }
+}
+
 impl Node {
+    fn distance(&self, system: &ActionSystem, state: &[u32]) -> u64 {
+        match self {
+            Node::Constant(value) => {
+                if *value {
+                    0
+                } else {
+                    FAR
+                }
+            }
+            Node::All(parts) => {
+                parts.iter().fold(0, |sum, part| part.distance(system, state).saturating_add(sum))
+            }
+            Node::Some(parts) => parts.iter().map(|part| part.distance(system, state)).min().unwrap_or(FAR),
+            Node::Sum { terms, constant, test, .. } => {
+                let Some(sum) = sum(system, state, terms, *constant) else { return FAR };
+                let amount = |sum: i128| u64::try_from(sum).map_or(FAR, |sum| sum.min(FAR));
+                match test {
+                    Test::NotNegative => amount((-sum).max(0)),
+                    Test::Zero => amount(sum.abs()),
+                    Test::NotZero => u64::from(sum == 0),
+                }
+            }
+            Node::Opaque(_) => 1,
+        }
+    }
+
     /// Whether it is true, if that can be told.
     fn value(&self, system: &ActionSystem, state: &[u32]) -> Option<bool> {
         match self {

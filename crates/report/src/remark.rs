@@ -6,6 +6,7 @@ use automata::TooLarge;
 use base::Limit;
 use check::Coverage;
 use check::decide::Refusal;
+use language::Argument;
 use replay::TesterClaim;
 use serde::{Serialize as _, Serializer};
 
@@ -33,8 +34,8 @@ pub enum Remark {
     NoneFound(Coverage),
     /// Something else is violated, which was enough.
     Stopped,
-    /// What is known without a search decides it.
-    WithoutSearch,
+    /// What is known without a search decides it, and how.
+    WithoutSearch(Argument),
     /// What should be possible is not.
     NowhereTrue,
     /// The greatest value.
@@ -161,9 +162,7 @@ impl fmt::Display for Remark {
                 write!(f, "no violation found, but {}", Remark::Coverage(*coverage))
             }
             Remark::Stopped => f.write_str("not decided after the first violation: ask for it alone"),
-            Remark::WithoutSearch => {
-                f.write_str("by the structure of the net and its first marking, without a search")
-            }
+            Remark::WithoutSearch(by) => write!(f, "{by}, without a search"),
             Remark::NowhereTrue => f.write_str("it is true nowhere"),
             Remark::Maximum(value) => write!(f, "the maximum is {value}"),
             Remark::AtLeast(value) => write!(f, "at least {value}"),

@@ -112,7 +112,7 @@ pub use check::method::{FairnessBy, ObserverKind, ReductionWish, SearchKind, Sto
 #[cfg(feature = "report")]
 pub use check::product::AtDeadlock;
 #[cfg(feature = "report")]
-pub use language::{Options as ModelOptions, Rules};
+pub use language::{Argument, Options as ModelOptions, Rules};
 pub use model::fairness::Kind as FairKind;
 #[cfg(feature = "report")]
 pub use report::{CheckReport, ExploreReport, PropertyResult, Remark, Verdict};

@@ -6,13 +6,14 @@ use std::path::PathBuf;
 use automata::Tester;
 use automata::tester::Flaw;
 use base::{Budget, Diagnostic, Diagnostics, Limit, Span};
-use language::{Asked, Claim, Facts, Known, Ltl, Model, Observed, Property, PropertyKind, Rules};
+use language::{Argument, Asked, Claim, Facts, Known, Ltl, Model, Observed, Property, PropertyKind};
 use ltl::Prop;
 use model::{ActionSystem, ExprId, LabelId};
 
 use crate::clock::Clock;
 use crate::error::Trouble;
 use crate::files;
+use crate::options::Options;
 use crate::session::Session;
 
 /// What is asked about a model.
@@ -105,8 +106,10 @@ pub(crate) struct Task {
     /// Where its name stands, if it was written.
     pub(crate) span: Option<Span>,
     pub(crate) kind: PropertyKind,
-    /// Whether it is so, if what is known without a search decides it.
-    pub(crate) known: Option<bool>,
+    /// Whether it is so, if what is known without a search decides it; and what shows it.
+    pub(crate) known: Option<(bool, Argument)>,
+    /// The numbers that show it, in words, if somebody asked why.
+    pub(crate) proof: Vec<String>,
     /// Where it comes from.
     pub(crate) origin: Origin,
 }
@@ -129,7 +132,7 @@ impl Session {
     pub(crate) fn ask(
         &mut self,
         questions: &[Question],
-        rules: &Rules,
+        options: &Options,
         clock: &Clock<'_>,
     ) -> Result<Vec<Task>, Trouble> {
         let properties = self.model.properties()?;
@@ -194,10 +197,18 @@ impl Session {
                     let mut budget = clock.budget();
                     let file = files::file(path, &budget)?;
                     let properties = self.model.contest_file(file, &mut self.sources, &mut budget)?;
-                    let facts = if rules.is_none() { None } else { self.model.facts(&mut budget)? };
+                    let is_off = options.structural.is_none();
+                    let facts = if is_off { None } else { self.model.facts(&mut budget)? };
                     for property in pick(properties, only)? {
                         let facts = facts.as_deref();
-                        tasks.push(decide_by_facts(property, facts, &mut *self.model, &mut budget)?);
+                        let explains = options.explain_choice;
+                        tasks.push(decide_by_facts(
+                            property,
+                            facts,
+                            explains,
+                            &mut *self.model,
+                            &mut budget,
+                        )?);
                     }
                 }
             }
@@ -228,7 +239,14 @@ impl Session {
 
 impl Task {
     fn new(name: impl Into<String>, kind: PropertyKind) -> Task {
-        Task { name: name.into(), span: None, kind, known: None, origin: Origin::Elsewhere }
+        Task {
+            name: name.into(),
+            span: None,
+            kind,
+            known: None,
+            proof: Vec::new(),
+            origin: Origin::Elsewhere,
+        }
     }
 }
 
@@ -321,6 +339,7 @@ pub(crate) fn observe(model: &mut dyn Model, propositions: &[(Prop, ExprId)]) ->
 fn decide_by_facts(
     property: Property,
     facts: Option<&dyn Facts>,
+    explains: bool,
     model: &mut dyn Model,
     budget: &mut Budget<'_>,
 ) -> Result<Task, Limit> {
@@ -329,12 +348,24 @@ fn decide_by_facts(
         Some(facts) => facts.answer(&system.exprs, formulas, &property.kind, budget)?,
         None => None,
     };
-    let known = match (&property.kind, known) {
-        (PropertyKind::Invariant(_) | PropertyKind::Ltl(_), Some(Known::Truth(true))) => Some(true),
-        (PropertyKind::Possible(_), Some(Known::Truth(false))) => Some(false),
+    let known = match (&property.kind, known.map(|known| (known.answer, known.by))) {
+        (PropertyKind::Invariant(_) | PropertyKind::Ltl(_), Some((Known::Truth(true), by))) => {
+            Some((true, by))
+        }
+        (PropertyKind::Possible(_), Some((Known::Truth(false), by))) => Some((false, by)),
         _ => None,
     };
-    Ok(Task { known, origin: Origin::Elsewhere, ..property.into() })
+    // What is never false, or never true.
+    let shown = match (&property.kind, known) {
+        (PropertyKind::Invariant(expr), Some(_)) => Some((*expr, false)),
+        (PropertyKind::Possible(expr), Some(_)) => Some((*expr, true)),
+        _ => None,
+    };
+    let proof = match (facts, shown.filter(|_| explains)) {
+        (Some(facts), Some((expr, truth))) => facts.proof(&system.exprs, expr, truth, budget)?,
+        _ => None,
+    };
+    Ok(Task { known, proof: proof.unwrap_or_default(), origin: Origin::Elsewhere, ..property.into() })
 }
 
 /// The properties with these ids, or with these numbers at the end of their ids.

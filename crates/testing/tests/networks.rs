@@ -21,6 +21,11 @@ use stubborn_testing::{assert_met, relations_checker, run_cases};
 /// Short turns, for small systems.
 const TURNS: Turns = Turns { few: 3, turn: 2, many: 20, of: 3 };
 
+/// Any distance will do.
+fn some_distance(state: &[u32]) -> u64 {
+    state.iter().map(|word| u64::from(word.wrapping_mul(0x9E37_79B9) >> 29)).sum()
+}
+
 fn explorations(model: &Model, goals: &[Goal], max_states: u64) -> Vec<(&'static str, Exploration)> {
     let system = &*model.system;
     let width = system.width();
@@ -34,6 +39,7 @@ fn explorations(model: &Model, goals: &[Goal], max_states: u64) -> Vec<(&'static
     vec![
         ("bfs exact", search::bfs::search(system, &mut exact(), goals, &mut budget())),
         ("dfs exact", search::dfs::search(system, &mut exact(), goals, &mut budget())),
+        ("nearest", search::nearest::search(some_distance, system, &mut exact(), goals, &mut budget())),
         ("mixed", search::mixed::search_in_turns(TURNS, system, &mut exact(), goals, &mut budget())),
         ("bfs bitstate", search::bfs::search(system, &mut Queue::new(bits(), width), goals, &mut budget())),
         ("dfs bitstate", search::dfs::search(system, &mut bits(), goals, &mut budget())),

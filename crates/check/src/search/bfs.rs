@@ -293,7 +293,7 @@ impl<'a, F: Frontier, S: Space, St: Sequence> Search<'a, F, S, St> {
             }
         }
         for (offset, &index) in self.new.iter().enumerate() {
-            self.frontier.find(self.steps.actions()[index])?;
+            self.frontier.find(self.steps.actions()[index], self.steps.target(index))?;
             let id = StateId::new(first_new as usize + offset);
             let closing = &mut self.closing;
             self.goals.look_at(self.system, self.steps.target(index), &mut self.scratch, |goal, error| {
@@ -310,7 +310,7 @@ impl<'a, F: Frontier, S: Space, St: Sequence> Search<'a, F, S, St> {
             let id = StateId::new(self.store.n_states() as usize);
             if self.store.insert(state)? {
                 self.roots.push(index);
-                self.frontier.find(ActionId::new(0))?;
+                self.frontier.find(ActionId::new(0), state)?;
                 let closing = &mut self.closing;
                 let found = |goal, error| closing[goal] = Some((id, error));
                 self.goals.look_at(self.system, state, &mut self.scratch, found);

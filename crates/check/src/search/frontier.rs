@@ -2,7 +2,7 @@
 //!
 //! Breadth first, the store is the queue, and what is left to keep is the search tree ([`Tree`]). Parents of states 0, 1, 2, …
 //! never decrease, so the tree is a string of bits: a 1 for each state expanded, a 0 for each state found. Runs are read off
-//! it backward. Another order is that of [`mixed`](super::mixed).
+//! it backward. Other orders are those of [`mixed`](super::mixed) and [`nearest`](super::nearest).
 
 use base::Limit;
 use model::{ActionId, System};
@@ -13,8 +13,8 @@ use crate::store::StateId;
 /// Which states are still to be expanded, in what order, and how those that are known were found. States have the
 /// numbers 0, 1, 2, … as they are found.
 pub(crate) trait Frontier {
-    /// The next state was found from the one that was taken last, if there was one, by this action.
-    fn find(&mut self, action: ActionId) -> Result<(), Limit>;
+    /// The next state, which is this one, was found from the one that was taken last, if there was one, by this action.
+    fn find(&mut self, action: ActionId, state: &[u32]) -> Result<(), Limit>;
 
     /// Takes a state that is to be expanded.
     fn take(&mut self) -> Result<Option<StateId>, Limit>;
@@ -87,7 +87,7 @@ impl Tree {
 
 impl Frontier for Tree {
     #[inline]
-    fn find(&mut self, action: ActionId) -> Result<(), Limit> {
+    fn find(&mut self, action: ActionId, _: &[u32]) -> Result<(), Limit> {
         self.push(0)?;
         match &mut self.actions {
             Some(actions) => Ok(actions.push(&[action.index() as u32])?),

@@ -182,7 +182,7 @@ impl Ends {
 
 impl Frontier for Ends {
     #[inline]
-    fn find(&mut self, _: ActionId) -> Result<(), Limit> {
+    fn find(&mut self, _: ActionId, _: &[u32]) -> Result<(), Limit> {
         if self.n_found.is_multiple_of(32) {
             self.taken.push(&[0])?;
         }

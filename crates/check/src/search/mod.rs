@@ -7,6 +7,8 @@
 //! |---|---|---|---|
 //! | [`bfs`] | shortest runs | none: the exact store *is* the queue | by default |
 //! | [`mixed`] | some run, short or long | nothing to speak of | where runs need not be shortest: under reduction |
+//! | [`nearest`] | some run, to where a distance leads | 4 bytes per state, and the states that wait | where something is likely to be found, and there are many states |
+//! | [`stroll`] | some run, perhaps very long | none: nothing is kept | before everything else: much is found soon |
 //! | [`dfs`] | some run, perhaps long | as deep as the longest path | to hurry into deep states; with little memory, over [`Bitstate`](crate::Bitstate) |
 //! | [`couvreur`] | cycles with all marks: violations of LTL | as deep as the longest path | for TGBA, BA and TGTA |
 //! | [`two_pass`] | the same, and livelocks | as deep as the longest path, twice | for TA |
@@ -26,6 +28,7 @@ pub(crate) mod lasso;
 pub(crate) mod left_out;
 mod log;
 pub mod mixed;
+pub mod nearest;
 pub mod nested_dfs;
 pub mod one_pass;
 mod path;
@@ -38,6 +41,7 @@ pub mod shortest;
 mod space;
 pub(crate) mod stack;
 pub mod streett;
+pub mod stroll;
 pub mod two_pass;
 pub(crate) mod varints;
 

@@ -3,13 +3,16 @@
 use std::convert::Infallible;
 
 use base::{Budget, Limit};
-use language::{Facts as _, Known, Ltl, PropertyKind};
+use language::{Argument, Decided, Facts as _, Known, Ltl, PropertyKind};
 use ltl::{Formula, Formulas, Node, Op};
 use model::{ExprId, Exprs};
 use rustc_hash::FxHashMap;
 
 use super::linear::Linear;
 use super::{Facts, Range, evaluate, truth};
+
+/// A truth, and what shows it.
+type Shown = Option<(bool, Argument)>;
 
 impl language::Facts for Facts {
     /// Of a formula about runs, the propositions that are decided are replaced first.
@@ -19,34 +22,37 @@ impl language::Facts for Facts {
         formulas: &mut Formulas,
         question: &PropertyKind,
         budget: &mut Budget<'_>,
-    ) -> Result<Option<Known>, Limit> {
+    ) -> Result<Option<Decided>, Limit> {
         let initially = |expr: ExprId| self.initially(exprs, expr).map(|value| value != 0);
         // Known of the initial marking, where one marking is enough; or of all.
         let mut somewhere =
             |expr: ExprId, wanted: bool| match initially(expr).filter(|truth| *truth == wanted) {
-                Some(truth) => Ok(Some(truth)),
-                None => self.always(exprs, expr, budget),
+                Some(truth) => Ok(Some((truth, Argument::FirstState))),
+                None => self.shown(exprs, expr, budget),
             };
-        let truth = match question {
+        let shown = match question {
             PropertyKind::Invariant(expr) => somewhere(*expr, false)?,
             PropertyKind::Possible(expr) => somewhere(*expr, true)?,
             PropertyKind::AllPossible(each) => all(each.iter().map(|&expr| somewhere(expr, true)))?,
             PropertyKind::SomeInvariant(each) => {
                 not(all(each.iter().map(|&expr| Ok(not(somewhere(expr, false)?))))?)
             }
-            PropertyKind::AllLive(each) => all(each.iter().map(|its| self.always(exprs, its.expr, budget)))?,
+            PropertyKind::AllLive(each) => match self.runs_out(each, budget)? {
+                true => Some((false, Argument::Exhaustion)),
+                false if self.is_live(budget)? => Some((true, Argument::Siphons)),
+                false => all(each.iter().map(|its| self.shown(exprs, its.expr, budget)))?,
+            },
+            PropertyKind::DeadlockFree => self.has_no_deadlock(budget)?.then_some((true, Argument::Siphons)),
             PropertyKind::Maximum(expr) => {
-                let (reached, bound) =
-                    (self.initially(exprs, *expr), self.upper_bound(exprs, *expr, budget)?);
-                return Ok(reached.filter(|_| reached == bound).map(Known::Number));
+                let reached = self.initially(exprs, *expr);
+                let bound = self.upper_bound(exprs, *expr, budget)?;
+                let bound = bound.filter(|(bound, _)| reached == Some(*bound));
+                return Ok(bound.map(|(bound, by)| Decided { answer: Known::Number(bound), by }));
             }
-            PropertyKind::Ltl(ltl) => {
-                let ltl = self.simplify_ltl(exprs, formulas, ltl, budget)?;
-                self.initial_truth(exprs, formulas, &ltl, budget)?
-            }
+            PropertyKind::Ltl(ltl) => return Ok(self.simplify_ltl(exprs, formulas, ltl, budget)?.1),
             _ => None,
         };
-        Ok(truth.map(Known::Truth))
+        Ok(shown.map(|(truth, by)| Decided { answer: Known::Truth(truth), by }))
     }
 
     fn simplify_ltl(
@@ -55,41 +61,36 @@ impl language::Facts for Facts {
         formulas: &mut Formulas,
         ltl: &Ltl,
         budget: &mut Budget<'_>,
-    ) -> Result<Ltl, Limit> {
-        let mut new: FxHashMap<Formula, Formula> = FxHashMap::default();
-        let mut propositions = ltl.propositions.clone();
-        for &(prop, expr) in &ltl.propositions {
-            if let Some(truth) = self.always(exprs, expr, budget)? {
-                let (old, constant) = (formulas.prop(prop), formulas.constant(truth));
-                new.insert(old, constant);
-            }
-        }
-        for formula in formulas.subformulas(ltl.formula) {
-            budget.tick()?;
-            if !new.contains_key(&formula) {
-                let operands: Vec<Formula> =
-                    formulas.operands(formula).iter().map(|operand| new[operand]).collect();
-                let simple = formulas.apply(formulas.op(formula), &operands);
-                new.insert(formula, simple);
-            }
-        }
-        let formula = new[&ltl.formula];
-        let left = formulas.propositions(formula);
-        propositions.retain(|(prop, _)| left.contains(prop));
-        Ok(Ltl { formula, propositions })
+    ) -> Result<(Ltl, Option<Decided>), Limit> {
+        let (ltl, by) = self.simplified(exprs, formulas, ltl, budget)?;
+        let truth = self.initial_truth(exprs, formulas, &ltl, budget)?;
+        let known = truth.map(|truth| Decided { answer: Known::Truth(truth), by });
+        Ok((ltl, known))
     }
 
     /// Nothing where its value might be a fault.
     fn always(&self, exprs: &Exprs, expr: ExprId, budget: &mut Budget<'_>) -> Result<Option<bool>, Limit> {
-        let range = self.ranges(exprs, expr, budget)?[&expr];
-        match (truth(range), range, self.initially(exprs, expr)) {
-            // It is what it is at first, or not always the same.
-            (None, Some(_), Some(value)) => {
-                let is_never = self.is_never(exprs, expr, value == 0, budget)?;
-                Ok(is_never.then_some(value != 0))
-            }
-            (known, ..) => Ok(known),
-        }
+        Ok(self.shown(exprs, expr, budget)?.map(|(truth, _)| truth))
+    }
+
+    fn wanted(
+        &self,
+        exprs: &Exprs,
+        expr: ExprId,
+        truth: bool,
+        budget: &mut Budget<'_>,
+    ) -> Result<Option<Vec<u32>>, Limit> {
+        self.firings(exprs, expr, truth, budget)
+    }
+
+    fn proof(
+        &self,
+        exprs: &Exprs,
+        expr: ExprId,
+        truth: bool,
+        budget: &mut Budget<'_>,
+    ) -> Result<Option<Vec<String>>, Limit> {
+        self.words(exprs, expr, truth, budget)
     }
 
     /// Nothing if it is a fault.
@@ -104,20 +105,71 @@ impl language::Facts for Facts {
         exprs: &Exprs,
         expr: ExprId,
         budget: &mut Budget<'_>,
-    ) -> Result<Option<i64>, Limit> {
+    ) -> Result<Option<(i64, Argument)>, Limit> {
         // The greatest number there is says nothing.
         let range = self.ranges(exprs, expr, budget)?[&expr];
         let known = range.map(|range| range.high).filter(|high| *high < i64::MAX);
+        let by_sums = known.map(|known| (known, Argument::Invariants));
         let is_reached = known.is_some() && self.initially(exprs, expr) == known;
         let Some(linear) = Linear::of(exprs, expr).filter(|_| range.is_some() && !is_reached) else {
-            return Ok(known);
+            return Ok(by_sums);
         };
         let by_equation = self.equation_bound(exprs, &linear, known, budget)?;
-        Ok(known.into_iter().chain(by_equation).min())
+        let by_equation = by_equation.map(|bound| (bound, Argument::Equation));
+        Ok(by_sums.into_iter().chain(by_equation).min())
     }
 }
 
 impl Facts {
+    /// Whether an expression has the same truth in every marking, which, and what shows it. Nothing where its value
+    /// might be a fault.
+    fn shown(&self, exprs: &Exprs, expr: ExprId, budget: &mut Budget<'_>) -> Result<Shown, Limit> {
+        if let Some(truth) = truth(self.plain_range(exprs, expr)) {
+            return Ok(Some((truth, Argument::Bounds)));
+        }
+        let range = self.ranges(exprs, expr, budget)?[&expr];
+        match (truth(range), range, self.initially(exprs, expr)) {
+            // It is what it is at first, or not always the same.
+            (None, Some(_), Some(value)) => {
+                let by = self.is_never(exprs, expr, value == 0, budget)?;
+                Ok(by.map(|by| (value != 0, by)))
+            }
+            (known, ..) => Ok(known.map(|truth| (truth, Argument::Invariants))),
+        }
+    }
+
+    /// A formula without propositions that never change, and what shows that they do not.
+    fn simplified(
+        &self,
+        exprs: &Exprs,
+        formulas: &mut Formulas,
+        ltl: &Ltl,
+        budget: &mut Budget<'_>,
+    ) -> Result<(Ltl, Argument), Limit> {
+        let mut new: FxHashMap<Formula, Formula> = FxHashMap::default();
+        let (mut propositions, mut by) = (ltl.propositions.clone(), Argument::FirstState);
+        for &(prop, expr) in &ltl.propositions {
+            if let Some((truth, its)) = self.shown(exprs, expr, budget)? {
+                let (old, constant) = (formulas.prop(prop), formulas.constant(truth));
+                new.insert(old, constant);
+                by = by.max(its);
+            }
+        }
+        for formula in formulas.subformulas(ltl.formula) {
+            budget.tick()?;
+            if !new.contains_key(&formula) {
+                let operands: Vec<Formula> =
+                    formulas.operands(formula).iter().map(|operand| new[operand]).collect();
+                let simple = formulas.apply(formulas.op(formula), &operands);
+                new.insert(formula, simple);
+            }
+        }
+        let formula = new[&ltl.formula];
+        let left = formulas.propositions(formula);
+        propositions.retain(|(prop, _)| left.contains(prop));
+        Ok((Ltl { formula, propositions }, by))
+    }
+
     /// Whether the formula is true of every run, or false of every run, because of how runs begin.
     fn initial_truth(
         &self,
@@ -137,13 +189,17 @@ impl Facts {
                     let expr = ltl.propositions.iter().find(|(its, _)| *its == prop).map(|(_, expr)| *expr);
                     expr.and_then(|expr| self.initially(exprs, expr)).map(|value| value != 0)
                 }
-                Node::Not(a) => not(of(a)),
+                Node::Not(a) => of(a).map(|a| !a),
                 Node::Next(_) => None,
                 Node::Finally(a) => of(a).filter(|a| *a),
                 Node::Globally(a) => of(a).filter(|a| !*a),
-                Node::And(list) => all(list.iter().map(|&operand| Ok(of(operand))))?,
-                Node::Or(list) => all(list.iter().map(|&operand| Ok(not(of(operand)))))?.map(|none| !none),
-                Node::Implies(a, b) => not(all([Ok(of(a)), Ok(not(of(b)))].into_iter())?),
+                Node::And(list) => all_true(list.iter().map(|&operand| of(operand))),
+                Node::Or(list) => {
+                    all_true(list.iter().map(|&operand| of(operand).map(|truth| !truth))).map(|none| !none)
+                }
+                Node::Implies(a, b) => {
+                    all_true([of(a), of(b).map(|truth| !truth)].into_iter()).map(|broken| !broken)
+                }
                 Node::Equivalent(a, b) => of(a).zip(of(b)).map(|(a, b)| a == b),
                 Node::Xor(a, b) => of(a).zip(of(b)).map(|(a, b)| a != b),
                 Node::Until(a, b) | Node::WeakUntil(a, b) => match (of(a), of(b)) {
@@ -164,19 +220,33 @@ impl Facts {
     }
 }
 
-fn not(truth: Option<bool>) -> Option<bool> {
-    truth.map(|truth| !truth)
+/// The contrary, for the same reason.
+fn not(shown: Shown) -> Shown {
+    shown.map(|(truth, by)| (!truth, by))
 }
 
-/// Whether all are true: not if one is false, and not known if one is not.
-fn all(truths: impl Iterator<Item = Result<Option<bool>, Limit>>) -> Result<Option<bool>, Limit> {
-    let mut result = Some(true);
-    for truth in truths {
-        match truth? {
-            Some(true) => {}
-            Some(false) => return Ok(Some(false)),
+/// Whether all are true: not if one is false, and not known if one is not. The strongest argument counts.
+fn all(each: impl Iterator<Item = Result<Shown, Limit>>) -> Result<Shown, Limit> {
+    let mut result = Some((true, Argument::FirstState));
+    for shown in each {
+        match shown? {
+            Some((true, by)) => result = result.map(|(truth, known)| (truth, known.max(by))),
+            Some((false, by)) => return Ok(Some((false, by))),
             None => result = None,
         }
     }
     Ok(result)
+}
+
+/// The same of truths alone.
+fn all_true(truths: impl Iterator<Item = Option<bool>>) -> Option<bool> {
+    let mut result = Some(true);
+    for truth in truths {
+        match truth {
+            Some(true) => {}
+            Some(false) => return Some(false),
+            None => result = None,
+        }
+    }
+    result
 }

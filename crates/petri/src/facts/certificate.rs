@@ -47,6 +47,35 @@ impl Certificate {
             && traps.into_iter().all(|(row, _)| row.is_marked_trap(moves))
     }
 
+    /// What it says, for people who want to check it.
+    pub(super) fn words<'n>(
+        &self,
+        rows: &[Row],
+        moves: &Moves<'_>,
+        name: impl Fn(u32) -> &'n str + Copy,
+    ) -> String {
+        let mut weights: BTreeMap<u32, i128> = self.surplus.iter().copied().collect();
+        for (row, factor) in rows.iter().zip(&self.factors) {
+            row.weights.iter().for_each(|(place, its)| *weights.entry(*place).or_default() += its * factor);
+        }
+        let used = rows.iter().zip(&self.factors).filter(|(_, factor)| **factor != 0);
+        let (mut asked, mut traps) = (Vec::new(), Vec::new());
+        for (row, _) in used {
+            let text = format!("{} >= {}", sum_in_words(&row.weights, name), row.least);
+            if row.is_trap { traps.push(text) } else { asked.push(text) }
+        }
+        let (initial, needed) = self.refutation(rows, moves).unwrap_or_default();
+        let always = match traps.is_empty() {
+            true => String::new(),
+            false => format!(" (always, since these are marked traps: {})", traps.join(", ")),
+        };
+        let sum = sum_in_words(&weights, name);
+        let asked = asked.join(" and ");
+        format!(
+            "not {asked}{always}: {sum} is {initial} at first and never grows, and would be at least {needed}"
+        )
+    }
+
     /// A number that the sum of the only row never exceeds.
     pub(super) fn bound(&self, row: &Row, moves: &Moves<'_>) -> Option<i128> {
         let factor = *self.factors.first().filter(|factor| **factor > 0)?;
@@ -95,25 +124,14 @@ impl Certificate {
         Some((initial, needed))
     }
 
-    /// A certificate near some floating-point numbers that are all in the same proportion, if one is found: first
-    /// multiples of the smallest number, then multiples of fractions.
+    /// A certificate near some floating-point numbers, if one is found.
     pub(super) fn near(
         factors: &[f64],
         surplus: &[f64],
         rows: &[Row],
         moves: &Moves<'_>,
     ) -> Option<Certificate> {
-        let is_some = |number: &&f64| **number > 1e-5;
-        let least = factors.iter().chain(surplus).filter(is_some).copied().fold(f64::INFINITY, f64::min);
-        if !least.is_finite() {
-            return None;
-        }
-        // Small denominators are likely; where none fits, those of continued fractions may.
-        let small = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 16, 18, 20, 24, 30, 36, 48, 60, 120];
-        let scaled = small.iter().map(|&scale| f64::from(scale) / least);
-        let greatest = factors.iter().copied().fold(0.0, f64::max);
-        let common = common_denominator(factors.iter().chain(surplus).map(|number| number / greatest));
-        scaled.chain(common.map(|common| common / greatest)).find_map(|scale| {
+        scales(factors, surplus).find_map(|scale| {
             let certificate = Certificate::rounded(factors, surplus, scale)?;
             certificate.refutes(rows, moves).then_some(certificate)
         })
@@ -135,6 +153,40 @@ impl Certificate {
         }
         Some(Certificate { factors, surplus: places })
     }
+}
+
+/// A weighted sum of tokens.
+fn sum_in_words<'n>(weights: &BTreeMap<u32, i128>, name: impl Fn(u32) -> &'n str) -> String {
+    let mut text = String::new();
+    for (&place, &weight) in weights.iter().filter(|(_, weight)| **weight != 0) {
+        let sign = match (text.is_empty(), weight < 0) {
+            (true, false) => "",
+            (true, true) => "-",
+            (false, false) => " + ",
+            (false, true) => " - ",
+        };
+        text.push_str(sign);
+        if weight.unsigned_abs() != 1 {
+            text.push_str(&format!("{} ", weight.unsigned_abs()));
+        }
+        text.push_str(name(place));
+    }
+    if text.is_empty() { "0".to_owned() } else { text }
+}
+
+/// Numbers by which some floating-point numbers, which are all in the same proportion, may become integers: first multiples of
+/// the smallest number, then multiples of fractions.
+pub(super) fn scales(factors: &[f64], surplus: &[f64]) -> impl Iterator<Item = f64> {
+    let all = || factors.iter().chain(surplus).copied();
+    let least = all().filter(|number| *number > 1e-5).fold(f64::INFINITY, f64::min);
+    // Small denominators are likely; where none fits, those of continued fractions may.
+    let small = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 16, 18, 20, 24, 30, 36, 48, 60, 120];
+    let scaled = small.into_iter().map(move |scale| f64::from(scale) / least);
+    let of = if factors.is_empty() { surplus } else { factors };
+    let greatest = of.iter().copied().fold(0.0, f64::max);
+    let common = common_denominator(all().map(|number| number / greatest));
+    let fractions = common.map(|common| common / greatest);
+    scaled.chain(fractions).filter(move |_| least.is_finite())
 }
 
 /// A number that makes integers of all these fractions, approximately, if there is a small one.

@@ -15,8 +15,9 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use base::{Budget, Limit};
+use language::Argument;
 use model::{BinaryOp, Expr, ExprId, Exprs, UnaryOp};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::Facts;
 use super::certificate::{Certificate, Moves, Row};
@@ -59,9 +60,6 @@ impl Clone for Equation {
 impl Equation {
     pub(super) fn new(net: &Net) -> Equation {
         let work = AtomicU64::new(WORK);
-        let effect = |transition: &Transition| -> Sparse {
-            transition.changes().map(|(place, change)| (place.index() as u32, change)).collect()
-        };
         let mut known = FxHashSet::default();
         let mut effects = Vec::new();
         for transition in &net.transitions {
@@ -75,6 +73,14 @@ impl Equation {
         }
         Equation { effects: Some(effects), work }
     }
+
+    pub(super) fn effects(&self) -> Option<&[Sparse]> {
+        self.effects.as_deref()
+    }
+}
+
+fn effect(transition: &Transition) -> Sparse {
+    transition.changes().map(|(place, change)| (place.index() as u32, change)).collect()
 }
 
 /// What must be true, in a case.
@@ -103,13 +109,22 @@ struct Prover<'f> {
     n_cases: usize,
     n_nodes: usize,
     work: u64,
+    /// Cases that were closed, each with its certificate.
+    closed: Vec<(Vec<Row>, Certificate)>,
+    /// How often each effect happens in a solution that breaks nothing, if one was found.
+    firings: Option<Vec<f64>>,
+}
+
+/// A solution of the state equation: a marking, and how often each effect happens on the way.
+struct Solution {
+    marking: Vec<f64>,
+    firings: Vec<f64>,
 }
 
 /// What became of a program.
 enum Solved {
     Refuted,
-    /// Not refuted; here is a marking that solves the equation.
-    Open(Vec<f64>),
+    Open(Solution),
     Unknown,
 }
 
@@ -122,29 +137,84 @@ impl Facts {
         let effects = self.equation.effects.as_deref()?;
         let left = self.equation.work.load(Ordering::Relaxed);
         let work = left / SHARE;
-        Some(Prover { facts: self, exprs, effects, n_cases: MAX_CASES, n_nodes: MAX_NODES, work })
+        let (n_cases, n_nodes, closed, firings) = (MAX_CASES, MAX_NODES, Vec::new(), None);
+        Some(Prover { facts: self, exprs, effects, n_cases, n_nodes, work, closed, firings })
     }
 
     fn spent(&self, before: u64, after: u64) {
         self.equation.work.fetch_sub(before - after, Ordering::Relaxed);
     }
 
-    /// Whether it is shown that an expression, which is never a fault, never has this truth.
-    pub(super) fn is_never(
-        &self,
-        exprs: &Exprs,
+    /// Looks for a proof that an expression, which is never a fault, never has this truth.
+    fn prove<'f>(
+        &'f self,
+        exprs: &'f Exprs,
         expr: ExprId,
         truth: bool,
         budget: &mut Budget<'_>,
-    ) -> Result<bool, Limit> {
-        let Some(mut prover) = self.prover(exprs) else { return Ok(false) };
+    ) -> Result<(bool, Option<Prover<'f>>), Limit> {
+        let Some(mut prover) = self.prover(exprs) else { return Ok((false, None)) };
         let before = prover.work;
         let proved = match prover.case(&[Item::Truth(expr, truth)]) {
             Some(case) => prover.closes(case, budget),
             None => Ok(false),
         };
         self.spent(before, prover.work);
-        proved
+        Ok((proved?, Some(prover)))
+    }
+
+    /// What shows that an expression, which is never a fault, never has this truth, if something does.
+    pub(super) fn is_never(
+        &self,
+        exprs: &Exprs,
+        expr: ExprId,
+        truth: bool,
+        budget: &mut Budget<'_>,
+    ) -> Result<Option<Argument>, Limit> {
+        let (is_proved, prover) = self.prove(exprs, expr, truth, budget)?;
+        let is_used = |(rows, certificate): &(Vec<Row>, Certificate)| {
+            rows.iter().zip(&certificate.factors).any(|(row, factor)| row.is_trap && *factor != 0)
+        };
+        let has_traps = prover.is_some_and(|prover| prover.closed.iter().any(is_used));
+        Ok(is_proved.then_some(if has_traps { Argument::Traps } else { Argument::Equation }))
+    }
+
+    /// How often transitions fire in a solution of the state equation where an expression has this truth; as they are
+    /// numbered in the net that was asked about. Nothing if there is none, or none is found.
+    pub(super) fn firings(
+        &self,
+        exprs: &Exprs,
+        expr: ExprId,
+        truth: bool,
+        budget: &mut Budget<'_>,
+    ) -> Result<Option<Vec<u32>>, Limit> {
+        let (is_proved, prover) = self.prove(exprs, expr, truth, budget)?;
+        let firings = prover.filter(|_| !is_proved).and_then(|prover| prover.firings);
+        let (Some(firings), Some(effects)) = (firings, self.equation.effects()) else { return Ok(None) };
+        // What is a little more than an integer is one.
+        let times = firings.iter().map(|times| (times - 1e-6).ceil().clamp(0.0, 1e9) as u32);
+        let of_effect: FxHashMap<&Sparse, u32> = effects.iter().zip(times).collect();
+        let mut wanted = vec![0; self.is_dead.len()];
+        for (transition, number) in self.net.transitions.iter().zip(&self.numbers) {
+            wanted[number.index()] = of_effect.get(&effect(transition)).copied().unwrap_or(0);
+        }
+        Ok(Some(wanted))
+    }
+
+    /// The certificates that an expression never has this truth, in words.
+    pub(super) fn words(
+        &self,
+        exprs: &Exprs,
+        expr: ExprId,
+        truth: bool,
+        budget: &mut Budget<'_>,
+    ) -> Result<Option<Vec<String>>, Limit> {
+        let (is_proved, prover) = self.prove(exprs, expr, truth, budget)?;
+        let Some(prover) = prover.filter(|_| is_proved) else { return Ok(None) };
+        let name = |place: u32| self.net.places[place as usize].id.as_str();
+        let told =
+            |(rows, certificate): &(Vec<Row>, Certificate)| certificate.words(rows, &self.moves(), name);
+        Ok(Some(prover.closed.iter().map(told).collect()))
     }
 
     /// A number that a sum never exceeds, below one that is known already.
@@ -172,19 +242,19 @@ impl Prover<'_> {
         if case.is_closed {
             return Ok(true);
         }
-        let marking = loop {
+        let Solution { marking, firings } = loop {
             budget.tick()?;
             let Some(left) = self.n_cases.checked_sub(1) else { return Ok(false) };
             self.n_cases = left;
             match self.solve(&case.rows, budget)? {
                 Solved::Refuted => return Ok(true),
                 Solved::Unknown => return Ok(false),
-                Solved::Open(marking) => {
+                Solved::Open(solution) => {
                     let n_traps = case.rows.iter().filter(|row| row.is_trap).count();
-                    let trap = Row::empty_trap(&marking, &self.facts.moves());
+                    let trap = Row::empty_trap(&solution.marking, &self.facts.moves());
                     match trap.filter(|trap| n_traps < MAX_TRAPS && !case.rows.contains(trap)) {
                         Some(trap) => case.rows.push(trap),
-                        None => break marking,
+                        None => break solution,
                     }
                 }
             }
@@ -197,9 +267,14 @@ impl Prover<'_> {
                 best = Some(at);
             }
         }
-        let Some(best) = best else { return Ok(false) };
+        let Some(best) = best else {
+            self.firings = Some(firings);
+            return Ok(false);
+        };
         let choice = case.choices.swap_remove(best);
         if choice.len() > self.n_cases {
+            // Better than nothing.
+            self.firings = Some(firings);
             return Ok(false);
         }
         for item in choice {
@@ -228,28 +303,31 @@ impl Prover<'_> {
 
     fn solve(&mut self, rows: &[Row], budget: &mut Budget<'_>) -> Result<Solved, Limit> {
         if rows.is_empty() {
-            let initial = self.facts.initial.iter().map(|tokens| *tokens as f64);
-            return Ok(Solved::Open(initial.collect()));
+            let marking = self.facts.initial.iter().map(|tokens| *tokens as f64).collect();
+            return Ok(Solved::Open(Solution { marking, firings: vec![0.0; self.effects.len()] }));
         }
         // Any certificate will do, so that the first one is tried; if it is too crude, the best.
-        Ok(match self.certificate(rows, NEGATIVE, budget)? {
-            Ok(_) => Solved::Refuted,
-            Err(Some(marking)) => Solved::Open(marking),
-            Err(None) => match self.certificate(rows, f64::NEG_INFINITY, budget)? {
-                Ok(_) => Solved::Refuted,
-                Err(Some(marking)) => Solved::Open(marking),
-                Err(None) => Solved::Unknown,
-            },
+        let mut found = self.certificate(rows, NEGATIVE, budget)?;
+        if matches!(found, Err(None)) {
+            found = self.certificate(rows, f64::NEG_INFINITY, budget)?;
+        }
+        Ok(match found {
+            Ok(certificate) => {
+                self.closed.push((rows.to_vec(), certificate));
+                Solved::Refuted
+            }
+            Err(Some(solution)) => Solved::Open(solution),
+            Err(None) => Solved::Unknown,
         })
     }
 
-    /// A certificate against some rows; or a marking that solves the equation with them; or nothing of this is found.
+    /// A certificate against some rows; or a solution of the equation with them; or nothing of this is found.
     fn certificate(
         &mut self,
         rows: &[Row],
         enough: f64,
         budget: &mut Budget<'_>,
-    ) -> Result<Result<Certificate, Option<Vec<f64>>>, Limit> {
+    ) -> Result<Result<Certificate, Option<Solution>>, Limit> {
         let facts = self.facts;
         let n_places = facts.initial.len();
         // To write a program down is work, too.
@@ -290,12 +368,13 @@ impl Prover<'_> {
             let found = Certificate::near(factors, surplus, rows, &facts.moves());
             return Ok(found.ok_or(None));
         }
-        Ok(Err(solution.prices.map(|prices| {
+        Ok(Err(solution.prices.map(|mut firings| {
             let mut marking = initial;
-            for (effect, times) in self.effects.iter().zip(prices) {
+            firings.truncate(self.effects.len());
+            for (effect, times) in self.effects.iter().zip(&firings) {
                 effect.iter().for_each(|&(place, change)| marking[place as usize] += times * change as f64);
             }
-            marking
+            Solution { marking, firings }
         })))
     }
 

@@ -8,14 +8,18 @@
 //! is not decided.
 //!
 //! What sums do not decide, the state equation may (`equation`): linear programs are solved in floating point, and
-//! what they find is a certificate that is checked in exact numbers (`certificate`), or nothing.
+//! what they find is a certificate that is checked in exact numbers (`certificate`), or nothing. Of deadlocks, siphons and traps
+//! may show that there are none (`siphons`); of transitions, sums that are used up may show that they are not live (`exhaustion`).
 
 mod answer;
 mod certificate;
 mod equation;
+mod exhaustion;
 mod linear;
 mod simplex;
+mod siphons;
 
+use std::convert::Infallible;
 use std::sync::Arc;
 
 use base::{Budget, Limit};
@@ -40,6 +44,8 @@ pub struct Facts {
     /// The sums of each place, small ones first, and not too many.
     sums_of: Vec<Vec<u32>>,
     is_dead: Vec<bool>,
+    /// The transitions of the net below, as they are numbered in the net that was asked about.
+    numbers: Vec<TransitionId>,
     /// The net without transitions that never fire; its places have the same numbers.
     net: Arc<Net>,
     equation: Equation,
@@ -86,10 +92,15 @@ impl Facts {
         }
         numbers.iter().for_each(|transition| is_dead[transition.index()] = false);
         budget.hold(reducer.sums().iter().map(|sum| 16 * sum.places.len() as u64 + 64).sum())?;
-        Ok(Facts::of_live(reducer.net().clone(), reducer.sums().to_vec(), is_dead))
+        Ok(Facts::of_live(reducer.net().clone(), reducer.sums().to_vec(), is_dead, numbers))
     }
 
-    fn of_live(net: Arc<Net>, mut sums: Vec<TokenSum>, is_dead: Vec<bool>) -> Facts {
+    fn of_live(
+        net: Arc<Net>,
+        mut sums: Vec<TokenSum>,
+        is_dead: Vec<bool>,
+        numbers: Vec<TransitionId>,
+    ) -> Facts {
         let most = TokenSum::place_bounds(&sums, net.places.len());
         // Small sums are the most useful ones.
         sums.sort_by(|a, b| (a.places.len(), &a.places).cmp(&(b.places.len(), &b.places)));
@@ -114,7 +125,7 @@ impl Facts {
             least[place.index()] = 0;
         }
         let equation = Equation::new(&net);
-        let mut facts = Facts { initial, least, most, sums, sums_of, is_dead, net, equation };
+        let mut facts = Facts { initial, least, most, sums, sums_of, is_dead, numbers, net, equation };
         facts.raise_least();
         facts
     }
@@ -164,6 +175,14 @@ impl Facts {
         let tokens =
             |place: usize| Some(Range { low: self.least[place], high: self.most[place].unwrap_or(i64::MAX) });
         evaluate(exprs, expr, tokens, |expr, known| self.refine(exprs, expr, known, budget))
+    }
+
+    /// The same of the whole expression, by the bounds of places alone.
+    fn plain_range(&self, exprs: &Exprs, expr: ExprId) -> Option<Range> {
+        let tokens =
+            |place: usize| Some(Range { low: self.least[place], high: self.most[place].unwrap_or(i64::MAX) });
+        let Ok(ranges) = evaluate(exprs, expr, tokens, |_, _| Ok::<_, Infallible>(None));
+        ranges[&expr]
     }
 
     /// What sums say about an expression, whose range by itself is known.

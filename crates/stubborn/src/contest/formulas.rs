@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 
 use check::choice::Wish;
 use check::decide::Settings;
+use check::product::{ObserverOrder, Orders};
 use check::search::{Evidence, ProductStop};
 use language::{Ltl, Model, Purpose};
 use model::Run;
@@ -34,13 +35,18 @@ impl Asked {
 }
 
 impl Contest<'_> {
-    /// Decides the formulas each by itself, in rounds: the easy ones first.
+    /// Decides the formulas each by itself, in rounds: the easy ones first. Depth first, it matters much where a search goes at
+    /// first, so that another order has its turns.
     pub(super) fn decide_runs(&mut self, mut asked: Vec<Asked>) {
-        for (round, max_states) in ROUNDS.into_iter().enumerate() {
-            let rest = (ROUNDS.len() - round) as f64;
+        let [few, more, all] = ROUNDS;
+        let (as_is, other) =
+            (Orders::default(), Orders { reverse: true, observer: ObserverOrder::AcceptingFirst });
+        let rounds = [(few, as_is), (few, other), (more, as_is), (all, other)];
+        for (round, (max_states, orders)) in rounds.into_iter().enumerate() {
+            let rest = (rounds.len() - round) as f64;
             let (across, model, parts, hears) = self.lanes();
             let run = |model: &mut Box<dyn Model>, asked: &mut Asked, begun: &Begun<'_, '_>| {
-                Solver { model, parts }.holds(asked, &begun.part(1.0 / rest).at_most(max_states))
+                Solver { model, parts }.holds(asked, orders, &begun.part(1.0 / rest).at_most(max_states))
             };
             across.run(
                 model,
@@ -73,7 +79,12 @@ impl Solver<'_> {
     }
 
     /// Whether all runs satisfy a formula, if that could be found out; and how.
-    fn holds(&mut self, asked: &mut Asked, clock: &Clock<'_>) -> Result<(bool, Technique), Open> {
+    fn holds(
+        &mut self,
+        asked: &mut Asked,
+        orders: Orders,
+        clock: &Clock<'_>,
+    ) -> Result<(bool, Technique), Open> {
         match &mut asked.watched {
             // It was made in another round, or before the model was made larger: on another copy.
             Some(watched) => watched.observe_again(&mut **self.model),
@@ -87,7 +98,8 @@ impl Solver<'_> {
             (false, Some(_)) => Technique::Reduced,
             (false, None) => Technique::Explicit,
         };
-        let decision = watched.search(self.model, method, &Settings::default(), clock)?;
+        let settings = Settings { orders, ..Settings::default() };
+        let decision = watched.search(self.model, method, &settings, clock)?;
         let decision = decision.map_err(|why| Open::from(Trouble::refused(&asked.id, why)))?;
         match decision.outcome.stop {
             None => Ok((true, technique)),

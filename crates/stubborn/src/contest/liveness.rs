@@ -7,14 +7,15 @@
 use automata::scc::{Components, components_by};
 use base::{Budget, Limit, Progress};
 use check::graph::for_each_transition;
+use check::search::stroll;
 use check::{Exact, Exploration, Visited as _, search};
-use language::{Enabled, Purpose, View};
-use model::System as _;
+use language::{Enabled, PropertyKind, Purpose, View};
+use model::{ActionId, StepError, Steps, System};
 
 use super::markings::deadlock;
 use super::{Contest, Technique};
 use crate::decide::maxima::Why;
-use crate::decide::states::fault;
+use crate::decide::states::{Aim, fault};
 use crate::session::{Attempt, refining};
 
 /// All states of a net, numbered.
@@ -49,16 +50,27 @@ impl Contest<'_> {
     }
 
     /// Whether every transition is live, under whatever binding.
-    pub(super) fn liveness(&mut self, id: &str, transitions: &[Enabled]) {
+    pub(super) fn liveness(&mut self, id: &str, transitions: Vec<Enabled>) {
         let n_transitions = transitions.len();
         let mut of_action = vec![0; self.model.system().actions().len()];
         for (number, transition) in transitions.iter().enumerate() {
             transition.actions.iter().for_each(|action| of_action[action.index()] = number);
         }
         // Where nothing can happen, nothing can be made enabled again.
+        if n_transitions > 0 && self.stroll_to(&[Aim::Deadlock])[0] {
+            return self.truth(id, false, Technique::Walk);
+        }
+        if self.tell_if_known(id, &PropertyKind::AllLive(transitions)) {
+            return;
+        }
+        if n_transitions > 0 && self.stays_without_some(&of_action, n_transitions) {
+            return self.truth(id, false, Technique::Walk);
+        }
         let mut asked = deadlock(id);
-        if n_transitions > 0 && self.finds_deadlock(&mut asked, 0.2) == Some(true) {
-            return self.truth(id, false, Technique::Simplified);
+        if n_transitions > 0
+            && let Some((true, technique)) = self.finds_deadlock(&mut asked, 0.2)
+        {
+            return self.truth(id, false, technique);
         }
         let truth = self.explore().and_then(|space| {
             let stats = &space.exploration.stats;
@@ -76,6 +88,85 @@ impl Contest<'_> {
             Some(truth) => self.truth(id, truth, Technique::Explicit),
             None => self.cannot_compute(id),
         }
+    }
+}
+
+impl Contest<'_> {
+    /// Whether there are markings, few enough to look at all of them, that can be reached and not be left, and in none of which some
+    /// transition is enabled. They are looked for where walks end.
+    fn stays_without_some(&mut self, of_action: &[usize], n_transitions: usize) -> bool {
+        let clock = self.clock.part(0.1);
+        let mut budget = clock.budget();
+        let Ok(view) = self.model.view(Purpose::Runs, &mut budget) else { return false };
+        (0..WALKS).any(|seed| {
+            let Some(end) = stroll::end(&*view.system, seed, STEPS, &mut budget) else { return false };
+            let from = From { system: &*view.system, state: end };
+            let mut store = Exact::new(view.system.width(), budget.room());
+            let few = clock.at_most(MAX_CLOSED);
+            let explored = search::bfs::search(&from, &mut store, &[], &mut few.budget());
+            if explored.stop.is_some() {
+                return false;
+            }
+            let mut enabled = vec![false; n_transitions];
+            let looked = for_each_transition(&from, &store, |_, action, _| {
+                budget.poll(&Progress::default())?;
+                enabled[of_action[action.index()]] = true;
+                Ok::<(), Why>(())
+            });
+            looked.is_ok() && enabled.contains(&false)
+        })
+    }
+}
+
+/// So many walks of so many steps look for markings that cannot be left, of which there are so many at most.
+const WALKS: u64 = 3;
+const STEPS: usize = 10_000;
+const MAX_CLOSED: u64 = 20_000;
+
+/// A system that begins in another state.
+struct From<'s, S> {
+    system: &'s S,
+    state: Vec<u32>,
+}
+
+impl<S: System> System for From<'_, S> {
+    type Scratch = S::Scratch;
+
+    fn new_scratch(&self) -> S::Scratch {
+        self.system.new_scratch()
+    }
+
+    fn width(&self) -> usize {
+        self.system.width()
+    }
+
+    fn initial_states(&self, out: &mut Vec<u32>) {
+        out.extend_from_slice(&self.state);
+    }
+
+    fn successors(&self, state: &[u32], scratch: &mut S::Scratch, out: &mut Steps) -> Result<(), StepError> {
+        self.system.successors(state, scratch, out)
+    }
+
+    fn enabled(
+        &self,
+        state: &[u32],
+        scratch: &mut S::Scratch,
+        out: &mut Vec<ActionId>,
+    ) -> Result<(), StepError> {
+        self.system.enabled(state, scratch, out)
+    }
+
+    fn fire(&self, state: &mut [u32], action: ActionId, scratch: &mut S::Scratch) -> Result<(), StepError> {
+        self.system.fire(state, action, scratch)
+    }
+
+    fn n_propositions(&self) -> usize {
+        0
+    }
+
+    fn holds(&self, proposition: usize, state: &[u32], scratch: &mut S::Scratch) -> Result<bool, StepError> {
+        self.system.holds(proposition, state, scratch)
     }
 }
 

@@ -4,43 +4,45 @@ use std::ops::ControlFlow;
 
 use check::search::bfs::Reached;
 use check::{Exact, Exploration, Goal, parallel, search};
-use language::{Model, Preserve, PropertyKind, Purpose, View};
-use model::{ActionSystem, BinaryOp, ExprId, System as _};
+use language::{Argument, Known, Model, PropertyKind, Purpose, View};
+use model::{ActionSystem, ExprId, System as _};
 use replay::{Ending, Evidence};
 
 use super::{Contest, ContestAnswer, Open, ROUNDS, Solver, Technique};
 use crate::across::Begun;
 use crate::clock::Clock;
 use crate::decide::maxima::{self, Space};
-use crate::decide::states::{Aim, Simplified, fault, find};
+use crate::decide::states::{Aim, Lead, Simplified, fault, find};
 use crate::error::Trouble;
-use crate::options::{Options, Order};
+use crate::options::Order;
 use crate::session::{Attempt, refining};
 
 /// A question about one aim.
 pub(super) struct Asked {
-    id: String,
-    aim: Aim,
+    pub(super) id: String,
+    pub(super) aim: Aim,
     /// Whether it is asked if the aim can be reached, rather than if it cannot.
-    possible: bool,
+    pub(super) possible: bool,
+    /// What is asked.
+    pub(super) kind: PropertyKind,
     /// The same in a simpler net: once it was looked for, and if there is one.
     simplified: Option<Option<Simplified>>,
-    is_answered: bool,
+    pub(super) is_answered: bool,
 }
 
 impl Asked {
     pub(super) fn new(system: &mut ActionSystem, id: String, kind: &PropertyKind) -> Option<Asked> {
         let (aim, possible) = Aim::of(kind, system)?;
-        Some(Asked { id, aim, possible, simplified: None, is_answered: false })
+        Some(Asked { id, aim, possible, kind: kind.clone(), simplified: None, is_answered: false })
     }
 
-    /// Whether what is known of the simpler net, if there is one, shows that the aim cannot be reached.
-    fn is_impossible(&mut self, clock: &Clock<'_>) -> bool {
+    /// What shows that the aim cannot be reached, if what is known of the simpler net does.
+    fn is_impossible(&mut self, clock: &Clock<'_>) -> Option<Argument> {
         let simplified = self.simplified.as_mut().and_then(Option::as_mut);
-        simplified.and_then(|simplified| simplified.is_impossible(clock)) == Some(true)
+        simplified.and_then(|simplified| simplified.is_impossible(clock))
     }
 
-    fn technique(&self) -> Technique {
+    pub(super) fn technique(&self) -> Technique {
         match self.simplified {
             Some(Some(_)) => Technique::Simplified,
             _ => Technique::Reduced,
@@ -49,15 +51,19 @@ impl Asked {
 }
 
 impl Contest<'_> {
-    /// Decides each question by itself with reduction, within limits; then all together without it;
-    /// then, with what is left, each by itself.
+    /// Walks about, looks at what is known, and decides each question by itself with reduction, within limits: led by a distance, then
+    /// by solutions of the state equation, then breadth first; then all together without reduction; then, with what is left, each by itself.
     pub(super) fn decide_markings(&mut self, mut asked: Vec<Asked>) {
         let [few, more, all] = ROUNDS;
-        self.decide_each(&mut asked, few, 0.1, Order::Bfs);
+        self.stroll(&mut asked);
+        self.tell_known(&mut asked);
+        self.decide_each(&mut asked, few, 0.1, Lead::Distance);
         self.refute_each(&mut asked);
-        self.decide_each(&mut asked, more, 0.2, Order::Bfs);
+        self.stroll_to_each(&mut asked);
+        self.decide_each(&mut asked, more, 0.2, Lead::Order(Order::Bfs));
+        self.decide_each(&mut asked, more, 0.1, Lead::Distance);
         self.decide_together(&mut asked);
-        self.decide_each(&mut asked, all, 1.0, Order::Dfs);
+        self.decide_each(&mut asked, all, 1.0, Lead::Order(Order::Dfs));
         asked.iter().for_each(|asked| self.cannot_compute(&asked.id));
     }
 
@@ -67,19 +73,18 @@ impl Contest<'_> {
         for mut question in std::mem::take(asked) {
             let clock = self.clock.part(0.1 / n_left as f64);
             n_left -= 1;
-            if question.is_impossible(&clock) {
-                self.truth(&question.id, !question.possible, Technique::Facts);
-            } else {
-                asked.push(question);
+            match question.is_impossible(&clock) {
+                Some(by) => self.truth(&question.id, !question.possible, Technique::Facts(by)),
+                None => asked.push(question),
             }
         }
     }
 
     /// Removes what could be answered, in a share of the time that is left.
-    fn decide_each(&mut self, asked: &mut Vec<Asked>, max_states: u64, share: f64, order: Order) {
+    fn decide_each(&mut self, asked: &mut Vec<Asked>, max_states: u64, share: f64, lead: Lead) {
         let (across, model, parts, hears) = self.lanes();
         let run = |model: &mut Box<dyn Model>, asked: &mut Asked, begun: &Begun<'_, '_>| {
-            Solver { model, parts }.find(asked, order, &begun.part(share).at_most(max_states))
+            Solver { model, parts }.find(asked, lead, &begun.part(share).at_most(max_states))
         };
         across.run(
             model,
@@ -100,18 +105,18 @@ impl Contest<'_> {
 
 impl Solver<'_> {
     /// Whether an aim can be reached, if that could be found out with reduction.
-    fn find(&mut self, asked: &mut Asked, order: Order, clock: &Clock<'_>) -> Result<bool, Open> {
-        let options = Options { order: Some(order), ..self.parts.options.clone() };
+    pub(super) fn find(&mut self, asked: &mut Asked, lead: Lead, clock: &Clock<'_>) -> Result<bool, Open> {
+        let options = self.parts.options.clone();
         let aim = asked.aim;
         let simplified =
             asked.simplified.get_or_insert_with(|| Simplified::new(&mut **self.model, aim, &options, clock));
         let (explored, purpose) = match simplified {
-            Some(simplified) => (simplified.find(&options, clock)?, Purpose::Replay),
+            Some(simplified) => (simplified.find_by(lead, &options, clock)?, Purpose::Replay),
             None => {
                 let explored = refining(self.model, clock, |model| {
                     let goal = aim.goal("", model.parts().0);
                     let view = model.view(Purpose::Runs, &mut clock.budget())?;
-                    let explored = find(&view.system, goal, &options, clock)?;
+                    let explored = find(&view.system, goal, lead, &options, clock)?;
                     Ok(match fault(&explored).filter(|error| model.can_refine(error)) {
                         Some(error) => Attempt::TooSmall(error),
                         None => Attempt::Done(explored),
@@ -124,41 +129,13 @@ impl Solver<'_> {
         truth(&view, &explored, aim, 0, clock).ok_or_else(|| Open::after(&explored))
     }
 
-    /// Whether it is known without a search that an expression is true in some marking; or false in some.
-    fn known(&self, expr: ExprId, possible: bool, clock: &Clock<'_>) -> Option<bool> {
-        let (facts, exprs) = (self.parts.facts?, &self.model.system().exprs);
-        let always = facts.always(exprs, expr, &mut clock.budget()).ok()?;
-        match (always, facts.initially(exprs, expr).map(|value| value != 0)) {
-            (Some(truth), _) => Some(truth == possible),
-            (None, Some(truth)) if truth == possible => Some(true),
-            _ => None,
-        }
-    }
-
-    /// Looks for a marking in which an expression has the greatest value that facts allow.
-    fn greatest_possible(&mut self, expr: ExprId, clock: &Clock<'_>) -> Option<(i64, Technique)> {
-        let system = self.model.parts().0;
-        let bound = self.parts.facts?.upper_bound(&system.exprs, expr, &mut clock.budget()).ok()??;
-        let least = system.exprs.int(bound);
-        let goal = system.exprs.binary(BinaryOp::Ge, expr, least);
-        let mut asked = Asked::new(system, String::new(), &PropertyKind::Possible(goal))?;
-        let [few, ..] = ROUNDS;
-        let is_reached = self.find(&mut asked, Order::Bfs, &clock.part(0.4).at_most(few)).ok()?;
-        is_reached.then(|| (bound, asked.technique()))
-    }
-
-    /// The greatest value of an expression, in a simpler net.
-    fn maximum_of_simpler(&mut self, expr: ExprId, clock: &Clock<'_>) -> Result<(i64, Technique), Open> {
-        let rules = &self.parts.options.structural;
-        let simpler = self.model.simplify(Preserve::Reachability, &[expr], rules, &mut clock.budget());
-        let mut simpler = simpler.ok_or(Open::Otherwise)?;
-        let space = refining(&mut simpler.model, clock, |model| maxima::explore(&mut **model, clock))?;
-        if space.exploration.stop.is_some() {
-            return Err(Open::after(&space.exploration));
-        }
-        let maxima = space.maxima(&simpler.exprs, &clock.budget()).map_err(|_| Open::Otherwise)?;
-        let maximum = maxima.first().ok_or(Open::Otherwise)?;
-        Ok((*maximum, Technique::Simplified))
+    /// Whether it is known without a search that the aim of a question about markings can be reached; and what shows it.
+    fn known(&mut self, kind: &PropertyKind, clock: &Clock<'_>) -> Option<(bool, Argument)> {
+        let facts = self.parts.facts?;
+        let (system, formulas) = self.model.parts();
+        let known = facts.answer(&system.exprs, formulas, kind, &mut clock.budget()).ok()??;
+        let is_possible = matches!(kind, PropertyKind::Possible(_));
+        Some(((known.answer == Known::Truth(true)) == is_possible, known.by))
     }
 }
 
@@ -212,30 +189,52 @@ impl Contest<'_> {
     }
 
     /// Explores everything, with all threads, and keeps it.
-    fn explore_all(&mut self) -> Option<Space> {
+    pub(super) fn explore_all(&mut self) -> Option<Space> {
         let clock = self.clock.clone();
         refining(self.model, &clock, |model| maxima::explore(&mut **model, &clock)).ok()
     }
 
-    /// Whether a marking without enabled transitions can be reached.
-    pub(super) fn deadlock(&mut self, id: &str) {
+    /// Whether a marking without enabled transitions can be reached, which is what this question asks.
+    pub(super) fn deadlock(&mut self, id: &str, question: Option<&PropertyKind>) {
+        if self.stroll_to(&[Aim::Deadlock])[0] {
+            return self.truth(id, true, Technique::Walk);
+        }
+        if let Some(by) = self.shows_no_deadlock() {
+            return self.truth(id, false, Technique::Facts(by));
+        }
+        if question.is_some_and(|kind| self.tell_if_known(id, kind)) {
+            return;
+        }
         let mut asked = deadlock(id);
         match self.finds_deadlock(&mut asked, 1.0) {
-            Some(truth) => self.truth(id, truth, asked.technique()),
+            Some((truth, technique)) => self.truth(id, truth, technique),
             None => self.cannot_compute(id),
         }
     }
 
+    /// What shows that there is no deadlock, if siphons do.
+    fn shows_no_deadlock(&mut self) -> Option<Argument> {
+        let (system, formulas) = self.model.parts();
+        let clock = self.clock.part(0.1);
+        let (facts, kind) = (self.facts.as_deref()?, PropertyKind::DeadlockFree);
+        let known = facts.answer(&system.exprs, formulas, &kind, &mut clock.budget());
+        known.ok().flatten().map(|decided| decided.by)
+    }
+
     /// The same, if that can be found out in a share of the time that is left.
-    pub(super) fn finds_deadlock(&mut self, asked: &mut Asked, share: f64) -> Option<bool> {
+    pub(super) fn finds_deadlock(&mut self, asked: &mut Asked, share: f64) -> Option<(bool, Technique)> {
         let [few, _, all] = ROUNDS;
-        let rounds = [(few, 0.2, Order::Bfs), (all, 0.5, Order::Dfs), (all, 1.0, Order::Bfs)];
-        rounds.into_iter().enumerate().find_map(|(round, (max_states, part, order))| {
-            if round == 1 && asked.is_impossible(&self.clock.part(0.1 * share)) {
-                return Some(false);
+        let [bfs, dfs] = [Order::Bfs, Order::Dfs].map(Lead::Order);
+        let rounds = [(few, 0.2, Lead::Distance), (all, 0.5, dfs), (all, 1.0, bfs)];
+        rounds.into_iter().enumerate().find_map(|(round, (max_states, part, lead))| {
+            if round == 1
+                && let Some(by) = asked.is_impossible(&self.clock.part(0.1 * share))
+            {
+                return Some((false, Technique::Facts(by)));
             }
             let clock = self.clock.part(part * share).at_most(max_states);
-            self.solver().find(asked, order, &clock).ok()
+            let found = self.solver().find(asked, lead, &clock).ok()?;
+            Some((found, asked.technique()))
         })
     }
 
@@ -249,7 +248,14 @@ impl Contest<'_> {
         };
         let asked = exprs.iter().filter_map(|expr| Asked::new(system, String::new(), &kind(expr)));
         let mut asked: Vec<Asked> = asked.collect();
-        if let Some((all_found, technique)) = self.each_of_all(exprs, &mut asked) {
+        // Most of them are met on a walk.
+        let aims: Vec<Aim> = asked.iter().map(|asked| asked.aim).collect();
+        let mut is_open = self.stroll_to(&aims).into_iter().map(|is_found| !is_found);
+        asked.retain(|_| is_open.next().unwrap_or(true));
+        if asked.is_empty() {
+            return self.truth(id, possible, Technique::Walk);
+        }
+        if let Some((all_found, technique)) = self.each_of_all(&mut asked) {
             return self.truth(id, all_found == possible, technique);
         }
         let aims: Vec<Aim> = asked.iter().map(|asked| asked.aim).collect();
@@ -268,17 +274,21 @@ impl Contest<'_> {
 
     /// Whether all these aims can be reached, if each of them can be decided by itself with little effort;
     /// or one is found that cannot be. A third of the time is for all of them.
-    fn each_of_all(&mut self, exprs: &[ExprId], asked: &mut [Asked]) -> Option<(bool, Technique)> {
+    fn each_of_all(&mut self, asked: &mut [Asked]) -> Option<(bool, Technique)> {
         let [few, ..] = ROUNDS;
         let whole = self.clock.part(1.0 / 3.0);
         let (mut is_open, mut technique) = (false, Technique::Reduced);
         let n_asked = asked.len();
-        for (number, (&expr, asked)) in exprs.iter().zip(asked).enumerate() {
+        for (number, asked) in asked.iter_mut().enumerate() {
             let mut solver = self.solver();
-            let found = solver.known(expr, asked.possible, &whole).or_else(|| {
+            let known = solver.known(&asked.kind, &whole);
+            let found = known.map(|(found, _)| found).or_else(|| {
                 let clock = whole.part(1.0 / (n_asked - number) as f64).at_most(few);
-                (!clock.is_over()).then(|| solver.find(asked, Order::Bfs, &clock).ok()).flatten()
+                (!clock.is_over()).then(|| solver.find(asked, Lead::Distance, &clock).ok()).flatten()
             });
+            if let Some((_, by)) = known {
+                technique = Technique::Facts(by);
+            }
             // There may be very many simpler nets: none is kept.
             if asked.simplified.take().flatten().is_some() {
                 technique = Technique::Simplified;
@@ -290,54 +300,6 @@ impl Contest<'_> {
             }
         }
         (!is_open).then_some((true, technique))
-    }
-
-    /// The greatest values: each by itself on a simpler net, within limits; then all together.
-    pub(super) fn decide_maxima(&mut self, asked: Vec<(String, ExprId)>) {
-        let mut asked: Vec<(String, ExprId, bool)> =
-            asked.into_iter().map(|(id, expr)| (id, expr, false)).collect();
-        let (across, model, parts, hears) = self.lanes();
-        let run = |model: &mut Box<dyn Model>, asked: &mut (String, ExprId, bool), begun: &Begun<'_, '_>| {
-            let (mut solver, clock) = (Solver { model, parts }, begun.part(0.6));
-            match solver.greatest_possible(asked.1, &clock) {
-                Some(greatest) => Ok(greatest),
-                None => solver.maximum_of_simpler(asked.1, &clock),
-            }
-        };
-        across.run(
-            model,
-            &mut asked,
-            |asked| asked.0.clone(),
-            run,
-            |(id, _, is_answered), found| {
-                if let Ok((maximum, technique)) = found {
-                    hears(id, &ContestAnswer::Number(maximum), technique);
-                    *is_answered = true;
-                }
-                ControlFlow::Continue(())
-            },
-        );
-        asked.retain(|asked| !asked.2);
-        let open: Vec<(String, ExprId)> = asked.into_iter().map(|(id, expr, _)| (id, expr)).collect();
-        self.decide_maxima_together(&open);
-    }
-
-    /// The greatest values, in one exploration.
-    fn decide_maxima_together(&mut self, asked: &[(String, ExprId)]) {
-        if asked.is_empty() {
-            return;
-        }
-        let exprs: Vec<ExprId> = asked.iter().map(|(_, expr)| *expr).collect();
-        let space = self.explore_all().filter(|space| space.exploration.stop.is_none());
-        let maxima = space.and_then(|space| space.maxima(&exprs, &self.clock.budget()).ok());
-        for (number, (id, _)) in asked.iter().enumerate() {
-            match &maxima {
-                Some(maxima) => {
-                    (self.hears)(id, &ContestAnswer::Number(maxima[number]), Technique::Explicit);
-                }
-                None => self.cannot_compute(id),
-            }
-        }
     }
 
     /// How large the state space is, and how many tokens there are.
@@ -362,11 +324,18 @@ impl Contest<'_> {
 
 /// Whether a marking without enabled transitions can be reached.
 pub(super) fn deadlock(id: &str) -> Asked {
-    Asked { id: id.to_owned(), aim: Aim::Deadlock, possible: true, simplified: None, is_answered: false }
+    let (aim, kind) = (Aim::Deadlock, PropertyKind::DeadlockFree);
+    Asked { id: id.to_owned(), aim, possible: true, kind, simplified: None, is_answered: false }
 }
 
 /// Whether an aim can be reached, if that was found out, and stands up to replay.
-fn truth(view: &View, explored: &Exploration, aim: Aim, number: usize, clock: &Clock<'_>) -> Option<bool> {
+pub(super) fn truth(
+    view: &View,
+    explored: &Exploration,
+    aim: Aim,
+    number: usize,
+    clock: &Clock<'_>,
+) -> Option<bool> {
     match (&explored.violations[number], &explored.faults[number], &explored.stop) {
         (Some(run), _, _) => {
             let evidence = Evidence::new(run, Ending::Open);

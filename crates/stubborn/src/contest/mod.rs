@@ -1,19 +1,21 @@
 //! Answers the questions of the Model Checking Contest: many at once, in a time that is shared out.
 //!
-//! What is known of the net without a search is answered at once. Then time is shared out in rounds: first
-//! every question gets a little, so that easy ones are answered at once; what is left is divided among the
+//! What a random walk finds, and what is known of the net without a search, is answered at once. Then time is shared out in rounds:
+//! first every question gets a little, so that easy ones are answered at once; what is left is divided among the
 //! rest. For each question the net is made simpler. A run that answers a question is replayed, on the original
-//! net, before it counts. See `formulas`, `markings` and `liveness`.
+//! net, before it counts. See `formulas`, `markings`, `bounds`, `strolls` and `liveness`.
 //!
 //! Questions of a round are answered several at once, if there are several threads ([`across`](crate::across)), and told in their order.
 
+mod bounds;
 mod formulas;
 mod liveness;
 mod markings;
+mod strolls;
 
 use base::Limit;
 use check::{Exploration, Stop};
-use language::{Facts, Known, Model, Property, PropertyKind, Rules};
+use language::{Argument, Decided, Facts, Known, Model, Property, PropertyKind, Rules};
 use model::ExprId;
 use petri::mcc::Examination;
 
@@ -56,8 +58,12 @@ pub enum Technique {
     Reduced,
     /// The same in a simpler net.
     Simplified,
-    /// By the structure of the net.
-    Facts,
+    /// By a random walk.
+    Walk,
+    /// By a walk that a solution of the state equation led.
+    Parikh,
+    /// By the structure of the net: what shows it.
+    Facts(Argument),
 }
 
 /// Who hears the answers as they are found: the id of the question, the answer, and how it was found.
@@ -103,10 +109,9 @@ impl Session {
         let mut contest = Contest { model: &mut self.model, facts, options, clock, hears };
         match examination {
             Examination::StateSpace => contest.state_space(examination.name()),
-            Examination::ReachabilityDeadlock if !contest.is_known(&questions) => {
-                contest.deadlock(examination.name());
+            Examination::ReachabilityDeadlock => {
+                contest.deadlock(examination.name(), questions.first().map(|question| &question.kind));
             }
-            Examination::ReachabilityDeadlock => {}
             _ => contest.answer_all(questions),
         }
         Ok(())
@@ -193,38 +198,26 @@ impl Contest<'_> {
         let (mut about_markings, mut about_runs) = (Vec::new(), Vec::new());
         let mut maxima: Vec<(String, ExprId)> = Vec::new();
         for Property { name: id, kind, .. } in questions {
-            let (system, formulas) = self.model.parts();
-            let mut budget = self.clock.budget();
-            let known = self
-                .facts
-                .as_ref()
-                .and_then(|facts| facts.answer(&system.exprs, formulas, &kind, &mut budget).ok().flatten());
-            match known {
-                Some(Known::Truth(truth)) => {
-                    (self.hears)(&id, &ContestAnswer::Truth(truth), Technique::Facts);
-                    continue;
-                }
-                Some(Known::Number(number)) => {
-                    (self.hears)(&id, &ContestAnswer::Number(number), Technique::Facts);
-                    continue;
-                }
-                None => {}
-            }
             match kind {
                 PropertyKind::Invariant(_) | PropertyKind::Possible(_) => {
-                    about_markings.extend(markings::Asked::new(system, id, &kind));
+                    about_markings.extend(markings::Asked::new(self.model.parts().0, id, &kind));
                 }
+                PropertyKind::SomeInvariant(exprs) => self.one_of_all(&id, &exprs, false),
+                PropertyKind::AllPossible(exprs) => self.one_of_all(&id, &exprs, true),
+                PropertyKind::AllLive(each) => self.liveness(&id, each),
                 PropertyKind::Ltl(ltl) => {
+                    let (system, formulas) = self.model.parts();
+                    let mut budget = self.clock.budget();
                     let simple = self.facts.as_ref().and_then(|facts| {
                         facts.simplify_ltl(&system.exprs, formulas, &ltl, &mut budget).ok()
                     });
-                    let simple = simple.unwrap_or_else(|| ltl.clone());
-                    about_runs.push(formulas::Asked::new(id, ltl, simple));
+                    match simple {
+                        Some((_, Some(known))) => self.tell(&id, known),
+                        Some((simple, None)) => about_runs.push(formulas::Asked::new(id, ltl, simple)),
+                        None => about_runs.push(formulas::Asked::new(id, ltl.clone(), ltl)),
+                    }
                 }
                 PropertyKind::Maximum(expr) => maxima.push((id, expr)),
-                PropertyKind::SomeInvariant(exprs) => self.one_of_all(&id, &exprs, false),
-                PropertyKind::AllPossible(exprs) => self.one_of_all(&id, &exprs, true),
-                PropertyKind::AllLive(each) => self.liveness(&id, &each),
                 _ => self.cannot_compute(&id),
             }
         }
@@ -233,16 +226,31 @@ impl Contest<'_> {
         self.decide_maxima(maxima);
     }
 
-    /// Tells the answer to the only question, if what is known decides it.
-    fn is_known(&mut self, questions: &[Property]) -> bool {
-        let [Property { name, kind, .. }] = questions else { return false };
+    /// Tells the answer to a question, if what is known decides it.
+    fn tell_if_known(&mut self, id: &str, kind: &PropertyKind) -> bool {
         let (system, formulas) = self.model.parts();
-        let clock = self.clock.part(0.1);
-        let budget = &mut clock.budget();
-        let known = self.facts.as_ref().map(|facts| facts.answer(&system.exprs, formulas, kind, budget));
-        let Some(Ok(Some(Known::Truth(truth)))) = known else { return false };
-        self.truth(name, truth, Technique::Facts);
+        let mut budget = self.clock.budget();
+        let known = self.facts.as_ref().map(|facts| facts.answer(&system.exprs, formulas, kind, &mut budget));
+        let Some(Ok(Some(known))) = known else { return false };
+        self.tell(id, known);
         true
+    }
+
+    fn tell(&mut self, id: &str, known: Decided) {
+        let answer = match known.answer {
+            Known::Truth(truth) => ContestAnswer::Truth(truth),
+            Known::Number(number) => ContestAnswer::Number(number),
+        };
+        (self.hears)(id, &answer, Technique::Facts(known.by));
+    }
+
+    /// Tells what is known of some questions, and removes it.
+    fn tell_known(&mut self, asked: &mut Vec<markings::Asked>) {
+        for question in std::mem::take(asked) {
+            if !self.tell_if_known(&question.id, &question.kind) {
+                asked.push(question);
+            }
+        }
     }
 
     fn truth(&mut self, id: &str, truth: bool, technique: Technique) {

@@ -109,7 +109,7 @@ impl Session {
         for question in questions {
             match question {
                 Question::Declared | Question::Properties(_) => {
-                    let tasks = self.ask(std::slice::from_ref(question), &options.structural, clock);
+                    let tasks = self.ask(std::slice::from_ref(question), options, clock);
                     let tasks = tasks.map_err(|trouble| self.error(trouble))?;
                     single.extend(tasks.iter().map(|task| Question::property(&task.name)));
                 }

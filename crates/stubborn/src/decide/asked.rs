@@ -67,7 +67,7 @@ impl<'s> Asked<'s> {
         options: &'s Options,
         clock: &Clock<'_>,
     ) -> Result<Asked<'s>, Error> {
-        match session.ask(questions, &options.structural, clock) {
+        match session.ask(questions, options, clock) {
             Ok(tasks) => Ok(Asked {
                 session: Held::Given(session),
                 questions,
@@ -135,7 +135,7 @@ impl Refine for Asked<'_> {
         if refined == Refined::Parts {
             self.generation += 1;
             let Asked { session, questions, options, .. } = self;
-            match session.ask(questions, &options.structural, clock) {
+            match session.ask(questions, options, clock) {
                 Ok(tasks) => self.tasks = tasks,
                 Err(trouble) => {
                     if let Trouble::Limit(limit) = trouble {

@@ -432,9 +432,9 @@ fn stopped(name: &str) -> PropertyResult {
 /// What can be said without a search.
 fn without_search(task: &Task) -> PropertyResult {
     let answer = match (&task.kind, task.known) {
-        (_, Some(truth)) => {
+        (_, Some((truth, by))) => {
             let verdict = if truth { Verdict::Holds } else { Verdict::Violated };
-            Answer { verdict, ..Answer::unknown(Remark::WithoutSearch) }
+            Answer { verdict, ..Answer::unknown(Remark::WithoutSearch(by)) }
         }
         (PropertyKind::Unsupported(why), None) => Answer::unknown(Remark::Unsupported(why.clone())),
         // No file asks these.
@@ -442,5 +442,5 @@ fn without_search(task: &Task) -> PropertyResult {
             Answer::unknown(Remark::Unsupported("this question is not supported in files".to_owned()))
         }
     };
-    answer.result(&task.name, &Figures::none())
+    PropertyResult { choice: task.proof.clone(), ..answer.result(&task.name, &Figures::none()) }
 }

@@ -15,7 +15,7 @@ use check::reduced::Reduced;
 use check::store::{Fingerprints, SharedBits};
 use check::{Bitstate, Exact, Exploration, Goal, Space, Stop, parallel, search, store};
 use language::story::Unreached;
-use language::{Known, Model, Preserve, PropertyKind, Purpose, Rules, Simpler, View};
+use language::{Argument, Known, Model, Preserve, PropertyKind, Purpose, Rules, Simpler, View};
 use model::reference::Values;
 use model::{ActionSystem, BinaryOp, Expr, ExprId, Range, Run, StepError, System as _, UnaryOp};
 use report::outcome::{Kind, ReductionCheck, Target};
@@ -74,6 +74,15 @@ impl Aim {
             Aim::False(expr) => replay::Question::Violates(expr),
         }
     }
+}
+
+/// What leads a search for one aim.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Lead {
+    /// Nothing but an order.
+    Order(Order),
+    /// How far states seem to be from the aim.
+    Distance,
 }
 
 /// An exploration that answers questions, and the system on which its runs are judged.
@@ -210,7 +219,7 @@ fn explore_reduced(
             let preserve = if aim == Aim::Deadlock { Preserve::Deadlocks } else { Preserve::Reachability };
             let about: Vec<ExprId> = aim.expr().into_iter().collect();
             let searched = Searched::new(&view, Some(preserve), &about, &options.static_rules(), clock)?;
-            let found = find(searched.system(), goal, options, clock)?;
+            let found = find(searched.system(), goal, Lead::Order(options.order()), options, clock)?;
             let exploration = searched.exploration(found, clock);
             if let Some(error) = fault(&exploration).filter(|error| model.can_refine(error)) {
                 return Ok(Attempt::TooSmall(error));
@@ -246,8 +255,8 @@ impl Simplified {
         Some(Simplified { simpler, aim })
     }
 
-    /// Whether what is known of the simpler model shows that it cannot be found.
-    pub(crate) fn is_impossible(&mut self, clock: &Clock<'_>) -> Option<bool> {
+    /// What shows that it cannot be found, if what is known of the simpler model does.
+    pub(crate) fn is_impossible(&mut self, clock: &Clock<'_>) -> Option<Argument> {
         let mut budget = clock.budget();
         let model = &mut self.simpler.model;
         let question = match self.aim {
@@ -256,17 +265,37 @@ impl Simplified {
         };
         let facts = model.facts(&mut budget).ok()??;
         let (system, formulas) = model.parts();
+        let siphons = match self.aim {
+            Aim::Deadlock => {
+                facts.answer(&system.exprs, formulas, &PropertyKind::DeadlockFree, &mut budget).ok()?
+            }
+            Aim::False(_) => None,
+        };
+        if let Some(known) = siphons {
+            return Some(known.by);
+        }
         let known = facts.answer(&system.exprs, formulas, &question, &mut budget).ok()??;
-        Some(known == Known::Truth(self.aim != Aim::Deadlock))
+        let is_impossible = known.answer == Known::Truth(self.aim != Aim::Deadlock);
+        is_impossible.then_some(known.by)
     }
 
     /// Looks for it with reduction; runs are those of the original model.
     pub(crate) fn find(&mut self, options: &Options, clock: &Clock<'_>) -> Result<Exploration, Trouble> {
+        self.find_by(Lead::Order(options.order()), options, clock)
+    }
+
+    /// The same, led otherwise.
+    pub(crate) fn find_by(
+        &mut self,
+        lead: Lead,
+        options: &Options,
+        clock: &Clock<'_>,
+    ) -> Result<Exploration, Trouble> {
         let aim = self.aim;
         let mut exploration = refining(&mut self.simpler.model, clock, |model| {
             let goal = aim.goal("", model.parts().0);
             let view = model.view(Purpose::Runs, &mut clock.budget())?;
-            let exploration = find(&view.system, goal, options, clock)?;
+            let exploration = find(&view.system, goal, lead, options, clock)?;
             Ok(match fault(&exploration).filter(|error| model.can_refine(error)) {
                 Some(error) => Attempt::TooSmall(error),
                 None => Attempt::Done(exploration),
@@ -284,6 +313,7 @@ impl Simplified {
 pub(crate) fn find(
     system: &ActionSystem,
     goal: Goal,
+    lead: Lead,
     options: &Options,
     clock: &Clock<'_>,
 ) -> Result<Exploration, Trouble> {
@@ -292,11 +322,15 @@ pub(crate) fn find(
         Goal::Deadlock => Reduced::for_deadlocks(system, &mut budget),
         Goal::Invariant(number) => Reduced::for_invariant(system, number, &mut budget),
     };
-    match reduced {
-        Ok(reduced) => {
-            explore(&reduced, &[goal], options.order(), options.store, &mut reducing(options, &budget))
+    match (reduced, lead) {
+        (Ok(reduced), Lead::Order(order)) => {
+            explore(&reduced, &[goal], order, options.store, &mut reducing(options, &budget))
         }
-        Err(limit) => Ok(Exploration::limited(1, limit)),
+        (Ok(reduced), Lead::Distance) => {
+            let mut store = Exact::new(system.width(), budget.room());
+            Ok(search::nearest::search(reduced.distances(), &reduced, &mut store, &[goal], &mut budget))
+        }
+        (Err(limit), _) => Ok(Exploration::limited(1, limit)),
     }
 }
 

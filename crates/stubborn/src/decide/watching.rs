@@ -50,7 +50,8 @@ fn watch(
     question: &Question,
     clock: &Clock<'_>,
 ) -> Result<(String, Watched), Trouble> {
-    let mut tasks = session.ask(std::slice::from_ref(question), &Rules::none(), clock)?;
+    let options = Options { structural: Rules::none(), ..Options::default() };
+    let mut tasks = session.ask(std::slice::from_ref(question), &options, clock)?;
     let (Some(Task { name, kind, .. }), true) = (tasks.pop(), tasks.is_empty()) else {
         return Err(Diagnostic::error("usage", "this is not one question about runs").into());
     };
