@@ -12,6 +12,7 @@
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use crate::keeper::Keeper;
 use crate::peers::Peers;
 use crate::team::{Alone, Team};
 use crate::text::human_bytes;
@@ -35,6 +36,8 @@ pub enum Limit {
     Process(u32),
     /// The processes of a job do not do the same: this one began another search.
     Apart(u32),
+    /// What was kept of a search cannot be read any more.
+    Kept,
 }
 
 impl fmt::Display for Limit {
@@ -48,6 +51,7 @@ impl fmt::Display for Limit {
             Limit::Step => write!(f, "one step of the model takes too long"),
             Limit::Process(number) => write!(f, "process {number} is gone"),
             Limit::Apart(number) => write!(f, "process {number} does something else"),
+            Limit::Kept => write!(f, "the checkpoint cannot be read any more"),
         }
     }
 }
@@ -141,6 +145,7 @@ pub struct Budget<'w> {
     watch: Option<&'w dyn Watch>,
     team: &'w dyn Team,
     peers: Option<&'w dyn Peers>,
+    keeper: Option<&'w dyn Keeper>,
     /// Expanded states are long pieces of work, others short ones.
     polls: Pace,
     ticks: Pace,
@@ -204,6 +209,7 @@ impl<'w> Budget<'w> {
             watch,
             team: &Alone,
             peers: None,
+            keeper: None,
             polls,
             ticks,
             asked_at,
@@ -232,16 +238,32 @@ impl<'w> Budget<'w> {
         self.peers
     }
 
+    /// The same with a place where searches are kept.
+    #[must_use]
+    pub fn with_keeper(self, keeper: Option<&'w dyn Keeper>) -> Budget<'w> {
+        Budget { keeper, ..self }
+    }
+
+    /// Where searches are kept, if they are.
+    pub fn keeper(&self) -> Option<&'w dyn Keeper> {
+        self.keeper
+    }
+
+    /// Whether searches go by rounds, since several processes do them together, or they are kept.
+    pub fn goes_by_rounds(&self) -> bool {
+        self.peers.is_some() || self.keeper.is_some()
+    }
+
     /// Another budget with what is left of this one: for a part of a computation.
     #[must_use]
     pub fn share(&self) -> Budget<'w> {
         Budget { polls: Pace::START, ticks: Pace::START, ..*self }
     }
 
-    /// The same for one worker of a team, who has no others, and nothing to do with other processes.
+    /// The same for one worker of a team, who has no others, nothing to do with other processes, and keeps nothing.
     #[must_use]
     pub fn for_worker(&self) -> Budget<'w> {
-        Budget { team: &Alone, peers: None, ..self.share() }
+        Budget { team: &Alone, peers: None, keeper: None, ..self.share() }
     }
 
     /// The bytes that are left, for a store.

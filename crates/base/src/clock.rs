@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::budget::Watch;
-use crate::{Budget, Limit, Peers, Progress};
+use crate::{Budget, Keeper, Limit, Peers, Progress};
 
 use crate::Team as _;
 use crate::threads::Threads;
@@ -75,6 +75,7 @@ pub struct Clock<'w> {
     watcher: Option<&'w dyn Watcher>,
     threads: Threads,
     peers: Option<&'w dyn Peers>,
+    keeper: Option<&'w dyn Keeper>,
     /// Which of several jobs this is for, and whether it is called off.
     lane: Option<(usize, Arc<AtomicBool>)>,
 }
@@ -94,6 +95,7 @@ impl<'w> Clock<'w> {
             watcher: None,
             threads: Threads::all(),
             peers: None,
+            keeper: None,
             lane: None,
         }
     }
@@ -119,6 +121,22 @@ impl<'w> Clock<'w> {
     /// The processes that work together, if that is so.
     pub fn peers(&self) -> Option<&'w dyn Peers> {
         self.peers
+    }
+
+    /// The same for work that is kept.
+    #[must_use]
+    pub fn with_keeper(self, keeper: &'w dyn Keeper) -> Clock<'w> {
+        Clock { keeper: Some(keeper), ..self }
+    }
+
+    /// Whether the work is kept.
+    pub fn is_kept(&self) -> bool {
+        self.keeper.is_some()
+    }
+
+    /// Whether all searches go by rounds, one after the other: since several processes do them together, or they are kept.
+    pub fn goes_by_rounds(&self) -> bool {
+        self.peers.is_some() || self.keeper.is_some()
     }
 
     /// A clock for a share of the time that is left.
@@ -237,7 +255,8 @@ impl<'w> Clock<'w> {
     pub fn budget(&self) -> Budget<'_> {
         let mut budget = Budget::new(self.max_states, self.max_bytes, self)
             .with_team(&self.threads)
-            .with_peers(self.peers);
+            .with_peers(self.peers)
+            .with_keeper(self.keeper);
         if budget.hold(self.held()).is_err() {
             budget.max_bytes = 0;
         }

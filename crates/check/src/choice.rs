@@ -91,6 +91,7 @@ pub enum Why {
     Unseen,
     Led,
     ClosureUndecided,
+    ByState,
 }
 
 impl Wish {
@@ -124,6 +125,32 @@ impl Wish {
         for reason in &mut choice.reasons {
             if let Reason::Reduction(_, why) = reason {
                 *why = Why::ClosureUndecided;
+            }
+        }
+        Ok(choice)
+    }
+
+    /// The same where what is taken in a state must depend on that state alone, as it must for several processes. If the best
+    /// reduction needs more than that, guided sets are taken, or nothing is left out.
+    pub fn complete_by_state(&self, claim: &mut Claim, budget: &mut Budget<'_>) -> Result<Choice, Refusal> {
+        let choice = self.complete(claim, budget)?;
+        if choice.method.reduction.is_none_or(reduction::Method::is_by_state) {
+            return Ok(choice);
+        }
+        let guided = Wish { reduction: ReductionWish::Fixed(reduction::Method::Guided), ..*self };
+        let unreduced = Wish { reduction: ReductionWish::None, ..*self };
+        for wish in [guided, unreduced, self.unreduced()] {
+            match wish.complete(claim, budget) {
+                Err(Refusal::Rule(_)) => {}
+                Ok(mut choice) => {
+                    for reason in &mut choice.reasons {
+                        if let Reason::Reduction(_, why) = reason {
+                            *why = Why::ByState;
+                        }
+                    }
+                    return Ok(choice);
+                }
+                Err(refusal) => return Err(refusal),
             }
         }
         Ok(choice)
@@ -395,6 +422,7 @@ impl fmt::Display for Why {
             Why::LedWhereItMust => "led by the automaton where it must be, smaller where it may be",
             Why::Led => "led by the automaton",
             Why::ClosureUndecided => "since the closure did not decide the matter",
+            Why::ByState => "since what is taken in a state must depend on that state alone",
         })
     }
 }

@@ -53,6 +53,8 @@ pub enum Remark {
     NotShortened,
     /// Several threads were asked for, but one has searched.
     OneThread,
+    /// Nothing was left out, since what may be left out of a state must depend on that alone.
+    InFull,
     /// All states were searched once more, for a certificate: so many, in so many bytes.
     Certified {
         /// The states.
@@ -183,6 +185,9 @@ impl fmt::Display for Remark {
             Remark::OneThread => {
                 f.write_str("searched by one thread: so many do not pay here, or cannot help")
             }
+            Remark::InFull => f.write_str(
+                "searched in full: here, what can be left out depends on more than the state that a process has",
+            ),
             Remark::Certified { states, bytes } => {
                 let (states, bytes) = (count(*states, "state"), human_bytes(*bytes));
                 write!(f, "certificate: searched again without reduction, {states} in {bytes}")

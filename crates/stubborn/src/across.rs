@@ -75,9 +75,9 @@ pub(crate) trait Answered: Send {
 }
 
 impl<'w> Across<'_, 'w> {
-    /// How many of so many jobs are done at once. Processes that search together do so in one order.
+    /// How many of so many jobs are done at once. Processes that search together do so in one order, and what is kept has one, too.
     pub(crate) fn n_lanes(&self, n_jobs: usize) -> usize {
-        if self.clock.peers().is_some() {
+        if self.clock.goes_by_rounds() {
             return 1;
         }
         let fit = self.clock.max_bytes() / self.least_bytes.max(1);

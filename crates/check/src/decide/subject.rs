@@ -11,6 +11,7 @@ use por::Flips;
 use super::{Refusal, Settings};
 use crate::method::Method;
 use crate::observer::{Observer, Portable};
+use crate::parallel;
 use crate::product::Product;
 use crate::reduced::Reduced;
 use crate::reduction;
@@ -116,6 +117,9 @@ impl Subject for ActionSystem {
 
     fn find_deadlock(&self, budget: &mut Budget<'_>) -> Result<Exploration, Limit> {
         let reduced = Reduced::for_deadlocks(self, budget)?;
+        if budget.goes_by_rounds() {
+            return Ok(parallel::bfs(&reduced, &[Goal::Deadlock], budget));
+        }
         let mut store = Exact::new(self.width(), budget.room());
         Ok(bfs::search(&reduced, &mut store, &[Goal::Deadlock], budget))
     }

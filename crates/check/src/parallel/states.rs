@@ -84,7 +84,7 @@ pub fn mixed_joined<S: Space + Sync>(
     explore(mixed::ends(), (joins.mixed, joins.few), space, goals, budget)
 }
 
-/// With other processes, if there are any.
+/// With other processes, if there are any, or so that the search can be kept.
 fn explore<F: Frontier, S: Space + Sync>(
     frontier: F,
     joins: (usize, usize),
@@ -92,10 +92,10 @@ fn explore<F: Frontier, S: Space + Sync>(
     goals: &[Goal],
     budget: &mut Budget<'_>,
 ) -> Exploration {
-    match budget.peers() {
-        Some(peers) => distributed::states(space, goals, peers, budget),
-        None => search(frontier, joins, space, goals, budget).0,
+    if budget.goes_by_rounds() {
+        return distributed::states(space, goals, budget);
     }
+    search(frontier, joins, space, goals, budget).0
 }
 
 fn search<F: Frontier, S: Space + Sync>(

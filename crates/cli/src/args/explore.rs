@@ -8,8 +8,8 @@ use stubborn::{Options, Rules};
 
 use super::values::parse_static_rules;
 use super::{
-    EXIT_CODES, HostArguments, LimitArguments, ModelArguments, ObserverArgument, SearchArguments,
-    ThreadArguments,
+    CheckpointArguments, EXIT_CODES, HostArguments, LimitArguments, ModelArguments, ObserverArgument,
+    SearchArguments, ThreadArguments,
 };
 
 /// Count states, transitions and deadlocks; export the state space
@@ -38,7 +38,7 @@ pub(crate) struct ExploreArguments {
 
     /// Say what never happens: actions, statements, values of variables
     #[arg(long, conflicts_with_all = ["aut", "dot", "svg", "ltl", "claim", "store", "order", "hosts",
-          "local_processes"])]
+          "local_processes", "checkpoint", "resume"])]
     pub(crate) coverage: bool,
 
     /// With --coverage, write the source with a mark before each line that is never executed
@@ -77,6 +77,9 @@ pub(crate) struct ExploreArguments {
 
     #[command(flatten)]
     pub(crate) hosts: HostArguments,
+
+    #[command(flatten)]
+    pub(crate) checkpoint: CheckpointArguments,
 }
 
 impl ExploreArguments {
@@ -102,6 +105,7 @@ Examples:
   stubborn explore models/dining.proc --ltl '[] <> Phil[0]@eat' --observer ta
   stubborn explore net.pnml
   stubborn explore models/dining.proc -D N=13 --local-processes 2
+  stubborn explore model.pml --checkpoint night      and, after a reboot, the same with --resume night
   stubborn explore model.pml --coverage --annotated model.txt
 
 An .aut file knows one initial state only: a system with several is written with an artificial one
