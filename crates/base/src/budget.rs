@@ -13,6 +13,7 @@ use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::device::Device;
+use crate::keeper::Keeper;
 use crate::peers::Peers;
 use crate::team::{Alone, Team};
 use crate::text::human_bytes;
@@ -40,6 +41,8 @@ pub enum Limit {
     DeviceMemory(u64),
     /// The device failed, or was taken away.
     Device,
+    /// What was kept of a search cannot be read any more.
+    Kept,
 }
 
 impl fmt::Display for Limit {
@@ -55,6 +58,7 @@ impl fmt::Display for Limit {
             Limit::Apart(number) => write!(f, "process {number} does something else"),
             Limit::DeviceMemory(bytes) => write!(f, "the {} of the device are full", human_bytes(*bytes)),
             Limit::Device => write!(f, "the device failed"),
+            Limit::Kept => write!(f, "the checkpoint cannot be read any more"),
         }
     }
 }
@@ -149,6 +153,7 @@ pub struct Budget<'w> {
     team: &'w dyn Team,
     peers: Option<&'w dyn Peers>,
     device: Option<&'w dyn Device>,
+    keeper: Option<&'w dyn Keeper>,
     /// Expanded states are long pieces of work, others short ones.
     polls: Pace,
     ticks: Pace,
@@ -213,6 +218,7 @@ impl<'w> Budget<'w> {
             team: &Alone,
             peers: None,
             device: None,
+            keeper: None,
             polls,
             ticks,
             asked_at,
@@ -252,16 +258,32 @@ impl<'w> Budget<'w> {
         self.device
     }
 
+    /// The same with a place where searches are kept.
+    #[must_use]
+    pub fn with_keeper(self, keeper: Option<&'w dyn Keeper>) -> Budget<'w> {
+        Budget { keeper, ..self }
+    }
+
+    /// Where searches are kept, if they are.
+    pub fn keeper(&self) -> Option<&'w dyn Keeper> {
+        self.keeper
+    }
+
+    /// Whether searches go by rounds, since several processes do them together, or they are kept.
+    pub fn goes_by_rounds(&self) -> bool {
+        self.peers.is_some() || self.keeper.is_some()
+    }
+
     /// Another budget with what is left of this one: for a part of a computation.
     #[must_use]
     pub fn share(&self) -> Budget<'w> {
         Budget { polls: Pace::START, ticks: Pace::START, ..*self }
     }
 
-    /// The same for one worker of a team, who has no others, and nothing to do with other processes or a device.
+    /// The same for one worker of a team, who has no others, nothing to do with other processes or a device, and keeps nothing.
     #[must_use]
     pub fn for_worker(&self) -> Budget<'w> {
-        Budget { team: &Alone, peers: None, device: None, ..self.share() }
+        Budget { team: &Alone, peers: None, device: None, keeper: None, ..self.share() }
     }
 
     /// The bytes that are left, for a store.

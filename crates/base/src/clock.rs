@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use crate::budget::Watch;
 use crate::device::Device;
-use crate::{Budget, Limit, Peers, Progress};
+use crate::{Budget, Keeper, Limit, Peers, Progress};
 
 use crate::Team as _;
 use crate::threads::Threads;
@@ -77,6 +77,7 @@ pub struct Clock<'w> {
     threads: Threads,
     peers: Option<&'w dyn Peers>,
     device: Option<&'w dyn Device>,
+    keeper: Option<&'w dyn Keeper>,
     /// Which of several jobs this is for, and whether it is called off.
     lane: Option<(usize, Arc<AtomicBool>)>,
 }
@@ -97,6 +98,7 @@ impl<'w> Clock<'w> {
             threads: Threads::all(),
             peers: None,
             device: None,
+            keeper: None,
             lane: None,
         }
     }
@@ -133,6 +135,22 @@ impl<'w> Clock<'w> {
     /// The device that is used, if one is.
     pub fn device(&self) -> Option<&'w dyn Device> {
         self.device
+    }
+
+    /// The same for work that is kept.
+    #[must_use]
+    pub fn with_keeper(self, keeper: &'w dyn Keeper) -> Clock<'w> {
+        Clock { keeper: Some(keeper), ..self }
+    }
+
+    /// Whether the work is kept.
+    pub fn is_kept(&self) -> bool {
+        self.keeper.is_some()
+    }
+
+    /// Whether all searches go by rounds, one after the other: since several processes do them together, or they are kept.
+    pub fn goes_by_rounds(&self) -> bool {
+        self.peers.is_some() || self.keeper.is_some()
     }
 
     /// A clock for a share of the time that is left.
@@ -252,7 +270,8 @@ impl<'w> Clock<'w> {
         let mut budget = Budget::new(self.max_states, self.max_bytes, self)
             .with_team(&self.threads)
             .with_peers(self.peers)
-            .with_device(self.device);
+            .with_device(self.device)
+            .with_keeper(self.keeper);
         if budget.hold(self.held()).is_err() {
             budget.max_bytes = 0;
         }

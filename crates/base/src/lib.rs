@@ -12,6 +12,7 @@ pub mod clock;
 pub mod device;
 pub mod diagnostic;
 pub mod id;
+pub mod keeper;
 pub mod peers;
 pub mod sink;
 pub mod source;
@@ -23,6 +24,7 @@ pub mod words;
 
 pub use budget::{Budget, Limit, Progress, Room};
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};
+pub use keeper::Keeper;
 pub use peers::{Packet, Peers};
 pub use sink::{Fail, Sink, fail};
 pub use source::{Source, SourceId, SourceMap, Span};

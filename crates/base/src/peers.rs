@@ -27,6 +27,14 @@ pub trait Peers: Sync {
     /// Which one this is, and how many there are.
     fn me(&self) -> Worker;
 
+    /// Whether states should belong to processes by a part of them that changes seldom, so that less is sent.
+    fn owns_by_part(&self) -> bool {
+        false
+    }
+
+    /// Told how many states, or questions about some, are sent together.
+    fn count(&self, _n_messages: u64) {}
+
     /// Sends something to another process. What is sent to one arrives there in order.
     ///
     /// # Errors
@@ -105,5 +113,49 @@ impl Inbox {
             }
         }
         Ok(None)
+    }
+}
+
+/// Several processes in one: each is a thread, and what they send goes from hand to hand.
+#[derive(Debug)]
+pub struct Hall(Vec<Inbox>);
+
+/// One of them. When it goes, the others notice.
+#[derive(Debug)]
+pub struct Seat<'h> {
+    me: Worker,
+    inboxes: &'h [Inbox],
+}
+
+impl Hall {
+    /// With so many seats.
+    pub fn new(n_processes: usize) -> Hall {
+        Hall((0..n_processes).map(|_| Inbox::new(n_processes)).collect())
+    }
+
+    /// The seat of one of them; each is taken once.
+    pub fn seat(&self, index: usize) -> Seat<'_> {
+        Seat { me: Worker { index, of: self.0.len() }, inboxes: &self.0 }
+    }
+}
+
+impl Peers for Seat<'_> {
+    fn me(&self) -> Worker {
+        self.me
+    }
+
+    fn send(&self, to: usize, packet: Packet) -> Result<(), Limit> {
+        self.inboxes[to].push(self.me.index, packet);
+        Ok(())
+    }
+
+    fn receive(&self, open: &[bool], waits: bool) -> Result<Option<(usize, Packet)>, Limit> {
+        self.inboxes[self.me.index].receive(open, waits)
+    }
+}
+
+impl Drop for Seat<'_> {
+    fn drop(&mut self) {
+        self.inboxes.iter().for_each(|inbox| inbox.close(self.me.index));
     }
 }

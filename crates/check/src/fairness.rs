@@ -174,6 +174,16 @@ fn last_mask(n: usize) -> u32 {
     if n.is_multiple_of(32) { u32::MAX } else { (1 << (n % 32)) - 1 }
 }
 
+/// A word of marks that cycles must see.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Block {
+    pub(crate) word: usize,
+    /// Those that count.
+    pub(crate) bits: u32,
+    /// Only of cycles through states that have the same bits in this word.
+    pub(crate) where_enabled: Option<usize>,
+}
+
 /// What the marks of a component must be.
 #[derive(Clone, Debug)]
 pub(crate) struct Acceptance {
@@ -207,6 +217,27 @@ impl Acceptance {
     pub(crate) fn is_bad(&self, state: &[u32], marks: &[u32]) -> bool {
         let enabled = &state[self.required.len()..];
         self.unfair(marks).zip(enabled).any(|(unfair, enabled)| unfair & enabled != 0)
+    }
+
+    /// The marks that cycles must see, word by word.
+    pub(crate) fn blocks(&self) -> Vec<Block> {
+        let n = self.required.len();
+        let required = self.required.iter().enumerate().filter(|(_, bits)| **bits != 0);
+        let required = required.map(|(word, &bits)| Block { word, bits, where_enabled: None });
+        let strong = (n..n + self.strong_words).map(|enabled| Block {
+            word: enabled + self.strong_words,
+            bits: u32::MAX,
+            where_enabled: Some(enabled),
+        });
+        required.chain(strong).collect()
+    }
+
+    /// The marks of strong constraints that are enabled but not taken: words and bits.
+    pub(crate) fn missing(&self, marks: &[u32]) -> Vec<(usize, u32)> {
+        let first = self.required.len() + self.strong_words;
+        let words = (first..).zip(self.unfair(marks));
+        let bits = |word: u32| (0..32).map(|bit| 1 << bit).filter(move |bit| word & bit != 0);
+        words.flat_map(|(at, word)| bits(word).map(move |bit| (at, bit))).collect()
     }
 
     /// Whether a step adds something that is missing from a set of marks.

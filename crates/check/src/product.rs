@@ -297,6 +297,11 @@ impl<'a, S: System, O: Portable> Product<'a, S, O> {
     pub(crate) fn absorb(&mut self, worker: &Product<'a, S, O>) {
         self.pairing.valuations.absorb(&worker.pairing.valuations);
     }
+
+    /// Takes note of the valuations that another process has met.
+    pub(crate) fn absorb_words(&mut self, words: &[u32]) {
+        self.pairing.valuations.absorb_words(words);
+    }
 }
 
 impl<'a, S: System, O: Observer> Product<'a, S, O> {

@@ -12,7 +12,7 @@ use crate::args::{CheckArguments, Format};
 use crate::exit::{Exit, Failure};
 use crate::spelling::{self, SPELLING};
 use crate::terminal::{self, Display};
-use crate::together::{Together, check_input};
+use crate::together::{Together, check_input, keeper, say_unkept};
 use crate::{cross_command, device, emit, explain_command, model, output, watch};
 
 /// What is printed.
@@ -71,23 +71,27 @@ fn check(
     device::check_usage(arguments.device, &arguments.search)?;
     let gpu = device::open(arguments.device)?;
     let options = Options { on_device: gpu.is_some(), ..options };
-    let together;
+    let (kept, together);
     let mut clock = model::clock(&arguments.limits, display).with_device(device::of(gpu.as_ref()));
     let questions = questions(arguments);
     let (mut report, text) = match model::open(&arguments.model, &clock)? {
         Ok(mut session) => {
             let n_warnings = session.warnings().len();
-            together = Together::new(&arguments.hosts, &session, lines(&options, &questions))?;
+            kept = keeper(&arguments.checkpoint, &session, &options, &questions)?;
+            together = Together::new(&arguments.hosts, &session, &options, &questions)?;
             clock = together.as_ref().map_or(clock.clone(), |together| together.clock(&clock));
+            clock = kept.as_ref().map_or(clock.clone(), |kept| clock.clone().with_keeper(kept));
             let report = session.check_within(&questions, &options, &clock)?;
             display.clear();
             *read = session.sources().clone();
+            say_unkept(kept.as_ref());
             if let Some(together) = &together {
                 if !together.reports() {
                     together.say_why(report.results.iter().flat_map(|result| &result.remarks));
                     return Ok(exit(&report));
                 }
-                together.say_traffic(arguments.limits.quiet);
+                let transitions = report.results.iter().map(|result| result.stats.transitions).sum();
+                together.say_traffic(transitions, arguments.limits.quiet);
             }
             model::print_warnings(&session, n_warnings);
             (report, session.text().map(str::to_owned))
@@ -132,11 +136,6 @@ fn exit(report: &CheckReport) -> Exit {
         2 => Exit::BadInput,
         _ => Exit::Undecided,
     }
-}
-
-/// What is asked and how, for processes that must do the same.
-fn lines(options: &Options, questions: &[Question]) -> Vec<String> {
-    format!("{options:#?}\n{questions:#?}").lines().map(str::to_owned).collect()
 }
 
 /// What is asked; without anything, what the file wants checked.

@@ -11,7 +11,7 @@ use stubborn::{Clock, ExploreReport, Explored, Options, Question, Remark, Space,
 use crate::args::{ExploreArguments, ObserverArgument, Order, StoreArgument};
 use crate::exit::{Exit, Failure};
 use crate::terminal::{self, Display};
-use crate::together::{Together, check_input};
+use crate::together::{Together, check_input, keeper, say_unkept};
 use crate::{device, model, output, spelling};
 
 pub(crate) fn run(arguments: &ExploreArguments) -> Result<Exit, Failure> {
@@ -38,18 +38,21 @@ pub(crate) fn run(arguments: &ExploreArguments) -> Result<Exit, Failure> {
         (None, None) => None,
     };
     let options = Options { on_device: gpu.is_some(), ..arguments.options() };
-    let lines = format!("{options:#?}").lines().map(str::to_owned).collect::<Vec<_>>();
-    let together = Together::new(&arguments.hosts, &session, lines)?;
+    let questions = question.as_slice();
+    let keeper = keeper(&arguments.checkpoint, &session, &options, questions)?;
+    let together = Together::new(&arguments.hosts, &session, &options, questions)?;
     clock = together.as_ref().map_or(clock.clone(), |together| together.clock(&clock));
+    clock = keeper.as_ref().map_or(clock.clone(), |keeper| clock.clone().with_keeper(keeper));
     let explored = session.explore(question.as_ref(), &options, exports, &clock);
     let mut explored = explored.map_err(spelling::cannot_be_watched)?;
     display.clear();
+    say_unkept(keeper.as_ref());
     if let Some(together) = &together {
         if !together.reports() {
             together.say_why(&explored.report.remarks);
             return Ok(if explored.report.complete { Exit::Success } else { Exit::Undecided });
         }
-        together.say_traffic(arguments.limits.quiet);
+        together.say_traffic(explored.report.transitions, arguments.limits.quiet);
     }
     model::print_warnings(&session, n_warnings);
     if exports {

@@ -4,12 +4,12 @@ use std::env;
 use std::path::Path;
 
 use hosts::launch::{self, Launched, SECRET};
-use hosts::{Error, Network, Plan, Secret, fingerprint};
+use hosts::{Checkpoint, Error, Network, Plan, Secret, checkpoint, fingerprint};
 use stubborn::base::{Limit, Peers as _};
 use stubborn::report::human_bytes;
-use stubborn::{Clock, Limits, Remark, Session};
+use stubborn::{Clock, Limits, Options, Question, Remark, Session};
 
-use crate::args::HostArguments;
+use crate::args::{CheckpointArguments, HostArguments};
 use crate::exit::Failure;
 use crate::terminal;
 
@@ -38,6 +38,14 @@ fn is_wanted(arguments: &HostArguments) -> bool {
     arguments.hosts.is_some() || arguments.local_processes.is_some()
 }
 
+/// With the patience that was asked for.
+fn patient(plan: Plan, arguments: &HostArguments) -> Plan {
+    match arguments.silence {
+        Some(silence) => plan.with_silence(silence),
+        None => plan,
+    }
+}
+
 /// Several processes must be able to read a model.
 pub(crate) fn check_input(arguments: &HostArguments, file: &Path) -> Result<(), Failure> {
     if is_wanted(arguments) && file == Path::new("-") {
@@ -47,29 +55,69 @@ pub(crate) fn check_input(arguments: &HostArguments, file: &Path) -> Result<(), 
     Ok(())
 }
 
+/// What is done, so that it can be compared: by whom, on which model, with which options, and what is asked. How far to go, and by how
+/// many threads, may differ from time to time.
+fn about(session: &Session, options: &Options, questions: &[Question]) -> Vec<String> {
+    let options = Options { limits: Limits::default(), threads: None, ..options.clone() };
+    let mut lines = vec![
+        format!("version: {}", env!("CARGO_PKG_VERSION")),
+        format!("model: {}", fingerprint(session.model().system())),
+    ];
+    lines.extend(format!("{options:#?}\n{questions:#?}").lines().map(str::to_owned));
+    lines
+}
+
+/// The folder in which the searches of a command are kept, if they are.
+pub(crate) fn keeper(
+    arguments: &CheckpointArguments,
+    session: &Session,
+    options: &Options,
+    questions: &[Question],
+) -> Result<Option<Checkpoint>, Failure> {
+    let every = arguments.checkpoint_every.unwrap_or(checkpoint::EVERY);
+    let lines = || about(session, options, questions);
+    Ok(match (&arguments.checkpoint, &arguments.resume) {
+        (_, Some(folder)) => Some(Checkpoint::resume(folder, lines(), every)?),
+        (Some(folder), None) => Some(Checkpoint::create(folder, lines(), every)?),
+        (None, None) => None,
+    })
+}
+
+/// Says why something could not be kept, if that was so.
+pub(crate) fn say_unkept(keeper: Option<&Checkpoint>) {
+    if let Some(failure) = keeper.and_then(Checkpoint::failure) {
+        terminal::print_stderr(&format!("warning: {failure}\n"));
+    }
+}
+
 impl Together {
-    /// Comes together with the others, if there are any. They must have the same model, and say the same `lines` about what they do.
+    /// Comes together with the others, if there are any. They must have the same model, and do the same.
     pub(crate) fn new(
         arguments: &HostArguments,
         session: &Session,
-        lines: impl IntoIterator<Item = String>,
+        options: &Options,
+        questions: &[Question],
     ) -> Result<Option<Together>, Failure> {
         if !is_wanted(arguments) {
             return Ok(None);
         }
-        let mut all = vec![
-            format!("version: {}", env!("CARGO_PKG_VERSION")),
-            format!("model: {}", fingerprint(session.model().system())),
-        ];
-        all.extend(lines);
+        let mut all = about(session, options, questions);
+        all.push(format!("{:#?}", options.limits));
+        all.push(format!("owners by part: {}", arguments.owners_by_part));
         let goes_on = &mut || !terminal::is_interrupted();
+        let connect = |plan: &Plan, secret: &Secret, lines, goes_on: &mut dyn FnMut() -> bool| {
+            let network = Network::connect(plan, secret, lines, goes_on);
+            network.map(|network| network.owning_by_part(arguments.owners_by_part))
+        };
         if let Some(n) = arguments.local_processes {
             let launched = launch::local(n.into(), OPTION)?;
-            let network = Network::connect(&launched.plan, &launched.secret, all, goes_on)?;
+            let plan = patient(launched.plan.clone(), arguments);
+            let network = connect(&plan, &launched.secret, all, goes_on)?;
             return Ok(Some(Together { network, _launched: Some(launched), n_here: n.into() }));
         }
         let hosts = arguments.hosts.as_deref().unwrap_or_default();
         let plan = Plan::new(hosts, arguments.process, &|name| env::var(name).ok())?;
+        let plan = patient(plan, arguments);
         let secret = match (&arguments.secret_file, env::var(SECRET)) {
             (Some(path), _) => Secret::of_file(path)?,
             (None, Ok(text)) => Secret::new(&text)?,
@@ -81,7 +129,7 @@ impl Together {
             }
         };
         let n_here = if hosts.starts_with("local:") { plan.me().of as u64 } else { 1 };
-        let network = Network::connect(&plan, &secret, all, goes_on)?;
+        let network = connect(&plan, &secret, all, goes_on)?;
         Ok(Some(Together { network, _launched: None, n_here }))
     }
 
@@ -98,7 +146,7 @@ impl Together {
 
     /// What a process says that does not report: why it stops, if it has to.
     pub(crate) fn say_why<'r>(&self, remarks: impl IntoIterator<Item = &'r Remark>) {
-        let is_ours = |limit: &Limit| matches!(limit, Limit::Process(_) | Limit::Apart(_));
+        let is_ours = |limit: &Limit| matches!(limit, Limit::Process(_) | Limit::Apart(_) | Limit::Kept);
         let mut limits = remarks.into_iter().filter_map(|remark| match remark {
             Remark::Limit(limit, _) if is_ours(limit) => Some(limit),
             _ => None,
@@ -108,12 +156,19 @@ impl Together {
         }
     }
 
-    /// Says what was sent, to whoever wants to know.
-    pub(crate) fn say_traffic(&self, quiet: bool) {
-        let (packets, bytes) = self.network.sent();
-        if !quiet {
-            let (of, bytes) = (self.network.me().of, human_bytes(bytes));
-            terminal::print_stderr(&format!("process 0 of {of} sent {bytes} in {packets} packets\n"));
+    /// Says what was sent, to whoever wants to know, for so many transitions of all processes.
+    pub(crate) fn say_traffic(&self, transitions: u64, quiet: bool) {
+        if quiet {
+            return;
         }
+        let [messages, packets, bytes] = self.network.sent();
+        let of = self.network.me().of;
+        // This process has one part in so many of the transitions, more or less.
+        let each = |count: u64| count as f64 * of as f64 / transitions.max(1) as f64;
+        let (per_message, per_byte, bytes) = (each(messages), each(bytes), human_bytes(bytes));
+        terminal::print_stderr(&format!(
+            "process 0 of {of} sent {bytes}, {messages} messages in {packets} packets: {per_message:.2} messages and \
+             {per_byte:.1} bytes per transition\n"
+        ));
     }
 }

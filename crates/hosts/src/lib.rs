@@ -3,7 +3,7 @@
 //! Every process is started by the same command, and told which one it is. It finds the others ([`Plan`]), makes sure that they know
 //! the same [`Secret`] and do the same (module `handshake`), and hands its [`Network`] to the engine as
 //! [`Peers`](stubborn::base::Peers); what is searched how, `check::distributed` knows. [`launch`] starts processes on
-//! this machine.
+//! this machine. A [`Checkpoint`] is a folder in which searches are kept.
 //!
 //! # What is trusted
 //! Connections are plain TCP: what goes over them can be read and changed by whoever is in between. A process listens on its own
@@ -14,12 +14,14 @@
 //! Whoever is gone is noticed at once if its machine is alive, and after [`network::SILENCE`] if not. Then nothing more is searched:
 //! every process ends with [`Limit::Process`](stubborn::base::Limit::Process).
 
+pub mod checkpoint;
 mod handshake;
 pub mod launch;
 pub mod network;
 mod plan;
 mod secret;
 
+pub use checkpoint::Checkpoint;
 pub use network::Network;
 pub use plan::Plan;
 pub use secret::Secret;

@@ -20,13 +20,13 @@ use crate::handshake::{self, About, Failure};
 use crate::plan::{Address, Plan};
 use crate::secret::Secret;
 
-/// A process that was not heard of for so long is gone.
+/// A process that was not heard of for so long is gone, unless a plan says otherwise.
 pub const SILENCE: Duration = Duration::from_secs(20);
 
 /// How long processes wait for each other at the start.
 pub const START: Duration = Duration::from_secs(120);
 
-/// How often a process says that it is alive.
+/// How often a process says that it is alive, at least; and four times before others take it for gone.
 const BEAT: Duration = Duration::from_secs(1);
 
 /// How long a process that is done waits for the others to notice.
@@ -51,7 +51,9 @@ pub struct Network {
     readers: Vec<JoinHandle<()>>,
     beating: Option<JoinHandle<()>>,
     packets: AtomicU64,
+    messages: AtomicU64,
     bytes: AtomicU64,
+    owns_by_part: bool,
 }
 
 struct Common {
@@ -97,14 +99,17 @@ impl Network {
         let gathered = gather(plan, &coming, &mut links, goes_on);
         is_over.store(true, Ordering::Relaxed);
         gathered?;
-        Network::new(me, links).map_err(|error| Error::Lost(format!("a connection is lost: {error}")))
+        Network::new(me, links, plan.silence)
+            .map_err(|error| Error::Lost(format!("a connection is lost: {error}")))
     }
 
-    fn new(me: Worker, links: Vec<Option<TcpStream>>) -> io::Result<Network> {
+    fn new(me: Worker, links: Vec<Option<TcpStream>>, silence: Duration) -> io::Result<Network> {
+        // The system takes 0 for no limit at all.
+        let silence = silence.max(Duration::from_millis(100));
         let mut readers = Vec::new();
         for link in links.iter().flatten() {
-            link.set_read_timeout(Some(SILENCE))?;
-            link.set_write_timeout(Some(SILENCE))?;
+            link.set_read_timeout(Some(silence))?;
+            link.set_write_timeout(Some(silence))?;
         }
         let streams: Vec<Option<TcpStream>> = links
             .iter()
@@ -122,21 +127,37 @@ impl Network {
         }
         let beating = {
             let common = Arc::clone(&common);
-            thread::spawn(move || beat(&common))
+            thread::spawn(move || beat(&common, BEAT.min(silence / 4)))
         };
-        let (packets, bytes) = (AtomicU64::new(0), AtomicU64::new(0));
-        Ok(Network { me, common, readers, beating: Some(beating), packets, bytes })
+        let [packets, messages, bytes] = [0; 3].map(AtomicU64::new);
+        let beating = Some(beating);
+        Ok(Network { me, common, readers, beating, packets, messages, bytes, owns_by_part: false })
     }
 
-    /// What this process has sent: packets, and their bytes.
-    pub fn sent(&self) -> (u64, u64) {
-        (self.packets.load(Ordering::Relaxed), self.bytes.load(Ordering::Relaxed))
+    /// The same where states belong to processes by a part of them that changes seldom, if it is so.
+    #[must_use]
+    pub fn owning_by_part(mut self, is_so: bool) -> Network {
+        self.owns_by_part = is_so;
+        self
+    }
+
+    /// What this process has sent: messages, packets, and bytes.
+    pub fn sent(&self) -> [u64; 3] {
+        [&self.messages, &self.packets, &self.bytes].map(|count| count.load(Ordering::Relaxed))
     }
 }
 
 impl Peers for Network {
     fn me(&self) -> Worker {
         self.me
+    }
+
+    fn owns_by_part(&self) -> bool {
+        self.owns_by_part
+    }
+
+    fn count(&self, n_messages: u64) {
+        self.messages.fetch_add(n_messages, Ordering::Relaxed);
     }
 
     fn send(&self, to: usize, packet: Packet) -> Result<(), Limit> {
@@ -224,8 +245,8 @@ fn read_packet(stream: &mut impl Read) -> io::Result<Option<Option<Packet>>> {
     }
 }
 
-/// Says every second that this process is alive. Where something is being sent, that says it.
-fn beat(common: &Common) {
+/// Says again and again that this process is alive. Where something is being sent, that says it.
+fn beat(common: &Common, pause: Duration) {
     let alive = frame(ALIVE, &[]);
     while !common.is_over.load(Ordering::Relaxed) {
         for link in common.links.iter().flatten() {
@@ -233,7 +254,7 @@ fn beat(common: &Common) {
                 _ = stream.write_all(&alive);
             }
         }
-        thread::park_timeout(BEAT);
+        thread::park_timeout(pause);
     }
 }
 

@@ -4,10 +4,12 @@ use std::fmt;
 use std::io;
 use std::net::{SocketAddr, TcpListener, ToSocketAddrs as _};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use stubborn::base::Worker;
 
 use crate::Error;
+use crate::network::SILENCE;
 
 /// The port of the first process on a machine, where nobody says another one.
 const PORT: u16 = 27100;
@@ -66,6 +68,8 @@ impl Address {
 pub struct Plan {
     pub(crate) addresses: Vec<Address>,
     index: usize,
+    /// A process that was not heard of for so long is gone.
+    pub(crate) silence: Duration,
 }
 
 impl Plan {
@@ -94,7 +98,7 @@ impl Plan {
             wrong("say which of the processes this is: --process 0 for the first, which reports".to_owned())
         })?;
         let addresses = names.into_iter().map(Address::Named).collect();
-        Plan { addresses, index }.checked()
+        Plan { addresses, index, silence: SILENCE }.checked()
     }
 
     /// `FOLDER:N`, for processes that [`launch`](crate::launch) started.
@@ -112,7 +116,8 @@ impl Plan {
     /// There is no such process.
     pub fn in_folder(folder: &Path, n_processes: usize, index: usize) -> Result<Plan, Error> {
         let file = |number: usize| Address::InFile(folder.join(format!("{number}.port")));
-        Plan { addresses: (0..n_processes.min(MOST + 1)).map(file).collect(), index }.checked()
+        let addresses = (0..n_processes.min(MOST + 1)).map(file).collect();
+        Plan { addresses, index, silence: SILENCE }.checked()
     }
 
     fn checked(self) -> Result<Plan, Error> {
@@ -125,6 +130,12 @@ impl Plan {
             return Err(wrong(format!("there is no process {index}: there are {n}, from 0 on")));
         }
         Ok(self)
+    }
+
+    /// The same where a process is gone that was not heard of for so long.
+    #[must_use]
+    pub fn with_silence(self, silence: Duration) -> Plan {
+        Plan { silence, ..self }
     }
 
     /// Which process this is, of how many.

@@ -58,6 +58,8 @@ pub enum Remark {
     OnDevice,
     /// A device was asked for, but the processor has searched, and why.
     OnProcessor(String),
+    /// Nothing was left out, since what may be left out of a state must depend on that alone.
+    InFull,
     /// All states were searched once more, for a certificate: so many, in so many bytes.
     Certified {
         /// The states.
@@ -188,6 +190,9 @@ impl fmt::Display for Remark {
             }
             Remark::OnDevice => f.write_str("shown on the device"),
             Remark::OnProcessor(why) => write!(f, "searched on the processor, not on the device: {why}"),
+            Remark::InFull => f.write_str(
+                "searched in full: here, what can be left out depends on more than the state that a process has",
+            ),
             Remark::Certified { states, bytes } => {
                 let (states, bytes) = (count(*states, "state"), human_bytes(*bytes));
                 write!(f, "certificate: searched again without reduction, {states} in {bytes}")

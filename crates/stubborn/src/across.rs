@@ -75,10 +75,10 @@ pub(crate) trait Answered: Send {
 }
 
 impl<'w> Across<'_, 'w> {
-    /// How many of so many jobs are done at once. Processes that search together do so in one order, and a device has one
-    /// memory.
+    /// How many of so many jobs are done at once. Processes that search together do so in one order, what is kept has one, too,
+    /// and a device has one memory.
     pub(crate) fn n_lanes(&self, n_jobs: usize) -> usize {
-        if self.clock.peers().is_some() || self.clock.device().is_some() {
+        if self.clock.goes_by_rounds() || self.clock.device().is_some() {
             return 1;
         }
         let fit = self.clock.max_bytes() / self.least_bytes.max(1);

@@ -112,9 +112,8 @@ impl Session {
         let clock = &self.clock(clock).within(&options.limits).on(options.threads);
         let questions: Vec<Question> = question.cloned().into_iter().collect();
         let mut asked = Asked::new(self, &questions, options, clock)?;
-        if clock.peers().is_some() && (keeps || !asked.tasks.is_empty()) {
-            let help = "count the states of the model, and export nothing";
-            return Err(one_process("products, or to export states", help).into());
+        if clock.goes_by_rounds() && keeps {
+            return Err(one_process("exports", "count the states, and export nothing").into());
         }
         let counted = match asked.tasks.len() {
             0 => refining(&mut asked, clock, |asked| count_states(asked, options, keeps, clock)),

@@ -8,9 +8,11 @@
 //! - [`claims`]: formulas about random systems, and whether they are violated, by definition.
 //! - [`crew`]: threads for searches by several workers.
 //! - [`hall`]: several processes in one, for searches by several of them.
+//! - [`judged`]: judges of runs, for tests of whole searches.
 //! - [`methods`]: which methods are sound, one by one, and how often each was tried.
 //! - [`naive`]: the slow and obvious explorer.
 //! - [`repaired`]: the slow and obvious search of a product that is reduced for fair runs.
+//! - [`shelf`]: a place where searches are kept, with everything that it ever had.
 //! - [`texts`]: random models as texts, in each language.
 //! - [`toys`]: small systems in which fairness and order matter.
 //! - [`relations_checker`]: watches a system run and checks the relations that it claims.
@@ -18,11 +20,13 @@
 pub mod claims;
 pub mod crew;
 pub mod hall;
+pub mod judged;
 pub mod methods;
 pub mod naive;
 pub mod networks;
 pub mod relations_checker;
 pub mod repaired;
+pub mod shelf;
 pub mod systems;
 pub mod testers;
 pub mod texts;

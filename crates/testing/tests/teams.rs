@@ -14,35 +14,23 @@ use check::fairness::Constraint;
 use check::method::{Method, ObserverKind, SearchKind, StoreKind};
 use check::product::{AtDeadlock, ObserverOrder, Orders};
 use check::rules::Rule;
-use check::search::{ProductOutcome, ProductStop, Violation};
+use check::search::ProductStop;
 use generators::random;
 use model::ActionId;
-use model::fairness::Kind;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
-use replay::{Ending, Question, TesterClaim as Illegal};
 use stubborn_testing::claims::{Case, Draw, load};
 use stubborn_testing::crew::Crew;
+use stubborn_testing::judged::{constraints, counts, fail, judge_fair, judge_tester};
 use stubborn_testing::methods;
 use stubborn_testing::testers::{self, Recipe};
-use stubborn_testing::toys::{kind_of, searched};
 use stubborn_testing::{assert_met, networks, run_cases, systems};
 
 const CREWS: [Crew; 3] = [Crew(2), Crew(3), Crew(8)];
 
 /// How often each method was tried by a team.
 type Tally = RefCell<HashMap<Method, u32>>;
-
-fn fail(error: impl std::fmt::Display) -> TestCaseError {
-    TestCaseError::fail(error.to_string())
-}
-
-/// What must be the same whoever searches, where nothing is found.
-fn counts(outcome: &ProductOutcome) -> (u64, u64, u64, Option<u64>) {
-    let stats = &outcome.stats;
-    (stats.states, stats.transitions, stats.deadlocks, outcome.system_states)
-}
 
 fn note(tally: &Tally, method: Method) {
     *tally.borrow_mut().entry(method).or_default() += 1;
@@ -130,42 +118,6 @@ fn agree(
         }
     }
     Ok(violated)
-}
-
-/// The run is fair, by the definitions.
-fn judge_fair(
-    case: &Case,
-    evidence: &check::search::Evidence,
-    constraints: &[Constraint],
-) -> Result<(), TestCaseError> {
-    let constraint = |known: &Constraint| replay::fairness::Constraint {
-        subject: replay::Subject::Process("P".to_owned()),
-        kind: match known.strong {
-            _ if known.is_just() => Kind::Just,
-            true => Kind::Strong,
-            false => Kind::Weak,
-        },
-        actions: known.actions.clone(),
-    };
-    let constraints: Vec<_> = constraints.iter().map(constraint).collect();
-    let ending = Ending::Cycle(evidence.cycle_start.ok_or_else(|| fail("no cycle"))?);
-    let fair = replay::Evidence { run: &evidence.run, ending, fair_to: &constraints };
-    let judged = replay::judge(&case.system, &Question::Possible, &fair, &mut Budget::unlimited());
-    judged.map_err(fail)?;
-    Ok(())
-}
-
-/// Fairness to some of the processes: per process none, weak, strong, or just.
-fn constraints(case: &Case, kinds: &[u8]) -> Vec<Constraint> {
-    let of_process = |process: usize| -> Vec<ActionId> {
-        let actions = case.system.actions().iter().enumerate();
-        let owned = actions.filter(|(_, action)| action.owners.iter().any(|owner| owner.index() == process));
-        owned.map(|(index, _)| ActionId::new(index)).collect()
-    };
-    let fair_to =
-        kinds.iter().enumerate().filter_map(|(process, &kind)| Some((kind_of(kind)?, of_process(process))));
-    let fair_to: Vec<_> = fair_to.filter(|(_, actions)| !actions.is_empty()).collect();
-    searched(&case.system, &fair_to)
 }
 
 const AT_DEADLOCK: [AtDeadlock; 3] = [AtDeadlock::Stutter, AtDeadlock::Ignore, AtDeadlock::Error];
@@ -344,20 +296,7 @@ fn teams_agree_with_the_definition_of_testers() {
             let expected = (is_illegal || method.store == StoreKind::Exact).then_some(is_illegal);
             prop_assert_eq!(together.found(), expected, "{:?} {:?}", method, crew);
             if let Some(evidence) = together.evidence() {
-                let claim = match evidence.violation {
-                    Violation::AtOnce => Illegal::IllegalTrace,
-                    Violation::Deadlock => Illegal::StableFailure,
-                    Violation::Livelock => Illegal::Divergence,
-                    Violation::Cycle => Illegal::InfiniteTrace,
-                };
-                let question = Question::Tester { tester: &tester, labels: &labels, claim };
-                let ending = match (evidence.violation, evidence.cycle_start) {
-                    (_, Some(start)) => Ending::Cycle(start),
-                    (Violation::Deadlock, None) => Ending::Deadlock,
-                    (_, None) => Ending::Open,
-                };
-                let run = replay::Evidence::new(&evidence.run, ending);
-                replay::judge(system, &question, &run, &mut Budget::unlimited()).map_err(fail)?;
+                judge_tester(system, &tester, &labels, evidence)?;
             }
             // The nested search goes over some steps twice.
             let is_comparable = method.reduction.is_none() && method.search != SearchKind::OnePassAndNested;

@@ -25,7 +25,7 @@ use crate::observer::{
 use crate::product::{AtDeadlock, Product};
 use crate::reduction;
 use crate::rules::{Features, Rule};
-use crate::search::{Evidence, ProductOutcome, ProductStop, Violation, product_bfs, shortest};
+use crate::search::{Evidence, ProductOutcome, ProductStop, Violation, shortest};
 
 /// Automata in waiting form may have this many states.
 const MAX_WAITING_STATES: usize = 100_000;
@@ -251,7 +251,7 @@ impl Claim {
         settings: &Settings<'_>,
         budget: &mut Budget<'_>,
     ) -> Result<Decision, Refusal> {
-        Decision::unless_limited(self.run(system, method, settings, false, budget))
+        Decision::unless_limited(self.run(system, method, settings, budget))
     }
 
     /// Explores the whole product with an observer, whatever is accepted.
@@ -265,7 +265,8 @@ impl Claim {
         // It is not used, but has to fit.
         let search = if observer.has_livelock_states() { SearchKind::TwoPass } else { SearchKind::Scc };
         let method = Method::new(observer, search, None);
-        Decision::unless_limited(self.run(system, method, settings, true, budget))
+        let settings = Settings { counts: true, ..*settings };
+        Decision::unless_limited(self.run(system, method, &settings, budget))
     }
 
     fn run<S: Subject>(
@@ -273,7 +274,6 @@ impl Claim {
         system: &S,
         method: Method,
         settings: &Settings<'_>,
-        counts: bool,
         budget: &mut Budget<'_>,
     ) -> Result<Decision, Refusal> {
         let fair = settings.is_fair();
@@ -282,7 +282,7 @@ impl Claim {
             return Err(rule.into());
         }
         let is_plain =
-            !counts && !fair && settings.at_deadlock == AtDeadlock::Stutter && !self.owns_deadlocks();
+            !settings.counts && !fair && settings.at_deadlock == AtDeadlock::Stutter && !self.owns_deadlocks();
         if let (true, Some(device), Some(actions)) = (is_plain, budget.device(), system.as_actions())
             && let cycles::Found::Nothing(stats) =
                 cycles::search(actions, &self.tgba, &self.propositions, device, &mut budget.share())
@@ -292,10 +292,10 @@ impl Claim {
             return Ok(Decision { outcome, observer_states, valuations: Vec::new(), on_device: true });
         }
         let (props, numbers): (Vec<Prop>, Vec<usize>) = self.propositions.iter().copied().unzip();
-        let run = Run { system, method, settings, numbers, counts };
+        let run = Run { system, method, settings, numbers };
         // To accept at once is wrong where a run may end and be ignored; it hides a part of the product; and
         // it shows no fair run.
-        let stops = !counts && goes_on;
+        let stops = !settings.counts && goes_on;
         let owns_deadlocks = self.owns_deadlocks();
         match method.observer {
             ObserverKind::Tgba | ObserverKind::Ba => {
@@ -392,8 +392,6 @@ struct Run<'a, S> {
     method: Method,
     settings: &'a Settings<'a>,
     numbers: Vec<usize>,
-    /// The whole product is explored, by no search in particular.
-    counts: bool,
 }
 
 /// How a product is searched by a method.
@@ -407,7 +405,7 @@ impl<S: Subject> Run<'_, S> {
         search: Searcher<S, O>,
         budget: &mut Budget<'_>,
     ) -> Result<Decision, Refusal> {
-        let Run { system, method, settings, numbers, counts } = self;
+        let Run { system, method, settings, numbers } = self;
         // What the reduction holds is free again after the search.
         let budget = &mut budget.share();
         let mut at_deadlock = settings.at_deadlock;
@@ -443,12 +441,12 @@ impl<S: Subject> Run<'_, S> {
                 product = S::reduce(product, reduction, settings, budget)?.with_room(budget.room());
             }
         }
-        let outcome = if counts {
-            product_bfs::search(&mut product, budget)
-        } else {
-            search(&mut product, method, settings, budget)?
-        };
-        let valuations = product.valuations().met().collect();
+        let outcome = search(&mut product, method, settings, budget)?;
+        let mut valuations: Vec<Vec<bool>> = product.valuations().met().collect();
+        if budget.goes_by_rounds() {
+            // Each process has met them in another order.
+            valuations.sort_unstable();
+        }
         Ok(Decision { outcome, observer_states, valuations, on_device: false })
     }
 }

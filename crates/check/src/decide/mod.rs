@@ -18,6 +18,7 @@ use automata::{GaveUp, TooLarge};
 use base::{Budget, Limit};
 use model::System;
 
+use crate::distributed::{self, Wanted};
 use crate::fairness::Constraint;
 use crate::method::{Method, ObserverKind, ReductionWish, SearchKind, StoreKind};
 use crate::observer::{Observer, Portable};
@@ -26,7 +27,7 @@ use crate::parallel::{layers, nested, silent};
 use crate::product::{AtDeadlock, Orders, Product};
 use crate::rules::{Change, Remedy, Rule};
 use crate::search::one_pass::WorkSet;
-use crate::search::{ProductOutcome, ProductStop, couvreur, nested_dfs, one_pass, two_pass};
+use crate::search::{ProductOutcome, ProductStop, couvreur, nested_dfs, one_pass, product_bfs, two_pass};
 use crate::store::{ExactPlanes, Fingerprints, Planes, TwoSets};
 
 /// How to search, besides the method.
@@ -40,6 +41,8 @@ pub struct Settings<'f> {
     pub work_set: WorkSet,
     /// Only infinite runs count that are fair to all of these.
     pub fairness: &'f [Constraint],
+    /// The whole product is explored, by no search in particular, whatever is accepted.
+    pub counts: bool,
     /// All workers begin at once, however small the space may be; for tests.
     #[doc(hidden)]
     pub together: bool,
@@ -175,6 +178,14 @@ where
     S::Scratch: Send,
     O: Portable + Send,
 {
+    if budget.goes_by_rounds() {
+        let wanted = if settings.counts { Wanted::Counts } else { wanted(method) };
+        let first_look = if settings.together { FEW as u64 } else { distributed::FIRST_LOOK };
+        return Ok(distributed::products(product, wanted, first_look, budget));
+    }
+    if settings.counts {
+        return search(product, method, settings, budget);
+    }
     let n_workers = budget.team().n_workers();
     if !settings.together {
         let pays = method.pays(n_workers);
@@ -234,6 +245,15 @@ fn no_memory(limit: Limit, store: StoreKind) -> Refusal {
     }
 }
 
+/// What a method looks for.
+fn wanted(method: Method) -> Wanted {
+    match method.search {
+        SearchKind::Scc | SearchKind::Nested => Wanted::Marks,
+        SearchKind::OnePass => Wanted::Livelocks,
+        SearchKind::TwoPass | SearchKind::OnePassAndNested => Wanted::MarksAndLivelocks,
+    }
+}
+
 /// Runs the search of a method that the table allows.
 fn search<S: System, O: Observer>(
     product: &mut Product<'_, S, O>,
@@ -241,6 +261,9 @@ fn search<S: System, O: Observer>(
     settings: &Settings<'_>,
     budget: &mut Budget<'_>,
 ) -> Result<ProductOutcome, Refusal> {
+    if settings.counts {
+        return Ok(product_bfs::search(product, budget));
+    }
     let work_set = settings.work_set;
     match (method.search, method.store) {
         (SearchKind::Scc, _) => Ok(couvreur::search(product, budget)),

@@ -10,6 +10,7 @@ use por::Flips;
 
 use super::{Refusal, Settings};
 use crate::observer::Observer;
+use crate::parallel;
 use crate::product::Product;
 use crate::reduced::Reduced;
 use crate::reduction;
@@ -93,6 +94,9 @@ impl Subject for ActionSystem {
 
     fn find_deadlock(&self, budget: &mut Budget<'_>) -> Result<Exploration, Limit> {
         let reduced = Reduced::for_deadlocks(self, budget)?;
+        if budget.goes_by_rounds() {
+            return Ok(parallel::bfs(&reduced, &[Goal::Deadlock], budget));
+        }
         let mut store = Exact::new(self.width(), budget.room());
         Ok(bfs::search(&reduced, &mut store, &[Goal::Deadlock], budget))
     }

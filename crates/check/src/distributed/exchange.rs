@@ -6,16 +6,15 @@
 
 use base::{Budget, Limit, Packet, Peers, Progress, Worker};
 
-use crate::store::hash;
+use model::System;
+
+use super::owners::Owners;
 
 /// What a record means is up to the search; this one is for all of them.
 const ALARM: u32 = u32::MAX;
 
 /// So many words are sent together.
 const MANY: usize = 1 << 14;
-
-/// States belong to processes by a hash of their own, so that those of one process are spread in its table.
-const SEED: u64 = 0x7374_7562;
 
 /// Words that were sent to other processes, and in how many records.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -55,11 +54,15 @@ pub(super) struct Exchange<'p> {
     /// A limit that was reached, here or elsewhere.
     limit: Option<Limit>,
     pub(super) sent: Sent,
+    /// Records for each process that were not sent yet.
+    n_unsent: Vec<u64>,
+    owners: Owners,
 }
 
 impl<'p> Exchange<'p> {
-    pub(super) fn new(peers: &'p dyn Peers, n_kinds: u32) -> Exchange<'p> {
+    pub(super) fn new<S: System>(peers: &'p dyn Peers, n_kinds: u32, system: &S) -> Exchange<'p> {
         let Worker { index, of } = peers.me();
+        let owners = if peers.owns_by_part() { Owners::by_part(of, system) } else { Owners::by_all(of) };
         let kinds = || (0..n_kinds).map(|kind| vec![kind]).collect();
         let mut exchange = Exchange {
             peers,
@@ -71,6 +74,8 @@ impl<'p> Exchange<'p> {
             outgoing: (0..of).map(|_| kinds()).collect(),
             limit: None,
             sent: Sent::default(),
+            n_unsent: vec![0; of],
+            owners,
         };
         exchange.begin();
         exchange
@@ -87,7 +92,7 @@ impl<'p> Exchange<'p> {
     /// Whose state this is.
     #[inline]
     pub(super) fn owner(&self, state: &[u32]) -> usize {
-        ((u128::from(hash(state, SEED)) * self.n as u128) >> 64) as usize
+        self.owners.owner(state)
     }
 
     /// The limit that was reached, if one was.
@@ -120,6 +125,7 @@ impl<'p> Exchange<'p> {
         words.extend_from_slice(first);
         words.extend_from_slice(second);
         self.sent.records += 1;
+        self.n_unsent[to] += 1;
         if words.len() >= MANY { self.flush(to, kind) } else { Ok(()) }
     }
 
@@ -129,6 +135,7 @@ impl<'p> Exchange<'p> {
             return Ok(());
         }
         self.sent.words += words.len() as u64;
+        self.peers.count(std::mem::take(&mut self.n_unsent[to]));
         let part = std::mem::replace(words, vec![kind]);
         self.peers.send(to, Packet::Part(part))
     }
@@ -219,8 +226,9 @@ pub(super) fn words_of(limit: Option<Limit>) -> [u32; 3] {
         Some(Limit::Step) => (6, 0),
         Some(Limit::Process(number)) => (7, number.into()),
         Some(Limit::Apart(number)) => (8, number.into()),
-        Some(Limit::DeviceMemory(bytes)) => (9, bytes),
-        Some(Limit::Device) => (10, 0),
+        Some(Limit::Kept) => (9, 0),
+        Some(Limit::DeviceMemory(bytes)) => (10, bytes),
+        Some(Limit::Device) => (11, 0),
     };
     [code, value as u32, (value >> 32) as u32]
 }
@@ -238,8 +246,9 @@ pub(super) fn limit_of(words: &[u32]) -> Option<Limit> {
         6 => Some(Limit::Step),
         7 => Some(Limit::Process(low)),
         8 => Some(Limit::Apart(low)),
-        9 => Some(Limit::DeviceMemory(value)),
-        10 => Some(Limit::Device),
+        9 => Some(Limit::Kept),
+        10 => Some(Limit::DeviceMemory(value)),
+        11 => Some(Limit::Device),
         _ => None,
     }
 }

@@ -23,10 +23,7 @@ pub(super) const ANSWER: u32 = 2;
 pub(super) const N_KINDS: u32 = 3;
 
 /// States are received after so many were expanded.
-const OFTEN: u32 = 32;
-
-/// So many states that were sent are remembered, so that they are not sent again at once.
-const CACHE: usize = 1 << 14;
+pub(super) const OFTEN: u32 = 32;
 
 /// What one process has.
 pub(super) struct Part<'a, 'p, S: Space> {
@@ -51,15 +48,13 @@ pub(super) struct Part<'a, 'p, S: Space> {
     answered: FixedBitSet,
     /// Whom to answer, by process.
     answers: Vec<Vec<u32>>,
-    sent: Vec<u32>,
+    recent: Recent,
 }
 
 impl<'a, 'p, S: Space> Part<'a, 'p, S> {
     pub(super) fn new(space: &'a S, exchange: Exchange<'p>, store: Exact) -> Part<'a, 'p, S> {
         let system = space.whole();
         let n_processes = exchange.n_processes();
-        // A state that is not there is nobody's.
-        let n_words = if n_processes > 1 { CACHE * (system.width() + 1) } else { 0 };
         Part {
             space,
             system,
@@ -77,7 +72,7 @@ impl<'a, 'p, S: Space> Part<'a, 'p, S> {
             asked: Vec::new(),
             answered: FixedBitSet::new(),
             answers: vec![Vec::new(); n_processes],
-            sent: vec![0; n_words],
+            recent: Recent::new(system.width(), n_processes),
         }
     }
 
@@ -103,7 +98,7 @@ impl<'a, 'p, S: Space> Part<'a, 'p, S> {
     }
 
     pub(super) fn bytes(&self) -> u64 {
-        self.store.bytes() + 4 * (self.ends.capacity() + self.sent.capacity()) as u64
+        self.store.bytes() + 4 * self.ends.capacity() as u64 + self.recent.bytes()
     }
 
     /// Expands the states of the last round, with all others.
@@ -351,7 +346,7 @@ impl<'a, 'p, S: Space> Part<'a, 'p, S> {
             return Ok(ahead);
         }
         let asks = ahead == Ahead::No;
-        let Part { exchange, steps, sent, asked, .. } = self;
+        let Part { exchange, steps, recent, asked, .. } = self;
         for (index, (_, target)) in steps.iter().enumerate() {
             let owner = exchange.owner(target);
             if owner == me {
@@ -362,7 +357,7 @@ impl<'a, 'p, S: Space> Part<'a, 'p, S> {
                 ahead = Ahead::Asked;
                 continue;
             }
-            if is_remembered(sent, target) {
+            if recent.has(target) {
                 continue;
             }
             exchange.put(owner, STATE, target)?;
@@ -397,15 +392,37 @@ impl<'a, 'p, S: Space> Part<'a, 'p, S> {
     }
 }
 
-/// Whether a state was sent not long ago; it is remembered.
-fn is_remembered(sent: &mut [u32], state: &[u32]) -> bool {
-    let size = state.len() + 1;
-    let place = (hash(state, 0) >> 32) as usize % CACHE * size;
-    let entry = &mut sent[place..place + size];
-    let is_there = entry[0] == 1 && entry[1..] == *state;
-    entry[0] = 1;
-    entry[1..].copy_from_slice(state);
-    is_there
+/// States that were sent not long ago: they are not sent again at once.
+pub(super) struct Recent {
+    /// Per place, whether there is a state, and its words.
+    places: Vec<u32>,
+}
+
+impl Recent {
+    /// So many states are remembered.
+    const N_PLACES: usize = 1 << 14;
+
+    /// For states of so many words. One process alone sends nothing.
+    pub(super) fn new(width: usize, n_processes: usize) -> Recent {
+        let n_words = if n_processes > 1 { Recent::N_PLACES * (width + 1) } else { 0 };
+        Recent { places: vec![0; n_words] }
+    }
+
+    /// Whether a state was sent; from now on, it was.
+    #[inline]
+    pub(super) fn has(&mut self, state: &[u32]) -> bool {
+        let size = state.len() + 1;
+        let at = (hash(state, 0) >> 32) as usize % Recent::N_PLACES * size;
+        let place = &mut self.places[at..at + size];
+        let is_there = place[0] == 1 && place[1..] == *state;
+        place[0] = 1;
+        place[1..].copy_from_slice(state);
+        is_there
+    }
+
+    pub(super) fn bytes(&self) -> u64 {
+        4 * self.places.capacity() as u64
+    }
 }
 
 /// Whether one of the steps that are taken leads to a state that was not known when the round began.

@@ -8,15 +8,53 @@
 //! | module | does |
 //! |---|---|
 //! | `exchange` | steps: what is sent in one arrives in it, and everybody hears what all others say at its end |
+//! | `owners` | whose a state is, by a hash of all of it, or of a part that changes seldom |
 //! | `states` | deadlocks, invariants, faults, counts: by rounds |
 //! | `expand` | the states of a round are expanded, with or without reduction |
 //! | `backward` | runs, found by going back through the rounds |
+//! | `products` | formulas and testers: the product by rounds, and cycles in it |
+//! | `piece`, `own` | what one process has of a product, and phases that all go through together |
+//! | `fixpoint` | whether there is an accepted cycle, by removing what is on none |
+//! | `kept` | searches that are kept, and go on after an interruption |
+//! | `lasso` | runs through a product, and its cycles |
+//!
+//! The workers of a [team](base::Team) can search in the same way, each with a part of the states. That is how a search is kept which only one process does.
 //!
 //! A limit that one process reaches ends the search for all, at the end of the step. A process that is gone ends it at once.
 
 mod backward;
 mod exchange;
 mod expand;
+mod fixpoint;
+mod kept;
+mod lasso;
+mod own;
+mod owners;
+mod piece;
+mod products;
 mod states;
 
+pub(crate) use products::{FIRST_LOOK, Wanted, search as products};
 pub(crate) use states::search as states;
+
+use base::peers::Hall;
+use base::{Budget, Peers, Worker};
+
+use crate::sync::{Mutex, OnceLock, lock};
+
+/// Does a job with the other processes of the budget; or with a team, each worker of which is like a process.
+fn seats<T: Send>(budget: &mut Budget<'_>, job: impl Fn(&dyn Peers, &mut Budget<'_>) -> T + Sync) -> T {
+    if let Some(peers) = budget.peers() {
+        return job(peers, budget);
+    }
+    let (hall, answer) = (OnceLock::new(), Mutex::new(None));
+    budget.team().run(&|worker: Worker| {
+        let hall = hall.get_or_init(|| Hall::new(worker.of));
+        let mut budget = budget.for_worker();
+        budget.max_bytes /= worker.of as u64;
+        let own = job(&hall.seat(worker.index), &mut budget);
+        // All answers are the same.
+        *lock(&answer) = Some(own);
+    });
+    lock(&answer).take().expect("a team has workers")
+}

@@ -6,28 +6,53 @@
 //! model goes wrong. So all processes have the same exploration in the end, and it is that of one machine.
 
 use base::{Budget, Limit, Peers, Progress};
-use model::{StepError, System as _};
+use model::{ActionId, Run, StepError, System as _};
 
 use super::backward::Way;
 use super::exchange::{Exchange, Watch, limit_of, words_of};
 use super::expand::{N_KINDS, Part};
+use super::kept::{Kept, Log, Rounds, one, two};
+use super::seats;
 use crate::parallel::expand::Report;
 use crate::search::{Exploration, Goal, Space, Stats, Stop};
-use crate::store::{Exact, Visited as _, hash};
+use crate::store::{Exact, StateId, Store as _, Visited as _, hash};
 
-/// Explores `space` breadth first with the processes of the budget.
-pub(crate) fn search<S: Space>(
+/// Explores `space` breadth first with the processes of the budget; or with its team, of which each worker has a part of the states.
+pub(crate) fn search<S: Space + Sync>(space: &S, goals: &[Goal], budget: &mut Budget<'_>) -> Exploration {
+    let mut initial = Vec::new();
+    space.whole().initial_states(&mut initial);
+    let tag = tag(space, goals, &initial);
+    let kept = budget.keeper().map(|keeper| Kept::begin(keeper, tag));
+    seats(budget, |peers, budget| explore(space, goals, &initial, tag, kept.as_ref(), peers, budget))
+}
+
+/// What two searches have in common only if they are the same.
+fn tag<S: Space>(space: &S, goals: &[Goal], initial: &[u32]) -> u64 {
+    let mut words = vec![space.whole().width() as u32, space.whole().n_propositions() as u32];
+    words.extend_from_slice(initial);
+    words.extend(goals.iter().map(|goal| match goal {
+        Goal::Deadlock => 0,
+        Goal::Invariant(number) => *number as u32 + 1,
+    }));
+    words.extend(std::any::type_name::<S>().bytes().map(u32::from));
+    hash(&words, 1)
+}
+
+fn explore<S: Space>(
     space: &S,
     goals: &[Goal],
+    initial: &[u32],
+    tag: u64,
+    kept: Option<&Kept<'_>>,
     peers: &dyn Peers,
     budget: &mut Budget<'_>,
 ) -> Exploration {
-    let mut initial = Vec::new();
-    space.whole().initial_states(&mut initial);
     let store = Exact::new(space.whole().width(), budget.room());
-    let part = Part::new(space, Exchange::new(peers, N_KINDS), store);
+    let part = Part::new(space, Exchange::new(peers, N_KINDS, space.whole()), store);
     let exploration = Exploration { stop: None, ..Exploration::limited(goals.len(), Limit::Time) };
-    let mut search = Search { part, goals, initial, exploration, sums: Sums::default() };
+    let log = kept.map(|kept| Log::new(kept, peers.me()));
+    let (sums, before, taken) = (Sums::default(), Sums::default(), Vec::new());
+    let mut search = Search { part, goals, initial, tag, exploration, sums, before, log, taken };
     let mut watch = Watch { budget, progress: Progress { workers: 1, ..Progress::default() } };
     let stop = search.run(&mut watch).unwrap_or_else(|limit| Some(Stop::Limit(limit)));
     search.finish(stop, &mut watch)
@@ -36,9 +61,15 @@ pub(crate) fn search<S: Space>(
 struct Search<'a, 'p, S: Space> {
     part: Part<'a, 'p, S>,
     goals: &'a [Goal],
-    initial: Vec<u32>,
+    initial: &'a [u32],
+    tag: u64,
     exploration: Exploration,
     sums: Sums,
+    /// What they were a round before.
+    before: Sums,
+    log: Option<Log<'a>>,
+    /// Which actions had happened when it was kept, a bit each.
+    taken: Vec<u32>,
 }
 
 /// What all processes together have come to.
@@ -56,12 +87,23 @@ struct Sums {
 impl<S: Space> Search<'_, '_, S> {
     fn run(&mut self, watch: &mut Watch<'_, '_>) -> Result<Option<Stop>, Limit> {
         self.begin_alike(watch)?;
-        self.part.look_for(self.goals, |_| true);
-        let width = self.part.system.width();
-        for state in self.initial.clone().chunks_exact(width) {
-            if let Err(limit) = self.part.add_initial(state) {
-                self.part.exchange.ring(limit)?;
-                break;
+        if self.read_kept(watch)? {
+            if self.all_closed() {
+                return Ok(Some(Stop::AllViolated));
+            }
+            if self.sums.n_new == 0 {
+                return Ok(None);
+            }
+            let closed: Vec<bool> = (0..self.goals.len()).map(|goal| self.is_closed(goal)).collect();
+            self.part.look_for(self.goals, |goal| !closed[goal]);
+            self.part.expand_round(watch)?;
+        } else {
+            self.part.look_for(self.goals, |_| true);
+            for state in self.initial.chunks_exact(self.part.system.width()) {
+                if let Err(limit) = self.part.add_initial(state) {
+                    self.part.exchange.ring(limit)?;
+                    break;
+                }
             }
         }
         loop {
@@ -75,13 +117,15 @@ impl<S: Space> Search<'_, '_, S> {
                 let closed: Vec<bool> = (0..self.goals.len()).map(|goal| self.is_closed(goal)).collect();
                 self.part.look_for(self.goals, |goal| !closed[goal]);
             }
+            let is_over = self.all_closed() || self.sums.n_new == 0;
+            self.keep(is_over, watch)?;
             if self.all_closed() {
                 return Ok(Some(Stop::AllViolated));
             }
             if let Some(limit) = self.sums.limit {
                 return Ok(Some(Stop::Limit(limit)));
             }
-            if self.sums.n_new == 0 {
+            if is_over {
                 return Ok(None);
             }
             watch.progress.depth = self.part.ends.len() as u64 - 1;
@@ -91,14 +135,9 @@ impl<S: Space> Search<'_, '_, S> {
 
     /// All processes must begin the same search.
     fn begin_alike(&mut self, watch: &mut Watch<'_, '_>) -> Result<(), Limit> {
-        let mut words = vec![self.part.system.width() as u32, self.part.system.n_propositions() as u32];
-        words.extend_from_slice(&self.initial);
-        words.extend(self.goals.iter().map(|goal| match goal {
-            Goal::Deadlock => 0,
-            Goal::Invariant(number) => *number as u32 + 1,
-        }));
-        let tag = hash(&words, 1);
-        let ends = self.part.exchange.all(&[tag as u32, (tag >> 32) as u32], watch)?;
+        let summary = self.log.as_ref().and_then(|log| log.kept().summary());
+        let tag = summary.map_or(self.tag, |summary| hash(summary, self.tag));
+        let ends = self.part.exchange.all(&two(tag), watch)?;
         let mine = &ends[self.part.exchange.me()];
         match ends.iter().position(|words| words != mine) {
             None => Ok(()),
@@ -142,7 +181,7 @@ impl<S: Space> Search<'_, '_, S> {
             pending: sums.n_new,
             ..watch.progress
         };
-        self.sums = sums;
+        self.before = std::mem::replace(&mut self.sums, sums);
         let peak_bytes = &mut self.exploration.stats.peak_bytes;
         *peak_bytes = (*peak_bytes).max(sums.bytes);
         Ok(report)
@@ -197,7 +236,7 @@ impl<S: Space> Search<'_, '_, S> {
         // What was stored is stored; nothing is added.
         let (max_states, max_bytes) = (watch.budget.max_states, watch.budget.max_bytes);
         (watch.budget.max_states, watch.budget.max_bytes) = (u64::MAX, u64::MAX);
-        let way = self.part.way(round, states, &self.initial, watch);
+        let way = self.part.way(round, states, self.initial, watch);
         (watch.budget.max_states, watch.budget.max_bytes) = (max_states, max_bytes);
         way
     }
@@ -226,11 +265,113 @@ impl<S: Space> Search<'_, '_, S> {
         Exploration { stop, taken, ..self.exploration }
     }
 
+    /// Reads what was kept of this search, if something was.
+    fn read_kept(&mut self, watch: &mut Watch<'_, '_>) -> Result<bool, Limit> {
+        let Some(log) = &mut self.log else { return Ok(false) };
+        let Some(summary) = log.kept().summary() else { return Ok(false) };
+        let width = self.part.system.width();
+        let part = &mut self.part;
+        let read = log.read(width, |states| {
+            match states {
+                None => part.end_round(),
+                Some(states) => states.chunks_exact(width).try_for_each(|state| part.add_initial(state))?,
+            }
+            watch.look(&mut part.exchange)?;
+            part.exchange.limit().map_or(Ok(()), Err)
+        });
+        if let Err(limit) = read {
+            part.exchange.ring(limit)?;
+        }
+        // Whatever was found there was looked into before.
+        part.report = Report::default();
+        let mut words = summary.iter().copied();
+        let mut next = || words.next().ok_or(Limit::Kept);
+        self.sums.transitions = one([next()?, next()?]);
+        self.sums.deadlocks = one([next()?, next()?]);
+        for index in 0..self.goals.len() {
+            if next()? == 0 {
+                continue;
+            }
+            let mut run = Run { initial: next()? as usize, actions: Vec::new() };
+            for _ in 0..next()? {
+                run.actions.push(ActionId::new(next()? as usize));
+            }
+            let state = self.end_of(&run).ok_or(Limit::Kept)?;
+            match self.unclear(self.goals[index], &state) {
+                None => self.exploration.violations[index] = Some(run),
+                Some(error) => self.exploration.faults[index] = Some((error, run)),
+            }
+        }
+        self.taken = words.collect();
+        let part = &mut self.part;
+        let n_new = part.ends.len().checked_sub(1).map_or(0, |last| part.round(last).len() as u64);
+        let mut mine = words_of(part.exchange.limit()).to_vec();
+        mine.extend([two(part.store.n_states()), two(n_new)].concat());
+        for (from, words) in part.exchange.all(&mine, watch)?.iter().enumerate() {
+            let &[_, _, _, a, b, c, d] = &words[..] else { return Err(Limit::Apart(from as u32)) };
+            if let Some(limit) = limit_of(words) {
+                return Err(limit);
+            }
+            self.sums.n_states += one([a, b]);
+            self.sums.n_new += one([c, d]);
+        }
+        let Sums { n_states, transitions, .. } = self.sums;
+        watch.progress = Progress { states: n_states, transitions, ..watch.progress };
+        Ok(true)
+    }
+
+    /// The state that a run leads to.
+    fn end_of(&mut self, run: &Run) -> Option<Vec<u32>> {
+        let (system, width) = (self.part.system, self.part.system.width());
+        let mut state = self.initial.chunks_exact(width).nth(run.initial)?.to_vec();
+        let fired =
+            run.actions.iter().all(|&action| system.fire(&mut state, action, &mut self.part.scratch).is_ok());
+        fired.then_some(state)
+    }
+
+    /// Writes what was found, if it is time, or the search is over. After a limit, the last round is not complete, and is left out.
+    fn keep(&mut self, is_over: bool, watch: &mut Watch<'_, '_>) -> Result<(), Limit> {
+        let is_last = is_over || self.sums.limit.is_some();
+        let Search { part, sums, before, exploration, log: Some(log), taken, .. } = self else {
+            return Ok(());
+        };
+        let (n_rounds, sums) = match sums.limit {
+            Some(_) => (part.ends.len() - 1, *before),
+            None => (part.ends.len(), *sums),
+        };
+        if n_rounds == 0 {
+            return Ok(());
+        }
+        let store = &part.store;
+        let get = |number: u32, out: &mut [u32]| store.get(StateId::new(number as usize), out);
+        let rounds = Rounds { ends: &part.ends[..n_rounds], width: part.system.width(), get: &get };
+        let mut extra = bits(part.system.taken(&part.scratch));
+        join(&mut extra, taken);
+        let summary = |extras: &[Vec<u32>]| {
+            let mut words = [two(sums.transitions), two(sums.deadlocks)].concat();
+            for (violation, fault) in exploration.violations.iter().zip(&exploration.faults) {
+                match violation.as_ref().or(fault.as_ref().map(|fault| &fault.1)) {
+                    None => words.push(0),
+                    Some(run) => {
+                        words.extend([1, run.initial as u32, run.actions.len() as u32]);
+                        words.extend(run.actions.iter().map(|action| action.index() as u32));
+                    }
+                }
+            }
+            let mut taken = Vec::new();
+            extras.iter().for_each(|extra| join(&mut taken, extra));
+            words.extend(taken);
+            words
+        };
+        log.write(&rounds, is_last, &extra, summary, &mut part.exchange, watch)
+    }
+
     /// What happened anywhere, happened.
     fn share_taken(&mut self, taken: &mut [bool], watch: &mut Watch<'_, '_>) -> Result<(), Limit> {
-        let bits =
-            |some: &[bool]| some.iter().enumerate().fold(0, |word, (at, &bit)| word | u32::from(bit) << at);
-        let words: Vec<u32> = taken.chunks(32).map(bits).collect();
+        let mut words = bits(taken);
+        if !words.is_empty() {
+            join(&mut words, &self.taken);
+        }
         for words in self.part.exchange.all(&words, watch)? {
             for (index, taken) in taken.iter_mut().enumerate() {
                 *taken |= words.get(index / 32).is_some_and(|word| word >> (index % 32) & 1 == 1);
@@ -238,4 +379,17 @@ impl<S: Space> Search<'_, '_, S> {
         }
         Ok(())
     }
+}
+
+/// A bit for each.
+fn bits(taken: &[bool]) -> Vec<u32> {
+    let word =
+        |some: &[bool]| some.iter().enumerate().fold(0, |word, (at, &bit)| word | u32::from(bit) << at);
+    taken.chunks(32).map(word).collect()
+}
+
+/// Adds the bits of others.
+fn join(bits: &mut Vec<u32>, others: &[u32]) {
+    bits.resize(bits.len().max(others.len()), 0);
+    bits.iter_mut().zip(others).for_each(|(word, other)| *word |= other);
 }

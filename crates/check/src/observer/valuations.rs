@@ -140,6 +140,26 @@ impl Valuations {
         }
     }
 
+    /// The valuations that states were found to have, as words for another process.
+    pub(crate) fn met_words(&self) -> Vec<u32> {
+        let met = self.list.iter().zip(&self.is_met).filter(|(_, is_met)| **is_met);
+        met.flat_map(|(bits, _)| bits.iter().flat_map(|&word| [word as u32, (word >> 32) as u32])).collect()
+    }
+
+    /// Takes note of what another process has met.
+    pub(crate) fn absorb_words(&mut self, words: &[u32]) {
+        let n_words = self.current.len();
+        if n_words == 0 {
+            return;
+        }
+        for words in words.chunks_exact(2 * n_words) {
+            let words = words.chunks_exact(2).map(|two| u64::from(two[0]) | u64::from(two[1]) << 32);
+            let bits: Vec<u64> = words.collect();
+            let number = self.number_of_bits(&bits);
+            self.is_met[number as usize] = true;
+        }
+    }
+
     /// The number of a valuation, by its bits.
     pub fn number_of_bits(&mut self, bits: &[u64]) -> u32 {
         self.current.copy_from_slice(bits);

@@ -84,7 +84,7 @@ pub fn mixed_joined<S: Space + Sync>(
     explore(mixed::ends(), (joins.mixed, joins.few), space, goals, budget)
 }
 
-/// With other processes or on a device, if there are any.
+/// On a device, with other processes, or so that the search can be kept, if that is wanted.
 fn explore<F: Frontier, S: Space + Sync>(
     frontier: F,
     joins: (usize, usize),
@@ -97,10 +97,10 @@ fn explore<F: Frontier, S: Space + Sync>(
     {
         return exploration;
     }
-    match budget.peers() {
-        Some(peers) => distributed::states(space, goals, peers, budget),
-        None => search(frontier, joins, space, goals, budget).0,
+    if budget.goes_by_rounds() {
+        return distributed::states(space, goals, budget);
     }
+    search(frontier, joins, space, goals, budget).0
 }
 
 fn search<F: Frontier, S: Space + Sync>(

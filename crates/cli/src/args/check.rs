@@ -10,8 +10,8 @@ use stubborn::{Fair, Options, Rules};
 
 use super::values::{parse_errors, parse_fairness, parse_rules, parse_static_rules};
 use super::{
-    DeviceArguments, DeviceChoice, EXIT_CODES, HostArguments, LimitArguments, ModelArguments,
-    ObserverArgument, SearchArguments, ThreadArguments,
+    CheckpointArguments, DeviceArguments, DeviceChoice, EXIT_CODES, HostArguments, LimitArguments,
+    ModelArguments, ObserverArgument, SearchArguments, ThreadArguments,
 };
 use crate::exit::Failure;
 
@@ -174,7 +174,8 @@ pub(crate) struct CheckArguments {
     /// seconds and twenty times the time of the first. Should two methods disagree, the model and the formula are made
     /// small, and written to a file to be reported.
     #[arg(long, hide_short_help = true, conflicts_with_all = ["device", "observer", "algorithm", "reduce", "verify_reduction",
-          "certificate", "chart", "report", "shortest", "errors", "explain_choice", "format", "watch", "hosts", "local_processes"])]
+          "certificate", "chart", "report", "shortest", "errors", "explain_choice", "format", "watch", "hosts",
+          "local_processes", "checkpoint", "resume"])]
     pub(crate) cross: bool,
 
     /// Say what properties that hold rest on: parts that never mattered, fairness that was not needed, …
@@ -184,13 +185,14 @@ pub(crate) struct CheckArguments {
     /// difference, states that a tester never gets to, and what of all that could make a difference never happens: actions,
     /// statements, values. That takes many searches, without reduction. `explore --coverage` says what of the whole model
     /// never happens.
-    #[arg(long, hide_short_help = true, conflicts_with_all = ["hosts", "local_processes"])]
+    #[arg(long, hide_short_help = true, conflicts_with_all = ["hosts", "local_processes", "checkpoint", "resume"])]
     pub(crate) why: bool,
 
     /// Write a certificate of each property that holds to this file, for `stubborn certify`
     ///
     /// All states are searched once more for it, without leaving out anything. What cannot be certified is said, and why.
-    #[arg(long, value_name = "FILE", hide_short_help = true, conflicts_with_all = ["hosts", "local_processes"])]
+    #[arg(long, value_name = "FILE", hide_short_help = true,
+          conflicts_with_all = ["hosts", "local_processes", "checkpoint", "resume"])]
     pub(crate) certificate: Option<PathBuf>,
 
     /// What is printed
@@ -209,7 +211,7 @@ pub(crate) struct CheckArguments {
     pub(crate) test_dir: PathBuf,
 
     /// Check again whenever the model changes, or a file that it includes; Ctrl-C ends
-    #[arg(short, long, hide_short_help = true, conflicts_with_all = ["hosts", "local_processes"])]
+    #[arg(short, long, hide_short_help = true, conflicts_with_all = ["hosts", "local_processes", "checkpoint", "resume"])]
     pub(crate) watch: bool,
 
     /// Check everything with and without reduction, and compare
@@ -230,6 +232,9 @@ pub(crate) struct CheckArguments {
 
     #[command(flatten)]
     pub(crate) hosts: HostArguments,
+
+    #[command(flatten)]
+    pub(crate) checkpoint: CheckpointArguments,
 }
 
 const CHECK_EXAMPLES: &str = "\
@@ -258,6 +263,7 @@ Examples:
   stubborn check net.pnml --mcc LTLFireability.xml --only 3,7
   stubborn check models/dining.proc -D N=13 -p deadlock-free --local-processes 2
   stubborn check model.pml --hosts hosts.txt --process 0    the same on every machine, each its own number
+  stubborn check model.pml --checkpoint night        and, after a reboot, the same with --resume night
 
 Exit codes:
   0  every property holds

@@ -8,7 +8,8 @@ use stubborn::{Options, Rules};
 
 use super::values::parse_static_rules;
 use super::{
-    DeviceArguments, EXIT_CODES, HostArguments, LimitArguments, ModelArguments, ObserverArgument,
+    CheckpointArguments, DeviceArguments, EXIT_CODES, HostArguments, LimitArguments, ModelArguments,
+    ObserverArgument,
     SearchArguments, ThreadArguments,
 };
 
@@ -38,7 +39,7 @@ pub(crate) struct ExploreArguments {
 
     /// Say what never happens: actions, statements, values of variables
     #[arg(long, conflicts_with_all = ["aut", "dot", "svg", "ltl", "claim", "store", "order", "device", "hosts",
-          "local_processes"])]
+          "local_processes", "checkpoint", "resume"])]
     pub(crate) coverage: bool,
 
     /// With --coverage, write the source with a mark before each line that is never executed
@@ -80,6 +81,9 @@ pub(crate) struct ExploreArguments {
 
     #[command(flatten)]
     pub(crate) hosts: HostArguments,
+
+    #[command(flatten)]
+    pub(crate) checkpoint: CheckpointArguments,
 }
 
 impl ExploreArguments {
@@ -105,6 +109,7 @@ Examples:
   stubborn explore models/dining.proc --ltl '[] <> Phil[0]@eat' --observer ta
   stubborn explore net.pnml
   stubborn explore models/dining.proc -D N=13 --local-processes 2
+  stubborn explore model.pml --checkpoint night      and, after a reboot, the same with --resume night
   stubborn explore model.pml --coverage --annotated model.txt
 
 An .aut file knows one initial state only: a system with several is written with an artificial one

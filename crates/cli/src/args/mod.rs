@@ -33,7 +33,7 @@ pub(crate) use self::device::{DeviceArguments, DeviceChoice, DevicesArguments};
 pub(crate) use self::draw::{DrawArguments, DrawFormat};
 pub(crate) use self::explain::ExplainArguments;
 pub(crate) use self::explore::ExploreArguments;
-pub(crate) use self::hosts::HostArguments;
+pub(crate) use self::hosts::{CheckpointArguments, HostArguments};
 pub(crate) use self::mcc::MccArguments;
 pub(crate) use self::reproduce::ReproduceArguments;
 pub(crate) use self::serve::ServeArguments;

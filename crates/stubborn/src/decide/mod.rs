@@ -161,7 +161,7 @@ impl Job {
 
     /// Whether several processes search together, if there are several; and a device, if there is one.
     fn is_for_processes(&self) -> bool {
-        matches!(self, Job::States(_) | Job::Promises(_) | Job::Nothing(_))
+        !matches!(self, Job::Maxima(_))
     }
 
     /// Names the propositions of automata, which are in one pool.
@@ -255,12 +255,12 @@ impl Session {
         for &task in at_once.iter().flat_map(Job::tasks) {
             results[task] = Some(without_search(&asked.tasks[task]));
         }
-        if clock.peers().is_some()
+        if clock.goes_by_rounds()
             && let Some(job) = jobs.iter().find(|job| !job.is_for_processes())
         {
             let name = &asked.tasks[job.tasks()[0]].name;
-            let help = "ask about deadlocks, invariants, assertions and end states, by --property or --deadlock-free";
-            let why = one_process(&format!("such properties: `{name}` is about runs, or about values"), help);
+            let help = "name the other properties by --property";
+            let why = one_process(&format!("greatest values, like `{name}`"), help);
             return Err(asked.session.error(why));
         }
         let across = Across { clock, least_bytes: options.least_bytes(asked.session.held) };
@@ -271,7 +271,9 @@ impl Session {
         let is_over = |results: &[Option<PropertyResult>]| {
             options.stop_at_first && results.iter().flatten().any(PropertyResult::is_violated)
         };
-        take_turns(jobs, clock.remaining().is_some(), |mut jobs, turn| {
+        // What is kept has one order.
+        let has_turns = clock.remaining().is_some() && !clock.is_kept();
+        take_turns(jobs, has_turns, |mut jobs, turn| {
             let mut undone = Vec::new();
             let run = |asked: &mut Asked<'_>, job: &mut Job, begun: &Begun<'_, '_>| {
                 let results = job.decide(asked, options, begun.clock, &turn.clock(begun));

@@ -376,7 +376,7 @@ pub(super) fn shorten(
 /// should be more than a few, unless somebody asked for them.
 fn reducing<'w>(options: &Options, budget: &Budget<'w>) -> Budget<'w> {
     const FEW: usize = 3;
-    let is_few = options.threads.is_none() && budget.team().n_workers() <= FEW && budget.peers().is_none();
+    let is_few = options.threads.is_none() && budget.team().n_workers() <= FEW && !budget.goes_by_rounds();
     if is_few { budget.for_worker() } else { budget.share() }
 }
 
@@ -465,7 +465,7 @@ pub(crate) fn explore<S: Space + Sync>(
     budget: &mut Budget<'_>,
 ) -> Result<Exploration, Trouble> {
     let width = space.whole().width();
-    if budget.peers().is_some() && (store != StoreKind::Exact || order == Order::Dfs) {
+    if budget.goes_by_rounds() && (store != StoreKind::Exact || order == Order::Dfs) {
         return Err(one_process(
             "other stores than exact, and depth first",
             "use --store exact and --order bfs",
@@ -512,7 +512,8 @@ pub(crate) fn why_on_processor(system: &ActionSystem, budget: &Budget<'_>) -> Op
 
 /// What several processes do not do together.
 pub(crate) fn one_process(what: &str, help: &str) -> Diagnostic {
-    let message = format!("several processes do not search together yet with {what}");
+    let message =
+        format!("several processes do not search together with {what}, and such searches are not kept");
     Diagnostic::error("hosts", message).with_help(help)
 }
 

@@ -37,7 +37,11 @@ pub(super) fn of_decision(question: &mut Deciding<'_>, decision: &Decision, seco
     }
     let formula = question.watched.formula;
     let at_deadlock = question.at_deadlock();
-    let clock = question.clock.for_at_most(Duration::from_secs_f64(seconds.max(MIN_SECONDS)));
+    // Several processes must ask the same: what they may spend is a matter of states.
+    let clock = match question.clock.goes_by_rounds() {
+        true => question.clock.clone(),
+        false => question.clock.for_at_most(Duration::from_secs_f64(seconds.max(MIN_SECONDS))),
+    };
     let states_left = decision.outcome.stats.states + MIN_STATES;
     let mut doubt = Doubt { question, decision, at_deadlock, clock: &clock, states_left };
     if at_deadlock == AtDeadlock::Ignore && doubt.has_no_run() {
