@@ -9,8 +9,8 @@
 
 use check::fairness::Constraint;
 use check::{Exploration, Goal, parallel};
-use language::View;
-use ltl::{Formula, Node, Spelling};
+use language::{Ltl, View};
+use ltl::{Formula, Formulas, Node, Prop, Spelling};
 use model::{ActionSystem, BinaryOp, Expr, ExprId, Exprs, UnaryOp, VarId};
 use report::why::Because;
 
@@ -160,6 +160,52 @@ pub(super) fn unneeded(
     found
 }
 
+/// What is suspicious inside the propositions of a formula, which may be whole conditions: parts that never change; and,
+/// where the formula says that one of them is always true, parts that do not matter.
+pub(super) fn propositions(view: &View, ltl: &Ltl, formulas: &Formulas, clock: &Clock<'_>) -> Vec<Because> {
+    if let Node::Globally(inner) = formulas.node(ltl.formula) {
+        let is_it = |(prop, _): &&(Prop, ExprId)| formulas.node(inner) == Node::Prop(*prop);
+        if let Some((_, expr)) = ltl.propositions.iter().find(is_it) {
+            return invariant(view, *expr, clock);
+        }
+    }
+    let mut system = (*view.system).clone();
+    let mut parts = Vec::new();
+    for &(_, expr) in &ltl.propositions {
+        let mut inside = Vec::new();
+        truths(&system.exprs, expr, &mut inside);
+        inside.retain(|&part| part != expr && system.exprs.get(expr) != Expr::Unary(UnaryOp::Not, part));
+        parts.extend(inside);
+    }
+    if parts.is_empty() || parts.len() > MAX_PARTS {
+        return Vec::new();
+    }
+    let mut goals = Vec::new();
+    for &part in &parts {
+        let not = system.exprs.unary(UnaryOp::Not, part);
+        goals.extend([part, not].map(|expr| Goal::Invariant(system.add_proposition("", expr))));
+    }
+    let Exploration { violations, stop, .. } = parallel::bfs(&system, &goals, &mut clock.budget());
+    if !matches!(stop, None | Some(check::Stop::AllViolated)) {
+        return Vec::new();
+    }
+    let mut found = Vec::new();
+    for (index, &part) in parts.iter().enumerate() {
+        let value = [true, false].into_iter().zip(&violations[2 * index..]).find(|(_, run)| run.is_none());
+        if let Some((value, _)) = value {
+            found.push(Because::Constant { proposition: unwrapped(&system, part), value });
+        }
+    }
+    found.dedup();
+    found
+}
+
+/// An expression as people read it, without the parentheses around it.
+fn unwrapped(system: &ActionSystem, expr: ExprId) -> String {
+    let shown = shown(system, expr);
+    shown.strip_prefix('(').and_then(|text| text.strip_suffix(')')).unwrap_or(&shown).to_owned()
+}
+
 /// Parts of an invariant that do not matter, or are constant. All states are looked at, once.
 pub(super) fn invariant(view: &View, expr: ExprId, clock: &Clock<'_>) -> Vec<Because> {
     let mut system = (*view.system).clone();
@@ -193,9 +239,7 @@ pub(super) fn invariant(view: &View, expr: ExprId, clock: &Clock<'_>) -> Vec<Bec
         if said.contains(&part) || told.iter().any(is_inside) {
             continue;
         }
-        let shown = shown(&system, part);
-        let proposition =
-            shown.strip_prefix('(').and_then(|text| text.strip_suffix(')')).unwrap_or(&shown).to_owned();
+        let proposition = unwrapped(&system, part);
         if let Some(value) = [(0, true), (1, false)].into_iter().find(|(which, _)| holds(index, *which)) {
             found.push(Because::Constant { proposition, value: value.1 });
             told.push(part);
@@ -221,6 +265,7 @@ fn truths(exprs: &Exprs, expr: ExprId, found: &mut Vec<ExprId>) {
         // Of `! p`, `p` is told.
         Expr::Unary(UnaryOp::Not, x) => truths(exprs, x, found),
         Expr::Binary(op, ..) if is_comparison(op) => found.push(expr),
+        Expr::Var(_) | Expr::Element { .. } => found.push(expr),
         _ => {}
     }
 }
