@@ -342,7 +342,7 @@ const NET: &str = r#"<pnml xmlns="http://www.pnml.org/version-2009/grammar/pnml"
 
 /// A traffic light that is never blue, and a walker.
 const LIGHT: &str = "mtype = { red, green, blue }; mtype light = red; bool walk;
-active proctype Light() { do :: light == red && !walk -> light = green :: light == green -> light = red
+active proctype Light() { do :: atomic { light == red && !walk -> light = green } :: light == green -> light = red
   :: light == blue -> light = red od }
 active proctype Walker() { do :: atomic { light == red -> walk = true }; walk = false od }";
 
@@ -352,7 +352,8 @@ active proctype S() { do :: c ! 1 od }
 active proctype R() { byte v; do :: c ? v -> got = v od }";
 
 /// A door that is locked by a guard, and a bell.
-const DOOR: &str = "process Door { open: close -> shut; shut: open_it -> open | lock -> locked; locked: unlock -> shut; }
+const DOOR: &str =
+    "process Door { open: close -> shut; shut: open_it -> open | lock -> locked; locked: unlock -> shut; }
     process Guard { idle: lock -> on; on: unlock -> idle; }";
 const BELL: &str = "process Bell { quiet: ring -> loud; loud: hush -> quiet; }";
 
@@ -374,7 +375,13 @@ fn what_was_planted_in_all_languages_is_told() {
         active proctype B() { b = true }";
     let to = |who: &str| Because::UnneededFairnessTo { to: who.to_owned() };
     let planted: Vec<(&str, &str, &str, &[&str], Because)> = vec![
-        ("promela", LIGHT, "[] (light == red || light == green || light == blue)", &[], taken("light", "blue")),
+        (
+            "promela",
+            LIGHT,
+            "[] (light == red || light == green || light == blue)",
+            &[],
+            taken("light", "blue"),
+        ),
         ("promela", LIGHT, "[] (light == blue -> <> (light == red))", &[], never("light == blue")),
         // A condition may be one proposition, whatever is inside.
         ("promela", atomic, "[] (a -> !b)", &[], constant("a", false)),
@@ -399,10 +406,10 @@ fn what_was_planted_in_all_languages_is_told() {
 #[test]
 fn sound_properties_of_all_languages_are_left_alone() {
     let light = LIGHT.replace(", blue }", " }").replace(":: light == blue -> light = red ", "");
-    let net = NET
-        .replace("<place id=\"never\"/>", "")
-        .replace("<transition id=\"dead\"/>", "")
-        .replace("<arc id=\"5\" source=\"never\" target=\"dead\"/><arc id=\"6\" source=\"dead\" target=\"b\"/>", "");
+    let net = NET.replace("<place id=\"never\"/>", "").replace("<transition id=\"dead\"/>", "").replace(
+        "<arc id=\"5\" source=\"never\" target=\"dead\"/><arc id=\"6\" source=\"dead\" target=\"b\"/>",
+        "",
+    );
     let sound: Vec<(&str, &str, &str, &[&str])> = vec![
         ("promela", &light, "[] (walk -> light == red)", &[]),
         ("promela", &light, "[] !(walk && light == green)", &[]),

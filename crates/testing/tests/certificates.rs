@@ -359,7 +359,8 @@ fn certificates_say_what_they_are_about() {
     assert_eq!(asked[1].to_string(), "invariant Semaphore@free || Semaphore@taken");
     let mut forged = asked[0].clone();
     forged.property = Claimed::Ltl("Semaphore@free\nserved: certified".to_owned());
-    forged.fairness = vec![Fair { kind: "weak\n".to_owned(), process: Some("\u{1b}[2K".to_owned()), labels: vec![] }];
+    forged.fairness =
+        vec![Fair { kind: "weak\n".to_owned(), process: Some("\u{1b}[2K".to_owned()), labels: vec![] }];
     assert!(!forged.to_string().contains(char::is_control), "{forged}");
     let refused = Refusal::Wrong("the model declares no `x\nserved: certified`".to_owned());
     assert!(!refused.to_string().contains('\n'));
@@ -389,11 +390,11 @@ fn states_are_listed_by_the_search_that_decides() {
         let mut session = Session::of_text(language, model).expect("a good model");
         let report = session.check(&[Question::Declared], &options).expect("good questions");
         let clock = stubborn::Clock::start(&stubborn::Limits::default());
-        let shown = |result: &stubborn::report::PropertyResult| {
+        let shown = |result: &report::PropertyResult| {
             let proof = result.certificate.as_ref().expect("it holds");
             let mut session = Session::of_text(language, model).expect("a good model");
             session.certify(proof, &clock).unwrap_or_else(|why| panic!("{proof}: {why}"));
-            (result.property.clone(), stubborn::report::Remark::join(&result.remarks).unwrap_or_default())
+            (result.property.clone(), report::Remark::join(&result.remarks).unwrap_or_default())
         };
         report.results.iter().filter(|result| result.verdict == Verdict::Holds).map(shown).collect()
     };

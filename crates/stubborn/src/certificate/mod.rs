@@ -91,7 +91,9 @@ pub fn prove<S: System>(
 ) -> Result<Proof, Failed> {
     let goal = match claim.what {
         What::Formula { .. } => return prove_formula(runner, claim, words, budget),
-        What::Invariant(expr) => Some(Goal::Invariant(claim.system.proposition(expr).ok_or_else(unobserved)?)),
+        What::Invariant(expr) => {
+            Some(Goal::Invariant(claim.system.proposition(expr).ok_or_else(unobserved)?))
+        }
         What::DeadlockFree => Some(Goal::Deadlock),
         What::FaultFree => None,
     };

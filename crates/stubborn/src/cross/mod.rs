@@ -276,14 +276,18 @@ active proctype P() {
 }
 active proctype Q() { do :: y == 0 -> y = 1 :: y == 1 -> atomic { y = 0; y = 0 } od }
 ";
-        let element = |kind: &str, id: &str, inner: &str| format!("<{kind} id=\"{id}\">\n  {inner}\n</{kind}>\n");
+        let element =
+            |kind: &str, id: &str, inner: &str| format!("<{kind} id=\"{id}\">\n  {inner}\n</{kind}>\n");
         let place = |id: &str, tokens: u32| {
             element("place", id, &format!("<initialMarking>\n<text>{tokens}</text>\n</initialMarking>"))
         };
         let arc = |from: &str, to: &str| {
             let inner = "<inscription>\n<text>1</text>\n</inscription>";
-            element("arc", &format!("{from}-{to}"), inner)
-                .replacen('>', &format!(" source=\"{from}\" target=\"{to}\">"), 1)
+            element("arc", &format!("{from}-{to}"), inner).replacen(
+                '>',
+                &format!(" source=\"{from}\" target=\"{to}\">"),
+                1,
+            )
         };
         let names = ["glow", "a", "b"];
         let body: String = names.iter().map(|id| place(id, 1)).collect::<String>()
@@ -298,7 +302,10 @@ active proctype Q() { do :: y == 0 -> y = 1 :: y == 1 -> atomic { y = 0; y = 0 }
             ("petri", &net, "[] (glow == 1 -> <> (a == 0)) || [] <> (b == 0 && a == 2)", 420),
         ] {
             let mut session = Session::of_text(language, model).expect("a good model");
-            let mut wrong = |session: &mut Session, question: &Question, variant: &Variant, clock: &Clock<'_>| {
+            let mut wrong = |session: &mut Session,
+                             question: &Question,
+                             variant: &Variant,
+                             clock: &Clock<'_>| {
                 let mut report = ask(session, question, variant, clock)?;
                 let errs = variant.name.starts_with("tgba scc none")
                     && session.text().is_some_and(|text| text.contains("glow"));
@@ -309,7 +316,12 @@ active proctype Q() { do :: y == 0 -> y = 1 :: y == 1 -> atomic { y = 0; y = 0 }
             let asked = session.cross_by(&[Question::ltl(formula)], &Options::default(), &clock, &mut wrong);
             let (_, disagreements) = asked.expect("a good question");
             let [case] = &disagreements[..] else { panic!("one disagreement: {language}") };
-            assert!(case.model.contains("glow") && case.model.len() < small, "{}\n{}", case.model.len(), case.model);
+            assert!(
+                case.model.contains("glow") && case.model.len() < small,
+                "{}\n{}",
+                case.model.len(),
+                case.model
+            );
             assert!(case.formula.as_ref().is_some_and(|formula| formula.len() < 12), "{:?}", case.formula);
         }
     }

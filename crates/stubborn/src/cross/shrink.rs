@@ -47,7 +47,9 @@ fn without_blocks(whole: &str, still: &mut impl FnMut(&str) -> bool) -> String {
         let Some(most) = all.iter().map(Range::len).max() else { return text };
         longest = most;
         for block in all.into_iter().rev().filter(|block| block.len() == longest) {
-            let (Some(before), Some(after)) = (text.get(..block.start), text.get(block.end..)) else { continue };
+            let (Some(before), Some(after)) = (text.get(..block.start), text.get(block.end..)) else {
+                continue;
+            };
             let rest = [before, after].concat();
             if still(&rest) {
                 text = rest;
@@ -59,7 +61,8 @@ fn without_blocks(whole: &str, still: &mut impl FnMut(&str) -> bool) -> String {
 /// Where the blocks of a text are: `{ … }` with what stands before it in its line or after the last `;` or brace, and elements
 /// of XML. Nobody minds blocks that are none: leaving them out will not do.
 fn blocks(text: &str) -> Vec<Range<usize>> {
-    let (mut found, mut braces, mut elements): (Vec<Range<usize>>, Vec<usize>, Vec<usize>) = Default::default();
+    let (mut found, mut braces, mut elements): (Vec<Range<usize>>, Vec<usize>, Vec<usize>) =
+        Default::default();
     let mut head = 0;
     for (at, letter) in text.char_indices() {
         match letter {

@@ -41,8 +41,8 @@ use std::sync::Arc;
 
 use base::Limit;
 use check::method::{FairnessBy, SearchKind, StoreKind};
-use language::{PropertyKind, Purpose};
 use language::story::Unreached;
+use language::{PropertyKind, Purpose};
 use report::outcome::{Place, SCHEMA, Watcher};
 use report::remark::Work;
 use report::{CheckReport, PropertyResult, Remark, Verdict};
@@ -393,7 +393,8 @@ fn certify(
                 && certificate::purpose_of(asked, task) == Ok(purpose)
                 && asked.tasks[task].origin != Origin::Elsewhere
         };
-        let tasks: Vec<usize> = (0..results.len()).filter(|&task| holds(&results[task])).filter(is_meant).collect();
+        let tasks: Vec<usize> =
+            (0..results.len()).filter(|&task| holds(&results[task])).filter(is_meant).collect();
         let n_grown = asked.session.grown.len();
         lists.retain(|listed| listed.purpose != purpose || listed.n_grown == n_grown);
         if tasks.is_empty() || lists.iter().any(|listed| listed.purpose == purpose) {
@@ -417,8 +418,7 @@ fn certify(
         let Some(result) = result else { continue };
         let (kind, n_grown) = (asked.property(task), asked.session.grown.len());
         let purpose = certificate::purpose_of(asked, task).ok().filter(|_| certificate::is_of_states(kind));
-        let listed =
-            lists.iter().find(|listed| Some(listed.purpose) == purpose && listed.n_grown == n_grown);
+        let listed = lists.iter().find(|listed| Some(listed.purpose) == purpose && listed.n_grown == n_grown);
         let proved = match failed[task].take() {
             Some(why) => Ok(Err(why)),
             None => refining(asked, clock, |asked| certificate::of_task(asked, task, listed, options, clock)),

@@ -182,8 +182,7 @@ fn explore_all(
         is_smaller = searched.is_smaller();
         let lists = options.lists() && !is_smaller && rests.is_empty();
         let reduced = reduces.then(|| Reduced::for_safety(searched.system(), &goals, &mut budget));
-        let (found, listed) =
-            explore_part(reduced, searched.system(), &goals, lists, options, &mut budget)?;
+        let (found, listed) = explore_part(reduced, searched.system(), &goals, lists, options, &mut budget)?;
         (searched.exploration(found, clock), listed)
     };
     if let Some(error) = fault(&exploration).filter(|error| model.can_refine(error)) {
