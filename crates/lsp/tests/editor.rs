@@ -546,39 +546,45 @@ fn random_edits_leave_nothing_stale() {
     editor.stop();
 }
 
-/// How long answers take on a model of 2 000 lines. Reported, not asserted.
+/// How long answers take on models of 2 000 lines. Reported, not asserted.
 #[test]
 fn latency_on_two_thousand_lines() {
-    let mut text = "const N = 4;\n".to_owned();
+    let mut network = "const N = 4;\n".to_owned();
     for number in 0..200 {
-        text += &format!("process P{number}[i in 0..N] {{\n    idle: go{number}[i] -> busy;\n");
+        network += &format!("process P{number}[i in 0..N] {{\n    idle: go{number}[i] -> busy;\n");
         for state in 0..6 {
-            text += &format!("    s{state}: step{number}_{state}[i] -> idle;\n");
+            network += &format!("    s{state}: step{number}_{state}[i] -> idle;\n");
         }
-        text += &format!("    busy: done{number}[i] -> idle;\n}}\n");
+        network += &format!("    busy: done{number}[i] -> idle;\n}}\n");
     }
+    report_latency("process", "file:///large.proc", &network, (1002, 5));
+    let mut program = "byte shared;\n".to_owned();
+    for number in 0..100 {
+        program += &format!("active proctype P{number}() {{\n    byte count{number};\n    do\n");
+        for value in 0..15 {
+            program += &format!("    :: count{number} == {value} -> count{number}++; shared = {value}\n");
+        }
+        program += "    od\n}\n";
+    }
+    report_latency("promela", "file:///large.pml", &program, (1002, 10));
+}
+
+fn report_latency(language: &str, uri: &str, text: &str, (line, character): (u32, u32)) {
     let mut editor = Editor::start(&Value::Null);
-    let uri = "file:///large.proc";
-    editor.open(uri, "process", &text);
+    editor.open(uri, language, text);
     editor.mistakes(uri, 1);
-    println!("{} lines; milliseconds after an edit:", text.lines().count());
+    println!("{language}, {} lines; milliseconds after an edit:", text.lines().count());
     let mut version = 1;
-    for method in [
-        "hover",
-        "definition",
-        "references",
-        "rename",
-        "completion",
-        "documentSymbol",
-        "codeLens",
-        "formatting",
-    ] {
+    let mut methods =
+        vec!["hover", "definition", "references", "rename", "completion", "documentSymbol", "codeLens"];
+    methods.extend((language == "process").then_some("formatting"));
+    for method in methods {
         // An edit, so that nothing is known already.
         version += 1;
         let range = json!({ "start": { "line": 0, "character": 0 }, "end": { "line": 0, "character": 0 } });
         editor.change(uri, version, &json!([{ "range": range, "text": " " }]));
         let start = Instant::now();
-        let mut params = asked(uri, &json!({ "line": 1002, "character": 5 }));
+        let mut params = asked(uri, &json!({ "line": line, "character": character }));
         params["newName"] = json!("fresh");
         params["options"] = json!({ "tabSize": 4, "insertSpaces": true });
         params["context"] = json!({ "includeDeclaration": true, "triggerKind": 1 });

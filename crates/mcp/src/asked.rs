@@ -151,6 +151,27 @@ pub(crate) fn fair(texts: &[String]) -> Result<Options, Error> {
     Ok(Options { fair, explain_choice: true, ..Options::default() })
 }
 
+/// How properties are decided. What is not said is chosen, which is best unless methods are to be compared.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Method {
+    /// The automaton that watches runs, for formulas: tgba, ba, ta, tgta, lazy-ta, lazy-tgta, extended or auto.
+    #[serde(default)]
+    observer: String,
+    /// How accepted runs are looked for, for formulas: scc, nested, one-pass, two-pass or auto.
+    #[serde(default)]
+    search: String,
+    /// Which interleavings are left out: none, stubborn, closure, guided, hybrid, classical, repaired, fair or auto.
+    #[serde(default)]
+    reduce: String,
+}
+
+impl Method {
+    pub(crate) fn choose(&self, options: Options) -> Result<Options, Error> {
+        options.with_methods(&self.observer, &self.search, &self.reduce)
+    }
+}
+
 /// How far this call may go. Running out is the answer "unknown", never an error of the model.
 #[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

@@ -107,6 +107,15 @@ fn answers_are_right() {
     assert_eq!(run["steps"][1]["action"], "flicker");
     let fair = json!({ "model": lamp(), "questions": { "ltl": ["[] <> Lamp@off"] }, "fair": ["strong-action:press"] });
     assert_eq!(client.good("check", &fair)["verdict"], "holds");
+    // A method of one's choice is the one that is used.
+    for (observer, reduce, told) in [("tgba", "none", "tgba"), ("lazy-ta", "guided", "guided stubborn sets")]
+    {
+        let method = json!({ "observer": observer, "reduce": reduce });
+        let asked = json!({ "model": lamp(), "questions": { "ltl": ["[] <> Lamp@off"] }, "method": method });
+        let result = client.good("check", &asked)["results"][0].clone();
+        assert_eq!(result["verdict"], "violated");
+        assert!(result["method"].as_str().is_some_and(|method| method.contains(told)), "{result}");
+    }
     // Runs out of states, of time, of memory.
     for limits in [json!({ "states": 1000 }), json!({ "seconds": 0.2 }), json!({ "megabytes": 20 })] {
         let answer = client.good("check", &json!({ "model": endless(), "limits": limits }));
@@ -160,6 +169,8 @@ fn what_is_wrong_says_what_to_change() {
         ("check", json!({ "model": lamp(), "qestions": {} }), "unknown field `qestions`"),
         ("check", json!({ "model": lamp(), "questions": { "ltl": ["[] Lamp@of"] } }), "Lamp"),
         ("check", json!({ "model": lamp(), "fair": ["often"] }), "expected weak"),
+        ("check", json!({ "model": lamp(), "method": { "observer": "tbga" } }), "did you mean `tgba`?"),
+        ("check", json!({ "model": lamp(), "method": { "search": "deep" } }), "one-pass"),
         ("check", json!({ "model": lamp(), "limits": { "seconds": 9999 } }), "at most 300"),
         ("check", json!({ "model": lamp(), "limits": { "seconds": 0 } }), "more than 0"),
         ("check", json!({ "model": lamp(), "limits": { "megabytes": 99999 } }), "the 1000 that"),

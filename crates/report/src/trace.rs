@@ -306,7 +306,7 @@ fn write_numbered(f: &mut fmt::Formatter<'_>, number: usize, lines: &[String], w
     Ok(())
 }
 
-/// Statements as lines, each followed by what it prints.
+/// Statements as lines, each followed by what it prints. What repeats itself is shown once.
 pub fn told(statements: &[Statement]) -> Vec<String> {
     let mut lines = Vec::new();
     for statement in statements {
@@ -314,7 +314,41 @@ pub fn told(statements: &[Statement]) -> Vec<String> {
         let output = statement.output.iter().flat_map(|output| output.lines());
         lines.extend(output.map(|line| format!("  > {line}")));
     }
-    lines
+    folded(lines)
+}
+
+/// Longer rounds of a loop are not looked for.
+const MAX_ROUND: usize = 32;
+
+/// Fewer rounds than this are shown one by one.
+const MIN_ROUNDS: usize = 5;
+
+/// The rounds of a loop as its first one and how often it is repeated. The last line is always shown: it may be
+/// what the step is about.
+fn folded(lines: Vec<String>) -> Vec<String> {
+    let Some((last, rest)) = lines.split_last() else { return lines };
+    let mut shown = Vec::new();
+    let mut from = 0;
+    while from < rest.len() {
+        let ahead = &rest[from..];
+        let n_rounds = |length: usize| {
+            let (round, others) = ahead.split_at(length);
+            1 + others.chunks_exact(length).take_while(|other| *other == round).count()
+        };
+        let lengths = 1..=MAX_ROUND.min(ahead.len() / MIN_ROUNDS);
+        let found = lengths.map(|length| (length, n_rounds(length))).find(|(_, n)| *n >= MIN_ROUNDS);
+        let Some((length, n)) = found else {
+            shown.push(ahead[0].clone());
+            from += 1;
+            continue;
+        };
+        shown.extend_from_slice(&ahead[..length]);
+        let what = if length == 1 { "line".to_owned() } else { count(length as u64, "line") };
+        shown.push(format!("… the last {what} again, {}", count(n as u64 - 1, "time")));
+        from += length * n;
+    }
+    shown.push(last.clone());
+    shown
 }
 
 /// A step as a program reads it; the initial state is a step without an action.
@@ -489,6 +523,19 @@ mod tests {
             let view = View { system: Arc::new(system), story: None };
             Trace::new(view, judged.expect("the run is possible").replayed)
         }
+    }
+
+    /// Rounds of a loop are shown once, whatever is around them; few are shown as they are, and the last line is.
+    #[test]
+    fn rounds_are_shown_once() {
+        let lines = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
+        let rounds = |n: usize| [vec!["i = 0"], ["i < 9", "i++"].repeat(n), vec!["done = 1"]].concat();
+        let shown = lines(&["i = 0", "i < 9", "i++", "… the last 2 lines again, 8 191 times", "done = 1"]);
+        assert_eq!(folded(lines(&rounds(8192))), shown);
+        assert_eq!(folded(lines(&rounds(4))), lines(&rounds(4)));
+        let fails_at_last = lines(&["x++", "… the last line again, 5 times", "x++"]);
+        assert_eq!(folded(lines(&["x++"; 7])), fails_at_last);
+        assert_eq!(folded(Vec::new()), Vec::<String>::new());
     }
 
     /// Whatever order they are asked for, and however long the run is, states are what they are.

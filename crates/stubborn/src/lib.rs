@@ -60,6 +60,8 @@ pub mod folder;
 #[cfg(feature = "report")]
 mod follow;
 #[cfg(feature = "report")]
+pub mod methods;
+#[cfg(feature = "report")]
 mod options;
 #[cfg(feature = "report")]
 mod question;

@@ -60,6 +60,8 @@ export class Simulator {
     this.before = null;
     this.watches = [];
     this.isStale = true;
+    // What could happen in another model is nothing to click on.
+    this.choices?.replaceChildren();
   }
 
   readModel() {

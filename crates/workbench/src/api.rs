@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use stubborn::base::{SourceId, Span};
 use stubborn::folder::{Folder, Refused};
 use stubborn::language::{Asked, Property};
+use stubborn::methods::{OBSERVERS, REDUCTIONS, SEARCHES};
 use stubborn::{
     Clock, LANGUAGES, Limits, ObserverKind, Question, ReductionWish, SearchKind, Session, Threads, Walker,
 };
@@ -20,7 +21,7 @@ use stubborn::{
 use self::requests::{Check, Folding, Named, OfModel, Saved, Seeking, Walking, Wandering};
 use crate::http::{Request, Response};
 use crate::jobs::{Gate, Jobs, Watched};
-use crate::spec::{OBSERVERS, REDUCTIONS, SEARCHES, Spec};
+use crate::spec::Spec;
 use crate::{Settings, page, telling};
 
 /// What is answered at once takes at most so long.

@@ -1,13 +1,8 @@
 //! The model that a request is about, as the page sends it; and how questions and methods are spelled there.
 
 use serde::Deserialize;
-use stubborn::base::Diagnostic;
-use stubborn::check::reduction::Method as Reduction;
 use stubborn::folder::{Draft, Folder};
-use stubborn::{
-    Clock, Error, ObserverKind, Options, Path as Route, PathStep, Question, ReductionWish, SearchKind,
-    Session,
-};
+use stubborn::{Clock, Error, Options, Path as Route, PathStep, Question, Session};
 
 /// A model.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -78,33 +73,6 @@ pub(crate) struct Way {
     shortest: bool,
 }
 
-/// The methods that can be asked for, by what people call them.
-pub(crate) const OBSERVERS: [ObserverKind; 7] = [
-    ObserverKind::Tgba,
-    ObserverKind::Ba,
-    ObserverKind::Ta,
-    ObserverKind::Tgta,
-    ObserverKind::LazyTa,
-    ObserverKind::LazyTgta,
-    ObserverKind::Extended,
-];
-
-/// Searches.
-pub(crate) const SEARCHES: [SearchKind; 4] =
-    [SearchKind::Scc, SearchKind::Nested, SearchKind::OnePass, SearchKind::TwoPass];
-
-/// Reductions.
-pub(crate) const REDUCTIONS: [ReductionWish; 8] = [
-    ReductionWish::None,
-    ReductionWish::Best,
-    ReductionWish::Closure,
-    ReductionWish::Fixed(Reduction::Guided),
-    ReductionWish::Fixed(Reduction::Hybrid),
-    ReductionWish::Fixed(Reduction::Classical),
-    ReductionWish::Fixed(Reduction::Repaired),
-    ReductionWish::Fixed(Reduction::Fair),
-];
-
 impl Way {
     /// The options that it stands for.
     pub(crate) fn options(&self) -> Result<Options, Error> {
@@ -112,25 +80,12 @@ impl Way {
             "" => Vec::new(),
             texts => texts.split_whitespace().map(str::parse).collect::<Result<_, Error>>()?,
         };
-        Ok(Options {
-            observer: named(&OBSERVERS, ObserverKind::name, &self.observer)?,
-            search: named(&SEARCHES, SearchKind::name, &self.search)?,
-            reduce: named(&REDUCTIONS, ReductionWish::name, &self.reduce)?.unwrap_or_default(),
-            fair,
-            shortest: self.shortest,
-            explain_choice: true,
-            ..Options::default()
-        })
+        Options { fair, shortest: self.shortest, explain_choice: true, ..Options::default() }.with_methods(
+            &self.observer,
+            &self.search,
+            &self.reduce,
+        )
     }
-}
-
-/// The one that is called so; none if nothing is said.
-fn named<T: Copy>(all: &[T], name: impl Fn(T) -> &'static str, wanted: &str) -> Result<Option<T>, Error> {
-    if matches!(wanted, "" | "auto") {
-        return Ok(None);
-    }
-    let unknown = || Diagnostic::error("usage", format!("there is no method `{wanted}`")).into();
-    all.iter().copied().find(|&one| name(one) == wanted).map(Some).ok_or_else(unknown)
 }
 
 /// A path through a model: what [`Route`] is, with keys as texts, since numbers of browsers are too short.

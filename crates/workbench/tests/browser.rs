@@ -284,10 +284,19 @@ fn a_model_is_walked_through(scene: &Scene) {
     after("3 steps");
     browser.press("Show as a run");
     browser.wait("!$('#run').hidden && $('.length').textContent.startsWith('3 steps')");
+    // An assertion that fails is told before the step is taken.
+    open_example(scene, "abp.pml");
+    scene.write("byte x; active proctype P() { x = 1; assert(x == 2) }\n");
+    browser.wait("$('#model-info').textContent.startsWith('1 process')");
+    scene.tab("simulator");
+    browser.click("$('#simulator .choice-button')");
+    after("1 step");
+    browser.wait("$('#simulator .choice-button .violated')?.textContent.includes('x == 2')");
 }
 
 fn the_state_space_grows_and_folds(scene: &Scene) {
     let browser = &scene.browser;
+    open_example(scene, "dining.proc");
     scene.tab("space");
     browser.wait("$$('.graph-node').length === 4");
     browser.click("$('.graph-node.open')");

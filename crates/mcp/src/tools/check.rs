@@ -6,7 +6,7 @@ use stubborn::report::Remark;
 use stubborn::{CheckReport, Error, Options, PropertyResult, Session, Verdict};
 
 use super::Workplace;
-use crate::asked::{Bounds, Model, Questions, fair};
+use crate::asked::{Bounds, Method, Model, Questions, fair};
 use crate::told::{About, Run, verdict};
 
 /// Of a run, so many steps are told if nothing is said.
@@ -32,6 +32,8 @@ pub(crate) struct Arguments {
     /// How many steps of a run are told; of longer ones the middle is left out (default 100, at most 5000).
     #[serde(default)]
     max_steps: Option<usize>,
+    #[serde(default)]
+    method: Method,
     #[serde(default)]
     limits: Bounds,
 }
@@ -65,7 +67,8 @@ pub(crate) struct Checked {
 }
 
 pub(crate) fn check(arguments: &Arguments, place: &Workplace<'_>) -> Result<Answer, Error> {
-    let options = Options { shortest: arguments.shortest, ..fair(&arguments.fair)? };
+    let options = arguments.method.choose(fair(&arguments.fair)?)?;
+    let options = Options { shortest: arguments.shortest, ..options };
     let (session, report) =
         report(&arguments.model, &arguments.questions, &options, arguments.limits, place)?;
     let max_steps = arguments.max_steps.unwrap_or(STEPS).min(MAX_STEPS);

@@ -62,6 +62,13 @@ impl Browser {
     }
 
     fn send(&self, method: &str, path: &str, body: &Value) -> Value {
+        let value = self.answer(method, path, body);
+        assert!(value.get("error").is_none(), "{method} {path}: {value}");
+        value
+    }
+
+    /// What the driver answers, which may be an error.
+    fn answer(&self, method: &str, path: &str, body: &Value) -> Value {
         let body = if method == "POST" { body.to_string() } else { String::new() };
         let mut stream = TcpStream::connect(("127.0.0.1", self.port)).expect("the driver listens");
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
@@ -85,10 +92,8 @@ impl Browser {
         }
         let mut bytes = vec![0; n_bytes];
         stream.read_exact(&mut bytes).expect("the driver answers");
-        let answer: Value = serde_json::from_slice(&bytes).expect("it is JSON");
-        let value = answer["value"].clone();
-        assert!(value.get("error").is_none(), "{method} {path}: {value}");
-        value
+        let mut answer: Value = serde_json::from_slice(&bytes).expect("it is JSON");
+        answer["value"].take()
     }
 
     fn act(&self, what: &str, body: &Value) -> Value {
@@ -130,13 +135,27 @@ impl Browser {
         }
     }
 
-    /// Clicks on an element as a user does: it must be there, and nothing in front of it.
+    /// Clicks on an element as a user does: it must be there, and nothing in front of it. Where it is replaced before it
+    /// is clicked on, a user would hit the new one.
     pub(crate) fn click(&self, expression: &str) {
-        self.wait(&format!("!!({expression})"));
-        let element = self.value(expression);
-        let id = element.as_object().and_then(|it| it.values().next()).and_then(Value::as_str);
-        let id = id.unwrap_or_else(|| panic!("{expression} is no element: {element}"));
-        self.act(&format!("element/{id}/click"), &json!({}));
+        let end = Instant::now() + PATIENCE;
+        loop {
+            self.wait(&format!("!!({expression})"));
+            let element = self.value(expression);
+            let id = element.as_object().and_then(|it| it.values().next()).and_then(Value::as_str);
+            let Some(id) = id else {
+                // It was there a moment ago.
+                assert!(element.is_null() && Instant::now() < end, "{expression} is no element: {element}");
+                continue;
+            };
+            let path = format!("/session/{}/element/{id}/click", self.session);
+            let answer = self.answer("POST", &path, &json!({}));
+            match answer["error"].as_str() {
+                None => return,
+                Some("stale element reference") if Instant::now() < end => {}
+                Some(_) => panic!("{expression} cannot be clicked on: {answer}"),
+            }
+        }
     }
 
     /// The button with this text.
