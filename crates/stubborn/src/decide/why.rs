@@ -57,10 +57,7 @@ impl Doubt<'_, '_> {
 
     /// Propositions that never change, unless that is just what the formula says.
     fn constants(&mut self, formula: Option<Formula>) -> Vec<Because> {
-        let said = match formula.map(|formula| self.question.formulas.node(formula)) {
-            Some(Node::And(operands)) => operands.to_vec(),
-            _ => formula.into_iter().collect(),
-        };
+        let said = formula.map_or_else(Vec::new, |formula| said(self.question.formulas, formula));
         let mut found = Vec::new();
         for (prop, _) in self.question.watched.propositions.clone() {
             // A search with an automaton has met some values; what it has met both of is not constant.
@@ -131,6 +128,33 @@ impl Doubt<'_, '_> {
         // Propositions are quoted so that they can be read back, which nobody does here.
         self.question.formulas.display(formula, Spelling::Spin).to_string().replace('"', "")
     }
+}
+
+/// What is said to be always so: of `[] p`, of both in `[] (p && q)` and in `[] p && [] q`, of neither in `[] !(p || q)`.
+fn said(formulas: &mut Formulas, formula: Formula) -> Vec<Formula> {
+    let operands = |formulas: &Formulas, formula: Formula| match formulas.node(formula) {
+        Node::And(operands) => operands.to_vec(),
+        _ => vec![formula],
+    };
+    let mut found = Vec::new();
+    for part in operands(formulas, formula) {
+        let Node::Globally(inner) = formulas.node(part) else { continue };
+        for one in operands(formulas, inner) {
+            let none = match formulas.node(one) {
+                Node::Not(inner) => match formulas.node(inner) {
+                    Node::Or(operands) => operands.to_vec(),
+                    _ => Vec::new(),
+                },
+                _ => Vec::new(),
+            };
+            found.push(formulas.globally(one));
+            for other in none {
+                let not = formulas.not(other);
+                found.push(formulas.globally(not));
+            }
+        }
+    }
+    found
 }
 
 /// The constraints that are not needed, where it is known what holds with less of them.
