@@ -264,68 +264,6 @@ ltl glows = [] <> Lamp@on;
         assert!(report.to_string().contains("lazy-tgta scc repaired, 8 threads"));
     }
 
-    /// In every language, model and formula become small.
-    #[test]
-    fn cases_are_small_in_every_language() {
-        let pml = "byte x; byte y; bool glow;
-active proctype P() {
-  do
-  :: x < 3 -> x++
-  :: else -> x = 0; if :: glow = true :: glow = false fi
-  od
-}
-active proctype Q() { do :: y == 0 -> y = 1 :: y == 1 -> atomic { y = 0; y = 0 } od }
-";
-        let element =
-            |kind: &str, id: &str, inner: &str| format!("<{kind} id=\"{id}\">\n  {inner}\n</{kind}>\n");
-        let place = |id: &str, tokens: u32| {
-            element("place", id, &format!("<initialMarking>\n<text>{tokens}</text>\n</initialMarking>"))
-        };
-        let arc = |from: &str, to: &str| {
-            let inner = "<inscription>\n<text>1</text>\n</inscription>";
-            element("arc", &format!("{from}-{to}"), inner).replacen(
-                '>',
-                &format!(" source=\"{from}\" target=\"{to}\">"),
-                1,
-            )
-        };
-        let names = ["glow", "a", "b"];
-        let body: String = names.iter().map(|id| place(id, 1)).collect::<String>()
-            + &names.map(|id| element("transition", &format!("t{id}"), "")).concat()
-            + &names.map(|id| arc(id, &format!("t{id}")) + &arc(&format!("t{id}"), id)).concat();
-        let net = format!(
-            "<pnml xmlns=\"http://www.pnml.org/version-2009/grammar/pnml\">\n<net id=\"n\" \
-             type=\"http://www.pnml.org/version-2009/grammar/ptnet\">\n<page id=\"p\">\n{body}</page>\n</net>\n</pnml>\n"
-        );
-        for (language, model, formula, small) in [
-            ("promela", pml, "[] (y == 1 -> <> glow) || [] <> (x == 2 && y == 0)", 60),
-            ("petri", &net, "[] (glow == 1 -> <> (a == 0)) || [] <> (b == 0 && a == 2)", 420),
-        ] {
-            let mut session = Session::of_text(language, model).expect("a good model");
-            let mut wrong = |session: &mut Session,
-                             question: &Question,
-                             variant: &Variant,
-                             clock: &Clock<'_>| {
-                let mut report = ask(session, question, variant, clock)?;
-                let errs = variant.name.starts_with("tgba scc none")
-                    && session.text().is_some_and(|text| text.contains("glow"));
-                report.results.iter_mut().filter(|_| errs).for_each(|result| result.verdict = Verdict::Holds);
-                Ok(report)
-            };
-            let clock = Clock::start(&Limits::default());
-            let asked = session.cross_by(&[Question::ltl(formula)], &Options::default(), &clock, &mut wrong);
-            let (_, disagreements) = asked.expect("a good question");
-            let [case] = &disagreements[..] else { panic!("one disagreement: {language}") };
-            assert!(
-                case.model.contains("glow") && case.model.len() < small,
-                "{}\n{}",
-                case.model.len(),
-                case.model
-            );
-            assert!(case.formula.as_ref().is_some_and(|formula| formula.len() < 12), "{:?}", case.formula);
-        }
-    }
-
     /// A method that errs where a lamp glows.
     #[test]
     fn a_wrong_method_is_found_and_its_case_is_small() {
