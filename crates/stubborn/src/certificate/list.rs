@@ -29,6 +29,9 @@ pub(crate) struct Listed {
     pub(crate) proof: Proof,
 }
 
+/// Of each question, whether it is answered as it was.
+pub(crate) type Outcomes = Vec<Result<(), Failed>>;
+
 /// Explores all of a system, and lists its states if nothing ended that early.
 pub(crate) fn explore<S: System>(
     system: &S,
@@ -112,7 +115,7 @@ pub(crate) fn list(
     tasks: &[usize],
     purpose: Purpose,
     clock: &Clock<'_>,
-) -> Result<Attempt<(Vec<Result<(), Failed>>, Option<Listed>)>, Trouble> {
+) -> Result<Attempt<(Outcomes, Option<Listed>)>, Trouble> {
     let mut budget = clock.budget();
     let mut view = asked.model().view(purpose, &mut budget)?;
     let mut goals: Vec<Goal> = Vec::new();
@@ -129,7 +132,7 @@ pub(crate) fn list(
         goals.extend(goal);
     }
     let (found, listed) = explore(&*view.system, view.system.layout(), &goals, &mut budget);
-    let outcomes: Vec<Result<(), Failed>> = of_task.iter().map(|&goal| outcome(&found, goal)).collect();
+    let outcomes: Outcomes = of_task.iter().map(|&goal| outcome(&found, goal)).collect();
     for failed in outcomes.iter().filter_map(|outcome| outcome.as_ref().err()).chain(listed.as_ref().err()) {
         if let Failed::Fault(error) = failed
             && asked.model().can_refine(error)
