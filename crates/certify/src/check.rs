@@ -6,6 +6,7 @@
 
 use std::rc::Rc;
 
+use base::text::count;
 use base::{Budget, Progress};
 use ltl::Prop;
 use model::layout::Field;
@@ -326,7 +327,7 @@ fn told(system: &ActionSystem, fault: Fault) -> Refusal {
 impl std::fmt::Display for Certified {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Certified { states, pairs, steps } = self;
-        write!(f, "{states} states and {steps} steps looked at")?;
-        if *pairs > 0 { write!(f, ", {pairs} states of the product") } else { Ok(()) }
+        write!(f, "{} and {} looked at", count(*states, "state"), count(*steps, "step"))?;
+        if *pairs > 0 { write!(f, ", {} of the product", count(*pairs, "state")) } else { Ok(()) }
     }
 }

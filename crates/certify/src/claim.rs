@@ -126,8 +126,13 @@ fn resolve(
     };
     match property {
         Claimed::Declared(name) => {
-            let named = model.properties()?.into_iter().find(|known: &Property| known.name == *name);
-            named.map(|known| known.kind).ok_or_else(|| format!("the model declares no `{name}`").into())
+            let all = model.properties()?.into_iter();
+            let mut named = all.filter(|known: &Property| known.name == *name);
+            match (named.next(), named.next()) {
+                (Some(known), None) => Ok(known.kind),
+                (None, _) => Err(format!("the model declares no `{name}`").into()),
+                (Some(_), Some(_)) => Err(format!("the model declares several `{name}`").into()),
+            }
         }
         Claimed::Invariant(text) => {
             let source = add(text)?;

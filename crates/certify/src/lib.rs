@@ -45,7 +45,8 @@ pub enum Refusal {
 impl std::fmt::Display for Refusal {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Refusal::Wrong(why) => f.write_str(why),
+            // In one line, whatever names the certificate has.
+            Refusal::Wrong(why) => f.write_str(&why.replace(char::is_control, " ")),
             Refusal::Limit(limit) => limit.fmt(f),
         }
     }

@@ -342,21 +342,24 @@ impl<'p> StateReader<'p> {
 }
 
 impl fmt::Display for Proof {
-    /// What holds, with all that is assumed.
+    /// What holds, with all that is assumed, in one line: whoever wrote the file chose the words, but not what else is said.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let in_line = |text: &str| text.replace(char::is_control, " ");
         match &self.property {
-            Claimed::Declared(text) | Claimed::Invariant(text) | Claimed::Ltl(text) => f.write_str(text)?,
+            Claimed::Declared(name) => f.write_str(&in_line(name))?,
+            Claimed::Invariant(text) => write!(f, "invariant {}", in_line(text))?,
+            Claimed::Ltl(text) => write!(f, "ltl {}", in_line(text))?,
         }
         for (name, value) in &self.model.definitions {
-            write!(f, ", {name}={}", value.as_deref().unwrap_or("1"))?;
+            write!(f, ", {}={}", in_line(name), in_line(value.as_deref().unwrap_or("1")))?;
         }
         if self.ends == Ends::Ignore {
             f.write_str(", for runs that do not end")?;
         }
         for Fair { kind, process, labels } in &self.fairness {
             match process {
-                Some(name) => write!(f, ", {kind} to {name}")?,
-                None => write!(f, ", {kind} to action {}", labels.join(", "))?,
+                Some(name) => write!(f, ", {} to {}", in_line(kind), in_line(name))?,
+                None => write!(f, ", {} to action {}", in_line(kind), in_line(&labels.join(", ")))?,
             }
         }
         Ok(())

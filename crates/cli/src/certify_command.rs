@@ -55,7 +55,7 @@ fn told(judged: &Result<Certified, Refusal>) -> String {
     match judged {
         Ok(certified) => format!("certified ({certified})"),
         Err(Refusal::Limit(limit)) => format!("unknown ({limit})"),
-        Err(Refusal::Wrong(why)) => format!("NOT CERTIFIED: {why}"),
+        Err(refused) => format!("NOT CERTIFIED: {refused}"),
     }
 }
 

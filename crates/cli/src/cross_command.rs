@@ -41,17 +41,13 @@ fn tell(model: &Path, number: usize, case: &Disagreement) -> Result<(), Failure>
     let path = PathBuf::from(format!("{stem}-disagreement-{number}.{extension}"));
     output::write_text(&path, &case.model)?;
     let (holds, violated) = &case.methods;
-    let asked = match &case.formula {
-        Some(formula) => format!("--ltl '{formula}'"),
-        None => format!("--property '{}'", case.property),
-    };
+    let asked = case.formula.as_ref().map_or(String::new(), |formula| format!(" with --ltl '{formula}'"));
     terminal::print_stderr(&format!(
         "internal error: two methods disagree about `{}`.\n\
          `{holds}` says that it holds, `{violated}` that it is violated.\n\
          A small case was written to `{}`. Please report that file, this text, the output of\n\
-         `stubborn --version`, and what `stubborn check {} {asked} --cross` prints.\n",
+         `stubborn --version`, and what your command prints for that file{asked}.\n",
         case.property,
-        path.display(),
         path.display(),
     ));
     Ok(())

@@ -60,8 +60,10 @@ pub enum Remark {
     OnProcessor(String),
     /// Nothing was left out, since what may be left out of a state must depend on that alone.
     InFull,
-    /// All states were searched once more, for a certificate: so many, in so many bytes.
+    /// There is a certificate, of so many states in so many bytes.
     Certified {
+        /// Whether they were searched once more, since the search that gave the answer leaves states out.
+        again: bool,
         /// The states.
         states: u64,
         /// The bytes.
@@ -193,9 +195,10 @@ impl fmt::Display for Remark {
             Remark::InFull => f.write_str(
                 "searched in full: here, what can be left out depends on more than the state that a process has",
             ),
-            Remark::Certified { states, bytes } => {
+            Remark::Certified { again, states, bytes } => {
                 let (states, bytes) = (count(*states, "state"), human_bytes(*bytes));
-                write!(f, "certificate: searched again without reduction, {states} in {bytes}")
+                let again = if *again { "searched again without reduction, " } else { "" };
+                write!(f, "certificate: {again}{states} in {bytes}")
             }
             Remark::NotCertified(why) => write!(f, "not certified: {why}"),
             Remark::NothingExported => f.write_str("nothing was exported"),

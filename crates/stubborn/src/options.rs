@@ -67,7 +67,8 @@ pub struct Options {
     /// Whether answers say what properties that hold rest on: parts that never mattered, and so on. That takes many
     /// searches.
     pub why: bool,
-    /// Whether what holds is proved by a certificate, for which all states are searched once more.
+    /// Whether what holds is proved by a certificate, for which all states are searched once more, unless the search that
+    /// gives the answer leaves out none.
     pub certificates: bool,
     /// Whether answers say why observer, search and reduction were chosen.
     pub explain_choice: bool,
@@ -145,6 +146,11 @@ impl Options {
             Some(Order::Dfs) => WorkSet::Stack,
             _ => WorkSet::Queue,
         }
+    }
+
+    /// Whether a search that leaves nothing out should list all states, for certificates.
+    pub(crate) fn lists(&self) -> bool {
+        self.certificates && self.store == StoreKind::Exact && self.order() == Order::Bfs
     }
 
     /// What is left out where questions about states are asked.

@@ -1,12 +1,16 @@
 //! Certificates: what holds, and why, for a checker that shares nothing with the search (`certify`).
 //!
 //! The search that gave the answer may have left out interleavings, merged steps and kept bits; a certificate needs all
-//! states. So they are searched again, without any of that: `product` finds them, `ranks` says why no run through them
-//! is a violation, and here both become a [`Proof`]. Should that search find a violation after all, one of the two is wrong,
-//! and that is said instead of any verdict.
+//! states. So they are searched again, without any of that, unless that was how the answer was found. What is claimed of
+//! states is proved by their `list`, one for all such claims. For a formula, `product` finds pairs of states, `ranks` says why
+//! no run through them is a violation, and here both become a [`Proof`]. Should that search find a violation after all, one of
+//! the two is wrong, and that is said instead of any verdict.
 
+mod list;
 mod product;
 mod ranks;
+
+pub(crate) use self::list::{Listed, explore, list};
 
 use std::sync::Arc;
 
@@ -14,11 +18,11 @@ use base::{Budget, Limit};
 use certify::claim::{ignores_ends, purpose, what};
 use certify::tableau::Trouble as NoAutomaton;
 use certify::{
-    Claim, Claimed, Ends, Fair, Pair, Proof, Reading, Refusal, StateWriter, TooSmall, constraints,
-    fingerprint,
+    Claim, Claimed, Ends, Fair, Pair, Proof, Reading, Refusal, TooSmall, What, constraints, fingerprint,
 };
+use check::Goal;
 use check::product::AtDeadlock;
-use language::PropertyKind;
+use language::{PropertyKind, Purpose};
 use model::{ActionSystem, ExprId, StepError, System};
 use replay::fairness::Subject;
 
@@ -81,13 +85,42 @@ impl From<Refusal> for Failed {
 /// Why there is no proof.
 pub fn prove<S: System>(
     runner: &S,
+    claim: Claim<'_>,
+    words: Proof,
+    budget: &mut Budget<'_>,
+) -> Result<Proof, Failed> {
+    let goal = match claim.what {
+        What::Formula { .. } => return prove_formula(runner, claim, words, budget),
+        What::Invariant(expr) => {
+            Some(Goal::Invariant(claim.system.proposition(expr).ok_or_else(unobserved)?))
+        }
+        What::DeadlockFree => Some(Goal::Deadlock),
+        What::FaultFree => None,
+    };
+    let (found, listed) = explore(runner, claim.system.layout(), goal.as_slice(), budget);
+    list::outcome(&found, goal.map(|_| 0))?;
+    Ok(of_list(Proof { ends: claim.ends, ..words }, &listed?))
+}
+
+/// A proposition is not among those of the system.
+fn unobserved() -> Failed {
+    Failed::Unfit("a proposition is not observed".to_owned())
+}
+
+/// The proof of what is claimed of states, which are in a list.
+fn of_list(words: Proof, listed: &Proof) -> Proof {
+    let Proof { variables, states, bytes, checksum, body, .. } = listed.clone();
+    Proof { variables, states, bytes, checksum, body, ..words }
+}
+
+fn prove_formula<S: System>(
+    runner: &S,
     mut claim: Claim<'_>,
     words: Proof,
     budget: &mut Budget<'_>,
 ) -> Result<Proof, Failed> {
-    let layout = claim.system.layout();
-    let (product, watch) = Product::explore(runner, &mut claim, budget)?;
-    let (of_node, ranks) = if watch.is_some() { ranks::ranks(&product, budget)? } else { Default::default() };
+    let (product, tableau, written) = Product::explore(runner, &mut claim, budget)?;
+    let (of_node, ranks) = ranks::ranks(&product, budget)?;
     // The states beside which nodes are, in one list: where that of each state begins.
     let n_states = product.states.len();
     let mut starts = vec![0_u32; n_states + 1];
@@ -100,29 +133,13 @@ pub fn prove<S: System>(
         pairs[*place as usize] = Pair { automaton: node.automaton, rank };
         *place += 1;
     }
-    let mut order: Vec<(u64, u32)> = (0..n_states as u32)
-        .map(|state| {
-            let words = product.states.get(state);
-            (u64::from(words[0]) << 32 | u64::from(words.get(1).copied().unwrap_or(0)), state)
-        })
-        .collect();
-    order.sort_unstable_by(|(a, left), (b, right)| {
-        a.cmp(b).then_with(|| product.states.get(*left).cmp(product.states.get(*right)))
-    });
-    let mut writer = StateWriter::new(layout.fields().len(), watch.is_some());
-    for (_, state) in order {
-        budget.tick()?;
-        let pairs = &mut pairs[starts[state as usize] as usize..starts[state as usize + 1] as usize];
-        pairs.sort_unstable_by_key(|pair| pair.automaton);
-        writer.put(&layout.decode(product.states.get(state)), pairs);
-    }
-    let mut proof = Proof { ranks, variables: layout.fields().len(), ends: claim.ends, ..words };
-    if let Some((tableau, written)) = watch {
-        proof.formula = written;
-        proof.automaton = tableau.states().iter().map(|state| state.to_vec()).collect();
-    }
-    proof.fill(writer);
-    Ok(proof)
+    let beside = |state: usize| starts[state] as usize..starts[state + 1] as usize;
+    (0..n_states).for_each(|state| pairs[beside(state)].sort_unstable_by_key(|pair| pair.automaton));
+    let get = |state: u32, words: &mut [u32]| words.copy_from_slice(product.states.get(state));
+    let beside = |state: u32| Some(&pairs[beside(state as usize)]);
+    let automaton = tableau.states().iter().map(|state| state.to_vec()).collect();
+    let proof = Proof { ranks, ends: claim.ends, formula: written, automaton, ..words };
+    Ok(list::written(proof, claim.system.layout(), n_states, get, beside, budget)?)
 }
 
 /// A proof of nothing yet, to be completed by [`prove`].
@@ -145,24 +162,35 @@ pub fn words(property: Claimed) -> Proof {
     }
 }
 
-/// A proof that a property holds, of which a search said so.
+/// What is to be shown of a property, and of which states; or why that cannot be.
+pub(crate) fn purpose_of(asked: &Asked<'_>, task: usize) -> Result<Purpose, Failed> {
+    purpose(asked.property(task)).map_err(|why| Failed::Unfit(why.to_owned()))
+}
+
+/// Whether a property is proved by a list of states alone.
+pub(crate) fn is_of_states(kind: &PropertyKind) -> bool {
+    !kind.is_about_runs() && purpose(kind).is_ok()
+}
+
+/// A proof that a property holds, of which a search said so; of states, by their list.
 pub(crate) fn of_task(
     asked: &mut Asked<'_>,
     task: usize,
+    listed: Option<&Listed>,
     options: &Options,
     clock: &Clock<'_>,
 ) -> Result<Attempt<Result<Proof, Failed>>, Trouble> {
     let kind = asked.property(task).clone();
     let unfit = |why: &str| Ok(Attempt::Done(Err(Failed::Unfit(why.to_owned()))));
+    let purpose = match purpose(&kind) {
+        Ok(purpose) => purpose,
+        Err(why) => return unfit(why),
+    };
     let property = match &asked.tasks[task].origin {
         Origin::Declared => Claimed::Declared(asked.tasks[task].name.clone()),
         Origin::Invariant(text) => Claimed::Invariant(text.clone()),
         Origin::Ltl(text) => Claimed::Ltl(text.clone()),
         Origin::Elsewhere => return unfit("the question is in another file than the model"),
-    };
-    let purpose = match purpose(&kind) {
-        Ok(purpose) => purpose,
-        Err(why) => return unfit(why),
     };
     let is_about_runs = kind.is_about_runs();
     let ends = match options.at_deadlock {
@@ -191,6 +219,9 @@ pub(crate) fn of_task(
     let text = &asked.session.sources.get(base::SourceId::new(0)).text;
     let fingerprint = fingerprint(text, system);
     let words = Proof { model, refinements, fairness, fingerprint, ends, ..words(property) };
+    if let Some(listed) = listed {
+        return Ok(Attempt::Done(Ok(of_list(words, &listed.proof))));
+    }
     let proved =
         constraints(system, &words.fairness, &mut budget).map_err(Failed::from).and_then(|constraints| {
             let what = what(&kind, asked.session.model.formulas());

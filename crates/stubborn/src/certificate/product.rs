@@ -1,5 +1,5 @@
-//! All states that can be reached, and the product with the automaton of the negated formula: without any reduction, and
-//! with every edge kept, so that ranks can be found.
+//! The product of a system with the automaton of a negated formula: without any reduction, and with every edge kept, so that
+//! ranks can be found.
 
 use std::rc::Rc;
 
@@ -11,16 +11,13 @@ use certify::{Claim, Ends, What};
 use model::{ActionId, ActionSystem, Steps, System};
 use rustc_hash::FxHashMap;
 
-use super::Failed;
+use super::{Failed, unobserved};
 
-/// A step that nobody takes: the last state repeats.
+/// A step that nobody takes: the last state repeats. And no node.
 const NOBODY: u32 = u32::MAX;
 
 /// The steps of a state that was not expanded.
 const UNKNOWN: (u32, u32) = (u32::MAX, 0);
-
-/// The automaton of the negated formula, and that formula.
-pub(super) type Watch = Option<(Tableau, Vec<Written>)>;
 
 /// A state of the product.
 #[derive(Clone, Copy)]
@@ -31,9 +28,43 @@ pub(super) struct Node {
     pub(super) automaton: u32,
     /// Which steps the automaton has here.
     steps: u32,
+    /// The next node with the same state of the system.
+    next: u32,
 }
 
-/// The states of the system, and the product if a formula is watched.
+/// The numbers of nodes: most states of a system are beside one state of the automaton, which is at hand.
+#[derive(Default)]
+struct Numbers {
+    /// Per state of the system, the state of the automaton and the number of the node that was met last.
+    last: Vec<(u32, u32)>,
+}
+
+impl Numbers {
+    /// The number of a node, which may be new.
+    fn number(&mut self, state: u32, automaton: u32, nodes: &mut Vec<Node>) -> u32 {
+        let at = state as usize;
+        if self.last.len() <= at {
+            self.last.resize(at + 1, (0, NOBODY));
+        }
+        let (known, first) = self.last[at];
+        if first != NOBODY && known == automaton {
+            return first;
+        }
+        let mut other = first;
+        while let Some(node) = nodes.get(other as usize) {
+            if node.automaton == automaton {
+                return other;
+            }
+            other = node.next;
+        }
+        let new = nodes.len() as u32;
+        nodes.push(Node { state, automaton, steps: 0, next: first });
+        self.last[at] = (automaton, new);
+        new
+    }
+}
+
+/// The states of the system, and the product.
 pub(super) struct Product {
     pub(super) states: States,
     /// Per state that was expanded, where its steps are in `steps`.
@@ -49,36 +80,24 @@ pub(super) struct Product {
 }
 
 impl Product {
-    /// Explores what is claimed of a system. Steps and truths are asked of `runner`, which is the system, unless somebody
-    /// wants to know what becomes of its mistakes.
+    /// Explores the product with the automaton of a negated formula. Steps and truths are asked of `runner`, which is the
+    /// system, unless somebody wants to know what becomes of its mistakes.
     pub(super) fn explore<S: System>(
         runner: &S,
         claim: &mut Claim<'_>,
         budget: &mut Budget<'_>,
-    ) -> Result<(Product, Watch), Failed> {
+    ) -> Result<(Product, Tableau, Vec<Written>), Failed> {
         let system = claim.system;
-        let mut watch = None;
-        let mut truths = Vec::new();
-        let number = |expr| {
-            let missing = || Failed::Unfit("a proposition is not observed".to_owned());
-            system.proposition(expr).ok_or_else(missing)
+        let What::Formula { formulas, formula, propositions } = &mut claim.what else {
+            return Err(Failed::Unfit("there is no formula".to_owned()));
         };
-        match &mut claim.what {
-            What::Formula { formulas, formula, propositions } => {
-                let (tableau, written) = Tableau::of_negation(formulas, *formula, budget)?;
-                for prop in tableau.propositions() {
-                    let known = propositions.iter().find(|(known, _)| known == prop);
-                    let Some((_, expr)) = known else {
-                        return Err(Failed::Unfit("a proposition is unknown".to_owned()));
-                    };
-                    truths.push(number(*expr)?);
-                }
-                watch = Some((tableau, written));
-            }
-            What::Invariant(expr) => truths.push(number(*expr)?),
-            What::DeadlockFree | What::FaultFree => {}
+        let (mut tableau, written) = Tableau::of_negation(formulas, *formula, budget)?;
+        let mut truths = Vec::new();
+        for prop in tableau.propositions() {
+            let known = propositions.iter().find(|(known, _)| known == prop);
+            truths.push(known.and_then(|(_, expr)| system.proposition(*expr)).ok_or_else(unobserved)?);
         }
-        let n_promises = watch.as_ref().map_or(0, |(tableau, _)| tableau.n_promises());
+        let masks = Masks::new(system, claim.constraints, tableau.n_promises());
         let product = Product {
             states: States::new(system.width()),
             expanded: Vec::new(),
@@ -87,18 +106,14 @@ impl Product {
             ends: Vec::new(),
             targets: Vec::new(),
             kinds: Vec::new(),
-            masks: Masks::new(system, claim.constraints, n_promises)
-                .map_err(|why| Failed::Unfit(why.to_owned()))?,
+            masks: masks.map_err(|why| Failed::Unfit(why.to_owned()))?,
         };
         let (scratch, out) = (runner.new_scratch(), Steps::new(system.width()));
         let known = Vec::new();
         let mut explorer =
             Explorer { runner, system, ends: claim.ends, truths, scratch, out, known, product };
-        match &mut watch {
-            Some((tableau, _)) => explorer.product(tableau, budget)?,
-            None => explorer.states(&claim.what, budget)?,
-        }
-        Ok((explorer.product, watch))
+        explorer.product(&mut tableau, budget)?;
+        Ok((explorer.product, tableau, written))
     }
 
     /// Where the edges of a node lead.
@@ -211,39 +226,13 @@ impl<S: System> Explorer<'_, S> {
         Ok(letter)
     }
 
-    /// The states of the system, for claims about states.
-    fn states(&mut self, what: &What<'_>, budget: &mut Budget<'_>) -> Result<(), Failed> {
-        self.initial(budget)?;
-        let mut next = 0;
-        while (next as usize) < self.product.states.len() {
-            budget.poll(&self.progress())?;
-            self.product.steps.clear();
-            self.out.clear();
-            self.expand(next, budget)?;
-            if matches!(what, What::DeadlockFree) && self.out.is_empty() {
-                return Err(Failed::Violated);
-            }
-            if matches!(what, What::Invariant(_)) && self.letter(next)? == 0 {
-                return Err(Failed::Violated);
-            }
-            next += 1;
-        }
-        Ok(())
-    }
-
     /// The product with an automaton.
     fn product(&mut self, tableau: &mut Tableau, budget: &mut Budget<'_>) -> Result<(), Failed> {
         let mut letters: Vec<Option<u64>> = Vec::new();
         let mut kinds: FxHashMap<(u32, u64), u32> = FxHashMap::default();
-        let mut numbers: FxHashMap<(u32, u32), u32> = FxHashMap::default();
-        let mut number = |state: u32, automaton: u32, nodes: &mut Vec<Node>| {
-            *numbers.entry((state, automaton)).or_insert_with(|| {
-                nodes.push(Node { state, automaton, steps: 0 });
-                nodes.len() as u32 - 1
-            })
-        };
+        let mut numbers = Numbers::default();
         for state in self.initial(budget)? {
-            number(state, 0, &mut self.product.nodes);
+            numbers.number(state, 0, &mut self.product.nodes);
         }
         let mut next = 0;
         while let Some(&Node { state, automaton, .. }) = self.product.nodes.get(next) {
@@ -274,7 +263,7 @@ impl<S: System> Explorer<'_, S> {
             for step in steps.iter() {
                 for at in start..end {
                     let target = product.steps[at as usize].1;
-                    product.targets.push(number(target, step.target, &mut product.nodes));
+                    product.targets.push(numbers.number(target, step.target, &mut product.nodes));
                 }
             }
             let end = u32::try_from(product.targets.len());

@@ -20,43 +20,64 @@ pub(super) fn ranks(product: &Product, budget: &mut Budget<'_>) -> Result<(Vec<u
     budget.hold(36 * n as u64)?;
     let mut ranking = Ranking {
         product,
-        part: vec![0; n],
+        seen: vec![Seen::default(); n],
         n_parts: 0,
-        index: vec![UNSEEN; n],
-        low: vec![0; n],
-        component: vec![0; n],
         n_components: 0,
-        first: vec![Level { number: 0, reason: Reason::Leaves }; n],
         deeper: FxHashMap::default(),
     };
     let all: Vec<u32> = (0..n as u32).collect();
     ranking.rank(&all, 0, budget)?;
     let (mut numbers, mut ranks): (FxHashMap<Rank, u32>, Vec<Rank>) = Default::default();
+    // Most ranks have one level.
+    let mut short: FxHashMap<Level, u32> = FxHashMap::default();
     let mut rank_of = |node: u32| {
-        let mut rank = vec![ranking.first[node as usize]];
-        rank.extend(ranking.deeper.get(&node).into_iter().flatten());
-        *numbers.entry(rank).or_insert_with_key(|rank| {
+        let (first, deeper) = (ranking.seen[node as usize].first, ranking.deeper.get(&node));
+        if deeper.is_none()
+            && let Some(&known) = short.get(&first)
+        {
+            return known;
+        }
+        let mut rank = vec![first];
+        rank.extend(deeper.into_iter().flatten());
+        let number = *numbers.entry(rank).or_insert_with_key(|rank| {
             ranks.push(rank.clone());
             ranks.len() as u32 - 1
-        })
+        });
+        if deeper.is_none() {
+            short.insert(first, number);
+        }
+        number
     };
     let of_node = (0..n as u32).map(&mut rank_of).collect();
     budget.release(36 * n as u64);
     Ok((of_node, ranks))
 }
 
+/// What is known of a node: in one place, since edges lead anywhere.
+#[derive(Clone, Copy)]
+struct Seen {
+    /// Which part of the product it is in: an edge counts if both ends are in the part that is looked at.
+    part: u32,
+    /// Tarjan's numbers.
+    index: u32,
+    low: u32,
+    /// Components are numbered over all parts.
+    component: u32,
+    first: Level,
+}
+
+impl Default for Seen {
+    fn default() -> Seen {
+        let first = Level { number: 0, reason: Reason::Leaves };
+        Seen { part: 0, index: UNSEEN, low: 0, component: 0, first }
+    }
+}
+
 struct Ranking<'p> {
     product: &'p Product,
-    /// Which part of the product a node is in: an edge counts if both ends are in the part that is looked at.
-    part: Vec<u32>,
+    seen: Vec<Seen>,
     n_parts: u32,
-    /// Tarjan's numbers.
-    index: Vec<u32>,
-    low: Vec<u32>,
-    /// Components are numbered over all parts.
-    component: Vec<u32>,
     n_components: u32,
-    first: Vec<Level>,
     deeper: FxHashMap<u32, Vec<Level>>,
 }
 
@@ -74,7 +95,10 @@ impl Ranking<'_> {
     /// Ranks the nodes of a part on a level, and what is left of its components on deeper ones.
     fn rank(&mut self, nodes: &[u32], depth: usize, budget: &mut Budget<'_>) -> Result<(), Failed> {
         let part = self.n_parts;
-        nodes.iter().for_each(|&node| (self.part[node as usize], self.index[node as usize]) = (part, UNSEEN));
+        for &node in nodes {
+            let seen = &mut self.seen[node as usize];
+            (seen.part, seen.index) = (part, UNSEEN);
+        }
         let (order, ends) = self.components(nodes, part, budget)?;
         let mut start = 0;
         for end in ends {
@@ -89,7 +113,7 @@ impl Ranking<'_> {
                 let left: Vec<u32> = component.iter().copied().filter(is_left).collect();
                 self.n_parts += 1;
                 self.rank(&left, depth + 1, budget)?;
-                left.iter().for_each(|&node| self.part[node as usize] = part);
+                left.iter().for_each(|&node| self.seen[node as usize].part = part);
             }
         }
         Ok(())
@@ -97,14 +121,14 @@ impl Ranking<'_> {
 
     fn set(&mut self, node: u32, depth: usize, level: Level) {
         match depth {
-            0 => self.first[node as usize] = level,
+            0 => self.seen[node as usize].first = level,
             _ => self.deeper.entry(node).or_default().push(level),
         }
     }
 
     fn get(&self, node: u32, depth: usize) -> Level {
         match depth {
-            0 => self.first[node as usize],
+            0 => self.seen[node as usize].first,
             _ => self.deeper[&node][depth - 1],
         }
     }
@@ -134,13 +158,13 @@ impl Ranking<'_> {
 
     fn edges(&self, component: &[u32], part: u32, depth: usize) -> Edges {
         let mut edges = Edges { stays: false, has: 0, takes: 0, below: None };
-        let own = component.first().map(|&node| self.component[node as usize]);
+        let own = component.first().map(|&node| self.seen[node as usize].component);
         for &node in component {
             for (target, marks) in self.product.marks(node) {
-                if self.part[target as usize] != part {
+                if self.seen[target as usize].part != part {
                     continue;
                 }
-                if Some(self.component[target as usize]) == own {
+                if Some(self.seen[target as usize].component) == own {
                     edges.stays = true;
                     edges.has |= marks.has;
                     edges.takes |= marks.takes;
@@ -175,40 +199,40 @@ impl Ranking<'_> {
         let mut path: Vec<(u32, u32)> = Vec::new();
         let mut n_seen = 0;
         for &root in nodes {
-            if self.index[root as usize] != UNSEEN {
+            if self.seen[root as usize].index != UNSEEN {
                 continue;
             }
             path.push((root, 0));
             while let Some((node, edge)) = path.last_mut() {
                 let at = *node as usize;
-                if self.index[at] == UNSEEN {
+                if self.seen[at].index == UNSEEN {
                     budget.tick()?;
                     n_seen += 1;
-                    (self.index[at], self.low[at]) = (n_seen, n_seen);
+                    (self.seen[at].index, self.seen[at].low) = (n_seen, n_seen);
                     open.push(*node);
                 }
                 if let Some(&target) = self.product.targets(*node).get(*edge as usize) {
                     let there = target as usize;
-                    if self.part[there] == part && self.index[there] == UNSEEN {
+                    if self.seen[there].part == part && self.seen[there].index == UNSEEN {
                         // The edge is looked at again when the target is finished.
                         path.push((target, 0));
                         continue;
                     }
                     *edge += 1;
                     // A node that is finished has the greatest number of all.
-                    if self.part[there] == part {
-                        self.low[at] = self.low[at].min(self.low[there]);
+                    if self.seen[there].part == part {
+                        self.seen[at].low = self.seen[at].low.min(self.seen[there].low);
                     }
                     continue;
                 }
                 path.pop();
-                if self.low[at] < self.index[at] {
+                if self.seen[at].low < self.seen[at].index {
                     continue;
                 }
                 self.n_components += 1;
                 while let Some(member) = open.pop() {
-                    self.low[member as usize] = u32::MAX;
-                    self.component[member as usize] = self.n_components;
+                    self.seen[member as usize].low = u32::MAX;
+                    self.seen[member as usize].component = self.n_components;
                     order.push(member);
                     if member as usize == at {
                         break;

@@ -3,8 +3,9 @@
 use std::ops::{Deref, DerefMut};
 
 use base::{Limit, Span};
+use certify::Proof;
 use language::story::Unreached;
-use language::{Model, PropertyKind, Refined};
+use language::{Model, PropertyKind, Purpose, Refined};
 use model::StepError;
 use report::PropertyResult;
 use report::outcome::Place;
@@ -12,6 +13,7 @@ use report::outcome::Place;
 use super::states::Aim;
 use crate::Error;
 use crate::across::Subject;
+use crate::certificate::Listed;
 use crate::clock::Clock;
 use crate::error::Trouble;
 use crate::options::Options;
@@ -30,6 +32,8 @@ pub(crate) struct Asked<'s> {
     pub(super) lost: Option<Limit>,
     /// What never happens, if that is known.
     pub(super) unreached: Option<Vec<Unreached>>,
+    /// All states, if a search had to list them for certificates and left none out.
+    pub(super) listed: Option<Listed>,
     /// More errors than the first one: of which task, and what is said.
     pub(super) more: Vec<(usize, PropertyResult)>,
 }
@@ -76,6 +80,7 @@ impl<'s> Asked<'s> {
                 generation: 0,
                 lost: None,
                 unreached: None,
+                listed: None,
                 more: Vec::new(),
             }),
             Err(trouble) => Err(session.error(trouble)),
@@ -99,6 +104,13 @@ impl<'s> Asked<'s> {
         &self.tasks[index].kind
     }
 
+    /// Keeps the states of the model's system for a purpose, if a search has listed them.
+    pub(super) fn list(&mut self, purpose: Purpose, states: Option<Proof>) {
+        let n_grown = self.session.grown.len();
+        let listed = states.map(|proof| Listed { purpose, n_grown, again: false, proof });
+        self.listed = listed.or(self.listed.take());
+    }
+
     /// The name of a question about states, what is looked for, and whether finding it means that it is true.
     pub(super) fn aim(&mut self, index: usize) -> Option<(String, Aim, bool)> {
         let Task { name, kind, .. } = &self.tasks[index];
@@ -118,6 +130,7 @@ impl Subject for Asked<'_> {
             generation: *generation,
             lost: *lost,
             unreached: None,
+            listed: None,
             more: Vec::new(),
         }
     }

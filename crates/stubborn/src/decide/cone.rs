@@ -106,8 +106,13 @@ impl Cone {
             let variable = untaken.variable;
             if untaken.taken == 1 && story.is_none() {
                 found.push(Because::NeverChanges { variable, value: untaken.between.0 });
-            } else if !untaken.never.is_empty() && system.variables()[at].value_names.is_some() {
-                found.push(Because::NeverTaken { variable, values: untaken.never });
+                continue;
+            }
+            // A value without a name is no value that somebody wanted: 0 is what a variable of names has at first.
+            let mut values = untaken.never;
+            values.retain(|value| value.parse::<i64>().is_err());
+            if !values.is_empty() && system.variables()[at].value_names.is_some() {
+                found.push(Because::NeverTaken { variable, values });
             }
         }
         found

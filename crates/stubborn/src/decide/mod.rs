@@ -41,8 +41,8 @@ use std::sync::Arc;
 
 use base::Limit;
 use check::method::{FairnessBy, ReductionWish, SearchKind, StoreKind};
-use language::PropertyKind;
 use language::story::Unreached;
+use language::{PropertyKind, Purpose};
 use report::outcome::{Place, SCHEMA, Watcher};
 use report::remark::Work;
 use report::{CheckReport, PropertyResult, Remark, Verdict};
@@ -54,12 +54,12 @@ use self::turns::{Turn, take_turns};
 use crate::Error;
 use crate::across::{Across, Answered, Begun};
 use crate::answer::{Answer, Figures};
-use crate::certificate::{self, Failed};
+use crate::certificate::{self, Failed, Listed};
 use crate::clock::Clock;
 use crate::coverage::Seen;
 use crate::error::Trouble;
 use crate::options::Options;
-use crate::question::{Question, Task};
+use crate::question::{Origin, Question, Task};
 use crate::session::{Session, refining, unread_info};
 
 /// What a job has found.
@@ -67,6 +67,7 @@ struct Decided {
     results: Result<Vec<PropertyResult>, Error>,
     more: Vec<(usize, PropertyResult)>,
     unreached: Option<Vec<Unreached>>,
+    listed: Option<Listed>,
 }
 
 impl Decided {
@@ -268,6 +269,7 @@ impl Session {
         let name =
             |job: &Job| job.tasks().iter().map(|&task| names[task].as_str()).collect::<Vec<_>>().join(", ");
         let (mut more, mut unreached, mut error) = (Vec::new(), None, None);
+        let mut lists: Vec<Listed> = Vec::new();
         let is_over = |results: &[Option<PropertyResult>]| {
             options.stop_at_first && results.iter().flatten().any(PropertyResult::is_violated)
         };
@@ -278,11 +280,12 @@ impl Session {
             let run = |asked: &mut Asked<'_>, job: &mut Job, begun: &Begun<'_, '_>| {
                 let results = job.decide(asked, options, begun.clock, &turn.clock(begun));
                 let (more, unreached) = (std::mem::take(&mut asked.more), asked.unreached.take());
-                Decided { results, more, unreached }
+                Decided { results, more, unreached, listed: asked.listed.take() }
             };
             if error.is_none() && !is_over(&results) {
                 across.run(&mut asked, &mut jobs, name, run, |job, decided| {
                     let is_late = decided.is_late();
+                    lists.extend(decided.listed);
                     match decided.results {
                         Ok(decided) => {
                             for (&task, result) in job.tasks().iter().zip(decided) {
@@ -323,7 +326,7 @@ impl Session {
             looked_at = doubt(&mut asked, &mut results, clock);
         }
         if options.certificates && looked_at.is_ok() {
-            looked_at = certify(&mut asked, &mut results, options, clock);
+            looked_at = certify(&mut asked, &mut results, lists, options, clock);
         }
         let places: Vec<Option<Place>> = asked.tasks.iter().map(|task| asked.place(task.span?)).collect();
         if let Held::Copied(session) = asked.session {
@@ -366,9 +369,16 @@ fn doubt(
         let kind = asked.property(task).clone();
         let Some(cone) = Cone::of(&seen.view.system, &kind, clock) else { continue };
         let found = result.why.get_or_insert_default();
-        if let PropertyKind::Invariant(expr) = kind {
-            found.extend(why::invariant(&seen.view, expr, clock));
-        }
+        let inside = match &kind {
+            PropertyKind::Invariant(expr) => why::invariant(&seen.view, *expr, clock),
+            PropertyKind::Ltl(ltl) => why::propositions(&seen.view, ltl, asked.model().formulas(), clock),
+            _ => Vec::new(),
+        };
+        inside.into_iter().for_each(|because| {
+            if !found.contains(&because) {
+                found.push(because);
+            }
+        });
         found.extend(cone.removable(&seen.view.system, &kind));
         if seen.is_complete() {
             found.extend(cone.unused(seen));
@@ -381,21 +391,59 @@ fn doubt(
 fn certify(
     asked: &mut Asked<'_>,
     results: &mut [Option<PropertyResult>],
+    mut lists: Vec<Listed>,
     options: &Options,
     clock: &Clock<'_>,
 ) -> Result<(), Error> {
-    for (task, result) in results.iter_mut().enumerate() {
-        let Some(result) = result.as_mut().filter(|result| result.verdict == Verdict::Holds) else {
-            continue;
+    let holds = |result: &Option<PropertyResult>| {
+        result.as_ref().is_some_and(|result| result.verdict == Verdict::Holds)
+    };
+    let mut failed: Vec<Option<Failed>> = results.iter().map(|_| None).collect();
+    for purpose in [Purpose::Runs, Purpose::Assertions, Purpose::EndStates] {
+        let is_meant = |&task: &usize| {
+            certificate::is_of_states(asked.property(task))
+                && certificate::purpose_of(asked, task) == Ok(purpose)
+                && asked.tasks[task].origin != Origin::Elsewhere
         };
-        let proved = match refining(asked, clock, |asked| certificate::of_task(asked, task, options, clock)) {
+        let tasks: Vec<usize> =
+            (0..results.len()).filter(|&task| holds(&results[task])).filter(is_meant).collect();
+        let n_grown = asked.session.grown.len();
+        lists.retain(|listed| listed.purpose != purpose || listed.n_grown == n_grown);
+        if tasks.is_empty() || lists.iter().any(|listed| listed.purpose == purpose) {
+            continue;
+        }
+        let listed = refining(asked, clock, |asked| certificate::list(asked, &tasks, purpose, clock));
+        match listed {
+            Ok((outcomes, listed)) => {
+                lists.extend(listed);
+                for (&task, outcome) in tasks.iter().zip(outcomes) {
+                    failed[task] = outcome.err();
+                }
+            }
+            Err(Trouble::Limit(limit)) => {
+                tasks.iter().for_each(|&task| failed[task] = Some(Failed::Limit(limit)));
+            }
+            Err(trouble) => return Err(asked.session.error(trouble)),
+        }
+    }
+    for (task, result) in results.iter_mut().enumerate().filter(|(_, result)| holds(result)) {
+        let Some(result) = result else { continue };
+        let (kind, n_grown) = (asked.property(task), asked.session.grown.len());
+        let purpose = certificate::purpose_of(asked, task).ok().filter(|_| certificate::is_of_states(kind));
+        let listed = lists.iter().find(|listed| Some(listed.purpose) == purpose && listed.n_grown == n_grown);
+        let proved = match failed[task].take() {
+            Some(why) => Ok(Err(why)),
+            None => refining(asked, clock, |asked| certificate::of_task(asked, task, listed, options, clock)),
+        };
+        let proved = match proved {
             Ok(proved) => proved,
             Err(Trouble::Limit(limit)) => Err(Failed::Limit(limit)),
             Err(trouble) => return Err(asked.session.error(trouble)),
         };
         let remark = match proved {
             Ok(proof) => {
-                let remark = Remark::Certified { states: proof.states, bytes: proof.bytes };
+                let again = listed.is_none_or(|listed| listed.again);
+                let remark = Remark::Certified { again, states: proof.states, bytes: proof.bytes };
                 result.certificate = Some(Arc::new(proof));
                 remark
             }

@@ -216,11 +216,13 @@ fn look(
         _ => Some(Reduced::for_safety(searched.system(), &goals, &mut budget)),
     };
     let reduces = reduced.is_some();
-    let found = explore_part(reduced, searched.system(), &goals, options, &mut budget)?;
+    let lists = options.lists() && !searched.is_smaller() && pardons.is_empty();
+    let (found, listed) = explore_part(reduced, searched.system(), &goals, lists, options, &mut budget)?;
     let mut exploration = searched.exploration(found, clock);
     if let Some(error) = fault(&exploration).filter(|error| asked.model().can_refine(error)) {
         return Ok(Attempt::TooSmall(error));
     }
+    asked.list(purpose, listed);
     let finds_faults = purpose == Purpose::Assertions || !reduces;
     if finds_faults && pardons.is_empty() {
         has_no_fault(asked.model(), &exploration);

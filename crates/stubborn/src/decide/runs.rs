@@ -383,7 +383,7 @@ impl<'d> Deciding<'d> {
         let goals = [Goal::Invariant(number)];
         let (system, mut budget) = (self.searched.system(), self.clock.budget());
         let reduced = Reduced::for_safety(system, &goals, &mut budget);
-        let found = explore_part(Some(reduced), system, &goals, self.options, &mut budget)?;
+        let (found, _) = explore_part(Some(reduced), system, &goals, false, self.options, &mut budget)?;
         let mut found = self.searched.exploration(found, self.clock);
         let stats = found.stats;
         shorten(&self.view.system, &goals, &mut found, self.options, self.clock);

@@ -10,6 +10,7 @@
 use std::sync::Arc;
 
 use base::{Budget, Diagnostic, Limit};
+use certify::Proof;
 use check::method::{ReductionWish, StoreKind};
 use check::reduced::Reduced;
 use check::store::{Fingerprints, SharedBits};
@@ -25,6 +26,7 @@ use report::{PropertyResult, Remark, Verdict};
 use super::searched::Searched;
 use super::{Asked, others};
 use crate::answer::{Answer, Figures};
+use crate::certificate;
 use crate::clock::Clock;
 use crate::error::Trouble;
 use crate::options::{Options, Order, States};
@@ -88,6 +90,8 @@ pub(crate) enum Lead {
 /// An exploration that answers questions, and the system on which its runs are judged.
 struct Explored {
     exploration: Exploration,
+    /// All states, if they had to be listed.
+    listed: Option<Proof>,
     view: View,
     figures: Figures,
 }
@@ -123,10 +127,11 @@ pub(super) fn decide(
     }
     let goals: Vec<(&str, Aim)> = aims.iter().map(|(name, aim, _)| (name.as_str(), *aim)).collect();
     let reduces = options.states() == States::Together;
-    let explored = match explore_all(asked.model(), &goals, &[], reduces, options, clock)? {
+    let mut explored = match explore_all(asked.model(), &goals, &[], reduces, options, clock)? {
         Attempt::Done(explored) => explored,
         Attempt::TooSmall(error) => return Ok(Attempt::TooSmall(error)),
     };
+    asked.list(Purpose::Runs, explored.listed.take());
     asked.unreached = unreached(&explored.view, &explored.exploration).or(asked.unreached.take());
     let answer = |(number, (name, aim, is_possible)): (usize, &(String, Aim, bool))| {
         explored.result(name, *aim, number, *is_possible, clock)
@@ -180,14 +185,15 @@ fn explore_all(
     let about: Vec<ExprId> = aims.iter().filter_map(|(_, aim)| aim.expr()).collect();
     let preserve = if about.len() < aims.len() { Preserve::Stuttering } else { Preserve::Reachability };
     let (is_smaller, on_processor);
-    let mut exploration = {
+    let (mut exploration, listed) = {
         let searched = Searched::new(&view, Some(preserve), &about, &options.static_rules(), clock)?;
         let mut budget = clock.budget();
-        let reduced = reduces.then(|| Reduced::for_safety(searched.system(), &goals, &mut budget));
-        let found = explore_part(reduced, searched.system(), &goals, options, &mut budget)?;
-        on_processor = why_on_processor(searched.system(), &budget);
         is_smaller = searched.is_smaller();
-        searched.exploration(found, clock)
+        let lists = options.lists() && !is_smaller && rests.is_empty();
+        let reduced = reduces.then(|| Reduced::for_safety(searched.system(), &goals, &mut budget));
+        let (found, listed) = explore_part(reduced, searched.system(), &goals, lists, options, &mut budget)?;
+        on_processor = why_on_processor(searched.system(), &budget);
+        (searched.exploration(found, clock), listed)
     };
     if let Some(error) = fault(&exploration).filter(|error| model.can_refine(error)) {
         return Ok(Attempt::TooSmall(error));
@@ -198,7 +204,7 @@ fn explore_all(
     if reduces || is_smaller {
         shorten(&view.system, &goals, &mut exploration, options, clock);
     }
-    Ok(Attempt::Done(Explored { exploration, view, figures }))
+    Ok(Attempt::Done(Explored { exploration, listed, view, figures }))
 }
 
 /// Looks for one aim with reduction, in a simpler model if there is one.
@@ -229,7 +235,7 @@ fn explore_reduced(
     };
     let view = model.view(purpose, &mut clock.budget())?;
     let figures = Figures::of_states(&exploration.stats, true, options, clock.seconds() - start);
-    Ok(Attempt::Done(Explored { exploration, view, figures }))
+    Ok(Attempt::Done(Explored { exploration, listed: None, view, figures }))
 }
 
 /// An aim in a simpler model.
@@ -380,15 +386,20 @@ fn reducing<'w>(options: &Options, budget: &Budget<'w>) -> Budget<'w> {
     if is_few { budget.for_worker() } else { budget.share() }
 }
 
-/// Explores a system, or what is left of it.
+/// Explores a system, or what is left of it; where that is everything, all states are listed if they are wanted.
 pub(super) fn explore_part(
     reduced: Option<Result<Reduced<'_>, Limit>>,
     system: &ActionSystem,
     goals: &[Goal],
+    lists: bool,
     options: &Options,
     budget: &mut Budget<'_>,
-) -> Result<Exploration, Trouble> {
-    Ok(match reduced {
+) -> Result<(Exploration, Option<Proof>), Trouble> {
+    let found = match reduced {
+        None if lists && !budget.goes_by_rounds() => {
+            let (found, listed) = certificate::explore(system, system.layout(), goals, budget);
+            return Ok((found, listed.ok()));
+        }
         None => explore(system, goals, options.order(), options.store, budget)?,
         Some(Err(limit)) => Exploration::limited(goals.len(), limit),
         Some(Ok(reduced)) => {
@@ -397,7 +408,8 @@ pub(super) fn explore_part(
             let taken = if reduced.keeps_actions() { found.taken } else { Vec::new() };
             Exploration { taken, ..found }
         }
-    })
+    };
+    Ok((found, None))
 }
 
 /// Whether a part of a model may be missing, so that reductions must look out for it.

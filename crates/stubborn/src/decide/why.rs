@@ -9,8 +9,8 @@
 
 use check::fairness::Constraint;
 use check::{Exploration, Goal, parallel};
-use language::View;
-use ltl::{Formula, Node, Spelling};
+use language::{Ltl, View};
+use ltl::{Formula, Formulas, Node, Prop, Spelling};
 use model::{ActionSystem, BinaryOp, Expr, ExprId, Exprs, UnaryOp, VarId};
 use report::why::Because;
 
@@ -57,10 +57,7 @@ impl Doubt<'_, '_> {
 
     /// Propositions that never change, unless that is just what the formula says.
     fn constants(&mut self, formula: Option<Formula>) -> Vec<Because> {
-        let said = match formula.map(|formula| self.question.formulas.node(formula)) {
-            Some(Node::And(operands)) => operands.to_vec(),
-            _ => formula.into_iter().collect(),
-        };
+        let said = formula.map_or_else(Vec::new, |formula| said(self.question.formulas, formula));
         let mut found = Vec::new();
         for (prop, _) in self.question.watched.propositions.clone() {
             // A search with an automaton has met some values; what it has met both of is not constant.
@@ -133,6 +130,33 @@ impl Doubt<'_, '_> {
     }
 }
 
+/// What is said to be always so: of `[] p`, of both in `[] (p && q)` and in `[] p && [] q`, of neither in `[] !(p || q)`.
+fn said(formulas: &mut Formulas, formula: Formula) -> Vec<Formula> {
+    let operands = |formulas: &Formulas, formula: Formula| match formulas.node(formula) {
+        Node::And(operands) => operands.to_vec(),
+        _ => vec![formula],
+    };
+    let mut found = Vec::new();
+    for part in operands(formulas, formula) {
+        let Node::Globally(inner) = formulas.node(part) else { continue };
+        for one in operands(formulas, inner) {
+            let none = match formulas.node(one) {
+                Node::Not(inner) => match formulas.node(inner) {
+                    Node::Or(operands) => operands.to_vec(),
+                    _ => Vec::new(),
+                },
+                _ => Vec::new(),
+            };
+            found.push(formulas.globally(one));
+            for other in none {
+                let not = formulas.not(other);
+                found.push(formulas.globally(not));
+            }
+        }
+    }
+    found
+}
+
 /// The constraints that are not needed, where it is known what holds with less of them.
 pub(super) fn unneeded(
     constraints: &Constraints,
@@ -158,6 +182,52 @@ pub(super) fn unneeded(
         }
     }
     found
+}
+
+/// What is suspicious inside the propositions of a formula, which may be whole conditions: parts that never change; and,
+/// where the formula says that one of them is always true, parts that do not matter.
+pub(super) fn propositions(view: &View, ltl: &Ltl, formulas: &Formulas, clock: &Clock<'_>) -> Vec<Because> {
+    if let Node::Globally(inner) = formulas.node(ltl.formula) {
+        let is_it = |(prop, _): &&(Prop, ExprId)| formulas.node(inner) == Node::Prop(*prop);
+        if let Some((_, expr)) = ltl.propositions.iter().find(is_it) {
+            return invariant(view, *expr, clock);
+        }
+    }
+    let mut system = (*view.system).clone();
+    let mut parts = Vec::new();
+    for &(_, expr) in &ltl.propositions {
+        let mut inside = Vec::new();
+        truths(&system.exprs, expr, &mut inside);
+        inside.retain(|&part| part != expr && system.exprs.get(expr) != Expr::Unary(UnaryOp::Not, part));
+        parts.extend(inside);
+    }
+    if parts.is_empty() || parts.len() > MAX_PARTS {
+        return Vec::new();
+    }
+    let mut goals = Vec::new();
+    for &part in &parts {
+        let not = system.exprs.unary(UnaryOp::Not, part);
+        goals.extend([part, not].map(|expr| Goal::Invariant(system.add_proposition("", expr))));
+    }
+    let Exploration { violations, stop, .. } = parallel::bfs(&system, &goals, &mut clock.budget());
+    if !matches!(stop, None | Some(check::Stop::AllViolated)) {
+        return Vec::new();
+    }
+    let mut found = Vec::new();
+    for (index, &part) in parts.iter().enumerate() {
+        let value = [true, false].into_iter().zip(&violations[2 * index..]).find(|(_, run)| run.is_none());
+        if let Some((value, _)) = value {
+            found.push(Because::Constant { proposition: unwrapped(&system, part), value });
+        }
+    }
+    found.dedup();
+    found
+}
+
+/// An expression as people read it, without the parentheses around it.
+fn unwrapped(system: &ActionSystem, expr: ExprId) -> String {
+    let shown = shown(system, expr);
+    shown.strip_prefix('(').and_then(|text| text.strip_suffix(')')).unwrap_or(&shown).to_owned()
 }
 
 /// Parts of an invariant that do not matter, or are constant. All states are looked at, once.
@@ -193,9 +263,7 @@ pub(super) fn invariant(view: &View, expr: ExprId, clock: &Clock<'_>) -> Vec<Bec
         if said.contains(&part) || told.iter().any(is_inside) {
             continue;
         }
-        let shown = shown(&system, part);
-        let proposition =
-            shown.strip_prefix('(').and_then(|text| text.strip_suffix(')')).unwrap_or(&shown).to_owned();
+        let proposition = unwrapped(&system, part);
         if let Some(value) = [(0, true), (1, false)].into_iter().find(|(which, _)| holds(index, *which)) {
             found.push(Because::Constant { proposition, value: value.1 });
             told.push(part);
@@ -221,6 +289,7 @@ fn truths(exprs: &Exprs, expr: ExprId, found: &mut Vec<ExprId>) {
         // Of `! p`, `p` is told.
         Expr::Unary(UnaryOp::Not, x) => truths(exprs, x, found),
         Expr::Binary(op, ..) if is_comparison(op) => found.push(expr),
+        Expr::Var(_) | Expr::Element { .. } => found.push(expr),
         _ => {}
     }
 }

@@ -1,0 +1,148 @@
+//! Lists of all states that can be reached: they prove whatever is claimed of states.
+//!
+//! One list serves for all claims about the states of one system; and where nothing is to be left out anyway, the search that
+//! decides the questions makes it ([`explore`]), so that there is no other.
+
+use std::sync::Arc;
+
+use base::{Budget, Limit};
+use certify::{Claimed, Pair, Proof, StateWriter};
+use check::store::{Sequence as _, StateId, Visited as _};
+use check::{Exact, Exploration, Goal, Stop, search};
+use language::{PropertyKind, Purpose};
+use model::{Layout, System};
+
+use super::{Failed, words};
+use crate::clock::Clock;
+use crate::decide::Asked;
+use crate::error::Trouble;
+use crate::session::Attempt;
+
+/// All states of a model, for a purpose.
+pub(crate) struct Listed {
+    pub(crate) purpose: Purpose,
+    /// How often the model had been made larger.
+    pub(crate) n_grown: usize,
+    /// Whether they were searched for this alone.
+    pub(crate) again: bool,
+    /// A proof of nothing, with these states.
+    pub(crate) proof: Proof,
+}
+
+/// Of each question, whether it is answered as it was.
+pub(crate) type Outcomes = Vec<Result<(), Failed>>;
+
+/// Explores all of a system, and lists its states if nothing ended that early.
+pub(crate) fn explore<S: System>(
+    system: &S,
+    layout: &Layout,
+    goals: &[Goal],
+    budget: &mut Budget<'_>,
+) -> (Exploration, Result<Proof, Failed>) {
+    let mut store = Exact::new(layout.width(), budget.room());
+    let found = search::bfs::search(system, &mut store, goals, budget);
+    if let Some(stop) = &found.stop {
+        let why = match stop {
+            Stop::Limit(limit) => Failed::Limit(*limit),
+            Stop::Fault(error, _) => Failed::from(*error),
+            Stop::AllViolated => Failed::Violated,
+        };
+        return (found, Err(why));
+    }
+    let get = |state: u32, words: &mut [u32]| store.nth(StateId::new(state as usize), words);
+    let n_states = store.n_states() as usize;
+    let nothing = words(Claimed::Declared(String::new()));
+    let listed = written(nothing, layout, n_states, get, |_| None, budget);
+    (found, listed.map_err(Failed::from))
+}
+
+/// What an exploration says of a goal; or, without one, of whether anything goes wrong.
+pub(super) fn outcome(found: &Exploration, goal: Option<usize>) -> Result<(), Failed> {
+    let fault = goal.and_then(|goal| found.faults[goal].as_ref());
+    match &found.stop {
+        _ if goal.is_some_and(|goal| found.violations[goal].is_some()) => Err(Failed::Violated),
+        _ if fault.is_some() => fault.map_or(Ok(()), |(error, _)| Err(Failed::from(*error))),
+        Some(Stop::Limit(limit)) => Err(Failed::Limit(*limit)),
+        Some(Stop::Fault(error, _)) => Err(Failed::from(*error)),
+        Some(Stop::AllViolated) | None => Ok(()),
+    }
+}
+
+/// Writes states into a proof, sorted, with what is beside them if it is about a formula.
+pub(super) fn written<'p>(
+    mut proof: Proof,
+    layout: &Layout,
+    n_states: usize,
+    get: impl Fn(u32, &mut [u32]),
+    beside: impl Fn(u32) -> Option<&'p [Pair]>,
+    budget: &mut Budget<'_>,
+) -> Result<Proof, Limit> {
+    let bytes = 16 * n_states as u64;
+    budget.hold(bytes)?;
+    let (mut state, mut other) = (vec![0; layout.width()], vec![0; layout.width()]);
+    let mut order: Vec<(u64, u32)> = (0..n_states as u32)
+        .map(|number| {
+            get(number, &mut state);
+            (u64::from(state[0]) << 32 | u64::from(state.get(1).copied().unwrap_or(0)), number)
+        })
+        .collect();
+    order.sort_unstable_by(|(a, left), (b, right)| {
+        a.cmp(b).then_with(|| {
+            get(*left, &mut state);
+            get(*right, &mut other);
+            state.cmp(&other)
+        })
+    });
+    proof.variables = layout.fields().len();
+    let mut writer = StateWriter::new(proof.variables, !proof.formula.is_empty());
+    let mut values = Vec::with_capacity(proof.variables);
+    for (_, number) in order {
+        budget.tick()?;
+        get(number, &mut state);
+        values.clear();
+        values.extend(layout.fields().iter().map(|field| field.value(&state)));
+        writer.put(&values, beside(number).unwrap_or_default());
+    }
+    proof.fill(writer);
+    budget.release(bytes);
+    Ok(proof)
+}
+
+/// Lists all states of the system for a purpose; and says of each of these questions about them whether it is answered as it
+/// was. What is beside them, a limit or a fault, is said of all.
+pub(crate) fn list(
+    asked: &mut Asked<'_>,
+    tasks: &[usize],
+    purpose: Purpose,
+    clock: &Clock<'_>,
+) -> Result<Attempt<(Outcomes, Option<Listed>)>, Trouble> {
+    let mut budget = clock.budget();
+    let mut view = asked.model().view(purpose, &mut budget)?;
+    let mut goals: Vec<Goal> = Vec::new();
+    let mut of_task: Vec<Option<usize>> = Vec::new();
+    for &task in tasks {
+        let goal = match *asked.property(task) {
+            PropertyKind::Invariant(expr) => {
+                Some(Goal::Invariant(Arc::make_mut(&mut view.system).add_proposition("", expr)))
+            }
+            PropertyKind::Assertions => None,
+            _ => Some(Goal::Deadlock),
+        };
+        of_task.push(goal.map(|_| goals.len()));
+        goals.extend(goal);
+    }
+    let (found, listed) = explore(&*view.system, view.system.layout(), &goals, &mut budget);
+    let outcomes: Outcomes = of_task.iter().map(|&goal| outcome(&found, goal)).collect();
+    for failed in outcomes.iter().filter_map(|outcome| outcome.as_ref().err()).chain(listed.as_ref().err()) {
+        if let Failed::Fault(error) = failed
+            && asked.model().can_refine(error)
+        {
+            return Ok(Attempt::TooSmall(*error));
+        }
+    }
+    let n_grown = asked.session.grown.len();
+    Ok(Attempt::Done(match listed {
+        Ok(proof) => (outcomes, Some(Listed { purpose, n_grown, again: true, proof })),
+        Err(why) => (outcomes.into_iter().map(|outcome| outcome.and(Err(why.clone()))).collect(), None),
+    }))
+}
