@@ -281,8 +281,10 @@ impl Claim {
         if let Some(rule) = method.refusal(self.features(method.observer, fair, goes_on, budget)?) {
             return Err(rule.into());
         }
-        let is_plain =
-            !settings.counts && !fair && settings.at_deadlock == AtDeadlock::Stutter && !self.owns_deadlocks();
+        let is_plain = !settings.counts
+            && !fair
+            && settings.at_deadlock == AtDeadlock::Stutter
+            && !self.owns_deadlocks();
         if let (true, Some(device), Some(actions)) = (is_plain, budget.device(), system.as_actions())
             && let cycles::Found::Nothing(stats) =
                 cycles::search(actions, &self.tgba, &self.propositions, device, &mut budget.share())

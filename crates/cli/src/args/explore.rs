@@ -9,8 +9,7 @@ use stubborn::{Options, Rules};
 use super::values::parse_static_rules;
 use super::{
     CheckpointArguments, DeviceArguments, EXIT_CODES, HostArguments, LimitArguments, ModelArguments,
-    ObserverArgument,
-    SearchArguments, ThreadArguments,
+    ObserverArgument, SearchArguments, ThreadArguments,
 };
 
 /// Count states, transitions and deadlocks; export the state space

@@ -91,6 +91,7 @@ impl<'q> Runs<'q> {
         }
         // Whether something is missing takes longer to find out than what is wrong, if that is found soon.
         if may_miss(asked.model().system(), options)
+            && !clock.goes_by_rounds()
             && let Some(found) = self.attempt(asked, &constraints, start, Extent::Soon)?
         {
             return Ok(found);
@@ -339,7 +340,11 @@ impl<'d> Deciding<'d> {
         let is_cut = |decision: &Decision| {
             matches!(decision.outcome.stop, Some(ProductStop::Limit(Limit::States(FEW))))
         };
-        let is_open = choice.method.search == SearchKind::TwoPass && wish.is_open() && !wish.fair;
+        // Processes that search together, or a search that is kept, do one thing after the other.
+        let is_open = choice.method.search == SearchKind::TwoPass
+            && wish.is_open()
+            && !wish.fair
+            && !self.clock.goes_by_rounds();
         if is_open || extent == Extent::Soon {
             let soon = self.search_within(choice.method, &few)?;
             if extent == Extent::Soon {
@@ -401,7 +406,7 @@ impl<'d> Deciding<'d> {
         };
         let (system_states, coverage) = (Some(stats.states), found.coverage);
         let outcome = ProductOutcome { stats, system_states, stop, coverage };
-        Ok(Some(Decision { outcome, observer_states: 0, valuations: vec![vec![true]] }))
+        Ok(Some(Decision { outcome, observer_states: 0, valuations: vec![vec![true]], on_device: false }))
     }
 
     /// Searches for a run that the claim accepts.
