@@ -1,6 +1,6 @@
 //! `stubborn-certify`: checks certificates, and nothing else.
-#![allow(clippy::print_stdout, clippy::print_stderr)] // A program prints.
 
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -24,7 +24,7 @@ fn main() -> ExitCode {
     while let Some(argument) = arguments.next() {
         match argument.to_str() {
             Some("-h" | "--help") => {
-                println!("{USAGE}");
+                say(USAGE);
                 return ExitCode::SUCCESS;
             }
             Some("-I") => folders.extend(arguments.next().map(PathBuf::from)),
@@ -32,17 +32,21 @@ fn main() -> ExitCode {
         }
     }
     let [model, certificate] = &files[..] else {
-        eprintln!("{USAGE}");
+        complain(USAGE);
         return ExitCode::from(2);
     };
     let proofs = match read(certificate).and_then(|bytes| Proof::read_all(&bytes)) {
         Ok(proofs) => proofs,
         Err(why) => {
-            eprintln!("error: {}: {why}", certificate.display());
+            complain(&format!("error: {}: {why}", certificate.display()));
             return ExitCode::from(2);
         }
     };
-    let mut all = true;
+    // Who certifies nothing shows nothing.
+    let mut all = !proofs.is_empty();
+    if proofs.is_empty() {
+        complain(&format!("error: {} certifies nothing", certificate.display()));
+    }
     for proof in &proofs {
         let said = match of_model(model, &folders, proof) {
             Ok(said) => format!("certified ({said})"),
@@ -51,9 +55,18 @@ fn main() -> ExitCode {
                 format!("NOT CERTIFIED: {why}")
             }
         };
-        println!("{proof}: {said}");
+        say(&format!("{proof}: {said}"));
     }
     if all { ExitCode::SUCCESS } else { ExitCode::from(1) }
+}
+
+/// Who does not listen any more is told nothing; the exit code tells all the same.
+fn say(line: &str) {
+    _ = writeln!(std::io::stdout(), "{line}");
+}
+
+fn complain(line: &str) {
+    _ = writeln!(std::io::stderr(), "{line}");
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, String> {
