@@ -10,7 +10,7 @@ use base::budget::Patience;
 use base::{Budget, Limit, Peers};
 use check::decide::{Claim, Decision, Refusal, Settings, TesterClaim};
 use check::fairness::Constraint;
-use check::method::{Method, SearchKind};
+use check::method::{Method, SearchKind, StoreKind};
 use check::product::AtDeadlock;
 use check::reduction;
 use check::rules::Rule;
@@ -81,7 +81,12 @@ fn search_claim(
 /// see that it is.
 fn is_tried(method: Method) -> bool {
     use reduction::Method::{Guided, Hybrid, Repaired};
-    method.has_team() && matches!(method.reduction, None | Some(Guided | Hybrid | Repaired))
+    is_spread(method) && matches!(method.reduction, None | Some(Guided | Hybrid | Repaired))
+}
+
+/// Whether several processes search by it, not just several threads.
+fn is_spread(method: Method) -> bool {
+    method.has_team() && method.store == StoreKind::Exact && method.search != SearchKind::Nested
 }
 
 /// Some of the methods, which depend on the case.
@@ -210,7 +215,7 @@ fn processes_agree_with_the_definition_of_testers() {
         let labels = testers::label_ids(system, &tester.letters);
         let conditions = testers::conditions(&network.explore(), &tester, &recipe.labels(&network));
         let claim = TesterClaim::new(&tester, &labels);
-        for method in methods::all().into_iter().filter(Method::has_team) {
+        for method in methods::all().into_iter().filter(|method| is_spread(*method)) {
             if !methods::is_sound_for_testers(method, claim.has_infinite_states()) {
                 continue;
             }

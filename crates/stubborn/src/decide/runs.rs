@@ -24,7 +24,7 @@ use report::remark::{End, Unclosed};
 use report::{PropertyResult, Remark, Trace, Verdict};
 
 use super::searched::Searched;
-use super::states::{explore_part, look_for_missing, may_miss, shorten};
+use super::states::{exact_by_rounds, explore_part, look_for_missing, may_miss, shorten};
 use super::watched::{Watched, fault};
 use super::{Asked, vacuity};
 use crate::answer::{Answer, Figures, judge};
@@ -64,6 +64,7 @@ impl<'q> Runs<'q> {
     /// One attempt.
     pub(super) fn decide(&mut self, asked: &mut Asked<'_>) -> Result<Attempt<Vec<PropertyResult>>, Trouble> {
         let (options, clock) = (self.options, self.clock);
+        exact_by_rounds(options, clock)?;
         let name = asked.name(self.task).to_owned();
         let start = clock.seconds();
         let constraints = Constraints::new(asked.model(), &options.fair, &mut clock.budget())?;

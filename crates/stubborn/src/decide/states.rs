@@ -529,6 +529,14 @@ pub(crate) fn one_process(what: &str, help: &str) -> Diagnostic {
     Diagnostic::error("hosts", message).with_help(help)
 }
 
+/// Searches of products that go by rounds have exact stores, whatever was asked for; so nothing else may be.
+pub(super) fn exact_by_rounds(options: &Options, clock: &Clock<'_>) -> Result<(), Trouble> {
+    match clock.goes_by_rounds() && options.store != StoreKind::Exact {
+        true => Err(one_process("other stores than exact", "use --store exact").into()),
+        false => Ok(()),
+    }
+}
+
 /// Why there is no array of bits.
 pub(crate) fn no_bits(bytes: u64, max_bytes: u64) -> Diagnostic {
     let size = report::human_bytes(bytes);

@@ -18,6 +18,7 @@ use report::{PropertyResult, Remark, Trace, Verdict};
 use super::Asked;
 use super::reached;
 use super::searched::Searched;
+use super::states::exact_by_rounds;
 use super::why::unneeded;
 use crate::answer::{Answer, Figures, judge};
 use crate::clock::Clock;
@@ -36,6 +37,7 @@ pub(super) fn decide(
     options: &Options,
     clock: &Clock<'_>,
 ) -> Result<Attempt<Vec<PropertyResult>>, Trouble> {
+    exact_by_rounds(options, clock)?;
     let name = asked.name(task).to_owned();
     let observed = match asked.property(task) {
         PropertyKind::Tester(observed) => observed.clone(),
