@@ -86,3 +86,23 @@ fn reasons_are_given_to_who_asks_for_them() {
     assert!(ask(false).choice.is_empty() && ask(false).chosen.is_some());
     assert!(ask(true).choice.len() == 4 && ask(true).chosen.is_none());
 }
+
+/// A ring of counters, each of which gives two and makes one of it. What is wrong is far away.
+const RING: &str = "byte c[4];
+    active [4] proctype P() {
+      do
+      :: c[_pid] < 6 -> c[_pid]++
+      :: c[_pid] > 1 && c[(_pid + 1) % 4] < 14 -> d_step { c[_pid] = c[_pid] - 2; c[(_pid + 1) % 4]++ }
+      :: c[_pid] > c[(_pid + 1) % 4] -> c[_pid]--
+      od
+    }";
+
+#[test]
+fn what_is_always_true_is_refuted_by_a_short_run() {
+    let mut session = Session::of_text("promela", RING).unwrap();
+    let report = session.check(&[Question::ltl("[] (c[0] <= 9)")], &Options::default()).unwrap();
+    let result = &report.results[0];
+    assert_eq!(result.verdict, Verdict::Violated);
+    let n_steps = result.counterexample.as_ref().unwrap().trace.run().actions.len();
+    assert!(n_steps <= 50, "{n_steps} steps");
+}

@@ -24,6 +24,7 @@ mod promises;
 mod reached;
 pub(crate) mod runs;
 pub(crate) mod searched;
+mod shorten;
 pub(crate) mod states;
 mod testers;
 mod turns;

@@ -19,7 +19,8 @@ use report::{PropertyResult, Remark, Verdict};
 
 use super::Asked;
 use super::searched::Searched;
-use super::states::{explore_part, fault, has_no_fault, shorten, unreached, why_on_processor};
+use super::shorten::shorten;
+use super::states::{explore_part, fault, has_no_fault, unreached, why_on_processor};
 use crate::answer::{Answer, Figures};
 use crate::clock::Clock;
 use crate::error::Trouble;

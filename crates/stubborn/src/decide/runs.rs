@@ -24,7 +24,8 @@ use report::remark::{End, Unclosed};
 use report::{PropertyResult, Remark, Trace, Verdict};
 
 use super::searched::Searched;
-use super::states::{exact_by_rounds, explore_part, look_for_missing, may_miss, shorten};
+use super::shorten::shorten;
+use super::states::{exact_by_rounds, explore_part, look_for_missing, may_miss};
 use super::watched::{Watched, fault};
 use super::{Asked, vacuity};
 use crate::answer::{Answer, Figures, judge};

@@ -4,8 +4,7 @@
 //! one is asked for. Then each has its own, on a simpler model if there is one. (Assertions and end states share an
 //! exploration, too: see `promises`.)
 //!
-//! Runs that are found with reduction may be longer than necessary. So where something was found, it is looked for
-//! once more without, as far as that takes about as long; breadth first, so that the run is a shortest.
+//! Runs that are found with reduction may be longer than necessary; `shorten` looks for shorter ones.
 
 use std::sync::Arc;
 
@@ -18,12 +17,13 @@ use check::{Bitstate, Exact, Exploration, Goal, Space, Stop, parallel, search, s
 use language::story::Unreached;
 use language::{Argument, Known, Model, Preserve, PropertyKind, Purpose, Rules, Simpler, View};
 use model::reference::Values;
-use model::{ActionSystem, BinaryOp, Expr, ExprId, Range, Run, StepError, System as _, UnaryOp};
+use model::{ActionSystem, BinaryOp, Expr, ExprId, Range, StepError, System as _, UnaryOp};
 use report::outcome::{Kind, ReductionCheck, Target};
 use report::remark::Vacuity;
 use report::{PropertyResult, Remark, Verdict};
 
 use super::searched::Searched;
+use super::shorten::shorten;
 use super::{Asked, others};
 use crate::answer::{Answer, Figures};
 use crate::certificate;
@@ -337,44 +337,6 @@ pub(crate) fn find(
             Ok(search::nearest::search(reduced.distances(), &reduced, &mut store, &[goal], &mut budget))
         }
         (Err(limit), _) => Ok(Exploration::limited(1, limit)),
-    }
-}
-
-/// Looks once more for what was found with reduction, without it, as long as there are not many states more.
-pub(super) fn shorten(
-    system: &ActionSystem,
-    goals: &[Goal],
-    found: &mut Exploration,
-    options: &Options,
-    clock: &Clock<'_>,
-) {
-    /// So many states are always looked at, and a share of those that the search has found.
-    const SOME: u64 = 5_000;
-    const SHARE: u64 = 4;
-    let is_fault = matches!(found.stop, Some(Stop::Fault(..)));
-    let is_open = |run: &Option<Run>| run.is_some() || is_fault;
-    let wanted: Vec<Goal> =
-        goals.iter().zip(&found.violations).filter(|(_, run)| is_open(run)).map(|(goal, _)| *goal).collect();
-    if wanted.is_empty() || options.order() == Order::Dfs {
-        return;
-    }
-    let n_states = found.stats.states;
-    let clock = clock.part(0.5).at_most(SOME + n_states / SHARE);
-    let mut budget = clock.budget();
-    let full = parallel::bfs(system, &wanted, &mut budget);
-    let is_shorter = |new: &Run, old: &Run| new.actions.len() < old.actions.len();
-    let open = found.violations.iter_mut().filter(|run| is_open(run));
-    for (old, new) in open.zip(full.violations) {
-        if let (Some(old), Some(new)) = (old, new)
-            && is_shorter(&new, old)
-        {
-            *old = new;
-        }
-    }
-    if let (Some(Stop::Fault(_, old)), Some(Stop::Fault(error, new))) = (&found.stop, full.stop)
-        && is_shorter(&new, old)
-    {
-        found.stop = Some(Stop::Fault(error, new));
     }
 }
 
