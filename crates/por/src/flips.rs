@@ -16,6 +16,9 @@ const MAX_COMBINATIONS: u64 = 1 << 12;
 /// Of an action that may flip more propositions than this, everything is possible.
 const MAX_PROPOSITIONS: usize = 6;
 
+/// The values of propositions before and after an action, as bits.
+type BeforeAfter = (u64, u64);
+
 /// What one action may do.
 #[derive(Clone, Debug, Default)]
 struct ActionFlips {
@@ -23,8 +26,9 @@ struct ActionFlips {
     propositions: Vec<usize>,
     /// All variables that these propositions read.
     watched: Vec<VarId>,
-    /// The values of these propositions before and after, as bits; nothing if everything is possible.
-    pairs: Option<Vec<(u64, u64)>>,
+    /// What becomes of these propositions; nothing if everything is possible. (A box, since most of what was collected
+    /// for it is thrown away, and the room must go, too.)
+    pairs: Option<Box<[BeforeAfter]>>,
 }
 
 /// What actions may do to a list of propositions.
@@ -137,7 +141,7 @@ impl Flips {
 
 impl ActionFlips {
     fn bytes(&self) -> u64 {
-        let pairs = self.pairs.as_ref().map_or(0, Vec::len);
+        let pairs = self.pairs.as_ref().map_or(0, |pairs| pairs.len());
         (72 + 8 * self.propositions.len() + 4 * self.watched.len() + 16 * pairs) as u64
     }
 
@@ -181,7 +185,7 @@ impl Pairs<'_> {
         vars: &[VarId],
         exprs: &[ExprId],
         budget: &mut Budget<'_>,
-    ) -> Result<Option<Vec<(u64, u64)>>, Limit> {
+    ) -> Result<Option<Box<[BeforeAfter]>>, Limit> {
         let Pairs { system, relations, action, values } = self;
         let range = |var: &VarId| system.variables()[var.index()].certain();
         let n_values = |var: &VarId| {
@@ -214,11 +218,11 @@ impl Pairs<'_> {
                 None => break,
             }
         }
-        if let Some(pairs) = &mut pairs {
+        Ok(pairs.map(|mut pairs| {
             pairs.sort_unstable();
             pairs.dedup();
-        }
-        Ok(pairs)
+            pairs.into_boxed_slice()
+        }))
     }
 }
 

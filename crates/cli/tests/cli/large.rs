@@ -105,6 +105,21 @@ fn whatever_takes_long_keeps_to_its_limits() {
     assert!(n > 900, "there are many: {n}");
 }
 
+/// What each of many actions may do to a proposition is found by going through 2 800 values, and next to nothing of it
+/// is kept. (The room for all of it stayed: 450 MB.)
+#[test]
+fn what_many_actions_do_to_a_variable_takes_little_memory() {
+    let branch = |i| format!(":: x == {i} -> x = {}; a[{}]++\n", (i * 7919 + 13) % 2800, i % 50);
+    let branches: String = (0..2800).map(branch).collect();
+    let scratch = Scratch::new();
+    scratch.file("many.pml", &format!("int x; byte a[50]; active [3] proctype P() {{ do\n{branches} od }}"));
+    let path = scratch.path("many.pml").to_str().expect("temporary folders have simple names").to_owned();
+    let arguments = ["check", &path, "--ltl", "<> (x == 5)", "-t", "1"].map(str::to_owned);
+    let limits = ["--timeout", "20s", "--max-memory", "60M"];
+    let finished = Finished::from(limited(&[], &arguments, limits, [60, 350_000]));
+    assert!(is_answered(&finished), "{} {}{}", finished.code, finished.stdout, finished.stderr);
+}
+
 #[test]
 fn everything_at_full_size_keeps_to_its_limits() {
     let Ok(which) = env::var("STUBBORN_LARGE") else { return };
