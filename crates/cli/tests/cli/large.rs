@@ -112,7 +112,7 @@ fn what_many_actions_do_to_a_variable_takes_little_memory() {
     let branch = |i| format!(":: x == {i} -> x = {}; a[{}]++\n", (i * 7919 + 13) % 2800, i % 50);
     let branches: String = (0..2800).map(branch).collect();
     let scratch = Scratch::new();
-    scratch.file("many.pml", &format!("int x; byte a[50]; active [3] proctype P() {{ do\n{branches} od }}"));
+    scratch.file("many.pml", format!("int x; byte a[50]; active [3] proctype P() {{ do\n{branches} od }}"));
     let path = scratch.path("many.pml").to_str().expect("temporary folders have simple names").to_owned();
     let arguments = ["check", &path, "--ltl", "<> (x == 5)", "-t", "1"].map(str::to_owned);
     let limits = ["--timeout", "20s", "--max-memory", "60M"];
