@@ -238,6 +238,11 @@ impl<'w> Clock<'w> {
         self.held.store(self.max_bytes.saturating_sub(budget.max_bytes), Ordering::Relaxed);
     }
 
+    /// The same for as long as something is kept that was just made with this budget.
+    pub fn without_what_is_missing(&self, budget: &Budget<'_>) -> Clock<'w> {
+        self.holding(self.max_bytes.saturating_sub(budget.max_bytes))
+    }
+
     /// Seconds since the start.
     pub fn seconds(&self) -> f64 {
         self.start.elapsed().as_secs_f64()

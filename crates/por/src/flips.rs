@@ -9,6 +9,8 @@ use base::{Budget, Limit};
 use fixedbitset::FixedBitSet;
 use model::relations::Change;
 use model::{ActionId, ActionSystem, ExprId, Guard, Relations, VarId, reference};
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
 
 /// More combinations of values than this are not gone through.
 const MAX_COMBINATIONS: u64 = 1 << 12;
@@ -24,8 +26,9 @@ type BeforeAfter = (u64, u64);
 struct ActionFlips {
     /// The propositions it may flip, by their index in the list that is observed.
     propositions: Vec<usize>,
-    /// All variables that these propositions read.
-    watched: Vec<VarId>,
+    /// All variables that these propositions read. (One list for all actions that may flip the same ones: of a net that
+    /// must not get stuck, all transitions flip "stuck", which reads all places.)
+    watched: Arc<[VarId]>,
     /// What becomes of these propositions; nothing if everything is possible. (A box, since most of what was collected
     /// for it is thrown away, and the room must go, too.)
     pairs: Option<Box<[BeforeAfter]>>,
@@ -82,9 +85,23 @@ impl Flips {
         }
         let mut values: Vec<i64> = system.variables().iter().map(|variable| variable.certain().0).collect();
         let mut flips = Flips { actions: Vec::with_capacity(touched.len()) };
+        let mut read_by: FxHashMap<Vec<usize>, Arc<[VarId]>> = FxHashMap::default();
         for (index, touched) in touched.into_iter().enumerate() {
+            let watched = match read_by.get(&touched) {
+                Some(known) => Arc::clone(known),
+                None => {
+                    let mut watched: Vec<VarId> =
+                        touched.iter().flat_map(|&index| reads[index].iter().copied()).collect();
+                    watched.sort_unstable();
+                    watched.dedup();
+                    budget.hold(4 * watched.len() as u64)?;
+                    let watched: Arc<[VarId]> = watched.into();
+                    read_by.insert(touched.clone(), Arc::clone(&watched));
+                    watched
+                }
+            };
             let of_action = Pairs { system, relations, action: ActionId::new(index), values: &mut values };
-            let flips_of = ActionFlips::new(of_action, touched, propositions, &reads, budget)?;
+            let flips_of = ActionFlips::new(of_action, touched, watched, propositions, budget)?;
             budget.hold(flips_of.bytes())?;
             flips.actions.push(flips_of);
         }
@@ -142,23 +159,19 @@ impl Flips {
 impl ActionFlips {
     fn bytes(&self) -> u64 {
         let pairs = self.pairs.as_ref().map_or(0, |pairs| pairs.len());
-        (72 + 8 * self.propositions.len() + 4 * self.watched.len() + 16 * pairs) as u64
+        (72 + 8 * self.propositions.len() + 16 * pairs) as u64
     }
 
     fn new(
         of_action: Pairs<'_>,
         touched: Vec<usize>,
+        watched: Arc<[VarId]>,
         propositions: &[ExprId],
-        reads: &[Vec<VarId>],
         budget: &mut Budget<'_>,
     ) -> Result<ActionFlips, Limit> {
         if touched.is_empty() {
             return Ok(ActionFlips::default());
         }
-        let mut watched: Vec<VarId> =
-            touched.iter().flat_map(|&index| reads[index].iter().copied()).collect();
-        watched.sort_unstable();
-        watched.dedup();
         let exprs: Vec<ExprId> = touched.iter().map(|&index| propositions[index]).collect();
         let pairs = of_action.find(&watched, &exprs, budget)?;
         if pairs.as_ref().is_some_and(|pairs| pairs.iter().all(|(from, to)| from == to)) {
@@ -192,8 +205,8 @@ impl Pairs<'_> {
             let (lo, hi) = range(var);
             (hi.wrapping_sub(lo) as u64).saturating_add(1)
         };
-        let n_combinations = vars.iter().map(n_values).fold(1, u64::saturating_mul);
-        if n_combinations > MAX_COMBINATIONS || exprs.len() > 64 {
+        let up_to_most = |n: u64, values: u64| n.checked_mul(values).filter(|&n| n <= MAX_COMBINATIONS);
+        if vars.iter().map(n_values).try_fold(1, up_to_most).is_none() || exprs.len() > 64 {
             return Ok(None);
         }
         let is_known = |guard: &&Guard| matches!(guard, Guard::In(var, _) if vars.contains(var));

@@ -172,14 +172,14 @@ impl Trace {
         }
     }
 
-    /// What is different after a step.
+    /// What is different after a step; cut if that is very much.
     fn details(&self, step: usize, spelling: &Spelling) -> Vec<String> {
         let now = &self.state(step);
         match (step.checked_sub(1).map(|before| self.state(before)), self.story()) {
             (None, Some(story)) => cut(story::details(story, now), spelling),
             (None, None) => details(self.system(), now, spelling),
-            (Some(before), Some(story)) => story::changes(story, &before, now),
-            (Some(before), None) => changes(self.system(), &before, now),
+            (Some(before), Some(story)) => cut(story::changes(story, &before, now), spelling),
+            (Some(before), None) => cut(changes(self.system(), &before, now), spelling),
         }
     }
 

@@ -137,6 +137,8 @@ fn net(
     for file in ["@LTLCardinality.xml", "@ReachabilityFireability.xml", "@UpperBounds.xml"] {
         found.commands.push(["check", "@model.pnml", "--mcc", file, "--json"].map(str::to_owned).to_vec());
     }
+    // Every transition may flip it, and it reads every place.
+    found.commands.push(["check", "@model.pnml", "--ltl", "[] <> deadlock"].map(str::to_owned).to_vec());
     found
 }
 

@@ -104,6 +104,21 @@ fn a_run_ends_at_the_assertion_that_spin_names() {
 }
 
 /// Questions are one formula, or one expression for a proposition, and nothing else.
+/// One step may change thousands of variables; a person wants to see the next one, too.
+#[test]
+fn of_very_many_changes_the_first_are_shown() {
+    let scratch = Scratch::new();
+    let text = "byte a[200]; init { byte i; d_step { for (i : 0 .. 199) { a[i] = 7 } } assert(a[3] == 0) }";
+    scratch.file("many.pml", text);
+    let path = scratch.path("many.pml").to_str().expect("temporary folders have simple names").to_owned();
+    let told = run(&format!("check {path}"));
+    assert_eq!(told.code, 1, "{}", told.stderr);
+    let shown = "a[59]: 0 -> 7,\n           … and 141 more (--json shows all)";
+    assert!(told.stdout.contains(shown), "{}", told.stdout);
+    let json = run(&format!("check {path} --json")).stdout;
+    assert!(json.contains("\"a[199]\":7") || json.contains("\"a[199]\": 7"), "{json}");
+}
+
 #[test]
 fn questions_are_read_to_their_end() {
     let scratch = Scratch::new();

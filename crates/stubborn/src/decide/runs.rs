@@ -118,7 +118,9 @@ impl<'q> Runs<'q> {
         let name = asked.name(self.task).to_owned();
         let Some((_, watched)) = &mut self.watched else { return Ok(None) };
         let purpose = if watched.simplified.is_some() { Purpose::Replay } else { Purpose::Runs };
-        let view = asked.model().view(purpose, &mut clock.budget())?;
+        let mut budget = clock.budget();
+        let view = asked.model().view(purpose, &mut budget)?;
+        let clock = &clock.without_what_is_missing(&budget);
         let rules = options.static_rules();
         let searched = searched(&view, watched, constraints, options, &rules, clock)?;
         let formulas = asked.session.model.formulas();

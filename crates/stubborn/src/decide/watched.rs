@@ -50,6 +50,8 @@ pub(crate) struct Watched {
 pub(crate) struct Simplified {
     pub(crate) simpler: Simpler,
     pub(crate) claim: Claim,
+    /// About how many bytes the simpler model takes.
+    bytes: u64,
 }
 
 impl Watched {
@@ -156,7 +158,8 @@ impl Watched {
             let numbered =
                 props.zip(&simpler.exprs).map(|(prop, &expr)| (prop, system.add_proposition("", expr)));
             let claim = self.claim.about(numbered.collect());
-            Simplified { simpler, claim }
+            let bytes = clock.without_what_is_missing(&budget).held() - clock.held();
+            Simplified { simpler, claim, bytes }
         });
     }
 }
@@ -174,10 +177,11 @@ impl Watched {
         settings: &Settings<'_>,
         clock: &Clock<'_>,
     ) -> Result<Result<Decision, Refusal>, Trouble> {
-        let Some(Simplified { simpler, claim }) = &mut self.simplified else {
+        let Some(Simplified { simpler, claim, bytes }) = &mut self.simplified else {
             return Ok(Err(Refusal::NoMemory(0)));
         };
-        let found = search(&mut simpler.model, claim, method, settings, clock)?;
+        let clock = clock.holding(clock.held() + *bytes);
+        let found = search(&mut simpler.model, claim, method, settings, &clock)?;
         Ok(found.map(|decision| on_original(simpler, decision)))
     }
 
