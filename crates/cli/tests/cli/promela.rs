@@ -109,8 +109,7 @@ fn a_run_ends_at_the_assertion_that_spin_names() {
 fn of_very_many_changes_the_first_are_shown() {
     let scratch = Scratch::new();
     let text = "byte a[200]; init { byte i; d_step { for (i : 0 .. 199) { a[i] = 7 } } assert(a[3] == 0) }";
-    scratch.file("many.pml", text);
-    let path = scratch.path("many.pml").to_str().expect("temporary folders have simple names").to_owned();
+    let path = scratch.file("many.pml", text);
     let told = run(&format!("check {path}"));
     assert_eq!(told.code, 1, "{}", told.stderr);
     let shown = "a[59]: 0 -> 7,\n           … and 141 more (--json shows all)";

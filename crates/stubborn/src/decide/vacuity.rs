@@ -208,10 +208,20 @@ impl Doubt<'_, '_> {
         let Ok(choice) = choice else { return false };
         let settings = Settings { at_deadlock, fairness, ..Settings::default() };
         budget.max_states = budget.max_states.min(self.states_left);
-        let system = &self.question.view.system;
-        let Ok(decision) = claim.search(&**system, choice.method, &settings, &mut budget) else {
-            return false;
+        // What the question was decided on has the same answers about the same propositions, unless they depend on
+        // steps that nobody sees, on fairness or on ends.
+        let is_blind = claim.proof().is_some() && !fair && !ignores_ends && !claim.owns_deadlocks();
+        let decision = match &self.question.watched.simplified {
+            Some(simplified) if is_blind => {
+                simplified.search_for_another(&claim, choice.method, &settings, &mut budget)
+            }
+            _ => {
+                let searched =
+                    if is_blind { self.question.searched.system() } else { &self.question.view.system };
+                claim.search(searched, choice.method, &settings, &mut budget).ok()
+            }
         };
+        let Some(decision) = decision else { return false };
         self.states_left = self.states_left.saturating_sub(decision.outcome.stats.states);
         if let Some(ProductStop::Fault(error, _)) = &decision.outcome.stop {
             self.question.fault.set(Some(*error));

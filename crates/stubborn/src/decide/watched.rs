@@ -5,7 +5,7 @@ use automata::complement::complement;
 use automata::stutter::{self, Proof};
 use automata::translate::polish;
 use automata::{AnyAutomaton, Config, Effort, GaveUp, Tgba, TooLarge};
-use base::Limit;
+use base::{Budget, Limit};
 use check::decide::{Claim, Decision, Refusal, Settings};
 use check::method::Method;
 use check::search::{Evidence, ProductStop};
@@ -197,6 +197,23 @@ impl Watched {
             Some(_) => self.search_simpler(method, settings, clock),
             None => search(model, &mut self.claim, method, settings, clock),
         }
+    }
+}
+
+impl Simplified {
+    /// Searches the simpler model, as it is, for a run that another claim about the same propositions accepts; nothing if
+    /// that cannot be done, or it is too small.
+    pub(super) fn search_for_another(
+        &self,
+        claim: &Claim,
+        method: Method,
+        settings: &Settings<'_>,
+        budget: &mut Budget<'_>,
+    ) -> Option<Decision> {
+        budget.hold(self.bytes).ok()?;
+        let view = self.simpler.model.view(Purpose::Runs, budget).ok()?;
+        let mut claim = claim.about(self.claim.propositions().to_vec());
+        claim.search(&*view.system, method, settings, budget).ok().filter(|found| fault(found).is_none())
     }
 }
 
