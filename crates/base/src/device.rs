@@ -22,12 +22,30 @@ pub enum Kernel {
     Ask,
     /// Picks out states.
     Mark,
+    /// Takes all steps out of states of a product, and adds where they lead.
+    Pair,
+    /// Says which states of a product a search for cycles is about.
+    Begin,
+    /// Lets something spread along the steps of a product, one step far.
+    Spread,
+    /// Tells states of a product what has spread to them.
+    Tell,
 }
 
 impl Kernel {
     /// All kernels, by their numbers.
-    pub const ALL: [Kernel; 6] =
-        [Kernel::Insert, Kernel::Expand, Kernel::Select, Kernel::Scan, Kernel::Ask, Kernel::Mark];
+    pub const ALL: [Kernel; 10] = [
+        Kernel::Insert,
+        Kernel::Expand,
+        Kernel::Select,
+        Kernel::Scan,
+        Kernel::Ask,
+        Kernel::Mark,
+        Kernel::Pair,
+        Kernel::Begin,
+        Kernel::Spread,
+        Kernel::Tell,
+    ];
 
     /// What it is called.
     pub fn name(self) -> &'static str {
@@ -38,6 +56,10 @@ impl Kernel {
             Kernel::Scan => "scan",
             Kernel::Ask => "ask",
             Kernel::Mark => "mark",
+            Kernel::Pair => "pair",
+            Kernel::Begin => "begin",
+            Kernel::Spread => "spread",
+            Kernel::Tell => "tell",
         }
     }
 }

@@ -94,6 +94,27 @@ impl Fairness {
         (self.n_weak, self.n_strong)
     }
 
+    /// Per action, which constraints it is in, and which ones it takes: words of weak ones, then of strong ones.
+    pub(crate) fn tables(&self) -> [&[u32]; 2] {
+        [&self.members, self.takers.as_ref().unwrap_or(&self.members)]
+    }
+
+    /// Words of weak constraints, and of strong ones.
+    pub(crate) fn words(&self) -> [usize; 2] {
+        [self.weak_words(), self.strong_words()]
+    }
+
+    /// What a word of marks is about.
+    pub(crate) fn about(&self, word: usize) -> About {
+        let weak = OBSERVER_WORDS + self.weak_words();
+        match word {
+            0..OBSERVER_WORDS => About::Observer(word),
+            _ if word < weak => About::Weak(word - OBSERVER_WORDS),
+            _ if word < weak + self.strong_words() => About::Enabled(word - weak),
+            _ => About::Taken(word - weak - self.strong_words()),
+        }
+    }
+
     fn weak_words(&self) -> usize {
         self.n_weak.div_ceil(32)
     }
@@ -172,6 +193,19 @@ pub(crate) fn add(to: &mut [u32], marks: &[u32]) {
 /// The bits of the last word of so many marks.
 fn last_mask(n: usize) -> u32 {
     if n.is_multiple_of(32) { u32::MAX } else { (1 << (n % 32)) - 1 }
+}
+
+/// What a word of marks is about, and which one of its kind it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum About {
+    /// The observer's marks.
+    Observer(usize),
+    /// Weak constraints.
+    Weak(usize),
+    /// Who of the strong constraints is enabled.
+    Enabled(usize),
+    /// Who of them is taken.
+    Taken(usize),
 }
 
 /// A word of marks that cycles must see.

@@ -297,14 +297,14 @@ impl<'a, S: System, O: Portable> Product<'a, S, O> {
     pub(crate) fn absorb(&mut self, worker: &Product<'a, S, O>) {
         self.pairing.valuations.absorb(&worker.pairing.valuations);
     }
+}
 
+impl<'a, S: System, O: Observer> Product<'a, S, O> {
     /// Takes note of the valuations that another process has met.
     pub(crate) fn absorb_words(&mut self, words: &[u32]) {
         self.pairing.valuations.absorb_words(words);
     }
-}
 
-impl<'a, S: System, O: Observer> Product<'a, S, O> {
     /// The product of a system with an observer of these propositions.
     pub fn new(
         system: &'a S,
@@ -378,6 +378,21 @@ impl<'a, S: System, O: Observer> Product<'a, S, O> {
     /// The valuations that were met.
     pub fn valuations(&self) -> &Valuations {
         &self.pairing.valuations
+    }
+
+    /// The observer and the valuations, to be asked about whatever may be met.
+    pub(crate) fn watching(&mut self) -> (&mut O, &mut Valuations) {
+        (&mut self.pairing.observer, &mut self.pairing.valuations)
+    }
+
+    /// What happens to a run that comes to a deadlock.
+    pub(crate) fn at_deadlock(&self) -> AtDeadlock {
+        self.pairing.at_deadlock
+    }
+
+    /// Whether a step that begins with an action may change the valuation.
+    pub(crate) fn is_visible(&self, action: ActionId) -> bool {
+        self.pairing.is_visible(action)
     }
 
     /// How it is reduced.

@@ -15,9 +15,9 @@
 
 // ---- What the words mean: the same numbers as in Rust, which a test compares ------------------------------------------------
 
-enum Place { PROGRAM, STATE_WORDS, IS_NARROW, TABLE, N_BUCKETS, CODES, ARENA, CAPACITY, HOLES, NOTES, LETTERS, TAKEN };
+enum Place { PROGRAM, STATE_WORDS, IS_NARROW, TABLE, N_BUCKETS, CODES, ARENA, CAPACITY, HOLES, NOTES, LETTERS, TAKEN, WORDS, SEEN };
 enum Counter { ADDED = 16, N_HOLES, TRANSITIONS, DEADLOCKS, FULL, N_NOTES, FOUND };
-enum Head { WIDTH, N_ACTIONS, ACTIONS, FIELDS, PROPOSITIONS, N_PROPOSITIONS, PROCESSES, HAS_QUIET };
+enum Head { WIDTH, N_ACTIONS, ACTIONS, FIELDS, PROPOSITIONS, N_PROPOSITIONS, PROCESSES, HAS_QUIET, OBSERVER };
 enum Test { MATCH, MEMBER, BETWEEN, MEMBER_OF, RUN, NEVER };
 enum Op {
     RETURN, BLIT, PUSH, LOAD, LOAD_ELEMENT, NEG, NOT, BIT_NOT, TRUNCATE, BINARY, JUMP_IF_ZERO, JUMP, LOOP, AND_THEN, OR_ELSE,
@@ -394,7 +394,7 @@ template <class State> struct Lane : Code<State> {
         is_hard = true;
     }
 
-    // Calls `visit` with the state that each step leads to; says how many there are. What was hard may have steps that are
+    // Calls `visit` with the state that each step leads to, and what it begins with; says how many there are. What was hard may have steps that are
     // missing.
     template <class Visit> LANE u32 for_each_step(State& state, bool notes, Visit visit) {
         u32 n_actions = word(N_ACTIONS), n_steps = 0;
@@ -410,7 +410,7 @@ template <class State> struct Lane : Code<State> {
                 step(now, number, target, notes);
                 if (is_hard) return n_steps;
                 n_steps++;
-                visit(target);
+                visit(target, number);
             }
         }
         return n_steps;
@@ -513,8 +513,9 @@ template <class State> struct Lane : Code<State> {
     }
 
     LANE void note(const State& state) {
-        u64 number = count_one(memory + N_NOTES);
-        keep(place(NOTES) + number * state_words, state);
+        u64 at = place(NOTES) + count_one(memory + N_NOTES) * state_words;
+        // More are not expected, and told by their number.
+        if (at + state_words <= place(TABLE)) keep(at, state);
     }
 
     // Reads an item; not if it is a hole.
@@ -528,86 +529,20 @@ template <class State> struct Lane : Code<State> {
         return true;
     }
 
+    // Reads the state that is known by a number; not if there is none.
+    LANE bool known(u64 id, State& state) const {
+        if (!State::is_narrow) return item(id, state);
+        u64 entry = memory[place(TABLE) + id];
+        if (entry == EMPTY) return false;
+        state.unpack(0, entry);
+        return true;
+    }
+
     LANE void letter(u64 lane, State& state) const { load(place(LETTERS) + lane * state_words, state); }
 
     LANE u64 code(u64 id) const { return load_shared(memory + place(CODES) + id / 8) >> (8 * (id % 8)) & 0xff; }
 
     LANE void set_code(u64 id, u64 code) { atomic_or(memory + place(CODES) + id / 8, code << (8 * (id % 8))); }
-
-    // ---- Kernels: what one lane does ---------------------------------------------------------------------------------------
-
-    LANE void insert_letter(u64 lane) {
-        State state;
-        letter(lane, state);
-        add(state);
-    }
-
-    LANE void expand(u64 lane, u64& transitions, u64& deadlocks) {
-        State state;
-        if (!item(orders[0] + lane, state)) return;
-        u32 n_steps = for_each_step(state, true, [this](const State& target) { add(target); });
-        if (is_hard) note(state);
-        else if (n_steps == 0) deadlocks++;
-        else transitions += n_steps;
-    }
-
-    LANE void select(u64 lane) {
-        State state;
-        if (!item(orders[0] + lane, state)) return;
-        bool is_picked = orders[1] == 0 ? !holds((u32)orders[2], state)
-                                        : for_each_step(state, false, [](const State&) {}) == 0;
-        if (is_hard) return note(state);
-        if (!is_picked) return;
-        count_one(memory + FOUND);
-        u64 id = orders[3] ? find_far<State>(memory, state) : EMPTY;
-        if (id != EMPTY) set_code(id, orders[3]);
-    }
-
-    LANE void scan(u64 lane) {
-        u64 id = orders[0] + lane;
-        State state;
-        if (State::is_narrow) {
-            u64 entry = memory[place(TABLE) + id];
-            if (entry == EMPTY) return;
-            state.unpack(0, entry);
-        } else if (!item(id, state)) {
-            return;
-        }
-        // The codes that count: all of one, or some bits.
-        u64 mode = orders[3], want = orders[1], mask = mode ? want | 1 : 0xff;
-        if (code(id) & (mode ? orders[4] : 0xff)) return;
-        bool is_near = false;
-        if (mode <= 2)
-            for_each_step(state, false, [&](const State& target) {
-                u64 other = find_far<State>(memory, target);
-                is_near |= other != EMPTY && (code(other) & mask) == want;
-            });
-        else is_near = mode != 3 || holds((u32)orders[5], state);
-        // A state may be looked for that has no such step.
-        is_near ^= mode == 2;
-        // Where something goes wrong, what was found before does not count.
-        if (is_hard) return note(state);
-        if (!is_near) return;
-        if (mode == 5) atomic_and(memory + place(CODES) + id / 8, ~(orders[2] << (8 * (id % 8))));
-        else set_code(id, orders[2]);
-        count_one(memory + FOUND);
-    }
-
-    LANE void ask(u64 lane) {
-        State state;
-        letter(lane, state);
-        u64 id = find_far<State>(memory, state);
-        memory[place(LETTERS) + MAX_LETTERS * (u64)state_words + lane] = id == EMPTY ? 256 : code(id);
-    }
-
-    LANE void mark(u64 lane) {
-        State state;
-        letter(lane, state);
-        u64 id = find_far<State>(memory, state);
-        if (id == EMPTY || code(id) != 0) return;
-        set_code(id, orders[0]);
-        count_one(memory + FOUND);
-    }
 };
 
 template <class State> FAR bool go_on_far(u64* memory, u32 process, State& state, bool notes) {
@@ -620,6 +555,141 @@ template <class State> FAR u64 find_far(u64* memory, const State& state) { retur
 
 template <class State> FAR void insert_far(u64* memory, const State& state) { Lane<State>(memory).insert(state); }
 
+#include "products.h"
+
+// ---- Kernels: what one lane does ------------------------------------------------------------------------------------------
+
+template <class State> struct Worker : Pairs<State> {
+    using Pairs<State>::Pairs;
+    using Pairs<State>::is_hard;
+    using Pairs<State>::memory;
+    using Pairs<State>::orders;
+    using Pairs<State>::place;
+
+    LANE void insert_letter(u64 lane) {
+        State state;
+        this->letter(lane, state);
+        this->add(state);
+    }
+
+    // Expands narrow states, a warp at a time. Few of its lanes have a step by the same action, and each of these would wait for
+    // the memory nearly alone: so targets are collected until there is one for every lane.
+    LANE void expand_together(u64 n, u64& transitions, u64& deadlocks) {
+        u64* queue = warp_queue();
+        u32 n_waiting = 0, me = lane_of_warp();
+        ROLLED for (u64 first = first_lane() - me; first < n; first += n_lanes()) {
+            State state = {};
+            bool is_here = first + me < n && this->item(orders[0] + first + me, state);
+            u32 n_steps = 0, n_actions = this->word(N_ACTIONS);
+            is_hard = false;
+            ROLLED for (u32 quiet = 0; quiet <= this->word(HAS_QUIET); quiet++) {
+                bool looks = is_here && (quiet == 0 || n_steps == 0);
+                ROLLED for (u32 number = 0; number < n_actions; number++) {
+                    Four now = this->action(number);
+                    if ((now.d & 1) != quiet) continue;
+                    bool has_step = looks && !is_hard && this->is_enabled(now, state) && !is_hard;
+                    State target = state;
+                    if (has_step) {
+                        this->step(now, number, target, true);
+                        has_step = !is_hard;
+                    }
+                    u32 having = who(has_step);
+                    if (!having) continue;
+                    if (has_step) {
+                        queue[n_waiting + n_before(having)] = target.packed(0);
+                        n_steps++;
+                    }
+                    n_waiting += n_bits(having);
+                    wait_for_warp();
+                    if (n_waiting < WARP) continue;
+                    n_waiting -= WARP;
+                    State next;
+                    next.unpack(0, queue[n_waiting + me]);
+                    wait_for_warp();
+                    this->insert(next);
+                    wait_for_warp();
+                }
+            }
+            if (!is_here) continue;
+            if (is_hard) this->note(state);
+            else if (n_steps == 0) deadlocks++;
+            else transitions += n_steps;
+        }
+        if (me >= n_waiting) return;
+        State next;
+        next.unpack(0, queue[me]);
+        this->insert(next);
+    }
+
+    LANE void expand(u64 lane, u64& transitions, u64& deadlocks) {
+        State state;
+        if (!this->item(orders[0] + lane, state)) return;
+        u32 n_steps = this->for_each_step(state, true, [this](const State& target, u32) { this->add(target); });
+        if (is_hard) this->note(state);
+        else if (n_steps == 0) deadlocks++;
+        else transitions += n_steps;
+    }
+
+    LANE void select(u64 lane) {
+        State state;
+        if (!this->item(orders[0] + lane, state)) return;
+        bool is_picked = false;
+        if (orders[1] == 0) {
+            is_picked = !this->holds((u32)orders[2], state);
+        } else if (orders[1] == 1) {
+            is_picked = this->for_each_step(state, false, [](const State&, u32) {}) == 0;
+        } else {
+            Looked looked = this->look_at(state, this->only(along::NOTHING));
+            is_picked = looked.is_wrong;
+            is_hard |= looked.is_hard;
+        }
+        if (is_hard) return this->note(state);
+        if (!is_picked) return;
+        count_one(memory + FOUND);
+        u64 id = orders[3] ? find_far<State>(memory, state) : EMPTY;
+        if (id != EMPTY) this->set_code(id, orders[3]);
+    }
+
+    LANE void scan(u64 lane) {
+        u64 id = orders[0] + lane, want = orders[1];
+        State state;
+        if (!this->known(id, state) || this->code(id)) return;
+        bool is_near = false;
+        if (this->is_product()) {
+            Looked looked = this->look_at(state, this->only(along::NEAR, (u32)want));
+            is_near = looked.is_near;
+            is_hard |= looked.is_hard;
+        } else {
+            this->for_each_step(state, false, [&](const State& target, u32) {
+                u64 other = find_far<State>(memory, target);
+                is_near |= other != EMPTY && this->code(other) == want;
+            });
+        }
+        // Where something goes wrong, what was found before does not count.
+        if (is_hard) return this->note(state);
+        if (!is_near) return;
+        this->set_code(id, orders[2]);
+        count_one(memory + FOUND);
+    }
+
+    LANE void ask(u64 lane) {
+        State state;
+        this->letter(lane, state);
+        u64 id = find_far<State>(memory, state);
+        u64 answer = id == EMPTY ? 256 : orders[0] ? (u64)load_shared(this->half(SEEN, id)) : this->code(id);
+        memory[place(LETTERS) + MAX_LETTERS * (u64)this->state_words + lane] = answer;
+    }
+
+    LANE void mark(u64 lane) {
+        State state;
+        this->letter(lane, state);
+        u64 id = find_far<State>(memory, state);
+        if (id == EMPTY || this->code(id) != 0) return;
+        this->set_code(id, orders[0]);
+        count_one(memory + FOUND);
+    }
+};
+
 // What a kernel is told.
 struct Orders {
     u64 words[6];
@@ -628,7 +698,7 @@ struct Orders {
 // For all numbers below `n`, whichever kind of state there is: `what` is done by the lane `it` for the number `lane`.
 #define FOR_ALL_AS(State, what)                                                                              \
     ROLLED for (u64 lane = first_lane(); lane < n; lane += n_lanes()) {                                             \
-        Lane<State> it(memory, orders.words);                                                                \
+        Worker<State> it(memory, orders.words);                                                                \
         what;                                                                                                \
     }
 #define FOR_ALL(what)                                                                                        \
@@ -641,7 +711,11 @@ struct Orders {
 KERNEL stubborn_insert(u64* memory, u64 n, Orders orders) { FOR_ALL(it.insert_letter(lane)) }
 KERNEL stubborn_expand(u64* memory, u64 n, Orders orders) {
     u64 transitions = 0, deadlocks = 0;
-    FOR_ALL(it.expand(lane, transitions, deadlocks))
+    if (memory[IS_NARROW]) {
+        Worker<Narrow>(memory, orders.words).expand_together(n, transitions, deadlocks);
+    } else {
+        FOR_ALL_AS(Wide, it.expand(lane, transitions, deadlocks))
+    }
     if (transitions) atomic_add(memory + TRANSITIONS, transitions);
     if (deadlocks) atomic_add(memory + DEADLOCKS, deadlocks);
 }
@@ -649,3 +723,12 @@ KERNEL stubborn_select(u64* memory, u64 n, Orders orders) { FOR_ALL(it.select(la
 KERNEL stubborn_scan(u64* memory, u64 n, Orders orders) { FOR_ALL(it.scan(lane)) }
 KERNEL stubborn_ask(u64* memory, u64 n, Orders orders) { FOR_ALL(it.ask(lane)) }
 KERNEL stubborn_mark(u64* memory, u64 n, Orders orders) { FOR_ALL(it.mark(lane)) }
+KERNEL stubborn_pair(u64* memory, u64 n, Orders orders) {
+    u64 transitions = 0, deadlocks = 0;
+    FOR_ALL(it.pair(lane, transitions, deadlocks))
+    if (transitions) atomic_add(memory + TRANSITIONS, transitions);
+    if (deadlocks) atomic_add(memory + DEADLOCKS, deadlocks);
+}
+KERNEL stubborn_begin(u64* memory, u64 n, Orders orders) { FOR_ALL(it.begin_cycles(lane)) }
+KERNEL stubborn_spread(u64* memory, u64 n, Orders orders) { FOR_ALL(it.spread_from_all(lane)) }
+KERNEL stubborn_tell(u64* memory, u64 n, Orders orders) { FOR_ALL(it.tell(lane)) }

@@ -17,7 +17,9 @@ static bool get(void* to, u64 n_words) { return fread(to, 8, n_words, stdin) == 
 int main(int, char** arguments) {
     all_lanes = arguments[1] ? strtoull(arguments[1], nullptr, 10) : 1;
     void (*const kernels[])(u64*, u64, Orders) = {stubborn_insert, stubborn_expand, stubborn_select,
-                                                  stubborn_scan,   stubborn_ask,    stubborn_mark};
+                                                  stubborn_scan,   stubborn_ask,    stubborn_mark,
+                                                  stubborn_pair,   stubborn_begin,  stubborn_spread,
+                                                  stubborn_tell};
     std::vector<u64> memory;
     u64 command[4];
     while (get(command, 4)) {
@@ -35,7 +37,7 @@ int main(int, char** arguments) {
         case 3: memset(memory.data() + at, (int)command[3], n * 8); break;
         default: {
             Orders orders;
-            if (at >= 6 || !get(orders.words, 6)) return 1;
+            if (at >= sizeof kernels / sizeof *kernels || !get(orders.words, 6)) return 1;
             std::vector<std::thread> threads;
             for (u64 lane = 0; lane < all_lanes; lane++)
                 threads.emplace_back([&, lane] {

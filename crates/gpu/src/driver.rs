@@ -22,7 +22,7 @@ const PTX: &str = include_str!("../kernel/explore.ptx");
 const BLOCK: u32 = 256;
 
 /// So many blocks for each multiprocessor keep it busy; lanes take several numbers if there are more.
-const BLOCKS: u32 = 16;
+const BLOCKS: u32 = 32;
 
 fn failed(error: DriverError) -> Failure {
     Failure(

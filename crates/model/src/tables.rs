@@ -40,6 +40,8 @@ pub mod head {
     pub const PROCESSES: usize = 6;
     /// Whether some actions happen only where no others can.
     pub const HAS_QUIET: usize = 7;
+    /// The first word that is 0 here, and free for whoever has more to say.
+    pub const FREE: usize = 8;
 }
 
 /// Tests of an action.

@@ -53,6 +53,8 @@ words! {
         OnePassThenNested = "one-pass+nested",
         /// In two passes.
         TwoPass = "two-pass",
+        /// Breadth first, and then cycles by removing states: on a device.
+        Fixpoint = "fixpoint",
     }
 }
 

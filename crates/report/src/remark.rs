@@ -54,7 +54,7 @@ pub enum Remark {
     NotShortened,
     /// Several threads were asked for, but one has searched.
     OneThread,
-    /// A device has shown that it holds, in the product with an automaton whose states tell marks, too.
+    /// A device has searched.
     OnDevice,
     /// A device was asked for, but the processor has searched, and why.
     OnProcessor(String),
@@ -190,7 +190,7 @@ impl fmt::Display for Remark {
             Remark::OneThread => {
                 f.write_str("searched by one thread: so many do not pay here, or cannot help")
             }
-            Remark::OnDevice => f.write_str("shown on the device"),
+            Remark::OnDevice => f.write_str("searched on the device"),
             Remark::OnProcessor(why) => write!(f, "searched on the processor, not on the device: {why}"),
             Remark::InFull => f.write_str(
                 "searched in full: here, what can be left out depends on more than the state that a process has",

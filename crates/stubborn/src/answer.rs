@@ -2,7 +2,7 @@
 
 use base::Limit;
 use check::Stats;
-use check::decide::Decision;
+use check::decide::{Decision, OnDevice};
 use check::method::{FairnessBy, Method as Chosen, ObserverKind, StoreKind};
 use language::View;
 use model::{Run, StepError};
@@ -150,22 +150,36 @@ impl Figures {
         decision: &Decision,
         seconds: f64,
     ) -> Figures {
+        let is_on_device = decision.on_device == Some(OnDevice::Decided);
         let is_monitored = chosen.fairness_by == FairnessBy::Monitors && fairness != Fairness::None;
         let method = Method {
             observer: chosen.observer.into(),
-            search: if is_monitored { Search::NestedWithMonitor } else { chosen.search.into() },
+            search: match chosen.search {
+                _ if is_on_device => Search::Fixpoint,
+                _ if is_monitored => Search::NestedWithMonitor,
+                search => search.into(),
+            },
             reduction: match chosen.reduction {
+                _ if is_on_device => Reduction::None,
                 // There is one for testers.
                 Some(_) if chosen.observer == ObserverKind::Tester => Reduction::Stubborn,
                 reduction => reduction.into(),
             },
             fairness,
-            store: store(chosen.store),
+            store: if is_on_device { Store::Exact } else { store(chosen.store) },
         };
         let Decision { outcome, observer_states, .. } = decision;
         let stats = statistics(&outcome.stats, outcome.system_states, *observer_states, seconds);
-        let on_processor = decision.on_device.then_some(Remark::OnDevice);
+        let on_processor = decision.on_device.map(told_of_device);
         Figures { method: Some(method), stats, on_processor }
+    }
+}
+
+/// Who has searched, where there is a device.
+pub(crate) fn told_of_device(did: OnDevice) -> Remark {
+    match did {
+        OnDevice::Decided => Remark::OnDevice,
+        OnDevice::Left(why) => Remark::OnProcessor(why.to_owned()),
     }
 }
 

@@ -15,7 +15,7 @@ use report::remark::Work;
 use report::{ExploreReport, Remark};
 
 use crate::Error;
-use crate::answer::told;
+use crate::answer::{told, told_of_device};
 use crate::clock::Clock;
 use crate::decide::Asked;
 use crate::decide::searched::Searched;
@@ -211,7 +211,7 @@ fn count_product(
     let searched = Searched::new(&view, preserve, &watched.about(), &rules, clock)?;
     let settings = Settings::default();
     let counted = watched.claim.count(searched.system(), observer, &settings, &mut clock.budget());
-    let Decision { outcome, observer_states, .. } = counted.map_err(refuse)?;
+    let Decision { outcome, observer_states, on_device, .. } = counted.map_err(refuse)?;
     let mut counted = Counted {
         stats: outcome.stats,
         complete: outcome.stop.is_none(),
@@ -223,9 +223,7 @@ fn count_product(
         }),
         ..Counted::default()
     };
-    if clock.device().is_some() {
-        counted.remarks.push(Remark::OnProcessor("it is for states, and this is a product".to_owned()));
-    }
+    counted.remarks.extend(on_device.map(told_of_device));
     match outcome.stop {
         Some(ProductStop::Limit(limit)) => counted.remarks.push(Remark::Limit(limit, Work::Search)),
         Some(ProductStop::Fault(error, run)) => {

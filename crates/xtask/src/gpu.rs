@@ -25,7 +25,7 @@ fn folder() -> PathBuf {
 /// A hash of the texts that the kernels are made of (FNV-1a).
 fn hash() -> Option<String> {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
-    for file in ["explore.cu", "device.h"] {
+    for file in ["explore.cu", "products.h", "device.h"] {
         for byte in fs::read(folder().join(file)).ok()? {
             hash = (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
         }

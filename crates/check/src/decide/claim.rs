@@ -15,8 +15,7 @@ use automata::{AnyAutomaton, Effort, GaveUp, Tgba, to_ba};
 use base::{Budget, Limit};
 use ltl::Prop;
 
-use super::{Decision, Refusal, Settings, Subject, search_together};
-use crate::device::cycles;
+use super::{Decision, Refusal, Settings, Subject, search_on_device, search_together};
 use crate::fairness::Fairness;
 use crate::method::{FairnessBy, Method, ObserverKind, SearchKind};
 use crate::observer::{
@@ -281,18 +280,6 @@ impl Claim {
         if let Some(rule) = method.refusal(self.features(method.observer, fair, goes_on, budget)?) {
             return Err(rule.into());
         }
-        let is_plain = !settings.counts
-            && !fair
-            && settings.at_deadlock == AtDeadlock::Stutter
-            && !self.owns_deadlocks();
-        if let (true, Some(device), Some(actions)) = (is_plain, budget.device(), system.as_actions())
-            && let cycles::Found::Nothing(stats) =
-                cycles::search(actions, &self.tgba, &self.propositions, device, &mut budget.share())
-        {
-            let outcome = ProductOutcome { stats, system_states: None, stop: None, coverage: None };
-            let observer_states = self.tgba.n_states() as u64;
-            return Ok(Decision { outcome, observer_states, valuations: Vec::new(), on_device: true });
-        }
         let (props, numbers): (Vec<Prop>, Vec<usize>) = self.propositions.iter().copied().unzip();
         let run = Run { system, method, settings, numbers };
         // To accept at once is wrong where a run may end and be ignored; it hides a part of the product; and
@@ -414,12 +401,7 @@ impl<S: Subject> Run<'_, S> {
         if at_deadlock == AtDeadlock::Error {
             // The product need not come to each deadlock: the observer may have lost interest.
             if let Some(outcome) = deadlock(system, budget)? {
-                return Ok(Decision {
-                    outcome,
-                    observer_states: 0,
-                    valuations: Vec::new(),
-                    on_device: false,
-                });
+                return Ok(Decision { outcome, observer_states: 0, valuations: Vec::new(), on_device: None });
             }
             at_deadlock = AtDeadlock::Ignore;
         }
@@ -431,24 +413,32 @@ impl<S: Subject> Run<'_, S> {
             let fairness = Fairness::within(system.n_actions(), settings.fairness, budget)?;
             product = product.under(fairness);
         }
-        match method.reduction {
-            // Who looks at the source alone never asks which actions change a valuation.
-            None if product.observer().watches() == Watches::Source => {}
-            None => {
-                if let Some(visible) = system.visible(&numbers, &mut budget.share())? {
-                    product = product.with_visible(visible);
-                }
-            }
-            Some(reduction) => {
-                product = S::reduce(product, reduction, settings, budget)?.with_room(budget.room());
-            }
+        let is_for_device = budget.device().is_some() && method.fairness_by == FairnessBy::Search;
+        // Who looks at the source alone never asks which actions change a valuation.
+        if (is_for_device || method.reduction.is_none())
+            && product.observer().watches() != Watches::Source
+            && let Some(visible) = system.visible(&numbers, &mut budget.share())?
+        {
+            product = product.with_visible(visible);
         }
-        let outcome = search(&mut product, method, settings, budget)?;
+        let (outcome, on_device) = match is_for_device {
+            true => search_on_device(&mut product, method, settings, budget),
+            false => (None, None),
+        };
+        let outcome = match outcome {
+            Some(outcome) => outcome,
+            None => {
+                if let Some(reduction) = method.reduction {
+                    product = S::reduce(product, reduction, settings, budget)?.with_room(budget.room());
+                }
+                search(&mut product, method, settings, budget)?
+            }
+        };
         let mut valuations: Vec<Vec<bool>> = product.valuations().met().collect();
         if budget.goes_by_rounds() {
             // Each process has met them in another order.
             valuations.sort_unstable();
         }
-        Ok(Decision { outcome, observer_states, valuations, on_device: false })
+        Ok(Decision { outcome, observer_states, valuations, on_device })
     }
 }

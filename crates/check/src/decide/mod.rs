@@ -18,6 +18,8 @@ use automata::{GaveUp, TooLarge};
 use base::{Budget, Limit};
 use model::System;
 
+use crate::device;
+use crate::device::products::{Answer, Looks};
 use crate::distributed::{self, Wanted};
 use crate::fairness::Constraint;
 use crate::method::{Method, ObserverKind, ReductionWish, SearchKind, StoreKind};
@@ -140,8 +142,17 @@ pub struct Decision {
     pub observer_states: u64,
     /// The values of the claim's propositions that were met.
     pub valuations: Vec<Vec<bool>>,
-    /// Whether a device has searched; it tells no valuations.
-    pub on_device: bool,
+    /// What the device has done, if there is one.
+    pub on_device: Option<OnDevice>,
+}
+
+/// What a device has done about a property.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OnDevice {
+    /// It has found the answer.
+    Decided,
+    /// It has left it to the processor, for this reason.
+    Left(&'static str),
 }
 
 impl Decision {
@@ -150,10 +161,32 @@ impl Decision {
         match decided {
             Err(Refusal::Limit(limit)) => {
                 let outcome = ProductOutcome::limited(limit);
-                Ok(Decision { outcome, observer_states: 0, valuations: Vec::new(), on_device: false })
+                Ok(Decision { outcome, observer_states: 0, valuations: Vec::new(), on_device: None })
             }
             decided => decided,
         }
+    }
+}
+
+/// Searches a product on the device of the budget, if there is one; says what came of it, and what the device did.
+pub(crate) fn search_on_device<S: System, O: Observer>(
+    product: &mut Product<'_, S, O>,
+    method: Method,
+    settings: &Settings<'_>,
+    budget: &mut Budget<'_>,
+) -> (Option<ProductOutcome>, Option<OnDevice>) {
+    let Some(device) = budget.device() else { return (None, None) };
+    if settings.counts {
+        return (None, Some(OnDevice::Left("in a product, it does not count the states of the system")));
+    }
+    let wanted = wanted(method);
+    let looks = Looks {
+        for_marks: matches!(wanted, Wanted::Marks | Wanted::MarksAndLivelocks),
+        for_livelocks: matches!(wanted, Wanted::Livelocks | Wanted::MarksAndLivelocks),
+    };
+    match device::products::search(product, looks, device, &mut budget.share()) {
+        Answer::Decided(outcome) => (Some(outcome), Some(OnDevice::Decided)),
+        Answer::Left(why) => (None, Some(OnDevice::Left(why))),
     }
 }
 

@@ -10,7 +10,7 @@ use automata::{GaveUp, Tester};
 use base::Budget;
 use model::LabelId;
 
-use super::{Decision, Refusal, Settings, Subject, search_together};
+use super::{Decision, Refusal, Settings, Subject, search_on_device, search_together};
 use crate::fairness::Fairness;
 use crate::method::Method;
 use crate::observer::{ByAction, Observer as _, Valuations};
@@ -81,19 +81,24 @@ impl<'a> TesterClaim<'a> {
         let budget = &mut budget.share();
         let product = product(system, self.tester, self.labels, budget);
         let mut product = product.map_err(Refusal::of(|_| Refusal::Tester))?;
-        if let Some(reduction) = method.reduction {
-            let fairness = if features.fair { settings.fairness } else { &[] };
-            let settings = Settings { fairness, without_rule: None, ..*settings };
-            product = S::reduce(product, reduction, &settings, budget)?;
-        }
         product = product.in_order(settings.orders).with_room(budget.room());
         if features.fair {
             let fairness = Fairness::within(system.n_actions(), settings.fairness, budget)?;
             product = product.under(fairness);
         }
         let observer_states = product.observer().n_states();
+        let (outcome, on_device) = search_on_device(&mut product, method, settings, budget);
+        if let Some(outcome) = outcome {
+            return Ok(Decision { outcome, observer_states, valuations: Vec::new(), on_device });
+        }
+        if let Some(reduction) = method.reduction {
+            let fairness = if features.fair { settings.fairness } else { &[] };
+            let settings = Settings { fairness, without_rule: None, ..*settings };
+            product = S::reduce(product, reduction, &settings, budget)?;
+        }
+        product = product.with_room(budget.room());
         let outcome = search_together(&mut product, method, settings, budget)?;
-        Ok(Decision { outcome, observer_states, valuations: Vec::new(), on_device: false })
+        Ok(Decision { outcome, observer_states, valuations: Vec::new(), on_device })
     }
 }
 

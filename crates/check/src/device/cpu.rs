@@ -1,8 +1,11 @@
 //! A device that is this processor, and the kernels in plain Rust: what a device must do, and what others are compared with.
+//! Those of products are in `products`.
+
+mod products;
 
 use base::device::{Device, Failure, Kernel, Memory, Orders};
 use base::{Alone, Team};
-use model::tables::{MAX_WIDTH, Program};
+use model::tables::{Hard, MAX_WIDTH, Program};
 
 use super::memory::{Counter, EMPTY, MAX_LETTERS, MAX_PROBES, NUMBER_BITS, Place};
 use crate::sync::{AtomicU64, Ordering, zeros};
@@ -87,6 +90,7 @@ impl Memory for CpuMemory<'_> {
         let lanes = Lanes {
             words,
             program: Program::new(&program),
+            program_words: &program,
             state_words: place(Place::StateWords) as usize,
             is_narrow: place(Place::IsNarrow) != 0,
             table: place(Place::Table),
@@ -106,6 +110,10 @@ impl Memory for CpuMemory<'_> {
                     Kernel::Scan => lanes.scan(lane),
                     Kernel::Ask => lanes.ask(lane),
                     Kernel::Mark => lanes.mark(lane),
+                    Kernel::Pair => lanes.pair(lane),
+                    Kernel::Begin => lanes.begin_cycles(lane),
+                    Kernel::Spread => lanes.spread(lane),
+                    Kernel::Tell => lanes.tell(lane),
                 }
                 lane += worker.of as u64;
             }
@@ -120,6 +128,7 @@ type State = [u32; MAX_WIDTH];
 struct Lanes<'a> {
     words: &'a [AtomicU64],
     program: Program<'a>,
+    program_words: &'a [u32],
     state_words: usize,
     is_narrow: bool,
     table: u64,
@@ -181,13 +190,35 @@ impl Lanes<'_> {
         (!self.is_hole(number)).then(|| self.load(self.arena + number * self.state_words as u64))
     }
 
+    /// The state that is known by a number; nothing if there is none.
+    fn known(&self, id: u64) -> Option<State> {
+        if !self.is_narrow {
+            return self.item(id);
+        }
+        let at = self.table + id;
+        (self.word(at).load(Ordering::Relaxed) != EMPTY).then(|| self.load(at))
+    }
+
+    /// Calls `visit` with where each step leads, of the system or of the product; says whether something is hard.
+    fn for_each_target(&self, state: &State, mut visit: impl FnMut(&State)) -> Result<(), Hard> {
+        if self.is_product() {
+            return self.for_each_edge(state, |target, _| visit(target)).map(|_| ());
+        }
+        let visit = |_, target: &[u32]| visit(&whole(target));
+        self.program.for_each_step(&state[..self.program.width()], visit, |_| ()).map(|_| ())
+    }
+
     fn is_hole(&self, number: u64) -> bool {
         self.word(self.place(Place::Holes) + number / 64).load(Ordering::Relaxed) >> (number % 64) & 1 == 1
     }
 
     fn note(&self, state: &State) {
         let number = self.count(Counter::Notes, 1);
-        self.store(self.place(Place::Notes) + number * self.state_words as u64, state);
+        let at = self.place(Place::Notes) + number * self.state_words as u64;
+        // More are not expected, and told by their number.
+        if at + self.state_words as u64 <= self.table {
+            self.store(at, state);
+        }
     }
 
     fn hash(&self, state: &State) -> u64 {
@@ -299,11 +330,7 @@ impl Lanes<'_> {
         let taken = self.place(Place::Taken);
         let steps = self.program.for_each_step(
             &state[..width],
-            |_, target| {
-                let mut whole = [0; MAX_WIDTH];
-                whole[..width].copy_from_slice(target);
-                self.insert(&whole);
-            },
+            |_, target| self.insert(&whole(target)),
             |action| {
                 let (word, bit) = (self.word(taken + action as u64 / 64), 1 << (action % 64));
                 if word.load(Ordering::Relaxed) & bit == 0 {
@@ -324,7 +351,8 @@ impl Lanes<'_> {
         let words = &state[..self.program.width()];
         let is_picked = match kind {
             0 => self.program.holds(proposition as usize, words).map(|holds| !holds),
-            _ => self.program.for_each_step(words, |_, _| (), |_| ()).map(|n_steps| n_steps == 0),
+            1 => self.program.for_each_step(words, |_, _| (), |_| ()).map(|n_steps| n_steps == 0),
+            _ => self.for_each_edge(&state, |_, _| ()).map(|looked| looked.is_wrong),
         };
         match is_picked {
             Ok(false) => {}
@@ -339,39 +367,15 @@ impl Lanes<'_> {
     }
 
     fn scan(&self, lane: u64) {
-        let [from, want, code, mode, ..] = self.orders;
+        let [from, want, code, ..] = self.orders;
         let id = from + lane;
-        let state = if self.is_narrow {
-            let at = self.table + id;
-            if self.word(at).load(Ordering::Relaxed) == EMPTY {
-                return;
-            }
-            self.load(at)
-        } else {
-            match self.item(id) {
-                Some(state) => state,
-                None => return,
-            }
-        };
-        if mode != 0 {
-            return self.sift(id, &state);
-        }
-        if self.code(id) != 0 {
-            return;
-        }
-        let width = self.program.width();
+        let Some(state) = self.known(id).filter(|_| self.code(id) == 0) else { return };
         let mut is_near = false;
-        let steps = self.program.for_each_step(
-            &state[..width],
-            |_, target| {
-                let mut whole = [0; MAX_WIDTH];
-                whole[..width].copy_from_slice(target);
-                is_near |= self.find(&whole).is_some_and(|id| self.code(id) == want);
-            },
-            |_| (),
-        );
+        let looked = self.for_each_target(&state, |target| {
+            is_near |= self.find(target).is_some_and(|id| self.code(id) == want);
+        });
         // Where something goes wrong, what was found before does not count.
-        if steps.is_err() {
+        if looked.is_err() {
             self.note(&state);
         } else if is_near {
             self.set_code(id, code);
@@ -379,51 +383,14 @@ impl Lanes<'_> {
         }
     }
 
-    /// A state that lacks some bits may pass a sieve: by a step to a state that is left, whose first bit is 0, and that has
-    /// the bits wanted; by having no such step; by a proposition; or in any case. Then it gets bits, or loses them.
-    fn sift(&self, id: u64, state: &State) {
-        let [_, want, bits, mode, lacks, proposition] = self.orders;
-        if self.code(id) & lacks != 0 {
-            return;
-        }
-        let width = self.program.width();
-        let passes = match mode {
-            1 | 2 => {
-                let mut is_near = false;
-                let steps = self.program.for_each_step(
-                    &state[..width],
-                    |_, target| {
-                        let mut whole = [0; MAX_WIDTH];
-                        whole[..width].copy_from_slice(target);
-                        is_near |= self.find(&whole).is_some_and(|id| self.code(id) & (want | 1) == want);
-                    },
-                    |_| (),
-                );
-                steps.map(|_| is_near == (mode == 1))
-            }
-            3 => self.program.holds(proposition as usize, &state[..width]),
-            _ => Ok(true),
-        };
-        match passes {
-            Ok(false) => {}
-            Ok(true) => {
-                self.count(Counter::Found, 1);
-                match mode {
-                    5 => {
-                        let word = self.word(self.codes + id / 8);
-                        word.fetch_and(!(bits << (8 * (id % 8))), Ordering::Relaxed);
-                    }
-                    _ => self.set_code(id, bits),
-                }
-            }
-            Err(_) => self.note(state),
-        }
-    }
-
     fn ask(&self, lane: u64) {
-        let code = self.find(&self.letter(lane)).map_or(256, |id| self.code(id));
+        let answer = match (self.find(&self.letter(lane)), self.orders[0]) {
+            (None, _) => 256,
+            (Some(id), 0) => self.code(id),
+            (Some(id), _) => self.seen(id).into(),
+        };
         let answers = self.place(Place::Letters) + MAX_LETTERS * self.state_words as u64;
-        self.word(answers + lane).store(code, Ordering::Relaxed);
+        self.word(answers + lane).store(answer, Ordering::Relaxed);
     }
 
     fn mark(&self, lane: u64) {
@@ -434,6 +401,13 @@ impl Lanes<'_> {
             self.count(Counter::Found, 1);
         }
     }
+}
+
+/// All words of a state.
+fn whole(words: &[u32]) -> State {
+    let mut whole = [0; MAX_WIDTH];
+    whole[..words.len()].copy_from_slice(words);
+    whole
 }
 
 fn packed(state: &State, number: usize) -> u64 {

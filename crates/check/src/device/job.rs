@@ -2,11 +2,8 @@
 
 use base::Limit;
 use base::device::{Device, Failure, Kernel, Memory, Orders};
-use model::ActionSystem;
-use model::tables::Tables;
 
-use super::cycles::Sieve;
-use super::memory::{self, BLOCK, Counter, MAX_LETTERS, Place, Plan};
+use super::memory::{self, BLOCK, Counter, GROUP, MAX_LETTERS, Place, Plan, Shape};
 
 /// What states are picked out for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,13 +12,41 @@ pub(super) enum Pick {
     False(usize),
     /// Nothing can happen.
     Deadlock,
+    /// Something is accepted here in a product.
+    Wrong,
+}
+
+/// What spreads along the steps of a product, from the states that were not removed to others of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u64)]
+pub(super) enum Spread {
+    /// Everybody is counted as a predecessor.
+    Count,
+    /// Who has no predecessor, or is to leave, is removed, and is no predecessor any more.
+    Trim,
+    /// Who waits passes on the marks that were seen; who sees new ones waits.
+    Reach,
+    /// Who misses marks is to leave.
+    Leave,
+    /// Everybody waits.
+    Wait,
+    /// Who is there in the beginning.
+    Begin,
+}
+
+/// The marks that are looked at: of the observer, of weak constraints, or of strong ones; which word of these, and which bits.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Marks {
+    pub(super) kind: u64,
+    pub(super) word: u64,
+    pub(super) bits: u32,
 }
 
 /// A search on a device.
 pub(super) struct Job<'d> {
     memory: Box<dyn Memory + 'd>,
     pub(super) plan: Plan,
-    n_actions: usize,
+    n_events: usize,
 }
 
 /// What kernels have counted.
@@ -36,19 +61,19 @@ pub(super) struct Counts {
 }
 
 impl<'d> Job<'d> {
-    /// Takes so many bytes of memory.
+    /// Takes so many bytes of memory for states and a program.
     pub(super) fn new(
-        system: &ActionSystem,
-        tables: &Tables,
+        shape: &Shape,
+        program: &[u32],
         device: &'d dyn Device,
         bytes: u64,
     ) -> Result<Job<'d>, Limit> {
-        let program = memory::program_words(tables);
+        let program = memory::program_words(program);
         let n_words = bytes / 8;
-        let plan = Plan::new(system, program.len() as u64, n_words);
+        let plan = Plan::new(shape, program.len() as u64, n_words);
         let plan = plan.ok_or(Limit::DeviceMemory(8 * n_words))?;
         let memory = device.take(plan.n_words).map_err(failed)?;
-        let mut job = Job { memory, plan, n_actions: system.actions().len() };
+        let mut job = Job { memory, plan, n_events: shape.n_events as usize };
         job.begin(&program).map_err(failed)?;
         Ok(job)
     }
@@ -125,9 +150,9 @@ impl<'d> Job<'d> {
         Ok(())
     }
 
-    /// Expands `n` items, at most a chunk; the ring is in use from an item on.
-    pub(super) fn expand(&mut self, from: u64, n: u64, in_use: u64) -> Result<Counts, Limit> {
-        self.launch(Kernel::Expand, n, [from, in_use, 0, 0, 0, 0])
+    /// Expands `n` items, at most a chunk, by a kernel; the ring is in use from an item on.
+    pub(super) fn expand(&mut self, kernel: Kernel, from: u64, n: u64, in_use: u64) -> Result<Counts, Limit> {
+        self.launch(kernel, n, [from, in_use, 0, 0, 0, 0])
     }
 
     /// Picks out items, at most a chunk, and gives them a code if it is not 0.
@@ -135,6 +160,7 @@ impl<'d> Job<'d> {
         let (kind, proposition) = match pick {
             Pick::False(proposition) => (0, proposition as u64),
             Pick::Deadlock => (1, 0),
+            Pick::Wrong => (2, 0),
         };
         self.launch(Kernel::Select, n, [from, kind, proposition, code.into(), 0, 0])
     }
@@ -145,37 +171,68 @@ impl<'d> Job<'d> {
         self.launch(Kernel::Scan, n, [from, want.into(), code.into(), 0, 0, 0])
     }
 
-    /// Gives bits to those states, by slot or number and at most a chunk, that pass a sieve and have none of some others.
-    pub(super) fn sift(
+    /// Says which states, by slot or number, a search for cycles is about: those from which livelocks are accepted, or those that accepted runs
+    /// may come back to. The others count as removed.
+    pub(super) fn begin_cycles(&mut self, from: u64, n: u64, are_livelocks: bool) -> Result<Counts, Limit> {
+        self.launch(Kernel::Begin, n.div_ceil(GROUP), [from, are_livelocks.into(), from + n, 0, 0, 0])
+    }
+
+    /// Lets something spread from states, by slot or number; along all steps or the silent ones. Where steps may be hard, it is
+    /// looked first whether they are.
+    pub(super) fn spread(
         &mut self,
-        from: u64,
-        n: u64,
-        sieve: Sieve,
-        bits: u8,
-        lacks: u8,
+        (from, n): (u64, u64),
+        what: Spread,
+        only_silent: bool,
+        is_easy: bool,
+        marks: Marks,
     ) -> Result<Counts, Limit> {
-        let (mode, want, proposition) = match sieve {
-            Sieve::Some(want) => (1, want, 0),
-            Sieve::None(want) => (2, want, 0),
-            Sieve::True(proposition) => (3, 0, proposition as u64),
-            Sieve::All => (4, 0, 0),
-            Sieve::Clear => (5, 0, 0),
-        };
-        self.launch(Kernel::Scan, n, [from, want.into(), bits.into(), mode, lacks.into(), proposition])
+        let flags = u64::from(only_silent) | u64::from(!is_easy) << 1;
+        let orders = [from, what as u64, flags, marks.kind, marks.word, marks.bits.into()];
+        self.launch(Kernel::Spread, n.div_ceil(GROUP), orders)
+    }
+
+    /// Tells states what has spread to them, each with a word.
+    pub(super) fn tell(&mut self, what: Spread, told: &[(Vec<u32>, u32)]) -> Result<(), Limit> {
+        let answers = self.plan.place(Place::Letters) + MAX_LETTERS * self.plan.state_words as u64;
+        for told in told.chunks(MAX_LETTERS as usize) {
+            let states: Vec<Vec<u32>> = told.iter().map(|(state, _)| state.clone()).collect();
+            let n = self.send(&states)?;
+            let words: Vec<u64> = told.iter().map(|(_, word)| u64::from(*word)).collect();
+            self.memory.write(answers, &words).map_err(failed)?;
+            self.launch(Kernel::Tell, n, [0, what as u64, 0, 0, 0, 0])?;
+        }
+        Ok(())
+    }
+
+    /// The marks that states have seen.
+    pub(super) fn seen(&mut self, states: &[Vec<u32>]) -> Result<Vec<u32>, Limit> {
+        self.answers(states, 1).map(|words| words.into_iter().map(|word| word as u32).collect())
+    }
+
+    /// Nothing was seen.
+    pub(super) fn see_nothing(&mut self) -> Result<(), Limit> {
+        let n_words = self.plan.n_ids().div_ceil(2);
+        self.memory.fill(self.plan.place(Place::Seen), n_words, 0).map_err(failed)
     }
 
     /// The codes of states; nothing for one that is not there.
     pub(super) fn ask(&mut self, states: &[Vec<u32>]) -> Result<Vec<Option<u8>>, Limit> {
-        let mut codes = Vec::with_capacity(states.len());
+        self.answers(states, 0).map(|words| words.into_iter().map(|word| u8::try_from(word).ok()).collect())
+    }
+
+    /// What is known of states: their codes, or the marks that they have seen.
+    fn answers(&mut self, states: &[Vec<u32>], what: u64) -> Result<Vec<u64>, Limit> {
+        let answers = self.plan.place(Place::Letters) + MAX_LETTERS * self.plan.state_words as u64;
+        let mut all = Vec::with_capacity(states.len());
         for states in states.chunks(MAX_LETTERS as usize) {
             let n = self.send(states)?;
-            self.launch(Kernel::Ask, n, [0; 6])?;
+            self.launch(Kernel::Ask, n, [what, 0, 0, 0, 0, 0])?;
             let mut words = vec![0; states.len()];
-            let answers = self.plan.place(Place::Letters) + MAX_LETTERS * self.plan.state_words as u64;
             self.memory.read(answers, &mut words).map_err(failed)?;
-            codes.extend(words.into_iter().map(|word| u8::try_from(word).ok()));
+            all.append(&mut words);
         }
-        Ok(codes)
+        Ok(all)
     }
 
     /// Gives a code to states that have none.
@@ -198,11 +255,11 @@ impl<'d> Job<'d> {
         Ok(states)
     }
 
-    /// Per action, whether it happened.
+    /// Per action, or per valuation in a product, whether it happened.
     pub(super) fn taken(&mut self) -> Result<Vec<bool>, Limit> {
-        let mut words = vec![0; self.n_actions.div_ceil(64)];
+        let mut words = vec![0; self.n_events.div_ceil(64)];
         self.memory.read(self.plan.place(Place::Taken), &mut words).map_err(failed)?;
-        Ok((0..self.n_actions).map(|action| words[action / 64] >> (action % 64) & 1 == 1).collect())
+        Ok((0..self.n_events).map(|event| words[event / 64] >> (event % 64) & 1 == 1).collect())
     }
 }
 

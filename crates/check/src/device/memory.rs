@@ -9,10 +9,9 @@
 //!   numbers, and 24 bits of the hash. A state is known by its number. Who loses the race for a slot leaves a *hole*.
 //!
 //! Buckets have four slots, which is what memory gives at once. Beside the table, every state has a byte for its *code*, by which
-//! runs are found.
+//! runs are found; and in products where cycles are looked for, one or two words of 32 bits.
 
-use model::tables::{MAX_WIDTH, Tables};
-use model::{ActionSystem, Layout};
+use model::ActionSystem;
 
 /// Words of the block.
 pub(super) const BLOCK: u64 = 32;
@@ -37,7 +36,11 @@ pub enum Place {
     Notes,
     /// States that are given to a kernel, and what it answers.
     Letters,
+    /// What has happened, a bit each: actions, or in products, valuations.
     Taken,
+    /// Per state, a word of 32 bits for the search of cycles, and a second one.
+    Words,
+    Seen,
 }
 
 /// What is counted, in the block.
@@ -72,10 +75,13 @@ pub(super) const NUMBER_BITS: u32 = 40;
 /// So many states are given to a kernel at once, at most.
 pub(super) const MAX_LETTERS: u64 = 1 << 12;
 
+/// In searches for cycles, a lane has so many states, since most of them have nothing to do.
+pub(super) const GROUP: u64 = 8;
+
 /// How the memory is divided.
 #[derive(Clone, Debug)]
 pub(super) struct Plan {
-    pub(super) places: [u64; 12],
+    pub(super) places: [u64; 14],
     /// Words of a state on the device, and of the system.
     pub(super) state_words: usize,
     pub(super) width: usize,
@@ -97,48 +103,75 @@ impl Free {
     }
 }
 
-/// Whether a state of the system fits into one word, and does not fill it.
-fn is_narrow(layout: &Layout) -> bool {
-    let mut masks = [0u32; MAX_WIDTH];
-    for (word, mask) in layout.fields().iter().flat_map(|field| field.masks()) {
-        masks[word.min(MAX_WIDTH - 1)] |= mask;
+/// What states are, and what is kept beside them.
+#[derive(Clone, Debug)]
+pub(super) struct Shape {
+    /// The bits that are used of each word of 32.
+    pub(super) masks: Vec<u32>,
+    /// How much can happen that is noted.
+    pub(super) n_events: u64,
+    /// Words of 32 bits per state for the search of cycles.
+    pub(super) n_cycle_words: u64,
+}
+
+impl Shape {
+    /// The states of a system.
+    pub(super) fn of(system: &ActionSystem) -> Shape {
+        let mut masks = vec![0; system.layout().width()];
+        let used = system.layout().fields().iter().flat_map(|field| field.masks());
+        used.for_each(|(word, mask)| masks[word] |= mask);
+        Shape { masks, n_events: system.actions().len() as u64, n_cycle_words: 0 }
     }
-    layout.width() == 1 || layout.width() == 2 && masks[..2] != [u32::MAX; 2]
+
+    /// Whether a state fits into one word, and does not fill it.
+    pub(super) fn is_narrow(&self) -> bool {
+        self.masks.len() <= 1 || self.masks.len() == 2 && self.masks != [u32::MAX; 2]
+    }
 }
 
 /// How many states of a system fit into so many bytes, about.
 pub fn capacity(system: &ActionSystem, bytes: u64) -> u64 {
-    Plan::new(system, 1 << 10, bytes / 8).map_or(0, |plan| plan.n_states())
+    Plan::new(&Shape::of(system), 1 << 10, bytes / 8).map_or(0, |plan| plan.n_states())
 }
 
 impl Plan {
     /// Divides so many words; nothing if they are too few.
-    pub(super) fn new(system: &ActionSystem, program_words: u64, n_words: u64) -> Option<Plan> {
-        let width = system.layout().width();
-        let (state_words, is_narrow) = (width.div_ceil(2) as u64, is_narrow(system.layout()));
-        let chunk = (n_words / 64 / state_words).clamp(64, 1 << 22);
+    pub(super) fn new(shape: &Shape, program_words: u64, n_words: u64) -> Option<Plan> {
+        let width = shape.masks.len();
+        let (state_words, is_narrow) = (width.div_ceil(2) as u64, shape.is_narrow());
+        let chunk = (n_words / 64 / state_words).clamp(64, 1 << 22) / GROUP * GROUP;
         let mut free = Free(BLOCK);
         let program = free.take(program_words);
-        let taken = free.take((system.actions().len() as u64).div_ceil(64));
+        let taken = free.take(shape.n_events.div_ceil(64));
         let letters = free.take(MAX_LETTERS * (state_words + 1));
         let notes = free.take(chunk * state_words);
         let rest = n_words.checked_sub(free.0)?;
         let (table, n_buckets, codes, arena, capacity, holes);
+        let n_cycle_words = shape.n_cycle_words;
+        // So much for so many states.
+        let cycle_words = |free: &mut Free, n_ids: u64| {
+            [0, 1].map(
+                |nth| if nth < n_cycle_words { free.take(n_ids.div_ceil(2) + GROUP / 2) } else { free.0 },
+            )
+        };
+        let [words, seen];
         if is_narrow {
-            // 1 word for the entry, an eighth for the code, and 15 of 100 for the ring.
-            n_buckets = (rest.saturating_sub(64) * 40 / 51 / 4) & !7;
+            // 1 word for the entry, an eighth for the code, halves for cycles, and 15 of 100 for the ring.
+            n_buckets = (rest.saturating_sub(96) * 40 / (51 + 20 * n_cycle_words) / 4) & !7;
             table = free.take(4 * n_buckets);
             codes = free.take(n_buckets / 2 + 1);
+            [words, seen] = cycle_words(&mut free, 4 * n_buckets);
             holes = free.0;
             capacity = n_words.checked_sub(free.0)?.checked_sub(8)?;
             arena = free.take(capacity);
         } else {
             // Seven of ten slots are full when the arena is.
-            capacity = rest.saturating_sub(256) * 64 / (64 * state_words + 92 + 8 + 1);
+            capacity = rest.saturating_sub(256) * 64 / (64 * state_words + 92 + 8 + 1 + 32 * n_cycle_words);
             n_buckets = capacity * 10 / 28 + 1;
             table = free.take(4 * n_buckets);
             codes = free.take(capacity / 8 + 1);
             holes = free.take(capacity / 64 + 1);
+            [words, seen] = cycle_words(&mut free, capacity);
             arena = free.take(capacity * state_words);
         }
         let is_enough = n_buckets >= 8 && capacity >= 16 && free.0 <= n_words;
@@ -155,6 +188,8 @@ impl Plan {
             notes,
             letters,
             taken,
+            words,
+            seen,
         ];
         let state_words = state_words as usize;
         is_enough.then_some(Plan { places, state_words, width, is_narrow, chunk, n_words })
@@ -192,7 +227,7 @@ impl Plan {
 }
 
 /// The words of a program, two in one.
-pub(super) fn program_words(tables: &Tables) -> Vec<u64> {
+pub(super) fn program_words(words: &[u32]) -> Vec<u64> {
     let pair = |pair: &[u32]| u64::from(pair[0]) | pair.get(1).map_or(0, |&high| u64::from(high) << 32);
-    tables.words().chunks(2).map(pair).collect()
+    words.chunks(2).map(pair).collect()
 }

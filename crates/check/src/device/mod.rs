@@ -9,8 +9,12 @@
 //! |---|---|
 //! | `memory` | where everything is in the memory of the device, and what a kernel is told |
 //! | `job` | the kernels, as functions |
-//! | `states` | the search: levels, goals, faults |
-//! | `cycles` | whether a run is accepted by an automaton, by removing states |
+//! | `space` | systems and products, as the processor knows them |
+//! | `levels` | all states, level by level |
+//! | `states` | the search of a system: goals, faults |
+//! | `observer` | any observer as a table of what it does where it sees something |
+//! | `products` | the search of a product: what is accepted at once, by its end, or by a cycle |
+//! | `fixpoint` | whether a cycle is accepted, by removing states |
 //! | `runs` | the run that a sequential search finds, by marking backward |
 //! | `cpu` | a device that is this processor: the kernels once more, in plain Rust |
 //!
@@ -25,10 +29,14 @@
 //! its own entry of the table, and takes one compare-and-swap.
 
 mod cpu;
-pub(crate) mod cycles;
+mod fixpoint;
 mod job;
+mod levels;
 mod memory;
+mod observer;
+pub(crate) mod products;
 mod runs;
+mod space;
 mod states;
 
 pub use cpu::CpuDevice;
@@ -46,10 +54,22 @@ pub fn refusal(system: &ActionSystem) -> Option<Refusal> {
     Tables::of(system).err()
 }
 
-/// A search begins with this part of the memory, and begins again with so many times as much where that is full: to find a run in
-/// a table is to go through all of it, and most models are small.
-const PART: u64 = 64;
-const FACTOR: u64 = 8;
+/// A search begins with a small part of the memory, and begins again with a larger one where that is full: what goes over a table
+/// goes over all of it, most models are small, and a device finds its way in less memory faster. To search again costs more where
+/// states have many steps, and less where they are gone over again and again.
+const PARTS_FOR_STATES: [u64; 3] = [64, 2, 1];
+const PARTS_FOR_PRODUCTS: [u64; 4] = [64, 16, 4, 1];
+
+/// What may have come to its end because the memory was full.
+trait MayBeFull {
+    fn is_full(&self) -> bool;
+}
+
+impl MayBeFull for Exploration {
+    fn is_full(&self) -> bool {
+        matches!(self.stop, Some(Stop::Limit(Limit::DeviceMemory(_))))
+    }
+}
 
 /// Explores a system on a device; nothing if the system has no tables.
 pub(crate) fn explore(
@@ -59,29 +79,27 @@ pub(crate) fn explore(
     budget: &mut Budget<'_>,
 ) -> Option<Exploration> {
     let tables = Tables::of(system).ok()?;
-    Some(growing(system, &tables, goals, device, budget, |_| ()).0)
+    let search = |bytes| states::search(system, &tables, goals, (device, bytes), budget);
+    Some(
+        with_more(device, &PARTS_FOR_STATES, search)
+            .unwrap_or_else(|limit| Exploration::limited(goals.len(), limit)),
+    )
 }
 
-/// The same with as much memory as it takes; and something else, if all states were found.
-fn growing<T>(
-    system: &ActionSystem,
-    tables: &Tables,
-    goals: &[Goal],
+/// Searches with as much memory as it takes: parts of it, one after the other.
+fn with_more<T: MayBeFull>(
     device: &dyn Device,
-    budget: &mut Budget<'_>,
-    mut then: impl FnMut(&mut states::Search<'_, '_, '_, '_>) -> T,
-) -> (Exploration, Option<T>) {
+    parts: &[u64],
+    mut search: impl FnMut(u64) -> T,
+) -> Result<T, Limit> {
     // Some of the memory belongs to the driver, or will.
-    let Ok(free) = device.free_bytes() else {
-        return (Exploration::limited(goals.len(), Limit::Device), None);
-    };
-    let most = free / 10 * 9;
-    let mut bytes = most / PART;
-    loop {
-        let found = states::search(system, tables, goals, (device, bytes), budget, &mut then);
-        match found.0.stop {
-            Some(Stop::Limit(Limit::DeviceMemory(_))) if bytes < most => bytes = (bytes * FACTOR).min(most),
-            _ => return found,
+    let most = device.free_bytes().map_err(|_| Limit::Device)? / 10 * 9;
+    let (last, parts) = parts.split_last().ok_or(Limit::Device)?;
+    for part in parts {
+        let found = search(most / part);
+        if !found.is_full() {
+            return Ok(found);
         }
     }
+    Ok(search(most / last))
 }

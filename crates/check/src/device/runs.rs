@@ -14,16 +14,38 @@
 use base::Limit;
 use model::{ActionId, Run};
 
-use super::states::Search;
+use super::levels::Levels;
+use super::space::{Space, targets};
 
 /// There are so many codes, from 1 on.
 const N_CODES: u64 = 255;
 
-/// A run, and which step of its state each action is.
+/// A run, and which step of its state each step is.
 pub(super) struct Way {
-    pub(super) run: Run,
-    pub(super) places: Vec<usize>,
-    pub(super) last: Vec<u32>,
+    /// Which of the initial states it begins with.
+    pub(super) initial: usize,
+    /// What the steps begin with; nothing, where the end of a run repeats.
+    pub(super) actions: Vec<Option<ActionId>>,
+    places: Vec<usize>,
+    pub(super) states: Vec<Vec<u32>>,
+}
+
+impl Way {
+    /// Where it leads.
+    pub(super) fn last(&self) -> &[u32] {
+        self.states.last().map_or(&[], Vec::as_slice)
+    }
+
+    /// What happens on it.
+    pub(super) fn run(&self) -> Run {
+        Run { initial: self.initial, actions: self.actions.iter().copied().flatten().collect() }
+    }
+
+    /// Whether a state is expanded before another one, or before that one is found.
+    pub(super) fn is_before(&self, other: &Way) -> bool {
+        let n = self.places.len().min(other.places.len());
+        (self.initial, &self.places[..n]) < (other.initial, &other.places[..n])
+    }
 }
 
 /// The code of a state from which the way has so many steps.
@@ -31,7 +53,7 @@ fn code(n_steps: u64) -> u8 {
     (1 + n_steps % N_CODES) as u8
 }
 
-impl Search<'_, '_, '_, '_> {
+impl<P: Space> Levels<'_, '_, '_, P> {
     /// The first run to one of the states of a level that `pick` gives the code 1; nothing if all lead through states in
     /// which the model goes wrong.
     pub(super) fn way(
@@ -40,34 +62,29 @@ impl Search<'_, '_, '_, '_> {
         mut pick: impl FnMut(&mut Self) -> Result<(), Limit>,
     ) -> Result<Option<Way>, Limit> {
         let n_steps = level as u64;
-        let initial: Vec<Vec<u32>> = self.system.initial().map(<[u32]>::to_vec).collect();
+        let initial = self.space.initial().map_err(|_| Limit::Device)?;
         self.go_back(level, n_steps, &mut pick)?;
         let codes = self.job.ask(&initial)?;
         let Some(first) = codes.iter().position(|known| *known == Some(code(n_steps))) else {
             return Ok(None);
         };
-        let mut way = Way {
-            run: Run { initial: first, actions: Vec::new() },
-            places: Vec::new(),
-            last: initial[first].clone(),
-        };
+        let (actions, places) = (Vec::new(), Vec::new());
+        let mut way = Way { initial: first, actions, places, states: vec![initial[first].clone()] };
         for step in 0..n_steps {
             let left = n_steps - step;
             if step > 0 && step % (N_CODES - 1) == 0 {
                 self.go_back(level, left, &mut pick)?;
             }
             // A state in which the model goes wrong has no code, and a step to a code there is.
-            if self.expand_here(&way.last).is_err() {
-                return Err(Limit::Device);
-            }
-            let targets: Vec<Vec<u32>> = self.steps.iter().map(|(_, target)| target.to_vec()).collect();
+            let found = self.space.expand(way.last()).map_err(|_| Limit::Device)?;
+            let mut targets = targets(&self.space, found.n_steps);
             let codes = self.job.ask(&targets)?;
             let place = codes.iter().position(|known| *known == Some(code(left - 1)));
             let place = place.ok_or(Limit::Device)?;
-            let action: ActionId = self.steps.actions()[place];
-            way.run.actions.push(action);
+            let mut target = targets.swap_remove(place);
+            way.actions.push(self.space.step(place, &mut target));
             way.places.push(place);
-            way.last.clone_from(&targets[place]);
+            way.states.push(target);
             self.poll()?;
         }
         Ok(Some(way))
@@ -101,9 +118,8 @@ impl Search<'_, '_, '_, '_> {
             from += n;
             let mut found = Vec::new();
             for state in self.job.notes(counts.notes)? {
-                if self.expand_here(&state).is_ok() {
-                    let targets: Vec<Vec<u32>> =
-                        self.steps.iter().map(|(_, target)| target.to_vec()).collect();
+                if let Ok(here) = self.space.expand(&state) {
+                    let targets = targets(&self.space, here.n_steps);
                     if self.job.ask(&targets)?.contains(&Some(want)) {
                         found.push(state);
                     }

@@ -293,8 +293,9 @@ impl<S: System, O: Observer> Pairing<'_, S, O> {
         Ok(())
     }
 
+    /// Whether a step may change the valuation.
     #[inline]
-    fn is_visible(&self, step: ActionId) -> bool {
+    pub(super) fn is_visible(&self, step: ActionId) -> bool {
         let contains = |visible: &FixedBitSet| visible.contains(first(step, visible.len()).index());
         self.visible.as_ref().is_none_or(contains)
     }

@@ -151,17 +151,15 @@ impl Job {
         if clock.n_threads() > 1 && !self.has_search_for_several(options) {
             decided.iter_mut().for_each(|result| result.remarks.extend(options.says_one_thread()));
         }
-        if clock.device().is_some() && !self.is_for_processes() {
-            let why = "that shows only that formulas without fairness hold, in models without chains";
-            for result in decided.iter_mut().filter(|result| !result.remarks.contains(&Remark::OnDevice)) {
-                result.remarks.push(Remark::OnProcessor(why.to_owned()));
-            }
+        if clock.device().is_some() && matches!(self, Job::Maxima(_)) {
+            let why = "it looks for no greatest values";
+            decided.iter_mut().for_each(|it| it.remarks.push(Remark::OnProcessor(why.to_owned())));
         }
         self.name_propositions(&mut decided, asked);
         Ok(decided)
     }
 
-    /// Whether several processes search together, if there are several; and a device, if there is one.
+    /// Whether several processes search together, if there are several.
     fn is_for_processes(&self) -> bool {
         !matches!(self, Job::Maxima(_))
     }

@@ -410,7 +410,7 @@ impl<'d> Deciding<'d> {
         };
         let (system_states, coverage) = (Some(stats.states), found.coverage);
         let outcome = ProductOutcome { stats, system_states, stop, coverage };
-        Ok(Some(Decision { outcome, observer_states: 0, valuations: vec![vec![true]], on_device: false }))
+        Ok(Some(Decision { outcome, observer_states: 0, valuations: vec![vec![true]], on_device: None }))
     }
 
     /// Searches for a run that the claim accepts.
