@@ -15,7 +15,7 @@ use base::{Budget, Limit, Room};
 use fixedbitset::FixedBitSet;
 use model::chain::first;
 use model::{ActionId, ActionSystem, StepError, Steps, System};
-use por::Situation;
+use por::{Effort, Situation};
 
 use self::pairing::{Look, Pairing, Possible};
 use crate::fairness::{Constraint, Fairness};
@@ -148,8 +148,9 @@ pub enum Path<'p> {
     Repaired {
         /// These actions are taken as well.
         extra: &'p [ActionId],
-        /// The state was expanded before, and it was not given up to look for a set: the same is taken.
-        again: bool,
+        /// The state was expanded before, and it was not given up to look for a set, but one was looked for in this way: the
+        /// same is taken.
+        again: Option<Effort>,
     },
 }
 
@@ -219,6 +220,10 @@ impl<'a, S: System> Selection<'a, S> {
 
     fn gave_up(&self) -> bool {
         matches!(self, Selection::Sets(sets) if sets.gave_up())
+    }
+
+    fn effort(&self) -> Effort {
+        if let Selection::Sets(sets) = self { sets.effort() } else { Effort::Plain }
     }
 
     fn rests(&mut self) -> bool {
@@ -420,6 +425,11 @@ impl<'a, S: System, O: Observer> Product<'a, S, O> {
         self.selection.as_ref().is_some_and(Selection::gave_up)
     }
 
+    /// How a set was looked for in the last state.
+    pub(crate) fn effort(&self) -> Effort {
+        self.selection.as_ref().map_or(Effort::Plain, Selection::effort)
+    }
+
     /// After so many states, a search that repairs its components ends as if there could be no more, if it gave up looking for sets in most of them.
     pub(crate) fn hand_over_after(&mut self, n_states: Option<u64>) {
         self.hands_over = n_states;
@@ -540,7 +550,7 @@ impl<'a, S: System, O: Observer> Product<'a, S, O> {
         // Where looking for sets does not pay, states are expanded as if there were none.
         let takes_all = |selection: &mut Selection<'_, S>| match path {
             Path::Everything => true,
-            Path::Repaired { extra: &[], again: false } => selection.rests(),
+            Path::Repaired { extra: &[], again: None } => selection.rests(),
             _ => false,
         };
         let selection = selection
@@ -598,7 +608,7 @@ fn select<S: System, O: Observer>(
     let Pairing { system, observer, valuations, scratch, possible, .. } = pairing;
     let Possible { valuation, actions, moves, ranges, observer_steps, blocked, targets, .. } = possible;
     let situation = Situation { state, enabled: actions, moves, blocked };
-    let insists = matches!(path, Path::Repaired { again: true, .. });
+    let insists = if let Path::Repaired { again, .. } = path { again } else { None };
     let (mut is_conditional, mut n_offers) = (false, 0);
     let mut closes_no_cycle = |candidate: &[u32], n_offers: u32, scratch: &mut S::Scratch| match &mut path {
         Path::Unknown | Path::Everything => false,

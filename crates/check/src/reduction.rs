@@ -17,7 +17,7 @@ use std::sync::Arc;
 use base::{Budget, Limit};
 use fixedbitset::FixedBitSet;
 use model::{ActionId, ActionSystem, Relations, StepError, System};
-use por::{Constraint, Demand, Flips, Offer, Outcome, Situation, StubbornSets};
+use por::{Constraint, Demand, Effort, Flips, Offer, Outcome, Situation, StubbornSets};
 use rustc_hash::FxHashMap;
 
 use crate::observer::{Event, Observer, Stance, Valuations, Watches};
@@ -284,6 +284,11 @@ impl<'a> Reduction<'a> {
         self.scratch.gave_up()
     }
 
+    /// How a set was looked for in the last state.
+    pub(crate) fn effort(&self) -> Effort {
+        self.scratch.effort()
+    }
+
     /// Told of a state that was left out whether it was found on another way so far.
     pub(crate) fn learn(&mut self, is_known: bool) {
         self.scratch.learn_so_far(is_known);
@@ -302,7 +307,7 @@ impl<'a> Reduction<'a> {
         &mut self,
         situation: &Situation<'_>,
         observed: Observed<'_, O>,
-        insists: bool,
+        insists: Option<Effort>,
         closes_no_cycle: &mut dyn FnMut(&[u32]) -> bool,
         chosen: &mut Vec<u32>,
     ) -> Result<(), model::Fault> {

@@ -11,7 +11,7 @@ use crate::flips::Flips;
 use crate::graph::{Graph, Vertex};
 use crate::grow::Growth;
 use crate::memory::{Memory, Sets};
-use crate::patience::Patience;
+use crate::patience::{Effort, Patience};
 use crate::query::Query;
 use crate::reason::Reasons;
 use crate::rows::{Counts, Rows};
@@ -47,6 +47,7 @@ pub struct Scratch {
     pub(crate) model: model::Scratch,
     patience: Option<Patience>,
     gave_up: bool,
+    pub(crate) effort: Effort,
 }
 
 /// The stubborn sets of a system.
@@ -203,6 +204,7 @@ impl<'s> StubbornSets<'s> {
             model: model::System::new_scratch(self.system),
             patience: None,
             gave_up: false,
+            effort: Effort::Grown,
         }
     }
 
@@ -219,7 +221,7 @@ impl<'s> StubbornSets<'s> {
     ) -> Result<(), Fault> {
         let n_enabled = situation.enabled.len();
         chosen.clear();
-        scratch.gave_up = false;
+        (scratch.gave_up, scratch.effort) = (false, Effort::Grown);
         let may_prune = matches!(demand, Demand::Observer { may_wait: false, .. } | Demand::Goal(_));
         let is_fair = matches!(demand, Demand::Fair { .. });
         let may_prune = may_prune || is_fair && !situation.blocked.is_empty();
@@ -239,12 +241,15 @@ impl<'s> StubbornSets<'s> {
             chosen.extend(0..n_enabled as u32);
             return Ok(());
         }
+        if let (true, Some(patience)) = (is_fair, &scratch.patience) {
+            scratch.effort = patience.effort();
+        }
         let is_free = !self.has(Rule::Proviso) || !self.has(Rule::Cycle);
         let accept = &mut |set: &[u32]| is_free || accept(set);
-        let Scratch { memory, sets, model, .. } = scratch;
+        let Scratch { memory, sets, model, effort, .. } = scratch;
         // What leads to a goal is another list in every state.
         let is_kept = !matches!(demand, Demand::Goal(_));
-        if is_kept && memory.recall((self.system, &self.graph), situation, demand, model, sets) {
+        if is_kept && memory.recall((self.system, &self.graph), situation, (demand, *effort), model, sets) {
             chosen.extend(sets.pick(accept));
             if let Some(patience) = &mut scratch.patience {
                 patience.learn(chosen.len(), n_enabled, 0);
@@ -338,8 +343,13 @@ impl Scratch {
         self.gave_up
     }
 
-    /// Whether to look for sets in the next state however long it takes: to find again what was chosen there before.
-    pub fn insist(&mut self, insists: bool) {
+    /// How a set was looked for in the last state.
+    pub fn effort(&self) -> Effort {
+        self.effort
+    }
+
+    /// Whether to look for sets in the next state however long it takes, and how: to find again what was chosen there before.
+    pub fn insist(&mut self, insists: Option<Effort>) {
         if let Some(patience) = &mut self.patience {
             patience.insist(insists);
         }

@@ -29,7 +29,8 @@
 //!   disabled until that variable changes; the others are added (`Rule::Shut`).
 //! - *FLIP.* Call a guard of `F_c` *frozen* if nobody outside of `S_c` flips it again and again (module `recur`). Let
 //!   `B` be the actions of `F_c` whose frozen guards hold now. A *watched set* `κ` has, for a strong constraint, the
-//!   other guards of one action of `B`; for a weak one, one other guard of each action of `B`. If an enabled action
+//!   other guards of one action of `B`; for a weak one, one other guard of each action of `B`. If an action of `B` has
+//!   no other guard, nothing is watched: it is enabled until `c` is taken. If an enabled action
 //!   of `T` outside `S_c` may make a guard of `κ` true, again and again, then all are in `T` that may make a guard of
 //!   `κ` false, again and again, and are outside of `S_c` (`Rule::Flip`). That is not needed where `q` is *passing*:
 //!   no accepted run has the observer there infinitely often. For justness it asks for nothing: whatever writes what
@@ -63,7 +64,8 @@
 //! for ever, but has finitely many relevant actions, `ρ_0` is all of `r`; in the end no constraint is taken, what is
 //! enabled of them does not change, and so, `r` being fair, none is enabled.
 //!
-//! *Steps.* (0) If the first action of `ρ_i` is in `T` or `E`, it is taken. (1) Otherwise, if `ρ_i` has actions of
+//! *Steps.* (0) If the first action of `ρ_i` is in `T` or `E`, it is taken. It can happen in `(s_i, q_i)`; so where `T` has
+//! all that can, which is what is taken if no set is found, nothing else is asked of it. (1) Otherwise, if `ρ_i` has actions of
 //! `T`, the first of them, `a`, is enabled and is moved to the front. If it flips a proposition then it does so now,
 //! and by ORDER nothing before it in `ρ_i` flips one, since the first that does is one that the observer follows in
 //! `q_i`: so the observer follows `a` now as it does later. (2) Otherwise the key is taken, and put in front of
@@ -110,14 +112,13 @@
 //!
 //! - frozen guards of `F_c` keep their values, in `r` and in `r′`. One that is true in the end of `r′` is so in the
 //!   end of `r`: `P∖X_j` leaves it as it is, and `X_j∖P`, keys included, does not make it true. So `B` in the end of
-//!   `r′` is part of the `B` in the end of `r`.
+//!   `r′` is part of the `B` in the end of `r`. None of it has frozen guards only: it would be enabled for ever in `r`.
 //! - an action that raises a watched set of the end of `r′` overtakes none that lowers it: were it moved to the front
 //!   in `s_i` past one that lowers, that one would be in `T` by FLIP, and come first.
 //!
 //! *Weak.* In `r`, `c` is disabled infinitely often: each action of `B` then has a guard that is false, and as there
 //! are finitely many choices, all guards of one of the watched sets of `r` are false infinitely often. Its guards on
-//! actions of the `B` of `r′` are a watched set `κ` of `r′`. (If that `B` is empty, `c` is disabled for ever. If one
-//! of it has frozen guards only, it is enabled for ever in `r`, too, which is not so.) Let all of `κ` be false in
+//! actions of the `B` of `r′` are a watched set `κ` of `r′`. (If that `B` is empty, `c` is disabled for ever.) Let all of `κ` be false in
 //! `s_P`, and suppose first that `ρ_0` lowers `κ` infinitely often. Let `j` be where the last action of `P` that
 //! lowers `κ` has just been taken. Nothing behind `P` that raises `κ` has been, or it would have overtaken. So
 //! `X_j∖P` does not raise: `κ` is false in `z`. And `P∖X_j` does not lower: `κ` is false in `s_j`. The longer `P`,
@@ -146,15 +147,16 @@
 //! - *Prune.* If the observer blocks all that is enabled of `T`, nothing is taken; that is right, since the key is K2
 //!   then, and what is left has no action of `T`.
 //! - *Chains* (`atomic`) are actions that may have several results; a result goes along when the action is moved.
-//!   *Queues* make sets smaller by the relations alone. *Quiet* is a guard that everything may raise and lower.
+//!   *Queues* make sets smaller by the relations alone. *Quiet* is a guard that everything may raise and lower; an action
+//!   that waits for it brings along all that can happen, if not what the observer blocks: see (0).
 //! - *Open actions, guessed ranges.* An open action is in every set and relevant, so if a run of the whole system
 //!   comes to what is not made yet, so does `r′`: steps need no FLIP. Everything else is concluded from
 //!   [certain](model::Variable::certain) ranges only.
 //! - *Runs that end and do not count* (or are errors, by another search): in (B) and (C) `r′` goes on for ever.
 //! - Without constraints the theorem holds, too: a key is silent, then, and all else may be seen.
 //!
-//! All of this is proved; the tests (`fair_sets.rs` and `fairness.rs` of `testing`) look for mistakes in the proof
-//! and in the code.
+//! All of this is proved; the tests (`fair_rules.rs`, `fair_sets.rs` and `fairness.rs` of `testing`) look for mistakes in
+//! the proof and in the code.
 //!
 //! # What is different from what was planned
 //! - FLIP in one direction is enough. To put off what enables a constraint, or to hurry what disables it, makes runs

@@ -77,7 +77,7 @@ impl Query<'_> {
                     fits = self.admit(next, growth);
                 }
             } else if let Some(action) = growth.disabled.pop() {
-                let reason = self.cheapest_reason(action);
+                let reason = self.cheapest_reason(action, (growth.most - growth.n_enabled) as u32);
                 fits = reason.is_some_and(|reason| self.admit(reason, growth));
             } else {
                 return true;
@@ -113,15 +113,18 @@ impl Query<'_> {
         self.scratch.reached[vertex as usize] == self.scratch.generation
     }
 
-    /// Of all that a disabled action may wait for, what adds the fewest enabled actions to the set; nothing if something
-    /// went wrong.
-    fn cheapest_reason(&mut self, action: u32) -> Option<u32> {
+    /// Of all that a disabled action may wait for, what adds the fewest enabled actions to the set; nothing if all of it adds
+    /// more than so many, or something went wrong.
+    fn cheapest_reason(&mut self, action: u32, most: u32) -> Option<u32> {
         let graph = &self.sets.graph;
-        let mut best = None;
+        // What is not there costs one more than what it adds.
+        let (mut best, mut bound) = (None, most + 2);
         // Expressions may rely on the simple guards: they are looked at only if those are true.
         for guards in graph.guards(action as usize) {
+            let mut is_false = false;
             for &guard in guards {
                 let Some(known) = self.reason_if_false(GuardId::new(guard as usize)) else { continue };
+                is_false = true;
                 let others = [
                     graph.uses_enablers(guard).then_some(Vertex::Enablers(guard)),
                     graph.control_of_guard(GuardId::new(guard as usize)).map(Vertex::Writers),
@@ -129,32 +132,32 @@ impl Query<'_> {
                 let others = others.into_iter().flatten().filter(|_| known.n_enabled > 0);
                 let others = others.map(|vertex| graph.number(vertex));
                 for vertex in std::iter::once(known.vertex).chain(others) {
-                    let cost = self.cost(vertex);
-                    if best.is_none_or(|(least, _)| cost < least) {
-                        best = Some((cost, vertex));
+                    if self.is_reached(vertex) {
+                        return Some(vertex);
+                    }
+                    let n_new = if known.n_enabled == 0 { 0 } else { self.n_new(vertex, bound - 1) };
+                    if 1 + n_new < bound {
+                        (best, bound) = (Some(vertex), 1 + n_new);
                     }
                 }
             }
-            if best.is_some() {
+            if is_false {
                 break;
             }
         }
-        best.map(|(_, vertex)| vertex)
+        best
     }
 
-    /// What a reason costs the set: nothing if it is there.
-    fn cost(&mut self, reason: u32) -> u32 {
-        if self.is_reached(reason) { 0 } else { 1 + self.n_new(reason) }
-    }
-
-    /// How many enabled actions behind a vertex are not in the set.
-    fn n_new(&mut self, vertex: u32) -> u32 {
+    /// How many enabled actions behind a vertex are not in the set; of very many, so many.
+    fn n_new(&mut self, vertex: u32, most: u32) -> u32 {
         let mut neighbors = self.neighbors(vertex);
         let mut n_new = 0;
-        while let Some(next) = self.next_need(&mut neighbors) {
+        while n_new < most
+            && let Some(next) = self.next_need(&mut neighbors)
+        {
             n_new += match self.sets.graph.vertex(next) {
                 _ if self.is_reached(next) => 0,
-                Vertex::Hub(_) => self.n_new(next),
+                Vertex::Hub(_) => self.n_new(next, most - n_new),
                 _ => u32::from(self.is_enabled(next)),
             };
         }

@@ -159,6 +159,7 @@ pub use choose::{Scratch, StubbornSets};
 pub use demand::Rule;
 pub use demand::{Demand, Offer, Situation};
 pub use flips::{Flips, Outcome};
+pub use patience::Effort;
 #[doc(hidden)]
 pub use recur::recurrent;
 

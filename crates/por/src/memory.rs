@@ -1,7 +1,7 @@
 //! Choices that were made before, by what they depend on.
 //!
 //! A choice depends on little of a state: the values of control variables, what is enabled, what the observer offers
-//! ([`Demand`]); and whether some guards on other variables hold, those that were asked for on the way. All of this is
+//! ([`Demand`]), how much is done for it ([`Effort`]); and whether some guards on other variables hold, those that were asked for on the way. All of this is
 //! kept with a choice, the answers of guards as *facts*. Where the former is the same again, and the same guards have the
 //! same answers, so is the choice. So remembering changes nothing but the time it takes, whatever is forgotten: the table
 //! has few places for each hash, and is emptied when it has grown too large.
@@ -10,6 +10,7 @@ use model::{ActionSystem, Guard, GuardId};
 
 use crate::demand::{Demand, Situation};
 use crate::graph::Graph;
+use crate::patience::Effort;
 
 /// The sets that may be taken in a state, by the indices of their enabled actions: some that somebody must accept, in the
 /// order in which they are offered; and in the end one that is always valid.
@@ -101,11 +102,11 @@ impl Memory {
         &mut self,
         (system, graph): (&ActionSystem, &Graph),
         situation: &Situation<'_>,
-        demand: Demand<'_>,
+        (demand, effort): (Demand<'_>, Effort),
         scratch: &mut model::Scratch,
         sets: &mut Sets,
     ) -> bool {
-        self.ask(situation, demand);
+        self.ask(situation, demand, effort);
         let places = &self.table[self.home..self.home + Memory::PLACES];
         for start in places.iter().filter_map(|place| (*place as usize).checked_sub(1)) {
             let [n_key, n_facts, n_ends] = [0, 1, 2].map(|at| self.records[start + at] as usize);
@@ -130,7 +131,7 @@ impl Memory {
     }
 
     /// What is asked about, into `self.key`.
-    fn ask(&mut self, situation: &Situation<'_>, demand: Demand<'_>) {
+    fn ask(&mut self, situation: &Situation<'_>, demand: Demand<'_>, effort: Effort) {
         self.facts.clear();
         self.key.clear();
         self.key.extend(situation.state.iter().zip(&self.masks).map(|(word, mask)| word & mask));
@@ -150,7 +151,9 @@ impl Memory {
                 let flags = [may_wait, deadlock, hybrid].map(u32::from);
                 (8 | flags[0] << 2 | flags[1] << 1 | flags[2], number)
             }
-            Demand::Fair { number, passing, .. } => (4 | u32::from(passing), number),
+            Demand::Fair { number, passing, .. } => {
+                (4 | u32::from(effort == Effort::Plain) << 1 | u32::from(passing), number)
+            }
         };
         self.key.extend([kind, number]);
         // Multiplicative hashing, word by word.

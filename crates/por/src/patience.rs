@@ -4,7 +4,8 @@
 //! would have taken, and a state that is not found for it much more. How many are not is estimated by the caller, who
 //! looks for some of them later. So looking never takes much longer than what it is compared with, to expand states,
 //! unless it keeps states away. Where nothing at all is removed for a while, or so little that to ask takes longer than what
-//! it saves, most states are not even looked at.
+//! it saves, most states are not even looked at. Sets are grown (module `grow`) only while half of what may be earned is left,
+//! so that nobody is too poor in the end for the sets that need not be.
 
 /// What was earned.
 #[derive(Clone, Copy, Debug)]
@@ -20,7 +21,16 @@ pub(crate) struct Patience {
     /// How many states are not looked at.
     rest: u32,
     /// None of this matters now.
-    insists: bool,
+    insists: Option<Effort>,
+}
+
+/// How a set is looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effort {
+    /// In one pass.
+    Plain,
+    /// Then smaller ones are grown, if the demand is one for which that is done.
+    Grown,
 }
 
 impl Patience {
@@ -54,12 +64,12 @@ impl Patience {
             worth: Patience::HOPE * Patience::WINDOW,
             n_idle: 0,
             rest: 0,
-            insists: false,
+            insists: None,
         }
     }
 
-    /// Whether to try however long it takes.
-    pub(crate) fn insist(&mut self, insists: bool) {
+    /// Whether to try however long it takes, and how.
+    pub(crate) fn insist(&mut self, insists: Option<Effort>) {
         self.insists = insists;
     }
 
@@ -73,11 +83,17 @@ impl Patience {
     /// Whether to try in this state.
     pub(crate) fn tries(&mut self) -> bool {
         self.credit += Patience::PER_STATE;
-        let tries = self.credit > 0 || self.insists;
+        let tries = self.credit > 0 || self.insists.is_some();
         if !tries {
             self.removed(0);
         }
         tries
+    }
+
+    /// How to try.
+    pub(crate) fn effort(&self) -> Effort {
+        let is_rich = self.credit > Patience::MOST / 2;
+        self.insists.unwrap_or(if is_rich { Effort::Grown } else { Effort::Plain })
     }
 
     /// What so many steps give that are removed.

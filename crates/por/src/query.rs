@@ -8,6 +8,7 @@ use crate::demand::{Demand, Rule, Situation};
 use crate::fair::{Fair, Why};
 use crate::graph::{List, Vertex};
 use crate::memory::Sets;
+use crate::patience::Effort;
 
 /// Where a list of neighbors is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -151,7 +152,9 @@ impl Query<'_> {
             }
             Some(start) => {
                 self.close(&[start], chosen);
-                self.grow_smaller(roots, self.scratch.n_looks - n_looks, chosen);
+                if self.scratch.effort == Effort::Grown {
+                    self.grow_smaller(roots, self.scratch.n_looks - n_looks, chosen);
+                }
             }
         }
         if chosen.is_empty() && matches!(self.demand, Demand::Fair { ends: true, .. }) {

@@ -140,7 +140,7 @@ impl<O: Observer> Graph<'_, O> {
             steps.push((first(step.action), target.clone(), step.marks));
         }
         self.product
-            .expand(words, observer[0], Path::Repaired { extra: &[], again: false }, &mut out)
+            .expand(words, observer[0], Path::Repaired { extra: &[], again: None }, &mut out)
             .expect("a good system");
         let taken = out.steps.iter().map(|step| first(step.action)).collect();
         self.nodes.push(Node { enables, steps, taken });

@@ -1,7 +1,8 @@
 //! `cargo xtask fair-table`: what is left of a product under fairness, beside all of it, and beside Spin's `-f`.
 //!
-//! Three groups: families of the kinds that `docs/fair-reduction.md` speaks of, in Promela, so that both tools read the same
-//! text; models of this repository; and the `ltl` blocks of a corpus. States are those of the whole product: where a formula is
+//! Three groups: families of the kinds that `docs/fair-reduction.md` speaks of; models of this repository; and the `ltl` blocks
+//! of a corpus. A fourth is about the same families and models without fairness: what is left where sets must close no
+//! cycle, and where components are repaired. States are those of the whole product: where a formula is
 //! violated, a search stops, and nothing is said. Seconds are CPU time, with what it takes to read the model; ratios of time are told where
 //! exploring everything takes some.
 
@@ -10,12 +11,13 @@ use std::process::ExitCode;
 
 use serde_json::Value;
 
+use crate::families::{AGAIN, FAMILIES};
 use crate::mcc::start;
 use crate::verifier::{Figures, Spin, timed};
 
 pub(crate) const USAGE: &str = "\
 usage: cargo xtask fair-table [OPTION]...
-  --only GROUP        families, models or corpus (repeatable; default: all)
+  --only GROUP        families, models, corpus or unfair (repeatable; default: all)
   --name TEXT         only rows whose name contains this
   --corpus FOLDER     a model per folder (default: ../shared/promela/dev)
   --seconds N         for each run (default: 60)
@@ -41,7 +43,7 @@ impl Options {
             Options { groups: Vec::new(), name: String::new(), corpus, seconds: 60, program: None };
         for pair in arguments.chunks(2) {
             match *pair {
-                ["--only", group @ ("families" | "models" | "corpus")] => {
+                ["--only", group @ ("families" | "models" | "corpus" | "unfair")] => {
                     options.groups.push(group.to_owned());
                 }
                 ["--name", name] => name.clone_into(&mut options.name),
@@ -52,105 +54,11 @@ impl Options {
             }
         }
         if options.groups.is_empty() {
-            options.groups = ["families", "models", "corpus"].map(str::to_owned).into();
+            options.groups = ["families", "models", "corpus", "unfair"].map(str::to_owned).into();
         }
         Some(options)
     }
 }
-
-/// A family: its name, some sizes, and a model for `N` with a formula `q`.
-const FAMILIES: [(&str, &[u32], &str); 8] = [
-    (
-        "semaphore",
-        &[4, 7, 10, 12],
-        "byte sem = 1;
-         active [N] proctype W() {
-            do :: skip; atomic { sem > 0 -> sem-- }; inside: skip; skip; sem++ od
-         }
-         ltl q { [] (W[0]@inside -> <> !W[0]@inside) }",
-    ),
-    (
-        "peterson",
-        &[2, 3],
-        "byte level[N]; byte last[N];
-         active [N] proctype P() {
-            byte l, k;
-            do
-            :: skip; l = 1;
-               do
-               :: l < N -> level[_pid] = l; last[l] = _pid; k = 0;
-                  waits: do
-                  :: k < N -> (k == _pid || level[k] < l || last[l] != _pid); k++
-                  :: else -> break
-                  od;
-                  l++
-               :: else -> break
-               od;
-               inside: level[_pid] = 0
-            od
-         }
-         ltl q { [] (P[0]@waits -> <> P[0]@inside) }",
-    ),
-    (
-        "philosophers",
-        &[5, 7, 9, 10],
-        "bool f[N];
-         #define A (_pid == N - 1 -> 0 : _pid)
-         #define B (_pid == N - 1 -> N - 1 : _pid + 1)
-         active [N] proctype P() {
-            do :: atomic { !f[A] -> f[A] = 1 }; atomic { !f[B] -> f[B] = 1 }; eats: f[A] = 0; f[B] = 0 od
-         }
-         ltl q { [] (P[0]@eats -> <> !P[0]@eats) }",
-    ),
-    (
-        "pipeline",
-        &[3, 4, 6, 7],
-        "bool b[N];
-         active proctype First() { do :: skip; skip; atomic { !b[0] -> b[0] = 1 } od }
-         active [N - 2] proctype Middle() {
-            do :: atomic { b[_pid - 1] -> b[_pid - 1] = 0 }; skip; atomic { !b[_pid] -> b[_pid] = 1 } od
-         }
-         active proctype Last() { do :: atomic { b[_pid - 1] -> b[_pid - 1] = 0 }; got: skip; skip od }
-         ltl q { [] <> Last[N - 1]@got }",
-    ),
-    (
-        "beside",
-        &[3, 5, 7, 9],
-        "bool lock;
-         active [2] proctype L() { do :: skip; atomic { !lock -> lock = 1 }; inside: lock = 0 od }
-         active [N] proctype Loop() { do :: skip; skip; skip od }
-         ltl q { [] (L[0]@inside -> <> !L[0]@inside) }",
-    ),
-    (
-        "ring",
-        &[4, 7, 10, 12],
-        "byte t;
-         active [N] proctype S() {
-            do
-            :: skip; waits: t == _pid; uses: t = (_pid + 1) % N
-            :: atomic { t == _pid -> t = (_pid + 1) % N }
-            od
-         }
-         ltl q { [] (S[0]@waits -> <> S[0]@uses) }",
-    ),
-    (
-        "clients",
-        &[4, 6, 8, 9],
-        "chan ask = [0] of { byte };
-         chan reply[N] = [0] of { bit };
-         active [N] proctype C() { do :: skip; ask!_pid; waits: reply[_pid]?_; skip od }
-         active proctype S() { byte who; do :: ask?who; reply[who]!0 od }
-         ltl q { [] (C[0]@waits -> <> !C[0]@waits) }",
-    ),
-    (
-        "pairs",
-        &[2, 3, 4, 5],
-        "bool x[N];
-         active [N] proctype Fills() { do :: atomic { !x[_pid] -> x[_pid] = 1 }; skip od }
-         active [N] proctype Drains() { do :: atomic { x[_pid - N] -> x[_pid - N] = 0 }; got: skip od }
-         ltl q { [] <> Drains[N]@got }",
-    ),
-];
 
 /// Models of this repository: file, size, formula or name.
 const MODELS: [(&str, &str, &str); 10] = [
@@ -165,6 +73,20 @@ const MODELS: [(&str, &str, &str); 10] = [
     ("peterson_n.proc", "N=4", "gets_in"),
     ("fischer.proc", "N=8", "[] !(Server[0]@waiting && Server[1]@waiting && Number@nobody)"),
 ];
+
+/// Models of this repository: file, size, inside, before.
+const UNFAIR: [(&str, &str, &str, &str); 7] = [
+    ("semaphore.proc", "N=10", "Worker[0]@critical[*]", "Worker[0]@trying"),
+    ("scheduler.proc", "N=9", "Cell[0]@started", "Cell[0]@turn[1]"),
+    ("dining.proc", "N=9", "Phil[0]@eat", "Phil[0]@left"),
+    ("token_ring.proc", "N=7", "Customer[0]@using", "Customer[0]@waiting"),
+    ("buffer.proc", "K=6", "Consumer[0]@use", "Consumer[0]@take"),
+    ("readers_writers.proc", "R=8", "Writer[0]@writing", "Writer[0]@waiting"),
+    ("fischer.proc", "N=10", "Server[0]@waiting", "Server[0]@idle"),
+];
+
+/// An observer by value and one by change, each with what keeps sets from closing cycles.
+const PROVISOS: [(&str, &str); 2] = [("tgba", "classical"), ("lazy-tgta", "hybrid")];
 
 pub(crate) fn run(arguments: &[&str]) -> ExitCode {
     let parsed = Options::parse(arguments);
@@ -182,6 +104,10 @@ pub(crate) fn run(arguments: &[&str]) -> ExitCode {
     }
     let mut table = Table { options: &options, program: &program, spin: spin.ok(), differ: false };
     for group in &options.groups {
+        if group == "unfair" {
+            table.unfair();
+            continue;
+        }
         println!(
             "\n| {group} | all | weak | strong | just | time: all | weak | strong | just | Spin -f | time |"
         );
@@ -212,24 +138,65 @@ impl Table<'_> {
         for (name, sizes, text) in FAMILIES {
             let mut ratios: Ratios = Default::default();
             for size in sizes {
-                let text = format!("#define N {size}\n{text}\n");
-                let file = std::env::temp_dir().join(format!("stubborn-fair-{}.pml", std::process::id()));
-                if std::fs::write(&file, &text).is_ok() {
-                    self.row(
-                        &format!("{name} {size}"),
-                        &file,
-                        &["--property", "q"],
-                        Some(&text),
-                        &mut ratios,
-                    );
-                }
-                // Whatever is left there is nobody's.
-                _ = std::fs::remove_file(&file);
+                with_file(&format!("#define N {size}\n{text}\n"), |file, text| {
+                    self.row(&format!("{name} {size}"), file, &["--property", "q"], Some(text), &mut ratios);
+                });
             }
             let own = tell(&format!("{name}, geometric mean"), &ratios);
             means.iter_mut().zip(own).for_each(|(all, mean)| all.extend(mean));
         }
         tell("all families, geometric mean", &means);
+    }
+
+    /// What is left without fairness, by a condition for each state and by repairing components.
+    fn unfair(&mut self) {
+        println!(
+            "\n| unfair | by value: all | classical | repaired | time | by change: all | hybrid | repaired | time |"
+        );
+        println!("|---|---:|---:|---:|---:|---:|---:|---:|---:|");
+        for (name, sizes, text) in FAMILIES {
+            for size in sizes {
+                with_file(&format!("#define N {size}\n{text}\n{AGAIN}\n"), |file, _| {
+                    self.unfair_row(&format!("{name} {size}"), file, &["--property", "r"]);
+                });
+            }
+        }
+        for (file, size, inside, before) in UNFAIR {
+            let again = format!("(!{inside} W {before})");
+            let formula = format!("[] ({inside} -> ({inside} W {again}))");
+            let path = Path::new("models").join(file);
+            self.unfair_row(&format!("{file} {size}"), &path, &["-D", size, "--ltl", &formula]);
+        }
+    }
+
+    fn unfair_row(&mut self, name: &str, file: &Path, asked: &[&str]) {
+        if !name.contains(&self.options.name) {
+            return;
+        }
+        let mut cells = Vec::new();
+        for (observer, proviso) in PROVISOS {
+            let ours = |reduction| {
+                let how =
+                    ["--fair", "none", "--observer", observer, "--search", "scc", "--reduce", reduction];
+                self.ours(file, asked, &how)
+            };
+            let found = ["none", proviso, "repaired"].map(ours);
+            let holds = |found: &Figures| found.holds;
+            let is_known = found.iter().flatten().all(holds);
+            self.differ |= !is_known && found.iter().flatten().any(holds);
+            cells.extend(found.map(|found| match found {
+                Some(found) if found.holds => found.states.to_string(),
+                Some(_) => "(violated)".to_owned(),
+                None => "?".to_owned(),
+            }));
+            cells.push(match found {
+                [Some(all), Some(kept), Some(repaired)] if all.seconds.max(kept.seconds) >= LEAST_SECONDS => {
+                    format!("{:.2}", repaired.seconds / kept.seconds)
+                }
+                _ => "–".to_owned(),
+            });
+        }
+        println!("| {name} | {} |", cells.join(" | "));
     }
 
     fn models(&mut self) {
@@ -365,6 +332,16 @@ impl Table<'_> {
             bytes: number("peak_bytes"),
         })
     }
+}
+
+/// Writes a text into a file for a while.
+fn with_file(text: &str, visit: impl FnOnce(&Path, &str)) {
+    let file = std::env::temp_dir().join(format!("stubborn-fair-{}.pml", std::process::id()));
+    if std::fs::write(&file, text).is_ok() {
+        visit(&file, text);
+    }
+    // Whatever is left there is nobody's.
+    _ = std::fs::remove_file(&file);
 }
 
 /// Tells the geometric means; returns them.

@@ -5,6 +5,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr)] // A command of its own.
 
 mod fair_table;
+mod families;
 mod gpu;
 mod licences;
 mod mcc;

@@ -11,6 +11,7 @@
 
 use base::{Budget, Limit, Progress};
 use model::{ActionId, System};
+use por::Effort;
 use rustc_hash::FxHashMap;
 
 use super::Alarm;
@@ -227,21 +228,27 @@ impl<'e, 'a, S: System, O: Observer, A: Cell> Explorer<'e, 'a, S, O, A> {
         let sets = &common.sets;
         let expanded = match common.choosing {
             Choosing::Alone => graph.expand_by(id, Path::Unknown, edges),
-            Choosing::Free => graph.expand_by(id, Path::Repaired { extra: &[], again: true }, edges),
+            Choosing::Free => {
+                graph.expand_by(id, Path::Repaired { extra: &[], again: Some(Effort::Grown) }, edges)
+            }
             Choosing::Repaired | Choosing::AsBefore => {
                 // In the first pass, only states that were looked at take something besides.
                 let may_have = common.choosing == Choosing::AsBefore || sets.has(state, Flag::Second);
                 let extra = may_have.then(|| lock(&common.repaired).extra.get(&state).cloned()).flatten();
                 match extra {
-                    None => graph.expand_by(id, Path::Repaired { extra: &[], again: true }, edges),
+                    None => {
+                        graph.expand_by(id, Path::Repaired { extra: &[], again: Some(Effort::Grown) }, edges)
+                    }
                     Some(Extra::All) => {
                         let is_by_action = graph.product_repair().is_some_and(|repair| repair.by_action);
                         let path = if is_by_action { Path::Everything } else { Path::Unknown };
                         graph.expand_by(id, path, edges)
                     }
-                    Some(Extra::Actions(extra)) => {
-                        graph.expand_by(id, Path::Repaired { extra: &extra, again: true }, edges)
-                    }
+                    Some(Extra::Actions(extra)) => graph.expand_by(
+                        id,
+                        Path::Repaired { extra: &extra, again: Some(Effort::Grown) },
+                        edges,
+                    ),
                 }
             }
             Choosing::Once => {

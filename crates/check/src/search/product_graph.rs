@@ -6,6 +6,7 @@ use base::{Budget, Limit};
 use fixedbitset::FixedBitSet;
 use model::chain::first;
 use model::{ActionId, StepError, System};
+use por::Effort;
 use rustc_hash::FxHashMap;
 
 use super::sample::Sample;
@@ -86,9 +87,17 @@ pub(crate) struct ProductGraph<'p, 'a, S: System, O, P> {
 struct Extras {
     /// Where no set is taken, but what is taken where none is accepted; also where it was given up to look for one.
     all: FixedBitSet,
+    /// Where a set was looked for in one pass only.
+    plain: FixedBitSet,
     /// Actions beside the set.
     actions: FxHashMap<StateId, Vec<ActionId>>,
     bytes: u64,
+}
+
+impl Extras {
+    fn bytes(&self) -> u64 {
+        self.bytes + (self.all.len() + self.plain.len()) as u64 / 8
+    }
 }
 
 /// An empty store for the states of a product.
@@ -172,7 +181,7 @@ impl<'p, 'a, S: System, O: Observer, P: Products> ProductGraph<'p, 'a, S, O, P> 
         self.states.bytes()
             + self.steps.bytes()
             + self.product.bytes()
-            + self.extras.as_ref().map_or(0, |extras| extras.bytes + extras.all.len() as u64 / 8)
+            + self.extras.as_ref().map_or(0, Extras::bytes)
     }
 
     /// The actions that matter and were left out of the state that was expanded last, where cycles may be closed
@@ -258,16 +267,19 @@ impl<'p, 'a, S: System, O: Observer, P: Products> ProductGraph<'p, 'a, S, O, P> 
             (Some(extras), _) if extras.all.contains(id.index()) => Path::Unknown,
             (Some(extras), is_on_path) => {
                 let extra: &[ActionId] = extras.actions.get(&id).map_or(&[], Vec::as_slice);
-                Path::Repaired { extra, again: is_on_path.is_none() }
+                let effort = if extras.plain.contains(id.index()) { Effort::Plain } else { Effort::Grown };
+                Path::Repaired { extra, again: is_on_path.is_none().then_some(effort) }
             }
             (None, None) => Path::Unknown,
             (None, Some(is_on_path)) => Path::Known(is_on_path),
         };
         let expanded = product.expand(state, observer_state, path, steps)?;
-        if let Some(extras) = extras
-            && product.gave_up()
-        {
-            extras.all.grow_and_insert(id.index());
+        if let Some(extras) = extras {
+            if product.gave_up() {
+                extras.all.grow_and_insert(id.index());
+            } else if is_first && product.effort() == Effort::Plain {
+                extras.plain.grow_and_insert(id.index());
+            }
         }
         add_targets(states, steps, state.len(), ids, out)?;
         if is_first && extras.is_some() {
