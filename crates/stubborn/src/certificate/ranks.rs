@@ -1,7 +1,9 @@
 //! Ranks: why no run through the product violates the formula. What they promise is said by `certify::rank`.
 //!
-//! Strong components are numbered in the order in which a depth-first search finishes them, so that no edge leads up; they are found
-//! as by Gabow, *Path-based depth-first search* (2000), whose stack of possible roots also keeps what is known of edges. A
+//! Strong components are numbered in the order in which a depth-first search finishes them, so that no edge leads up; they
+//! are found by a stack of possible roots (Gabow, *Path-based depth-first search for strong and biconnected components*,
+//! 2000), beside which stands what is known of edges. Deviation: a node's edges are looked at once all that they lead to was
+//! seen, so that each node has one moment at which marks are asked. A
 //! component in which edges stay needs a mark that they all lack; if there is only a strong constraint that is never taken,
 //! the states that enable it are left out, and the rest is ranked in the same way, one level deeper. A component
 //! shares the number of what it leads to where it can: so there are few ranks, and they take few bits.
