@@ -16,8 +16,9 @@
 //! | `coder` | numbers as few bits |
 //! | [`states`] | a set of states |
 //!
-//! What must be trusted: the front end that reads the model, the reference semantics, `ltl`'s parser and negation normal
-//! form, and these files.
+//! What must be trusted: the front end that reads the model, the reference semantics, how the value of one variable is put
+//! into words ([`model::layout::Field`]), `ltl`'s parser and negation normal form, and these files; under justness, also
+//! [`model::fairness::Interference`], which says what steps disturb each other.
 
 pub mod check;
 pub mod claim;

@@ -285,6 +285,8 @@ pub struct StateReader<'p> {
     decoder: Decoder<'p>,
     contexts: Contexts,
     has_pairs: bool,
+    /// Beside a state, each state of the automaton is once at most.
+    max_pairs: u64,
     /// The values of the state that was read last.
     pub values: Vec<i64>,
     /// What is beside it.
@@ -298,6 +300,7 @@ impl<'p> StateReader<'p> {
             decoder: Decoder::new(&proof.body),
             contexts: Contexts::new(proof.variables),
             has_pairs: !proof.formula.is_empty(),
+            max_pairs: proof.automaton.len() as u64,
             values: vec![0; proof.variables],
             pairs: Vec::new(),
         }
@@ -324,7 +327,11 @@ impl<'p> StateReader<'p> {
         }
         self.pairs.clear();
         if self.has_pairs {
-            for _ in 0..self.decoder.get(&mut self.contexts.n_pairs) {
+            let n_pairs = self.decoder.get(&mut self.contexts.n_pairs);
+            if n_pairs > self.max_pairs {
+                return Err("a state of the certificate is beside too many of its automaton".to_owned());
+            }
+            for _ in 0..n_pairs {
                 let automaton = self.decoder.get(&mut self.contexts.automaton) as u32;
                 let rank = self.decoder.get(pick(&mut self.contexts.ranks, automaton as usize)) as u32;
                 self.pairs.push(Pair { automaton, rank });

@@ -35,6 +35,11 @@ impl States {
         &self.words[start..start + self.width]
     }
 
+    /// Whether this state has that number. States are short: a loop is faster than a call.
+    fn is(&self, number: u32, state: &[u32]) -> bool {
+        self.get(number).iter().eq(state)
+    }
+
     /// Bytes that are taken.
     pub fn bytes(&self) -> u64 {
         4 * (self.words.capacity() + self.table.len()) as u64
@@ -52,7 +57,7 @@ impl States {
         numbers.clear();
         numbers.extend(each().map(|state| self.table[self.home(state)].checked_sub(1)));
         for (number, state) in numbers.iter_mut().zip(each()) {
-            if number.is_some_and(|number| self.get(number) != state) {
+            if number.is_some_and(|number| !self.is(number, state)) {
                 *number = self.find(state);
             }
         }
@@ -92,7 +97,7 @@ impl States {
     fn slot(&self, state: &[u32]) -> usize {
         let mut slot = self.home(state);
         while let Some(number) = self.table[slot].checked_sub(1) {
-            if self.get(number) == state {
+            if self.is(number, state) {
                 break;
             }
             slot = (slot + 1) & (self.table.len() - 1);

@@ -10,11 +10,11 @@
 //!
 //! # It accepts every word that satisfies the formula
 //! That is all that certificates need. Let a word satisfy all formulas of a state from position `i` on. Where a law offers
-//! alternatives, take the first that is true there: `b` where `b` is true at `i`, else the other. The result demands only
-//! what is true from `i + 1` on, and puts off a promise only if it is true at `i` and its `b` is not. If that alternative was
-//! left out, another one demands less and puts off less, so both are said of it, too. Hence there is a run over the
-//! whole word; and a promise that is put off at `i` is true there, so its `b` is true at some `j > i`, where it is not
-//! put off. So the run is accepting.
+//! alternatives, take one that is true there: where a promise is made, the one that keeps it now (`b` of `a U b`, `a` of
+//! `F a`, `a & b` of `a M b`) if it can be kept at `i`, else the other. The result demands only what is true from `i + 1` on,
+//! and puts off a promise only if it is true at `i` and cannot be kept there. If that alternative was left out, another one
+//! demands less and puts off less, so both are said of it, too. Hence there is a run over the whole word; and a promise that is
+//! put off at `i` is true there, so it can be kept at some `j > i`, where it is not put off. So the run is accepting.
 
 use std::rc::Rc;
 

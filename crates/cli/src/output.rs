@@ -115,8 +115,9 @@ fn to_stdout(
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> Result<(), Failure> {
     let limit = Cell::new(None);
-    // What was found in time may be told.
-    let clock = clock.with_grace();
+    // What was found in time may be told. Who ended the search wants to know what it found; a second time ends this, too.
+    let clock =
+        if terminal::is_interrupted() { Clock::start(&Limits::default()) } else { clock.with_grace() };
     let inner = io::stdout().lock();
     let mut out = BufWriter::new(Watched { inner, budget: clock.budget(), limit: &limit, told });
     let written = write(&mut out).and_then(|()| out.flush());

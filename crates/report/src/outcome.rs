@@ -478,13 +478,15 @@ impl CheckReport {
     }
 
     /// How a program that checks should end: 1 if something is violated, else 2 if the model goes wrong, else 3
-    /// if something is not known, else 0.
+    /// if something is not known, or a limit was reached before it was certified, else 0.
     pub fn exit_code(&self) -> u8 {
         let some = |verdict| self.results.iter().any(|result| result.verdict == verdict);
+        let remarks = || self.results.iter().flat_map(|result| &result.remarks);
+        let is_limited = || remarks().any(|remark| matches!(remark, Remark::NotCertifiedYet(_)));
         match some(Verdict::Violated) {
             true => 1,
             false if self.results.iter().any(|result| result.fault.is_some()) => 2,
-            false => 3 * u8::from(some(Verdict::Unknown)),
+            false => 3 * u8::from(some(Verdict::Unknown) || is_limited()),
         }
     }
 

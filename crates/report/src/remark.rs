@@ -71,6 +71,8 @@ pub enum Remark {
     },
     /// There is no certificate, and why.
     NotCertified(String),
+    /// There is no certificate, since a limit was reached before it was made.
+    NotCertifiedYet(Limit),
     /// There was nothing to export.
     NothingExported,
     /// A file has a state before the initial ones, since there are so many of them.
@@ -201,6 +203,7 @@ impl fmt::Display for Remark {
                 write!(f, "certificate: {again}{states} in {bytes}")
             }
             Remark::NotCertified(why) => write!(f, "not certified: {why}"),
+            Remark::NotCertifiedYet(limit) => write!(f, "not certified: {limit}"),
             Remark::NothingExported => f.write_str("nothing was exported"),
             Remark::InitialStates(n) => {
                 write!(f, "{n} initial states: state 0 of the .aut file is artificial")

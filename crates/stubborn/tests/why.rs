@@ -357,6 +357,26 @@ const DOOR: &str =
     process Guard { idle: lock -> on; on: unlock -> idle; }";
 const BELL: &str = "process Bell { quiet: ring -> loud; loud: hush -> quiet; }";
 
+/// A lock that the second process never gets.
+const LOCK: &str = "bool in0, in1; byte lock = 1;
+active proctype A() { do :: atomic { lock == 1 -> lock = 0 }; in0 = true; in0 = false; lock = 1 od }
+active proctype B() { do :: atomic { lock == 2 -> lock = 0 }; in1 = true; in1 = false; lock = 2 od }";
+
+/// Someone who tries again, and never gives up.
+const RETRY: &str = "byte tries; bool up, gave_up;
+active proctype L() { do :: tries < 3 && !up -> tries++; if :: up = true :: skip fi; tries = 0; up = false
+  :: tries >= 3 -> gave_up = true; tries = 0 od }";
+
+/// Peterson's algorithm.
+const PETERSON: &str = "bool want0, want1, turn; byte inside;
+active proctype A() { do :: want0 = true; turn = true; (!want1 || !turn); inside++; inside--; want0 = false od }
+active proctype B() { do :: want1 = true; turn = false; (!want0 || turn); inside++; inside--; want1 = false od }";
+
+/// A handshake of four phases.
+const HANDSHAKE: &str = "bool req, ack; bit data, seen;
+active proctype M() { do :: data = 1 - data; req = 1; ack == 1; req = 0; ack == 0 od }
+active proctype S() { do :: req == 1; seen = data; ack = 1; req == 0; ack = 0 od }";
+
 /// What is said of a formula, which holds.
 fn asked(language: &str, model: &str, formula: &str, fair: &[&str]) -> Vec<Because> {
     let mut session = Session::of_text(language, model).expect("a good model");
@@ -388,6 +408,9 @@ fn what_was_planted_in_all_languages_is_told() {
         ("promela", atomic, "[] !(a && b)", &[], constant("a", false)),
         ("promela", &apart, "[] (got < 2)", &[], removable("Noise(2)")),
         ("promela", CHANNEL, "[] <> (got == 1) || got == 0", &["weak"], Because::FairnessUnneeded),
+        ("promela", LOCK, "[] !(in0 && in1)", &[], constant("in1", false)),
+        ("promela", RETRY, "[] (gave_up -> [] !up)", &[], never("gave_up")),
+        ("promela", HANDSHAKE, "[] (req -> <> ack)", &[], no_matter("req")),
         ("petri", NET, "[] (never == 1 -> <> (a == 1))", &[], never("never == 1")),
         ("petri", NET, "[] (a + b == 1)", &[], happens("dead")),
         ("petri", NET, "[] <> (a == 1)", &["weak"], to("xy")),
@@ -415,6 +438,8 @@ fn sound_properties_of_all_languages_are_left_alone() {
         ("promela", &light, "[] !(walk && light == green)", &[]),
         ("promela", CHANNEL, "[] (got < 2)", &[]),
         ("promela", CHANNEL, "got == 0", &[]),
+        ("promela", PETERSON, "[] (inside <= 1)", &[]),
+        ("promela", HANDSHAKE, "[] (ack -> seen == data)", &[]),
         ("petri", &net, "[] (a + b + x + y == 2)", &[]),
         ("petri", &net, "[] <> (a == 1) && [] <> (x == 1)", &["weak:ba,yx"]),
         ("petri", &net, "[] (a <= 1 && x <= 1)", &[]),

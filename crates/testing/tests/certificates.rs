@@ -35,8 +35,19 @@ fn certified<S: System>(
     ends: Ends,
     constraints: &[Constraint],
 ) -> Result<Result<Certified, Refusal>, Failed> {
+    certified_though(runner, constraints, case, ends, constraints)
+}
+
+/// The same, where who proves it takes other constraints for those that are meant.
+fn certified_though<S: System>(
+    runner: &S,
+    taken_for: &[Constraint],
+    case: &mut Case,
+    ends: Ends,
+    constraints: &[Constraint],
+) -> Result<Result<Certified, Refusal>, Failed> {
     let words = words(Claimed::Ltl(case.text()));
-    let proof = prove(runner, claim(case, ends, constraints), words, &mut Budget::unlimited())?;
+    let proof = prove(runner, claim(case, ends, taken_for), words, &mut Budget::unlimited())?;
     let mut file = Vec::new();
     proof.write(&mut file).expect("proofs can be written");
     let proofs = Proof::read_all(&file).expect("what was written can be read");
@@ -140,9 +151,11 @@ enum Mistake {
     ForgetsTruths,
     InvertsTruths,
     SwapsActions,
+    LosesMarks,
+    ForgetsFairness,
 }
 
-const MISTAKES: [Mistake; 10] = [
+const MISTAKES: [Mistake; 12] = [
     Mistake::LosesTheFirstStep,
     Mistake::LosesTheLastStep,
     Mistake::LosesASometimesStep,
@@ -153,7 +166,27 @@ const MISTAKES: [Mistake; 10] = [
     Mistake::ForgetsTruths,
     Mistake::InvertsTruths,
     Mistake::SwapsActions,
+    Mistake::LosesMarks,
+    Mistake::ForgetsFairness,
 ];
+
+impl Mistake {
+    /// What becomes of fairness.
+    fn of_constraints(self, constraints: &[Constraint]) -> Vec<Constraint> {
+        match self {
+            // Steps that take a constraint are not seen to do so, but one.
+            Mistake::LosesMarks => {
+                let mistaken = |known: &Constraint| {
+                    let served_by = known.takers().iter().copied().take(1).collect();
+                    Constraint { served_by, ..known.clone() }
+                };
+                constraints.iter().map(mistaken).collect()
+            }
+            Mistake::ForgetsFairness => Vec::new(),
+            _ => constraints.to_vec(),
+        }
+    }
+}
 
 impl System for Mistaken<'_> {
     type Scratch = <ActionSystem as System>::Scratch;
@@ -255,7 +288,8 @@ fn mistakes_of_the_search_are_noticed() {
         let system = case.system.clone();
         for (number, &mistake) in MISTAKES.iter().chain([&Mistake::Nothing]).enumerate() {
             let runner = Mistaken { system: &system, mistake };
-            let wrong = match certified(&runner, &mut case, Ends::Stutter, &constraints) {
+            let taken_for = mistake.of_constraints(&constraints);
+            let wrong = match certified_though(&runner, &taken_for, &mut case, Ends::Stutter, &constraints) {
                 Ok(Ok(_)) => {
                     prop_assert!(!violated, "{:?} makes a wrong proof of {}", mistake, case.text());
                     false

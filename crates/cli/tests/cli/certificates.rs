@@ -72,16 +72,36 @@ fn what_cannot_be_certified_is_said() {
         .lines()
         .filter(|line| line.contains("not certified: there are no certificates for testers"));
     assert!(not.count() > 0, "{}", tester.stdout);
-    let limited = [
-        "check",
-        "models/dining_asymmetric.proc",
-        "-D",
-        "N=8",
-        "--max-states",
-        "500",
-        "--certificate",
-        &path,
-    ];
+    let scratch = Scratch::new();
+    let path = scratch.path("proof.scert").display().to_string();
+    let limited = "check models/counters.proc --deadlock-free --max-states 500 --certificate";
+    let limited = limited.split(' ').chain([path.as_str()]);
     let limited = run_with(limited);
     assert!(!limited.stdout.contains("(certificate: "), "{}", limited.stdout);
+    assert!(limited.stdout.contains("not certified: limit of 500 states"), "{}", limited.stdout);
+    assert_eq!(limited.code, 3, "there should be a certificate");
+    assert_eq!(scratch.listing(), Vec::<String>::new());
+}
+
+/// Ctrl-C while a certificate is made leaves no part of one, and what was there before; and it is told.
+#[cfg(target_os = "linux")]
+#[test]
+fn an_interrupted_certificate_leaves_nothing() {
+    let scratch = Scratch::new();
+    let path = scratch.file("proof.scert", "");
+    let arguments = format!("check models/counters.proc -D N=9 --deadlock-free --certificate {path}");
+    // With reduction it is known at once that there is no deadlock; the list of all states takes much longer.
+    let mut pauses = (0..14).map(|exponent| std::time::Duration::from_millis(1 << exponent));
+    let interrupted = pauses.find_map(|pause| {
+        std::fs::write(&path, "what was there before").expect("a scratch file");
+        let finished = crate::terminal::interrupted_after(pause, &arguments);
+        let is_meant = finished.stdout.contains("holds (not certified: interrupted)");
+        assert!(matches!(finished.code, 0 | 3), "{}", finished.stderr);
+        is_meant.then_some(finished)
+    });
+    let interrupted = interrupted.expect("some pause is right");
+    assert_eq!(interrupted.code, 3);
+    assert!(interrupted.stderr.ends_with("no certificate was written\n"), "{}", interrupted.stderr);
+    assert_eq!(scratch.listing(), ["proof.scert"]);
+    assert_eq!(std::fs::read(&path).expect("it is there"), b"what was there before");
 }

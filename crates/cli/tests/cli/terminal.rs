@@ -53,7 +53,9 @@ fn an_interrupt_gives_a_partial_result() {
         // It may come before the search begins, which is told as well; then wait longer.
         let mut pauses = (0..12).map(|exponent| Duration::from_millis(1 << exponent));
         let result = pauses.find_map(|pause| {
-            let document = interrupted_after(pause, arguments);
+            let finished = interrupted_after(pause, arguments);
+            assert_eq!(finished.code, 3, "{}", finished.stderr);
+            let document = finished.json();
             let result = if arguments.starts_with("check") { &document["results"][0] } else { &document };
             let reason = result["reason"].as_str().expect("there is a reason");
             assert!(reason == "interrupted" || reason.starts_with("interrupted while "), "{reason}");
@@ -62,12 +64,19 @@ fn an_interrupt_gives_a_partial_result() {
         });
         assert!(result.expect("the search begins within seconds") >= Some(1));
     }
+    // What is known is told as a whole.
+    let text = interrupted_after(Duration::from_millis(50), check.trim_end_matches(" --json"));
+    assert!(
+        text.stdout.contains("interrupted") && !text.stderr.contains("not everything"),
+        "{}",
+        text.stderr
+    );
 }
 
 /// What a command tells that is interrupted so long after it has begun to catch the signal, which would end it
 /// before.
 #[cfg(target_os = "linux")]
-fn interrupted_after(pause: std::time::Duration, arguments: &str) -> serde_json::Value {
+pub(crate) fn interrupted_after(pause: std::time::Duration, arguments: &str) -> crate::Finished {
     use std::fs;
     use std::process::Command;
 
@@ -79,15 +88,13 @@ fn interrupted_after(pause: std::time::Duration, arguments: &str) -> serde_json:
         u64::from_str_radix(mask.trim(), 16).expect("it is a number") & 0b10 != 0
     };
     while !catches_interrupts() {
-        assert!(child.try_wait().expect("it can be asked").is_none(), "43 million states take longer");
+        assert!(child.try_wait().expect("it can be asked").is_none(), "it takes longer than that");
         std::thread::yield_now();
     }
     std::thread::sleep(pause);
     let sent = Command::new("sh").arg("-c").arg(format!("kill -INT {}", child.id())).status();
     assert!(sent.expect("there is a shell").success());
-    let finished = crate::Finished::from(child.wait_with_output().expect("it ends"));
-    assert_eq!(finished.code, 3, "{}", finished.stderr);
-    finished.json()
+    crate::Finished::from(child.wait_with_output().expect("it ends"))
 }
 
 #[test]

@@ -1,87 +1,73 @@
 //! Ranks: why no run through the product violates the formula. What they promise is said by `certify::rank`.
 //!
-//! Strong components are numbered in the order in which Tarjan's algorithm finishes them [tarjan.72.sicomp], so that no
-//! edge leads up. A component in which edges stay needs a mark that they all lack; if there is only a strong constraint that is
-//! never taken, the states that enable it are left out, and the rest is ranked in the same way, one level deeper. A component
+//! Strong components are numbered in the order in which a depth-first search finishes them, so that no edge leads up; they
+//! are found by a stack of possible roots (Gabow, *Path-based depth-first search for strong and biconnected components*,
+//! 2000), beside which stands what is known of edges. Deviation: a node's edges are looked at once all that they lead to was
+//! seen, so that each node has one moment at which marks are asked. A
+//! component in which edges stay needs a mark that they all lack; if there is only a strong constraint that is never taken,
+//! the states that enable it are left out, and the rest is ranked in the same way, one level deeper. A component
 //! shares the number of what it leads to where it can: so there are few ranks, and they take few bits.
 
-use base::{Budget, Limit};
+use base::Budget;
 use certify::rank::{Level, Rank, Reason};
 use rustc_hash::FxHashMap;
 
 use super::Failed;
 use super::product::Product;
 
+/// What is known of a node, in one number, since edges lead anywhere: nothing; where it is among the nodes of unfinished
+/// components, counted from 1; or, with the highest bit, the number of its level.
 const UNSEEN: u32 = 0;
+const DONE: u32 = 1 << 31;
 
 /// Per node the number of its rank, and the ranks.
 pub(super) fn ranks(product: &Product, budget: &mut Budget<'_>) -> Result<(Vec<u32>, Vec<Rank>), Failed> {
     let n = product.nodes.len();
+    if n >= DONE as usize {
+        return Err(Failed::Unfit("there are too many states".to_owned()));
+    }
     budget.hold(36 * n as u64)?;
-    let mut ranking = Ranking {
-        product,
-        seen: vec![Seen::default(); n],
-        n_parts: 0,
-        n_components: 0,
-        deeper: FxHashMap::default(),
-    };
-    let all: Vec<u32> = (0..n as u32).collect();
-    ranking.rank(&all, 0, budget)?;
+    let mut ranking =
+        Ranking { product, at: vec![UNSEEN; n], levels: Vec::new(), deeper: FxHashMap::default() };
+    ranking.rank(0..n as u32, 0, budget)?;
+    let Ranking { at, levels, deeper, .. } = ranking;
     let (mut numbers, mut ranks): (FxHashMap<Rank, u32>, Vec<Rank>) = Default::default();
     // Most ranks have one level.
-    let mut short: FxHashMap<Level, u32> = FxHashMap::default();
-    let mut rank_of = |node: u32| {
-        let (first, deeper) = (ranking.seen[node as usize].first, ranking.deeper.get(&node));
-        if deeper.is_none()
-            && let Some(&known) = short.get(&first)
-        {
+    let mut short: Vec<Option<u32>> = vec![None; levels.len()];
+    let rank_of = |node: usize| {
+        let first = (at[node] & !DONE) as usize;
+        let more = deeper.get(&(node as u32));
+        let is_short = more.is_none();
+        if let (true, Some(known)) = (is_short, short[first]) {
             return known;
         }
-        let mut rank = vec![first];
-        rank.extend(deeper.into_iter().flatten());
-        let number = *numbers.entry(rank).or_insert_with_key(|rank| {
+        let more = more.into_iter().flatten().map(|&level| level as usize);
+        let rank = std::iter::once(first).chain(more).map(|level| levels[level]).collect();
+        let number = *numbers.entry(rank).or_insert_with_key(|rank: &Rank| {
             ranks.push(rank.clone());
             ranks.len() as u32 - 1
         });
-        if deeper.is_none() {
-            short.insert(first, number);
+        if is_short {
+            short[first] = Some(number);
         }
         number
     };
-    let of_node = (0..n as u32).map(&mut rank_of).collect();
+    let of_node = (0..n).map(rank_of).collect();
     budget.release(36 * n as u64);
     Ok((of_node, ranks))
 }
 
-/// What is known of a node: in one place, since edges lead anywhere.
-#[derive(Clone, Copy)]
-struct Seen {
-    /// Which part of the product it is in: an edge counts if both ends are in the part that is looked at.
-    part: u32,
-    /// Tarjan's numbers.
-    index: u32,
-    low: u32,
-    /// Components are numbered over all parts.
-    component: u32,
-    first: Level,
-}
-
-impl Default for Seen {
-    fn default() -> Seen {
-        let first = Level { number: 0, reason: Reason::Leaves };
-        Seen { part: 0, index: UNSEEN, low: 0, component: 0, first }
-    }
-}
-
 struct Ranking<'p> {
     product: &'p Product,
-    seen: Vec<Seen>,
-    n_parts: u32,
-    n_components: u32,
-    deeper: FxHashMap<u32, Vec<Level>>,
+    at: Vec<u32>,
+    /// All levels; those of a part of the product come after those of what it is a part of.
+    levels: Vec<Level>,
+    /// The levels of nodes after their first ones.
+    deeper: FxHashMap<u32, Vec<u32>>,
 }
 
 /// What is known of the edges of a component.
+#[derive(Clone, Copy)]
 struct Edges {
     stays: bool,
     /// Marks on edges that stay in it.
@@ -91,46 +77,113 @@ struct Edges {
     below: Option<(u32, Option<u32>)>,
 }
 
-impl Ranking<'_> {
-    /// Ranks the nodes of a part on a level, and what is left of its components on deeper ones.
-    fn rank(&mut self, nodes: &[u32], depth: usize, budget: &mut Budget<'_>) -> Result<(), Failed> {
-        let part = self.n_parts;
-        for &node in nodes {
-            let seen = &mut self.seen[node as usize];
-            (seen.part, seen.index) = (part, UNSEEN);
+impl Edges {
+    const NONE: Edges = Edges { stays: false, has: 0, takes: 0, below: None };
+
+    fn and(self, other: Edges) -> Edges {
+        let below = match (self.below, other.below) {
+            (Some((number, mark)), Some((same, lacked))) if number == same => {
+                Some((number, mark.filter(|_| mark == lacked)))
+            }
+            (Some((number, _)), Some((other, _))) if number > other => self.below,
+            (below, None) | (_, below) => below,
+        };
+        Edges {
+            stays: self.stays || other.stays,
+            has: self.has | other.has,
+            takes: self.takes | other.takes,
+            below,
         }
-        let (order, ends) = self.components(nodes, part, budget)?;
-        let mut start = 0;
-        for end in ends {
-            budget.tick()?;
-            let component = &order[start..end];
-            start = end;
-            let edges = self.edges(component, part, depth);
-            let level = self.level(component, &edges)?;
-            component.iter().for_each(|&node| self.set(node, depth, level));
-            if let Reason::Never(constraint) = level.reason {
-                let is_left = |node: &u32| self.product.enabled(*node).strong >> constraint & 1 == 0;
-                let left: Vec<u32> = component.iter().copied().filter(is_left).collect();
-                self.n_parts += 1;
-                self.rank(&left, depth + 1, budget)?;
-                left.iter().for_each(|&node| self.seen[node as usize].part = part);
+    }
+}
+
+impl Ranking<'_> {
+    /// Ranks the nodes of a part on a level, and what is left of its components on deeper ones. Nodes that are not in the part
+    /// have levels already, or are not led to.
+    fn rank(
+        &mut self,
+        nodes: impl Iterator<Item = u32>,
+        depth: usize,
+        budget: &mut Budget<'_>,
+    ) -> Result<(), Failed> {
+        let first_level = self.levels.len();
+        let mut known: FxHashMap<Level, u32> = FxHashMap::default();
+        // The nodes of unfinished components; where their roots are, of whatever may still be a component; and what is known of
+        // the edges of these, of nodes that are finished.
+        let (mut open, mut roots): (Vec<u32>, Vec<u32>) = Default::default();
+        let mut seen: Vec<(u32, Edges)> = Vec::new();
+        let mut path: Vec<(u32, u32)> = Vec::new();
+        for start in nodes {
+            if self.at[start as usize] != UNSEEN {
+                continue;
+            }
+            path.push((start, 0));
+            while let Some((node, edge)) = path.last_mut() {
+                let node = *node;
+                if self.at[node as usize] == UNSEEN {
+                    budget.tick()?;
+                    open.push(node);
+                    self.at[node as usize] = open.len() as u32;
+                    roots.push(open.len() as u32);
+                }
+                let rest = &self.product.targets(node)[*edge as usize..];
+                if let Some(more) = rest.iter().position(|&target| self.at[target as usize] == UNSEEN) {
+                    let target = rest[more];
+                    *edge += more as u32 + 1;
+                    path.push((target, 0));
+                    continue;
+                }
+                path.pop();
+                // All that it leads to is finished, or in its component.
+                let (mut edges, lowest) = self.edges(node, first_level);
+                while roots.last().is_some_and(|&root| root > lowest) {
+                    roots.pop();
+                }
+                let root = roots.last().copied().unwrap_or(lowest);
+                while let Some((_, others)) = seen.pop_if(|(of, _)| *of >= root) {
+                    edges = edges.and(others);
+                }
+                if root < self.at[node as usize] {
+                    seen.push((root, edges));
+                    continue;
+                }
+                roots.pop();
+                let component = &open[root as usize - 1..];
+                let level = self.level(component, &edges)?;
+                let number = *known.entry(level).or_insert_with(|| {
+                    self.levels.push(level);
+                    self.levels.len() as u32 - 1
+                });
+                self.finish(component, level, number, depth, budget)?;
+                open.truncate(root as usize - 1);
             }
         }
         Ok(())
     }
 
-    fn set(&mut self, node: u32, depth: usize, level: Level) {
-        match depth {
-            0 => self.seen[node as usize].first = level,
-            _ => self.deeper.entry(node).or_default().push(level),
+    /// Gives a component its level, and ranks what is left of it one level deeper.
+    fn finish(
+        &mut self,
+        component: &[u32],
+        level: Level,
+        number: u32,
+        depth: usize,
+        budget: &mut Budget<'_>,
+    ) -> Result<(), Failed> {
+        for &node in component {
+            self.at[node as usize] = DONE | number;
+            if depth > 0 {
+                self.deeper.entry(node).or_default().push(number);
+            }
         }
-    }
-
-    fn get(&self, node: u32, depth: usize) -> Level {
-        match depth {
-            0 => self.seen[node as usize].first,
-            _ => self.deeper[&node][depth - 1],
+        if let Reason::Never(constraint) = level.reason {
+            let is_left = |node: &u32| self.product.enabled(*node).strong >> constraint & 1 == 0;
+            let left: Vec<u32> = component.iter().copied().filter(is_left).collect();
+            left.iter().for_each(|&node| self.at[node as usize] = UNSEEN);
+            self.rank(left.iter().copied(), depth + 1, budget)?;
+            left.iter().for_each(|&node| self.at[node as usize] = DONE | number);
         }
+        Ok(())
     }
 
     /// What is to be said of a component.
@@ -156,91 +209,32 @@ impl Ranking<'_> {
         Ok(Level { number, reason })
     }
 
-    fn edges(&self, component: &[u32], part: u32, depth: usize) -> Edges {
-        let mut edges = Edges { stays: false, has: 0, takes: 0, below: None };
-        let own = component.first().map(|&node| self.seen[node as usize].component);
-        for &node in component {
-            for (target, marks) in self.product.marks(node) {
-                if self.seen[target as usize].part != part {
-                    continue;
-                }
-                if Some(self.seen[target as usize].component) == own {
-                    edges.stays = true;
-                    edges.has |= marks.has;
-                    edges.takes |= marks.takes;
-                    continue;
-                }
-                let level = self.get(target, depth);
+    /// What is known of the edges of a node, all of whose targets were seen; and the lowest place in `open` that they lead
+    /// to, or its own. What has a level from before `first_level` is not in the part.
+    fn edges(&self, node: u32, first_level: usize) -> (Edges, u32) {
+        let (mut edges, mut lowest) = (Edges::NONE, self.at[node as usize]);
+        for (target, marks) in self.product.marks(node) {
+            let at = self.at[target as usize];
+            if at < DONE {
+                lowest = lowest.min(at);
+                edges = Edges {
+                    stays: true,
+                    has: edges.has | marks.has,
+                    takes: edges.takes | marks.takes,
+                    ..edges
+                };
+                continue;
+            }
+            let number = (at & !DONE) as usize;
+            if number >= first_level {
+                let level = self.levels[number];
                 let lacked = match level.reason {
                     Reason::Lacks(mark) if marks.has >> mark & 1 == 0 => Some(mark),
                     _ => None,
                 };
-                edges.below = match edges.below {
-                    Some((number, _)) if number > level.number => edges.below,
-                    Some((number, mark)) if number == level.number => {
-                        Some((number, mark.filter(|&mark| lacked == Some(mark))))
-                    }
-                    _ => Some((level.number, lacked)),
-                };
+                edges = edges.and(Edges { below: Some((level.number, lacked)), ..Edges::NONE });
             }
         }
-        edges
-    }
-
-    /// The nodes of a part by components, those first that lead to no others; and where each of them ends.
-    fn components(
-        &mut self,
-        nodes: &[u32],
-        part: u32,
-        budget: &mut Budget<'_>,
-    ) -> Result<(Vec<u32>, Vec<usize>), Limit> {
-        let (mut order, mut ends) = (Vec::with_capacity(nodes.len()), Vec::new());
-        let mut open: Vec<u32> = Vec::new();
-        let mut path: Vec<(u32, u32)> = Vec::new();
-        let mut n_seen = 0;
-        for &root in nodes {
-            if self.seen[root as usize].index != UNSEEN {
-                continue;
-            }
-            path.push((root, 0));
-            while let Some((node, edge)) = path.last_mut() {
-                let at = *node as usize;
-                if self.seen[at].index == UNSEEN {
-                    budget.tick()?;
-                    n_seen += 1;
-                    (self.seen[at].index, self.seen[at].low) = (n_seen, n_seen);
-                    open.push(*node);
-                }
-                if let Some(&target) = self.product.targets(*node).get(*edge as usize) {
-                    let there = target as usize;
-                    if self.seen[there].part == part && self.seen[there].index == UNSEEN {
-                        // The edge is looked at again when the target is finished.
-                        path.push((target, 0));
-                        continue;
-                    }
-                    *edge += 1;
-                    // A node that is finished has the greatest number of all.
-                    if self.seen[there].part == part {
-                        self.seen[at].low = self.seen[at].low.min(self.seen[there].low);
-                    }
-                    continue;
-                }
-                path.pop();
-                if self.seen[at].low < self.seen[at].index {
-                    continue;
-                }
-                self.n_components += 1;
-                while let Some(member) = open.pop() {
-                    self.seen[member as usize].low = u32::MAX;
-                    self.seen[member as usize].component = self.n_components;
-                    order.push(member);
-                    if member as usize == at {
-                        break;
-                    }
-                }
-                ends.push(order.len());
-            }
-        }
-        Ok((order, ends))
+        (edges, lowest)
     }
 }

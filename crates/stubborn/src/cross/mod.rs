@@ -283,4 +283,48 @@ ltl glows = [] <> Lamp@on;
         assert!(case.model.contains("glow") && case.model.len() < 100, "{case:?}");
         assert!(case.formula.as_ref().is_some_and(|formula| formula.len() < 20), "{case:?}");
     }
+
+    /// The same of a net with five lamps, of which one has too many tokens.
+    #[test]
+    fn the_case_of_a_net_is_small() {
+        let element = |n: u32| {
+            let tokens = if n == 3 { 60 } else { 0 };
+            format!(
+                "<place id=\"off{n}\">\n<initialMarking>\n<text>1</text>\n</initialMarking>\n</place>\n\
+                 <place id=\"on{n}\">\n<name>\n<text>lamp {n}</text>\n</name>\n\
+                 <initialMarking>\n<text>{tokens}</text>\n</initialMarking>\n</place>\n\
+                 <transition id=\"t{n}\">\n<graphics>\n<position x=\"1\" y=\"2\"/>\n</graphics>\n</transition>\n\
+                 <arc id=\"i{n}\" source=\"off{n}\" target=\"t{n}\"/>\n<arc id=\"o{n}\" source=\"t{n}\" target=\"on{n}\"/>\n"
+            )
+        };
+        let all: String = (0..5).map(element).collect();
+        let net = format!(
+            "<pnml xmlns=\"http://www.pnml.org/version-2009/grammar/pnml\">\n\
+             <net id=\"n\" type=\"http://www.pnml.org/version-2009/grammar/ptnet\">\n<page id=\"p\">\n{all}</page>\n</net>\n</pnml>\n"
+        );
+        let formula = "[] (on3 == 0 || on1 == 0 || off0 + on0 == 1)";
+        let mut judged =
+            |session: &mut Session, question: &Question, variant: &Variant, clock: &Clock<'_>| {
+                let mut report =
+                    session.check_within(std::slice::from_ref(question), &variant.options, clock)?;
+                let text = session.text().unwrap_or_default();
+                let errs = variant.name.starts_with("tgba scc none")
+                    && text.contains("\"on3\"")
+                    && text.split(['>', '<']).any(|text| text.parse().is_ok_and(|tokens: u32| tokens > 2));
+                for result in &mut report.results {
+                    result.verdict = if errs { Verdict::Holds } else { Verdict::Violated };
+                }
+                Ok(report)
+            };
+        let mut session = Session::of_text("petri", &net).expect("a good net");
+        let clock = Clock::start(&Limits::default());
+        let asked = [Question::ltl(formula)];
+        let (_, disagreements) =
+            session.cross_by(&asked, &Options::default(), &clock, &mut judged).expect("a good question");
+        let [case] = &disagreements[..] else { panic!("one disagreement") };
+        assert!(case.model.len() < 330 && case.model.contains("on3"), "{}", case.model);
+        assert!(Session::of_text("petri", &case.model).is_ok(), "{}", case.model);
+        assert_eq!(case.model.matches("<place").count(), 1, "{}", case.model);
+        assert!(case.model.contains("<text>3</text>") && !case.model.contains("graphics"), "{}", case.model);
+    }
 }

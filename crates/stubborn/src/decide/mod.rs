@@ -446,7 +446,7 @@ fn certify(
                 result.certificate = Some(Arc::new(proof));
                 remark
             }
-            Err(Failed::Limit(limit)) => Remark::NotCertified(limit.to_string()),
+            Err(Failed::Limit(limit)) => Remark::NotCertifiedYet(limit),
             Err(Failed::Unfit(why)) => Remark::NotCertified(why),
             Err(Failed::Fault(error)) => Remark::NotCertified(format!(
                 "the model goes wrong: {}",
