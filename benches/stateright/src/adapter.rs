@@ -59,6 +59,34 @@ impl Model for Round {
     }
 }
 
+/// The example of the guide's page *Coming from stateright*.
+#[cfg(test)]
+struct Race;
+
+#[cfg(test)]
+impl Model for Race {
+    type State = [u8; 2];
+    type Action = usize;
+
+    fn init_states(&self) -> Vec<[u8; 2]> {
+        vec![[0, 0]]
+    }
+    fn actions(&self, at: &[u8; 2], actions: &mut Vec<usize>) {
+        actions.extend((0..2).filter(|&i| at[i] < 9 && at[i] <= at[1 - i]));
+    }
+    fn next_state(&self, at: &[u8; 2], i: usize) -> Option<[u8; 2]> {
+        let mut next = *at;
+        next[i] += 1;
+        Some(next)
+    }
+    fn properties(&self) -> Vec<Property<Self>> {
+        vec![
+            Property::<Self>::always("near", |_, at| at[0].abs_diff(at[1]) <= 1),
+            Property::<Self>::eventually("done", |_, at| *at == [9, 9]),
+        ]
+    }
+}
+
 /// Three actors, of which two have timers: sets of timers are hashed without their lengths.
 struct Node;
 
@@ -147,6 +175,16 @@ pub(crate) fn show() {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_guide_is_right() {
+        Race.checker().spawn_bfs().join().assert_properties();
+        let race = Adapted(Race);
+        for (name, verdict) in race.verify() {
+            assert_eq!(verdict, Ok(()), "{name}");
+        }
+        stubborn::assert_holds!(race.check(), "[] <> near");
+    }
 
     #[test]
     fn what_stateright_misses_is_found() {

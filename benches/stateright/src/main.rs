@@ -121,6 +121,7 @@ fn measure(what: &str, participants: usize, terms: u8) -> u64 {
         "2pc packed by hand, Stubborn" => stubborn(safely(&by_hand).packed()),
         "2pc packed by derive, Stubborn" => stubborn(safely(&derived).packed()),
         "2pc idiomatic, Stubborn" => stubborn(safely(&idiomatic)),
+        "2pc idiomatic, by fingerprints, Stubborn" => stubborn(safely(&idiomatic).fingerprints()),
         "2pc idiomatic, packed, Stubborn" => stubborn(safely(&idiomatic).packed()),
         "2pc packed by hand, stateright bfs" => by_stateright(by_hand, true),
         "2pc packed by hand, stateright dfs" => by_stateright(by_hand, false),
@@ -129,6 +130,7 @@ fn measure(what: &str, participants: usize, terms: u8) -> u64 {
         "2pc idiomatic, plain" => plain(&idiomatic),
         "Raft actors, Stubborn" => stubborn(raft::actors(&raft).check().prop("safe", raft::is_safe)),
         "Raft plain model, Stubborn" => stubborn(safely(&raft)),
+        "Raft plain model, by fingerprints, Stubborn" => stubborn(safely(&raft).fingerprints()),
         "Raft plain model, stateright bfs" => by_stateright(raft, true),
         "Raft plain model, stateright dfs" => by_stateright(raft, false),
         "Raft plain model, plain" => plain(&raft),
@@ -136,18 +138,20 @@ fn measure(what: &str, participants: usize, terms: u8) -> u64 {
     }
 }
 
-const ALL: [&str; 14] = [
+const ALL: [&str; 16] = [
     "2pc packed by hand, Stubborn",
     "2pc packed by hand, stateright bfs",
     "2pc packed by hand, stateright dfs",
     "2pc packed by derive, Stubborn",
     "2pc idiomatic, Stubborn",
+    "2pc idiomatic, by fingerprints, Stubborn",
     "2pc idiomatic, packed, Stubborn",
     "2pc idiomatic, stateright bfs",
     "2pc idiomatic, stateright dfs",
     "2pc idiomatic, plain",
     "Raft actors, Stubborn",
     "Raft plain model, Stubborn",
+    "Raft plain model, by fingerprints, Stubborn",
     "Raft plain model, stateright bfs",
     "Raft plain model, stateright dfs",
     "Raft plain model, plain",
@@ -166,7 +170,7 @@ fn main() {
     }
     adapter::show();
     println!("{participants} participants, {terms} terms");
-    println!("{:<36} {:>10} {:>8} {:>12} {:>8}", "", "states", "CPU s", "states/s", "B/state");
+    println!("{:<44} {:>10} {:>8} {:>12} {:>8}", "", "states", "CPU s", "states/s", "B/state");
     for what in ALL {
         // Sets of whole states take too much memory beyond that.
         if what.ends_with("plain") && (participants > 6 || terms > 4) {
@@ -180,12 +184,12 @@ fn main() {
         match numbers[..] {
             [states, cpu, bytes] => {
                 println!(
-                    "{what:<36} {states:>10} {cpu:>8.2} {:>12.0} {:>8.1}",
+                    "{what:<44} {states:>10} {cpu:>8.2} {:>12.0} {:>8.1}",
                     states / cpu.max(0.01),
                     bytes / states
                 );
             }
-            _ => println!("{what:<36} {}", String::from_utf8_lossy(&output.stderr)),
+            _ => println!("{what:<44} {}", String::from_utf8_lossy(&output.stderr)),
         }
     }
 }

@@ -61,9 +61,28 @@ impl<M: Model> Check<'_, M> {
     pub fn ltl(&self, formula: &str) -> Verdict<M> {
         let setup = self.setup();
         match Watched::formula(formula, &self.propositions, &setup) {
-            Ok(watched) => self.watch(watched, &setup),
+            Ok(watched) => match self.always_of(&watched) {
+                Some(verdict) => verdict,
+                None => self.watch(watched, &setup),
+            },
             Err(reason) => Verdict::Unknown(reason),
         }
+    }
+
+    /// `[] p` is about states: a shortest run to one shows a violation, and goes on in some way that counts, whatever is
+    /// fair.
+    fn always_of(&self, watched: &Watched) -> Option<Verdict<M>> {
+        let table =
+            watched.always().filter(|_| self.wish.observer.is_none() && self.wish.search.is_none())?;
+        let numbers: Vec<usize> = watched.propositions.iter().map(|(_, number)| *number).collect();
+        let mut check = self.clone();
+        let number = check.propositions.combine(&numbers, table);
+        // Of something new, nobody knows what it reads.
+        if check.footprint.is_some() && !numbers.contains(&check.propositions.origin(number)) {
+            return None;
+        }
+        let claimed = Claimed::State(number, false);
+        Some(check.states(Goal::Invariant(number), &watched.propositions, &claimed, &watched.what))
     }
 
     /// Whether no run that counts is accepted by an automaton, in the HOA format, over the propositions.

@@ -26,6 +26,11 @@ impl<'t> Shape<'t> {
         }
     }
 
+    /// Whether it has parts with names.
+    fn is_named(&self) -> bool {
+        matches!(self, Shape::Parts { open: b'{', name, .. } if !name.is_empty())
+    }
+
     /// How a part is called from outside.
     fn path_to(&self, path: &str, part: &str, index: usize) -> String {
         match self {
@@ -164,9 +169,34 @@ fn compare(path: &str, before: &Shape<'_>, after: &Shape<'_>, lines: &mut Vec<St
     if (name, open) != (name2, open2) {
         return lines.push(whole(path, before, after));
     }
-    if are_alike(before, after) {
+    let differ = parts.iter().zip(parts2).filter(|(one, other)| one != other).count();
+    // In a list of many-parted elements, those behind one that comes or goes have moved on.
+    let has_moved =
+        *open == b'[' && differ > gone(parts, parts2).len() && parts.iter().all(|part| part.1.is_named());
+    if are_alike(before, after) && !has_moved {
+        let is_another = *open != b'[' && !path.is_empty() && parts.len() > 1 && differ == parts.len();
+        if is_another && before.text().len().max(after.text().len()) <= SHORT {
+            return lines.push(whole(path, before, after));
+        }
         for (index, (one, other)) in parts.iter().zip(parts2).enumerate() {
             compare(&before.path_to(path, one.0, index), &one.1, &other.1, lines);
+        }
+        return;
+    }
+    if *open == b'{' && !name.is_empty() {
+        // Fields that are not always shown.
+        let find = |name: &str, parts: &[(&str, Shape<'_>)]| parts.iter().position(|part| part.0 == name);
+        for (index, (field, value)) in parts.iter().enumerate() {
+            let path = before.path_to(path, field, index);
+            match find(field, parts2) {
+                Some(same) => compare(&path, value, &parts2[same].1, lines),
+                None => lines.push(format!("- {path}: {}", value.text())),
+            }
+        }
+        for (index, (field, value)) in parts2.iter().enumerate() {
+            if find(field, parts).is_none() {
+                lines.push(format!("+ {}: {}", after.path_to(path, field, index), value.text()));
+            }
         }
         return;
     }
@@ -178,15 +208,29 @@ fn compare(path: &str, before: &Shape<'_>, after: &Shape<'_>, lines: &mut Vec<St
         "" => value.text().to_owned(),
         name => format!("{name}: {}", value.text()),
     };
-    let (one, other): (Vec<_>, Vec<_>) =
-        (parts.iter().map(part_text).collect(), parts2.iter().map(part_text).collect());
     let at = if path.is_empty() { String::new() } else { format!("{path}: ") };
     let n_lines = lines.len();
-    lines.extend(one.iter().filter(|part| !other.contains(part)).map(|part| format!("{at}- {part}")));
-    lines.extend(other.iter().filter(|part| !one.contains(part)).map(|part| format!("{at}+ {part}")));
+    lines.extend(gone(parts, parts2).into_iter().map(|part| format!("{at}- {}", part_text(part))));
+    lines.extend(gone(parts2, parts).into_iter().map(|part| format!("{at}+ {}", part_text(part))));
     if lines.len() == n_lines {
         lines.push(whole(path, before, after));
     }
+}
+
+/// The parts of one value that another one does not have, or not as often.
+fn gone<'p, 't>(
+    parts: &'p [(&'t str, Shape<'t>)],
+    others: &[(&'t str, Shape<'t>)],
+) -> Vec<&'p (&'t str, Shape<'t>)> {
+    let mut others: Vec<_> = others.iter().collect();
+    let mut is_gone = |part: &&(&str, Shape<'_>)| match others.iter().position(|other| other == part) {
+        Some(same) => {
+            others.swap_remove(same);
+            false
+        }
+        None => true,
+    };
+    parts.iter().filter(|part| is_gone(part)).collect()
 }
 
 fn whole(path: &str, before: &Shape<'_>, after: &Shape<'_>) -> String {
@@ -245,6 +289,31 @@ mod tests {
         );
         assert_eq!(changed(|state| _ = state.map.insert(2, "zwei")), ["map[2]: \"two\" -> \"zwei\""]);
         assert_eq!(changed(|state| state.set.extend(3..30)).len(), 27, "long: what is new");
+    }
+
+    #[test]
+    fn messages_come_and_go() {
+        let mail = |messages: &str| format!("World {{ actors: [Idle, Idle], messages: [{messages}] }}");
+        let (ask, grant) =
+            ("Envelope { from: 2, to: 0, msg: Ask }", "Envelope { from: 0, to: 2, msg: Grant }");
+        let changed =
+            |one: &[&str], other: &[&str]| changes(&mail(&one.join(", ")), &mail(&other.join(", ")));
+        assert_eq!(changed(&[ask], &[grant]), [format!("messages[0]: {ask} -> {grant}")]);
+        let other = "Envelope { from: 1, to: 0, msg: Ask }";
+        // The second one is the first one now.
+        assert_eq!(
+            changed(&[other, ask], &[ask, grant]),
+            [format!("messages: - {other}"), format!("messages: + {grant}")]
+        );
+        let later = ask.replace("Ask", "Release");
+        assert_eq!(changed(&[ask], &[&later]), ["messages[0].msg: Ask -> Release"]);
+    }
+
+    #[test]
+    fn fields_may_come_and_go() {
+        let (one, other) = ("World { actors: [Up, Up] }", "World { actors: [Down, Up], crashes: 1 }");
+        assert_eq!(changes(one, other), ["actors[0]: Up -> Down", "+ crashes: 1"]);
+        assert_eq!(changes(other, one), ["actors[0]: Down -> Up", "- crashes: 1"]);
     }
 
     #[test]

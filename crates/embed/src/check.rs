@@ -122,7 +122,7 @@ impl<'m, M: Model> Check<'m, M> {
             symmetry: None,
             footprint: None,
             interference: None,
-            make: Arc::new(make(|| Retraced::new(FEW))),
+            make: Arc::new(make(|check| Retraced::new(FEW, check.hashes()))),
         }
     }
 
@@ -260,9 +260,10 @@ impl<'m, M: Model> Check<'m, M> {
         self
     }
 
-    /// Keeps 64 bits of a hash for each state, which takes ten bytes. What holds then holds but for a probability that
-    /// the [proof](crate::Proof::missed) tells. It is for states that are packed, and for actors: others are in a table
-    /// anyway.
+    /// Tells states apart by 64 bits of a hash. What holds then holds but for a probability that the
+    /// [proof](crate::Proof::missed) tells. Packed states and those of actors take ten bytes each; others are found
+    /// sooner than by comparing them whole, and by their own `Hash`, which must depend on all that `Eq` compares, as a
+    /// derived one does. (That is looked at now and then, and not known if it is not so.)
     #[must_use]
     pub fn fingerprints(mut self) -> Self {
         self.wish.store = StoreKind::Fingerprint;
@@ -272,7 +273,7 @@ impl<'m, M: Model> Check<'m, M> {
     /// Keeps states as words of another making.
     #[must_use]
     pub fn codec<C: Codec<M::State> + 'm>(mut self, codec: impl Fn() -> C + Send + Sync + 'm) -> Self {
-        self.make = Arc::new(make(move || ByCodec(codec())));
+        self.make = Arc::new(make(move |_| ByCodec(codec())));
         self
     }
 
@@ -344,7 +345,7 @@ impl<'m, M: Model> Check<'m, M> {
     #[doc(hidden)]
     #[must_use]
     pub fn forgetful(mut self) -> Self {
-        self.make = Arc::new(make(|| Retraced::new(1)));
+        self.make = Arc::new(make(|check| Retraced::new(1, check.hashes())));
         self
     }
 
@@ -374,6 +375,11 @@ impl<'m, M: Model> Check<'m, M> {
         Setup { clock, max_states, threads, together, store: self.wish.store }
     }
 
+    /// Whether states are told apart by a hash.
+    fn hashes(&self) -> bool {
+        self.wish.store == StoreKind::Fingerprint
+    }
+
     /// The model as a program; for infinite runs the environment may rest.
     pub(crate) fn program<'a>(&'a self, classes: &'a Classes<'a, M>, rests: bool) -> Box<dyn Recall<M> + 'a> {
         (self.make)(self, classes, rests)
@@ -381,10 +387,10 @@ impl<'m, M: Model> Check<'m, M> {
 }
 
 fn make<'m, M: Model, K: Keeper<M> + 'm>(
-    keeper: impl Fn() -> K + Send + Sync + 'm,
+    keeper: impl Fn(&Check<'m, M>) -> K + Send + Sync + 'm,
 ) -> impl for<'a> Fn(&'a Check<'m, M>, &'a Classes<'a, M>, bool) -> Box<dyn Recall<M> + 'a> + Send + Sync + 'm
 {
-    move |check, classes, rests| Box::new(Opaque::new(check, keeper(), classes, rests))
+    move |check, classes, rests| Box::new(Opaque::new(check, keeper(check), classes, rests))
 }
 
 struct Looks<F>(F);

@@ -31,6 +31,14 @@ pub trait Codec<S>: Send + Sync {
     /// The state of words that were written.
     fn view(&self, words: &[u32]) -> Self::View<'_>;
 
+    /// The state itself, if it was made for who looks at it.
+    ///
+    /// # Errors
+    /// It is kept somewhere.
+    fn give<'c>(&'c self, view: Self::View<'c>) -> Result<S, Self::View<'c>> {
+        Err(view)
+    }
+
     /// Bytes held, as far as that is known.
     fn bytes(&self) -> u64;
 }
@@ -98,6 +106,11 @@ impl<S: Pack + Send + Sync> Codec<S> for Packed<S> {
     #[inline]
     fn view(&self, words: &[u32]) -> S {
         self.0.decode(words)
+    }
+
+    #[inline]
+    fn give(&self, view: S) -> Result<S, S> {
+        Ok(view)
     }
 
     fn bytes(&self) -> u64 {

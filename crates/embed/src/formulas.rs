@@ -4,7 +4,7 @@ use automata::stutter::{self, Proof, Stuttering};
 use automata::{Config, Effort, GaveUp, hoa, translate};
 use base::{Budget, Diagnostic, Limit, SourceId};
 use check::decide::Claim;
-use ltl::{Formula, Formulas, Prop};
+use ltl::{Formula, Formulas, Lasso, Node, Prop, Valuation, satisfies};
 
 use crate::check::unknown;
 use crate::judge::Claimed;
@@ -76,6 +76,23 @@ impl Watched {
         let claim = Claim::of_written(automaton, propositions.clone(), |_| None, budget)?;
         let what = "the claim accepts this run".to_owned();
         Ok(Watched { formulas, formula: None, claim, propositions, what })
+    }
+
+    /// Whether it says of all states that they are of some kind: of which, by the values of the propositions, the first of
+    /// which is the lowest bit.
+    pub(crate) fn always(&self) -> Option<Vec<bool>> {
+        const MANY: usize = 8;
+        let Node::Globally(body) = self.formulas.node(self.formula?) else { return None };
+        if !self.formulas.classes(body).is_propositional() || self.propositions.len() > MANY {
+            return None;
+        }
+        let holds = |bits: usize| {
+            let mut values = Valuation::new();
+            let props = self.propositions.iter().enumerate();
+            props.for_each(|(at, (prop, _))| values.set(*prop, bits >> at & 1 == 1));
+            Lasso::new(Vec::new(), vec![values]).map(|word| satisfies(&self.formulas, body, &word))
+        };
+        (0..1 << self.propositions.len()).map(holds).collect()
     }
 
     /// What a run is said to show.

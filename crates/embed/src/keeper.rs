@@ -5,6 +5,8 @@
 
 use std::borrow::Borrow;
 
+use check::Coverage;
+
 use crate::codec::Codec;
 use crate::model::Model;
 
@@ -62,8 +64,17 @@ pub(crate) trait Keeper<M: Model>: Send + Sync {
     /// All steps from a state were taken: it is not likely to be asked for soon.
     fn left(&self, words: &[u32]);
 
+    /// The state itself, of which the last step is to be taken, if nobody needs it: it can be had again all the same.
+    ///
+    /// # Errors
+    /// Somebody needs it.
+    fn give<'k>(&'k self, words: &[u32], view: Self::View<'k>) -> Result<M::State, Self::View<'k>>;
+
     /// Bytes held, as far as that is known.
     fn bytes(&self) -> u64;
+
+    /// What may be missing since two states were taken for one; nothing, if that cannot be.
+    fn coverage(&self) -> Option<Coverage>;
 }
 
 /// A codec that keeps states by itself.
@@ -100,7 +111,16 @@ impl<M: Model, C: Codec<M::State>> Keeper<M> for ByCodec<C> {
     #[inline]
     fn left(&self, _: &[u32]) {}
 
+    #[inline]
+    fn give<'k>(&'k self, _: &[u32], view: C::View<'k>) -> Result<M::State, C::View<'k>> {
+        self.0.give(view)
+    }
+
     fn bytes(&self) -> u64 {
         self.0.bytes()
+    }
+
+    fn coverage(&self) -> Option<Coverage> {
+        None
     }
 }

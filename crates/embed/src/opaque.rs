@@ -9,6 +9,7 @@
 
 mod worker;
 
+use ::check::Coverage;
 use model::{ActionId, LabelId};
 use pack::Table;
 
@@ -63,11 +64,16 @@ impl<'a, M: Model, K: Keeper<M>> Opaque<'a, M, K> {
     /// The state that is kept after an action.
     #[inline]
     pub(super) fn after(&self, state: &M::State, action: &M::Action) -> M::State {
-        let mut next = state.clone();
-        self.model.step(&mut next, action);
+        self.after_it(state.clone(), action)
+    }
+
+    /// The same from a state that nobody else needs.
+    #[inline]
+    pub(super) fn after_it(&self, mut state: M::State, action: &M::Action) -> M::State {
+        self.model.step(&mut state, action);
         match self.symmetry {
-            None => next,
-            Some(symmetry) => symmetry.representative(&next),
+            None => state,
+            Some(symmetry) => symmetry.representative(&state),
         }
     }
 
@@ -202,5 +208,9 @@ impl<M: Model, K: Keeper<M>> Program for Opaque<'_, M, K> {
 
     fn bytes(&self) -> u64 {
         self.keeper.bytes() + self.actions.bytes() as u64
+    }
+
+    fn coverage(&self) -> Option<Coverage> {
+        self.keeper.coverage()
     }
 }

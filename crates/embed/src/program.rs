@@ -4,6 +4,7 @@
 //! made once per state, not per step, where a search asks for all successors at once.
 
 use base::Budget;
+use check::Coverage;
 use check::decide::{Refusal, Settings, Subject};
 use check::observer::{Observer, Watches};
 use check::product::Product;
@@ -49,6 +50,11 @@ pub(crate) trait Program: Sync {
 
     /// Bytes held beside what searches hold.
     fn bytes(&self) -> u64;
+
+    /// What may be missing since two states were taken for one.
+    fn coverage(&self) -> Option<Coverage> {
+        None
+    }
 }
 
 /// What a choice of steps must keep.

@@ -37,6 +37,22 @@ impl<'m, M: Model> Propositions<'m, M> {
         self.0.len() - 1
     }
 
+    /// Adds one that looks at the values of others, the first of which is the lowest bit; returns its number.
+    pub(crate) fn combine(&mut self, numbers: &[usize], table: Vec<bool>) -> usize {
+        if let ([number], [false, true]) = (numbers, &table[..]) {
+            return *number;
+        }
+        if let ([number], [true, false]) = (numbers, &table[..]) {
+            return self.negate(*number);
+        }
+        let parts: Vec<_> = numbers.iter().map(|&number| self.0[number].1.clone()).collect();
+        let holds = move |state: &M::State| {
+            table[parts.iter().rev().fold(0, |bits, part| bits << 1 | usize::from(part(state)))]
+        };
+        self.0.push((String::new(), Arc::new(holds), None));
+        self.0.len() - 1
+    }
+
     /// The one that it is the negation of, or itself.
     pub(crate) fn origin(&self, number: usize) -> usize {
         self.0[number].2.unwrap_or(number)

@@ -223,8 +223,24 @@ impl<M: Model> fmt::Display for Run<M> {
 impl<M: Model> fmt::Display for Counterexample<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}:\n\n{}", self.what, self.run)?;
-        for fair in &self.fairness {
+        let (resting, others): (Vec<_>, Vec<_>) =
+            self.fairness.iter().partition(|fair| fair.because == Because::NeverEnabled);
+        for fair in others {
             writeln!(f, "it is {fair}")?;
+        }
+        // There may be many of them, of whom there is nothing else to say.
+        for fair in [Fair::Weak, Fair::Strong, Fair::Just] {
+            let names: Vec<&str> =
+                resting.iter().filter(|one| one.fair == fair).map(|one| one.name.as_str()).collect();
+            let adjective = fair.adjective();
+            match names[..] {
+                [] => {}
+                [name] => writeln!(f, "it is {adjective} to {name}: it can never go on in what repeats")?,
+                _ => {
+                    let names = names.join(", ");
+                    writeln!(f, "it is {adjective} to those who can never go on in what repeats: {names}")?;
+                }
+            }
         }
         write!(f, "to repeat it: check.replay({:?})", self.run.schedule())
     }

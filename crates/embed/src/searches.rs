@@ -10,7 +10,7 @@ use check::fairness::Constraint;
 use check::method::StoreKind;
 use check::search::{Evidence, ProductStop, Violation, bfs};
 use check::store::{Fingerprints, Queue, SharedBits};
-use check::{Bitstate, Exploration, Goal, Space, parallel, walk};
+use check::{Bitstate, Coverage, Exploration, Goal, Space, parallel, walk};
 use model::{Run, StepError, System as _};
 
 use crate::numbered::Numbered;
@@ -68,7 +68,7 @@ pub(crate) fn states(program: &dyn Program, goals: &[Goal], setup: &Setup<'_>) -
         over_store(&Part { whole: Erased(program), watched: watched.collect() }, goals, setup, &mut budget)
     } else if program.counts()
         && budget.team().n_workers() == 1
-        && setup.store == StoreKind::Exact
+        && !matches!(setup.store, StoreKind::Bitstate { .. })
         && !setup.together
     {
         // Every step is taken and its target stored, so states have the same numbers there as here.
@@ -77,7 +77,16 @@ pub(crate) fn states(program: &dyn Program, goals: &[Goal], setup: &Setup<'_>) -
         over_store(&Erased(program), goals, setup, &mut budget)
     };
     explored.stats.peak_bytes += program.bytes();
+    explored.coverage = together(explored.coverage, program);
     explored
+}
+
+/// What may be missing by the fault of a store or of a program.
+fn together(coverage: Option<Coverage>, program: &dyn Program) -> Option<Coverage> {
+    match (coverage, program.coverage()) {
+        (Some(one), Some(other)) => Some(one.min(other)),
+        (one, other) => one.or(other),
+    }
 }
 
 fn over_store<'a, S: Space<Whole = Erased<'a>> + Sync>(
@@ -195,6 +204,7 @@ pub(crate) fn illegal_runs(
 /// What was found, if it is a run.
 fn evidence(program: &dyn Program, mut decision: Decision) -> Result<Evidence, Found> {
     decision.outcome.stats.peak_bytes += program.bytes();
+    decision.outcome.coverage = together(decision.outcome.coverage, program);
     Err(match decision.outcome.stop {
         None => Found::Nothing(decision),
         Some(ProductStop::Limit(limit)) => Found::Limit(limit),

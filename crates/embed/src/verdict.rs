@@ -96,7 +96,7 @@ pub enum Reason {
     Refused(String),
     /// `actions` or `step` depend on something else than the state.
     Nondeterministic(String),
-    /// A value is not in the range that was declared for it.
+    /// A value is not in the range that was declared for it, or states are told apart by a hash that says too little.
     OutOfRange(String),
     /// Something was found that the model, run by itself, does not do: a mistake in Stubborn, or a model that depends
     /// on more than its state.

@@ -71,6 +71,71 @@ fn little_is_held_where_there_are_many_states() {
     assert!(2 * few < whole, "{few} instead of {whole}");
 }
 
+/// The same, but a digit is never turned back: no step leads to a state whose steps were taken.
+struct Ahead(Digits);
+
+impl Model for Ahead {
+    type State = State;
+    type Action = usize;
+
+    fn initial(&self) -> Vec<State> {
+        self.0.initial()
+    }
+
+    fn actions(&self, state: &State, out: &mut Vec<usize>) {
+        out.extend((0..self.0.n).filter(|&digit| state.digits[digit] + 1 < self.0.base));
+    }
+
+    fn step(&self, state: &mut State, digit: &usize) {
+        self.0.step(state, digit);
+    }
+}
+
+#[test]
+fn states_may_be_given_away() {
+    // Where the hash says little, states that were given away are compared all the same.
+    for (hashed, threads) in [(4, 1), (4, 3), (1, 1), (0, 1)] {
+        let model = Ahead(Digits { n: 4, base: 6, hashed });
+        let check = Check::new(&model).prop("small", |state| state.digits != [5, 5, 5, 4]);
+        let (whole, few) = (check.clone().codec(Interned::default), check.forgetful());
+        let few = if threads > 1 { few.together(threads) } else { few };
+        let counts = |check: &Check<'_, Ahead>| {
+            check.count().map(|proof| (proof.states, proof.transitions, proof.deadlocks)).ok()
+        };
+        assert_eq!(counts(&few), Some((1_296, 4 * 5 * 216, 1)));
+        assert_eq!(counts(&few), counts(&whole));
+        let Verdict::Violated(run) = few.always("small") else { panic!("there is such a state") };
+        assert_eq!(run.steps.len(), 19);
+        assert!(few.ltl("<> !small").is_violated() && few.ltl("small U (!small || [] small)").holds());
+    }
+}
+
+#[test]
+fn a_hash_may_stand_for_a_state_if_it_says_enough() {
+    for is_few in [false, true] {
+        let (whole, part) = (Digits { n: 4, base: 5, hashed: 4 }, Digits { n: 4, base: 5, hashed: 1 });
+        let by_hash = |model| {
+            let check =
+                Check::new(model).fingerprints().prop("small", |state: &State| state.digits != [4, 4, 4, 4]);
+            if is_few { check.forgetful() } else { check }
+        };
+        let proof = by_hash(&whole).count().expect("all bits count");
+        assert_eq!((proof.states, proof.transitions, proof.depth), (625, 2_500, 16));
+        assert!(proof.missed.is_some_and(|missed| missed > 0.0 && missed < 1e-9), "{proof}");
+        assert!(by_hash(&whole).always("small").is_violated());
+        assert!(
+            by_hash(&whole).ltl("[] <> small").is_violated()
+                == Check::new(&whole)
+                    .prop("small", |state| state.digits != [4, 4, 4, 4])
+                    .ltl("[] <> small")
+                    .is_violated()
+        );
+        let verdict = by_hash(&part).always("small");
+        assert!(verdict.is_unknown(), "three digits are not in the hash: {verdict}");
+        assert!(verdict.to_string().contains("`Hash`, which says less than `Eq`"), "{verdict}");
+    }
+}
+
 /// Goes on for ever in one of many ways that never meet, one behind the other: long ways back.
 struct Ways(u32);
 

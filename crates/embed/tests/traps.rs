@@ -45,6 +45,20 @@ fn eventually_on_a_cycle() {
     assert!(verdict.counterexample().is_some_and(|found| found.run.cycle().is_some()), "{verdict}");
 }
 
+#[test]
+fn always_is_told_by_a_shortest_run() {
+    // Depth first, the long way comes first.
+    let ways = Graph(&[&[1, 4], &[2], &[3], &[4], &[0]]);
+    let check = Check::new(&ways).prop("last", |at| *at == 4).prop("first", |at| *at == 0);
+    for formula in ["[] !last", "[] (!last || first)", "[] (last -> first)", "G (last xor true)"] {
+        let verdict = check.ltl(formula);
+        assert_eq!(states_of(&verdict), [0, 4], "{formula}");
+        assert!(verdict.to_string().starts_with(&format!("`{formula}` is violated")), "{verdict}");
+    }
+    assert!(check.ltl("[] (last -> !first)").holds() && check.ltl("[] true").holds());
+    assert!(check.ltl("[] (last || first)").is_violated() && check.ltl("[] false").is_violated());
+}
+
 /// Two of three have a timer, which rings once. Whether it is still set is part of the state.
 struct Node;
 

@@ -43,11 +43,13 @@
 //! A value that does not fit is no panic: the [`Writer`] keeps the first one, and [`Packing::encode`] names its field.
 
 mod bits;
+mod hash;
 mod impls;
 mod table;
 
 pub use bits::{OutOfRange, Reader, Writer, bits_for, largest, range_bits};
-pub use table::{Index, Table, hash_of};
+pub use hash::{fingerprint_of, hash_of};
+pub use table::{Index, Table};
 
 /// A type with a fixed number of bits.
 #[diagnostic::on_unimplemented(

@@ -4,10 +4,10 @@
 //! never moved, which needs no unsafe code. Numbers are given under a lock. Who needs numbers that do not depend on
 //! who came first asks for them in one thread.
 
-use std::hash::{BuildHasher, Hash};
+use std::hash::Hash;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-use rustc_hash::FxBuildHasher;
+use crate::hash::hash_of;
 
 /// Numbers for values.
 pub struct Table<T> {
@@ -96,13 +96,6 @@ impl<T: Clone + Eq + Hash> Table<T> {
 fn place(number: u32) -> (usize, usize) {
     let page = (number / FIRST_PAGE + 1).ilog2();
     (page as usize, (number - FIRST_PAGE * ((1 << page) - 1)) as usize)
-}
-
-/// A hash of a value, for an [`Index`].
-#[inline]
-pub fn hash_of<T: Hash>(value: &T) -> u32 {
-    // The upper half of a product depends on all bits of the hash.
-    (FxBuildHasher.hash_one(value).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as u32
 }
 
 impl Index {

@@ -45,7 +45,8 @@ pub struct Coverage {
 
 impl Coverage {
     /// What is missing in either is missing.
-    pub(crate) fn min(self, other: Coverage) -> Coverage {
+    #[must_use]
+    pub fn min(self, other: Coverage) -> Coverage {
         let bits_per_state = self.bits_per_state.min(other.bits_per_state);
         let missed = (self.missed + other.missed).min(1.0);
         Coverage { most: self.most.min(other.most), bits_per_state, missed }

@@ -40,11 +40,13 @@ impl Default for Fingerprints {
     }
 }
 
-impl Fingerprints {
-    /// The probability that two of the states that were met have the same fingerprint, at most.
-    fn missed(&self) -> f64 {
-        let n = self.n_states as f64;
-        (n * (n + 1.0) / 2f64.powi(65)).min(1.0)
+impl Coverage {
+    /// What may be missing where a search ended with so many states that were told apart by 64 bits of hash.
+    pub fn by_fingerprints(n_states: u64) -> Coverage {
+        let n = n_states as f64;
+        let missed = (n * (n + 1.0) / 2f64.powi(65)).min(1.0);
+        // At most one is expected to be missing for each pair.
+        Coverage { most: n.max(1.0) / (n.max(1.0) + missed), bits_per_state: 64.0, missed }
     }
 }
 
@@ -114,10 +116,7 @@ impl Visited for Fingerprints {
     }
 
     fn coverage(&self) -> Option<Coverage> {
-        let missed = self.missed();
-        let n_states = self.n_states.max(1) as f64;
-        // At most one is expected to be missing for each pair.
-        Some(Coverage { most: n_states / (n_states + missed), bits_per_state: 64.0, missed })
+        Some(Coverage::by_fingerprints(self.n_states))
     }
 }
 

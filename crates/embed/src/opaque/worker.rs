@@ -19,8 +19,9 @@ const DOUBTED_EVERY: u64 = 512;
 /// One thread's part.
 pub(super) struct OpaqueWorker<'p, 'a, M: Model, K: Keeper<M>> {
     program: &'p Opaque<'a, M, K>,
-    /// The state that was looked at last, with its words.
-    current: Option<(Vec<u32>, K::View<'p>)>,
+    /// The words of the state that was looked at last, and the state, unless it was given away.
+    known: Vec<u32>,
+    current: Option<K::View<'p>>,
     /// Whether steps were taken from there.
     was_stepped: bool,
     n_expanded: u64,
@@ -40,6 +41,7 @@ impl<'p, 'a, M: Model, K: Keeper<M>> OpaqueWorker<'p, 'a, M, K> {
     pub(super) fn new(program: &'p Opaque<'a, M, K>) -> OpaqueWorker<'p, 'a, M, K> {
         OpaqueWorker {
             program,
+            known: vec![0; program.keeper.width()],
             current: None,
             was_stepped: false,
             n_expanded: 0,
@@ -55,23 +57,22 @@ impl<'p, 'a, M: Model, K: Keeper<M>> OpaqueWorker<'p, 'a, M, K> {
     /// Makes a state the current one.
     #[inline]
     fn look_at(&mut self, words: &[u32]) {
-        match &mut self.current {
-            Some((known, _)) if *known == words => {}
-            Some((known, state)) => {
-                if std::mem::take(&mut self.was_stepped) {
-                    self.program.keeper.left(known);
-                }
-                *state = self.program.view(words);
-                known.copy_from_slice(words);
+        if self.current.is_some() {
+            if self.known == words {
+                return;
             }
-            none => *none = Some((words.to_vec(), self.program.view(words))),
+            if std::mem::take(&mut self.was_stepped) {
+                self.program.keeper.left(&self.known);
+            }
         }
+        self.current = Some(self.program.view(words));
+        self.known.copy_from_slice(words);
     }
 
     /// The current state. There is one, once a state was looked at.
     #[inline]
     fn state(&self) -> Option<&M::State> {
-        self.current.as_ref().map(|(_, state)| state.borrow())
+        self.current.as_ref().map(Borrow::borrow)
     }
 
     /// The number of the steps of an action, and whether it is the environment's.
@@ -117,6 +118,16 @@ impl<'p, 'a, M: Model, K: Keeper<M>> OpaqueWorker<'p, 'a, M, K> {
         all
     }
 
+    /// Whether it is time to ask again: always, where actors are said to be equal.
+    fn is_doubted(&mut self) -> bool {
+        self.n_expanded += 1;
+        self.program.symmetry.is_some_and(|symmetry| !symmetry.is_trusted) || self.doubts_model()
+    }
+
+    fn doubts_model(&self) -> bool {
+        self.n_expanded <= DOUBTED_FIRST || self.n_expanded.is_multiple_of(DOUBTED_EVERY)
+    }
+
     /// Whether actors are as equal here as is said.
     fn doubt_symmetry(&self) -> Result<(), StepError> {
         let (Some(symmetry), Some(state)) = (self.program.symmetry, self.state()) else { return Ok(()) };
@@ -134,10 +145,9 @@ impl<'p, 'a, M: Model, K: Keeper<M>> OpaqueWorker<'p, 'a, M, K> {
     }
 
     /// Asks again, now and then: a model that answers otherwise is none.
-    fn doubt(&mut self) -> Result<(), StepError> {
-        self.n_expanded += 1;
+    fn doubt(&self) -> Result<(), StepError> {
         self.doubt_symmetry()?;
-        if self.n_expanded > DOUBTED_FIRST && !self.n_expanded.is_multiple_of(DOUBTED_EVERY) {
+        if !self.doubts_model() {
             return Ok(());
         }
         let Some(state) = self.state() else { return Ok(()) };
@@ -167,31 +177,45 @@ impl<'p, 'a, M: Model, K: Keeper<M>> OpaqueWorker<'p, 'a, M, K> {
         }
     }
 
+    /// The current state after an action, with the action's number. With its last step, a state may be given away.
+    #[inline]
+    fn after(&mut self, action: &M::Action, step: ActionId, is_last: bool) -> Option<(u32, M::State)> {
+        (self.at, self.was_stepped) = (Some(step), true);
+        let program = self.program;
+        let number = program.classes.action_of(step).unwrap_or_default();
+        let view = self.current.take()?;
+        let view = if is_last {
+            match program.keeper.give(&self.known, view) {
+                Ok(state) => {
+                    self.was_stepped = false;
+                    return Some((number, program.after_it(state, action)));
+                }
+                Err(view) => view,
+            }
+        } else {
+            view
+        };
+        let view = self.current.insert(view);
+        Some((number, program.after((*view).borrow(), action)))
+    }
+
     /// The words of the current state after an action.
     #[inline]
-    fn take(&mut self, action: &M::Action, step: ActionId, words: &mut [u32]) -> Result<(), StepError> {
-        (self.at, self.was_stepped) = (Some(step), true);
-        let Some((from, state)) = &self.current else { return Ok(()) };
-        let number = self.program.classes.action_of(step).unwrap_or_default();
-        let next = self.program.after(state.borrow(), action);
-        let encoded = self.program.encode(next, Some((from, number)), words);
+    fn take(
+        &mut self,
+        action: &M::Action,
+        step: ActionId,
+        is_last: bool,
+        words: &mut [u32],
+    ) -> Result<(), StepError> {
+        let Some((number, next)) = self.after(action, step, is_last) else { return Ok(()) };
+        let encoded = self.program.encode(next, Some((&self.known, number)), words);
         encoded.map_err(|why| self.program.troubles.add(Trouble::Unencodable(why), Some(step)))
     }
 }
 
 /// States that are numbered are numbered together.
 impl<M: Model, K: Keeper<M>> OpaqueWorker<'_, '_, M, K> {
-    /// Makes the state after an action, to be encoded with others.
-    #[inline]
-    fn make(&mut self, action: &M::Action, step: ActionId) {
-        (self.at, self.was_stepped) = (Some(step), true);
-        let Some(state) = self.state() else { return };
-        let number = self.program.classes.action_of(step).unwrap_or_default();
-        let next = self.program.after(state, action);
-        self.made.push((number, next));
-        self.made_by.push(step);
-    }
-
     /// Encodes the states that were made, and appends the steps to them.
     fn push_made(&mut self, words: &[u32], out: &mut Steps) -> Result<(), StepError> {
         if self.made.is_empty() {
@@ -214,13 +238,17 @@ impl<M: Model, K: Keeper<M>> Worker for OpaqueWorker<'_, '_, M, K> {
         self.guarded(|worker| {
             worker.look_at(words);
             let rests = worker.list()?;
+            let is_doubted = worker.is_doubted();
             let offered = std::mem::take(&mut worker.offered);
-            for action in &offered {
+            for (index, action) in offered.iter().enumerate() {
                 let (step, _) = worker.number(action)?;
+                let is_last = index + 1 == offered.len() && !is_doubted;
                 if K::COUNTS {
-                    worker.make(action, step);
+                    let made = worker.after(action, step, is_last);
+                    worker.made_by.extend(made.is_some().then_some(step));
+                    worker.made.extend(made);
                 } else {
-                    worker.take(action, step, out.push(step, words))?;
+                    worker.take(action, step, is_last, out.push(step, words))?;
                 }
             }
             worker.offered = offered;
@@ -229,7 +257,7 @@ impl<M: Model, K: Keeper<M>> Worker for OpaqueWorker<'_, '_, M, K> {
             if rests {
                 out.push(worker.program.classes.rest(), words);
             }
-            worker.doubt()
+            if is_doubted { worker.doubt() } else { Ok(()) }
         })
     }
 
@@ -243,7 +271,7 @@ impl<M: Model, K: Keeper<M>> Worker for OpaqueWorker<'_, '_, M, K> {
             }
             worker.offered = offered;
             out.extend(rests.then_some(worker.program.classes.rest()));
-            worker.doubt()
+            if worker.is_doubted() { worker.doubt() } else { Ok(()) }
         })
     }
 
@@ -269,7 +297,7 @@ impl<M: Model, K: Keeper<M>> Worker for OpaqueWorker<'_, '_, M, K> {
         let action = self.program.actions.get(number);
         self.guarded(|worker| {
             worker.look_at(words);
-            worker.take(action, step, words)
+            worker.take(action, step, false, words)
         })
     }
 
