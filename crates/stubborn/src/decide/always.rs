@@ -11,7 +11,7 @@ use model::Run;
 
 use super::deciding::Deciding;
 use super::runs::sees_no_difference;
-use super::shorten::shorten;
+use super::shorten::{LONG, shorten};
 use super::states::explore_part;
 use crate::error::Trouble;
 
@@ -72,8 +72,11 @@ impl Deciding<'_> {
     pub(super) fn shorten_to(&self, goal: Goal, mut decision: Decision) -> Decision {
         let (violation, stop) = match &decision.outcome.stop {
             Some(ProductStop::Found(evidence)) => match self.bad_prefix(&evidence.run) {
-                Some(run) => (Some(run), None),
-                None => return decision,
+                // Where an observer has something to say about a short run, that is kept.
+                Some(run) if evidence.observer_states.is_empty() || run.actions.len() > LONG => {
+                    (Some(run), None)
+                }
+                _ => return decision,
             },
             Some(ProductStop::Fault(error, run)) => (None, Some(Stop::Fault(*error, run.clone()))),
             _ => return decision,

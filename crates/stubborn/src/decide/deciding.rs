@@ -23,6 +23,7 @@ use report::{PropertyResult, Remark, Verdict};
 
 use super::runs::searched;
 use super::searched::Searched;
+use super::shorten::LONG;
 use super::vacuity;
 use super::watched::{Watched, fault};
 use crate::answer::Figures;
@@ -30,9 +31,6 @@ use crate::clock::Clock;
 use crate::error::Trouble;
 use crate::fairness::Constraints;
 use crate::options::Options;
-
-/// A run with a cycle that has more steps is long.
-const LONG: usize = 12;
 
 /// A shorter run is looked for in a product of at most so many states, and with the work of the search and this.
 const MAX_SMALL: u64 = 50_000;

@@ -24,7 +24,7 @@ const SOME_STEPS: u64 = 20_000;
 const SHARE_OF_STEPS: u64 = 2;
 
 /// A run that has more steps is long.
-const LONG: usize = 12;
+pub(super) const LONG: usize = 12;
 
 /// Looks for shorter runs to all that was found.
 pub(super) fn shorten(
