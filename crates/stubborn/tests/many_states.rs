@@ -57,7 +57,7 @@ fn answers_do_not_depend_on_what_finds_them() {
             assert_eq!(found.verdict, expected.verdict, "{text}");
             assert_ne!(found.verdict, Verdict::Unknown, "{text}: {:?}", found.remarks);
             let holds = usize::from(found.verdict == Verdict::Holds);
-            let chosen = found.chosen.unwrap_or_default();
+            let chosen = found.chosen.clone().unwrap_or_default();
             by_states[holds] += usize::from(chosen.contains("no observer"));
             by_other += usize::from(chosen.contains("lazy-tgta"));
             large[holds] += usize::from(expected.stats.states > 2_000);

@@ -49,7 +49,8 @@ impl Deciding<'_> {
         let system = &*self.view.system;
         let (mut state, mut scratch) = (system.initial().nth(run.initial)?.to_vec(), system.new_scratch());
         let mut here = vec![tgba.initial()];
-        let mut budget = self.clock.budget();
+        let clock = self.clock.with_grace();
+        let mut budget = clock.budget();
         for n_steps in 0..=run.actions.len() {
             budget.tick().ok()?;
             let values = system.layout().decode(&state);
