@@ -12,6 +12,7 @@
 //! - [`product`]: a system together with an observer.
 //! - [`reduction`]: which steps of a product are left out.
 //! - [`walk`]: a single run that is extended and taken back step by step.
+//! - [`thin`]: a run without what it can do without.
 //!
 //! Nothing here has a clock, a thread, a file or a connection: searches poll a [`Budget`](base::Budget); several workers are a
 //! [`Team`](base::Team) that is handed in with it, several processes are [`Peers`](base::Peers), and a
@@ -36,6 +37,7 @@ pub mod rules;
 pub mod search;
 pub mod store;
 mod sync;
+pub mod thin;
 pub mod walk;
 
 pub use search::{Exploration, Goal, Space, Stats, Stop};

@@ -1,7 +1,7 @@
 //! Formulas about models that have more states than a first look takes: whatever finds the answer, by states alone or by
 //! another observer, it is the one that a search without any reduction finds.
 
-use stubborn::{Options, Question, ReductionWish, Rules, Session, Text, Verdict};
+use stubborn::{Options, PropertyResult, Question, ReductionWish, Rules, Session, Text, Verdict};
 
 /// Processes that count round and round, and look at each other's counters.
 fn program(random: &mut fastrand::Rng) -> String {
@@ -41,6 +41,9 @@ fn answers_do_not_depend_on_what_finds_them() {
     let plain = Options { reduce: ReductionWish::None, statics: Some(Rules::none()), ..Options::default() };
     // By verdict: how many were decided by states alone, and how many where a first look was not enough.
     let (mut by_states, mut large, mut by_other) = ([0; 2], [0; 2], 0);
+    // Of violations that a state shows: the steps of all runs, and of all shortest ones.
+    let (mut n_steps, mut n_shortest, mut n_long) = (0, 0, 0);
+    let shortest = Options { shortest: true, ..Options::default() };
     for _ in 0..12 {
         let mut session = Session::of_text("promela", &program(&mut random)).unwrap();
         for _ in 0..5 {
@@ -54,15 +57,26 @@ fn answers_do_not_depend_on_what_finds_them() {
             assert_eq!(found.verdict, expected.verdict, "{text}");
             assert_ne!(found.verdict, Verdict::Unknown, "{text}: {:?}", found.remarks);
             let holds = usize::from(found.verdict == Verdict::Holds);
-            let chosen = found.chosen.unwrap_or_default();
+            let chosen = found.chosen.clone().unwrap_or_default();
             by_states[holds] += usize::from(chosen.contains("no observer"));
             by_other += usize::from(chosen.contains("lazy-tgta"));
             large[holds] += usize::from(expected.stats.states > 2_000);
+            if holds == 0 && text.starts_with("[] (") && !text.contains("->") {
+                let length = |found: &PropertyResult| found.counterexample.as_ref().unwrap().trace.len();
+                let (here, least) = (length(&found), length(&ask(&shortest)));
+                assert!(here >= least, "{text}: {here} steps, {least} of a shortest run");
+                (n_steps, n_shortest) = (n_steps + here, n_shortest + least);
+                n_long += usize::from(least > 12);
+            }
         }
     }
     assert!(
         by_states.iter().all(|n| *n > 1) && by_other > 0,
         "{by_states:?}, {by_other} by another observer"
+    );
+    assert!(
+        n_long > 2 && n_steps <= n_shortest + n_shortest / 2,
+        "{n_steps} steps, {n_shortest}, {n_long} runs are long"
     );
     assert!(large.iter().all(|n| *n > 5), "{large:?}");
 }

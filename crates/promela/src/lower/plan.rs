@@ -7,8 +7,8 @@
 //! which ([`Plan::extend`]), code is made for it, and the search starts again. Nothing is ever left out: also
 //! a search with reduction goes wherever such a fault may be met ([`model::Range::Open`]).
 //!
-//! A proctype that is started with many different values under one number gets code that works for all of them, in
-//! which its parameters are variables: one piece of code per number instead of one per number and values.
+//! Where a proctype is started with many different values of a parameter under one number, it gets code that works for all of
+//! them, in which that parameter is a variable: one piece of code per number instead of one per number and value.
 
 use base::define_id;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -41,7 +41,8 @@ pub(crate) struct Site {
     pub(crate) statement: u32,
 }
 
-/// With more than this of one proctype and number, the code of the proctype works for all arguments.
+/// With more than this of one proctype and number, the code of the proctype works for all values of the parameters that
+/// have most.
 const MAX_SPECIAL: usize = 8;
 
 /// The processes that were met.
@@ -49,8 +50,8 @@ const MAX_SPECIAL: usize = 8;
 pub(crate) struct Plan {
     instances: Vec<Instance>,
     starts: FxHashMap<Site, Vec<InstanceId>>,
-    /// The proctypes whose code works for all arguments.
-    general: FxHashSet<ProctypeId>,
+    /// The parameters for all values of which the code of a proctype works.
+    general: FxHashSet<(ProctypeId, usize)>,
 }
 
 impl Plan {
@@ -90,9 +91,8 @@ impl Plan {
         let mut met: Vec<ProctypeId> = Vec::new();
         for (site, mut instance) in starts {
             let proctype = instance.proctype;
-            if self.general.contains(&proctype) {
-                instance.arguments.fill(None);
-            } else if !met.contains(&proctype) {
+            self.forget_general(&mut instance);
+            if !met.contains(&proctype) {
                 met.push(proctype);
             }
             let id = self.add(instance);
@@ -100,8 +100,8 @@ impl Plan {
         }
         // Not before, since the sites know their callers by their numbers so far.
         for proctype in met {
-            if self.is_special(proctype) {
-                self.generalize(proctype);
+            while let Some(parameters) = self.most_special(proctype) {
+                self.generalize(proctype, &parameters);
             }
         }
     }
@@ -113,25 +113,38 @@ impl Plan {
         }
     }
 
-    /// Whether a proctype has too many arguments under one number.
-    fn is_special(&self, proctype: ProctypeId) -> bool {
-        let mut n_of_slot: FxHashMap<u32, usize> = FxHashMap::default();
-        let its = self.instances.iter().filter(|instance| instance.proctype == proctype);
-        its.into_iter().any(|instance| {
-            let n = n_of_slot.entry(instance.slot).or_default();
-            *n += 1;
-            *n > MAX_SPECIAL
-        })
+    fn forget_general(&self, instance: &mut Instance) {
+        let proctype = instance.proctype;
+        for (parameter, argument) in instance.arguments.iter_mut().enumerate() {
+            if self.general.contains(&(proctype, parameter)) {
+                *argument = None;
+            }
+        }
     }
 
-    /// Makes one process of those of a proctype that differ in their arguments alone.
-    fn generalize(&mut self, proctype: ProctypeId) {
-        self.general.insert(proctype);
+    /// If a proctype has too many arguments under one number: the parameters that have the most values there.
+    fn most_special(&self, proctype: ProctypeId) -> Option<Vec<usize>> {
+        let mut of_slot: FxHashMap<u32, Vec<&Instance>> = FxHashMap::default();
+        for instance in self.instances.iter().filter(|instance| instance.proctype == proctype) {
+            of_slot.entry(instance.slot).or_default().push(instance);
+        }
+        let (_, instances) =
+            of_slot.into_iter().filter(|(_, its)| its.len() > MAX_SPECIAL).min_by_key(|(slot, _)| *slot)?;
+        let n_values = |parameter: usize| {
+            let values = instances.iter().filter_map(|instance| instance.arguments[parameter]);
+            values.collect::<FxHashSet<i32>>().len()
+        };
+        let counts: Vec<usize> = (0..instances[0].arguments.len()).map(n_values).collect();
+        let most = counts.iter().copied().max().filter(|&most| most > 1)?;
+        Some((0..counts.len()).filter(|&parameter| counts[parameter] == most).collect())
+    }
+
+    /// Makes one process of those of a proctype that differ in these arguments alone.
+    fn generalize(&mut self, proctype: ProctypeId, parameters: &[usize]) {
+        self.general.extend(parameters.iter().map(|&parameter| (proctype, parameter)));
         let mut ids = Vec::new();
         for mut instance in std::mem::take(&mut self.instances) {
-            if instance.proctype == proctype {
-                instance.arguments.fill(None);
-            }
+            self.forget_general(&mut instance);
             ids.push(self.add(instance));
         }
         let mut starts: Vec<(Site, Vec<InstanceId>)> = std::mem::take(&mut self.starts).into_iter().collect();

@@ -10,7 +10,7 @@
 //! - the number of processes, since nobody ends inside of a step;
 //! - the number of messages in all channels, if there is only sending or only receiving.
 //!
-//! Where a handshake may be part of a step, others act, too: only variables of the process itself count then, and
+//! Where a step may go on after a handshake, which takes a receiver inside of an atomic sequence, others act, too: only variables of the process itself count then, and
 //! messages do not. A proctype in which cycles are left may go round. To say so without need costs time; what is
 //! denied must be certain, but if by mistake it were not, the step would be a fault.
 
@@ -31,7 +31,10 @@ use crate::program::{
 pub(crate) fn go_round(program: &Program, flows: &[Flow<'_>], ranges: &Ranges) -> Result<Vec<bool>, Limit> {
     let locals = program.proctypes.iter().flat_map(|proctype| &proctype.locals);
     let mut all = locals.chain(&program.globals).flat_map(|variable| parts(program, variable));
-    let meets = all.any(|part| matches!(&part.declared.init, Init::Channel(shape) if shape.capacity == 0));
+    let mut edges = flows.iter().flat_map(|flow| &flow.locations).flat_map(|location| &location.edges);
+    // Who receives goes on, if that is inside of an atomic sequence; who sends never does.
+    let meets = all.any(|part| matches!(&part.declared.init, Init::Channel(shape) if shape.capacity == 0))
+        && edges.any(|edge| edge.atomic && receives(edge));
     let ids = (0..flows.len()).map(ProctypeId::new);
     ids.map(|proctype| {
         let mut loops = Loops { program, ranges, proctype, meets, edges: Vec::new() };
@@ -47,6 +50,14 @@ pub(crate) fn go_round(program: &Program, flows: &[Flow<'_>], ranges: &Ranges) -
 
 fn sends(edge: &Edge<'_>) -> bool {
     matches!(edge.action, Action::Stmt(Stmt { kind: StmtKind::Send { .. }, .. }))
+}
+
+fn receives(edge: &Edge<'_>) -> bool {
+    match &edge.action {
+        Action::Stmt(stmt) => matches!(stmt.kind, StmtKind::Receive { .. }),
+        Action::DStep(flow) => flow.locations.iter().flat_map(|location| &location.edges).any(receives),
+        Action::Else | Action::Jump | Action::End => false,
+    }
 }
 
 /// What edges do that others may change back.
@@ -158,7 +169,7 @@ struct Loops<'a> {
     program: &'a Program,
     ranges: &'a Ranges,
     proctype: ProctypeId,
-    /// Whether there are rendezvous channels.
+    /// Whether others may act in a step of the process: after a handshake, somebody goes on.
     meets: bool,
     /// From where, to where, and what they do.
     edges: Vec<(usize, usize, Effects)>,
@@ -272,7 +283,7 @@ mod tests {
     use super::*;
     use crate::{Options, cost, lower::flows, read};
 
-    /// Whether the first proctype of a program with this body may go round.
+    /// Whether the last proctype of a program, with this body, may go round.
     fn goes_round(globals: &str, body: &str) -> bool {
         let text =
             format!("byte x; int n; chan c = [2] of {{ byte }}; {globals} active proctype P() {{ {body} }}");
@@ -284,7 +295,8 @@ mod tests {
         let (program, _) = read.unwrap_or_else(|_| panic!("{body}"));
         cost::paid(|cost| {
             let flows = flows(&program, cost)?;
-            Ok(go_round(&program, &flows, &Ranges::new(&program, cost)?)?[0])
+            let goes_round = go_round(&program, &flows, &Ranges::new(&program, cost)?)?;
+            Ok(goes_round.last() == Some(&true))
         })
         .unwrap_or_else(|_: language::Trouble| panic!("{body}"))
     }
@@ -292,6 +304,7 @@ mod tests {
     #[test]
     fn loops_that_count_do_not_go_round() {
         let meets = "chan m = [0] of { byte };";
+        let other = "chan m = [0] of { byte }; active proctype Q() { atomic { m?1; skip } }";
         for (globals, body, expected) in [
             ("", "do :: x = 1 - x od", false),
             ("", "atomic { x = 1; x = 2 }", false),
@@ -321,9 +334,14 @@ mod tests {
             ("", "atomic { do :: c?x :: c!x :: break od }", true),
             ("proctype Q() { skip }", "atomic { do :: run Q() :: break od }", false),
             ("", "byte i; atomic { do :: d_step { i < 9; i++ } :: else -> break od }", true),
+            // Nobody goes on after a handshake.
+            (meets, "atomic { do :: n++ :: break od }", false),
+            (meets, "do :: m!1 od", false),
+            (meets, "do :: atomic { m?1 }; m!1 od", false),
             // Somebody else may change what is not its own.
-            (meets, "atomic { do :: n++ :: break od }", true),
-            (meets, "atomic { do :: c?x :: empty(c) -> break od }", true),
+            (other, "atomic { do :: n++ :: break od }", true),
+            (other, "atomic { do :: c?x :: empty(c) -> break od }", true),
+            (other, "do :: m!1 od", true),
             (meets, "byte i; atomic { do :: i < 9 -> i++ :: else -> break od }", false),
             // The hold is passed on and comes back.
             (meets, "do :: atomic { m?1; m!1 } od", true),

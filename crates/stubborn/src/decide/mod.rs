@@ -5,7 +5,7 @@
 //! | `states` | deadlocks, invariants, what is possible |
 //! | `promises` | assertions and end states |
 //! | `maxima` | greatest values |
-//! | `runs` | formulas and claims, by what `watched` makes of them, with `vacuity` for those that hold |
+//! | `runs` | formulas and claims, by what `watched` makes of them, with `vacuity` for those that hold; `deciding` is one attempt, `always` decides `[] p` by states, `shown` judges and shows what it found |
 //! | `why` | nothing: it says what a property that holds rests on |
 //! | `cone` | nothing: it says what a property depends on, and what of that never happens |
 //! | `testers` | testers and specifications |
@@ -16,8 +16,10 @@
 //! | `searched` | nothing: it says which system is searched, and brings runs back |
 //! | `watching` | nothing: it searches, and leaves the rest to who compares methods |
 
+mod always;
 mod asked;
 mod cone;
+mod deciding;
 pub(crate) mod maxima;
 mod others;
 mod promises;
@@ -25,6 +27,7 @@ mod reached;
 pub(crate) mod runs;
 pub(crate) mod searched;
 mod shorten;
+mod shown;
 pub(crate) mod states;
 mod testers;
 mod turns;

@@ -16,7 +16,7 @@ use ltl::{Formula, Node, Prop, Spelling};
 use report::remark::Vacuity;
 use report::why::Because;
 
-use super::runs::Deciding;
+use super::deciding::Deciding;
 use super::watched::{formula_proof, translate};
 use crate::clock::Clock;
 

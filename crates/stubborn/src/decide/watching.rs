@@ -10,7 +10,7 @@ use check::search::Evidence;
 use language::{Purpose, Refined, Rules};
 use model::StepError;
 
-use super::runs::Deciding;
+use super::deciding::Deciding;
 use super::searched::Searched;
 use super::watched::{Watched, fault};
 use crate::Error;
