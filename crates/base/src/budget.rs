@@ -139,6 +139,17 @@ impl Room {
     pub fn fits(self, bytes: u64) -> Result<(), Limit> {
         if bytes > self.left { Err(Limit::Memory(self.allowed)) } else { Ok(()) }
     }
+
+    /// Bytes that may be taken.
+    pub fn left(self) -> u64 {
+        self.left
+    }
+
+    /// One of so many equal parts.
+    #[must_use]
+    pub fn part(self, n_parts: usize) -> Room {
+        Room { left: self.left / n_parts.max(1) as u64, ..self }
+    }
 }
 
 /// Limits and the watch of one computation.

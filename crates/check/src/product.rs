@@ -173,6 +173,8 @@ pub struct Product<'a, S: System, O> {
     is_conditional: bool,
     /// After so many states, a search ends that gave up looking for sets in most of them.
     hands_over: Option<u64>,
+    /// Whether no accepted run is infinitely often in any state that was expanded.
+    only_passes: bool,
 }
 
 /// Who says what is taken.
@@ -295,7 +297,14 @@ impl<'a, S: System, O: Portable> Product<'a, S, O> {
         let mut selection = self.selection.as_ref().map(Selection::for_worker);
         selection.iter_mut().for_each(|selection| selection.begin(Visits::Again));
         let pairing = self.pairing.for_worker();
-        Product { pairing, selection, chosen: Vec::new(), is_conditional: false, hands_over: None }
+        Product {
+            pairing,
+            selection,
+            chosen: Vec::new(),
+            is_conditional: false,
+            hands_over: None,
+            only_passes: true,
+        }
     }
 
     /// Takes note of the valuations that another worker has met.
@@ -329,7 +338,14 @@ impl<'a, S: System, O: Observer> Product<'a, S, O> {
             scratch: system.new_scratch(),
             possible: Possible::default(),
         };
-        Product { pairing, selection: None, chosen: Vec::new(), is_conditional: false, hands_over: None }
+        Product {
+            pairing,
+            selection: None,
+            chosen: Vec::new(),
+            is_conditional: false,
+            hands_over: None,
+            only_passes: true,
+        }
     }
 
     /// The same product, of which only fair runs count.
@@ -439,6 +455,12 @@ impl<'a, S: System, O: Observer> Product<'a, S, O> {
     #[inline]
     pub(crate) fn hands_over(&self) -> Option<u64> {
         self.hands_over
+    }
+
+    /// Whether no accepted run is infinitely often in any state that was expanded so far: then whatever is accepted is so at once, or
+    /// lies behind what was seen.
+    pub(crate) fn only_passes(&self) -> bool {
+        self.only_passes
     }
 
     /// From now on, nothing is left out.
@@ -579,6 +601,7 @@ impl<'a, S: System, O: Observer> Product<'a, S, O> {
             }
             _ => pairing.take(state, look, 0..n_possible, out)?,
         }
+        self.only_passes &= expanded.stance.passing;
         Ok(expanded)
     }
 

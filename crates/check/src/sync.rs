@@ -2,7 +2,9 @@
 //! tests can put in others, which try out schedules (`tests/schedules.rs`).
 
 pub(crate) use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
-pub(crate) use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock};
+pub(crate) use std::sync::{
+    Arc, Condvar, Mutex, MutexGuard, OnceLock, RwLock, RwLockReadGuard, RwLockWriteGuard,
+};
 
 /// A block of numbers for one worker has so many, as a power of two; so has a chunk of memory.
 pub(crate) const BLOCK_BITS: u32 = 10;
@@ -15,6 +17,12 @@ pub(crate) const N_ROWS: usize = 1 << (32 - BLOCK_BITS - ROW_BITS);
 /// The smallest table has so many slots.
 pub(crate) const MIN_SLOTS: usize = 1 << 13;
 
+/// A worker posts what it has found when it has so many words.
+pub(crate) const LETTERS: usize = 1 << 16;
+
+/// Who waits for others looks so often whether they are there, before it goes to sleep: some microseconds.
+pub(crate) const N_SPINS: u32 = 2000;
+
 /// What zeros are a value of.
 pub(crate) use bytemuck::Zeroable as Zero;
 
@@ -26,6 +34,16 @@ pub(crate) fn zeros<A: Zero>(len: usize) -> Option<Box<[A]>> {
 /// Locks, whatever happened to others who had the lock: what they leave behind is always whole.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+/// Locks for looking at what is there.
+pub(crate) fn read<T>(lock: &RwLock<T>) -> RwLockReadGuard<'_, T> {
+    lock.read().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+/// Locks for changing it.
+pub(crate) fn write<T>(lock: &RwLock<T>) -> RwLockWriteGuard<'_, T> {
+    lock.write().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
 /// Waits until somebody calls.
@@ -62,6 +80,8 @@ pub(crate) enum Mutant {
     HandInLate,
     /// Who is done with a round begins the next one, while others may be at work.
     LeadAlone,
+    /// Who has posted what it found takes in what others have posted, though some have not.
+    TakeInAtOnce,
     /// Only a state that nobody has found before is expanded later.
     AheadIfNew,
     /// What a worker takes in a state depends on what it met before.

@@ -18,7 +18,7 @@ fn state(width: usize, seed: u32) -> Vec<u32> {
 
 /// Several workers add random states, of which each meets most; some look for states meanwhile.
 fn add_at_once(width: usize, n_workers: usize, n_kinds: u32) -> Shared {
-    let store = Shared::new(width, 0, u64::MAX);
+    let store = Shared::new(width, u64::MAX);
     let add = |worker: usize| {
         let mut random = fastrand::Rng::with_seed(worker as u64);
         let mut handle = store.handle();
@@ -81,7 +81,7 @@ fn few_states_that_all_workers_add_at_once() {
 
 #[test]
 fn a_state_of_eight_bytes_takes_sixteen() {
-    let store = Shared::new(2, 0, u64::MAX);
+    let store = Shared::new(2, u64::MAX);
     let mut handles = [store.handle(), store.handle()];
     for number in 0..1_000_000u32 {
         handles[number as usize % 2].insert(&[number, !number]).unwrap();
@@ -93,25 +93,8 @@ fn a_state_of_eight_bytes_takes_sixteen() {
 }
 
 #[test]
-fn segments_are_what_was_added() {
-    let store = Shared::new(1, 0, u64::MAX);
-    let mut handles = [store.handle(), store.handle()];
-    let mut n_states = 0;
-    for round in 1..50 {
-        for (index, handle) in handles.iter_mut().enumerate() {
-            let states: Vec<u32> = (0..137 * round).map(|word| word * 2 + index as u32).collect();
-            handle.insert_each(&states, 1, |_, _, _| {}).unwrap();
-            let added: u32 = handle.take_segments().iter().map(|(from, to)| to - from).sum();
-            assert_eq!(added, 137);
-            n_states += 137;
-        }
-    }
-    assert_eq!(store.n_states(), n_states);
-}
-
-#[test]
 fn running_out_of_memory_is_an_answer() {
-    let store = Shared::new(2, 0, 200_000);
+    let store = Shared::new(2, 200_000);
     let mut handle = store.handle();
     let error = (0u32..).find_map(|i| handle.insert(&[i, i]).err());
     assert_eq!(error, Some(Limit::Memory(200_000)));

@@ -215,7 +215,6 @@ fn count_product(
     let mut counted = Counted {
         stats: outcome.stats,
         complete: outcome.stop.is_none(),
-        remarks: options.says_one_thread().into_iter().collect(),
         product: Some(ProductInfo {
             observer: observer.into(),
             system_states: outcome.system_states.unwrap_or(0),

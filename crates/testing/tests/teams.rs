@@ -218,6 +218,40 @@ fn a_search_that_is_stopped_says_so() {
     }
 }
 
+/// A long way to a violation: who finds it has left no state, and tells all the same what was seen on the way.
+#[test]
+fn a_search_that_ends_early_tells_its_steps() {
+    const LENGTH: u64 = 250;
+    let steps: Vec<String> = (0..LENGTH).map(|at| format!("s{at}: a -> s{};", at + 1)).collect();
+    let network = format!("process P {{ {} s{LENGTH}: b -> s{LENGTH}; }}", steps.concat());
+    let last = format!("P@s{LENGTH}");
+    let mut case = Case::of_model(load(&network), &[&last], |formulas, props| {
+        let last = formulas.prop(props[0]);
+        let not = formulas.not(last);
+        formulas.globally(not)
+    })
+    .expect("a small network");
+    let mut claim = case.claim(case.formula);
+    let is_meant = |method: &Method| {
+        let is_deep = matches!(method.search, SearchKind::Scc | SearchKind::TwoPass);
+        is_deep && method.reduction.is_none() && method.has_team() && methods::is_sound(*method)
+    };
+    let mut n_tried = 0;
+    for (method, crew) in
+        methods::all().into_iter().filter(is_meant).flat_map(|method| CREWS.map(|crew| (method, crew)))
+    {
+        let mut budget = Budget::unlimited().with_team(&crew);
+        let settings = Settings { together: true, ..Settings::default() };
+        let outcome = claim.search(&case.system, method, &settings, &mut budget).expect("it fits").outcome;
+        assert!(matches!(outcome.stop, Some(ProductStop::Found(_))), "{method:?} {:?}", outcome.stop);
+        // Of the last states, nobody may have gone on.
+        let (states, transitions) = (outcome.stats.states, outcome.stats.transitions);
+        assert!(states >= LENGTH && transitions + 2 >= states, "{method:?} {states} {transitions}");
+        n_tried += 1;
+    }
+    assert!(n_tried >= 9, "{n_tried}");
+}
+
 /// A watch that panics at one of its looks, whoever looks then.
 struct Faulty(AtomicU64);
 

@@ -27,6 +27,7 @@ use crate::observer::{Observer, Portable};
 use crate::parallel::components::{self, Passes};
 use crate::parallel::{layers, nested, silent};
 use crate::product::{AtDeadlock, Orders, Product};
+use crate::reduction;
 use crate::rules::{Change, Remedy, Rule};
 use crate::search::one_pass::WorkSet;
 use crate::search::{ProductOutcome, ProductStop, couvreur, nested_dfs, one_pass, product_bfs, two_pass};
@@ -216,10 +217,10 @@ where
         let first_look = if settings.together { FEW as u64 } else { distributed::FIRST_LOOK };
         return Ok(distributed::products(product, wanted, first_look, budget));
     }
-    if settings.counts {
-        return search(product, method, settings, budget);
-    }
     let n_workers = budget.team().n_workers();
+    if settings.counts {
+        return count(product, method, settings, budget);
+    }
     if !settings.together {
         let pays = method.pays(n_workers);
         let has_more = method.has_team() && n_workers > 1 && budget.max_states > ALONE;
@@ -239,6 +240,12 @@ where
         }
     } else if !method.has_team() {
         return search(product, method, settings, budget);
+    }
+    // Where no cycle is in sight, there is nothing to be gained by going depth first, and states that belong to one worker each are
+    // quicker: as they are for several processes.
+    let is_steady = matches!(product.method(), None | Some(reduction::Method::Guided));
+    if !settings.together && product.only_passes() && is_steady && method.store == StoreKind::Exact {
+        return Ok(distributed::products(product, wanted(method), ALONE, budget));
     }
     let large = if settings.together { FEW } else { components::LARGE };
     let is_exact = method.store == StoreKind::Exact;
@@ -268,6 +275,33 @@ where
             })
         }
     })
+}
+
+/// Counts a product, with all workers of the budget if it is large.
+fn count<S, O>(
+    product: &mut Product<'_, S, O>,
+    method: Method,
+    settings: &Settings<'_>,
+    budget: &mut Budget<'_>,
+) -> Result<ProductOutcome, Refusal>
+where
+    S: System + Sync,
+    S::Scratch: Send,
+    O: Portable + Send,
+{
+    let is_shared = budget.team().n_workers() > 1 && product.method().is_none() && budget.max_states > ALONE;
+    if !is_shared {
+        return search(product, method, settings, budget);
+    }
+    let mut share = budget.share();
+    share.max_states = ALONE;
+    let outcome = search(product, method, settings, &mut share)?;
+    match outcome.stop {
+        Some(ProductStop::Limit(Limit::States(ALONE))) => {
+            Ok(distributed::products(product, Wanted::Counts, ALONE, budget))
+        }
+        _ => Ok(outcome),
+    }
 }
 
 /// There is no memory for a store, or none that the system would give.

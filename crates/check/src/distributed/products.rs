@@ -87,7 +87,8 @@ where
         let (sums, next_look) = (Sums::default(), first_look);
         let mut search =
             Search { piece, wanted, initial: &initial, tag, sums, peak_bytes: 0, next_look, log };
-        let mut watch = Watch { budget, progress: Progress { workers: 1, ..Progress::default() } };
+        let workers = if budget.peers().is_some() { 1 } else { peers.me().of as u32 };
+        let mut watch = Watch { budget, progress: Progress { workers, ..Progress::default() } };
         let stop = search.run(&mut watch).unwrap_or_else(|limit| Some(limit.into()));
         search.finish(stop, &mut watch)
     });

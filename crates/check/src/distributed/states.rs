@@ -53,7 +53,8 @@ fn explore<S: Space>(
     let log = kept.map(|kept| Log::new(kept, peers.me()));
     let (sums, before, taken) = (Sums::default(), Sums::default(), Vec::new());
     let mut search = Search { part, goals, initial, tag, exploration, sums, before, log, taken };
-    let mut watch = Watch { budget, progress: Progress { workers: 1, ..Progress::default() } };
+    let workers = if budget.peers().is_some() { 1 } else { peers.me().of as u32 };
+    let mut watch = Watch { budget, progress: Progress { workers, ..Progress::default() } };
     let stop = search.run(&mut watch).unwrap_or_else(|limit| Some(Stop::Limit(limit)));
     search.finish(stop, &mut watch)
 }

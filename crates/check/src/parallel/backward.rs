@@ -19,8 +19,7 @@ use model::{ActionId, Steps, System};
 
 use super::levels::{Levels, Pieces};
 use super::meeting::{Alarm, Meeting};
-use crate::store::shared::{Handle, Shared};
-use crate::store::{StateId, Store as _};
+use crate::store::owned::{Numbering, Owned, View};
 use crate::sync::{Arc, AtomicU32, Mutex, OnceLock, Ordering, lock, zeros};
 
 /// States of more words than this have their steps taken one by one.
@@ -29,25 +28,25 @@ const WIDE: usize = 128;
 /// A run through the rounds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Way {
-    /// The state of the first round that it begins with, and the one that it ends with.
-    pub(super) first: u32,
+    /// Which of the states of the first round it begins with, and the number of the one that it ends with.
+    pub(super) first: usize,
     pub(super) last: u32,
     pub(super) actions: Vec<ActionId>,
     /// Which step of its state each action is: of two runs of one length, the smaller one is found first.
     pub(super) places: Vec<usize>,
 }
 
-/// The first run to one of some states of this level.
+/// The first run to one of some states of this level. Those of the first level are among `first`, in their order.
 pub(super) fn find<S: System>(
     system: &S,
-    store: &Shared,
-    levels: &Levels,
+    store: &Owned,
+    (first, levels): (&[u32], &Levels),
     level: usize,
     targets: impl Iterator<Item = u32>,
     n_few: usize,
     budget: &Budget<'_>,
 ) -> Result<Option<Way>, Limit> {
-    let marks = Marks(zeros(store.n_ids() / 32 + 1).ok_or(Limit::OutOfMemory)?);
+    let marks = Marks::new(store)?;
     targets.for_each(|number| marks.set(number));
     let common = Common {
         system,
@@ -67,27 +66,45 @@ pub(super) fn find<S: System>(
     budget.team().run(&|worker| common.work(worker, budget.for_worker()));
     match common.alarm.take() {
         Some(limit) => Err(limit),
-        None => Ok(common.first_way(level)),
+        None => Ok(common.first_way(first, level)),
     }
 }
 
 /// A bit per state.
-struct Marks(Box<[AtomicU32]>);
+struct Marks {
+    numbering: Numbering,
+    parts: Vec<Box<[AtomicU32]>>,
+}
 
 impl Marks {
+    fn new(store: &Owned) -> Result<Marks, Limit> {
+        let bits = |n_states: u32| zeros(n_states as usize / 32 + 1).ok_or(Limit::OutOfMemory);
+        let parts = store.view().ends().into_iter().map(bits).collect::<Result<_, _>>()?;
+        Ok(Marks { numbering: store.numbering(), parts })
+    }
+
+    #[inline]
+    fn word(&self, number: u32) -> &AtomicU32 {
+        &self.parts[self.numbering.part(number)][self.numbering.index(number) as usize / 32]
+    }
+
     fn set(&self, number: u32) {
-        self.0[number as usize / 32].fetch_or(1 << (number % 32), Ordering::Relaxed);
+        self.word(number).fetch_or(1 << (number % 32), Ordering::Relaxed);
     }
 
     #[inline]
     fn has(&self, number: u32) -> bool {
-        self.0[number as usize / 32].load(Ordering::Relaxed) >> (number % 32) & 1 == 1
+        self.word(number).load(Ordering::Relaxed) >> (number % 32) & 1 == 1
+    }
+
+    fn bytes(&self) -> u64 {
+        self.parts.iter().map(|part| 4 * part.len() as u64).sum()
     }
 }
 
 struct Common<'c, S: System> {
     system: &'c S,
-    store: &'c Shared,
+    store: &'c Owned,
     levels: &'c Levels,
     /// Rounds of fewer states are done by one worker.
     n_few: usize,
@@ -110,7 +127,7 @@ struct Now {
 /// What one worker has.
 struct Own<'a, 'w, S: System> {
     stepper: Stepper<'a, S>,
-    handle: Handle<'a>,
+    view: View<'a>,
     budget: Budget<'w>,
     state: Vec<u32>,
     progress: Progress,
@@ -121,10 +138,10 @@ impl<S: System> Common<'_, S> {
     fn work(&self, worker: Worker, mut budget: Budget<'_>) {
         // What was stored is stored; nothing is added.
         (budget.max_states, budget.max_bytes) = (u64::MAX, u64::MAX);
-        let bytes = self.store.bytes() + 4 * self.marks.0.len() as u64;
+        let bytes = self.store.bytes() + self.marks.bytes();
         let mut own = Own {
             stepper: Stepper::new(self.system),
-            handle: self.store.handle(),
+            view: self.store.view(),
             budget,
             state: vec![0; self.system.width()],
             progress: Progress {
@@ -153,15 +170,15 @@ impl<S: System> Common<'_, S> {
 
     /// Looks which states lead to a marked one.
     fn mark(&self, pieces: &Pieces, own: &mut Own<'_, '_, S>) {
-        let Own { stepper, handle, budget, state, progress, found } = own;
+        let Own { stepper, view, budget, state, progress, found } = own;
         while let Some(piece) = pieces.take() {
             for number in piece {
                 if self.alarm.is_rung() {
                     return;
                 }
-                self.store.get(StateId::new(number as usize), state);
+                view.get(number, state);
                 let leads_on = |_, _, target: &[u32]| {
-                    handle.find(target).is_some_and(|id| self.marks.has(id.index() as u32))
+                    self.find(view, target).is_some_and(|number| self.marks.has(number))
                 };
                 if stepper.find(state, leads_on) {
                     found.push(number);
@@ -183,7 +200,7 @@ impl<S: System> Common<'_, S> {
                 return;
             }
             now.n_left -= 1;
-            let pieces = Pieces::of(self.levels.level(now.n_left), own.progress.workers as usize);
+            let pieces = Pieces::of(&self.levels.level(now.n_left), own.progress.workers as usize);
             if pieces.n_states() >= self.n_few {
                 now.pieces = Arc::new(pieces);
                 return;
@@ -193,17 +210,23 @@ impl<S: System> Common<'_, S> {
         }
     }
 
+    /// The number of a state.
+    #[inline]
+    fn find(&self, view: &View<'_>, state: &[u32]) -> Option<u32> {
+        let part = self.store.part_of(state);
+        view.find_in(part, state).map(|index| self.store.numbering().number(part, index))
+    }
+
     /// Goes from the first marked state always by the first step to a marked one, up to a level.
-    fn first_way(&self, level: usize) -> Option<Way> {
-        let numbers = self.levels.level(0).iter().flat_map(|&(from, to)| from..to);
-        let first = numbers.clone().find(|&number| self.marks.has(number))?;
-        let (mut stepper, handle) = (Stepper::new(self.system), self.store.handle());
-        let mut way = Way { first, last: first, actions: Vec::new(), places: Vec::new() };
+    fn first_way(&self, first: &[u32], level: usize) -> Option<Way> {
+        let place = first.iter().position(|&number| self.marks.has(number))?;
+        let (mut stepper, view) = (Stepper::new(self.system), self.store.view());
+        let mut way = Way { first: place, last: first[place], actions: Vec::new(), places: Vec::new() };
         let (mut at, mut state) = (0, vec![0; self.system.width()]);
         while at < level {
-            self.store.get(StateId::new(way.last as usize), &mut state);
+            view.get(way.last, &mut state);
             let leads_on = |place, action, target: &[u32]| {
-                let Some(number) = handle.find(target).map(|id| id.index() as u32) else { return false };
+                let Some(number) = self.find(&view, target) else { return false };
                 let next = if self.marks.has(number) { self.levels.level_of(number, at + 1) } else { None };
                 if let Some(next) = next {
                     (at, way.last) = (next, number);

@@ -4,7 +4,7 @@
 //! 8 bytes a state beside the bits. Two workers who find a state at the same moment may both take it for new; it is then expanded
 //! twice, and counted twice. Which states are missed depends on who was fast, as it depends on the order for one worker.
 
-use base::{Budget, Limit};
+use base::{Budget, Limit, Worker};
 use model::{StepError, Steps, System as _};
 
 use super::expand::Keep;
@@ -105,7 +105,7 @@ impl<S: Space + Sync> Search<'_, S> {
         let (mut states, mut scratch) = (Vec::new(), system.new_scratch());
         system.initial_states(&mut states);
         let mut found = Vec::new();
-        let mut hand = self.noted.hand();
+        let mut hand = self.noted.hand(Worker::ONLY);
         for (index, state) in states.chunks_exact(system.width()).enumerate() {
             let Some(number) = hand.insert(state, NOTHING, index as u32)? else { continue };
             for (goal, kind) in self.goals.iter().enumerate() {
@@ -175,7 +175,9 @@ impl Stock for Noted {
     type Round = Lists;
     type Hand<'h> = Hand<'h>;
 
-    fn hand(&self) -> Hand<'_> {
+    const TAKES_TURNS: bool = false;
+
+    fn hand(&self, _: Worker) -> Hand<'_> {
         Hand { noted: self, bits: self.bits.handle(), pen: Pen::default(), list: Vec::new() }
     }
 
@@ -206,7 +208,7 @@ impl Stock for Noted {
     }
 
     #[inline]
-    fn get(&self, round: &Lists, place: u32, out: &mut [u32]) -> u32 {
+    fn get(&self, _: &Hand<'_>, round: &Lists, place: u32, out: &mut [u32]) -> u32 {
         let index = round.starts.partition_point(|&start| start <= place) - 1;
         let at = (place - round.starts[index]) as usize * (self.width + 1);
         let record = &round.lists[index][at..at + self.width + 1];
@@ -260,13 +262,17 @@ impl Keep<Lists> for Hand<'_> {
         parent: u32,
         steps: &Steps,
         from: usize,
-        mut each: impl FnMut(usize, u32, bool, bool),
-    ) -> Result<(), Limit> {
+        n_first: usize,
+        mut new: impl FnMut(usize, u32),
+    ) -> Result<bool, Limit> {
+        let mut leads_ahead = false;
         for (index, (action, target)) in steps.iter().enumerate().skip(from) {
-            let added = self.insert(target, parent, action.index() as u32)?;
             // Of a state that is not new, nobody knows when it is expanded.
-            each(index, added.unwrap_or(0), added.is_some(), added.is_some());
+            if let Some(number) = self.insert(target, parent, action.index() as u32)? {
+                leads_ahead |= index < n_first;
+                new(index, number);
+            }
         }
-        Ok(())
+        Ok(leads_ahead)
     }
 }

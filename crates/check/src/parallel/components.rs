@@ -202,11 +202,12 @@ where
             let mut explorer = Explorer::new(graph, common, budget.for_worker());
             let mut walk = Walk::new(&common.sets, worker.index);
             let searched = starts.search(worker, &mut walk, &mut explorer);
-            explorer.tell(walk.longest(), 0);
             match searched {
                 Ok(()) | Err(End::Stopped) => {}
                 Err(end) => common.alarm.ring(end),
             }
+            walk.give_up(&mut explorer);
+            explorer.tell(walk.longest(), 0);
         };
         budget.team().run(&job);
         let load = |count: &AtomicU64| count.load(Ordering::Relaxed);

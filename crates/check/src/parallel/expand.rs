@@ -8,16 +8,18 @@ use crate::sync::{Mutant, is};
 
 /// Where new states go.
 pub(crate) trait Keep<R> {
-    /// Adds the targets of `steps` from one on, which lead from a state of this number in a round. Calls `each` with the index of a
-    /// step, the number of its target, whether that is new, and whether it is expanded in a later round than this one.
+    /// Adds the targets of `steps` from one on, which lead from a state of this number in a round. Calls `new` with the index of a
+    /// step and the number of its target, if that was new and is known to be. Returns whether one of the first `n_first` steps leads to a state that is
+    /// expanded in a later round than this one.
     fn add(
         &mut self,
         round: &R,
         parent: u32,
         steps: &Steps,
         from: usize,
-        each: impl FnMut(usize, u32, bool, bool),
-    ) -> Result<(), Limit>;
+        n_first: usize,
+        new: impl FnMut(usize, u32),
+    ) -> Result<bool, Limit>;
 }
 
 /// What was found in a round. Which of it comes first is found out later.
@@ -246,17 +248,19 @@ impl<'a, S: Space> Expander<'a, S> {
     ) -> Result<bool, Limit> {
         let Expander { steps, new, .. } = self;
         new.clear();
-        let mut leads_ahead = false;
-        keep.add(round, parent, steps, from, |index, number, is_new, is_ahead| {
-            leads_ahead |= is_ahead && index < n_first;
-            if is_new {
-                new.push((index, number));
-            }
-        })?;
+        let found = |index, number| new.push((index, number));
+        let leads_ahead = keep.add(round, parent, steps, from, n_first, found)?;
         if self.open.has_invariants() {
             self.look_at_new();
         }
         Ok(leads_ahead)
+    }
+
+    /// Looks at a new state.
+    #[inline]
+    pub(crate) fn look_at(&mut self, number: u32, state: &[u32]) {
+        let Expander { system, open, scratch, report, .. } = self;
+        open.look_at(*system, number, state, scratch, report);
     }
 
     fn look_at_new(&mut self) {

@@ -3,19 +3,17 @@
 use base::{Budget, Limit, Progress, Worker};
 
 use super::Alarm;
-use crate::store::shared::Shared;
+use super::levels::Pieces;
+use crate::store::owned::Owned;
 use crate::store::{Exact, Sequence as _, StateId, Visited as _};
-use crate::sync::{AtomicU64, Mutex, Ordering, lock};
-
-/// So many numbers of states are looked at together.
-const PIECE: usize = 1024;
+use crate::sync::{Mutex, lock};
 
 /// States that were found by one worker, or by several.
 pub struct Kept(Stock);
 
 enum Stock {
     Alone(Exact),
-    Together(Shared),
+    Together(Owned),
 }
 
 impl From<Exact> for Kept {
@@ -24,8 +22,8 @@ impl From<Exact> for Kept {
     }
 }
 
-impl From<Shared> for Kept {
-    fn from(states: Shared) -> Kept {
+impl From<Owned> for Kept {
+    fn from(states: Owned) -> Kept {
         Kept(Stock::Together(states))
     }
 }
@@ -58,35 +56,32 @@ impl Kept {
         new: impl Fn() -> T + Sync,
         look: impl Fn(&mut T, &[u32]) -> Result<(), E> + Sync,
     ) -> Result<Vec<T>, E> {
-        let (n_ids, unused) = match &self.0 {
-            Stock::Alone(states) => (states.n_states() as usize, Vec::new()),
-            Stock::Together(states) => (states.n_ids(), states.unused()),
+        let segments = match &self.0 {
+            Stock::Alone(states) => vec![(0, states.n_states() as u32)],
+            Stock::Together(states) => states.segments(),
         };
-        let is_unused = |number: usize| {
-            let before = unused.partition_point(|range| range.0 as usize <= number);
-            before > 0 && number < unused[before - 1].1 as usize
-        };
-        let (next, alarm, all) = (AtomicU64::new(0), Alarm::new(), Mutex::new(Vec::new()));
+        let pieces = Pieces::of(&segments, budget.team().n_workers());
+        let (alarm, all) = (Alarm::new(), Mutex::new(Vec::new()));
         let progress = Progress { states: self.n_states(), bytes: self.bytes(), ..Progress::default() };
         let work = |worker: Worker| {
             let mut budget = budget.for_worker();
             let progress = Progress { workers: worker.of as u32, ..progress };
             let (mut own, mut state) = (new(), vec![0; width]);
-            let mut look_at = |number: usize| {
-                match &self.0 {
-                    Stock::Alone(states) => states.nth(StateId::new(number), &mut state),
-                    Stock::Together(states) => states.get(StateId::new(number), &mut state),
+            let view = match &self.0 {
+                Stock::Alone(_) => None,
+                Stock::Together(states) => Some(states.view()),
+            };
+            let mut look_at = |number: u32| {
+                match (&self.0, &view) {
+                    (Stock::Alone(states), _) => states.nth(StateId::new(number as usize), &mut state),
+                    (_, Some(view)) => view.get(number, &mut state),
+                    _ => {}
                 }
                 look(&mut own, &state)?;
                 Ok(budget.poll(&progress)?)
             };
-            loop {
-                let first = PIECE * next.fetch_add(1, Ordering::Relaxed) as usize;
-                let piece = first..n_ids.min(first + PIECE);
-                if piece.is_empty() || alarm.is_rung() {
-                    break;
-                }
-                if let Err(error) = piece.filter(|number| !is_unused(*number)).try_for_each(&mut look_at) {
+            while let Some(mut piece) = pieces.take().filter(|_| !alarm.is_rung()) {
+                if let Err(error) = piece.try_for_each(&mut look_at) {
                     alarm.ring(error);
                 }
             }

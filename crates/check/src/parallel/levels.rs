@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::store::shared::Shared;
+use crate::store::owned::Numbering;
 use crate::sync::{AtomicU32, Mutant, Ordering, is};
 
 /// Where states have numbers that follow each other, so many at most are handed out together.
@@ -10,51 +10,57 @@ pub(crate) const MOST: usize = 64;
 /// But so many pieces for each worker are enough.
 const PIECES: usize = 8;
 
-/// The states by the round in which they were found, as ranges of numbers: no memory per state.
-#[derive(Default)]
+/// The states by the round in which they were found. In each part of the store they have numbers that follow each other: no memory per state.
 pub(crate) struct Levels {
-    segments: Vec<(u32, u32)>,
-    /// Per level, where its segments end.
-    ends: Vec<usize>,
+    numbering: Numbering,
+    n_parts: usize,
+    /// Per part, where the first level begins; then, level by level, where it ends.
+    ends: Vec<u32>,
 }
 
 impl Levels {
-    /// Adds a level.
-    pub(crate) fn push(&mut self, mut segments: Vec<(u32, u32)>) {
-        segments.sort_unstable();
-        let start = self.segments.len();
-        for (from, to) in segments {
-            match self.segments[start..].last_mut() {
-                Some(last) if last.1 == from => last.1 = to,
-                _ => self.segments.push((from, to)),
-            }
-        }
-        self.ends.push(self.segments.len());
+    /// No level yet, but so many states of each part that are in none.
+    pub(crate) fn new(numbering: Numbering, before: &[u32]) -> Levels {
+        Levels { numbering, n_parts: before.len(), ends: before.to_vec() }
+    }
+
+    /// Adds a level, which ends here in each part; returns how many states it has.
+    pub(crate) fn push(&mut self, ends: &[u32]) -> u64 {
+        let before = &self.ends[self.ends.len() - self.n_parts..];
+        let n_states = ends.iter().zip(before).map(|(&end, &before)| u64::from(end - before)).sum();
+        self.ends.extend_from_slice(ends);
+        n_states
     }
 
     /// Number of levels.
     pub(crate) fn len(&self) -> usize {
-        self.ends.len()
+        self.ends.len() / self.n_parts - 1
     }
 
-    /// The states of a level.
-    pub(crate) fn level(&self, level: usize) -> &[(u32, u32)] {
-        let start = if level == 0 { 0 } else { self.ends[level - 1] };
-        &self.segments[start..self.ends[level]]
+    /// Per part, where a level ends.
+    pub(crate) fn ends(&self, level: usize) -> &[u32] {
+        &self.ends[(level + 1) * self.n_parts..][..self.n_parts]
+    }
+
+    /// The states of a level, as ranges of numbers.
+    pub(crate) fn level(&self, level: usize) -> Vec<(u32, u32)> {
+        let starts = &self.ends[level * self.n_parts..];
+        let number = |part, index| self.numbering.number(part, index);
+        let segments = starts.iter().zip(self.ends(level)).enumerate();
+        let segments = segments.map(|(part, (&from, &to))| (number(part, from), to - from));
+        segments.filter(|segment| segment.1 > 0).map(|(from, n)| (from, from + n)).collect()
     }
 
     /// The level of a state, from this one on.
     pub(crate) fn level_of(&self, number: u32, from: usize) -> Option<usize> {
-        (from..self.len()).find(|&level| {
-            let segments = self.level(level);
-            let before = segments.partition_point(|segment| segment.0 <= number);
-            before > 0 && number < segments[before - 1].1
-        })
+        let (part, index) = (self.numbering.part(number), self.numbering.index(number));
+        let is_in = |level: &usize| self.ends(*level)[part] > index;
+        let level = (from..self.len()).find(is_in)?;
+        (self.ends[level * self.n_parts + part] <= index).then_some(level)
     }
 
     pub(crate) fn bytes(&self) -> u64 {
-        (size_of::<(u32, u32)>() * self.segments.capacity() + size_of::<usize>() * self.ends.capacity())
-            as u64
+        (size_of::<u32>() * self.ends.capacity()) as u64
     }
 }
 
@@ -86,6 +92,11 @@ impl Pieces {
         self.n_states
     }
 
+    /// Whether all were taken.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.next.load(Ordering::Relaxed) as usize >= self.list.len()
+    }
+
     /// Takes some.
     pub(crate) fn take(&self) -> Option<Range<u32>> {
         let index = if is(Mutant::TakeTwice) {
@@ -97,29 +108,5 @@ impl Pieces {
         };
         let index = index as usize;
         self.list.get(index).map(|&(from, to)| from..to)
-    }
-}
-
-/// Tells the states that were found since a moment.
-pub(crate) struct Fresh {
-    /// All numbers from this one on are new.
-    end: usize,
-    /// So are those of these ranges.
-    unused: Vec<(u32, u32)>,
-}
-
-impl Fresh {
-    pub(crate) fn from_now_on(store: &Shared) -> Fresh {
-        // In this order: a block that is taken meanwhile is in neither, and new all the same. (Nobody adds now.)
-        Fresh { unused: store.unused(), end: store.n_ids() }
-    }
-
-    #[inline]
-    pub(crate) fn contains(&self, number: u32) -> bool {
-        if number as usize >= self.end {
-            return true;
-        }
-        let before = self.unused.partition_point(|range| range.0 <= number);
-        before > 0 && number < self.unused[before - 1].1
     }
 }

@@ -1,6 +1,8 @@
 //! How workers of one search stop together, and wait for each other.
 
-use crate::sync::{AtomicBool, Condvar, Mutex, MutexGuard, Ordering, lock, wait};
+use std::hint::spin_loop;
+
+use crate::sync::{AtomicBool, AtomicU64, Condvar, Mutex, MutexGuard, N_SPINS, Ordering, lock, wait};
 
 /// Ends the work of everybody. The first reason counts.
 pub(crate) struct Alarm<E> {
@@ -56,6 +58,8 @@ impl<E> Drop for AtWork<'_, E> {
 pub(crate) struct Meeting {
     inner: Mutex<Inner>,
     all_there: Condvar,
+    /// The same as `Inner::round`: who waits looks at this for a while, since others are there soon most often.
+    round: AtomicU64,
 }
 
 struct Inner {
@@ -69,7 +73,7 @@ impl Meeting {
     /// A meeting of so many.
     pub(crate) fn new(n_members: usize) -> Meeting {
         let inner = Mutex::new(Inner { n_members, n_there: 0, round: 0 });
-        Meeting { inner, all_there: Condvar::new() }
+        Meeting { inner, all_there: Condvar::new(), round: AtomicU64::new(0) }
     }
 
     /// What a member holds as long as it takes part.
@@ -80,6 +84,7 @@ impl Meeting {
     fn release<'a>(&'a self, mut inner: MutexGuard<'a, Inner>) {
         inner.n_there = 0;
         inner.round += 1;
+        self.round.store(inner.round, Ordering::Release);
         self.all_there.notify_all();
     }
 }
@@ -90,12 +95,22 @@ pub(crate) struct Member<'m>(&'m Meeting);
 impl Member<'_> {
     /// Waits until all members are there. The last one does what is left to do alone, while the others wait.
     pub(crate) fn meet(&self, lead: impl FnOnce()) {
-        let Meeting { inner, all_there } = self.0;
-        let mut inner = lock(inner);
+        let Meeting { inner: shared, all_there, round: now } = self.0;
+        let mut inner = lock(shared);
         inner.n_there += 1;
         let round = inner.round;
-        while inner.n_there < inner.n_members {
-            inner = wait(all_there, inner);
+        if inner.n_there < inner.n_members {
+            drop(inner);
+            for _ in 0..N_SPINS {
+                if now.load(Ordering::Acquire) > round {
+                    return;
+                }
+                spin_loop();
+            }
+            inner = lock(shared);
+            while inner.round == round && inner.n_there < inner.n_members {
+                inner = wait(all_there, inner);
+            }
             if inner.round > round {
                 return;
             }

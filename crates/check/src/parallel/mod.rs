@@ -1,13 +1,14 @@
 //! Searches for several workers.
 //!
-//! Each worker does the same job ([`Team::run`](base::Team::run)), on a shared [store](crate::store::shared), with its own
-//! share of the budget. What ends the search for one ends it for all: an `Alarm`. Where workers wait for each other, they
+//! Each worker does the same job ([`Team::run`](base::Team::run)), with its own share of the budget: on a store in which
+//! states belong to workers, or, where their numbers are needed at once, on a [shared one](crate::store::shared). What ends the search for one ends it for all: an `Alarm`. Where workers wait for each other, they
 //! meet (`Meeting`).
 //!
 //! | module | does |
 //! |---|---|
 //! | `states` | deadlocks, invariants, faults, counts: one worker begins, others join |
 //! | `rounds` | states found in one round are expanded in the next, by all |
+//! | `posted` | over a store in parts, each of which belongs to a worker |
 //! | `bits` | the same over a bit array |
 //! | `kept` | the states themselves, when all were found |
 //! | `backward` | runs, found by going back through the rounds |
@@ -44,6 +45,7 @@ pub(crate) mod nested;
 mod notes;
 mod parts;
 mod pile;
+mod posted;
 mod rings;
 mod rounds;
 pub(crate) mod silent;

@@ -41,6 +41,12 @@ impl<A: Cell> UnionFind<A> {
         self.ring(state).load(Acquire) & Self::TOMB == 0
     }
 
+    /// The same as [`remove`](Self::remove), but without waiting for anybody: for a search that is over.
+    pub(crate) fn try_remove(&self, state: u32) -> bool {
+        let word = self.ring(state).load(Acquire);
+        word & (Self::TOMB | Self::BUSY) == 0 && self.ring(state).swap_if(word, word | Self::TOMB, AcqRel)
+    }
+
     /// All edges of a state were looked at. Returns whether nobody said so before.
     pub(crate) fn remove(&self, state: u32) -> bool {
         let mut n_spins = 0;

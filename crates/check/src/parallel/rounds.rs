@@ -16,15 +16,15 @@
 //! Level-synchronous search with one lockless table is Laarman, van de Pol and Weber's (FMCAD 2010) best for plain reachability;
 //! the proviso is that of Bošnački and Holzmann (2005), by levels.
 
+use std::ops::Range;
+
 use base::{Budget, Limit, Progress, Worker};
-use model::{Steps, System as _};
+use model::System as _;
 
 use super::expand::{Expander, Keep, Report};
-use super::levels::{Fresh, Levels, Pieces};
+use super::levels::Pieces;
 use super::meeting::{Alarm, Meeting};
 use crate::search::{Goal, Space};
-use crate::store::StateId;
-use crate::store::shared::{Handle, Shared};
 use crate::sync::{Arc, AtomicU64, Mutant, Mutex, OnceLock, Ordering, is, lock};
 
 /// Where the states of rounds are kept.
@@ -37,7 +37,33 @@ pub(crate) trait Stock: Sync {
     where
         Self: 'h;
 
-    fn hand(&self) -> Self::Hand<'_>;
+    /// Whether states are added by others than those who find them. Then a round is gone through in turns: everybody expands
+    /// states, posts what was found, and takes in what belongs to it.
+    const TAKES_TURNS: bool;
+
+    fn hand(&self, worker: Worker) -> Self::Hand<'_>;
+
+    /// A turn begins for a worker.
+    fn begin_turn<'h>(&'h self, _: &mut Self::Hand<'h>) {}
+
+    /// Whether a worker has found as much as it should in one turn.
+    fn is_full(_: &Self::Hand<'_>) -> bool {
+        false
+    }
+
+    /// Makes what a worker has found in this turn known to others.
+    fn post(&self, _: &mut Self::Hand<'_>) {}
+
+    /// Adds what was posted and belongs to a worker, or to anybody if it is alone. Calls `look_at` with the number and the words of each new
+    /// state.
+    fn take_in(
+        &self,
+        _: &Self::Hand<'_>,
+        _is_alone: bool,
+        _look_at: impl FnMut(u32, &[u32]),
+    ) -> Result<(), Limit> {
+        Ok(())
+    }
 
     /// Takes over what a worker has found in a round.
     fn hand_in(&self, hand: &mut Self::Hand<'_>);
@@ -48,7 +74,7 @@ pub(crate) trait Stock: Sync {
     fn pieces(round: &Self::Round) -> &Pieces;
 
     /// Copies the state at a place of a round; returns its number.
-    fn get(&self, round: &Self::Round, place: u32, out: &mut [u32]) -> u32;
+    fn get(&self, hand: &Self::Hand<'_>, round: &Self::Round, place: u32, out: &mut [u32]) -> u32;
 
     /// Number of states; exact between rounds.
     fn n_states(&self) -> u64;
@@ -104,6 +130,8 @@ struct Now<R> {
     /// What comes next then.
     next: Option<R>,
     n_rounds: u64,
+    /// Whether somebody has not expanded all states that it took.
+    is_left: bool,
     /// What was found in this round, by those who are done with it.
     report: Report,
     taken: Vec<bool>,
@@ -117,6 +145,7 @@ impl<S: Space + Sync, K: Stock> Rounds<'_, S, K> {
             round: Some(Arc::new(first)),
             next: None,
             n_rounds: 1,
+            is_left: false,
             report: Report::default(),
             taken: Vec::new(),
             peak_bytes: 0,
@@ -145,6 +174,8 @@ struct Own<'a, 'w, S: Space, K: Stock + 'a> {
     hand: K::Hand<'a>,
     budget: Budget<'w>,
     state: Vec<u32>,
+    /// States that were taken and not expanded yet.
+    rest: Range<u32>,
     progress: Progress,
 }
 
@@ -153,9 +184,10 @@ impl<'c, S: Space + Sync, K: Stock> Common<'c, S, K> {
         let Rounds { space, stock, goals, closed, .. } = *self.rounds;
         let mut own = Own {
             expander: Expander::new(space, goals, closed),
-            hand: stock.hand(),
+            hand: stock.hand(worker),
             budget,
             state: vec![0; space.whole().width()],
+            rest: 0..0,
             progress: Progress { workers: worker.of as u32, ..Progress::default() },
         };
         let _at_work = self.alarm.at_work();
@@ -167,6 +199,13 @@ impl<'c, S: Space + Sync, K: Stock> Common<'c, S, K> {
             };
             let Some(round) = round else { break };
             self.expand(&round, n_rounds, &mut own);
+            if K::TAKES_TURNS {
+                stock.post(&mut own.hand);
+                if !is(Mutant::TakeInAtOnce) {
+                    member.meet(|| {});
+                }
+                self.take_in(false, &mut own);
+            }
             if !is(Mutant::HandInLate) {
                 self.hand_in(&mut own, &mut lock(&self.now));
             }
@@ -185,32 +224,48 @@ impl<'c, S: Space + Sync, K: Stock> Common<'c, S, K> {
         now.taken.iter_mut().zip(taken).for_each(|(all, one)| *all |= one);
     }
 
-    /// Expands states of a round as long as there are some.
+    /// Expands states of a round as long as there are some, and there is room in this turn.
     fn expand(&self, round: &K::Round, n_rounds: u64, own: &mut Own<'c, '_, S, K>) {
         own.progress.depth = self.rounds.depth + n_rounds - 1;
-        while let Some(piece) = K::pieces(round).take() {
-            let n_transitions = own.expander.report.transitions;
-            let n_states = piece.len() as u64;
-            for place in piece {
-                if self.alarm.is_rung() {
-                    return;
-                }
+        self.rounds.stock.begin_turn(&mut own.hand);
+        while !K::is_full(&own.hand) {
+            if own.rest.is_empty() {
+                let Some(piece) = K::pieces(round).take() else { return };
+                own.rest = piece;
+            }
+            let (n_transitions, n_before) = (own.expander.report.transitions, own.rest.len());
+            while !K::is_full(&own.hand) && !self.alarm.is_rung() {
+                let Some(place) = own.rest.next() else { break };
                 if let Err(limit) = self.expand_one(round, place, own) {
                     self.alarm.ring(limit);
                 }
             }
             let made = own.expander.report.transitions - n_transitions;
             own.progress.transitions = self.n_transitions.fetch_add(made, Ordering::Relaxed) + made;
+            let n_states = (n_before - own.rest.len()) as u64;
             let n_expanded = self.n_expanded.fetch_add(n_states, Ordering::Relaxed) + n_states;
             own.progress.pending = own.progress.states.saturating_sub(n_expanded);
+            if self.alarm.is_rung() {
+                return;
+            }
+        }
+    }
+
+    /// Adds what was found in this turn and belongs to this worker, or to anybody.
+    fn take_in(&self, is_alone: bool, own: &mut Own<'c, '_, S, K>) {
+        let Own { expander, hand, .. } = own;
+        let taken =
+            self.rounds.stock.take_in(hand, is_alone, |number, state| expander.look_at(number, state));
+        if let Err(limit) = taken {
+            self.alarm.ring(limit);
         }
     }
 
     #[inline]
     fn expand_one(&self, round: &K::Round, place: u32, own: &mut Own<'c, '_, S, K>) -> Result<(), Limit> {
         let stock = self.rounds.stock;
-        let Own { expander, hand, budget, state, progress } = own;
-        let number = stock.get(round, place, state);
+        let Own { expander, hand, budget, state, progress, .. } = own;
+        let number = stock.get(hand, round, place, state);
         expander.expand(number, state, hand, round)?;
         (progress.states, progress.bytes) = (stock.n_states(), stock.bytes());
         budget.poll(progress)
@@ -219,14 +274,20 @@ impl<'c, S: Space + Sync, K: Stock> Common<'c, S, K> {
     /// Tells what was found.
     fn hand_in(&self, own: &mut Own<'c, '_, S, K>, now: &mut Now<K::Round>) {
         self.rounds.stock.hand_in(&mut own.hand);
+        now.is_left |= !own.rest.is_empty();
         now.report.append(&mut own.expander.report);
     }
 
-    /// Everybody is done with a round: begins the next one. Those of few states are done at once.
+    /// Everybody is done with a turn: begins the next one, or the next round. Those of few states are done at once.
     fn lead(&self, own: &mut Own<'c, '_, S, K>) {
         let Rounds { stock, n_few, .. } = *self.rounds;
         let mut now = lock(&self.now);
         loop {
+            let is_left = std::mem::take(&mut now.is_left);
+            let is_over = |round: &Arc<K::Round>| !is_left && K::pieces(round).is_empty();
+            if !self.alarm.is_rung() && now.round.as_ref().is_some_and(|round| !is_over(round)) {
+                return;
+            }
             let next = stock.next_round(own.progress.workers as usize);
             now.peak_bytes = now.peak_bytes.max(stock.bytes());
             if stock.n_states() > self.max_states {
@@ -242,98 +303,13 @@ impl<'c, S: Space + Sync, K: Stock> Common<'c, S, K> {
             if K::pieces(&round).n_states() >= n_few {
                 return;
             }
-            self.expand(&round, now.n_rounds, own);
+            let is_left = |rest: &Range<u32>| !rest.is_empty() || !K::pieces(&round).is_empty();
+            while is_left(&own.rest) && !self.alarm.is_rung() {
+                self.expand(&round, now.n_rounds, own);
+                stock.post(&mut own.hand);
+                self.take_in(true, own);
+            }
             self.hand_in(own, &mut now);
         }
-    }
-}
-
-/// States with numbers, in a shared store, and the levels that they were found in.
-pub(crate) struct Stored<'a> {
-    store: &'a Shared,
-    levels: Mutex<&'a mut Levels>,
-    found: Mutex<Vec<(u32, u32)>>,
-    /// Bytes that are held beside it.
-    n_beside: u64,
-}
-
-impl<'a> Stored<'a> {
-    pub(crate) fn new(store: &'a Shared, levels: &'a mut Levels, n_beside: u64) -> Stored<'a> {
-        Stored { store, levels: Mutex::new(levels), found: Mutex::default(), n_beside }
-    }
-
-    /// The states of the last level, to be expanded.
-    pub(crate) fn last_round(&self, n_workers: usize) -> LevelRound {
-        let levels = lock(&self.levels);
-        let pieces = Pieces::of(levels.level(levels.len() - 1), n_workers);
-        LevelRound { pieces, fresh: Fresh::from_now_on(self.store) }
-    }
-}
-
-/// The states of a level, and what was known before it was expanded.
-pub(crate) struct LevelRound {
-    pieces: Pieces,
-    fresh: Fresh,
-}
-
-impl Stock for Stored<'_> {
-    type Round = LevelRound;
-    type Hand<'h>
-        = Handle<'h>
-    where
-        Self: 'h;
-
-    fn hand(&self) -> Handle<'_> {
-        self.store.handle()
-    }
-
-    fn hand_in(&self, hand: &mut Handle<'_>) {
-        lock(&self.found).append(&mut hand.take_segments());
-    }
-
-    fn next_round(&self, n_workers: usize) -> Option<LevelRound> {
-        let found = std::mem::take(&mut *lock(&self.found));
-        let is_empty = found.is_empty();
-        lock(&self.levels).push(found);
-        (!is_empty).then(|| self.last_round(n_workers))
-    }
-
-    fn pieces(round: &LevelRound) -> &Pieces {
-        &round.pieces
-    }
-
-    #[inline]
-    fn get(&self, _: &LevelRound, place: u32, out: &mut [u32]) -> u32 {
-        self.store.get(StateId::new(place as usize), out);
-        place
-    }
-
-    #[inline]
-    fn n_states(&self) -> u64 {
-        self.store.n_states()
-    }
-
-    #[inline]
-    fn bytes(&self) -> u64 {
-        self.store.bytes() + self.n_beside
-    }
-}
-
-impl Keep<LevelRound> for Handle<'_> {
-    #[inline]
-    fn add(
-        &mut self,
-        round: &LevelRound,
-        _: u32,
-        steps: &Steps,
-        from: usize,
-        mut each: impl FnMut(usize, u32, bool, bool),
-    ) -> Result<(), Limit> {
-        let width = self.store().width();
-        self.insert_each(&steps.targets()[from * width..], width, |index, id, is_new| {
-            let number = id.index() as u32;
-            let is_ahead = is_new || !is(Mutant::AheadIfNew) && round.fresh.contains(number);
-            each(from + index, number, is_new, is_ahead);
-        })
     }
 }

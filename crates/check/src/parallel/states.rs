@@ -1,8 +1,8 @@
 //! The search of states for several workers: from the first state to the answer.
 //!
 //! One worker begins, as if it were alone ([`bfs`](crate::search::bfs), [`mixed`](crate::search::mixed)), so that small models
-//! cost nothing more. From some number of states on, all go on together in [rounds](super::rounds), over a shared
-//! store in which the states have the numbers that they had. When a round brings news, [runs](super::backward) are looked
+//! cost nothing more. From some number of states on, all go on together in [rounds](super::rounds), over a store
+//! in which each state belongs to one of them ([`owned`](crate::store::owned)). When a round brings news, [runs](super::backward) are looked
 //! for, and the search goes on with the goals that are left.
 //!
 //! Of what is found in one round, only that counts which a sequential search would have found, too: before the first
@@ -15,11 +15,12 @@ use super::backward::{self, Way};
 use super::expand::Report;
 use super::kept::Kept;
 use super::levels::Levels;
-use super::rounds::{Outcome, Rounds, Stored};
+use super::posted::Posted;
+use super::rounds::{Outcome, Rounds};
 use crate::search::bfs::{Begun, begin_by};
 use crate::search::frontier::{self, Frontier, actions_along};
 use crate::search::{Exploration, Goal, Space, Stop, mixed};
-use crate::store::shared::Shared;
+use crate::store::owned::Owned;
 use crate::store::{Exact, Sequence as _, StateId, Visited as _};
 use crate::{device, distributed};
 
@@ -37,7 +38,7 @@ pub struct Joins {
 
 impl Default for Joins {
     fn default() -> Joins {
-        Joins { bfs: 50_000, mixed: 200_000, few: 256 }
+        Joins { bfs: 10_000, mixed: 200_000, few: 256 }
     }
 }
 
@@ -131,8 +132,10 @@ fn search<F: Frontier, S: Space + Sync>(
 struct Joined<'a, F, S: Space> {
     space: &'a S,
     goals: &'a [Goal],
-    store: Shared,
-    /// How the states were found that there were when the others joined.
+    store: Owned,
+    /// The number of each state that there was when the others joined.
+    numbers: Vec<u32>,
+    /// How these were found.
     frontier: F,
     roots: Vec<usize>,
     levels: Levels,
@@ -155,28 +158,24 @@ impl<'a, F: Frontier, S: Space + Sync> Joined<'a, F, S> {
         let Begun { frontier, roots, exploration, depth } = begun;
         let width = space.whole().width();
         let n_states = exact.n_states() as usize;
-        let store = Shared::new(width, 2 * n_states, budget.room());
-        let mut levels = Levels::default();
-        let mut open: Vec<(u32, u32)> = Vec::new();
-        let mut handle = store.handle();
-        let mut state = vec![0; width];
-        for number in 0..n_states {
-            exact.nth(StateId::new(number), &mut state);
-            if let Err(limit) =
-                handle.insert_each(&state, width, |_, id, _| debug_assert_eq!(id.index(), number))
-            {
-                return Err((limit, exploration));
-            }
-            if frontier.is_ahead(StateId::new(number)) {
-                match open.last_mut() {
-                    Some(last) if last.1 == number as u32 => last.1 += 1,
-                    _ => open.push((number as u32, number as u32 + 1)),
+        let store = Owned::new(width, budget.team().n_workers(), budget.room());
+        let (mut numbers, mut state, mut before) = (vec![0; n_states], vec![0; width], Vec::new());
+        // Those that are open come last in their parts, in the order in which they were found.
+        for is_open in [false, true] {
+            before = store.view().ends();
+            for (index, number) in numbers.iter_mut().enumerate() {
+                if frontier.is_ahead(StateId::new(index)) == is_open {
+                    exact.nth(StateId::new(index), &mut state);
+                    let added = store.part(store.part_of(&state)).add(&state, |new, _| *number = new);
+                    if let Err(limit) = added {
+                        return Err((limit, exploration));
+                    }
                 }
             }
         }
-        drop(handle);
-        levels.push(open);
-        Ok(Joined { space, goals, store, frontier, roots, levels, exploration, depth, n_few })
+        let mut levels = Levels::new(store.numbering(), &before);
+        levels.push(&store.view().ends());
+        Ok(Joined { space, goals, store, numbers, frontier, roots, levels, exploration, depth, n_few })
     }
 
     fn is_closed(&self, goal: usize) -> bool {
@@ -187,8 +186,8 @@ impl<'a, F: Frontier, S: Space + Sync> Joined<'a, F, S> {
         loop {
             let closed: Vec<bool> = (0..self.goals.len()).map(|goal| self.is_closed(goal)).collect();
             let depth = self.depth + self.levels.len() as u64 - 1;
-            let n_beside = self.frontier.bytes() + self.levels.bytes();
-            let stock = Stored::new(&self.store, &mut self.levels, n_beside);
+            let n_beside = self.frontier.bytes() + 4 * self.numbers.capacity() as u64;
+            let stock = Posted::new(&self.store, &mut self.levels, n_beside, budget.room());
             let rounds = Rounds {
                 space: self.space,
                 stock: &stock,
@@ -261,17 +260,18 @@ impl<'a, F: Frontier, S: Space + Sync> Joined<'a, F, S> {
         match states.peek() {
             None => Ok(None),
             Some(_) => {
-                let Joined { space, store, levels, n_few, .. } = self;
-                backward::find(space.whole(), store, levels, level, states, *n_few, budget)
+                let Joined { space, store, numbers, levels, n_few, .. } = self;
+                backward::find(space.whole(), store, (numbers, levels), level, states, *n_few, budget)
             }
         }
     }
 
     /// The whole run.
     fn run_of(&mut self, way: &Way) -> Run {
-        let (root, path) = self.frontier.path_to(StateId::new(way.first as usize));
-        let system = self.space.whole();
-        let mut actions = actions_along(system, root, &path, |id, state| self.store.get(id, state));
+        let (root, path) = self.frontier.path_to(StateId::new(way.first));
+        let (system, view) = (self.space.whole(), self.store.view());
+        let mut actions =
+            actions_along(system, root, &path, |id, state| view.get(self.numbers[id.index()], state));
         actions.extend(&way.actions);
         Run { initial: self.roots[root.index()], actions }
     }

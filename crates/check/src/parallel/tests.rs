@@ -1,10 +1,14 @@
 //! Meetings, alarms and levels by themselves. (The sources are compiled once more for `tests/schedules.rs`, where these tests could not run.)
 
+use std::collections::HashMap;
 use std::sync::atomic::AtomicUsize;
 use std::thread;
 
+use base::Limit;
+
 use super::levels::{Levels, MOST, Pieces, n_states_of};
 use super::meeting::{Alarm, Meeting};
+use crate::store::owned::Owned;
 use crate::sync::Ordering;
 
 #[test]
@@ -58,23 +62,91 @@ fn who_is_thrown_out_stops_everybody_and_is_missed() {
 
 #[test]
 fn levels_are_shared_out_and_found_again() {
-    let mut levels = Levels::default();
-    levels.push(vec![(0, 1)]);
-    levels.push(vec![(300, 400), (1, 40), (40, 70)]);
-    levels.push(vec![]);
-    levels.push(vec![(70, 300)]);
-    assert_eq!(levels.level(1), [(1, 70), (300, 400)]);
-    assert_eq!([0, 1, 2, 3].map(|level| n_states_of(levels.level(level))), [1, 169, 0, 230]);
+    let numbering = Owned::new(1, 2, u64::MAX).numbering();
+    let number = |part, index| numbering.number(part, index);
+    let mut levels = Levels::new(numbering, &[3, 0]);
+    let n_new = [[4, 0], [73, 100], [73, 100], [73, 330]].map(|ends| levels.push(&ends));
+    assert_eq!(n_new, [1, 169, 0, 230]);
+    let two = number(1, 0);
+    assert_eq!(levels.level(1), [(4, 73), (two, two + 100)]);
+    assert_eq!([0, 1, 2, 3].map(|level| n_states_of(&levels.level(level))), [1, 169, 0, 230]);
     let level_of = |number| levels.level_of(number, 1);
     assert_eq!(
-        [0, 1, 69, 70, 299, 300, 400].map(level_of),
-        [None, Some(1), Some(1), Some(3), Some(3), Some(1), None]
+        [3, 4, 72, 73, two, two + 99, two + 100, two + 329, two + 330].map(level_of),
+        [None, Some(1), Some(1), None, Some(1), Some(1), Some(3), Some(3), None]
     );
-    let pieces = Pieces::of(levels.level(1), 1);
+    let pieces = Pieces::of(&levels.level(1), 1);
     let mut all = Vec::new();
     while let Some(piece) = pieces.take() {
         assert!(piece.len() <= MOST);
         all.extend(piece);
     }
-    assert_eq!(all, (1..70).chain(300..400).collect::<Vec<u32>>());
+    assert!(pieces.is_empty());
+    assert_eq!(all, (4..73).chain(two..two + 100).collect::<Vec<u32>>());
+}
+
+#[test]
+fn an_owned_store_behaves_like_a_hash_map() {
+    let mut random = fastrand::Rng::with_seed(3);
+    for (width, n_parts) in [(1, 1), (2, 2), (3, 5), (6, 16)] {
+        let store = Owned::new(width, n_parts, u64::MAX);
+        let mut numbers: HashMap<Vec<u32>, u32> = HashMap::new();
+        for _ in 0..5000 {
+            let state: Vec<u32> = (0..width).map(|_| random.u32(0..9) * 0x0101_0101).collect();
+            let part = store.part_of(&state);
+            let mut new = Vec::new();
+            let twice = [&state[..], &state].concat();
+            store.part(part).add(&twice, |number, words| new.push((number, words.to_vec()))).unwrap();
+            assert!(new.len() <= 1 && new.is_empty() == numbers.contains_key(&state));
+            for (number, words) in new {
+                assert_eq!((store.numbering().part(number), &words), (part, &state));
+                numbers.insert(words, number);
+            }
+        }
+        let (view, n_states) = (store.view(), numbers.len() as u64);
+        assert_eq!(
+            (store.n_states(), view.ends().iter().map(|&end| u64::from(end)).sum()),
+            (n_states, n_states)
+        );
+        let mut listed: Vec<u32> = store.segments().into_iter().flat_map(|(from, to)| from..to).collect();
+        listed.sort_unstable();
+        let mut words = vec![0; width];
+        for &number in &listed {
+            view.get(number, &mut words);
+            assert_eq!(numbers[&words], number);
+            let index = view.find_in(store.part_of(&words), &words);
+            assert_eq!(index, Some(store.numbering().index(number)));
+        }
+        assert_eq!(listed.len() as u64, n_states);
+        assert_eq!(view.find_in(0, &vec![1; width]), None);
+    }
+}
+
+#[test]
+fn parts_of_an_owned_store_are_even_and_small() {
+    const N_STATES: u32 = 400_000;
+    for n_parts in [2, 3, 16] {
+        let store = Owned::new(2, n_parts, u64::MAX);
+        for word in 0..N_STATES {
+            // As many systems have them: few bits of each word are used.
+            let state = [word & 0x3ff, word >> 10 << 4];
+            store.part(store.part_of(&state)).add(&state, |_, _| {}).unwrap();
+        }
+        let share = N_STATES / n_parts as u32;
+        let ends = store.view().ends();
+        assert!(ends.iter().all(|&end| end > share / 10 * 9 && end < share / 10 * 11), "{ends:?}");
+        let bytes = store.bytes() as f64 / f64::from(N_STATES);
+        assert!(bytes <= 16.0, "{bytes} bytes a state");
+    }
+}
+
+#[test]
+fn an_owned_store_keeps_to_its_room() {
+    let store = Owned::new(2, 3, 300_000);
+    let add = |word: u32| {
+        let state = [word, !word];
+        store.part(store.part_of(&state)).add(&state, |_, _| {}).err()
+    };
+    assert_eq!((0..).find_map(add), Some(Limit::Memory(300_000)));
+    assert!(store.n_states() > 9000 && store.bytes() < 350_000);
 }

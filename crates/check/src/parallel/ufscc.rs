@@ -194,6 +194,18 @@ impl<'s, A: Cell> Walk<'s, A> {
         Ok(())
     }
 
+    /// The search has ended early, for everybody: what was seen in the states on the path is told.
+    pub(crate) fn give_up<G: Graph<A>>(&mut self, graph: &mut G) {
+        while self.depth > 0 {
+            let Frame { state, note, .. } = self.top;
+            self.pop();
+            // Others have it on their paths, too.
+            if self.sets.try_remove(state) {
+                graph.left(state, note);
+            }
+        }
+    }
+
     fn enter<G: Graph<A>>(&mut self, state: u32, via: u32, graph: &mut G) -> Result<(), G::End> {
         self.push(Frame { state, via, note: 0, n_waiting: 0 })?;
         self.push_root(state, via)?;
@@ -328,15 +340,24 @@ impl<'s, A: Cell> Walk<'s, A> {
 
     fn push(&mut self, frame: Frame) -> Result<(), Limit> {
         if self.depth > 0 {
-            let Frame { state, via, note, n_waiting } = self.top;
-            self.frames.push(u64::from(n_waiting))?;
-            self.frames.push(u64::from(note))?;
-            push(&mut self.frames, frame.state, Edge { target: state, marks: via })?;
+            let below = self.frames.end();
+            if let Err(limit) = self.push_top(frame.state) {
+                self.frames.cut(below);
+                return Err(limit);
+            }
         }
         self.depth += 1;
         self.longest = self.longest.max(self.depth);
         self.top = frame;
         Ok(())
+    }
+
+    /// Puts the state that is on top below another one.
+    fn push_top(&mut self, above: u32) -> Result<(), Limit> {
+        let Frame { state, via, note, n_waiting } = self.top;
+        self.frames.push(u64::from(n_waiting))?;
+        self.frames.push(u64::from(note))?;
+        push(&mut self.frames, above, Edge { target: state, marks: via })
     }
 
     fn pop(&mut self) {

@@ -51,6 +51,11 @@ impl Varints {
         self.groups.len()
     }
 
+    /// Takes all numbers above a place.
+    pub(crate) fn cut(&mut self, place: usize) {
+        self.groups.truncate(place);
+    }
+
     /// The number before a place, which becomes the place behind the number below; 0 if there is none.
     #[inline]
     pub(crate) fn before(&self, place: &mut usize) -> u64 {

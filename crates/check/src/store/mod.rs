@@ -15,6 +15,7 @@
 //! |---|---|---|
 //! | [`Exact`] | the packed state + 5 to 10 | the truth |
 //! | [`Shared`](shared::Shared) | the same, for several workers | the truth |
+//! | `Owned` | as `Exact`, in a part for each worker | the truth |
 //! | [`Fingerprints`] | 9 to 10, of which 8 are a hash | the truth, but for a probability that it tells |
 //! | [`Bitstate`], [`SharedBits`] | a few bits | "seen" wrongly now and then, so states may be missed |
 //! | [`Paired`] | as the store below it; up to a word and its slots per pair | the truth |
@@ -24,6 +25,7 @@
 mod bitstate;
 mod exact;
 mod fingerprints;
+pub(crate) mod owned;
 pub(crate) mod packed;
 mod pairs;
 mod planes;

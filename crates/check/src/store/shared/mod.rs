@@ -6,14 +6,16 @@
 //! state. Adding takes no lock that anybody else wants, but where the table grows (`table`).
 //!
 //! A worker has a [`Handle`], with a block of numbers to give out: so numbers are not in the order of adding, and a few are
-//! never used. What is added by a handle has numbers that follow each other, in a few segments
-//! ([`Handle::take_segments`]): a search that goes level by level needs no queue.
+//! never used.
+//!
+//! Searches use it for products, in which workers need the number of a state at once, and what others know of it. Where a state may wait
+//! for the one to whom it belongs, an [owned](super::owned) store is faster.
 //!
 //! After Laarman, van de Pol and Weber, *Boosting multi-core reachability performance with shared hash tables* (FMCAD 2010),
 //! who claim a slot, copy the state, and release the slot; there, numbers are places in the table, so that everything that
 //! belongs to a state moves when the table grows. Here, numbers stay what they are.
 //!
-//! 5 to 7.5 bytes per state beside the packed one, as in the [exact](super::Exact) store; 5 to 6.25 for states of products.
+//! 5 to 6.25 bytes per state beside the packed one.
 
 pub(crate) mod arena;
 mod products;
@@ -42,26 +44,16 @@ pub struct Shared {
 }
 
 impl Shared {
-    /// An empty store for states of `width` words within some room; about so many are to be expected soon.
-    pub fn new(width: usize, n_expected: usize, room: impl Into<Room>) -> Shared {
-        Shared {
-            growing: Growing::new(n_expected, false),
-            ..Shared::numbered(width, 0, n_expected, room.into(), Arc::default())
-        }
+    /// An empty store for states of `width` words within some room.
+    pub fn new(width: usize, room: impl Into<Room>) -> Shared {
+        Shared::numbered(width, 0, room.into(), Arc::default())
     }
 
-    /// The same with some words beside each state, and with numbers that others use, too: no two have the same. The table grows by little,
-    /// since more is kept for every state than this.
-    fn numbered(
-        width: usize,
-        n_beside: usize,
-        n_expected: usize,
-        room: Room,
-        numbers: Arc<Numbers>,
-    ) -> Shared {
+    /// The same with some words beside each state, and with numbers that others use, too: no two have the same.
+    fn numbered(width: usize, n_beside: usize, room: Room, numbers: Arc<Numbers>) -> Shared {
         Shared {
             arena: Arena::new(width, n_beside),
-            growing: Growing::new(n_expected, true),
+            growing: Growing::new(),
             numbers,
             leftovers: Leftovers::default(),
             n_states: AtomicU64::new(0),
@@ -81,7 +73,7 @@ impl Shared {
 
     /// A handle for one worker.
     pub fn handle(&self) -> Handle<'_> {
-        Handle { store: self, gate: self.growing.enter(), hashes: Vec::new(), segments: Vec::new() }
+        Handle { store: self, gate: self.growing.enter(), hashes: Vec::new() }
     }
 
     /// Number of states added, but for some that workers have added since they told.
@@ -124,9 +116,8 @@ impl Shared {
     }
 
     /// Notes which numbers a worker has given out since it told.
-    fn tell(&self, own: &mut Own, segments: &mut Vec<(u32, u32)>) {
+    fn tell(&self, own: &mut Own) {
         if own.from < own.next {
-            segments.push((own.from, own.next));
             self.n_states.fetch_add(u64::from(own.next - own.from), Ordering::Relaxed);
             own.from = own.next;
         }
@@ -180,10 +171,10 @@ impl Shared {
 
     /// Gives a worker the table again that was taken away, or more numbers.
     #[cold]
-    fn stock_up(&self, gate: &Gate, segments: &mut Vec<(u32, u32)>) -> Result<(), Limit> {
+    fn stock_up(&self, gate: &Gate) -> Result<(), Limit> {
         let Shared { arena, growing, numbers, leftovers, room, .. } = self;
         let parts = Parts { numbers, leftovers, room: *room };
-        growing.stock_up(arena, gate, &parts, |own| self.tell(own, segments))
+        growing.stock_up(arena, gate, &parts, |own| self.tell(own))
     }
 }
 
@@ -192,8 +183,6 @@ pub struct Handle<'s> {
     store: &'s Shared,
     gate: Arc<Gate>,
     hashes: Vec<u64>,
-    /// Numbers that were given to new states, one after the other, before those of the present block.
-    segments: Vec<(u32, u32)>,
 }
 
 impl<'s> Handle<'s> {
@@ -211,7 +200,7 @@ impl<'s> Handle<'s> {
         width: usize,
         mut each: impl FnMut(usize, StateId, bool),
     ) -> Result<(), Limit> {
-        let Handle { store, gate, hashes, segments } = self;
+        let Handle { store, gate, hashes } = self;
         hashes.clear();
         hashes.extend(states.chunks_exact(width).map(hash_of));
         let mut own = lock(&gate.0);
@@ -222,7 +211,7 @@ impl<'s> Handle<'s> {
                     Some(added) => break added,
                     None => {
                         drop(own);
-                        store.stock_up(gate, segments)?;
+                        store.stock_up(gate)?;
                         own = lock(&gate.0);
                     }
                 }
@@ -234,13 +223,7 @@ impl<'s> Handle<'s> {
 
     /// Tells the store how many states were added since the last time. Handles do so now and then by themselves.
     pub fn tell(&mut self) {
-        self.store.tell(&mut lock(&self.gate.0), &mut self.segments);
-    }
-
-    /// The numbers that were given to new states since the last time, as ranges.
-    pub fn take_segments(&mut self) -> Vec<(u32, u32)> {
-        self.tell();
-        std::mem::take(&mut self.segments)
+        self.store.tell(&mut lock(&self.gate.0));
     }
 }
 

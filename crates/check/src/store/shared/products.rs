@@ -33,7 +33,7 @@ impl SharedProducts {
     /// No pairs of system states of `width` words and an observer with about so many states, within some room.
     pub fn new(width: usize, n_observer_states: u64, room: impl Into<Room>) -> SharedProducts {
         let (room, numbers) = (room.into(), Arc::<Numbers>::default());
-        let of = |width, n_beside| Shared::numbered(width, n_beside, 0, room, Arc::clone(&numbers));
+        let of = |width, n_beside| Shared::numbered(width, n_beside, room, Arc::clone(&numbers));
         SharedProducts {
             systems: of(width, 1),
             narrow: of(1, 0),

@@ -181,22 +181,19 @@ impl Inner {
 /// The table that is used, and who uses it.
 pub(super) struct Growing {
     inner: Mutex<Inner>,
-    /// Large tables grow by a quarter, so that four fifths of the slots are used soon again.
-    is_thrifty: bool,
     /// Called when a table is ready.
     ready: Condvar,
     bytes: AtomicU64,
 }
 
 impl Growing {
-    /// An empty table for about so many states.
-    pub(super) fn new(n_expected: usize, is_thrifty: bool) -> Growing {
-        let len = (n_expected / 4 * 5).max(MIN_SLOTS);
-        let table = Table::new(len, 0);
+    /// An empty table.
+    pub(super) fn new() -> Growing {
+        let table = Table::new(MIN_SLOTS, 0);
         let bytes = AtomicU64::new(table.as_ref().map_or(0, Table::bytes));
         let state = table.map_or(State::Gone, |table| State::Ready(Arc::new(table)));
         let inner = Mutex::new(Inner { state, gates: Vec::new(), n_reserved: 0 });
-        Growing { inner, is_thrifty, ready: Condvar::new(), bytes }
+        Growing { inner, ready: Condvar::new(), bytes }
     }
 
     pub(super) fn bytes(&self) -> u64 {
@@ -319,17 +316,16 @@ impl Growing {
     ) -> Result<(), Limit> {
         let State::Ready(old) = &inner.state else { return Ok(()) };
         let (len, others) = (old.slots.len() as u64, arena.bytes());
-        let fits = |len: u64| parts.room.fits(others.saturating_add(4 * len));
-        let len = match 8 * len <= others {
-            _ if keeps_size => len,
-            _ if self.is_thrifty && len > LARGE => len + len / 4,
-            true if !self.is_thrifty && 2 * len <= 1 << 32 && fits(2 * len).is_ok() => 2 * len,
-            _ => len + len / 2,
+        // More is kept for every state than this: large tables grow by little, so that four fifths of the slots are used soon again.
+        let len = match keeps_size {
+            true => len,
+            false if len > LARGE => len + len / 4,
+            false => len + len / 2,
         };
         if len > 1 << 32 {
             return Err(Limit::States(old.capacity() as u64));
         }
-        fits(len)?;
+        parts.room.fits(others.saturating_add(4 * len))?;
         let unused = inner.unused(parts.leftovers, |own| {
             if !is(Mutant::GrowAtOnce) {
                 own.table = None;
