@@ -38,5 +38,6 @@ pub mod store;
 mod sync;
 pub mod walk;
 
+pub use distributed::say;
 pub use search::{Exploration, Goal, Space, Stats, Stop};
 pub use store::{Bitstate, Coverage, Exact, Sequence, StateId, Store, Visited};

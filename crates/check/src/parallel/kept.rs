@@ -16,6 +16,14 @@ pub struct Kept(Stock);
 enum Stock {
     Alone(Exact),
     Together(Shared),
+    /// Each seat of a search that goes by rounds has some.
+    Apart(Vec<Exact>),
+}
+
+impl From<Vec<Exact>> for Kept {
+    fn from(states: Vec<Exact>) -> Kept {
+        Kept(Stock::Apart(states))
+    }
 }
 
 impl From<Exact> for Kept {
@@ -31,11 +39,12 @@ impl From<Shared> for Kept {
 }
 
 impl Kept {
-    /// Number of states.
+    /// Number of states that this process has.
     pub fn n_states(&self) -> u64 {
         match &self.0 {
             Stock::Alone(states) => states.n_states(),
             Stock::Together(states) => states.n_states(),
+            Stock::Apart(stores) => stores.iter().map(Exact::n_states).sum(),
         }
     }
 
@@ -44,10 +53,11 @@ impl Kept {
         match &self.0 {
             Stock::Alone(states) => states.bytes(),
             Stock::Together(states) => states.bytes(),
+            Stock::Apart(stores) => stores.iter().map(Exact::bytes).sum(),
         }
     }
 
-    /// Looks at every state once, with all workers of the budget. Each of them collects something of its own.
+    /// Looks at every state that this process has once, with all workers of the budget. Each of them collects something of its own.
     ///
     /// # Errors
     /// Of those that `look` returned, the one of the worker who was first; or the budget is spent.
@@ -61,6 +71,7 @@ impl Kept {
         let (n_ids, unused) = match &self.0 {
             Stock::Alone(states) => (states.n_states() as usize, Vec::new()),
             Stock::Together(states) => (states.n_ids(), states.unused()),
+            Stock::Apart(_) => (self.n_states() as usize, Vec::new()),
         };
         let is_unused = |number: usize| {
             let before = unused.partition_point(|range| range.0 as usize <= number);
@@ -76,6 +87,18 @@ impl Kept {
                 match &self.0 {
                     Stock::Alone(states) => states.nth(StateId::new(number), &mut state),
                     Stock::Together(states) => states.get(StateId::new(number), &mut state),
+                    Stock::Apart(stores) => {
+                        let mut number = number;
+                        for store in stores {
+                            match number.checked_sub(store.n_states() as usize) {
+                                Some(rest) => number = rest,
+                                None => {
+                                    store.nth(StateId::new(number), &mut state);
+                                    break;
+                                }
+                            }
+                        }
+                    }
                 }
                 look(&mut own, &state)?;
                 Ok(budget.poll(&progress)?)
