@@ -95,7 +95,6 @@ pub enum Why {
     ClosureUndecided,
     FoundSoon,
     TrueInStates,
-    ByState,
 }
 
 impl Wish {
@@ -129,32 +128,6 @@ impl Wish {
         for reason in &mut choice.reasons {
             if let Reason::Reduction(_, why) = reason {
                 *why = Why::ClosureUndecided;
-            }
-        }
-        Ok(choice)
-    }
-
-    /// The same where what is taken in a state must depend on that state alone, as it must for several processes. If the best
-    /// reduction needs more than that, guided sets are taken, or nothing is left out.
-    pub fn complete_by_state(&self, claim: &mut Claim, budget: &mut Budget<'_>) -> Result<Choice, Refusal> {
-        let choice = self.complete(claim, budget)?;
-        if choice.method.reduction.is_none_or(reduction::Method::is_by_state) {
-            return Ok(choice);
-        }
-        let guided = Wish { reduction: ReductionWish::Fixed(reduction::Method::Guided), ..*self };
-        let unreduced = Wish { reduction: ReductionWish::None, ..*self };
-        for wish in [guided, unreduced, self.unreduced()] {
-            match wish.complete(claim, budget) {
-                Err(Refusal::Rule(_)) => {}
-                Ok(mut choice) => {
-                    for reason in &mut choice.reasons {
-                        if let Reason::Reduction(_, why) = reason {
-                            *why = Why::ByState;
-                        }
-                    }
-                    return Ok(choice);
-                }
-                Err(refusal) => return Err(refusal),
             }
         }
         Ok(choice)
@@ -459,7 +432,6 @@ impl fmt::Display for Why {
             Why::ClosureUndecided => "since the closure did not decide the matter",
             Why::TrueInStates => "since it says what is true in every state",
             Why::FoundSoon => "which has found a run where another one had not",
-            Why::ByState => "since what is taken in a state must depend on that state alone",
         })
     }
 }

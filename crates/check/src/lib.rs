@@ -40,5 +40,6 @@ mod sync;
 pub mod thin;
 pub mod walk;
 
+pub use distributed::say;
 pub use search::{Exploration, Goal, Space, Stats, Stop};
 pub use store::{Bitstate, Coverage, Exact, Sequence, StateId, Store, Visited};

@@ -156,11 +156,6 @@ impl ReductionWish {
 }
 
 impl reduction::Method {
-    /// Whether what it takes in a state depends on that state alone.
-    pub fn is_by_state(self) -> bool {
-        self == reduction::Method::Guided
-    }
-
     /// What people call it.
     pub fn name(self) -> &'static str {
         match self {

@@ -152,6 +152,8 @@ pub enum Path<'p> {
         /// same is taken.
         again: Option<Effort>,
     },
+    /// What was taken before closed a cycle: what is taken where no set is accepted is taken as well.
+    Enlarged,
 }
 
 /// How often a search expands a state.
@@ -169,6 +171,8 @@ pub struct Product<'a, S: System, O> {
     /// Without it, everything is taken.
     selection: Option<Selection<'a, S>>,
     chosen: Vec<u32>,
+    /// What is taken as well.
+    more: Vec<u32>,
     /// What is chosen is valid only on some condition about cycles.
     is_conditional: bool,
     /// After so many states, a search ends that gave up looking for sets in most of them.
@@ -301,6 +305,7 @@ impl<'a, S: System, O: Portable> Product<'a, S, O> {
             pairing,
             selection,
             chosen: Vec::new(),
+            more: Vec::new(),
             is_conditional: false,
             hands_over: None,
             only_passes: true,
@@ -342,6 +347,7 @@ impl<'a, S: System, O: Observer> Product<'a, S, O> {
             pairing,
             selection: None,
             chosen: Vec::new(),
+            more: Vec::new(),
             is_conditional: false,
             hands_over: None,
             only_passes: true,
@@ -564,7 +570,7 @@ impl<'a, S: System, O: Observer> Product<'a, S, O> {
         path: Path<'_>,
         out: &mut ProductSteps,
     ) -> Result<Expanded, ExpandError> {
-        let Product { pairing, selection, chosen, is_conditional, .. } = self;
+        let Product { pairing, selection, chosen, more, is_conditional, .. } = self;
         *is_conditional = false;
         let is_fit = |selection: &&mut Selection<'_, S>| {
             pairing.fairness.is_empty() || selection.method() == Method::Fair
@@ -573,6 +579,7 @@ impl<'a, S: System, O: Observer> Product<'a, S, O> {
         let takes_all = |selection: &mut Selection<'_, S>| match path {
             Path::Everything => true,
             Path::Repaired { extra: &[], again: None } => selection.rests(),
+            Path::Enlarged => selection.repair().is_some_and(|repair| repair.by_action),
             _ => false,
         };
         let selection = selection
@@ -585,8 +592,14 @@ impl<'a, S: System, O: Observer> Product<'a, S, O> {
         match selection {
             Some(selection) if n_possible > 0 => {
                 let extra = if let Path::Repaired { extra, .. } = path { extra } else { &[] };
-                *is_conditional =
-                    select(selection, pairing, state, observer_state, expanded.stance, path, chosen)?;
+                let (is_enlarged, stance) = (matches!(path, Path::Enlarged), expanded.stance);
+                *is_conditional = select(selection, pairing, state, observer_state, stance, path, chosen)?;
+                if is_enlarged && *is_conditional {
+                    *is_conditional =
+                        select(selection, pairing, state, observer_state, stance, Path::Unknown, more)?;
+                    more.retain(|index| !chosen.contains(index));
+                    chosen.append(more);
+                }
                 if !extra.is_empty() {
                     let n_actions = selection.n_actions();
                     let n_chosen = chosen.len();
@@ -635,7 +648,7 @@ fn select<S: System, O: Observer>(
     let (mut is_conditional, mut n_offers) = (false, 0);
     let mut closes_no_cycle = |candidate: &[u32], n_offers: u32, scratch: &mut S::Scratch| match &mut path {
         Path::Unknown | Path::Everything => false,
-        Path::AsBefore | Path::Repaired { .. } => true,
+        Path::AsBefore | Path::Repaired { .. } | Path::Enlarged => true,
         Path::Offered(_) if n_offers > 1 => false,
         Path::Known(is_on_path) | Path::Offered(is_on_path) => {
             let mut silent = candidate.iter().map(|&index| index as usize).filter(|&index| !moves[index]);

@@ -208,11 +208,16 @@ impl Drop for Network {
 }
 
 fn frame(kind: u32, words: &[u32]) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(8 + 4 * words.len());
-    bytes.extend_from_slice(&kind.to_le_bytes());
-    bytes.extend_from_slice(&(words.len() as u32).to_le_bytes());
-    words.iter().for_each(|word| bytes.extend_from_slice(&word.to_le_bytes()));
+    let mut bytes = vec![0; 8 + 4 * words.len()];
+    let (head, body) = bytes.split_at_mut(8);
+    put(head, &[kind, words.len() as u32]);
+    put(body, words);
     bytes
+}
+
+/// Writes words as bytes, one after the other.
+fn put(bytes: &mut [u8], words: &[u32]) {
+    bytes.chunks_exact_mut(4).zip(words).for_each(|(four, word)| four.copy_from_slice(&word.to_le_bytes()));
 }
 
 /// Reads what a process sends, until it says goodbye or is gone.

@@ -58,8 +58,6 @@ pub enum Remark {
     OnDevice,
     /// A device was asked for, but the processor has searched, and why.
     OnProcessor(String),
-    /// Nothing was left out, since what may be left out of a state must depend on that alone.
-    InFull,
     /// There is a certificate, of so many states in so many bytes.
     Certified {
         /// Whether they were searched once more, since the search that gave the answer leaves states out.
@@ -194,9 +192,6 @@ impl fmt::Display for Remark {
             }
             Remark::OnDevice => f.write_str("searched on the device"),
             Remark::OnProcessor(why) => write!(f, "searched on the processor, not on the device: {why}"),
-            Remark::InFull => f.write_str(
-                "searched in full: here, what can be left out depends on more than the state that a process has",
-            ),
             Remark::Certified { again, states, bytes } => {
                 let (states, bytes) = (count(*states, "state"), human_bytes(*bytes));
                 let again = if *again { "searched again without reduction, " } else { "" };

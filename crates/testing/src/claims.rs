@@ -417,6 +417,32 @@ pub fn has_component(edges: &[Vec<(usize, u64)>], all: u64) -> bool {
     marks.iter().any(|marks| marks.is_some_and(|marks| marks & all == all))
 }
 
+/// A formula about places of a network. In the text `P0_1` is `P0@s1`.
+///
+/// # Panics
+/// If one of them is not good.
+pub fn about_places(network: &str, formula: &str) -> Case {
+    let mut texts: Vec<String> = Vec::new();
+    let mut quoted = String::new();
+    for (index, part) in formula.split("P").enumerate() {
+        if index == 0 {
+            quoted += part;
+            continue;
+        }
+        let (name, rest) = part.split_at(3);
+        let text = format!("P{}", name.replace('_', "@s"));
+        quoted += &format!("\"{text}\"{rest}");
+        texts.push(text);
+    }
+    texts.sort();
+    texts.dedup();
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    let parsed = |formulas: &mut Formulas, _: &[_]| {
+        ltl::parse(formulas, &quoted, base::SourceId::new(0), 0).expect("a good formula").formula
+    };
+    Case::of_model(load(network), &texts, parsed).expect("a small network")
+}
+
 /// The network without all moves that a violation does not need: then there is hardly another
 /// violation, and a reduction that loses it is noticed. None if nothing is violated.
 pub fn critical(network: &Network, draw: Draw) -> Option<Network> {

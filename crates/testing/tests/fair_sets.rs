@@ -4,6 +4,7 @@
 use std::cell::{Cell, RefCell};
 
 use base::Budget;
+use base::peers::Hall;
 use check::decide::{Claim, Settings};
 use check::fairness::Constraint;
 use check::method::{Method, ObserverKind, SearchKind};
@@ -50,6 +51,14 @@ fn is_found(
         let decision = claim.search(&case.system, method, &settings, &mut Budget::unlimited());
         let decision = decision.map_err(|why| TestCaseError::fail(format!("{observer:?}: {why}")))?;
         let is_found = case.judge(case.formula, &decision.outcome)?;
+        // The same where states are sorted, as several processes do it.
+        let hall = Hall::new(1);
+        let seat = hall.seat(0);
+        let sorted =
+            claim.search(&case.system, method, &settings, &mut Budget::unlimited().with_peers(Some(&seat)));
+        let sorted = sorted.map_err(|why| TestCaseError::fail(format!("{observer:?}: {why}")))?;
+        let is_found_sorted = case.judge(case.formula, &sorted.outcome)?;
+        prop_assert_eq!(is_found, is_found_sorted, "{:?}, sorted", observer);
         prop_assert_eq!(*found.get_or_insert(is_found), is_found, "{:?} and {:?}", how.observer, observer);
     }
     Ok(found == Some(true))

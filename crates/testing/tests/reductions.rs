@@ -14,7 +14,7 @@ use ltl::Formulas;
 use model::{Action, Builder, Guard, Stmt, Variable};
 use por::Rule;
 use proptest::prelude::*;
-use stubborn_testing::claims::{Case, Draw, critical, load};
+use stubborn_testing::claims::{Case, Draw, about_places as case, critical, load};
 use stubborn_testing::methods::Tally;
 use stubborn_testing::{assert_met, networks, run_cases};
 
@@ -78,29 +78,6 @@ fn needs_rule(mut case: Case, rule: Rule) {
     let tally = Tally::default();
     assert_eq!(n_wrong(&mut case, None, &tally), 0, "{}", case.text());
     assert!(n_wrong(&mut case, Some(rule), &tally) > 0, "{} without {rule:?}", case.text());
-}
-
-/// A formula about places of a network. In the text `P0_1` is `P0@s1`.
-fn case(network: &str, formula: &str) -> Case {
-    let mut texts: Vec<String> = Vec::new();
-    let mut quoted = String::new();
-    for (index, part) in formula.split("P").enumerate() {
-        if index == 0 {
-            quoted += part;
-            continue;
-        }
-        let (name, rest) = part.split_at(3);
-        let text = format!("P{}", name.replace('_', "@s"));
-        quoted += &format!("\"{text}\"{rest}");
-        texts.push(text);
-    }
-    texts.sort();
-    texts.dedup();
-    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-    let parsed = |formulas: &mut Formulas, _: &[_]| {
-        ltl::parse(formulas, &quoted, base::SourceId::new(0), 0).expect("a good formula").formula
-    };
-    Case::of_model(load(network), &texts, parsed).expect("a small network")
 }
 
 /// [valmari.93.cav]'s rule for states where waiting is not accepted: what may move the observer is not put

@@ -61,8 +61,18 @@ pub(super) struct Exchange<'p> {
 
 impl<'p> Exchange<'p> {
     pub(super) fn new<S: System>(peers: &'p dyn Peers, n_kinds: u32, system: &S) -> Exchange<'p> {
-        let Worker { index, of } = peers.me();
+        let of = peers.me().of;
         let owners = if peers.owns_by_part() { Owners::by_part(of, system) } else { Owners::by_all(of) };
+        Exchange::owning(peers, n_kinds, owners)
+    }
+
+    /// For what belongs to nobody.
+    pub(super) fn of_words(peers: &'p dyn Peers) -> Exchange<'p> {
+        Exchange::owning(peers, 0, Owners::by_all(peers.me().of))
+    }
+
+    fn owning(peers: &'p dyn Peers, n_kinds: u32, owners: Owners) -> Exchange<'p> {
+        let Worker { index, of } = peers.me();
         let kinds = || (0..n_kinds).map(|kind| vec![kind]).collect();
         let mut exchange = Exchange {
             peers,
@@ -93,6 +103,12 @@ impl<'p> Exchange<'p> {
     #[inline]
     pub(super) fn owner(&self, state: &[u32]) -> usize {
         self.owners.owner(state)
+    }
+
+    /// The same for a state with this hash, as stores have it.
+    #[inline]
+    pub(super) fn owner_of(&self, state: &[u32], hash: u64) -> usize {
+        self.owners.owner_of(state, hash)
     }
 
     /// The limit that was reached, if one was.

@@ -14,7 +14,7 @@ use model::{ActionId, StepError, Steps, System};
 use super::exchange::{Exchange, Watch};
 use crate::parallel::expand::{Open, Report, Trouble, WIDE};
 use crate::search::{Extent, Goal, Space};
-use crate::store::{Exact, StateId, Store as _, Visited as _, hash};
+use crate::store::{Exact, StateId, Store as _, Visited as _};
 
 /// Records: a state; a state, and the number of who asks whether it is new; the number of who gets a good answer.
 const STATE: u32 = 0;
@@ -24,6 +24,9 @@ pub(super) const N_KINDS: u32 = 3;
 
 /// States are received after so many were expanded.
 pub(super) const OFTEN: u32 = 32;
+
+/// So many states are stored together, so that cache misses overlap.
+pub(super) const TOGETHER: usize = 64;
 
 /// What one process has.
 pub(super) struct Part<'a, 'p, S: Space> {
@@ -43,6 +46,9 @@ pub(super) struct Part<'a, 'p, S: Space> {
     /// Targets that are its own, and their numbers.
     own: Vec<u32>,
     ids: Vec<StateId>,
+    /// Targets that are its own and are stored together with others, and their hashes.
+    later: Vec<u32>,
+    hashes: Vec<u64>,
     /// States of the round that wait for an answer, and those that got a good one.
     asked: Vec<u32>,
     answered: FixedBitSet,
@@ -69,6 +75,8 @@ impl<'a, 'p, S: Space> Part<'a, 'p, S> {
             report: Report::default(),
             own: Vec::new(),
             ids: Vec::new(),
+            later: Vec::new(),
+            hashes: Vec::new(),
             asked: Vec::new(),
             answered: FixedBitSet::new(),
             answers: vec![Vec::new(); n_processes],
@@ -163,7 +171,8 @@ impl<'a, 'p, S: Space> Part<'a, 'p, S> {
                 }
             }
         }
-        Ok(())
+        let stored = self.store_later();
+        self.told(stored)
     }
 
     /// Ends a step of a round.
@@ -186,9 +195,11 @@ impl<'a, 'p, S: Space> Part<'a, 'p, S> {
         match kind {
             _ if self.exchange.limit().is_some() => Ok(()),
             STATE if words.len().is_multiple_of(width) => {
-                self.own.clear();
-                self.own.extend_from_slice(words);
-                let stored = self.store_own().map(drop);
+                let stored = words.chunks(TOGETHER * width).try_for_each(|some| {
+                    self.own.clear();
+                    self.own.extend_from_slice(some);
+                    self.store_own()
+                });
                 self.told(stored)
             }
             ASK if words.len().is_multiple_of(width + 1) => {
@@ -196,7 +207,7 @@ impl<'a, 'p, S: Space> Part<'a, 'p, S> {
                 for record in words.chunks_exact(width + 1) {
                     self.own.clear();
                     self.own.extend_from_slice(&record[..width]);
-                    let stored = self.store_own().map(drop);
+                    let stored = self.store_own();
                     self.told(stored)?;
                     if self.ids.first().is_some_and(|id| id.index() as u32 >= known) {
                         self.answers[from].push(record[width]);
@@ -226,22 +237,36 @@ impl<'a, 'p, S: Space> Part<'a, 'p, S> {
 
     /// Stores the states in `own`, puts their numbers into `ids`, and looks at those that are new.
     pub(super) fn store_own(&mut self) -> Result<(), Limit> {
-        let width = self.system.width();
-        let Part { store, own, ids, .. } = self;
-        let mut next = store.n_states() as usize;
-        ids.clear();
-        store.insert_ids(own, width, ids)?;
+        let next = self.store.n_states() as usize;
+        self.store.insert_ids(&self.own, self.system.width(), &mut self.ids)?;
+        self.look_at_new(next);
+        Ok(())
+    }
+
+    /// The same for those in `later`.
+    fn store_later(&mut self) -> Result<(), Limit> {
+        let next = self.store.n_states() as usize;
+        let Part { store, later, hashes, ids, .. } = self;
+        store.insert_hashed_ids(later, self.system.width(), hashes, ids)?;
+        std::mem::swap(&mut self.own, &mut self.later);
+        self.later.clear();
+        self.hashes.clear();
+        self.look_at_new(next);
+        Ok(())
+    }
+
+    /// Looks at what is new in `own`: states from this number on.
+    fn look_at_new(&mut self, mut next: usize) {
         if !self.open.has_invariants() {
-            return Ok(());
+            return;
         }
-        for (id, state) in self.ids.iter().zip(self.own.chunks_exact(width)) {
+        for (id, state) in self.ids.iter().zip(self.own.chunks_exact(self.system.width())) {
             if id.index() != next {
                 continue;
             }
             next += 1;
             self.open.look_at(self.system, id.index() as u32, state, &mut self.scratch, &mut self.report);
         }
-        Ok(())
     }
 
     /// Stores a state, if it is its own.
@@ -327,8 +352,28 @@ impl<'a, 'p, S: Space> Part<'a, 'p, S> {
         Ok(n_steps)
     }
 
-    /// Stores or sends the targets of `steps`; says whether one of the first leads ahead.
+    /// Stores or sends the targets of `steps`.
+    fn add_all(&mut self) -> Result<(), Limit> {
+        let Part { exchange, steps, recent, later, hashes, .. } = self;
+        let me = exchange.me();
+        for (_, target) in steps.iter() {
+            let hash = Exact::hash(target);
+            let owner = exchange.owner_of(target, hash);
+            if owner == me {
+                later.extend_from_slice(target);
+                hashes.push(hash);
+            } else if !recent.has(target, hash) {
+                exchange.put(owner, STATE, target)?;
+            }
+        }
+        if self.hashes.len() >= TOGETHER { self.store_later() } else { Ok(()) }
+    }
+
+    /// The same where it matters whether one of the first leads ahead; says so.
     fn add_steps(&mut self, number: u32, n_first: usize) -> Result<Ahead, Limit> {
+        if n_first == 0 {
+            return self.add_all().map(|()| Ahead::No);
+        }
         let (me, width) = (self.exchange.me(), self.system.width());
         self.own.clear();
         let mut n_own_first = 0;
@@ -348,19 +393,17 @@ impl<'a, 'p, S: Space> Part<'a, 'p, S> {
         let asks = ahead == Ahead::No;
         let Part { exchange, steps, recent, asked, .. } = self;
         for (index, (_, target)) in steps.iter().enumerate() {
-            let owner = exchange.owner(target);
+            let hash = Exact::hash(target);
+            let owner = exchange.owner_of(target, hash);
             if owner == me {
                 continue;
             }
             if asks && index < n_first {
                 exchange.put_two(owner, ASK, target, &[number])?;
                 ahead = Ahead::Asked;
-                continue;
+            } else if !recent.has(target, hash) {
+                exchange.put(owner, STATE, target)?;
             }
-            if recent.has(target) {
-                continue;
-            }
-            exchange.put(owner, STATE, target)?;
         }
         if ahead == Ahead::Asked && asked.last() != Some(&number) {
             asked.push(number);
@@ -408,11 +451,11 @@ impl Recent {
         Recent { places: vec![0; n_words] }
     }
 
-    /// Whether a state was sent; from now on, it was.
+    /// Whether a state with this hash was sent; from now on, it was.
     #[inline]
-    pub(super) fn has(&mut self, state: &[u32]) -> bool {
+    pub(super) fn has(&mut self, state: &[u32], hash: u64) -> bool {
         let size = state.len() + 1;
-        let at = (hash(state, 0) >> 32) as usize % Recent::N_PLACES * size;
+        let at = (hash >> 32) as usize % Recent::N_PLACES * size;
         let place = &mut self.places[at..at + size];
         let is_there = place[0] == 1 && place[1..] == *state;
         place[0] = 1;

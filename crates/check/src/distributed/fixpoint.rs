@@ -39,6 +39,9 @@ const ALIVE: u32 = 1 << 31;
 const WAITS: u32 = 1 << 30;
 const COUNT: u32 = WAITS - 1;
 
+/// Instead of the round of a state: a step leads back to it.
+const LED_BACK_TO: u32 = u32::MAX;
+
 /// Which cycles are looked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Scope {
@@ -46,12 +49,8 @@ pub(super) enum Scope {
     Cycles,
     /// Of silent steps among livelock states.
     Livelocks,
-}
-
-impl Scope {
-    pub(super) fn only_silent(self) -> bool {
-        self == Scope::Livelocks
-    }
+    /// Of steps of small sets, along which something may be left out for ever.
+    Sets,
 }
 
 /// What is left.
@@ -59,7 +58,7 @@ pub(super) struct Fixpoint {
     pub(super) scope: Scope,
     /// Per state that was expanded, the flags and the count above.
     words: Vec<u32>,
-    /// The marks that were seen on the way there.
+    /// The marks that were seen on the way there; or in which round it was found.
     seen: Vec<u32>,
     queue: VecDeque<u32>,
     doing: Doing,
@@ -71,6 +70,8 @@ enum Doing {
     Counting,
     Trimming,
     Reaching(Block),
+    /// The round of a state is told to where its steps lead.
+    Comparing,
 }
 
 impl Fixpoint {
@@ -102,26 +103,15 @@ impl Fixpoint {
         piece: &mut Piece<'_, '_, '_, S, O>,
         watch: &mut Watch<'_, '_>,
     ) -> Result<Option<Fixpoint>, Limit> {
-        let n = piece.ends.len().checked_sub(2).map_or(0, |round| piece.ends[round]);
-        let mut words = Vec::new();
-        for number in 0..n {
-            let is_in = piece.stance(number).is_some_and(|stance| match scope {
-                Scope::Cycles => !stance.passing,
+        let mut is_in = |piece: &mut Piece<'_, '_, '_, S, O>, number| {
+            piece.stance(number).is_some_and(|stance| match scope {
                 Scope::Livelocks => stance.livelock,
-            });
-            words.push(if is_in { ALIVE } else { 0 });
-            watch.look(&mut piece.exchange)?;
-        }
-        let seen = Vec::new();
-        let mut fixpoint = Fixpoint { scope, words, seen, queue: VecDeque::new(), doing: Doing::Counting };
-        if piece.sums([fixpoint.alive().count() as u64], watch)? == [0] {
+                Scope::Cycles | Scope::Sets => !stance.passing,
+            })
+        };
+        let Some(mut fixpoint) = Fixpoint::trimmed(scope, &mut is_in, piece, watch)? else {
             return Ok(None);
-        }
-        fixpoint.all_wait();
-        piece.more_bytes = fixpoint.bytes();
-        piece.go(&mut fixpoint, watch)?;
-        let free: Vec<u32> = fixpoint.alive().filter(|&number| fixpoint.count(number) == 0).collect();
-        fixpoint.trim(free, piece, watch)?;
+        };
         let blocks = acceptance.blocks();
         loop {
             let [n_left] = piece.sums([fixpoint.alive().count() as u64], watch)?;
@@ -139,6 +129,52 @@ impl Fixpoint {
                 return Ok(Some(fixpoint));
             }
         }
+    }
+
+    /// The states that were expanded and are in, without those that can be on no cycle; nothing if none was in.
+    fn trimmed<S: System, O: Portable>(
+        scope: Scope,
+        is_in: &mut dyn FnMut(&mut Piece<'_, '_, '_, S, O>, u32) -> bool,
+        piece: &mut Piece<'_, '_, '_, S, O>,
+        watch: &mut Watch<'_, '_>,
+    ) -> Result<Option<Fixpoint>, Limit> {
+        let n = piece.ends.len().checked_sub(2).map_or(0, |round| piece.ends[round]);
+        let mut words = Vec::new();
+        for number in 0..n {
+            words.push(if is_in(piece, number) { ALIVE } else { 0 });
+            watch.look(&mut piece.exchange)?;
+        }
+        let seen = Vec::new();
+        let mut fixpoint = Fixpoint { scope, words, seen, queue: VecDeque::new(), doing: Doing::Counting };
+        if piece.sums([fixpoint.alive().count() as u64], watch)? == [0] {
+            return Ok(None);
+        }
+        fixpoint.all_wait();
+        piece.more_bytes = fixpoint.bytes();
+        piece.go(&mut fixpoint, watch)?;
+        let free: Vec<u32> = fixpoint.alive().filter(|&number| fixpoint.count(number) == 0).collect();
+        fixpoint.trim(free, piece, watch)?;
+        Ok(Some(fixpoint))
+    }
+
+    /// The states that must be [enlarged](super::sets).
+    pub(super) fn unsorted<S: System, O: Portable>(
+        piece: &mut Piece<'_, '_, '_, S, O>,
+        watch: &mut Watch<'_, '_>,
+    ) -> Result<Vec<u32>, Limit> {
+        let mut is_in = |piece: &mut Piece<'_, '_, '_, S, O>, number| piece.sets.is_open(number);
+        let Some(mut fixpoint) = Fixpoint::trimmed(Scope::Sets, &mut is_in, piece, watch)? else {
+            return Ok(Vec::new());
+        };
+        let rounds = (0..fixpoint.words.len() as u32).map(|number| piece.round_of(number) as u32);
+        fixpoint.seen = rounds.collect();
+        fixpoint.all_wait();
+        fixpoint.doing = Doing::Comparing;
+        piece.more_bytes = fixpoint.bytes();
+        piece.go(&mut fixpoint, watch)?;
+        let led_back_to = fixpoint.alive().filter(|&number| fixpoint.seen[number as usize] == LED_BACK_TO);
+        // After an interruption, it is not known which states leave something out.
+        Ok(led_back_to.filter(|&number| piece.expand(number).is_ok() && piece.leaves_out).collect())
     }
 
     fn count(&self, number: u32) -> u32 {
@@ -215,6 +251,12 @@ impl Fixpoint {
                     self.queue.push_back(number);
                 }
             }
+            Doing::Comparing => {
+                let round = &mut self.seen[number as usize];
+                if what >= *round {
+                    *round = LED_BACK_TO;
+                }
+            }
             Doing::Reaching(_) => {
                 let seen = &mut self.seen[number as usize];
                 if what & !*seen != 0 {
@@ -240,15 +282,19 @@ impl<'p, 'a, 'x, S: System, O: Portable> Phase<'p, 'a, 'x, S, O> for Fixpoint {
             // It was expanded before, and nothing went wrong.
             return Ok(true);
         }
-        let only_silent = self.scope.only_silent();
+        let scope = self.scope;
         match self.doing {
+            Doing::Comparing => {
+                let round = piece.round_of(number) as u32;
+                piece.tell(scope, Some(&|_| Some(round)), |to, what| self.hear(to, what))?;
+            }
             Doing::Counting | Doing::Trimming => {
-                piece.tell(only_silent, None, |to, what| self.hear(to, what))?;
+                piece.tell(scope, None, |to, what| self.hear(to, what))?;
             }
             Doing::Reaching(Block { word, bits, .. }) => {
                 let seen = self.seen[number as usize];
                 let about = move |marks: &[u32]| Some(seen | marks[word] & bits).filter(|&all| all != 0);
-                piece.tell(only_silent, Some(&about), |to, what| self.hear(to, what))?;
+                piece.tell(scope, Some(&about), |to, what| self.hear(to, what))?;
             }
         }
         Ok(true)

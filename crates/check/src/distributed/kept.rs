@@ -1,6 +1,6 @@
 //! Searches that are kept, so that they can go on after an interruption, by as many processes as there are then.
 //!
-//! What is kept is the states, round by round, and a summary of everything else. A piece has the rounds that are complete
+//! What is kept is the states, round by round, which of them were [enlarged](super::sets) for which round, and a summary of everything else. A piece has the rounds that are complete
 //! since the one before, so every state is written once. Nothing is kept of how states are numbered or whose they are: whoever reads them takes
 //! those that are its own. A search that is over is kept, too: to go on with it is to read it.
 
@@ -8,6 +8,7 @@ use base::keeper::{Part, Receipt, Record, Words};
 use base::{Keeper, Limit, Worker};
 
 use super::exchange::{Exchange, Watch};
+use super::sets::Turn;
 
 /// So many words are read together.
 const MANY: usize = 1 << 14;
@@ -55,11 +56,11 @@ impl<'k> Log<'k> {
         Part { search: self.kept.number, piece, worker }
     }
 
-    /// Reads all states of so many words that were kept: round by round, some at a time, or nothing at the end of a round.
+    /// Reads all states of so many words that were kept, round by round, some at a time.
     pub(super) fn read(
         &mut self,
         width: usize,
-        mut hear: impl FnMut(Option<&[u32]>) -> Result<(), Limit>,
+        mut hear: impl FnMut(Heard<'_>) -> Result<(), Limit>,
     ) -> Result<(), Limit> {
         let record = self.kept.record.as_ref().ok_or(Limit::Kept)?;
         let mut words = Vec::new();
@@ -77,18 +78,20 @@ impl<'k> Log<'k> {
             }
             for _ in 0..n_rounds {
                 for part in &mut parts {
-                    let [mut n_left] = next(&mut **part)?;
-                    while n_left > 0 {
-                        let n = n_left.min((MANY / width).max(1) as u32);
-                        n_left -= n;
-                        words.resize(n as usize * width, 0);
-                        if !part.next(&mut words) {
-                            return Err(Limit::Kept);
+                    for is_turned in [true, false] {
+                        let [mut n_left] = next(&mut **part)?;
+                        while n_left > 0 {
+                            let n = n_left.min((MANY / width).max(1) as u32);
+                            n_left -= n;
+                            words.resize(n as usize * width, 0);
+                            if !part.next(&mut words) {
+                                return Err(Limit::Kept);
+                            }
+                            hear(if is_turned { Heard::Turned(&words) } else { Heard::States(&words) })?;
                         }
-                        hear(Some(&words))?;
                     }
                 }
-                hear(None)?;
+                hear(Heard::End)?;
             }
             self.n_rounds += n_rounds as usize;
             self.n_pieces += 1;
@@ -136,9 +139,21 @@ impl<'k> Log<'k> {
     }
 }
 
+/// What is read.
+pub(super) enum Heard<'h> {
+    /// States that were [enlarged](super::sets) for the round that is read.
+    Turned(&'h [u32]),
+    /// States that were found in it.
+    States(&'h [u32]),
+    /// The round is over.
+    End,
+}
+
 /// The states of one process, round by round.
 pub(super) struct Rounds<'r> {
     pub(super) ends: &'r [u32],
+    /// States that were enlarged for some rounds.
+    pub(super) turns: &'r [Turn],
     pub(super) width: usize,
     pub(super) get: &'r dyn Fn(u32, &mut [u32]),
 }
@@ -149,13 +164,18 @@ impl Rounds<'_> {
         let n_rounds = self.ends.len().saturating_sub(n_written);
         sink(&[n_written as u32, n_rounds as u32]);
         let mut state = vec![0; self.width];
-        let mut from = n_written.checked_sub(1).map_or(0, |last| self.ends[last]);
-        for &to in self.ends.iter().skip(n_written) {
-            sink(&[to - from]);
-            for number in from..to {
+        let mut put = |numbers: &mut dyn ExactSizeIterator<Item = u32>| {
+            sink(&[numbers.len() as u32]);
+            for number in numbers {
                 (self.get)(number, &mut state);
                 sink(&state);
             }
+        };
+        let mut from = n_written.checked_sub(1).map_or(0, |last| self.ends[last]);
+        for (round, &to) in self.ends.iter().enumerate().skip(n_written) {
+            let turned = self.turns.iter().find(|turn| turn.0 == round);
+            put(&mut turned.map_or(&[][..], |turn| &turn.1).iter().copied());
+            put(&mut (from..to));
             from = to;
         }
     }

@@ -53,11 +53,24 @@ impl<'p, 'a, 'x, S: System, O: Portable> Piece<'p, 'a, 'x, S, O> {
         watch: &mut Watch<'_, '_>,
     ) -> Result<Option<Way>, Limit> {
         let mut way = Way { states: vec![state.to_vec()], actions: Vec::new() };
-        for before in (0..round).rev() {
-            let items = self.round(before).map(|number| [number, 0]).collect::<Vec<_>>();
+        let mut round = round;
+        while round > 0 {
+            let turned = self.sets.turned_for(round).map(<[u32]>::to_vec);
+            let before = turned.clone().unwrap_or_else(|| self.round(round - 1).collect());
+            let items: Vec<[u32; 2]> = before.into_iter().map(|number| [number, 0]).collect();
             let last = [&way.states[way.states.len() - 1][..], &[0]].concat();
-            let Some((state, _, action)) = self.step_back(&items, &last, false, &[], watch)? else {
+            let Some((state, _, action)) = self.step_back(&items, &last, Scope::Cycles, &[], watch)? else {
                 return Ok(None);
+            };
+            round = match turned {
+                None => round - 1,
+                // It was found in some round before.
+                Some(_) => {
+                    let mine = self.own.find(&state).filter(|_| self.is_own(&state));
+                    let mine = mine.map(|number| vec![self.round_of(number) as u32]);
+                    let Some(found) = self.first_of(mine, watch)? else { return Ok(None) };
+                    found[0] as usize
+                }
             };
             way.states.push(state);
             way.actions.push(action);
@@ -72,7 +85,7 @@ impl<'p, 'a, 'x, S: System, O: Portable> Piece<'p, 'a, 'x, S, O> {
         &mut self,
         items: &[[u32; 2]],
         to: &[u32],
-        only_silent: bool,
+        scope: Scope,
         order: &[Mark],
         watch: &mut Watch<'_, '_>,
     ) -> Result<Option<Back>, Limit> {
@@ -87,7 +100,7 @@ impl<'p, 'a, 'x, S: System, O: Portable> Piece<'p, 'a, 'x, S, O> {
                 continue;
             }
             let mut by = None;
-            self.for_each_step(only_silent, |target, marks, action| {
+            self.for_each_step(scope, |target, marks, action| {
                 if by.is_none() && target == to_state && met(order, n_met, marks) == to_met[0] {
                     by = Some(action.map_or(0, |action| action.index() as u32 + 1));
                 }
@@ -138,7 +151,7 @@ impl<'p, 'a, 'x, S: System, O: Portable> Piece<'p, 'a, 'x, S, O> {
                         break;
                     }
                 };
-                let marks = self.marks_along(&cycle, left.scope.only_silent());
+                let marks = self.marks_along(&cycle, left.scope);
                 if !acceptance.holds(&marks) {
                     let missing = acceptance.missing(&marks);
                     if missing.is_empty() {
@@ -155,7 +168,7 @@ impl<'p, 'a, 'x, S: System, O: Portable> Piece<'p, 'a, 'x, S, O> {
                     observer_states.push(observer);
                 });
                 let violation = match left.scope {
-                    Scope::Cycles => Violation::Cycle,
+                    Scope::Cycles | Scope::Sets => Violation::Cycle,
                     Scope::Livelocks => Violation::Livelock,
                 };
                 return Ok(Some(Evidence { violation, run, cycle_start, observer_states }));
@@ -172,7 +185,7 @@ impl<'p, 'a, 'x, S: System, O: Portable> Piece<'p, 'a, 'x, S, O> {
         let mut first: Option<Vec<u32>> = None;
         let mut state = vec![0; self.width()];
         for number in left.alive() {
-            let round = self.ends.partition_point(|&end| end <= number) as u32;
+            let round = self.round_of(number) as u32;
             if first.as_ref().is_some_and(|first| first[0] < round) {
                 break;
             }
@@ -224,7 +237,7 @@ impl<'p, 'a, 'x, S: System, O: Portable> Piece<'p, 'a, 'x, S, O> {
         let mut way = Way { states: vec![start.to_vec()], actions: Vec::new() };
         let mut to = [start, &[order.len() as u32]].concat();
         for level in levels.iter().rev() {
-            let back = self.step_back(level, &to, left.scope.only_silent(), order, watch)?;
+            let back = self.step_back(level, &to, left.scope, order, watch)?;
             // There is a mistake somewhere: nothing is told.
             let Some((state, n_met, action)) = back else { return Ok(Err(left.alive().collect())) };
             to = [&state[..], &[n_met]].concat();
@@ -237,18 +250,26 @@ impl<'p, 'a, 'x, S: System, O: Portable> Piece<'p, 'a, 'x, S, O> {
     }
 
     /// All marks of the states and steps of a way.
-    fn marks_along(&mut self, way: &Way, only_silent: bool) -> Vec<u32> {
+    fn marks_along(&mut self, way: &Way, scope: Scope) -> Vec<u32> {
         let mut all = vec![0; self.product.fairness().n_words()];
         for (index, &taken) in way.actions.iter().enumerate() {
-            if self.expand_words(&way.states[index]).is_err() {
-                continue;
-            }
-            // The observer may have several such steps, and take each of them in turn.
-            self.for_each_step(only_silent, |target, marks, action| {
-                if action == taken && target == way.states[index + 1] {
-                    add(&mut all, marks);
+            // Who does not own a state does not know what it takes.
+            for is_enlarged in [false, true] {
+                if self.expand_words(&way.states[index], is_enlarged).is_err() {
+                    continue;
                 }
-            });
+                // The observer may have several such steps, and take each of them in turn.
+                let mut is_met = false;
+                self.for_each_step(scope, |target, marks, action| {
+                    if action == taken && target == way.states[index + 1] {
+                        add(&mut all, marks);
+                        is_met = true;
+                    }
+                });
+                if is_met {
+                    break;
+                }
+            }
         }
         all
     }
@@ -307,7 +328,7 @@ impl<'p, 'a, 'x, S: System, O: Portable> Phase<'p, 'a, 'x, S, O> for Walk<'_> {
         if piece.expand(number).is_ok() {
             let order = self.order;
             let about = move |marks: &[u32]| Some(met(order, n_met, marks));
-            piece.tell(self.left.scope.only_silent(), Some(&about), |to, what| self.hear(to, what))?;
+            piece.tell(self.left.scope, Some(&about), |to, what| self.hear(to, what))?;
         }
         Ok(true)
     }

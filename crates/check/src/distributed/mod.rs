@@ -15,10 +15,13 @@
 //! | `products` | formulas and testers: the product by rounds, and cycles in it |
 //! | `piece`, `own` | what one process has of a product, and phases that all go through together |
 //! | `fixpoint` | whether there is an accepted cycle, by removing what is on none |
+//! | `sets` | sets that must close no cycle: states are sorted, and those on cycles enlarged |
 //! | `kept` | searches that are kept, and go on after an interruption |
 //! | `lasso` | runs through a product, and its cycles |
 //!
 //! The workers of a [team](base::Team) can search in the same way, each with a part of the states. That is how a search is kept which only one process does.
+//!
+//! What only looks at all states when they were found, does so in every process, which then [say](say) what came of it.
 //!
 //! A limit that one process reaches ends the search for all, at the end of the step. A process that is gone ends it at once.
 
@@ -32,14 +35,16 @@ mod own;
 mod owners;
 mod piece;
 mod products;
+mod sets;
 mod states;
 
 pub(crate) use products::{FIRST_LOOK, Wanted, search as products};
-pub(crate) use states::search as states;
+pub(crate) use states::{keep, search as states};
 
 use base::peers::Hall;
-use base::{Budget, Peers, Worker};
+use base::{Budget, Limit, Peers, Progress, Worker};
 
+use self::exchange::{Exchange, Watch};
 use crate::sync::{Mutex, OnceLock, lock};
 
 /// Does a job with the other processes of the budget; or with a team, each worker of which is like a process.
@@ -57,4 +62,13 @@ fn seats<T: Send>(budget: &mut Budget<'_>, job: impl Fn(&dyn Peers, &mut Budget<
         *lock(&answer) = Some(own);
     });
     lock(&answer).take().expect("a team has workers")
+}
+
+/// What all processes of the budget say, in their order; what this one says, if there are no others.
+///
+/// # Errors
+/// One of them is gone.
+pub fn say(words: &[u32], budget: &mut Budget<'_>) -> Result<Vec<Vec<u32>>, Limit> {
+    let Some(peers) = budget.peers() else { return Ok(vec![words.to_vec()]) };
+    Exchange::of_words(peers).all(words, &mut Watch { budget, progress: Progress::default() })
 }

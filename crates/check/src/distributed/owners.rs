@@ -8,9 +8,9 @@
 use model::{ActionId, System};
 use rustc_hash::FxHashSet;
 
-use crate::store::hash;
+use crate::store::{Exact, hash};
 
-/// States belong to processes by a hash of their own, so that those of one process are spread in its table.
+/// Parts of states have hashes of their own.
 const SEED: u64 = 0x7374_7562;
 
 /// So many steps are walked, and begun anew after so many.
@@ -59,14 +59,21 @@ impl Owners {
     /// Whose state this is.
     #[inline]
     pub(super) fn owner(&self, state: &[u32]) -> usize {
-        let hash = if self.mask.is_empty() {
-            hash(state, SEED)
-        } else {
-            // One word after the other, so that nothing has to be copied.
-            let parts = state.iter().zip(&self.mask).filter(|(_, mask)| **mask != 0);
-            parts.fold(SEED, |seed, (word, mask)| hash(&[word & mask], seed))
-        };
-        ((u128::from(hash) * self.n as u128) >> 64) as usize
+        self.owner_of(state, Exact::hash(state))
+    }
+
+    /// The same for a state with this hash. By all bits, the lower half of the hash counts, so that the states of one process are spread in its table.
+    #[inline]
+    pub(super) fn owner_of(&self, state: &[u32], hash: u64) -> usize {
+        let low = if self.mask.is_empty() { hash as u32 } else { self.of_part(state) as u32 };
+        ((u64::from(low) * self.n as u64) >> 32) as usize
+    }
+
+    /// A hash of the bits that count.
+    fn of_part(&self, state: &[u32]) -> u64 {
+        // One word after the other, so that nothing has to be copied.
+        let parts = state.iter().zip(&self.mask).filter(|(_, mask)| **mask != 0);
+        parts.fold(SEED, |seed, (word, mask)| hash(&[word & mask], seed))
     }
 }
 

@@ -8,12 +8,15 @@ use base::Limit;
 use model::{ActionId, StepError, System};
 
 use super::exchange::{Exchange, Watch, limit_of, words_of};
-use super::expand::{OFTEN, Recent};
+use super::expand::{OFTEN, Recent, TOGETHER};
+use super::fixpoint::Scope;
 use super::own::Own;
+use super::sets::{Sets, leaves_out};
 use crate::observer::Portable;
-use crate::product::{Expanded, Path, Product, ProductStep, ProductSteps};
+use crate::product::{Expanded, Product, ProductStep, ProductSteps};
 use crate::search::Violation;
 use crate::search::product_graph::Trouble;
+use crate::store::Exact;
 
 /// Records: states that are found; states, each with a word that says something about it.
 pub(super) const STATE: u32 = 0;
@@ -34,8 +37,12 @@ pub(super) struct Piece<'p, 'a, 'x, S: System, O> {
     state: Vec<u32>,
     target: Vec<u32>,
     marks: Vec<u32>,
+    /// Targets that are its own, and are stored together with others.
     found: Vec<u32>,
     recent: Recent,
+    pub(super) sets: Sets,
+    /// Whether the state that was expanded last takes a small set that may leave out something for ever.
+    pub(super) leaves_out: bool,
     pub(super) tally: Tally,
     /// What is accepted is not looked for.
     counts: bool,
@@ -77,6 +84,7 @@ impl<'p, 'a, 'x, S: System, O: Portable> Piece<'p, 'a, 'x, S, O> {
     ) -> Self {
         let (steps, width) = (product.new_steps(), product.width());
         let recent = Recent::new(width, exchange.n_processes());
+        let sets = Sets::new(product);
         Piece {
             product,
             exchange,
@@ -88,6 +96,8 @@ impl<'p, 'a, 'x, S: System, O: Portable> Piece<'p, 'a, 'x, S, O> {
             marks: Vec::new(),
             found: Vec::new(),
             recent,
+            sets,
+            leaves_out: false,
             tally: Tally::default(),
             counts,
             n_others: 0,
@@ -106,8 +116,13 @@ impl<'p, 'a, 'x, S: System, O: Portable> Piece<'p, 'a, 'x, S, O> {
         from..self.ends[round]
     }
 
+    /// The round of a state.
+    pub(super) fn round_of(&self, number: u32) -> usize {
+        self.ends.partition_point(|&end| end <= number)
+    }
+
     pub(super) fn bytes(&self) -> u64 {
-        self.own.bytes() + self.steps.bytes() + self.product.bytes() + self.recent.bytes()
+        self.own.bytes() + self.sets.bytes() + self.steps.bytes() + self.product.bytes() + self.recent.bytes()
     }
 
     /// Stores a state, if it is its own.
@@ -244,19 +259,22 @@ impl<'p, 'a, 'x, S: System, O: Portable> Piece<'p, 'a, 'x, S, O> {
     /// Finds the steps of one of its states.
     pub(super) fn expand(&mut self, number: u32) -> Result<Expanded, Trouble> {
         self.own.get(number, &mut self.state);
-        self.expand_state()
+        self.expand_state(self.sets.is_enlarged(number))
     }
 
-    /// Finds the steps of any state.
-    pub(super) fn expand_words(&mut self, state: &[u32]) -> Result<Expanded, Trouble> {
+    /// Finds the steps of any state, enlarged or not.
+    pub(super) fn expand_words(&mut self, state: &[u32], is_enlarged: bool) -> Result<Expanded, Trouble> {
         self.state.copy_from_slice(state);
-        self.expand_state()
+        self.expand_state(is_enlarged)
     }
 
-    fn expand_state(&mut self) -> Result<Expanded, Trouble> {
+    fn expand_state(&mut self, is_enlarged: bool) -> Result<Expanded, Trouble> {
         let (system, observer) = self.state.split_at(self.state.len() - 1);
-        // What is taken depends on the state alone.
-        Ok(self.product.expand(system, observer[0], Path::Unknown, &mut self.steps)?)
+        // What is taken depends on the state alone, and on whether it is enlarged.
+        let path = self.sets.path(is_enlarged);
+        let expanded = self.product.expand(system, observer[0], path, &mut self.steps)?;
+        self.leaves_out = leaves_out(self.product, &expanded);
+        Ok(expanded)
     }
 
     /// The state that was expanded last.
@@ -276,14 +294,26 @@ impl<'p, 'a, 'x, S: System, O: Portable> Piece<'p, 'a, 'x, S, O> {
         self.product.stance(system, observer[0]).ok()
     }
 
+    /// Which steps of the state that was expanded last count.
+    fn counting(&self, scope: Scope) -> impl Fn(&&ProductStep) -> bool + use<S, O> {
+        let sees_all = self.product.repair().is_some_and(|repair| !repair.silent);
+        let (observer, leaves_out) = (self.state.last().copied(), self.leaves_out);
+        move |step| match scope {
+            Scope::Cycles => true,
+            Scope::Livelocks => step.silent,
+            Scope::Sets => leaves_out && (sees_all || step.silent && Some(step.observer) == observer),
+        }
+    }
+
     /// Calls `see` with each step of the state that was expanded last: where it leads, its marks with those of the state, and its action.
     pub(super) fn for_each_step(
         &mut self,
-        only_silent: bool,
+        scope: Scope,
         mut see: impl FnMut(&[u32], &[u32], Option<ActionId>),
     ) {
+        let counts = self.counting(scope);
         let Piece { product, steps, target, marks, .. } = self;
-        for step in steps.steps.iter().filter(|step| step.silent || !only_silent) {
+        for step in steps.steps.iter().filter(counts) {
             steps.copy_target(step, target);
             all_marks(product, steps, step, marks);
             see(target, marks, step.action);
@@ -294,12 +324,13 @@ impl<'p, 'a, 'x, S: System, O: Portable> Piece<'p, 'a, 'x, S, O> {
     /// their marks: those elsewhere by sending, this process by `here`.
     pub(super) fn tell(
         &mut self,
-        only_silent: bool,
+        scope: Scope,
         about: Option<About<'_>>,
         mut here: impl FnMut(u32, u32),
     ) -> Result<(), Limit> {
+        let counts = self.counting(scope);
         let Piece { product, exchange, own, steps, target, marks, .. } = self;
-        for step in steps.steps.iter().filter(|step| step.silent || !only_silent) {
+        for step in steps.steps.iter().filter(counts) {
             let what = match about {
                 None => 0,
                 Some(about) => {
@@ -329,9 +360,16 @@ impl<'p, 'a, 'x, S: System, O: Portable> Piece<'p, 'a, 'x, S, O> {
         }
     }
 
-    /// Finds the steps of one of its states for the first time; where they lead is stored, or sent to the owners.
+    /// Finds the steps of one of its states for the first time, or after it was enlarged; where they lead is stored, or sent to the owners.
     fn discover(&mut self, number: u32) -> Result<(), Limit> {
-        let expanded = match self.expand(number) {
+        self.own.get(number, &mut self.state);
+        let is_enlarged = self.sets.is_enlarged(number);
+        // Nothing went wrong when it took its small set.
+        let n_before = match is_enlarged && self.expand_state(false).is_ok() {
+            true => self.steps.steps.len(),
+            false => 0,
+        };
+        let expanded = match self.expand_state(is_enlarged) {
             Ok(expanded) => expanded,
             Err(Trouble::Limit(limit)) => return Err(limit),
             Err(Trouble::Fault(_)) => {
@@ -339,9 +377,11 @@ impl<'p, 'a, 'x, S: System, O: Portable> Piece<'p, 'a, 'x, S, O> {
                 return Ok(());
             }
         };
+        if self.leaves_out {
+            self.sets.open(number);
+        }
         let &mut Piece {
             ref mut exchange,
-            ref mut own,
             ref steps,
             ref mut target,
             ref mut found,
@@ -350,27 +390,39 @@ impl<'p, 'a, 'x, S: System, O: Portable> Piece<'p, 'a, 'x, S, O> {
             counts,
             ..
         } = self;
-        if !counts && (expanded.stance.at_once || expanded.is_error) {
-            tally.noticed.push(number);
+        if !is_enlarged {
+            if !counts && (expanded.stance.at_once || expanded.is_error) {
+                tally.noticed.push(number);
+            }
+            tally.deadlocks += u64::from(expanded.is_deadlock);
         }
-        tally.deadlocks += u64::from(expanded.is_deadlock);
-        tally.transitions += steps.steps.len() as u64;
-        found.clear();
+        tally.transitions += (steps.steps.len() - n_before) as u64;
         for step in &steps.steps {
             steps.copy_target(step, target);
             let owner = Self::owner(exchange, target);
             if owner == exchange.me() {
                 found.extend_from_slice(target);
-            } else if !recent.has(target) {
+            } else if !recent.has(target, Exact::hash(target)) {
                 exchange.put(owner, STATE, target)?;
             }
         }
-        own.insert_all(found, target.len() - 1)
+        if found.len() >= TOGETHER * target.len() { self.store_found() } else { Ok(()) }
     }
 
-    /// What goes wrong in a state, if something does.
+    /// Stores what was found here.
+    fn store_found(&mut self) -> Result<(), Limit> {
+        let stored = self.own.insert_all(&self.found, self.target.len() - 1);
+        self.found.clear();
+        stored
+    }
+
+    /// What goes wrong in a state, if something does, whatever it takes.
     pub(super) fn wrong_in(&mut self, state: &[u32]) -> Option<Result<Violation, StepError>> {
-        match self.expand_words(state) {
+        [false, true].into_iter().find_map(|is_enlarged| self.wrong_by(state, is_enlarged))
+    }
+
+    fn wrong_by(&mut self, state: &[u32], is_enlarged: bool) -> Option<Result<Violation, StepError>> {
+        match self.expand_words(state, is_enlarged) {
             Ok(expanded) if expanded.stance.at_once => Some(Ok(Violation::AtOnce)),
             Ok(expanded) if expanded.is_error => Some(Ok(Violation::Deadlock)),
             Ok(_) | Err(Trouble::Limit(_)) => None,
@@ -390,22 +442,25 @@ fn all_marks<S: System, O: Portable>(
     crate::fairness::add(marks, &steps.state_marks);
 }
 
-/// The states of a round are expanded.
-pub(super) struct Discover(pub(super) std::ops::Range<u32>);
+/// The states of a round are expanded, or those that were enlarged.
+pub(super) struct Discover<I>(pub(super) I);
 
-impl<'p, 'a, 'x, S: System, O: Portable> Phase<'p, 'a, 'x, S, O> for Discover {
+impl<'p, 'a, 'x, S: System, O: Portable, I> Phase<'p, 'a, 'x, S, O> for Discover<I>
+where
+    I: Iterator<Item = u32>,
+{
     const KIND: u32 = STATE;
     const ONE_STEP: bool = true;
 
     fn visit(&mut self, piece: &mut Piece<'p, 'a, 'x, S, O>) -> Result<bool, Limit> {
         match self.0.next() {
             Some(number) => piece.discover(number).map(|()| true),
-            None => Ok(false),
+            None => piece.store_found().map(|()| false),
         }
     }
 
     fn arrived(&mut self, piece: &mut Piece<'p, 'a, 'x, S, O>, words: &[u32]) -> Result<(), Limit> {
-        let width = piece.width() - 1;
-        piece.own.insert_all(words, width)
+        let width = piece.width();
+        words.chunks(TOGETHER * width).try_for_each(|some| piece.own.insert_all(some, width - 1))
     }
 }

@@ -11,21 +11,20 @@
 //! look at: livelocks of testers and testing automata, marks, weak and strong fairness, justness.
 //!
 //! # Requirements and limits
-//! What is taken in a state must depend on the state alone: everything, or its guided set. Where a reduction needs a path or
-//! repaired components, everything is taken. Verdicts, counts, and runs do not depend on the number of processes.
+//! What is taken in a state must depend on the state alone: everything, or its guided set. Other sets must close no cycle, which
+//! is seen to when everything was found by them ([`sets`](super::sets)). Verdicts, counts, and runs do not depend on the number of processes.
 
 use base::{Budget, Limit, Progress};
 use model::System;
 
 use super::exchange::{Exchange, Watch};
 use super::fixpoint::{Fixpoint, Scope};
-use super::kept::{Kept, Log, Rounds, one, two};
+use super::kept::{Heard, Kept, Log, Rounds, one, two};
 use super::own::Own;
 use super::piece::{Discover, N_KINDS, Piece};
 use super::seats;
 use crate::observer::Portable;
 use crate::product::{Product, Visits};
-use crate::reduction::Method;
 use crate::search::{Evidence, ProductOutcome, ProductStop, Stats};
 use crate::store::hash;
 use crate::sync::{Mutex, lock};
@@ -61,9 +60,6 @@ where
     O: Portable + Send,
 {
     product.begin(Visits::Again);
-    if !matches!(product.method(), None | Some(Method::Guided | Method::Hybrid)) {
-        product.take_everything();
-    }
     let initial = match product.initial_states() {
         Ok(initial) => initial,
         // So it is for everybody.
@@ -163,20 +159,25 @@ impl<S: System, O: Portable> Search<'_, '_, '_, S, O> {
             if self.sums.states > watch.budget.max_states {
                 return Err(Limit::States(watch.budget.max_states));
             }
-            self.keep(n_new == 0, watch)?;
-            if n_new == 0 || self.sums.states >= self.next_look {
+            // When nothing more is found by small sets, some states take more.
+            let turned = if n_new == 0 { self.piece.sort(watch)? } else { None };
+            let is_over = n_new == 0 && turned.is_none();
+            self.keep(is_over, watch)?;
+            if is_over || self.sums.states >= self.next_look && turned.is_none() {
                 self.next_look = TIMES * self.sums.states;
                 if let Some(stop) = self.look_for_cycles(watch)? {
                     return Ok(Some(stop));
                 }
             }
-            if n_new == 0 {
+            if is_over {
                 return Ok(None);
             }
             let round = self.piece.ends.len() - 1;
             watch.progress.depth = round as u64;
-            let mut discover = Discover(self.piece.round(round));
-            self.piece.go(&mut discover, watch)?;
+            match turned {
+                None => self.piece.go(&mut Discover(self.piece.round(round)), watch)?,
+                Some(turned) => self.piece.go(&mut Discover(turned.into_iter()), watch)?,
+            }
         }
     }
 
@@ -220,8 +221,9 @@ impl<S: System, O: Portable> Search<'_, '_, '_, S, O> {
         let width = piece.width();
         let read = log.read(width, |states| {
             match states {
-                None => piece.ends.push(piece.own.n_states() as u32),
-                Some(states) => states.chunks_exact(width).try_for_each(|state| piece.add(state))?,
+                Heard::Turned(states) => piece.turned(states),
+                Heard::States(states) => states.chunks_exact(width).try_for_each(|state| piece.add(state))?,
+                Heard::End => piece.ends.push(piece.own.n_states() as u32),
             }
             watch.look(&mut piece.exchange)?;
             piece.exchange.limit().map_or(Ok(()), Err)
@@ -229,6 +231,10 @@ impl<S: System, O: Portable> Search<'_, '_, '_, S, O> {
         if let Err(limit) = read {
             piece.exchange.ring(limit)?;
         }
+        // Which of them left something out is not kept; those that were found before some were enlarged were sorted.
+        let sorted = piece.sets.turns().last().and_then(|turn| turn.0.checked_sub(1));
+        let from = sorted.map_or(0, |round| piece.ends[round]);
+        (from..piece.own.n_states() as u32).for_each(|number| piece.sets.open(number));
         // Nobody goes on before everybody has read everything.
         piece.sums([0], watch)?;
         let &[a, b, c, d, e, f] = summary else { return Err(Limit::Kept) };
@@ -245,24 +251,26 @@ impl<S: System, O: Portable> Search<'_, '_, '_, S, O> {
         }
         let (width, own) = (piece.width(), &piece.own);
         let get = |number: u32, out: &mut [u32]| own.get(number, out);
-        let rounds = Rounds { ends: &piece.ends, width, get: &get };
+        let rounds = Rounds { ends: &piece.ends, turns: piece.sets.turns(), width, get: &get };
         let summary = |_: &[Vec<u32>]| [two(sums.transitions), two(sums.deadlocks), two(*next_look)].concat();
         log.write(&rounds, is_last, &[], summary, &mut piece.exchange, watch)
     }
 
-    /// Something goes wrong in a state of the last round that was expanded: the smallest such state is told.
+    /// Something goes wrong in states that were expanded in the last round: the smallest of the first of these is told.
     fn explain(&mut self, watch: &mut Watch<'_, '_>) -> Result<ProductStop, Limit> {
         let piece = &mut self.piece;
         let mut state = vec![0; piece.width()];
         let mut first: Option<Vec<u32>> = None;
         for &number in &piece.tally.noticed {
+            let round = piece.round_of(number) as u32;
             piece.own.get(number, &mut state);
-            if first.as_ref().is_none_or(|first| state < *first) {
-                first = Some(state.clone());
+            let found = [&[round], &state[..]].concat();
+            if first.as_ref().is_none_or(|first| found < *first) {
+                first = Some(found);
             }
         }
-        let round = piece.ends.len().saturating_sub(2);
-        let Some(state) = piece.first_of(first, watch)?.filter(|first| first.len() == state.len()) else {
+        let first = piece.first_of(first, watch)?.filter(|first| first.len() == state.len() + 1);
+        let Some((round, state)) = first.map(|first| (first[0] as usize, first[1..].to_vec())) else {
             return Ok(ProductStop::NoRun);
         };
         let wrong = piece.wrong_in(&state);

@@ -5,25 +5,48 @@
 //! round, only that counts which a sequential search would have found, too: before the first state in which the
 //! model goes wrong. So all processes have the same exploration in the end, and it is that of one machine.
 
+use std::sync::PoisonError;
+
 use base::{Budget, Limit, Peers, Progress};
 use model::{ActionId, Run, StepError, System as _};
 
 use super::backward::Way;
 use super::exchange::{Exchange, Watch, limit_of, words_of};
 use super::expand::{N_KINDS, Part};
-use super::kept::{Kept, Log, Rounds, one, two};
+use super::kept::{Heard, Kept, Log, Rounds, one, two};
 use super::seats;
 use crate::parallel::expand::Report;
 use crate::search::{Exploration, Goal, Space, Stats, Stop};
 use crate::store::{Exact, StateId, Store as _, Visited as _, hash};
+use crate::sync::{Mutex, lock};
 
 /// Explores `space` breadth first with the processes of the budget; or with its team, of which each worker has a part of the states.
 pub(crate) fn search<S: Space + Sync>(space: &S, goals: &[Goal], budget: &mut Budget<'_>) -> Exploration {
+    explore_all(space, goals, budget, drop)
+}
+
+/// Explores `space` and keeps what is here.
+pub(crate) fn keep<S: Space + Sync>(space: &S, budget: &mut Budget<'_>) -> (Exploration, Vec<Exact>) {
+    let stores = Mutex::new(Vec::new());
+    let exploration = explore_all(space, &[], budget, |store| lock(&stores).push(store));
+    (exploration, stores.into_inner().unwrap_or_else(PoisonError::into_inner))
+}
+
+fn explore_all<S: Space + Sync>(
+    space: &S,
+    goals: &[Goal],
+    budget: &mut Budget<'_>,
+    leave: impl Fn(Exact) + Sync,
+) -> Exploration {
     let mut initial = Vec::new();
     space.whole().initial_states(&mut initial);
     let tag = tag(space, goals, &initial);
     let kept = budget.keeper().map(|keeper| Kept::begin(keeper, tag));
-    seats(budget, |peers, budget| explore(space, goals, &initial, tag, kept.as_ref(), peers, budget))
+    seats(budget, |peers, budget| {
+        let (exploration, store) = explore(space, goals, &initial, tag, kept.as_ref(), peers, budget);
+        leave(store);
+        exploration
+    })
 }
 
 /// What two searches have in common only if they are the same.
@@ -46,7 +69,7 @@ fn explore<S: Space>(
     kept: Option<&Kept<'_>>,
     peers: &dyn Peers,
     budget: &mut Budget<'_>,
-) -> Exploration {
+) -> (Exploration, Exact) {
     let store = Exact::new(space.whole().width(), budget.room());
     let part = Part::new(space, Exchange::new(peers, N_KINDS, space.whole()), store);
     let exploration = Exploration { stop: None, ..Exploration::limited(goals.len(), Limit::Time) };
@@ -250,7 +273,7 @@ impl<S: Space> Search<'_, '_, S> {
         }
     }
 
-    fn finish(mut self, stop: Option<Stop>, watch: &mut Watch<'_, '_>) -> Exploration {
+    fn finish(mut self, stop: Option<Stop>, watch: &mut Watch<'_, '_>) -> (Exploration, Exact) {
         let Sums { n_states, transitions, deadlocks, .. } = self.sums;
         let mut taken = self.part.system.taken(&self.part.scratch).to_vec();
         let is_lost = matches!(stop, Some(Stop::Limit(Limit::Process(_) | Limit::Apart(_))));
@@ -263,7 +286,7 @@ impl<S: Space> Search<'_, '_, S> {
         // The last round was not expanded, or is empty.
         let depth = n_rounds.saturating_sub(2);
         *stats = Stats { states: n_states, transitions, deadlocks, depth, ..*stats };
-        Exploration { stop, taken, ..self.exploration }
+        (Exploration { stop, taken, ..self.exploration }, self.part.store)
     }
 
     /// Reads what was kept of this search, if something was.
@@ -274,8 +297,11 @@ impl<S: Space> Search<'_, '_, S> {
         let part = &mut self.part;
         let read = log.read(width, |states| {
             match states {
-                None => part.end_round(),
-                Some(states) => states.chunks_exact(width).try_for_each(|state| part.add_initial(state))?,
+                Heard::Turned(_) => return Err(Limit::Kept),
+                Heard::End => part.end_round(),
+                Heard::States(states) => {
+                    states.chunks_exact(width).try_for_each(|state| part.add_initial(state))?;
+                }
             }
             watch.look(&mut part.exchange)?;
             part.exchange.limit().map_or(Ok(()), Err)
@@ -345,7 +371,8 @@ impl<S: Space> Search<'_, '_, S> {
         }
         let store = &part.store;
         let get = |number: u32, out: &mut [u32]| store.get(StateId::new(number as usize), out);
-        let rounds = Rounds { ends: &part.ends[..n_rounds], width: part.system.width(), get: &get };
+        let rounds =
+            Rounds { ends: &part.ends[..n_rounds], turns: &[], width: part.system.width(), get: &get };
         let mut extra = bits(part.system.taken(&part.scratch));
         join(&mut extra, taken);
         let summary = |extras: &[Vec<u32>]| {

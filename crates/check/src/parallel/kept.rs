@@ -14,6 +14,14 @@ pub struct Kept(Stock);
 enum Stock {
     Alone(Exact),
     Together(Owned),
+    /// Each seat of a search that goes by rounds has some.
+    Apart(Vec<Exact>),
+}
+
+impl From<Vec<Exact>> for Kept {
+    fn from(states: Vec<Exact>) -> Kept {
+        Kept(Stock::Apart(states))
+    }
 }
 
 impl From<Exact> for Kept {
@@ -29,11 +37,12 @@ impl From<Owned> for Kept {
 }
 
 impl Kept {
-    /// Number of states.
+    /// Number of states that this process has.
     pub fn n_states(&self) -> u64 {
         match &self.0 {
             Stock::Alone(states) => states.n_states(),
             Stock::Together(states) => states.n_states(),
+            Stock::Apart(stores) => stores.iter().map(Exact::n_states).sum(),
         }
     }
 
@@ -42,10 +51,11 @@ impl Kept {
         match &self.0 {
             Stock::Alone(states) => states.bytes(),
             Stock::Together(states) => states.bytes(),
+            Stock::Apart(stores) => stores.iter().map(Exact::bytes).sum(),
         }
     }
 
-    /// Looks at every state once, with all workers of the budget. Each of them collects something of its own.
+    /// Looks at every state that this process has once, with all workers of the budget. Each of them collects something of its own.
     ///
     /// # Errors
     /// Of those that `look` returned, the one of the worker who was first; or the budget is spent.
@@ -59,6 +69,8 @@ impl Kept {
         let segments = match &self.0 {
             Stock::Alone(states) => vec![(0, states.n_states() as u32)],
             Stock::Together(states) => states.segments(),
+            // More have no numbers.
+            Stock::Apart(_) => vec![(0, u32::try_from(self.n_states()).map_err(|_| Limit::OutOfMemory)?)],
         };
         let pieces = Pieces::of(&segments, budget.team().n_workers());
         let (alarm, all) = (Alarm::new(), Mutex::new(Vec::new()));
@@ -68,14 +80,26 @@ impl Kept {
             let progress = Progress { workers: worker.of as u32, ..progress };
             let (mut own, mut state) = (new(), vec![0; width]);
             let view = match &self.0 {
-                Stock::Alone(_) => None,
                 Stock::Together(states) => Some(states.view()),
+                Stock::Alone(_) | Stock::Apart(_) => None,
             };
             let mut look_at = |number: u32| {
                 match (&self.0, &view) {
                     (Stock::Alone(states), _) => states.nth(StateId::new(number as usize), &mut state),
-                    (_, Some(view)) => view.get(number, &mut state),
-                    _ => {}
+                    (Stock::Together(_), Some(view)) => view.get(number, &mut state),
+                    (Stock::Together(_), None) => {}
+                    (Stock::Apart(stores), _) => {
+                        let mut number = number as usize;
+                        for store in stores {
+                            match number.checked_sub(store.n_states() as usize) {
+                                Some(rest) => number = rest,
+                                None => {
+                                    store.nth(StateId::new(number), &mut state);
+                                    break;
+                                }
+                            }
+                        }
+                    }
                 }
                 look(&mut own, &state)?;
                 Ok(budget.poll(&progress)?)

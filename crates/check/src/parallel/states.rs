@@ -63,8 +63,12 @@ pub fn bfs_joined<S: Space + Sync>(
     explore(frontier::tree(), (joins.bfs, joins.few), space, goals, budget)
 }
 
-/// Explores `space` breadth first with the team of the budget, and keeps what it found.
+/// Explores `space` breadth first with the team of the budget, and keeps what it found; with other processes, what is here.
 pub fn keep<S: Space + Sync>(space: &S, budget: &mut Budget<'_>) -> (Exploration, Kept) {
+    if budget.goes_by_rounds() {
+        let (exploration, stores) = distributed::keep(space, budget);
+        return (exploration, stores.into());
+    }
     keep_joined(Joins::default(), space, budget)
 }
 

@@ -119,19 +119,46 @@ impl Exact {
         self.arena
     }
 
+    /// The hash by which a state is looked up. Of its lower half, only the lowest bits count here.
+    #[inline]
+    pub(crate) fn hash(state: &[u32]) -> u64 {
+        hash(state, Exact::SEED)
+    }
+
+    /// The same as [`Store::insert_ids`] for states with these hashes.
+    #[inline]
+    pub(crate) fn insert_hashed_ids(
+        &mut self,
+        states: &[u32],
+        width: usize,
+        hashes: &[u64],
+        ids: &mut Vec<StateId>,
+    ) -> Result<(), Limit> {
+        ids.clear();
+        self.touch_all(hashes);
+        for (state, &hash) in states.chunks_exact(width).zip(hashes) {
+            ids.push(self.insert_hashed(state, hash)?.0);
+        }
+        Ok(())
+    }
+
     /// Reads the slots that will be needed, and the states they point to, all at once.
     #[inline]
     fn warm_up(&mut self, states: &[u32], width: usize) {
         self.hashes.clear();
+        self.hashes.extend(states.chunks_exact(width).map(Exact::hash));
+        self.touch_all(&self.hashes);
+    }
+
+    #[inline]
+    fn touch_all(&self, hashes: &[u64]) {
         let mut touched = 0;
-        for state in states.chunks_exact(width) {
-            let hash = hash(state, Exact::SEED);
-            self.hashes.push(hash);
+        for &hash in hashes {
             touched ^= self.slots.get(self.slots.home(hash));
         }
         black_box(touched);
         let id_mask = self.id_mask();
-        for &hash in &self.hashes {
+        for &hash in hashes {
             let slot = self.slots.get(self.slots.home(hash));
             if slot != 0 && slot & !id_mask == self.tag(hash) {
                 touched ^= self.arena.get((slot & id_mask) as usize - 1)[0];

@@ -83,7 +83,7 @@ impl Contest<'_> {
         }
         let exprs: Vec<ExprId> = asked.iter().map(|(_, expr)| *expr).collect();
         let space = self.explore_all().filter(|space| space.exploration.stop.is_none());
-        let maxima = space.and_then(|space| space.maxima(&exprs, &self.clock.budget()).ok());
+        let maxima = space.and_then(|space| space.maxima(&exprs, &mut self.clock.budget()).ok());
         for (number, (id, _)) in asked.iter().enumerate() {
             match &maxima {
                 Some(maxima) => {
@@ -131,7 +131,7 @@ impl Solver<'_> {
         if space.exploration.stop.is_some() {
             return Err(Open::after(&space.exploration));
         }
-        let maxima = space.maxima(&simpler.exprs, &clock.budget()).map_err(|_| Open::Otherwise)?;
+        let maxima = space.maxima(&simpler.exprs, &mut clock.budget()).map_err(|_| Open::Otherwise)?;
         let maximum = maxima.first().ok_or(Open::Otherwise)?;
         Ok((*maximum, Technique::Simplified))
     }

@@ -99,9 +99,6 @@ impl<'d> Deciding<'d> {
         }
         let is_doubted = self.options.why && answer.verdict == Verdict::Holds;
         let why = is_doubted.then(|| vacuity::reasons(self, &decision));
-        if self.clock.goes_by_rounds() && self.is_in_full(&wish, &choice) {
-            remarks.push(Remark::InFull);
-        }
         answer.remarks.splice(0..0, remarks);
         if self.options.shortest && answer.verdict == Verdict::Violated && !self.constraints.is_empty() {
             answer.remarks.push(Remark::NotShortened);
@@ -150,13 +147,6 @@ impl<'d> Deciding<'d> {
         }
     }
 
-    /// Whether nothing was left out, though one process would have left something out.
-    fn is_in_full(&self, wish: &Wish, choice: &Choice) -> bool {
-        wish.reduction != ReductionWish::None
-            && choice.method.reduction.is_none()
-            && self.watched.claim.proof().is_some()
-    }
-
     /// What happens to runs that end.
     pub(super) fn at_deadlock(&self) -> AtDeadlock {
         if self.watched.ignores_ends { AtDeadlock::Ignore } else { self.options.at_deadlock }
@@ -180,11 +170,7 @@ impl<'d> Deciding<'d> {
     /// Completes what the user asked for.
     pub(super) fn choose(&mut self, wish: &Wish) -> Result<Choice, Trouble> {
         let (claim, budget) = (&mut self.watched.claim, &mut self.clock.budget());
-        let choice = match self.clock.goes_by_rounds() {
-            false => wish.complete(claim, budget),
-            true => wish.complete_by_state(claim, budget),
-        };
-        choice.map_err(|why| self.refuse(why))
+        wish.complete(claim, budget).map_err(|why| self.refuse(why))
     }
 
     /// Searches with what was chosen, or with what has found a violation. Which order of steps leads to one soon nobody
@@ -342,11 +328,7 @@ impl<'d> Deciding<'d> {
         wish: &Wish,
     ) -> Result<(Choice, Decision), Trouble> {
         let budget = &mut self.clock.budget();
-        let choice = match self.clock.goes_by_rounds() {
-            false => wish.complete(closed, budget),
-            true => wish.complete_by_state(closed, budget),
-        };
-        let choice = choice.map_err(|why| self.refuse(why))?;
+        let choice = wish.complete(closed, budget).map_err(|why| self.refuse(why))?;
         let system = &self.view.system;
         let found = closed.search(&**system, choice.method, &self.settings(), &mut self.clock.budget());
         Ok((choice, found.map_err(|why| self.refuse(why))?))

@@ -75,18 +75,73 @@ impl Space {
             .collect(self.system().width(), budget, new, |own, state| Ok(look(own, &layout.decode(state))?))
     }
 
-    /// The greatest values of expressions in any state; there is at least one.
-    pub(crate) fn maxima(&self, exprs: &[ExprId], budget: &Budget<'_>) -> Result<Vec<i64>, Why> {
-        let least = || vec![i64::MIN; exprs.len()];
-        let all = self.collect(budget, least, |maxima, values| {
-            for (maximum, &expr) in maxima.iter_mut().zip(exprs) {
-                *maximum = (*maximum).max(reference::value(self.system(), expr, values)?);
+    /// The greatest values of expressions in any state that any process has; there is at least one.
+    pub(crate) fn maxima(&self, exprs: &[ExprId], budget: &mut Budget<'_>) -> Result<Vec<i64>, Why> {
+        let least = || Greatest { values: vec![i64::MIN; exprs.len()], unclear: None };
+        let all = self.collect(budget, least, |own, state| {
+            for (index, &expr) in exprs.iter().enumerate() {
+                match reference::value(self.system(), expr, state) {
+                    Ok(value) => own.values[index] = own.values[index].max(value),
+                    Err(_) => own.cannot_be_told(state),
+                }
             }
             Ok(())
-        })?;
-        let greatest =
-            |one: Vec<i64>, other: Vec<i64>| one.into_iter().zip(other).map(|(a, b)| a.max(b)).collect();
-        Ok(all.into_iter().fold(least(), greatest))
+        });
+        let own = all.map(|all| all.into_iter().fold(least(), Greatest::and));
+        let words = match &own {
+            Ok(own) => own.to_words(),
+            Err(_) => Vec::new(),
+        };
+        let said = check::say(&words, budget)?;
+        let mut greatest = own?;
+        for words in &said {
+            // Somebody has reached a limit, which is told by whoever it was; here, too, not everything is known.
+            greatest = greatest.and(Greatest::of_words(words, exprs.len()).ok_or(Limit::Time)?);
+        }
+        match greatest.unclear {
+            None => Ok(greatest.values),
+            Some(state) => {
+                let told = exprs.iter().find_map(|&expr| reference::value(self.system(), expr, &state).err());
+                told.map_or(Ok(greatest.values), |fault| Err(fault.into()))
+            }
+        }
+    }
+}
+
+/// The greatest values that somebody has seen, and the first state in which there is none, by the values of its variables.
+struct Greatest {
+    values: Vec<i64>,
+    unclear: Option<Vec<i64>>,
+}
+
+impl Greatest {
+    fn cannot_be_told(&mut self, state: &[i64]) {
+        if self.unclear.as_ref().is_none_or(|first| state < &first[..]) {
+            self.unclear = Some(state.to_vec());
+        }
+    }
+
+    fn and(mut self, other: Greatest) -> Greatest {
+        let both = self.values.iter_mut().zip(other.values);
+        both.for_each(|(value, other)| *value = (*value).max(other));
+        if let Some(state) = other.unclear {
+            self.cannot_be_told(&state);
+        }
+        self
+    }
+
+    fn to_words(&self) -> Vec<u32> {
+        let numbers = self.values.iter().chain(self.unclear.iter().flatten());
+        let words = numbers.flat_map(|&number| [number as u32, (number >> 32) as u32]);
+        std::iter::once(self.unclear.is_some().into()).chain(words).collect()
+    }
+
+    fn of_words(words: &[u32], n_values: usize) -> Option<Greatest> {
+        let (&is_unclear, words) = words.split_first()?;
+        let mut values: Vec<i64> =
+            words.chunks_exact(2).map(|two| i64::from(two[0]) | i64::from(two[1]) << 32).collect();
+        let state = (values.len() >= n_values).then(|| values.split_off(n_values))?;
+        Some(Greatest { values, unclear: (is_unclear != 0).then_some(state) })
     }
 }
 
@@ -106,7 +161,7 @@ pub(super) fn decide(
         Attempt::Done(space) => space,
         Attempt::TooSmall(error) => return Ok(Attempt::TooSmall(error)),
     };
-    let maxima = space.maxima(&exprs, &clock.budget());
+    let maxima = space.maxima(&exprs, &mut clock.budget());
     let stats = &space.exploration.stats;
     let figures = Figures::of_states(stats, false, &Options::default(), clock.seconds() - start);
     let why = match (&space.exploration.stop, &maxima) {

@@ -69,7 +69,7 @@ pub(super) fn decide(
         fairness_by: options.fairness_by,
         ..Wish::default()
     };
-    let mut choice = match wish.complete_for_tester(&claim) {
+    let choice = match wish.complete_for_tester(&claim) {
         Ok(choice) => choice,
         Err(refusal) if refusal == Rule::TesterReduction.into() => {
             let answer = Answer::unknown(Remark::Refused(refusal, String::new()));
@@ -77,11 +77,6 @@ pub(super) fn decide(
         }
         Err(refusal) => return Err(Trouble::refused(&name, refusal)),
     };
-    let mut remarks = Vec::new();
-    if clock.goes_by_rounds() && choice.method.reduction.is_some_and(|method| !method.is_by_state()) {
-        choice.method.reduction = None;
-        remarks.push(Remark::InFull);
-    }
     let start = clock.seconds();
     let settings =
         Settings { work_set: options.work_set(), fairness: &constraints.unnamed, ..Settings::default() };
@@ -105,8 +100,7 @@ pub(super) fn decide(
     let kind = if is_fair { constraints.kind() } else { Fairness::None };
     let figures = Figures::of_product(&choice.method, kind, &decision, clock.seconds() - start);
     let testing = Testing { view: &view, observed: &observed, constraints: &constraints, is_fair, clock };
-    let mut answer = testing.judge(&decision);
-    answer.remarks.splice(0..0, remarks);
+    let answer = testing.judge(&decision);
     let mut result = answer.result(&name, &figures);
     result.watcher = Some(Watcher::Tester(Arc::new(tester.clone())));
     if options.why && result.verdict == Verdict::Holds {
