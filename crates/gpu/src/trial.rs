@@ -3,14 +3,19 @@
 //! Runs that a device finds are replayed, so that a device that is wrong could never raise a false alarm. But if it lost states, it
 //! could say that something holds. So a kernel that this card, or this driver, does not run as it should must be noticed before:
 //! the systems have everything that tables can say, in narrow and in wide states, and enough states that lanes meet in the
-//! table.
+//! table. Of products it is asked which runs there are that are fair to some processes, weakly and strongly.
 
+use stubborn::automata::{Effort, translate};
 use stubborn::base::Budget;
 use stubborn::base::device::{Device, Failure};
+use stubborn::check::decide::{Claim, Decision, OnDevice, Settings};
+use stubborn::check::fairness::Constraint;
+use stubborn::check::method::{Method, ObserverKind, SearchKind};
 use stubborn::check::{Exact, Exploration, Goal, parallel, search};
+use stubborn::ltl::Formulas;
 use stubborn::model::{
-    Action, ActionSystem, BinaryOp, BuildError, Builder, Guard, Stmt, System as _, UnaryOp, ValueSet,
-    Variable,
+    Action, ActionId, ActionSystem, BinaryOp, BuildError, Builder, Guard, Stmt, System as _, UnaryOp,
+    ValueSet, Variable,
 };
 
 /// Lets a device search some systems.
@@ -36,8 +41,51 @@ pub fn run(device: &dyn Device) -> Result<(), Failure> {
                 return Err(Failure(message));
             }
         }
+        if n_idle != 1 {
+            products(&system, device)?;
+        }
     }
     Ok(())
+}
+
+/// Lets a device search products; says how often it found that there is no run.
+fn products(system: &ActionSystem, device: &dyn Device) -> Result<u32, Failure> {
+    let mut n_empty = 0;
+    for is_steady in [false, true] {
+        let mut formulas = Formulas::new();
+        let prop = formulas.proposition("not far");
+        let near = formulas.prop(prop);
+        // In the end, every step leads from near to far or back; or none does.
+        let next = formulas.next(near);
+        let now = if is_steady { formulas.equivalent(near, next) } else { formulas.xor(near, next) };
+        let always = formulas.globally(now);
+        let formula = formulas.finally(always);
+        let failed = |error: &dyn std::fmt::Display| Failure(error.to_string());
+        let tgba = translate(&mut formulas, formula, Effort::High, &mut Budget::unlimited());
+        let mut claim = Claim::new(tgba.map_err(|error| failed(&error))?, vec![(prop, 0)], None);
+        let takes_part = |action: ActionId, process: usize| {
+            system.action(action).owners.iter().any(|owner| owner.index() == process)
+        };
+        let actions = || (0..system.actions().len()).map(ActionId::new);
+        let fairness = [0, 1, 2].map(|process| {
+            Constraint::new(process > 0, actions().filter(|&it| takes_part(it, process)).collect())
+        });
+        let method = Method::new(ObserverKind::Tgba, SearchKind::Scc, None);
+        let settings = Settings { fairness: &fairness, ..Settings::default() };
+        let mut decide = |device: Option<&dyn Device>| -> Result<Decision, Failure> {
+            let mut budget = Budget::unlimited().with_device(device);
+            claim.search(system, method, &settings, &mut budget).map_err(|error| failed(&error))
+        };
+        let (expected, found) = (decide(None)?, decide(Some(device))?);
+        let counts = |it: &Decision| (it.outcome.stats.states, it.outcome.stats.transitions);
+        let has_run = expected.outcome.found() == Some(true);
+        let is_decided = found.on_device == Some(OnDevice::Decided);
+        if is_decided == has_run || !has_run && counts(&expected) != counts(&found) {
+            return Err(Failure("in a trial it found other fair runs than the processor".to_owned()));
+        }
+        n_empty += u32::from(!has_run);
+    }
+    Ok(n_empty)
 }
 
 fn is_same(expected: &Exploration, found: &Exploration) -> bool {
@@ -121,6 +169,7 @@ mod tests {
         let found = search::bfs::search(&system, &mut store, &[], &mut Budget::unlimited());
         assert!(found.stop.is_none(), "{:?}", found.stop);
         assert!(found.stats.states > 1000 && found.taken.iter().all(|&taken| taken), "{:?}", found.stats);
+        assert_eq!(products(&system, &CpuDevice::new(64 << 20)), Ok(1));
     }
 
     /// A device that forgets to count a step now and then.
