@@ -9,7 +9,7 @@
 //! never used.
 //!
 //! Searches use it for products, in which workers need the number of a state at once, and what others know of it. Where a state may wait
-//! for the one to whom it belongs, an [owned](super::owned) store is faster.
+//! for the one to whom it belongs, an owned (`super::owned`) store is faster.
 //!
 //! After Laarman, van de Pol and Weber, *Boosting multi-core reachability performance with shared hash tables* (FMCAD 2010),
 //! who claim a slot, copy the state, and release the slot; there, numbers are places in the table, so that everything that
