@@ -82,6 +82,8 @@ mod sync {
         MarksOnRoots,
         ListsAfterSets,
         LookThenFlag,
+        /// Who has stopped gives up what is on its path while others are at work: not in the search itself, but here.
+        GiveUpAtOnce,
     }
 
     thread_local! {
@@ -104,6 +106,7 @@ use parallel::members::Flag;
 use parallel::rings::Closed;
 use parallel::ufscc::{Edge, Graph, NO_MARKS, Seen, Walk};
 use parallel::union_find::UnionFind;
+use shuttle::sync::Barrier;
 use store::shared::arena::Cell;
 use sync::{AtomicU32, AtomicU64, MUTANT, Mutant, Mutex};
 
@@ -279,6 +282,7 @@ impl<A: Cell> Graph<A> for Worker<'_> {
 
 /// Searches a graph with some workers, in whatever order the schedule says.
 fn search<A: Cell + Send + Sync + 'static>(example: &Arc<Example>, n_workers: usize) -> Found {
+    let barrier = Arc::new(Barrier::new(n_workers));
     let sets = Arc::new(UnionFind::<A>::new(n_workers, example.n_marks, true));
     let common = Arc::new(Common::default());
     let bits = |numbers: &[usize]| {
@@ -290,10 +294,16 @@ fn search<A: Cell + Send + Sync + 'static>(example: &Arc<Example>, n_workers: us
     let marks = [bits(&[]), bits(&[one]), bits(&[two]), bits(&[one, two])];
     let work = |worker: usize| {
         let (sets, common, example, marks) = (sets.clone(), common.clone(), example.clone(), marks.clone());
+        let barrier = barrier.clone();
         move || {
             let first_new = UnionFind::<A>::VIRTUAL;
             let mut graph = Worker { example: &example, common: &common, first_new, marks };
-            let _ = Walk::new(&sets, worker).search_from(0, &mut graph);
+            let mut walk = Walk::new(&sets, worker);
+            let _ = walk.search_from(0, &mut graph);
+            if !sync::is(Mutant::GiveUpAtOnce) {
+                barrier.wait();
+            }
+            walk.give_up(&mut graph);
         }
     };
     let threads: Vec<_> = (0..n_workers).map(|worker| shuttle::thread::spawn(work(worker))).collect();
@@ -310,6 +320,8 @@ fn check(example: &Arc<Example>, seed: u64) -> (bool, bool) {
         _ => search::<AtomicU64>(example, n_workers),
     };
     assert!(truth.accepted || !found.accepted, "{example:?} is accepted");
+    // An end that comes early is no reason to tell a state twice.
+    assert!(found.n_states <= truth.n_states && found.n_edges <= truth.n_edges, "{found:?} of {example:?}");
     if !found.accepted {
         assert_eq!(Found { accepted: truth.accepted, ..found }, truth, "{example:?}");
     }
@@ -371,6 +383,17 @@ fn sets_that_become_one_before_their_rings_end_too_soon() {
     let caught = catch_unwind(AssertUnwindSafe(|| schedules(&examples, 25)));
     MUTANT.set(None);
     assert!(caught.is_err() || caught.is_ok_and(|(_, missed)| missed > 0));
+}
+
+/// While others are at work, a state on the path of who has stopped is no tomb: they would close its set, or unite one that
+/// seems to be finished.
+#[test]
+fn who_gives_up_before_others_have_stopped_is_noticed() {
+    MUTANT.set(Some(Mutant::GiveUpAtOnce));
+    let examples = examples(700);
+    let caught = catch_unwind(AssertUnwindSafe(|| schedules(&examples, 25)));
+    MUTANT.set(None);
+    assert!(caught.is_err());
 }
 
 /// Workers decide the states of a random graph, all of which would like to take their small sets. Whether those that did have a

@@ -22,6 +22,7 @@
 use base::{Budget, Progress, Worker};
 use model::System;
 
+use super::Meeting;
 use super::explorer::{Choosing, Common, End, Explorer, Pass, Repaired};
 use super::marks::Layout;
 use super::ufscc::Walk;
@@ -35,7 +36,7 @@ use crate::search::{ProductOutcome, ProductStop, Stats};
 use crate::store::shared::arena::Cell;
 use crate::store::shared::{PairsHandle, SharedProducts};
 use crate::store::{Products, StateId};
-use crate::sync::{AtomicU32, AtomicU64, Mutex, Ordering, lock};
+use crate::sync::{AtomicU32, AtomicU64, Mutex, OnceLock, Ordering, lock};
 
 /// What is looked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -194,9 +195,11 @@ where
     /// Lets all workers search, until all is searched or the alarm is rung.
     fn work<A: Cell + Sync + Send>(&mut self, common: &Common<A>, starts: Starts<'_>, budget: &Budget<'_>) {
         let Search { products, states, .. } = self;
+        let meeting = OnceLock::new();
         let job = |worker: Worker| {
             let Some(product) = products.get(worker.index) else { return };
             let _at_work = common.alarm.at_work();
+            let member = meeting.get_or_init(|| Meeting::new(products.len().min(worker.of))).join();
             let mut product = lock(product);
             let graph = ProductGraph::new(&mut *product, states.handle());
             let mut explorer = Explorer::new(graph, common, budget.for_worker());
@@ -206,6 +209,7 @@ where
                 Ok(()) | Err(End::Stopped) => {}
                 Err(end) => common.alarm.ring(end),
             }
+            member.meet(|| {});
             walk.give_up(&mut explorer);
             explorer.tell(walk.longest(), 0);
         };

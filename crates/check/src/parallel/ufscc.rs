@@ -194,7 +194,9 @@ impl<'s, A: Cell> Walk<'s, A> {
         Ok(())
     }
 
-    /// The search has ended early, for everybody: what was seen in the states on the path is told.
+    /// The search has ended, and nobody is at work any more: what was seen in the states on the path is told, if it ended
+    /// early. (Not before: their edges need not have been looked at, and where somebody unites sets, or closes one, that
+    /// is what tombs say.)
     pub(crate) fn give_up<G: Graph<A>>(&mut self, graph: &mut G) {
         while self.depth > 0 {
             let Frame { state, note, .. } = self.top;
