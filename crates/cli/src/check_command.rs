@@ -124,7 +124,7 @@ fn check(
         write_certificates(path, &report)?;
     }
     if let Some(kind) = arguments.emit_test {
-        emit::write_tests(kind, arguments, &report)?;
+        emit::write_tests(kind, arguments, &options, &questions, &report)?;
     }
     Ok(exit(&report))
 }

@@ -13,15 +13,19 @@ pub(crate) fn clock<'d>(limits: impl Into<Limits>, display: &'d Display) -> Cloc
     Clock::start(&limits.into()).watched_by(display)
 }
 
-/// Reads a model, within the limits if it can be; warnings are printed.
-pub(crate) fn open(arguments: &ModelArguments, clock: &Clock<'_>) -> Result<Result<Session, Limit>, Failure> {
-    let options = ModelOptions {
+/// How a model is read.
+pub(crate) fn options(arguments: &ModelArguments) -> ModelOptions {
+    ModelOptions {
         definitions: arguments.definitions.clone(),
         max_processes: arguments.max_processes as usize,
         language: arguments.language.clone(),
         folders: arguments.folders.clone(),
-    };
-    match Session::open_within(&arguments.file, &options, clock) {
+    }
+}
+
+/// Reads a model, within the limits if it can be; warnings are printed.
+pub(crate) fn open(arguments: &ModelArguments, clock: &Clock<'_>) -> Result<Result<Session, Limit>, Failure> {
+    match Session::open_within(&arguments.file, &options(arguments), clock) {
         Ok(session) => {
             print_warnings(&session, 0);
             Ok(Ok(session))

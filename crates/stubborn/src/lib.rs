@@ -66,6 +66,8 @@ mod options;
 #[cfg(feature = "report")]
 mod question;
 #[cfg(feature = "report")]
+mod run_test;
+#[cfg(feature = "report")]
 mod session;
 #[cfg(feature = "report")]
 mod simulation;
@@ -94,6 +96,8 @@ pub use follow::{Followed, Told};
 pub use options::{Fair, FairTo, Options, Order};
 #[cfg(feature = "report")]
 pub use question::{Question, Text};
+#[cfg(feature = "report")]
+pub use run_test::RunTest;
 #[cfg(feature = "report")]
 pub use session::{LANGUAGES, Session, Warnings};
 #[cfg(feature = "report")]
