@@ -67,7 +67,7 @@ pub(crate) struct Edge {
 pub(crate) struct Seen {
     /// The number of its own marks, until another state is expanded.
     pub(crate) marks: u32,
-    /// Whatever is to be counted once.
+    /// Whatever is to be counted once; 0 is nothing.
     pub(crate) note: u32,
 }
 
@@ -201,8 +201,8 @@ impl<'s, A: Cell> Walk<'s, A> {
         while self.depth > 0 {
             let Frame { state, note, .. } = self.top;
             self.pop();
-            // Others have it on their paths, too.
-            if self.sets.try_remove(state) {
+            // Others have it on their paths, too, and may have gone on there.
+            if note != 0 && self.sets.try_remove(state) {
                 graph.left(state, note);
             }
         }
