@@ -9,6 +9,7 @@
 //! | `states` | deadlocks, invariants, faults, counts: one worker begins, others join |
 //! | `rounds` | states found in one round are expanded in the next, by all |
 //! | `posted` | over a store in parts, each of which belongs to a worker |
+//! | `recent` | what was passed on not long ago, here and between processes |
 //! | `bits` | the same over a bit array |
 //! | `kept` | the states themselves, when all were found |
 //! | `backward` | runs, found by going back through the rounds |
@@ -46,6 +47,7 @@ mod notes;
 mod parts;
 mod pile;
 mod posted;
+pub(crate) mod recent;
 mod rings;
 mod rounds;
 pub(crate) mod silent;
