@@ -20,6 +20,7 @@
 //! | `nested`, `cndfs`, `colors` | cycles by nested depth-first search, over exact sets or bits, instead of `nested_dfs` |
 //! | `layers`, `layer`, `pile` | layers of silent steps, and trimming, instead of `one_pass` |
 //! | `silent` | the same over bits: each worker follows silent steps depth first |
+//! | `tally` | what workers count, where they share sets alone |
 //! | `notes` | how states were found, where they are not kept |
 //!
 //! Verdicts, counts of complete searches, and runs do not depend on the number of workers; but where interleavings are left out,
@@ -52,6 +53,7 @@ mod rings;
 mod rounds;
 pub(crate) mod silent;
 mod states;
+mod tally;
 #[cfg(test)]
 mod tests;
 pub(crate) mod ufscc;
