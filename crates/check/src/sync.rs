@@ -82,6 +82,8 @@ pub(crate) enum Mutant {
     LeadAlone,
     /// Who has posted what it found takes in what others have posted, though some have not.
     TakeInAtOnce,
+    /// A round is over when all its states were taken, though some were not expanded in this turn.
+    ForgetRest,
     /// Only a state that nobody has found before is expanded later.
     AheadIfNew,
     /// What a worker takes in a state depends on what it met before.

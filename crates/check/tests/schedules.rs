@@ -70,6 +70,7 @@ mod sync {
         HandInLate,
         LeadAlone,
         TakeInAtOnce,
+        ForgetRest,
         AheadIfNew,
         AdaptiveScratch,
     }
@@ -122,6 +123,7 @@ mod parallel {
     pub(crate) mod levels;
     pub(crate) mod meeting;
     pub(crate) mod posted;
+    pub(crate) mod recent;
     pub(crate) mod rounds;
 }
 
@@ -213,20 +215,20 @@ fn pairs() {
     assert_eq!(store.n_system_states(), 3);
 }
 
-/// Whether some schedule shows that something is wrong.
-fn is_noticed(mutant: Option<Mutant>, test: fn()) -> bool {
+/// Whether one of so many schedules shows that something is wrong.
+fn is_noticed(mutant: Option<Mutant>, n_schedules: usize, test: fn()) -> bool {
     sync::set(mutant);
-    let result = catch_unwind(AssertUnwindSafe(|| shuttle::check_random(test, N_SCHEDULES)));
+    let result = catch_unwind(AssertUnwindSafe(|| shuttle::check_random(test, n_schedules)));
     sync::set(None);
     result.is_err()
 }
 
 #[test]
 fn no_schedule_breaks_the_store_and_every_mutant_is_noticed() {
-    assert!(!is_noticed(None, states));
-    assert!(!is_noticed(None, pairs));
+    assert!(!is_noticed(None, N_SCHEDULES, states));
+    assert!(!is_noticed(None, N_SCHEDULES, pairs));
     for mutant in [Mutant::PublishFirst, Mutant::SkipAfterRace, Mutant::GrowAtOnce] {
-        assert!(is_noticed(Some(mutant), states), "{mutant:?}");
+        assert!(is_noticed(Some(mutant), N_SCHEDULES, states), "{mutant:?}");
     }
 }
 
@@ -414,41 +416,56 @@ fn two_ways() -> ActionSystem {
     system
 }
 
+/// Many states in one round, so that a worker takes several of them at a time.
+fn fan() -> ActionSystem {
+    const WIDTH: i64 = 60;
+    let mut builder = Builder::new();
+    let at = builder.variable(Variable::new("at", 0, 2 * WIDTH));
+    let (label, owner) = (builder.label("step"), builder.process("P"));
+    let ways = (1..=WIDTH).flat_map(|to| [(0, to), (to, to + WIDTH)]);
+    for (from, to) in ways {
+        let guards = vec![builder.guard(Guard::In(at, ValueSet::Range(from, from)))];
+        builder.action(Action { label, guards, effect: vec![Stmt::set(at, to)], owners: vec![owner] });
+    }
+    builder.initial(&[0]);
+    builder.finish().unwrap()
+}
+
+/// Who has enough to post when some of the states that it took are not expanded does so in the next turn of the same round.
+#[test]
+fn states_that_were_taken_are_expanded_in_their_round() {
+    let once = || {
+        let system = fan();
+        let expected = sync::right(|| explore(&system, &[], 1));
+        assert_eq!(explore(&system, &[], 2), expected);
+    };
+    assert!(!is_noticed(None, 10, once));
+    assert!(is_noticed(Some(Mutant::ForgetRest), 10, once));
+}
+
 /// What was found in an earlier turn of the same round is ahead all the same.
 #[test]
 fn turns_make_no_difference_to_what_is_ahead() {
-    let is_noticed = |mutant| {
-        sync::set(mutant);
-        let once = || {
-            let system = two_ways();
-            let goals = [Goal::Invariant(0)];
-            let reduced = Reduced::for_safety(&system, &goals, &mut Budget::unlimited()).unwrap();
-            let expected = sync::right(|| explore(&reduced, &[], 3));
-            assert_eq!(explore(&reduced, &[], 1), expected);
-        };
-        let result = catch_unwind(AssertUnwindSafe(|| shuttle::check_random(once, 10)));
-        sync::set(None);
-        result.is_err()
+    let once = || {
+        let system = two_ways();
+        let goals = [Goal::Invariant(0)];
+        let reduced = Reduced::for_safety(&system, &goals, &mut Budget::unlimited()).unwrap();
+        let expected = sync::right(|| explore(&reduced, &[], 3));
+        assert_eq!(explore(&reduced, &[], 1), expected);
     };
-    assert!(!is_noticed(None));
-    assert!(is_noticed(Some(Mutant::AheadIfNew)));
+    assert!(!is_noticed(None, 10, once));
+    assert!(is_noticed(Some(Mutant::AheadIfNew), 10, once));
 }
 
 /// One who has left nothing out for long does not look for sets in every state: what it takes depends on what it met.
 #[test]
 fn sets_that_depend_on_what_was_met_are_noticed() {
-    let is_noticed = |mutant| {
-        sync::set(mutant);
-        let once = || {
-            let system = long_way();
-            let reduced = Reduced::for_deadlocks(&system, &mut Budget::unlimited()).unwrap();
-            let expected = sync::right(|| explore(&reduced, &[], 1));
-            assert_eq!(explore(&reduced, &[], 2), expected);
-        };
-        let result = catch_unwind(AssertUnwindSafe(|| shuttle::check_random(once, 10)));
-        sync::set(None);
-        result.is_err()
+    let once = || {
+        let system = long_way();
+        let reduced = Reduced::for_deadlocks(&system, &mut Budget::unlimited()).unwrap();
+        let expected = sync::right(|| explore(&reduced, &[], 1));
+        assert_eq!(explore(&reduced, &[], 2), expected);
     };
-    assert!(!is_noticed(None));
-    assert!(is_noticed(Some(Mutant::AdaptiveScratch)));
+    assert!(!is_noticed(None, 10, once));
+    assert!(is_noticed(Some(Mutant::AdaptiveScratch), 10, once));
 }

@@ -10,16 +10,19 @@ use stubborn::{Clock, Limits, Options, Question, Rules, Session, Verdict, Watche
 /// Counts the searches that have come as far as so many states.
 struct Large {
     states: u64,
-    /// How many there were, and how far the last one was when it was seen last.
+    /// How many there were, and how far the last one has come.
     seen: Mutex<(u32, u64)>,
 }
 
 impl Watcher for Large {
     fn look(&self, _: Duration, progress: &Progress) -> bool {
-        let mut seen = self.seen.lock().unwrap();
-        let is_new = seen.1 < self.states || progress.states < seen.1;
-        seen.0 += u32::from(progress.states >= self.states && is_new);
-        seen.1 = progress.states;
+        let (n_large, most) = &mut *self.seen.lock().unwrap();
+        // A search that begins has few states. Several workers of one do not tell in order.
+        if progress.states < *most / 2 {
+            *most = 0;
+        }
+        *n_large += u32::from(*most < self.states && progress.states >= self.states);
+        *most = progress.states.max(*most);
         true
     }
 }

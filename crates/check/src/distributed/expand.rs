@@ -7,12 +7,13 @@
 //! everything of the round, and what got no good answer takes its other steps, too. That is the order of the rounds of several
 //! threads, so what is left to be explored is the same for any number of processes.
 
-use base::Limit;
+use base::{Limit, Room};
 use fixedbitset::FixedBitSet;
 use model::{ActionId, StepError, Steps, System};
 
 use super::exchange::{Exchange, Watch};
 use crate::parallel::expand::{Open, Report, Trouble, WIDE};
+use crate::parallel::recent::Recent;
 use crate::search::{Extent, Goal, Space};
 use crate::store::{Exact, StateId, Store as _, Visited as _};
 
@@ -58,7 +59,7 @@ pub(super) struct Part<'a, 'p, S: Space> {
 }
 
 impl<'a, 'p, S: Space> Part<'a, 'p, S> {
-    pub(super) fn new(space: &'a S, exchange: Exchange<'p>, store: Exact) -> Part<'a, 'p, S> {
+    pub(super) fn new(space: &'a S, exchange: Exchange<'p>, (store, room): (Exact, Room)) -> Part<'a, 'p, S> {
         let system = space.whole();
         let n_processes = exchange.n_processes();
         Part {
@@ -80,7 +81,7 @@ impl<'a, 'p, S: Space> Part<'a, 'p, S> {
             asked: Vec::new(),
             answered: FixedBitSet::new(),
             answers: vec![Vec::new(); n_processes],
-            recent: Recent::new(system.width(), n_processes),
+            recent: Recent::new(system.width(), n_processes, room),
         }
     }
 
@@ -432,39 +433,6 @@ impl<'a, 'p, S: Space> Part<'a, 'p, S> {
             target.extend_from_slice(state);
             self.system.fire(&mut target, action, &mut self.scratch).err()
         })
-    }
-}
-
-/// States that were sent not long ago: they are not sent again at once.
-pub(super) struct Recent {
-    /// Per place, whether there is a state, and its words.
-    places: Vec<u32>,
-}
-
-impl Recent {
-    /// So many states are remembered.
-    const N_PLACES: usize = 1 << 14;
-
-    /// For states of so many words. One process alone sends nothing.
-    pub(super) fn new(width: usize, n_processes: usize) -> Recent {
-        let n_words = if n_processes > 1 { Recent::N_PLACES * (width + 1) } else { 0 };
-        Recent { places: vec![0; n_words] }
-    }
-
-    /// Whether a state with this hash was sent; from now on, it was.
-    #[inline]
-    pub(super) fn has(&mut self, state: &[u32], hash: u64) -> bool {
-        let size = state.len() + 1;
-        let at = (hash >> 32) as usize % Recent::N_PLACES * size;
-        let place = &mut self.places[at..at + size];
-        let is_there = place[0] == 1 && place[1..] == *state;
-        place[0] = 1;
-        place[1..].copy_from_slice(state);
-        is_there
-    }
-
-    pub(super) fn bytes(&self) -> u64 {
-        4 * self.places.capacity() as u64
     }
 }
 

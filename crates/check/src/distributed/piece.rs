@@ -4,15 +4,16 @@
 //! seen. What concerns a state of this process is done here and at once; the rest is sent to the owners. A phase goes on
 //! step by step until nobody has sent anything.
 
-use base::Limit;
+use base::{Limit, Room};
 use model::{ActionId, StepError, System};
 
 use super::exchange::{Exchange, Watch, limit_of, words_of};
-use super::expand::{OFTEN, Recent, TOGETHER};
+use super::expand::{OFTEN, TOGETHER};
 use super::fixpoint::Scope;
 use super::own::Own;
 use super::sets::{Sets, leaves_out};
 use crate::observer::Portable;
+use crate::parallel::recent::Recent;
 use crate::product::{Expanded, Product, ProductStep, ProductSteps};
 use crate::search::Violation;
 use crate::search::product_graph::Trouble;
@@ -79,11 +80,11 @@ impl<'p, 'a, 'x, S: System, O: Portable> Piece<'p, 'a, 'x, S, O> {
     pub(super) fn new(
         product: &'p mut Product<'a, S, O>,
         exchange: Exchange<'x>,
-        own: Own,
+        (own, room): (Own, Room),
         counts: bool,
     ) -> Self {
         let (steps, width) = (product.new_steps(), product.width());
-        let recent = Recent::new(width, exchange.n_processes());
+        let recent = Recent::new(width, exchange.n_processes(), room);
         let sets = Sets::new(product);
         Piece {
             product,

@@ -76,7 +76,8 @@ where
     let outcome = seats(budget, |peers, budget| {
         let index = if n_products == 1 { 0 } else { peers.me().index };
         let product = &mut *lock(&products[index]);
-        let own = Own::new(product.width() - 1, budget.room());
+        let room = budget.room();
+        let own = (Own::new(product.width() - 1, room), room);
         let exchange = Exchange::new(peers, N_KINDS, product.system());
         let piece = Piece::new(product, exchange, own, wanted == Wanted::Counts);
         let log = kept.as_ref().map(|kept| Log::new(kept, peers.me()));

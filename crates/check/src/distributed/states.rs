@@ -70,7 +70,8 @@ fn explore<S: Space>(
     peers: &dyn Peers,
     budget: &mut Budget<'_>,
 ) -> (Exploration, Exact) {
-    let store = Exact::new(space.whole().width(), budget.room());
+    let room = budget.room();
+    let store = (Exact::new(space.whole().width(), room), room);
     let part = Part::new(space, Exchange::new(peers, N_KINDS, space.whole()), store);
     let exploration = Exploration { stop: None, ..Exploration::limited(goals.len(), Limit::Time) };
     let log = kept.map(|kept| Log::new(kept, peers.me()));

@@ -9,6 +9,7 @@
 //! | `states` | deadlocks, invariants, faults, counts: one worker begins, others join |
 //! | `rounds` | states found in one round are expanded in the next, by all |
 //! | `posted` | over a store in parts, each of which belongs to a worker |
+//! | `recent` | what was passed on not long ago, here and between processes |
 //! | `bits` | the same over a bit array |
 //! | `kept` | the states themselves, when all were found |
 //! | `backward` | runs, found by going back through the rounds |
@@ -19,6 +20,7 @@
 //! | `nested`, `cndfs`, `colors` | cycles by nested depth-first search, over exact sets or bits, instead of `nested_dfs` |
 //! | `layers`, `layer`, `pile` | layers of silent steps, and trimming, instead of `one_pass` |
 //! | `silent` | the same over bits: each worker follows silent steps depth first |
+//! | `tally` | what workers count, where they share sets alone |
 //! | `notes` | how states were found, where they are not kept |
 //!
 //! Verdicts, counts of complete searches, and runs do not depend on the number of workers; but where interleavings are left out,
@@ -46,10 +48,12 @@ mod notes;
 mod parts;
 mod pile;
 mod posted;
+pub(crate) mod recent;
 mod rings;
 mod rounds;
 pub(crate) mod silent;
 mod states;
+mod tally;
 #[cfg(test)]
 mod tests;
 pub(crate) mod ufscc;

@@ -10,19 +10,18 @@
 //! One mark. Sets of steps that depend on the state alone. No fairness. Where nothing is found over an exact store, the counts are those of
 //! the sequential search; a run that is found may be another one every time.
 
-use base::{Budget, Limit, Progress, Worker};
+use base::{Budget, Limit};
 use model::System;
 
-use super::Alarm;
 use super::cndfs::{Color, Graph, Outgoing, Walk, Way};
 use super::colors::{Exactly, InBits, Palette};
+use super::tally::{Count, End, Tally};
 use crate::method::StoreKind;
 use crate::observer::Portable;
-use crate::product::{ExpandError, Path, Product, ProductSteps, Visits};
+use crate::product::{ExpandError, Path, Product, ProductSteps};
 use crate::search::stack::Pending;
-use crate::search::{Evidence, ProductOutcome, ProductStop, Stats, Violation};
-use crate::sync::{AtomicU64, Mutex, Ordering, lock};
-use Ordering::Relaxed;
+use crate::search::{Evidence, ProductOutcome, ProductStop, Violation};
+use crate::sync::AtomicU64;
 
 /// Searches the product for cycles with a marked step, with all workers of the budget. States that accept at once and deadlocks
 /// that are errors are noticed on the way; livelocks are not.
@@ -48,20 +47,6 @@ where
     })
 }
 
-/// What the workers share.
-struct Common<'p, P> {
-    palette: &'p P,
-    n_workers: u32,
-    alarm: Alarm<ProductStop>,
-    n_idle: AtomicU64,
-    states: AtomicU64,
-    transitions: AtomicU64,
-    deadlocks: AtomicU64,
-    depth: AtomicU64,
-    stack_bytes: AtomicU64,
-    peak_bytes: AtomicU64,
-}
-
 fn over<S, O, P: Palette>(
     product: &mut Product<'_, S, O>,
     palette: &P,
@@ -72,50 +57,20 @@ where
     S::Scratch: Send,
     O: Portable + Send,
 {
-    let n_workers = budget.team().n_workers();
-    product.begin(Visits::Again);
-    let common = Common {
-        palette,
-        n_workers: n_workers as u32,
-        alarm: Alarm::new(),
-        n_idle: AtomicU64::new(0),
-        states: AtomicU64::new(0),
-        transitions: AtomicU64::new(0),
-        deadlocks: AtomicU64::new(0),
-        depth: AtomicU64::new(0),
-        stack_bytes: AtomicU64::new(0),
-        peak_bytes: AtomicU64::new(0),
-    };
-    let products: Vec<_> = (0..n_workers).map(|_| Mutex::new(product.for_worker())).collect();
+    let (tally, n_idle) = (Tally::new(budget), AtomicU64::new(0));
     let stop = match product.initial_states() {
         Err(error) => Some(ProductStop::from(error)),
-        Ok(initial) => {
-            budget.team().run(&|worker: Worker| {
-                let Some(product) = products.get(worker.index) else { return };
-                let _at_work = common.alarm.at_work();
-                let mut product = lock(product);
-                let width = product.width();
-                let colors = palette.hand();
-                let mut explorer = Explorer::new(&mut product, &common, budget.for_worker());
-                let mut walk = Walk::new(width, worker.index, worker.of, colors, &common.n_idle);
-                if let Err(End::Stop(stop)) = walk.search(&initial, &mut explorer) {
-                    common.alarm.ring(stop);
-                }
-                explorer.tell(walk.longest(), 0);
-            });
-            common.alarm.take()
-        }
+        Ok(initial) => tally.run(product, budget, |worker, product, budget| {
+            let mut walk = Walk::new(product.width(), worker.index, worker.of, palette.hand(), &n_idle);
+            let (steps, count) = (product.new_steps(), Count::new(&tally));
+            let mut explorer = Explorer { product, steps, palette, tally: &tally, count, budget };
+            let searched = walk.search(&initial, &mut explorer);
+            explorer.count.depth = explorer.count.depth.max(walk.longest());
+            explorer.count.tell(0, palette.bytes());
+            searched
+        }),
     };
-    for worker in &products {
-        product.absorb(&lock(worker));
-    }
-    let stats = Stats {
-        states: common.states.load(Relaxed),
-        transitions: common.transitions.load(Relaxed),
-        deadlocks: common.deadlocks.load(Relaxed),
-        depth: common.depth.load(Relaxed),
-        peak_bytes: common.peak_bytes.load(Relaxed).max(palette.bytes()),
-    };
+    let stats = tally.stats(palette.bytes());
     ProductOutcome { stats, system_states: palette.n_system_states(), stop, coverage: palette.coverage() }
 }
 
@@ -123,81 +78,16 @@ where
 struct Explorer<'e, 'a, S: System, O, P> {
     product: &'e mut Product<'a, S, O>,
     steps: ProductSteps,
-    common: &'e Common<'e, P>,
+    palette: &'e P,
+    tally: &'e Tally,
+    count: Count<'e>,
     budget: Budget<'e>,
-    states: u64,
-    transitions: u64,
-    deadlocks: u64,
-    stack_bytes: u64,
-    n_polls: u32,
-}
-
-/// Counts are told after so many states.
-const TELL_EVERY: u32 = 64;
-
-impl<'e, 'a, S: System, O: Portable, P: Palette> Explorer<'e, 'a, S, O, P> {
-    fn new(
-        product: &'e mut Product<'a, S, O>,
-        common: &'e Common<'e, P>,
-        budget: Budget<'e>,
-    ) -> Explorer<'e, 'a, S, O, P> {
-        let steps = product.new_steps();
-        Explorer {
-            product,
-            steps,
-            common,
-            budget,
-            states: 0,
-            transitions: 0,
-            deadlocks: 0,
-            stack_bytes: 0,
-            n_polls: 0,
-        }
-    }
-
-    fn progress(&self, depth: u64) -> Progress {
-        let common = self.common;
-        Progress {
-            states: common.states.load(Relaxed),
-            transitions: common.transitions.load(Relaxed),
-            depth,
-            pending: 0,
-            bytes: common.palette.bytes() + common.stack_bytes.load(Relaxed),
-            workers: common.n_workers,
-        }
-    }
-
-    /// Tells what was counted.
-    fn tell(&mut self, depth: u64, stack_bytes: u64) {
-        let common = self.common;
-        self.n_polls = 0;
-        common.states.fetch_add(std::mem::take(&mut self.states), Relaxed);
-        common.transitions.fetch_add(std::mem::take(&mut self.transitions), Relaxed);
-        common.deadlocks.fetch_add(std::mem::take(&mut self.deadlocks), Relaxed);
-        common.depth.fetch_max(depth, Relaxed);
-        common.stack_bytes.fetch_add(stack_bytes.wrapping_sub(self.stack_bytes), Relaxed);
-        self.stack_bytes = stack_bytes;
-        common.peak_bytes.fetch_max(self.progress(depth).bytes, Relaxed);
-    }
 }
 
 /// Why a state was not expanded.
 enum Trouble {
     Violation(Violation),
     Expand(ExpandError),
-}
-
-/// Why a worker ends early.
-enum End {
-    /// Somebody else has ended the search.
-    Stopped,
-    Stop(ProductStop),
-}
-
-impl From<Limit> for End {
-    fn from(limit: Limit) -> End {
-        End::Stop(limit.into())
-    }
 }
 
 impl<S: System, O: Portable, P: Palette> Graph for Explorer<'_, '_, S, O, P> {
@@ -252,21 +142,19 @@ impl<S: System, O: Portable, P: Palette> Graph for Explorer<'_, '_, S, O, P> {
     }
 
     fn count(&mut self, note: u32, color: Color) {
-        self.transitions += u64::from(note >> 1);
+        self.count.transitions += u64::from(note >> 1);
         if color == Color::Blue {
-            self.states += 1;
-            self.deadlocks += u64::from(note & 1);
+            self.count.states += 1;
+            self.count.deadlocks += u64::from(note & 1);
         }
     }
 
     fn poll(&mut self, depth: u64, bytes: u64) -> Result<(), End> {
-        if self.common.alarm.is_rung() {
-            return Err(End::Stopped);
+        // It has one step less than states.
+        self.count.depth = self.count.depth.max(depth.saturating_sub(1));
+        if self.count.is_due()? {
+            self.count.tell(bytes, self.palette.bytes());
         }
-        self.n_polls += 1;
-        if self.n_polls == TELL_EVERY {
-            self.tell(depth, bytes);
-        }
-        Ok(self.budget.poll(&self.progress(depth))?)
+        Ok(self.budget.poll(&self.tally.progress(self.palette.bytes()))?)
     }
 }

@@ -3,7 +3,8 @@
 //! A round is gone through in *turns*. In a turn, each worker expands states, and puts the targets of their steps into letters, by owner, until there
 //! is enough in them; nobody adds anything, so everybody may look at everything. Then all meet, and each takes in what was
 //! written to it; then all meet again. So states are looked up many at a time, by the one who has them, and letters are short enough to
-//! stay in the cache.
+//! stay in the cache. What a worker has written not long ago it does not write [again](super::recent): so many more states are not looked
+//! up at all.
 //!
 //! It does not matter who expands a state: workers take pieces of the round as they come to them. What belongs to whom is spread
 //! evenly by the hash.
@@ -13,7 +14,9 @@ use model::Steps;
 
 use super::expand::{Keep, WIDE};
 use super::levels::{Levels, Pieces};
+use super::recent::Recent;
 use super::rounds::Stock;
+use crate::store::Exact;
 use crate::store::owned::{Owned, View};
 use crate::sync::{AtomicU64, LETTERS, Mutant, Mutex, Ordering, is, lock};
 
@@ -73,6 +76,7 @@ pub(crate) struct Pen<'h> {
     /// Open while states are expanded.
     view: Option<View<'h>>,
     letters: Vec<Vec<u32>>,
+    recent: Recent,
     /// Words in them, and how many are enough.
     n_words: usize,
     enough: usize,
@@ -85,6 +89,7 @@ impl Pen<'_> {
     #[inline]
     fn write(&mut self, part: usize, state: &[u32]) {
         let letter = &mut self.letters[part];
+        self.n_words += state.len();
         // Short ones without a call.
         match *state {
             [a] => letter.push(a),
@@ -113,6 +118,7 @@ impl Stock for Posted<'_> {
             worker,
             view: None,
             letters,
+            recent: Recent::new(self.store.width(), self.store.n_parts(), self.room),
             n_words: 0,
             enough: self.enough,
             n_told: 0,
@@ -131,7 +137,7 @@ impl Stock for Posted<'_> {
     fn post(&self, pen: &mut Pen<'_>) {
         pen.view = None;
         pen.n_words = 0;
-        let mut n_bytes = 0;
+        let mut n_bytes = pen.recent.bytes();
         for (part, letter) in pen.letters.iter_mut().enumerate() {
             // What is there was read, and leaves its room to the next one.
             let mut posted = lock(&self.letters[part * self.store.n_parts() + pen.worker.index]);
@@ -216,9 +222,11 @@ impl Keep<LevelRound> for Pen<'_> {
             });
         }
         for target in targets.chunks_exact(width) {
-            self.write(self.store.part_of(target), target);
+            let hash = Exact::hash(target);
+            if !self.recent.has(target, hash) {
+                self.write(self.store.part_of_hash(hash), target);
+            }
         }
-        self.n_words += targets.len();
         if width > WIDE {
             self.room.fits(4 * self.n_words as u64)?;
         }

@@ -274,7 +274,7 @@ impl<'c, S: Space + Sync, K: Stock> Common<'c, S, K> {
     /// Tells what was found.
     fn hand_in(&self, own: &mut Own<'c, '_, S, K>, now: &mut Now<K::Round>) {
         self.rounds.stock.hand_in(&mut own.hand);
-        now.is_left |= !own.rest.is_empty();
+        now.is_left |= !own.rest.is_empty() && !is(Mutant::ForgetRest);
         now.report.append(&mut own.expander.report);
     }
 

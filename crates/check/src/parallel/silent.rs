@@ -23,17 +23,15 @@
 use base::{Budget, Limit, Progress, Worker};
 use model::{ActionId, Run, System};
 
-use super::Alarm;
 use super::notes::{NOTHING, Notes, Pen};
 use super::pile::Pile;
+use super::tally::{Count, End, Tally};
 use crate::observer::Portable;
 use crate::paged::OutOfMemory;
-use crate::product::{Expanded, Path, Product, ProductStep, ProductSteps, Visits};
+use crate::product::{Expanded, Path, Product, ProductStep, ProductSteps};
 use crate::search::stack::{Pending, Stack};
 use crate::search::{Evidence, ProductOutcome, ProductStop, Stats, Violation};
 use crate::store::{BitsHandle, SharedBits};
-use crate::sync::{AtomicU64, Mutex, Ordering, lock};
-use Ordering::Relaxed;
 
 /// Beside a state that waits: the number of its note, and how far it is from the beginning.
 const N_BESIDE: usize = 2;
@@ -45,26 +43,17 @@ struct Common {
     left: SharedBits,
     notes: Notes,
     pile: Pile,
-    alarm: Alarm<ProductStop>,
-    transitions: AtomicU64,
-    deadlocks: AtomicU64,
-    depth: AtomicU64,
-    /// Bytes of stacks and lists.
-    own_bytes: AtomicU64,
-    peak_bytes: AtomicU64,
-    n_workers: u32,
+    tally: Tally,
 }
 
 impl Common {
+    /// Bytes beside those that workers have of their own.
+    fn bytes(&self) -> u64 {
+        self.found.bytes() + self.left.bytes() + self.notes.bytes()
+    }
+
     fn progress(&self) -> Progress {
-        Progress {
-            states: self.found.n_states(),
-            transitions: self.transitions.load(Relaxed),
-            depth: self.depth.load(Relaxed),
-            pending: 0,
-            bytes: self.found.bytes() + self.left.bytes() + self.notes.bytes() + self.own_bytes.load(Relaxed),
-            workers: self.n_workers,
-        }
+        Progress { states: self.found.n_states(), ..self.tally.progress(self.bytes()) }
     }
 }
 
@@ -84,45 +73,23 @@ where
     S::Scratch: Send,
     O: Portable + Send,
 {
-    let n_workers = budget.team().n_workers();
-    product.begin(Visits::Again);
     let common = Common {
         found: SharedBits::new(bytes / 2, n_hashes)?,
         left: SharedBits::new(bytes / 2, n_hashes)?,
         notes: Notes::new(3),
         pile: Pile::new(product.width() + N_BESIDE),
-        alarm: Alarm::new(),
-        transitions: AtomicU64::new(0),
-        deadlocks: AtomicU64::new(0),
-        depth: AtomicU64::new(0),
-        own_bytes: AtomicU64::new(0),
-        peak_bytes: AtomicU64::new(0),
-        n_workers: n_workers as u32,
+        tally: Tally::new(budget),
     };
-    let products: Vec<_> = (0..n_workers).map(|_| Mutex::new(product.for_worker())).collect();
     let stop = match begin(product, &common) {
         Err(stop) => Some(stop),
-        Ok(()) => {
-            budget.team().run(&|worker: Worker| {
-                let Some(product) = products.get(worker.index) else { return };
-                let _at_work = common.alarm.at_work();
-                let mut product = lock(product);
-                let mut searcher = Searcher::new(&mut product, &common, budget.for_worker());
-                if let Err(End::Stop(stop)) = searcher.run(worker) {
-                    common.alarm.ring(stop);
-                }
-                searcher.tell();
-            });
-            common.alarm.take()
-        }
+        Ok(()) => common.tally.run(product, budget, |worker, product, budget| {
+            let mut searcher = Searcher::new(product, &common, budget);
+            let searched = searcher.run(worker);
+            searcher.tell();
+            searched
+        }),
     };
-    for worker in &products {
-        product.absorb(&lock(worker));
-    }
-    let Progress { states, transitions, depth, bytes, .. } = common.progress();
-    let deadlocks = common.deadlocks.load(Relaxed);
-    let peak_bytes = common.peak_bytes.load(Relaxed).max(bytes);
-    let stats = Stats { states, transitions, deadlocks, depth, peak_bytes };
+    let stats = Stats { states: common.found.n_states(), ..common.tally.stats(common.bytes()) };
     let coverage = Some(common.found.coverage().min(common.left.coverage()));
     Ok(ProductOutcome { stats, system_states: None, stop, coverage })
 }
@@ -145,19 +112,6 @@ fn begin<S: System, O: Portable>(
     Ok(())
 }
 
-/// Why a worker ends early.
-enum End {
-    /// Somebody else has ended the search.
-    Stopped,
-    Stop(ProductStop),
-}
-
-impl<E: Into<ProductStop>> From<E> for End {
-    fn from(error: E) -> End {
-        End::Stop(error.into())
-    }
-}
-
 /// One worker.
 struct Searcher<'e, 'a, S: System, O> {
     product: &'e mut Product<'a, S, O>,
@@ -176,15 +130,8 @@ struct Searcher<'e, 'a, S: System, O> {
     /// States that wait.
     own: Vec<u32>,
     target: Vec<u32>,
-    transitions: u64,
-    deadlocks: u64,
-    depth: u64,
-    own_bytes: u64,
-    n_polls: u32,
+    count: Count<'e>,
 }
-
-/// Counts are told after so many states.
-const TELL_EVERY: u32 = 64;
 
 impl<'e, 'a, S: System, O: Portable> Searcher<'e, 'a, S, O> {
     fn new(
@@ -207,11 +154,7 @@ impl<'e, 'a, S: System, O: Portable> Searcher<'e, 'a, S, O> {
             own: Vec::new(),
             target: vec![0; width],
             product,
-            transitions: 0,
-            deadlocks: 0,
-            depth: 0,
-            own_bytes: 0,
-            n_polls: 0,
+            count: Count::new(&common.tally),
         }
     }
 
@@ -235,7 +178,7 @@ impl<'e, 'a, S: System, O: Portable> Searcher<'e, 'a, S, O> {
             }
             let Searcher { own, budget, .. } = self;
             let wait = || {
-                if common.alarm.is_rung() {
+                if common.tally.alarm.is_rung() {
                     return Err(End::Stopped);
                 }
                 Ok(budget.poll(&common.progress())?)
@@ -255,7 +198,7 @@ impl<'e, 'a, S: System, O: Portable> Searcher<'e, 'a, S, O> {
                     let is_first = self.left.insert(self.stack.top());
                     let note = self.notes.pop().unwrap_or(0);
                     if is_first {
-                        self.count(note);
+                        self.add(note);
                     }
                     self.stack.pop();
                 }
@@ -287,7 +230,7 @@ impl<'e, 'a, S: System, O: Portable> Searcher<'e, 'a, S, O> {
             self.stack.push(state, via, note)?;
         }
         let depth = self.start + self.stack.len().saturating_sub(1) as u32;
-        self.depth = self.depth.max(u64::from(depth));
+        self.count.depth = self.count.depth.max(u64::from(depth));
         let mut steps = std::mem::replace(&mut self.steps, self.product.new_steps());
         let expanded = self.look_at(state, note, &mut steps)?;
         let waits = |step: &ProductStep| step.silent && expanded.stance.livelock;
@@ -309,15 +252,15 @@ impl<'e, 'a, S: System, O: Portable> Searcher<'e, 'a, S, O> {
             }
             self.notes.push(counted);
         } else {
-            self.count(counted);
+            self.add(counted);
         }
         self.steps = steps;
         self.poll()
     }
 
-    fn count(&mut self, note: u32) {
-        self.transitions += u64::from(note >> 1);
-        self.deadlocks += u64::from(note & 1);
+    fn add(&mut self, note: u32) {
+        self.count.transitions += u64::from(note >> 1);
+        self.count.deadlocks += u64::from(note & 1);
     }
 
     /// The steps of a state, unless something goes wrong in it.
@@ -354,11 +297,7 @@ impl<'e, 'a, S: System, O: Portable> Searcher<'e, 'a, S, O> {
     }
 
     fn poll(&mut self) -> Result<(), End> {
-        if self.common.alarm.is_rung() {
-            return Err(End::Stopped);
-        }
-        self.n_polls += 1;
-        if self.n_polls == TELL_EVERY {
+        if self.count.is_due()? {
             self.tell();
         }
         Ok(self.budget.poll(&self.common.progress())?)
@@ -366,16 +305,9 @@ impl<'e, 'a, S: System, O: Portable> Searcher<'e, 'a, S, O> {
 
     /// Tells what was counted.
     fn tell(&mut self) {
-        let common = self.common;
-        self.n_polls = 0;
         self.found.tell();
         self.left.tell();
-        common.transitions.fetch_add(std::mem::take(&mut self.transitions), Relaxed);
-        common.deadlocks.fetch_add(std::mem::take(&mut self.deadlocks), Relaxed);
-        common.depth.fetch_max(self.depth, Relaxed);
-        let bytes = self.stack.bytes() + 4 * (self.own.capacity() + self.notes.capacity()) as u64;
-        common.own_bytes.fetch_add(bytes.wrapping_sub(self.own_bytes), Relaxed);
-        self.own_bytes = bytes;
-        common.peak_bytes.fetch_max(common.progress().bytes, Relaxed);
+        let own_bytes = self.stack.bytes() + 4 * (self.own.capacity() + self.notes.capacity()) as u64;
+        self.count.tell(own_bytes, self.common.bytes());
     }
 }

@@ -1,6 +1,6 @@
 //! Meetings, alarms and levels by themselves. (The sources are compiled once more for `tests/schedules.rs`, where these tests could not run.)
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::atomic::AtomicUsize;
 use std::thread;
 
@@ -8,6 +8,8 @@ use base::Limit;
 
 use super::levels::{Levels, MOST, Pieces, n_states_of};
 use super::meeting::{Alarm, Meeting};
+use super::recent::Recent;
+use crate::store::Exact;
 use crate::store::owned::Owned;
 use crate::sync::Ordering;
 
@@ -149,4 +151,29 @@ fn an_owned_store_keeps_to_its_room() {
     };
     assert_eq!((0..).find_map(add), Some(Limit::Memory(300_000)));
     assert!(store.n_states() > 9000 && store.bytes() < 350_000);
+}
+
+/// What is dropped was passed on before, also where many states share few places.
+#[test]
+fn nothing_is_dropped_that_was_not_passed_on() {
+    let mut random = fastrand::Rng::with_seed(4);
+    for (width, mask) in [(1, u64::MAX), (2, 3 << 62), (9, 7 << 62), (5_000, u64::MAX)] {
+        let (mut recent, mut passed_on, mut n_dropped) =
+            (Recent::new(width, 2, u64::MAX.into()), HashSet::new(), 0);
+        for _ in 0..2000 {
+            let mut state = vec![0; width];
+            state[width - 1] = random.u32(0..20);
+            let is_dropped = recent.has(&state, Exact::hash(&state) & mask);
+            assert!(!is_dropped || passed_on.contains(&state));
+            assert!(recent.has(&state, Exact::hash(&state) & mask), "at once, it is known");
+            n_dropped += u32::from(is_dropped);
+            passed_on.insert(state);
+        }
+        assert!(n_dropped > 200 && recent.bytes() <= 1 << 20, "{n_dropped} of {width} words");
+    }
+    let alone = Recent::new(1, 1, u64::MAX.into());
+    let poor = Recent::new(1, 2, 100.into());
+    for mut recent in [alone, poor] {
+        assert!(recent.bytes() == 0 && !recent.has(&[7], 0));
+    }
 }

@@ -91,15 +91,15 @@ impl Owned {
         self.bytes.load(Ordering::Relaxed)
     }
 
-    /// The part that a state belongs to. The hash has nothing to do with that of the tables, so that a part's states are
-    /// spread in its table.
+    /// The part that a state belongs to.
     #[inline]
     pub(crate) fn part_of(&self, state: &[u32]) -> usize {
-        // The multiplier is that of Steele and Vigna (2021).
-        let mix = |hash: u64, &word: &u32| {
-            (hash ^ u64::from(word)).wrapping_mul(0xD134_2543_DE82_EF95).rotate_right(29)
-        };
-        let hash = state.iter().fold(0, mix);
+        self.part_of_hash(Exact::hash(state))
+    }
+
+    /// The same for a state with this hash, as stores have it. The lower half counts, so that a part's states are spread in its table.
+    #[inline]
+    pub(crate) fn part_of_hash(&self, hash: u64) -> usize {
         ((u64::from(hash as u32) * self.parts.len() as u64) >> 32) as usize
     }
 
