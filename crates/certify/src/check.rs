@@ -2,7 +2,8 @@
 //!
 //! The list of states is read twice. First every state gets a number; then each is looked at: what can happen there, by the
 //! reference semantics, leads to states of the list, and ranks do what they promise. So the list is closed under steps
-//! and has the initial states: nothing that can be reached is missing, whatever else is in it.
+//! and has the initial states: nothing that can be reached is missing, whatever else is in it. Of a list in which steps wait it is
+//! looked at, besides, that nothing is lost by that: what is demanded, and why it is enough, is said in `docs/certificates.md`.
 
 use std::rc::Rc;
 
@@ -15,10 +16,11 @@ use model::{ActionId, ActionSystem, ExprId, Fault, Layout, StepError};
 
 use crate::Refusal;
 use crate::claim::{Claim, What};
-use crate::proof::{Ends, Pair, Proof, StateReader};
+use crate::proof::{Ends, Pair, Proof, StateReader, Wait};
 use crate::rank::{Masks, ends_well, keeps};
 use crate::states::States;
 use crate::tableau::{Step, Tableau};
+use crate::waits::Waits;
 
 /// What was looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,8 +59,16 @@ pub fn check(claim: Claim<'_>, proof: &Proof, budget: &mut Budget<'_>) -> Result
     };
     let n_promises = watch.as_ref().map_or(0, |watch| watch.tableau.n_promises());
     let masks = Masks::new(system, constraints, n_promises)?;
+    if proof.waits
+        && (!constraints.is_empty() || watch.as_ref().is_some_and(|watch| watch.tableau.has_next()))
+    {
+        return Err("steps wait, which a formula with X or fairness would see".into());
+    }
+    let looked_at = truth.as_slice().iter().chain(watch.iter().flat_map(|watch| &watch.exprs));
+    let looked_at: Vec<ExprId> = looked_at.copied().collect();
+    let waits = if proof.waits { Some(Waits::new(system, &looked_at, budget)?) } else { None };
     let list = List::read(system, proof, budget)?;
-    let check = Check { system, proof, list, masks, watch, truth, no_deadlock, ends };
+    let check = Check { system, proof, list, masks, waits, watch, truth, no_deadlock, ends };
     check.run(budget)
 }
 
@@ -86,6 +96,8 @@ impl Watch {
 /// The states of a certificate.
 struct List {
     states: States,
+    /// What waits in them, if steps may.
+    waits: Vec<Wait>,
     /// What is beside the states, one after the other, and where that of each state ends.
     pairs: Vec<Pair>,
     ends: Vec<u32>,
@@ -94,12 +106,13 @@ struct List {
 impl List {
     fn read(system: &ActionSystem, proof: &Proof, budget: &mut Budget<'_>) -> Result<List, Refusal> {
         let states = States::new(system.layout().width());
-        let mut list = List { states, pairs: Vec::new(), ends: Vec::new() };
+        let mut list = List { states, waits: Vec::new(), pairs: Vec::new(), ends: Vec::new() };
         let mut reader = StateReader::new(proof);
         let mut packed = Vec::new();
         for _ in 0..proof.states {
-            let bytes =
-                list.states.bytes() + 8 * list.pairs.capacity() as u64 + 4 * list.ends.capacity() as u64;
+            let bytes = list.states.bytes()
+                + 8 * (list.waits.capacity() + list.pairs.capacity()) as u64
+                + 4 * list.ends.capacity() as u64;
             budget.poll(&Progress { states: list.states.len() as u64, bytes, ..Progress::default() })?;
             reader.advance()?;
             if !pack(system, &reader.values, &mut packed) {
@@ -107,6 +120,12 @@ impl List {
             }
             if !list.states.add(&packed, budget)?.1 {
                 return Err("a state is listed twice".into());
+            }
+            if proof.waits {
+                if reader.wait.from as usize > system.actions().len() {
+                    return Err("a state names an action that there is not".into());
+                }
+                list.waits.push(reader.wait);
             }
             let is_known = |pair: &Pair| {
                 (pair.automaton as usize) < proof.automaton.len() && (pair.rank as usize) < proof.ranks.len()
@@ -179,6 +198,7 @@ struct Check<'c> {
     proof: &'c Proof,
     list: List,
     masks: Masks,
+    waits: Option<Waits<'c>>,
     watch: Option<Watch>,
     truth: Option<ExprId>,
     no_deadlock: bool,
@@ -254,15 +274,66 @@ impl Check<'_> {
         if self.no_deadlock && begun.is_empty() {
             return Err("nothing can happen in a state".into());
         }
+        let waiting = self.list.waits.get(number as usize).filter(|wait| wait.from > 0).copied();
+        if let Some(wait) = waiting {
+            self.leave_out(wait, values, begun, packed)?;
+        }
         self.list.states.find_all(packed, numbers);
         for (action, target) in begun.iter().zip(&*numbers) {
             targets.push((Some(*action), target.filter(|_| fit).ok_or("a successor is missing")?));
+        }
+        if let Some(wait) = waiting {
+            self.comes_down(wait, targets)?;
         }
         if begun.is_empty() && self.ends == Ends::Stutter {
             targets.push((None, number));
         }
         self.product(number, &watched, targets)?;
         Ok(begun.len() as u64)
+    }
+
+    /// Leaves the steps out that wait: those that begin with no action of the set that grows in a state.
+    fn leave_out(
+        &mut self,
+        wait: Wait,
+        values: &[i64],
+        begun: &mut Vec<ActionId>,
+        packed: &mut Vec<u32>,
+    ) -> Result<(), Refusal> {
+        let Some(waits) = &mut self.waits else { return Ok(()) };
+        waits.enable(begun.iter().copied());
+        waits.grow(ActionId::new(wait.from as usize - 1), values);
+        if waits.taken().next().is_none() {
+            return Err("all steps of a state wait".into());
+        }
+        if waits.taken().any(|action| waits.is_seen(action)) {
+            return Err("steps wait for one that changes what is looked at".into());
+        }
+        let (width, mut kept) = (self.system.layout().width(), 0);
+        for at in 0..begun.len() {
+            if waits.has(begun[at]) {
+                begun[kept] = begun[at];
+                packed.copy_within(at * width..(at + 1) * width, kept * width);
+                kept += 1;
+            }
+        }
+        begun.truncate(kept);
+        packed.truncate(kept * width);
+        Ok(())
+    }
+
+    /// Whether what waits does not do so for ever: of the steps that are followed, one leads on to where nothing waits; for runs,
+    /// all do.
+    fn comes_down(&self, wait: Wait, targets: &[(Option<ActionId>, u32)]) -> Result<(), Refusal> {
+        let is_lower = |&(_, target): &(_, u32)| {
+            let there = self.list.waits[target as usize];
+            there.from == 0 || there.height < wait.height
+        };
+        let is_fine = match self.watch {
+            Some(_) => targets.iter().all(is_lower),
+            None => targets.iter().any(is_lower),
+        };
+        if is_fine { Ok(()) } else { Err("steps may wait for ever".into()) }
     }
 
     /// What the automaton does in a state, for each of its states that are beside it.

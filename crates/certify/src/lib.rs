@@ -3,8 +3,9 @@
 //! A certificate says that a property holds, and why: it lists states such that every initial state is in the list and
 //! every step leads to the list; for formulas, states of the product with the automaton of the negated formula, each with a
 //! *rank* that shows that no run through them violates the formula. This crate reads it beside the model and looks at
-//! every state and every step, by the reference semantics of action systems ([`mod@model::reference`]). It does not search, and
-//! it shares nothing with who searches: no store, no reduction, no translation of formulas, no interpreter.
+//! every state and every step, by the reference semantics of action systems ([`mod@model::reference`]). Some lists leave out steps;
+//! then it looks at who reads and writes what, and whether these steps can wait ([`waits`]). It does not search, and it shares
+//! nothing with who searches: no store, no reduction, no translation of formulas, no interpreter.
 //!
 //! | module | owns |
 //! |---|---|
@@ -14,6 +15,7 @@
 //! | [`tableau`] | the automaton of a formula, by the definition, and why it misses no word |
 //! | [`proof`] | the file format |
 //! | `coder` | numbers as few bits |
+//! | [`waits`] | which steps of a state can wait |
 //! | [`states`] | a set of states |
 //!
 //! What must be trusted: the front end that reads the model, the reference semantics, how the value of one variable is put
@@ -27,10 +29,13 @@ pub mod proof;
 pub mod rank;
 pub mod states;
 pub mod tableau;
+pub mod waits;
 
 pub use check::{Certified, check};
 pub use claim::{Claim, What, certify, constraints};
-pub use proof::{Claimed, Ends, Fair, Pair, Proof, Reading, StateReader, StateWriter, TooSmall, fingerprint};
+pub use proof::{
+    Claimed, Ends, Fair, Pair, Proof, Reading, StateReader, StateWriter, TooSmall, Wait, fingerprint,
+};
 
 use base::Limit;
 

@@ -111,6 +111,9 @@ pub struct Proof {
     pub automaton: Vec<Vec<u16>>,
     /// The ranks that states have.
     pub ranks: Vec<Rank>,
+    /// Whether steps may wait in states.
+    #[serde(default)]
+    pub waits: bool,
     /// How many variables a state has.
     pub variables: usize,
     /// How many states there are.
@@ -200,12 +203,23 @@ pub struct Pair {
     pub rank: u32,
 }
 
+/// Which steps are followed from a state.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Wait {
+    /// All, if it is 0; else those of the set that grows from the action with this number, counted from 1.
+    pub from: u32,
+    /// A number that becomes smaller until all are followed.
+    pub height: u32,
+}
+
 /// What is expected where.
 struct Contexts {
     /// How far the next variable is that changed, by the one before.
     gaps: Vec<Context>,
     /// By how much a variable changed.
     changes: Vec<Context>,
+    wait: Context,
+    height: Context,
     n_pairs: Context,
     automaton: Context,
     /// The rank, by the state of the automaton.
@@ -218,6 +232,8 @@ impl Contexts {
         Contexts {
             gaps: some(variables + 1),
             changes: some(variables),
+            wait: Context::new(),
+            height: Context::new(),
             n_pairs: Context::new(),
             automaton: Context::new(),
             ranks: some(64),
@@ -234,25 +250,27 @@ fn pick(contexts: &mut [Context], number: usize) -> &mut Context {
 pub struct StateWriter {
     encoder: Encoder,
     contexts: Contexts,
+    waits: bool,
     has_pairs: bool,
     before: Vec<i64>,
     n_states: u64,
 }
 
 impl StateWriter {
-    /// States of so many variables; with states of an automaton, or without.
-    pub fn new(variables: usize, has_pairs: bool) -> StateWriter {
+    /// The states of a proof with these words.
+    pub fn new(words: &Proof) -> StateWriter {
         StateWriter {
             encoder: Encoder::new(),
-            contexts: Contexts::new(variables),
-            has_pairs,
-            before: vec![0; variables],
+            contexts: Contexts::new(words.variables),
+            waits: words.waits,
+            has_pairs: !words.formula.is_empty(),
+            before: vec![0; words.variables],
             n_states: 0,
         }
     }
 
-    /// Writes a state.
-    pub fn put(&mut self, values: &[i64], pairs: &[Pair]) {
+    /// Writes a state; what waits there, if steps may; and what is beside it, for a formula.
+    pub fn put(&mut self, values: &[i64], wait: Wait, pairs: &[Pair]) {
         self.n_states += 1;
         let mut last = 0;
         for (index, (&new, old)) in values.iter().zip(&mut self.before).enumerate() {
@@ -269,6 +287,12 @@ impl StateWriter {
         if last < values.len() {
             self.encoder.put(pick(&mut self.contexts.gaps, last), 0);
         }
+        if self.waits {
+            self.encoder.put(&mut self.contexts.wait, u64::from(wait.from));
+            if wait.from > 0 {
+                self.encoder.put(&mut self.contexts.height, u64::from(wait.height));
+            }
+        }
         if self.has_pairs {
             self.encoder.put(&mut self.contexts.n_pairs, pairs.len() as u64);
             for pair in pairs {
@@ -284,11 +308,14 @@ impl StateWriter {
 pub struct StateReader<'p> {
     decoder: Decoder<'p>,
     contexts: Contexts,
+    waits: bool,
     has_pairs: bool,
     /// Beside a state, each state of the automaton is once at most.
     max_pairs: u64,
     /// The values of the state that was read last.
     pub values: Vec<i64>,
+    /// Which steps are followed from it.
+    pub wait: Wait,
     /// What is beside it.
     pub pairs: Vec<Pair>,
 }
@@ -299,9 +326,11 @@ impl<'p> StateReader<'p> {
         StateReader {
             decoder: Decoder::new(&proof.body),
             contexts: Contexts::new(proof.variables),
+            waits: proof.waits,
             has_pairs: !proof.formula.is_empty(),
             max_pairs: proof.automaton.len() as u64,
             values: vec![0; proof.variables],
+            wait: Wait::default(),
             pairs: Vec::new(),
         }
     }
@@ -324,6 +353,12 @@ impl<'p> StateReader<'p> {
             let change = (zigzag >> 1) as i64 ^ -((zigzag & 1) as i64);
             *value = value.wrapping_add(change);
             last = index as usize + 1;
+        }
+        if self.waits {
+            self.wait = Wait { from: self.decoder.get(&mut self.contexts.wait) as u32, height: 0 };
+            if self.wait.from > 0 {
+                self.wait.height = self.decoder.get(&mut self.contexts.height) as u32;
+            }
         }
         self.pairs.clear();
         if self.has_pairs {

@@ -211,6 +211,11 @@ impl Tableau {
         &self.propositions
     }
 
+    /// Whether it looks at the next state in particular.
+    pub fn has_next(&self) -> bool {
+        self.nodes.iter().any(|(op, _)| *op == Op::Next)
+    }
+
     /// How many promises there are.
     pub fn n_promises(&self) -> usize {
         self.n_promises

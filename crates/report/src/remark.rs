@@ -62,6 +62,8 @@ pub enum Remark {
     Certified {
         /// Whether they were searched once more, since the search that gave the answer leaves states out.
         again: bool,
+        /// Whether it leaves out what the checker sees that it can wait.
+        waits: bool,
         /// The states.
         states: u64,
         /// The bytes.
@@ -192,9 +194,13 @@ impl fmt::Display for Remark {
             }
             Remark::OnDevice => f.write_str("searched on the device"),
             Remark::OnProcessor(why) => write!(f, "searched on the processor, not on the device: {why}"),
-            Remark::Certified { again, states, bytes } => {
+            Remark::Certified { again, waits, states, bytes } => {
                 let (states, bytes) = (count(*states, "state"), human_bytes(*bytes));
-                let again = if *again { "searched again without reduction, " } else { "" };
+                let again = match (again, waits) {
+                    (false, _) => "",
+                    (true, false) => "searched again without reduction, ",
+                    (true, true) => "searched again by sets that can be checked, ",
+                };
                 write!(f, "certificate: {again}{states} in {bytes}")
             }
             Remark::NotCertified(why) => write!(f, "not certified: {why}"),

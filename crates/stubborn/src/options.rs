@@ -67,7 +67,7 @@ pub struct Options {
     /// Whether answers say what properties that hold rest on: parts that never mattered, and so on. That takes many
     /// searches.
     pub why: bool,
-    /// Whether what holds is proved by a certificate, for which all states are searched once more, unless the search that
+    /// Whether what holds is proved by a certificate, for which states are searched once more, unless the search that
     /// gives the answer leaves out none.
     pub certificates: bool,
     /// Whether answers say why observer, search and reduction were chosen.

@@ -34,13 +34,7 @@ fn what_holds_is_proved_once() {
     let mut session = Session::of_text("process", text).unwrap();
     let large = Large { states: 40_000, seen: Mutex::default() };
     let clock = Clock::start(&Limits::default()).watched_by(&large);
-    // One worker: what several say about how far they are may come in another order than it was so.
-    let options = Options {
-        threads: Some(1),
-        reduce: ReductionWish::None,
-        statics: Some(Rules::none()),
-        ..Options::default()
-    };
+    let options = Options { reduce: ReductionWish::None, statics: Some(Rules::none()), ..Options::default() };
     let always = [Question::ltl("[] (P[0]@s || P[0]@t)")];
     let report = session.check_within(&always, &options, &clock).unwrap();
     let answer = &report.results[0];

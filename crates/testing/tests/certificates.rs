@@ -8,7 +8,8 @@ use base::{Budget, SourceMap};
 use certify::rank::{Level, Reason};
 use certify::tableau::Written;
 use certify::{
-    Certified, Claim, Claimed, Ends, Fair, Pair, Proof, Refusal, StateReader, StateWriter, TooSmall, What,
+    Certified, Claim, Claimed, Ends, Fair, Pair, Proof, Refusal, StateReader, StateWriter, TooSmall, Wait,
+    What,
 };
 use check::product::AtDeadlock;
 use generators::random;
@@ -339,20 +340,20 @@ fn judged(model: &str, proof: &Proof) -> Result<Certified, Refusal> {
     certify::certify(&mut *model, &mut sources, proof, &mut budget)
 }
 
-type Listed = Vec<(Vec<i64>, Vec<Pair>)>;
+type Listed = Vec<(Vec<i64>, Vec<Pair>, Wait)>;
 
 fn listed(proof: &Proof) -> Listed {
     let mut reader = StateReader::new(proof);
     let state = |reader: &mut StateReader<'_>| {
         reader.advance().expect("a state");
-        (reader.values.clone(), reader.pairs.clone())
+        (reader.values.clone(), reader.pairs.clone(), reader.wait)
     };
     (0..proof.states).map(|_| state(&mut reader)).collect()
 }
 
 fn relisted(proof: &Proof, list: &Listed) -> Proof {
-    let mut writer = StateWriter::new(proof.variables, !proof.formula.is_empty());
-    list.iter().for_each(|(values, pairs)| writer.put(values, pairs));
+    let mut writer = StateWriter::new(proof);
+    list.iter().for_each(|(values, pairs, wait)| writer.put(values, *wait, pairs));
     let mut proof = proof.clone();
     proof.fill(writer);
     proof
@@ -485,7 +486,7 @@ fn corrupted_certificates_are_refused() {
         change(&mut proof);
         proof
     };
-    let two = |list: &Listed| list.iter().position(|(_, pairs)| pairs.len() > 1).expect("two pairs");
+    let two = |list: &Listed| list.iter().position(|(_, pairs, _)| pairs.len() > 1).expect("two pairs");
     let last = |rank: u32| vec![Level { number: 0, reason: Reason::Lacks(rank) }];
     let numbers = |proof: &Proof| proof.ranks.iter().map(|rank| rank[0].number).max().unwrap_or(0);
     refused("a state twice", &changed(served, &|list| list.push(list[0].clone())));

@@ -8,9 +8,9 @@ use super::{EXIT_CODES, LimitArguments};
 
 /// Check certificates: that properties of a model hold, state by state, without any search
 ///
-/// A certificate is written by `stubborn check MODEL --certificate FILE`, for each property that holds. It lists all states, and
-/// says for formulas why no run through them is a violation. Here every state and every step is looked at, by a slow and
-/// simple interpreter; search, stores, reductions and the translation of formulas have no part in it. The program
+/// A certificate is written by `stubborn check MODEL --certificate FILE`, for each property that holds. It lists states,
+/// and says for formulas why no run through them is a violation. Here every state and every step is looked at, by a slow
+/// and simple interpreter, and whether steps that are left out can wait; search, stores, reductions and the translation of formulas have no part in it. The program
 /// `stubborn-certify` does the same, and contains nothing else. The format is described in docs/certificates.md.
 ///
 /// Constants, fairness and what is said of runs that end are those of the certificate, and are told.

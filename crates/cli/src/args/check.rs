@@ -190,7 +190,7 @@ pub(crate) struct CheckArguments {
 
     /// Write a certificate of each property that holds to this file, for `stubborn certify`
     ///
-    /// All states are searched once more for it, without leaving out anything. What cannot be certified is said, and why; where
+    /// States are searched once more for it, without leaving out more than its checker can see. What cannot be certified is said, and why; where
     /// a limit was hit, or Ctrl-C was pressed, the exit code is 3. The file is written whole or not at all.
     #[arg(long, value_name = "FILE", hide_short_help = true,
           conflicts_with_all = ["hosts", "local_processes", "checkpoint", "resume"])]

@@ -6,16 +6,19 @@
 use std::sync::Arc;
 
 use base::{Budget, Limit};
-use certify::{Claimed, Pair, Proof, StateWriter};
+use certify::{Claimed, Pair, Proof, StateWriter, Wait};
+use check::method::ReductionWish;
 use check::store::{Sequence as _, StateId, Visited as _};
 use check::{Exact, Exploration, Goal, Stop, search};
 use language::{PropertyKind, Purpose};
-use model::{Layout, System};
+use model::{ActionSystem, ExprId, Layout, System};
 
+use super::waiting::{self, Sought, Waiting};
 use super::{Failed, words};
 use crate::clock::Clock;
 use crate::decide::Asked;
 use crate::error::Trouble;
+use crate::options::Options;
 use crate::session::Attempt;
 
 /// All states of a model, for a purpose.
@@ -52,8 +55,31 @@ pub(crate) fn explore<S: System>(
     let get = |state: u32, words: &mut [u32]| store.nth(StateId::new(state as usize), words);
     let n_states = store.n_states() as usize;
     let nothing = words(Claimed::Declared(String::new()));
-    let listed = written(nothing, layout, n_states, get, |_| None, budget);
+    let listed = written(nothing, layout, n_states, get, |_| Beside::default(), budget);
     (found, listed.map_err(Failed::from))
+}
+
+/// The same with steps that wait: fewer states, if that pays.
+pub(super) fn explore_waiting<S: System>(
+    runner: &S,
+    system: &ActionSystem,
+    goals: &[Goal],
+    budget: &mut Budget<'_>,
+) -> Result<Option<Proof>, Failed> {
+    let looked_at = goals.iter().filter_map(|goal| match goal {
+        Goal::Invariant(number) => Some(system.propositions()[*number].expr),
+        Goal::Deadlock => None,
+    });
+    let looked_at: Vec<ExprId> = looked_at.collect();
+    let Some(Waiting { states, waits }) =
+        waiting::explore(runner, system, &looked_at, Sought::States, goals, budget)?
+    else {
+        return Ok(None);
+    };
+    let nothing = Proof { waits: true, ..words(Claimed::Declared(String::new())) };
+    let get = |state: u32, words: &mut [u32]| words.copy_from_slice(states.get(state));
+    let beside = |state: u32| Beside { wait: waits[state as usize], pairs: &[] };
+    Ok(Some(written(nothing, system.layout(), states.len(), get, beside, budget)?))
 }
 
 /// What an exploration says of a goal; or, without one, of whether anything goes wrong.
@@ -68,13 +94,20 @@ pub(super) fn outcome(found: &Exploration, goal: Option<usize>) -> Result<(), Fa
     }
 }
 
-/// Writes states into a proof, sorted, with what is beside them if it is about a formula.
+/// What is said of a state.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Beside<'p> {
+    pub(super) wait: Wait,
+    pub(super) pairs: &'p [Pair],
+}
+
+/// Writes states into a proof, sorted, with what is said of them. For a formula, states with nothing beside them are not met.
 pub(super) fn written<'p>(
     mut proof: Proof,
     layout: &Layout,
     n_states: usize,
     get: impl Fn(u32, &mut [u32]),
-    beside: impl Fn(u32) -> Option<&'p [Pair]>,
+    beside: impl Fn(u32) -> Beside<'p>,
     budget: &mut Budget<'_>,
 ) -> Result<Proof, Limit> {
     let bytes = 16 * n_states as u64;
@@ -94,14 +127,18 @@ pub(super) fn written<'p>(
         })
     });
     proof.variables = layout.fields().len();
-    let mut writer = StateWriter::new(proof.variables, !proof.formula.is_empty());
+    let mut writer = StateWriter::new(&proof);
     let mut values = Vec::with_capacity(proof.variables);
     for (_, number) in order {
         budget.tick()?;
+        let Beside { wait, pairs } = beside(number);
+        if pairs.is_empty() && !proof.formula.is_empty() {
+            continue;
+        }
         get(number, &mut state);
         values.clear();
         values.extend(layout.fields().iter().map(|field| field.value(&state)));
-        writer.put(&values, beside(number).unwrap_or_default());
+        writer.put(&values, wait, pairs);
     }
     proof.fill(writer);
     budget.release(bytes);
@@ -114,6 +151,7 @@ pub(crate) fn list(
     asked: &mut Asked<'_>,
     tasks: &[usize],
     purpose: Purpose,
+    options: &Options,
     clock: &Clock<'_>,
 ) -> Result<Attempt<(Outcomes, Option<Listed>)>, Trouble> {
     let mut budget = clock.budget();
@@ -131,8 +169,19 @@ pub(crate) fn list(
         of_task.push(goal.map(|_| goals.len()));
         goals.extend(goal);
     }
-    let (found, listed) = explore(&*view.system, view.system.layout(), &goals, &mut budget);
-    let outcomes: Outcomes = of_task.iter().map(|&goal| outcome(&found, goal)).collect();
+    let waiting = match options.reduce {
+        ReductionWish::None => Ok(None),
+        _ => explore_waiting(&*view.system, &view.system, &goals, &mut budget),
+    };
+    let (outcomes, listed): (Outcomes, _) = match waiting {
+        Ok(Some(proof)) => (tasks.iter().map(|_| Ok(())).collect(), Ok(proof)),
+        // Without anything that waits it is told which of them is violated.
+        Ok(None) | Err(Failed::Violated) => {
+            let (found, listed) = explore(&*view.system, view.system.layout(), &goals, &mut budget);
+            (of_task.iter().map(|&goal| outcome(&found, goal)).collect(), listed)
+        }
+        Err(why) => (tasks.iter().map(|_| Err(why.clone())).collect(), Err(why)),
+    };
     for failed in outcomes.iter().filter_map(|outcome| outcome.as_ref().err()).chain(listed.as_ref().err()) {
         if let Failed::Fault(error) = failed
             && asked.model().can_refine(error)

@@ -1,7 +1,7 @@
 //! Certificates: what holds, and why, for a checker that shares nothing with the search (`certify`).
 //!
-//! The search that gave the answer may have left out interleavings, merged steps and kept bits; a certificate needs all
-//! states. So they are searched again, without any of that, unless that was how the answer was found. What is claimed of
+//! The search that gave the answer may have left out interleavings, merged steps and kept bits; a certificate leaves out no more
+//! than its checker sees that it may (`waiting`). So states are searched again, unless nothing was left out. What is claimed of
 //! states is proved by their `list`, one for all such claims. For a formula, `product` finds pairs of states, `ranks` says why
 //! no run through them is a violation, and here both become a [`Proof`]. Should that search find a violation after all, one of
 //! the two is wrong, and that is said instead of any verdict.
@@ -9,6 +9,7 @@
 mod list;
 mod product;
 mod ranks;
+mod waiting;
 
 pub(crate) use self::list::{Listed, explore, list};
 
@@ -21,11 +22,13 @@ use certify::{
     Claim, Claimed, Ends, Fair, Pair, Proof, Reading, Refusal, TooSmall, What, constraints, fingerprint,
 };
 use check::Goal;
+use check::method::ReductionWish;
 use check::product::AtDeadlock;
 use language::{PropertyKind, Purpose};
 use model::{ActionSystem, ExprId, StepError, System};
 use replay::fairness::Subject;
 
+use self::list::Beside;
 use self::product::Product;
 use crate::clock::Clock;
 use crate::decide::Asked;
@@ -78,7 +81,8 @@ impl From<Refusal> for Failed {
     }
 }
 
-/// Proves what is claimed of a system, as the words say: they become a proof. Steps and truths are asked of `runner`: that
+/// Proves what is claimed of a system, as the words say: they become a proof, in which steps wait if the words say so, and if
+/// they can. Steps and truths are asked of `runner`: that
 /// is the system itself, unless somebody wants to know what becomes of its mistakes.
 ///
 /// # Errors
@@ -97,9 +101,15 @@ pub fn prove<S: System>(
         What::DeadlockFree => Some(Goal::Deadlock),
         What::FaultFree => None,
     };
+    let words = Proof { ends: claim.ends, ..words };
+    if words.waits
+        && let Some(listed) = list::explore_waiting(runner, claim.system, goal.as_slice(), budget)?
+    {
+        return Ok(of_list(words, &listed));
+    }
     let (found, listed) = explore(runner, claim.system.layout(), goal.as_slice(), budget);
     list::outcome(&found, goal.map(|_| 0))?;
-    Ok(of_list(Proof { ends: claim.ends, ..words }, &listed?))
+    Ok(of_list(words, &listed?))
 }
 
 /// A proposition is not among those of the system.
@@ -109,8 +119,8 @@ fn unobserved() -> Failed {
 
 /// The proof of what is claimed of states, which are in a list.
 fn of_list(words: Proof, listed: &Proof) -> Proof {
-    let Proof { variables, states, bytes, checksum, body, .. } = listed.clone();
-    Proof { variables, states, bytes, checksum, body, ..words }
+    let Proof { waits, variables, states, bytes, checksum, body, .. } = listed.clone();
+    Proof { waits, variables, states, bytes, checksum, body, ..words }
 }
 
 fn prove_formula<S: System>(
@@ -119,7 +129,7 @@ fn prove_formula<S: System>(
     words: Proof,
     budget: &mut Budget<'_>,
 ) -> Result<Proof, Failed> {
-    let (product, tableau, written) = Product::explore(runner, &mut claim, budget)?;
+    let (product, tableau, written) = Product::explore(runner, &mut claim, words.waits, budget)?;
     let (of_node, ranks) = ranks::ranks(&product, budget)?;
     // The states beside which nodes are, in one list: where that of each state begins.
     let n_states = product.states.len();
@@ -136,9 +146,13 @@ fn prove_formula<S: System>(
     let beside = |state: usize| starts[state] as usize..starts[state + 1] as usize;
     (0..n_states).for_each(|state| pairs[beside(state)].sort_unstable_by_key(|pair| pair.automaton));
     let get = |state: u32, words: &mut [u32]| words.copy_from_slice(product.states.get(state));
-    let beside = |state: u32| Some(&pairs[beside(state as usize)]);
+    let beside = |state: u32| Beside {
+        wait: product.waits.get(state as usize).copied().unwrap_or_default(),
+        pairs: &pairs[beside(state as usize)],
+    };
     let automaton = tableau.states().iter().map(|state| state.to_vec()).collect();
-    let proof = Proof { ranks, ends: claim.ends, formula: written, automaton, ..words };
+    let waits = !product.waits.is_empty();
+    let proof = Proof { ranks, ends: claim.ends, formula: written, automaton, waits, ..words };
     Ok(list::written(proof, claim.system.layout(), n_states, get, beside, budget)?)
 }
 
@@ -154,6 +168,7 @@ pub fn words(property: Claimed) -> Proof {
         formula: Vec::new(),
         automaton: Vec::new(),
         ranks: Vec::new(),
+        waits: false,
         variables: 0,
         states: 0,
         bytes: 0,
@@ -218,7 +233,8 @@ pub(crate) fn of_task(
     };
     let text = &asked.session.sources.get(base::SourceId::new(0)).text;
     let fingerprint = fingerprint(text, system);
-    let words = Proof { model, refinements, fairness, fingerprint, ends, ..words(property) };
+    let waits = options.reduce != ReductionWish::None;
+    let words = Proof { model, refinements, fairness, fingerprint, ends, waits, ..words(property) };
     if let Some(listed) = listed {
         return Ok(Attempt::Done(Ok(of_list(words, &listed.proof))));
     }

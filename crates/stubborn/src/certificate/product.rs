@@ -7,10 +7,12 @@ use base::{Budget, Progress};
 use certify::rank::{Enabled, Marks, Masks};
 use certify::states::States;
 use certify::tableau::{Step, Tableau, Written};
-use certify::{Claim, Ends, What};
-use model::{ActionId, ActionSystem, Steps, System};
+use certify::waits::Waits;
+use certify::{Claim, Ends, Wait, What};
+use model::{ActionId, ActionSystem, ExprId, Steps, System};
 use rustc_hash::FxHashMap;
 
+use super::waiting::{self, Sought, Waiting};
 use super::{Failed, unobserved};
 
 /// A step that nobody takes: the last state repeats. And no node.
@@ -69,6 +71,8 @@ pub(super) struct Product {
     pub(super) states: States,
     /// Per state that was expanded, where its steps are in `steps`.
     expanded: Vec<(u32, u32)>,
+    /// Per state, which of its steps are followed; nothing if all are, from all states.
+    pub(super) waits: Vec<Wait>,
     /// The action that a step begins with, and where it leads.
     steps: Vec<(u32, u32)>,
     pub(super) nodes: Vec<Node>,
@@ -85,6 +89,7 @@ impl Product {
     pub(super) fn explore<S: System>(
         runner: &S,
         claim: &mut Claim<'_>,
+        may_wait: bool,
         budget: &mut Budget<'_>,
     ) -> Result<(Product, Tableau, Vec<Written>), Failed> {
         let system = claim.system;
@@ -97,10 +102,23 @@ impl Product {
             let known = propositions.iter().find(|(known, _)| known == prop);
             truths.push(known.and_then(|(_, expr)| system.proposition(*expr)).ok_or_else(unobserved)?);
         }
+        let looked_at: Vec<ExprId> =
+            truths.iter().map(|&number| system.propositions()[number].expr).collect();
+        let waiting = match may_wait && claim.constraints.is_empty() && !tableau.has_next() {
+            true => waiting::explore(runner, system, &looked_at, Sought::Runs, &[], budget)?,
+            false => None,
+        };
+        let sets = match waiting {
+            Some(_) => Some(Waits::new(system, &looked_at, budget)?),
+            None => None,
+        };
+        let nothing = Waiting { states: States::new(system.width()), waits: Vec::new() };
+        let Waiting { states, waits } = waiting.unwrap_or(nothing);
         let masks = Masks::new(system, claim.constraints, tableau.n_promises());
         let product = Product {
-            states: States::new(system.width()),
+            states,
             expanded: Vec::new(),
+            waits,
             steps: Vec::new(),
             nodes: Vec::new(),
             ends: Vec::new(),
@@ -110,8 +128,18 @@ impl Product {
         };
         let (scratch, out) = (runner.new_scratch(), Steps::new(system.width()));
         let known = Vec::new();
-        let mut explorer =
-            Explorer { runner, system, ends: claim.ends, truths, scratch, out, known, product };
+        let mut explorer = Explorer {
+            runner,
+            system,
+            ends: claim.ends,
+            truths,
+            scratch,
+            out,
+            known,
+            sets,
+            values: Vec::new(),
+            product,
+        };
         explorer.product(&mut tableau, budget)?;
         Ok((explorer.product, tableau, written))
     }
@@ -163,6 +191,9 @@ struct Explorer<'e, S: System> {
     out: Steps,
     /// The numbers of its targets that were known.
     known: Vec<Option<u32>>,
+    /// The sets of steps that are followed where others wait, and the values of a state.
+    sets: Option<Waits<'e>>,
+    values: Vec<i64>,
     product: Product,
 }
 
@@ -200,7 +231,17 @@ impl<S: System> Explorer<'_, S> {
         self.runner.successors(product.states.get(state), &mut self.scratch, &mut self.out)?;
         let start = product.steps.len() as u32;
         product.states.find_all(self.out.targets(), &mut self.known);
+        let wait = product.waits.get(state as usize).filter(|wait| wait.from > 0);
+        let sets = self.sets.as_mut().zip(wait).map(|(sets, wait)| {
+            sets.enable(self.out.actions().iter().map(|&step| self.system.first(step)));
+            waiting::read(self.system, product.states.get(state), &mut self.values);
+            sets.grow(ActionId::new(wait.from as usize - 1), &self.values);
+            &*sets
+        });
         for ((step, target), known) in self.out.iter().zip(&self.known) {
+            if sets.is_some_and(|sets| !sets.has(self.system.first(step))) {
+                continue;
+            }
             let target = match known {
                 Some(number) => *number,
                 None => product.states.add(target, budget)?.0,

@@ -414,7 +414,8 @@ fn certify(
         if tasks.is_empty() || lists.iter().any(|listed| listed.purpose == purpose) {
             continue;
         }
-        let listed = refining(asked, clock, |asked| certificate::list(asked, &tasks, purpose, clock));
+        let listed =
+            refining(asked, clock, |asked| certificate::list(asked, &tasks, purpose, options, clock));
         match listed {
             Ok((outcomes, listed)) => {
                 lists.extend(listed);
@@ -445,7 +446,10 @@ fn certify(
         let remark = match proved {
             Ok(proof) => {
                 let again = listed.is_none_or(|listed| listed.again);
-                let remark = Remark::Certified { again, states: proof.states, bytes: proof.bytes };
+                let remark = {
+                    let (states, bytes) = (proof.states, proof.bytes);
+                    Remark::Certified { again, waits: proof.waits, states, bytes }
+                };
                 result.certificate = Some(Arc::new(proof));
                 remark
             }
