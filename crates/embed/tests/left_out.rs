@@ -90,6 +90,10 @@ fn who_sends_does_not_overtake_losses() {
     for check in [check, few] {
         assert!(check.weakly_fair().fair_network().ltl("<> got").is_violated());
     }
+    // Nothing more than their number is said of many channels that nothing ever comes through.
+    let three = Actors::new().add_many(3, "blocked", Once);
+    let run = three.check().fair_network().ltl("X false").to_string();
+    assert!(run.contains(", messages from blocked 1 to blocked 0 and 5 others\n"), "{run}");
 }
 
 /// Runs are fair to the second one alone, so the first one need not send anything.

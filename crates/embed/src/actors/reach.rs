@@ -166,7 +166,8 @@ impl<M: Message> Closure<'_, M> {
         self.n_reactions += 1;
         if self.n_reactions > MAX_REACTIONS {
             return Err(format!(
-                "handlers do more than {MAX_REACTIONS} different things, so it is not known who may send to whom"
+                "handlers do more than {MAX_REACTIONS} different things when whatever may ever be sent is tried in any local \
+                 state (a queue may then grow for ever), so it is not known who may send to whom"
             ));
         }
         let reaction = catch(|| self.actors.react(here, event)).map_err(|text| self.panics(actor, &text))?;
