@@ -206,7 +206,7 @@ impl<'a, S: System> Selection<'a, S> {
     fn method(&self) -> Method {
         match self {
             Selection::Sets(sets) => sets.method(),
-            Selection::Own(_) => Method::Repaired,
+            Selection::Own(own) => own.method(),
         }
     }
 
@@ -242,10 +242,11 @@ impl<'a, S: System> Selection<'a, S> {
 
 impl<'a, S: Dependencies, O: Observer> Product<'a, S, O> {
     /// The same product, of which not everything is explored, by what the system knows: for observers by value that do not
-    /// see stuttering, and a search that repairs its components. The system has so many actions.
+    /// see stuttering, and a search that repairs its components. The system has so many actions. Where only fair runs
+    /// count, that must be said.
     #[must_use]
-    pub fn reduced_by_itself(mut self, n_actions: usize) -> Product<'a, S, O> {
-        self.selection = Some(Selection::Own(Own::new(n_actions)));
+    pub fn reduced_by_itself(mut self, n_actions: usize, is_fair: bool) -> Product<'a, S, O> {
+        self.selection = Some(Selection::Own(Own::new(n_actions, is_fair)));
         self
     }
 }

@@ -8,6 +8,8 @@
 //! | [`Method::Repaired`] | by value or by change, in searches by strong components | a set that nobody sees, or else what is taken above; what is left out for ever along a cycle is taken later (`Repair`) |
 //! | [`Method::Fair`] | all but those with labels on states, in searches by strong components | a set that keeps fair runs; the rest is the same |
 //!
+//! Systems that cannot be looked into know the last two only, by value ([`Dependencies`]).
+//!
 //! The rules and why they are sound stand at the head of [`por`]. Here they are asked the right
 //! questions: which actions an observer may follow or refuses, in its present state and under the
 //! present valuation.
@@ -58,7 +60,8 @@ pub trait Dependencies: System {
     /// none. Returns whether there is such a set; what is chosen depends on the state alone.
     ///
     /// What *stubborn* means, and what it is good for, is said at the head of the search's module `repair`: whatever
-    /// happens without the set enables nothing in it, and commutes with what is chosen.
+    /// happens without the set enables nothing in it, and commutes with what is chosen. Where only fair runs count, the set
+    /// keeps these, too: that is KEY and FLIP at the head of por's module `fair`, whose other rules are met by sets like that.
     ///
     /// # Errors
     /// The system goes wrong when it is asked.
@@ -67,6 +70,7 @@ pub trait Dependencies: System {
         state: &[u32],
         possible: &[ActionId],
         propositions: &[usize],
+        is_fair: bool,
         scratch: &mut Self::Scratch,
         chosen: &mut Vec<u32>,
     ) -> Result<bool, StepError>;
@@ -75,6 +79,8 @@ pub trait Dependencies: System {
 /// How a product is reduced whose system has [`Dependencies`]: by sets that are blind to the observer.
 pub(crate) struct Own<S: System> {
     pub(crate) repair: Repair,
+    /// Whether only fair runs count.
+    is_fair: bool,
     choose: Chooses<S>,
 }
 
@@ -83,26 +89,32 @@ type Chooses<S> = fn(
     &[u32],
     &[ActionId],
     &[usize],
+    bool,
     &mut <S as System>::Scratch,
     &mut Vec<u32>,
 ) -> Result<bool, StepError>;
 
 impl<S: System> Clone for Own<S> {
     fn clone(&self) -> Own<S> {
-        Own { repair: self.repair.clone(), choose: self.choose }
+        Own { repair: self.repair.clone(), is_fair: self.is_fair, choose: self.choose }
     }
 }
 
 impl<S: Dependencies> Own<S> {
     /// The sets of a system with so many actions.
-    pub(crate) fn new(n_actions: usize) -> Own<S> {
+    pub(crate) fn new(n_actions: usize, is_fair: bool) -> Own<S> {
         let mut matters = FixedBitSet::with_capacity(n_actions);
         matters.insert_range(..);
-        Own { repair: Repair { matters, silent: true, by_action: true }, choose: S::choose }
+        Own { repair: Repair { matters, silent: true, by_action: true }, is_fair, choose: S::choose }
     }
 }
 
 impl<S: System> Own<S> {
+    /// What it is called.
+    pub(crate) fn method(&self) -> Method {
+        if self.is_fair { Method::Fair } else { Method::Repaired }
+    }
+
     /// Chooses those of the possible steps that must be taken, by their indices, like [`Reduction::choose`]. A set is
     /// taken only if the steps that move the observer are none of it, as is promised.
     pub(crate) fn choose(
@@ -118,7 +130,7 @@ impl<S: System> Own<S> {
         let Situation { state, enabled, moves, blocked } = *situation;
         let is_silent = |index: &u32| !moves[*index as usize];
         if blocked.is_empty()
-            && (self.choose)(system, state, enabled, propositions, scratch, chosen)?
+            && (self.choose)(system, state, enabled, propositions, self.is_fair, scratch, chosen)?
             && chosen.iter().all(is_silent)
             && closes_no_cycle(chosen, scratch)
         {

@@ -8,7 +8,7 @@ use check::{Coverage, Exploration, Goal, Stats, Stop, reduction};
 use model::{LabelId, Run as Found, StepError};
 
 use crate::check::Check;
-use crate::classes::{Aspects, Class, Classes, Fair, Letters};
+use crate::classes::{Aspects, Class, Classes, Fair, Letters, Whom};
 use crate::formulas::Watched;
 use crate::judge::{Claimed, Given, Judge};
 use crate::model::Model;
@@ -194,13 +194,14 @@ impl<M: Model> Check<'_, M> {
         let constraints = classes.constraints();
         let mut wish = self.wish;
         wish.fair = constraints.iter().any(|constraint| !constraint.actions.is_empty());
-        let unreduced = self.unreduced_runs(&*program, watched, wish.fair);
+        let unreduced = self.unreduced_runs(&*program, watched);
         let is_open = (wish.observer, wish.search, wish.fairness_by) == (None, None, FairnessBy::Search);
         if is_open && wish.store == StoreKind::Exact && watched.claim.written().is_none() {
             // Nothing is known of which actions change what: who looks at changes must look at all targets.
             wish.observer = Some(ObserverKind::Tgba);
             if self.footprint.is_some() && unreduced.is_none() {
-                wish.reduction = ReductionWish::Fixed(reduction::Method::Repaired);
+                use reduction::Method::{Fair, Repaired};
+                wish.reduction = ReductionWish::Fixed(if wish.fair { Fair } else { Repaired });
             }
         }
         let found = searches::runs(program.as_program(), &mut watched.claim, &wish, &constraints, setup);
@@ -267,14 +268,13 @@ impl<M: Model> Check<'_, M> {
     }
 
     /// The same for infinite runs.
-    fn unreduced_runs(&self, program: &dyn Recall<M>, watched: &Watched, fair: bool) -> Option<String> {
+    fn unreduced_runs(&self, program: &dyn Recall<M>, watched: &Watched) -> Option<String> {
         self.footprint.as_ref()?;
-        self.unreduced(program, &watched.propositions).or_else(|| match watched.claim.proof() {
-            _ if fair => {
-                Some("under fairness, leaving some out is not supported for models in Rust".to_owned())
-            }
-            None => Some("the property may see stuttering".to_owned()),
-            Some(_) => None,
+        let anybodys = self.fairness.iter().find(|known| matches!(known.whom, Whom::Actions(_)));
+        self.unreduced(program, &watched.propositions).or_else(|| match (anybodys, watched.claim.proof()) {
+            (Some(known), _) => Some(format!("`{}` may be about anybody's actions", known.name)),
+            (None, None) => Some("the property may see stuttering".to_owned()),
+            (None, Some(_)) => None,
         })
     }
 

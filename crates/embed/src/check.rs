@@ -314,8 +314,8 @@ impl<'m, M: Model> Check<'m, M> {
     }
 
     /// Explores only interleavings that matter to a question, by the footprints that the model declares, and what
-    /// propositions read, by name. Questions about states profit, and formulas that do not see stuttering, unless only fair
-    /// runs count; all others are decided in full. A wrong footprint makes answers wrong:
+    /// propositions read, by name. Questions about states profit, and formulas that do not see stuttering, under fairness to
+    /// processes, too; all others are decided in full, and the proof says why. A wrong footprint makes answers wrong:
     /// [`Check::verify_footprint`] tests it.
     #[must_use]
     pub fn reduced(mut self, propositions: &[(&str, &[M::Part])]) -> Self

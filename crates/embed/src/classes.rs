@@ -45,6 +45,9 @@ type Picks<'m, M> = Arc<dyn Fn(&<M as Model>::Action) -> bool + Send + Sync + 'm
 /// Whom a constraint is about.
 pub(crate) enum Whom<'m, M: Model> {
     Process(usize),
+    /// Some of the actions of a process.
+    Within(usize, Picks<'m, M>),
+    /// Anybody's actions.
     Actions(Picks<'m, M>),
 }
 
@@ -52,6 +55,7 @@ impl<M: Model> Clone for Whom<'_, M> {
     fn clone(&self) -> Self {
         match self {
             Whom::Process(process) => Whom::Process(*process),
+            Whom::Within(process, picks) => Whom::Within(*process, picks.clone()),
             Whom::Actions(picks) => Whom::Actions(picks.clone()),
         }
     }
@@ -72,15 +76,42 @@ impl<M: Model> Clone for Fairness<'_, M> {
 
 impl<M: Model> Fairness<'_, M> {
     fn is_by_action(&self) -> bool {
-        matches!(self.whom, Whom::Actions(_))
+        !matches!(self.whom, Whom::Process(_))
     }
 
     /// Whether it is about an action.
     pub(crate) fn is_about(&self, model: &M, action: &M::Action) -> bool {
         match &self.whom {
             Whom::Process(process) => model.process(action) == Some(*process),
-            Whom::Actions(picks) => picks(action),
+            Whom::Within(_, picks) | Whom::Actions(picks) => picks(action),
         }
+    }
+}
+
+/// Whom runs are fair to, as far as the choice of steps depends on it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Favored {
+    /// Processes, each to all of its actions.
+    pub(crate) wholly: Vec<usize>,
+    /// Processes, each to some of its actions.
+    pub(crate) partly: Vec<usize>,
+}
+
+impl Favored {
+    /// Nothing, if it may be about anybody's actions.
+    fn of<M: Model>(constraints: &[Fairness<'_, M>]) -> Option<Favored> {
+        let mut favored = Favored::default();
+        for fairness in constraints {
+            let (processes, process) = match fairness.whom {
+                Whom::Process(process) => (&mut favored.wholly, process),
+                Whom::Within(process, _) => (&mut favored.partly, process),
+                Whom::Actions(_) => return None,
+            };
+            if !processes.contains(&process) {
+                processes.push(process);
+            }
+        }
+        Some(favored)
     }
 }
 
@@ -124,6 +155,7 @@ pub(crate) struct Aspects<'a, M: Model> {
 pub(crate) struct Classes<'a, M: Model> {
     n_processes: usize,
     aspects: Aspects<'a, M>,
+    favored: Option<Favored>,
     /// The last of these is that of resting.
     known: Vec<Class>,
 }
@@ -138,7 +170,8 @@ impl<'a, M: Model> Classes<'a, M> {
     pub(crate) fn new(n_processes: usize, aspects: Aspects<'a, M>) -> Classes<'a, M> {
         let class = |process| Class { process, members: Vec::new(), letter: None, touches: None };
         let known = (0..n_processes).map(Some).chain([None]).map(class).collect();
-        Classes { n_processes, aspects, known }
+        let favored = Favored::of(aspects.fairness);
+        Classes { n_processes, aspects, favored, known }
     }
 
     /// Those of questions about states, to which nothing matters but who acts.
@@ -184,7 +217,7 @@ impl<'a, M: Model> Classes<'a, M> {
     /// The class of an action.
     pub(crate) fn of(&self, model: &M, action: &M::Action) -> Class {
         let is_about = |(number, fairness): (usize, &Fairness<'_, M>)| match &fairness.whom {
-            Whom::Actions(picks) if picks(action) => Some(number),
+            Whom::Within(_, picks) | Whom::Actions(picks) if picks(action) => Some(number),
             _ => None,
         };
         let members = self.aspects.fairness.iter().enumerate().filter_map(is_about).collect();
@@ -247,7 +280,7 @@ impl<'a, M: Model> Classes<'a, M> {
         for (number, fairness) in self.aspects.fairness.iter().enumerate() {
             let is_about = |class: &Class| match fairness.whom {
                 Whom::Process(process) => class.process == Some(process),
-                Whom::Actions(_) => class.members.contains(&number),
+                Whom::Within(..) | Whom::Actions(_) => class.members.contains(&number),
             };
             let about: Vec<usize> =
                 (0..self.known.len()).filter(|&number| is_about(&self.known[number])).collect();
@@ -257,6 +290,11 @@ impl<'a, M: Model> Classes<'a, M> {
             }
         }
         constraints
+    }
+
+    /// Whom runs are fair to, if that is nobody's actions but those of processes.
+    pub(crate) fn favored(&self) -> Option<&Favored> {
+        self.favored.as_ref()
     }
 
     /// Justness to the actions of some classes: a constraint for all that the same steps interfere with

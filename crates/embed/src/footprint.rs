@@ -16,6 +16,18 @@
 //! So a set must have something that a process can do: until some of the set happens, that can happen, so that nobody
 //! rests before; and where the environment may rest, nothing is left out.
 //!
+//! Of fair runs (the head of por's module `fair` has the argument; a set has no visible action, so that ORDER is met, and
+//! *repair* sees to CYCLE), two things more are needed of a set:
+//! - KEY: something that it can do now is an action of a process to which runs are fair. All actions of that process are
+//!   in the set, or cannot happen until some of the set does; so a fair run does not put off the whole set for ever.
+//! - FLIP: whether a process can do anything, to which runs are fair, depends on what it may look at. If something that the
+//!   set can do now writes part of that, all others who may ever write any of it are collected, too: what enables a process
+//!   overtakes nothing that disables it. (Who is treated fairly in some of its actions only may disable these itself.)
+//!
+//! That is said of processes, whatever was met of their actions so far. Where somebody's actions are picked out that may be
+//! anybody's, nothing is left out. For justness KEY is enough: whoever interferes with an action writes what it looks at,
+//! and so is in the set with it.
+//!
 //! A wrong footprint makes verdicts wrong. [`Check::verify_footprint`] tests it in all reachable states: that what is
 //! said not to disturb each other commutes there, that who waits goes on waiting, and that propositions see no more than they
 //! say. Those are all the steps of the argument above, so a footprint that passes gives right verdicts for this model.
@@ -28,7 +40,7 @@ use fixedbitset::FixedBitSet;
 use pack::Table;
 
 use crate::check::Check;
-use crate::classes::Touches;
+use crate::classes::{Favored, Touches};
 use crate::model::Model;
 use crate::panics::catch;
 use crate::program::{Choice, Keeps};
@@ -69,6 +81,21 @@ impl Touched {
     }
 }
 
+/// Whom runs are fair to, and what it depends on whether it can do anything.
+struct Waking<'d> {
+    process: usize,
+    looks_at: &'d FixedBitSet,
+    /// Runs are fair to all of its actions, so that it does not matter what these enable and disable.
+    is_whole: bool,
+}
+
+impl Waking<'_> {
+    /// Whether it does not matter what a process does.
+    fn spares(&self, process: usize) -> bool {
+        self.is_whole && self.process == process
+    }
+}
+
 /// Footprints without the type of their parts.
 pub(crate) trait Prints<M: Model>: Send + Sync {
     /// Which of the actions that can happen are enough. None if all of them must be taken.
@@ -78,7 +105,7 @@ pub(crate) trait Prints<M: Model>: Send + Sync {
         state: &M::State,
         offered: &[M::Action],
         watched: &[usize],
-        keeps: Keeps,
+        keeps: Keeps<'_>,
     ) -> Option<Choice>;
 
     /// Whether an action may change one of these propositions; nothing if it is not known what they read.
@@ -143,6 +170,13 @@ impl<M: Footprint> Declared<M> {
         self.bits(&parts)
     }
 
+    fn wakings(&self, favored: &Favored) -> Vec<Waking<'_>> {
+        let waking =
+            |process: usize, is_whole| Waking { process, looks_at: &self.reaches[process].reads, is_whole };
+        let wholly = favored.wholly.iter().map(|&process| waking(process, true));
+        wholly.chain(favored.partly.iter().map(|&process| waking(process, false))).collect()
+    }
+
     /// What is watched, if that is known of all propositions.
     fn watched(&self, numbers: &[usize]) -> Option<FixedBitSet> {
         let mut watched = FixedBitSet::new();
@@ -165,13 +199,14 @@ impl<M: Footprint> Prints<M> for Declared<M> {
         state: &M::State,
         offered: &[M::Action],
         watched: &[usize],
-        keeps: Keeps,
+        keeps: Keeps<'_>,
     ) -> Option<Choice> {
         let watched = self.watched(watched)?;
         let touched: Vec<Touched> = offered.iter().map(|action| self.of(model, action)).collect();
         let owners: Vec<usize> = offered.iter().map(|action| self.owner(model, action)).collect();
         let is_invisible = |index: &u32| !meets(&touched[*index as usize].writes, &watched);
         let environment = self.reaches.len() - 1;
+        let wakings = if let Keeps::FairRuns(favored) = keeps { self.wakings(favored) } else { Vec::new() };
         let mut best: Option<Choice> = None;
         let mut begun = FixedBitSet::with_capacity(self.reaches.len());
         for &first in &owners {
@@ -184,9 +219,16 @@ impl<M: Footprint> Prints<M> for Declared<M> {
             while let Some(process) = work.pop() {
                 let awaited = self.waits_for(model, process, state);
                 let its = || owners.iter().zip(&touched).filter(|(owner, _)| **owner == process);
+                let wakes = |known: &Waking<'_>| {
+                    !known.spares(process) && its().any(|(_, action)| meets(&action.writes, known.looks_at))
+                };
+                let waking: Vec<&Waking<'_>> = wakings.iter().filter(|known| wakes(known)).collect();
                 for (other, reach) in self.reaches.iter().enumerate() {
-                    let matters =
-                        meets(&awaited, &reach.writes) || its().any(|(_, action)| action.disturbs(reach));
+                    let matters = meets(&awaited, &reach.writes)
+                        || its().any(|(_, action)| action.disturbs(reach))
+                        || waking
+                            .iter()
+                            .any(|known| !known.spares(other) && meets(&reach.writes, known.looks_at));
                     if matters && !set.put(other) {
                         work.push(other);
                     }
@@ -202,6 +244,10 @@ impl<M: Footprint> Prints<M> for Declared<M> {
                 Keeps::States => n_invisible > 0,
                 Keeps::Runs => {
                     n_invisible == set.len() && set.iter().any(|&index| owners[index as usize] != environment)
+                }
+                Keeps::FairRuns(favored) => {
+                    let is_key = |index: &u32| favored.wholly.contains(&owners[*index as usize]);
+                    n_invisible == set.len() && set.iter().any(is_key)
                 }
             };
             if is_enough && is_smaller {
@@ -255,7 +301,19 @@ impl<M: Footprint> Prints<M> for Declared<M> {
             let now_offered = list(&next);
             for process in 0..self.reaches.len() {
                 let awaited = self.waits_for(model, process, state);
-                if process == self.owner(model, action) || meets(&awaited, &touched.writes) {
+                if process == self.owner(model, action) {
+                    continue;
+                }
+                let can =
+                    |actions: &[M::Action]| actions.iter().any(|action| self.owner(model, action) == process);
+                if can(&offered) != can(&now_offered) && !meets(&self.reaches[process].reads, &touched.writes)
+                {
+                    return Some(format!(
+                        "in the state {state:?}, {action:?} changes whether process {process} can do anything, but nothing \
+                         that it is said to look at"
+                    ));
+                }
+                if meets(&awaited, &touched.writes) {
                     continue;
                 }
                 if !self.waits_for(model, process, &next).is_subset(&awaited) {

@@ -14,7 +14,7 @@ use model::{ActionId, LabelId};
 use pack::Table;
 
 use crate::check::Check;
-use crate::classes::Classes;
+use crate::classes::{Classes, Favored};
 use crate::footprint::Prints;
 use crate::keeper::Keeper;
 use crate::model::Model;
@@ -196,6 +196,10 @@ impl<M: Model, K: Keeper<M>> Program for Opaque<'_, M, K> {
 
     fn is_reduced(&self) -> bool {
         self.footprint.is_some()
+    }
+
+    fn favored(&self) -> Option<&Favored> {
+        self.classes.favored()
     }
 
     fn counts(&self) -> bool {

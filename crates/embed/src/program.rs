@@ -13,6 +13,8 @@ use check::rules::Rule;
 use check::search::{Extent, Space};
 use model::{ActionId, LabelId, StepError, Steps, System};
 
+use crate::classes::Favored;
+
 /// A model, as searches need it.
 pub(crate) trait Program: Sync {
     /// Words per state.
@@ -38,6 +40,9 @@ pub(crate) trait Program: Sync {
         false
     }
 
+    /// Whom runs are fair to, if the choice of interleavings can take that into account.
+    fn favored(&self) -> Option<&Favored>;
+
     /// Whether a state is one number, and these are 0, 1, 2, … in the order in which states are met.
     fn counts(&self) -> bool {
         false
@@ -58,13 +63,15 @@ pub(crate) trait Program: Sync {
 }
 
 /// What a choice of steps must keep.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Keeps {
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Keeps<'f> {
     /// Deadlocks, and whether states can be reached in which what is watched has other values.
     States,
     /// The words of what is watched, up to stuttering: no step of the choice changes any of it, and the environment,
     /// which may rest, does not act alone.
     Runs,
+    /// The same, of the runs that are fair: the head of `footprint` says what that takes.
+    FairRuns(&'f Favored),
 }
 
 /// Those of the enabled steps that are enough, by their places: those first that change nothing that is watched, and how
@@ -84,7 +91,7 @@ pub(crate) trait Worker: Send {
         &mut self,
         words: &[u32],
         watched: &[usize],
-        keeps: Keeps,
+        keeps: Keeps<'_>,
         enabled: &mut Vec<ActionId>,
     ) -> Result<Option<Choice>, StepError>;
 
@@ -167,10 +174,13 @@ impl Subject for Erased<'_> {
     ) -> Result<Product<'p, Self, O>, Refusal> {
         let program = product.system().0;
         let is_by_value = matches!(product.observer().watches(), Watches::Source | Watches::Target);
-        if method != reduction::Method::Repaired || !is_by_value || !program.is_reduced() {
+        let is_fair = method == reduction::Method::Fair;
+        let is_known =
+            if is_fair { program.favored().is_some() } else { method == reduction::Method::Repaired };
+        if !is_known || !is_by_value || !program.is_reduced() {
             return Err(Rule::NothingKnown.into());
         }
-        Ok(product.reduced_by_itself(program.n_classes()))
+        Ok(product.reduced_by_itself(program.n_classes(), is_fair))
     }
 }
 
@@ -180,11 +190,17 @@ impl Dependencies for Erased<'_> {
         state: &[u32],
         possible: &[ActionId],
         propositions: &[usize],
+        is_fair: bool,
         worker: &mut Self::Scratch,
         chosen: &mut Vec<u32>,
     ) -> Result<bool, StepError> {
         let mut enabled = Vec::new();
-        let Some((places, _)) = worker.choose(state, propositions, Keeps::Runs, &mut enabled)? else {
+        let keeps = match self.0.favored() {
+            _ if !is_fair => Keeps::Runs,
+            Some(favored) => Keeps::FairRuns(favored),
+            None => return Ok(false),
+        };
+        let Some((places, _)) = worker.choose(state, propositions, keeps, &mut enabled)? else {
             return Ok(false);
         };
         let is_chosen = |step: &ActionId| places.iter().any(|&place| enabled[place as usize] == *step);

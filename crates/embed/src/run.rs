@@ -228,7 +228,8 @@ impl<M: Model> fmt::Display for Counterexample<M> {
         for fair in others {
             writeln!(f, "it is {fair}")?;
         }
-        // There may be many of them, of whom there is nothing else to say.
+        // There may be many of them, of whom there is nothing else to say: two actors have four channels to be fair to.
+        const MANY: usize = 4;
         for fair in [Fair::Weak, Fair::Strong, Fair::Just] {
             let names: Vec<&str> =
                 resting.iter().filter(|one| one.fair == fair).map(|one| one.name.as_str()).collect();
@@ -237,8 +238,14 @@ impl<M: Model> fmt::Display for Counterexample<M> {
                 [] => {}
                 [name] => writeln!(f, "it is {adjective} to {name}: it can never go on in what repeats")?,
                 _ => {
-                    let names = names.join(", ");
-                    writeln!(f, "it is {adjective} to those who can never go on in what repeats: {names}")?;
+                    let (first, others) = names.split_at(names.len().min(MANY));
+                    let mut named = first.join(", ");
+                    match others {
+                        [] => {}
+                        [last] => named += &format!(" and {last}"),
+                        _ => named += &format!(" and {} others", others.len()),
+                    }
+                    writeln!(f, "it is {adjective} to those who can never go on in what repeats: {named}")?;
                 }
             }
         }

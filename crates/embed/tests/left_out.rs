@@ -50,6 +50,92 @@ fn a_set_that_only_the_environment_acts_in_is_not_enough() {
     assert!(few.reachable("sent").run().is_some());
 }
 
+/// The first one sends again and again; the second one opens and closes, and takes what comes while it is open.
+struct Shutter;
+
+impl Actor for Shutter {
+    type Local = (bool, bool);
+    type Msg = ();
+    type Timer = ();
+
+    fn start(&self, _: Id, _: &mut Out<()>) -> (bool, bool) {
+        (false, false)
+    }
+
+    fn on_msg(&self, _: Id, (is_open, got): &mut (bool, bool), _: Id, (): &(), _: &mut Out<()>) {
+        *got |= *is_open;
+    }
+
+    fn timers(&self, _: Id, _: &(bool, bool), timers: &mut Vec<()>) {
+        timers.push(());
+    }
+
+    fn on_timer(&self, me: Id, (is_open, _): &mut (bool, bool), (): &(), out: &mut Out<()>) {
+        *is_open = !*is_open;
+        if me == 0 && *is_open {
+            out.send(1, ());
+        }
+    }
+}
+
+/// What is sent may always be lost before the second one opens. If the first one always sent before that, something would be
+/// there whenever it opens, again and again, and would arrive some day, as the network is fair.
+#[test]
+fn who_sends_does_not_overtake_losses() {
+    let network = Network::unordered().duplicating().lossy();
+    let actors = Actors::new().add_many(2, "shutter", Shutter).network(network);
+    let check =
+        actors.check().prop("got", |world| world.local(1).is_some_and(|local: &(bool, bool)| local.1));
+    let few = check.clone().reduced(&[("got", &[Part::Actor(1)])]);
+    for check in [check, few] {
+        assert!(check.weakly_fair().fair_network().ltl("<> got").is_violated());
+    }
+    // Nothing more than their number is said of many channels that nothing ever comes through.
+    let three = Actors::new().add_many(3, "blocked", Once);
+    let run = three.check().fair_network().ltl("X false").to_string();
+    assert!(run.contains(", messages from blocked 1 to blocked 0 and 5 others\n"), "{run}");
+}
+
+/// Runs are fair to the second one alone, so the first one need not send anything.
+#[test]
+fn who_need_not_act_is_not_taken_first() {
+    let actors = Actors::new().add_many(3, "blocked", Once);
+    let check = actors.check().prop("got", |world| world.local(1) == Some(&true));
+    let few = check.clone().reduced(&[("got", &[Part::Actor(1)])]);
+    for check in [check, few] {
+        assert!(check.clone().fair_to(Fair::Weak, "blocked 1").ltl("<> got").is_violated());
+        assert!(check.weakly_fair().ltl("<> got").holds());
+    }
+}
+
+/// The first one sends something to the second one, once; the third one is always busy.
+struct Once;
+
+impl Actor for Once {
+    type Local = bool;
+    type Msg = ();
+    type Timer = ();
+
+    fn start(&self, _: Id, _: &mut Out<()>) -> bool {
+        false
+    }
+
+    fn on_msg(&self, _: Id, got: &mut bool, _: Id, (): &(), _: &mut Out<()>) {
+        *got = true;
+    }
+
+    fn timers(&self, me: Id, is_done: &bool, timers: &mut Vec<()>) {
+        timers.extend((me == 2 || me == 0 && !is_done).then_some(()));
+    }
+
+    fn on_timer(&self, me: Id, is_done: &mut bool, (): &(), out: &mut Out<()>) {
+        *is_done = !*is_done;
+        if me == 0 {
+            out.send(1, ());
+        }
+    }
+}
+
 /// Counts so far, and tells the other, who may insist that numbers grow.
 struct Counts {
     to: u32,
@@ -100,7 +186,7 @@ fn why_nothing_is_left_out_is_said() {
     };
     let reads: &[(&str, &[Part])] = &[("done", &[Part::Actor(0)])];
     assert_eq!(said(9, "<> done", false, reads), "");
-    assert!(said(9, "<> done", true, reads).contains("not supported"));
+    assert!(said(9, "<> done", true, reads).contains("`all` may be about anybody's actions"));
     assert!(said(9, "X !done", false, reads).contains("stuttering"));
     assert!(said(9, "<> done", false, &[]).contains("not told what `done` reads"));
     assert!(said(60_000, "<> done", false, reads).contains("handlers do more than 50000"));

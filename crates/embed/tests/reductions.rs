@@ -1,7 +1,7 @@
 //! Symmetry and footprints: the same answers with fewer states, and wrong declarations are found out.
 
 use stubborn_embed::{
-    Check, Footprint, Model, Reason, Verdict, assert_always, assert_reachable, assert_violated,
+    Check, Fair, Footprint, Model, Reason, Verdict, assert_always, assert_reachable, assert_violated,
 };
 
 /// Clients that compete for a lock; in the order of their requests, or not.
@@ -327,6 +327,133 @@ fn formulas_are_decided_by_fewer_states() {
     }
     assert!(n_smaller > cases() / 20, "{n_smaller}");
     assert!(n_found.iter().all(|n| *n > cases() / 10), "{n_found:?}");
+}
+
+/// The same questions about fair runs: to all, or to one of the processes.
+fn fairly<'m>(check: Check<'m, Programs>, kind: usize, process: usize) -> Check<'m, Programs> {
+    match kind {
+        0 => check.weakly_fair(),
+        1 => check.strongly_fair(),
+        2 => check.fair_to(Fair::Weak, &format!("P{process}")),
+        3 => check.fair_to(Fair::Strong, &format!("P{process}")),
+        4 => check.just(),
+        _ => check.just_to(&format!("P{process}")),
+    }
+}
+
+/// Those in which more depends on who goes on: everybody goes on and on, and most steps test or set something.
+fn lively_programs(random: &mut fastrand::Rng) -> Programs {
+    let n_vars = random.usize(1..4);
+    let step = |random: &mut fastrand::Rng, from: u8| {
+        let on_var = |random: &mut fastrand::Rng| {
+            (random.u8(0..4) > 0).then(|| (random.usize(0..n_vars), random.u8(0..2)))
+        };
+        Step { from, test: on_var(random), set: on_var(random), to: random.u8(0..3) }
+    };
+    let process = |random: &mut fastrand::Rng| {
+        let others = random.usize(0..3);
+        let mut from: Vec<u8> = (0..others).map(|_| random.u8(0..3)).collect();
+        from.extend(0..random.u8(1..4));
+        from.into_iter().map(|from| step(random, from)).collect()
+    };
+    let steps = (0..random.usize(2..5)).map(|_| process(random)).collect();
+    Programs { n_vars, steps, forgotten: None, has_environment: random.u8(0..4) == 0 }
+}
+
+#[test]
+fn fair_runs_are_kept() {
+    let mut random = fastrand::Rng::with_seed(15);
+    // Per kind of fairness: how often less was explored, and how often fairness mattered.
+    let mut n = [[0; 2]; 6];
+    for case in 0..2 * cases() {
+        let model = if case % 4 == 0 { random_programs(&mut random) } else { lively_programs(&mut random) };
+        let (kind, formula) = (case % 6, FORMULAS[random.usize(0..FORMULAS.len() - 1)]);
+        let process = random.usize(0..model.steps.len() - usize::from(model.has_environment));
+        let all = fairly(programs(&model), kind, process).ltl(formula);
+        let few = fairly(reduced(&model), kind, process);
+        assert_eq!(few.verify_footprint(), Ok(()));
+        assert!(!all.is_unknown(), "{all}");
+        for few in [few.ltl(formula), few.clone().together(2).ltl(formula)] {
+            let what = (formula, kind, process, &model.steps, model.has_environment);
+            assert_eq!((few.holds(), few.is_violated()), (all.holds(), all.is_violated()), "{what:?}, {few}");
+            if let (Some(few), Some(all)) = (few.proof(), all.proof()) {
+                assert!(few.unreduced.is_none(), "{few}");
+                n[kind][0] += usize::from(few.states < all.states);
+            }
+        }
+        n[kind][1] += usize::from(all.holds() && programs(&model).ltl(formula).is_violated());
+    }
+    let n_smaller: usize = n.iter().map(|[smaller, _]| smaller).sum();
+    assert!(n_smaller > cases() / 15 && n.iter().all(|[_, mattered]| *mattered > 0), "{n:?}");
+}
+
+/// Runs are fair to process 0 alone, which can go on once process 1 has gone on: that need not happen. It must not be taken
+/// first, though process 0 has to go on then, and nobody sees it (KEY).
+#[test]
+fn somebody_favored_is_in_the_set() {
+    let step = |test, set, to| vec![Step { from: 0, test, set, to }];
+    let steps = vec![step(Some((0, 1)), None, 2), step(None, Some((0, 1)), 1), step(None, None, 0)];
+    let model = Programs { n_vars: 1, steps, forgotten: None, has_environment: false };
+    assert_violated!(reduced(&model).fair_to(Fair::Weak, "P0"), "<> far");
+    assert!(reduced(&model).weakly_fair().ltl("<> far").holds());
+}
+
+/// One goes through two gates at once, which others open and close.
+struct Gates;
+
+impl Model for Gates {
+    type State = [bool; 3];
+    type Action = usize;
+
+    fn initial(&self) -> Vec<[bool; 3]> {
+        vec![[false; 3]]
+    }
+
+    fn actions(&self, &[_, one, other]: &[bool; 3], out: &mut Vec<usize>) {
+        out.extend((one && other).then_some(0).into_iter().chain([1, 2]));
+    }
+
+    fn step(&self, state: &mut [bool; 3], &who: &usize) {
+        state[who] = !state[who];
+    }
+
+    fn processes(&self) -> Vec<String> {
+        vec!["walker".into(), "one".into(), "other".into()]
+    }
+
+    fn process(&self, who: &usize) -> Option<usize> {
+        Some(*who)
+    }
+}
+
+impl Footprint for Gates {
+    type Part = usize;
+
+    fn touches(&self, &who: &usize, reads: &mut Vec<usize>, writes: &mut Vec<usize>) {
+        writes.push(who);
+        reads.extend(if who == 0 { vec![0, 1, 2] } else { vec![who] });
+    }
+
+    fn reaches(&self, process: Option<usize>, reads: &mut Vec<usize>, writes: &mut Vec<usize>) {
+        process.iter().for_each(|who| self.touches(who, reads, writes));
+    }
+
+    fn waits_for(&self, process: Option<usize>, state: &[bool; 3], out: &mut Vec<usize>) {
+        // It is enough that the first gate is closed.
+        if process == Some(0) {
+            out.extend(if state[1] { 1..3 } else { 1..2 });
+        }
+    }
+}
+
+/// The gates need never be open at the same time. If the first one were always opened at once, they would be (FLIP).
+#[test]
+fn who_enables_does_not_overtake_who_disables() {
+    let check = Check::new(&Gates).prop("through", |state| state[0]);
+    let few = check.clone().reduced(&[("through", &[0])]).strongly_fair();
+    assert_eq!(few.verify_footprint(), Ok(()));
+    assert_violated!(check.strongly_fair(), "<> through");
+    assert_violated!(few, "<> through");
 }
 
 /// Process 0 becomes far once the environment has set something, process 1 just moves. The environment need not do it, but

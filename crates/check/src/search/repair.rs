@@ -89,7 +89,9 @@
 //! # Why it is enough: sets that keep fair runs
 //! The proof is at the head of por's module `fair` (`por::Demand::Fair`). Steps that the observer sees count in
 //! cycles, too; and actions on which nothing depends may be left out for ever, since the proof lets r′ go on by
-//! other such actions where r does.
+//! other such actions where r does. Systems with [`Dependencies`](crate::reduction::Dependencies) have sets that are
+//! blind and keep fair runs; for these the paragraphs on blind sets hold, too, so that all actions matter and only silent
+//! steps count.
 //!
 //! # Differences from other conditions
 //! Valmari's condition S asks that whatever is enabled in a component be taken somewhere in it. That is enough

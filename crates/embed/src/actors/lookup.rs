@@ -12,7 +12,7 @@ use super::worker::LookupWorker;
 use super::world::World;
 use super::{Actors, Event, Message};
 use crate::check::Check;
-use crate::classes::Classes;
+use crate::classes::{Classes, Fair, Favored};
 use crate::footprint::Prints;
 use crate::model::Model;
 use crate::opaque::Recall;
@@ -52,7 +52,12 @@ impl<'a, M: Message> Lookup<'a, M> {
     ) -> Lookup<'a, M> {
         crate::panics::prepare();
         let lookup = Lookup::with_room(check.model, &check.propositions, classes, rests);
-        match check.footprint.as_deref().map(|prints| Ok((prints, Reach::new(check.model)?))) {
+        let is_just = rests && check.fairness.iter().any(|known| known.fair == Fair::Just);
+        let reach = || match is_just {
+            true => Err("justness asks for more than who may send to whom".to_owned()),
+            false => Reach::new(check.model),
+        };
+        match check.footprint.as_deref().map(|prints| Ok((prints, reach()?))) {
             Some(Ok(known)) => Lookup { reduction: Some(known), ..lookup },
             Some(Err(why)) => Lookup { unreduced: Some(why), ..lookup },
             None => lookup,
@@ -218,6 +223,10 @@ impl<M: Message> Program for Lookup<'_, M> {
 
     fn is_reduced(&self) -> bool {
         self.reduction.is_some()
+    }
+
+    fn favored(&self) -> Option<&Favored> {
+        self.classes.favored()
     }
 
     fn bytes(&self) -> u64 {

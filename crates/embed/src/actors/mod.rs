@@ -91,7 +91,7 @@ use layout::Hints;
 use lookup::Lookup;
 
 use crate::check::Check;
-use crate::classes::{Classes, Fair};
+use crate::classes::{Classes, Fair, Fairness, Whom};
 use crate::opaque::Recall;
 
 /// What messages must be: `#[derive(Clone, PartialEq, Eq, Hash, Debug)]` gives all of it.
@@ -196,12 +196,14 @@ impl<M: Message> Check<'_, Actors<M>> {
         let n = self.model.actors.len();
         for (from, to) in (0..n).flat_map(|from| (0..n).map(move |to| (from, to))) {
             let name = format!("messages from {} to {}", self.model.name(from), self.model.name(to));
-            self = self.fair(Fair::Strong, &name, move |event| match event {
+            let arrives = move |event: &Event<M>| match event {
                 Event::Deliver(envelope) | Event::DeliverCopy(envelope) => {
                     (envelope.from, envelope.to) == (from, to)
                 }
                 _ => false,
-            });
+            };
+            let whom = Whom::Within(to, Arc::new(arrives));
+            self.fairness.push(Fairness { name, fair: Fair::Strong, whom });
         }
         self
     }

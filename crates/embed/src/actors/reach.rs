@@ -19,7 +19,10 @@
 //!
 //! As long as an actor may crash nothing is left out, since crashes are counted: each may prevent another.
 //!
-//! What is left out of such sets, and what makes them enough, is the same as for footprints; see `footprint`.
+//! What is left out of such sets, and what makes them enough, is the same as for footprints; see `footprint`. Of fair runs, KEY is
+//! the same. FLIP: others enable something of an actor by what they send to it, again and again only if that is lost, or
+//! arrives, which is what runs are fair to; or by making room for what it sends: then they are collected with it, see above. So in a
+//! lossy network, all to whom an actor may send are collected with it, with what is lost on the way to them.
 
 use pack::Table;
 
@@ -163,7 +166,8 @@ impl<M: Message> Closure<'_, M> {
         self.n_reactions += 1;
         if self.n_reactions > MAX_REACTIONS {
             return Err(format!(
-                "handlers do more than {MAX_REACTIONS} different things, so it is not known who may send to whom"
+                "handlers do more than {MAX_REACTIONS} different things when whatever may ever be sent is tried in any local \
+                 state (a queue may then grow for ever), so it is not known who may send to whom"
             ));
         }
         let reaction = catch(|| self.actors.react(here, event)).map_err(|text| self.panics(actor, &text))?;

@@ -11,7 +11,7 @@ use super::reach::collect;
 use super::tables::{Effect, Filler, Known, Missing, Refused};
 use super::world::World;
 use super::{Event, Message};
-use crate::classes::Met;
+use crate::classes::{Favored, Met};
 use crate::panics::catch;
 use crate::program::{Choice, Keeps, Worker};
 use crate::trouble::Trouble;
@@ -251,7 +251,7 @@ impl<'p, 'a, M: Message> LookupWorker<'p, 'a, M> {
 /// The choice of steps: the head of `reach` says why it is enough.
 impl<M: Message> LookupWorker<'_, '_, M> {
     /// The smallest set of what was listed last that is enough, if it is not all of it.
-    fn smallest_set(&mut self, words: &[u32], watched: &[usize], keeps: Keeps) -> Option<Choice> {
+    fn smallest_set(&mut self, words: &[u32], watched: &[usize], keeps: Keeps<'_>) -> Option<Choice> {
         let Lookup { actors, shared, propositions, reduction, .. } = self.program;
         let (prints, _) = reduction.as_ref()?;
         let known = shared.read();
@@ -276,7 +276,7 @@ impl<M: Message> LookupWorker<'_, '_, M> {
             is_visible.push(visible);
         }
         let owners: Vec<usize> = self.moves.iter().map(|one| self.owner(one)).collect();
-        let needs = self.needs(words, &known);
+        let needs = self.needs(words, &known, keeps);
         let mut best: Option<Choice> = None;
         let mut begun = 0u64;
         for &first in &owners {
@@ -294,6 +294,10 @@ impl<M: Message> LookupWorker<'_, '_, M> {
                 Keeps::Runs => {
                     let acts = invisible.iter().any(|&index| self.is_process(&self.moves[index as usize]));
                     visible.is_empty() && acts
+                }
+                Keeps::FairRuns(favored) => {
+                    let is_key = |&index: &u32| self.is_of(favored, &self.moves[index as usize]);
+                    visible.is_empty() && invisible.iter().any(is_key)
                 }
             };
             let chosen: Vec<u32> = invisible.into_iter().chain(visible).collect();
@@ -319,11 +323,23 @@ impl<M: Message> LookupWorker<'_, '_, M> {
         matches!(event, Event::Deliver(_) | Event::DeliverCopy(_) | Event::Timer { .. })
     }
 
+    /// Whether runs are fair to it: to all that an actor does, or to messages from one to another.
+    fn is_of(&self, favored: &Favored, one: &Move) -> bool {
+        let actor = one.actor as usize;
+        let is_delivery = || {
+            let event = self.program.shared.numbers.events.get(one.event);
+            matches!(event, Event::Deliver(_) | Event::DeliverCopy(_))
+        };
+        self.is_process(one)
+            && (favored.wholly.contains(&actor) || favored.partly.contains(&actor) && is_delivery())
+    }
+
     /// Per actor, who must be taken together with it.
-    fn needs(&mut self, words: &[u32], known: &Known) -> Vec<u64> {
+    fn needs(&mut self, words: &[u32], known: &Known, keeps: Keeps<'_>) -> Vec<u64> {
         let Lookup { shared, reduction, .. } = self.program;
         let Some((_, reach)) = reduction else { return Vec::new() };
         let n = known.layout.places.len();
+        let is_lossy = matches!(keeps, Keeps::FairRuns(_)) && shared.network.lossy;
         self.seen.sends.resize(n, Vec::new());
         let mut needs = vec![0u64; n];
         for (actor, field) in known.layout.places.iter().enumerate() {
@@ -335,7 +351,7 @@ impl<M: Message> LookupWorker<'_, '_, M> {
             let sends = *cached[place as usize]
                 .get_or_insert_with(|| reach.sends(actor, shared.numbers.places[actor].get(place)));
             (0..n).filter(|to| sends >> to & 1 == 1).for_each(|to| needs[to] |= 1 << actor);
-            if shared.network.at_most != usize::MAX {
+            if shared.network.at_most != usize::MAX || is_lossy {
                 needs[actor] |= sends & (u64::MAX >> (64 - n));
             }
         }
@@ -368,7 +384,7 @@ impl<M: Message> Worker for LookupWorker<'_, '_, M> {
         &mut self,
         words: &[u32],
         watched: &[usize],
-        keeps: Keeps,
+        keeps: Keeps<'_>,
         enabled: &mut Vec<ActionId>,
     ) -> Result<Option<Choice>, StepError> {
         self.enabled(words, enabled)?;

@@ -279,7 +279,7 @@ impl<M: Model, K: Keeper<M>> Worker for OpaqueWorker<'_, '_, M, K> {
         &mut self,
         words: &[u32],
         watched: &[usize],
-        keeps: Keeps,
+        keeps: Keeps<'_>,
         enabled: &mut Vec<ActionId>,
     ) -> Result<Option<Choice>, StepError> {
         self.enabled(words, enabled)?;
