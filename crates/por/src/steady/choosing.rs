@@ -95,7 +95,7 @@ enum Reason {
     Beyond { control: u32, rows: u64 },
 }
 
-/// The words of [`SteadySets`], to be used.
+/// The words of [`SteadySets`](super::SteadySets), to be used.
 #[derive(Clone, Copy, Debug)]
 pub struct Words<'w>(pub &'w [u32]);
 
