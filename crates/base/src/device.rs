@@ -30,11 +30,15 @@ pub enum Kernel {
     Spread,
     /// Tells states of a product what has spread to them.
     Tell,
+    /// Takes those steps out of states that are in a set which suffices, and adds where they lead.
+    Reduce,
+    /// Picks out the states from which such a step leads to one that was picked out.
+    Retrace,
 }
 
 impl Kernel {
     /// All kernels, by their numbers.
-    pub const ALL: [Kernel; 10] = [
+    pub const ALL: [Kernel; 12] = [
         Kernel::Insert,
         Kernel::Expand,
         Kernel::Select,
@@ -45,6 +49,8 @@ impl Kernel {
         Kernel::Begin,
         Kernel::Spread,
         Kernel::Tell,
+        Kernel::Reduce,
+        Kernel::Retrace,
     ];
 
     /// What it is called.
@@ -60,6 +66,8 @@ impl Kernel {
             Kernel::Begin => "begin",
             Kernel::Spread => "spread",
             Kernel::Tell => "tell",
+            Kernel::Reduce => "reduce",
+            Kernel::Retrace => "retrace",
         }
     }
 }
@@ -95,6 +103,14 @@ pub trait Device: Sync {
     /// # Errors
     /// They cannot be had.
     fn take(&self, n_words: u64) -> Result<Box<dyn Memory + '_>, Failure>;
+
+    /// Whether [`Kernel::Reduce`] and [`Kernel::Retrace`] can be used. It is asked before they are.
+    ///
+    /// # Errors
+    /// They cannot, for this reason.
+    fn reduces(&self) -> Result<(), Failure> {
+        Ok(())
+    }
 }
 
 /// Words in the memory of a device.

@@ -35,6 +35,7 @@ pub mod reduced;
 pub mod reduction;
 pub mod rules;
 pub mod search;
+mod steady;
 pub mod store;
 mod sync;
 pub mod thin;

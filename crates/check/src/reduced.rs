@@ -41,15 +41,19 @@ use fixedbitset::FixedBitSet;
 use model::{
     ActionId, ActionSystem, ExprId, Guard, Range, Relations, StepError, Steps, Stmt, System, VarId, Variable,
 };
-use por::{Attractor, Demand, Flips, Rule, Situation, StubbornSets};
+use por::steady::{Bits, Forgotten};
+use por::{Attractor, Demand, Flips, Rule, Situation, SteadySets, StubbornSets};
 
 use crate::search::{Extent, Goal, Space};
+use crate::steady;
 
 /// A system and its stubborn sets.
 pub struct Reduced<'a> {
     system: &'a ActionSystem,
     sets: StubbornSets<'a>,
     preserves: Preserves,
+    /// The sets that are taken, if they are to depend on the state alone.
+    steady: Option<SteadySets>,
 }
 
 /// What is preserved.
@@ -69,12 +73,13 @@ pub struct Choice {
     moves: Vec<bool>,
     chosen: Vec<u32>,
     attracts: Vec<u32>,
+    bits: Box<Bits>,
 }
 
 impl Choice {
     fn new(por: por::Scratch) -> Choice {
         let (enabled, moves, chosen, attracts) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        Choice { por, enabled, moves, chosen, attracts }
+        Choice { por, enabled, moves, chosen, attracts, bits: Box::default() }
     }
 }
 
@@ -88,7 +93,7 @@ impl<'a> Reduced<'a> {
         let mut share = budget.share();
         let sets = StubbornSets::new(system, &Relations::new(system, &mut share)?, &mut share)?;
         budget.hold(sets.bytes())?;
-        Ok(Reduced { system, sets, preserves: Preserves::Deadlocks })
+        Ok(Reduced { system, sets, preserves: Preserves::Deadlocks, steady: None })
     }
 
     /// Preserves whether a proposition can become false. Deadlocks are not preserved: a state
@@ -110,7 +115,7 @@ impl<'a> Reduced<'a> {
         let anywhere: Vec<u32> = flips.visible().ones().map(|action| action as u32).collect();
         let sets = StubbornSets::new(system, &relations, &mut share)?;
         budget.hold(sets.bytes() + 4 * anywhere.len() as u64)?;
-        Ok(Reduced { system, sets, preserves: Preserves::Invariant(attractor, anywhere) })
+        Ok(Reduced { system, sets, preserves: Preserves::Invariant(attractor, anywhere), steady: None })
     }
 
     /// Preserves all deadlocks, whether the system can go wrong, and for each of these goals whether it can be
@@ -137,7 +142,30 @@ impl<'a> Reduced<'a> {
         let visible = Flips::new(system, &relations, &invariants, &mut share)?.visible();
         let sets = StubbornSets::new(system, &relations, &mut share)?;
         budget.hold(sets.bytes())?;
-        Ok(Reduced { system, sets, preserves: Preserves::Safety(visible) })
+        Ok(Reduced { system, sets, preserves: Preserves::Safety(visible), steady: None })
+    }
+
+    /// The same by sets that depend on the state alone, which devices find, too. They may be larger. What
+    /// needs to know in which order states are met stays as it is, and so does a system that has too many actions.
+    ///
+    /// # Errors
+    /// The budget's limit.
+    pub fn by_state_alone(mut self, budget: &mut Budget<'_>) -> Result<Reduced<'a>, Limit> {
+        let goal = match &self.preserves {
+            Preserves::Deadlocks => None,
+            Preserves::Invariant(attractor, anywhere) => Some((attractor, &anywhere[..])),
+            Preserves::Safety(_) => return Ok(self),
+        };
+        self.steady = SteadySets::new(&self.sets, goal, budget)?;
+        Ok(self)
+    }
+
+    /// The same where a part of these sets is forgotten: wrong, for tests.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn forgetting(mut self, forgotten: Forgotten) -> Reduced<'a> {
+        self.steady = self.steady.map(|sets| sets.without(forgotten));
+        self
     }
 
     /// How far a state is from what is looked for, as a guess: for one invariant, as [`por::Attractor`] says; for
@@ -177,7 +205,8 @@ impl<'a> Reduced<'a> {
 
     /// Whether everything is taken in this state, without a choice.
     fn rests(&self, choice: &mut Choice) -> bool {
-        let rests = !matches!(self.preserves, Preserves::Invariant(..)) && choice.por.rests();
+        let may_rest = self.steady.is_none() && !matches!(self.preserves, Preserves::Invariant(..));
+        let rests = may_rest && choice.por.rests();
         if rests {
             choice.enabled.clear();
         }
@@ -191,10 +220,14 @@ impl<'a> Reduced<'a> {
         choice: &mut Choice,
         scratch: &mut model::Scratch,
     ) -> Result<Extent, StepError> {
-        let Choice { por, enabled, moves, chosen, attracts } = choice;
+        let Choice { por, enabled, moves, chosen, attracts, bits } = choice;
         enabled.clear();
         chosen.clear();
         self.system.enabled(state, scratch, enabled)?;
+        if let Some(sets) = &self.steady {
+            let chosen = steady::choose((self.system, sets), state, enabled, (scratch, bits), chosen);
+            return chosen.map(|()| Extent::Enough).map_err(|fault| StepError { fault, action: None });
+        }
         moves.clear();
         let demand = match &self.preserves {
             Preserves::Deadlocks => Demand::Deadlocks,
@@ -298,6 +331,10 @@ impl Space for Reduced<'_> {
         let Choice { enabled, chosen, .. } = choice;
         let is_left = |index: &usize| !chosen.contains(&(*index as u32));
         out.extend((0..enabled.len()).filter(is_left).map(|index| enabled[index]));
+    }
+
+    fn for_device(&self) -> Option<(&ActionSystem, Option<&SteadySets>)> {
+        self.steady.as_ref().map(|sets| (self.system, Some(sets)))
     }
 
     fn learn(&self, choice: &mut Choice, is_known: bool) {

@@ -708,6 +708,7 @@ struct Orders {
         FOR_ALL_AS(Wide, what)                                                                               \
     }
 
+#ifndef WITHOUT_KERNELS
 KERNEL stubborn_insert(u64* memory, u64 n, Orders orders) { FOR_ALL(it.insert_letter(lane)) }
 KERNEL stubborn_expand(u64* memory, u64 n, Orders orders) {
     u64 transitions = 0, deadlocks = 0;
@@ -732,3 +733,4 @@ KERNEL stubborn_pair(u64* memory, u64 n, Orders orders) {
 KERNEL stubborn_begin(u64* memory, u64 n, Orders orders) { FOR_ALL(it.begin_cycles(lane)) }
 KERNEL stubborn_spread(u64* memory, u64 n, Orders orders) { FOR_ALL(it.spread_from_all(lane)) }
 KERNEL stubborn_tell(u64* memory, u64 n, Orders orders) { FOR_ALL(it.tell(lane)) }
+#endif

@@ -5,6 +5,7 @@
 // words follow. Every command but a read is answered by one word, 0.
 
 #include "explore.cu"
+#include "reduce.cu"
 
 #include <cstdio>
 #include <cstdlib>
@@ -19,7 +20,7 @@ int main(int, char** arguments) {
     void (*const kernels[])(u64*, u64, Orders) = {stubborn_insert, stubborn_expand, stubborn_select,
                                                   stubborn_scan,   stubborn_ask,    stubborn_mark,
                                                   stubborn_pair,   stubborn_begin,  stubborn_spread,
-                                                  stubborn_tell};
+                                                  stubborn_tell,   stubborn_reduce, stubborn_retrace};
     std::vector<u64> memory;
     u64 command[4];
     while (get(command, 4)) {

@@ -31,7 +31,7 @@ int main(int n_arguments, char** arguments) {
     std::stringstream text;
     text << file.rdbuf();
     Handle program;
-    if (create(&program, text.str().c_str(), "explore.cu", 0, nullptr, nullptr) != 0) return 1;
+    if (create(&program, text.str().c_str(), "kernels", 0, nullptr, nullptr) != 0) return 1;
     std::string folder = std::string("-I") + arguments[3], target = std::string("-arch=") + arguments[4];
     const char* options[] = {folder.c_str(), target.c_str(), "-std=c++17", "-default-device"};
     int error = compile(program, 4, options);

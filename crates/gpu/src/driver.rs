@@ -10,6 +10,7 @@
 #![allow(unsafe_code)]
 
 use std::ffi::{CString, c_void};
+use std::sync::OnceLock;
 
 use cudarc::driver::result::{self, DriverError};
 use cudarc::driver::sys;
@@ -17,6 +18,10 @@ use stubborn::base::device::{Failure, Kernel, Orders};
 
 /// The kernels as PTX, which the driver compiles for the card that there is.
 const PTX: &str = include_str!("../kernel/explore.ptx");
+
+/// Those that leave something out. They are compiled when they are first asked for.
+const PTX_OF_SETS: &str = include_str!("../kernel/reduce.ptx");
+const OF_SETS: [Kernel; 2] = [Kernel::Reduce, Kernel::Retrace];
 
 /// Lanes of a block.
 const BLOCK: u32 = 256;
@@ -49,8 +54,27 @@ pub(crate) fn n_cards() -> Result<usize, Failure> {
 pub(crate) struct Card {
     device: sys::CUdevice,
     context: sys::CUcontext,
-    kernels: [sys::CUfunction; Kernel::ALL.len()],
+    kernels: Functions,
+    of_sets: OnceLock<Result<Functions, Failure>>,
     n_processors: u32,
+}
+
+/// Kernels that were compiled.
+type Functions = Vec<(Kernel, sys::CUfunction)>;
+
+/// Has kernels compiled for the card whose context is this thread's.
+fn load(text: &str, kernels: impl IntoIterator<Item = Kernel>) -> Result<Functions, Failure> {
+    let text = CString::new(text).map_err(|error| Failure(error.to_string()))?;
+    // SAFETY: the text ends with a zero.
+    let module = unsafe { result::module::load_data(text.as_ptr().cast::<c_void>()) }.map_err(failed)?;
+    let function = |kernel: Kernel| {
+        let name = CString::new(format!("stubborn_{}", kernel.name()));
+        let name = name.map_err(|error| Failure(error.to_string()))?;
+        // SAFETY: the module was loaded a moment ago, and is never unloaded; if it has no kernel of the name, that is an error.
+        let function = unsafe { result::module::get_function(module, name) }.map_err(failed)?;
+        Ok((kernel, function))
+    };
+    kernels.into_iter().map(function).collect()
 }
 
 // SAFETY: the driver's handles may be used by any thread that has made the context its own, which every function here does.
@@ -85,23 +109,28 @@ impl Card {
     /// There is none of this number, or it is too old for the kernels.
     pub(crate) fn open(number: usize) -> Result<Card, Failure> {
         let device = device(number)?;
-        let text = CString::new(PTX).map_err(|error| Failure(error.to_string()))?;
-        // SAFETY: the device was given by the driver; the text ends with a zero; names are those of kernels of the module,
-        // or there is an error. Should something fail, the context stays retained, which costs memory and nothing else.
+        // SAFETY: the device was given by the driver. Should something fail, the context stays retained, which costs memory and
+        // nothing else.
         unsafe {
             let attribute = sys::CUdevice_attribute_enum::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT;
             let n_processors = result::device::get_attribute(device, attribute).map_err(failed)?;
             let context = result::primary_ctx::retain(device).map_err(failed)?;
             result::ctx::set_current(context).map_err(failed)?;
-            let module = result::module::load_data(text.as_ptr().cast::<c_void>()).map_err(failed)?;
-            let mut kernels = [std::ptr::null_mut(); Kernel::ALL.len()];
-            for (function, kernel) in kernels.iter_mut().zip(Kernel::ALL) {
-                let name = CString::new(format!("stubborn_{}", kernel.name()));
-                let name = name.map_err(|error| Failure(error.to_string()))?;
-                *function = result::module::get_function(module, name).map_err(failed)?;
-            }
-            Ok(Card { device, context, kernels, n_processors: n_processors.max(1) as u32 })
+            let kernels = load(PTX, Kernel::ALL.into_iter().filter(|kernel| !OF_SETS.contains(kernel)))?;
+            let n_processors = n_processors.max(1) as u32;
+            Ok(Card { device, context, kernels, of_sets: OnceLock::new(), n_processors })
         }
+    }
+
+    /// A kernel; those that leave something out are compiled first, if they were not yet.
+    fn function(&self, kernel: Kernel) -> Result<sys::CUfunction, Failure> {
+        let kernels = if OF_SETS.contains(&kernel) {
+            self.of_sets.get_or_init(|| load(PTX_OF_SETS, OF_SETS)).as_ref().map_err(Clone::clone)?
+        } else {
+            &self.kernels
+        };
+        let found = kernels.iter().find(|(known, _)| *known == kernel);
+        found.map(|(_, function)| *function).ok_or_else(|| Failure("no such kernel".to_owned()))
     }
 
     /// Makes this thread work with the card.
@@ -175,7 +204,7 @@ impl Words<'_> {
             return Ok(());
         }
         self.card.enter()?;
-        let function = self.card.kernels[kernel as usize];
+        let function = self.card.function(kernel)?;
         let most = u64::from(self.card.n_processors * BLOCKS);
         let n_blocks = n.div_ceil(BLOCK.into()).min(most) as u32;
         let (mut start, mut n, mut orders) = (self.start, n, orders);

@@ -1,11 +1,13 @@
 //! Searches on graphics processors.
 //!
 //! A [`Gpu`] is a [`Device`] of the engine: `check::device` divides its memory and
-//! says what its kernels do; here are the kernel text (`kernel/explore.cu`), the PTX that was made of it (`cargo xtask gpu-ptx`),
+//! says what its kernels do; here are the kernel texts (`kernel/explore.cu`, and `kernel/reduce.cu` for searches that leave something
+//! out), the PTX that was made of them (`cargo xtask gpu-ptx`),
 //! and the driver, which is loaded at run time (`driver`). Nothing of CUDA is needed to build this crate or to run a program
 //! that has it.
 //!
-//! Before a card is used, it is [tried out](mod@trial): it searches some small systems, and must find what the processor finds.
+//! Before a card is used, it is [tried out](mod@trial): it searches some small systems, and must find what the processor finds. Before it
+//! leaves something out, it is tried out for that, too; if it fails there, it searches everything all the same.
 //!
 //! ```no_run
 //! use stubborn::{Clock, Limits, Options, Session};
@@ -20,6 +22,8 @@
 
 mod driver;
 pub mod trial;
+
+use std::sync::OnceLock;
 
 use stubborn::base::device::{Device, Failure, Kernel, Memory, Orders};
 
@@ -49,6 +53,8 @@ pub fn list() -> Result<Vec<Listed>, Failure> {
 pub struct Gpu {
     card: Card,
     name: String,
+    /// Whether it leaves out what it should, once that was tried.
+    reduces: OnceLock<Result<(), Failure>>,
 }
 
 impl Gpu {
@@ -58,7 +64,7 @@ impl Gpu {
     /// There is none of this number, the kernels do not run on it, or it does not find what the processor finds.
     pub fn open(number: usize) -> Result<Gpu, Failure> {
         let (name, _) = driver::describe(number)?;
-        let gpu = Gpu { card: Card::open(number)?, name };
+        let gpu = Gpu { card: Card::open(number)?, name, reduces: OnceLock::new() };
         match trial::run(&gpu) {
             Ok(()) => Ok(gpu),
             Err(Failure(why)) => Err(Failure(format!("{} cannot be used: {why}", gpu.name))),
@@ -77,6 +83,12 @@ impl Device for Gpu {
 
     fn take(&self, n_words: u64) -> Result<Box<dyn Memory + '_>, Failure> {
         Ok(Box::new(GpuMemory(self.card.take(n_words)?)))
+    }
+
+    fn reduces(&self) -> Result<(), Failure> {
+        let refuse =
+            |Failure(why)| Failure(format!("{} does not leave out what it should: {why}", self.name));
+        self.reduces.get_or_init(|| trial::sets(self).map_err(refuse)).clone()
     }
 }
 

@@ -6,11 +6,12 @@
 //! table. Of products it is asked which runs there are that are fair to some processes, weakly and strongly.
 
 use stubborn::automata::{Effort, translate};
-use stubborn::base::Budget;
-use stubborn::base::device::{Device, Failure};
+use stubborn::base::device::{Device, Failure, Memory};
+use stubborn::base::{Budget, Limit};
 use stubborn::check::decide::{Claim, Decision, OnDevice, Settings};
 use stubborn::check::fairness::Constraint;
 use stubborn::check::method::{Method, ObserverKind, SearchKind};
+use stubborn::check::reduced::Reduced;
 use stubborn::check::{Exact, Exploration, Goal, parallel, search};
 use stubborn::ltl::Formulas;
 use stubborn::model::{
@@ -46,6 +47,68 @@ pub fn run(device: &dyn Device) -> Result<(), Failure> {
         }
     }
     Ok(())
+}
+
+/// Lets a device leave something out.
+///
+/// # Errors
+/// It failed, or left out something else than the processor.
+pub fn sets(device: &dyn Device) -> Result<(), Failure> {
+    let device = OnTrial(device);
+    let failed = |error: &dyn std::fmt::Display| Failure(error.to_string());
+    for n_idle in [0, 6] {
+        let rings = [false, true].map(|is_safe| ring(n_idle, is_safe));
+        for system in rings.into_iter().chain([system(n_idle)]) {
+            let system = system.map_err(|error| failed(&error))?;
+            for goal in [Goal::Deadlock, Goal::Invariant(0)] {
+                let (expected, found) = leave_out(&system, goal, &device).map_err(|error| failed(&error))?;
+                if !is_same(&expected, &found) {
+                    let message = format!(
+                        "in a trial with states of {} bytes it kept {} states, and the processor {}",
+                        4 * system.width(),
+                        found.stats.states,
+                        expected.stats.states
+                    );
+                    return Err(Failure(message));
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What the processor finds by sets that depend on the state alone, and what a device finds.
+fn leave_out(
+    system: &ActionSystem,
+    goal: Goal,
+    device: &dyn Device,
+) -> Result<(Exploration, Exploration), Limit> {
+    let mut budget = Budget::unlimited().with_device(Some(device));
+    let reduced = match goal {
+        Goal::Deadlock => Reduced::for_deadlocks(system, &mut budget)?,
+        Goal::Invariant(number) => Reduced::for_invariant(system, number, &mut budget)?,
+    };
+    let reduced = reduced.by_state_alone(&mut budget)?;
+    let mut store = Exact::new(system.width(), u64::MAX);
+    let expected = search::bfs::search(&reduced, &mut store, &[goal], &mut Budget::unlimited());
+    Ok((expected, parallel::bfs(&reduced, &[goal], &mut budget)))
+}
+
+/// A device that is used although it was not tried yet.
+struct OnTrial<'d>(&'d dyn Device);
+
+impl Device for OnTrial<'_> {
+    fn name(&self) -> String {
+        self.0.name()
+    }
+
+    fn free_bytes(&self) -> Result<u64, Failure> {
+        self.0.free_bytes()
+    }
+
+    fn take(&self, n_words: u64) -> Result<Box<dyn Memory + '_>, Failure> {
+        self.0.take(n_words)
+    }
 }
 
 /// Lets a device search products; says how often it found that there is no run.
@@ -94,6 +157,59 @@ fn is_same(expected: &Exploration, found: &Exploration) -> bool {
     expected.stop == found.stop
         && expected.violations == found.violations
         && (expected.stop.is_some() || counts(expected) == counts(found) && expected.taken == found.taken)
+}
+
+/// Six who share what is between two neighbors, and count what they do. If it `is_safe`, one of them takes it the other way round, and it
+/// never happens that nobody can go on; that more than a half of them have both is impossible.
+fn ring(n_idle: usize, is_safe: bool) -> Result<ActionSystem, BuildError> {
+    const N: usize = 6;
+    let mut builder = Builder::new();
+    let label = builder.label("step");
+    let places: Vec<_> = (0..N).map(|_| builder.variable(Variable::new("at", 0, 3))).collect();
+    let shared: Vec<_> = (0..N).map(|_| builder.variable(Variable::new("free", 0, 1))).collect();
+    let counters: Vec<_> = (0..2).map(|_| builder.variable(Variable::new("count", 0, 1))).collect();
+    for _ in 0..n_idle {
+        builder.variable(Variable::new("idle", -7, i64::MAX - 9));
+    }
+    for number in 0..N {
+        let process = builder.process(format!("P{number}"));
+        let (mut one, mut other) = (shared[number], shared[(number + 1) % N]);
+        if is_safe && number == 0 {
+            (one, other) = (other, one);
+        }
+        let (at, counter) = (places[number], counters[number % 2]);
+        let is_low = {
+            let (value, one) = (builder.exprs.var(counter), builder.exprs.int(1));
+            builder.exprs.binary(BinaryOp::Lt, value, one)
+        };
+        let mut step = |from: i64, guards: Vec<Guard>, effect: Vec<Stmt>| {
+            let guards = std::iter::once(Guard::equals(at, from)).chain(guards);
+            let guards = guards.map(|guard| builder.guard(guard)).collect();
+            let effect = std::iter::once(Stmt::set(at, (from + 1) % 4)).chain(effect).collect();
+            builder.action(Action { label, guards, effect, owners: vec![process] });
+        };
+        step(0, vec![Guard::equals(one, 0)], vec![Stmt::set(one, 1)]);
+        step(1, vec![Guard::equals(other, 0)], vec![Stmt::set(other, 1)]);
+        // Together with who counts in the same place, too.
+        step(2, vec![Guard::True(is_low)], vec![Stmt::Add(counter, 1)]);
+        let back = vec![Stmt::Add(counter, -1), Stmt::set(one, 0), Stmt::set(other, 0)];
+        step(3, Vec::new(), back);
+    }
+    builder.initial(&[vec![0; 2 * N + 2], vec![-7; n_idle]].concat());
+    let mut system = builder.finish()?;
+    // Nobody has to count for that: who has both is at 2 or 3.
+    let two = system.exprs.int(2);
+    let both: Vec<_> = places
+        .iter()
+        .map(|&at| {
+            let at = system.exprs.var(at);
+            system.exprs.binary(BinaryOp::Ge, at, two)
+        })
+        .collect();
+    let all = system.exprs.fold(BinaryOp::And, 1, &both[..2]);
+    let expr = system.exprs.unary(UnaryOp::Not, all);
+    system.add_proposition("not both neighbors", expr);
+    Ok(system)
 }
 
 /// Five counters that wait for each other in many ways, with some variables of two words, of which the last one tells who
@@ -158,7 +274,7 @@ fn system(n_idle: usize) -> Result<ActionSystem, BuildError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use stubborn::base::device::{Kernel, Memory, Orders};
+    use stubborn::base::device::{Kernel, Orders};
     use stubborn::check::device::{Counter, CpuDevice};
 
     #[test]
@@ -170,6 +286,23 @@ mod tests {
         assert!(found.stop.is_none(), "{:?}", found.stop);
         assert!(found.stats.states > 1000 && found.taken.iter().all(|&taken| taken), "{:?}", found.stats);
         assert_eq!(products(&system, &CpuDevice::new(64 << 20)), Ok(1));
+    }
+
+    #[test]
+    fn the_processor_leaves_out_what_it_should() {
+        let device = CpuDevice::new(64 << 20);
+        assert_eq!(sets(&device), Ok(()));
+        for (goal, is_reached) in [(Goal::Deadlock, false), (Goal::Invariant(0), false)] {
+            let system = ring(0, true).expect("it is a system");
+            let mut store = Exact::new(system.width(), u64::MAX);
+            let all = search::bfs::search(&system, &mut store, &[], &mut Budget::unlimited());
+            let (_, found) = leave_out(&system, goal, &device).expect("there is no limit");
+            assert_eq!(found.violations[0].is_some(), is_reached);
+            assert!(10 < found.stats.states && found.stats.states < all.stats.states, "{:?}", found.stats);
+        }
+        let (_, found) = leave_out(&ring(6, false).expect("it is a system"), Goal::Deadlock, &device)
+            .expect("there is no limit");
+        assert!(found.violations[0].is_some());
     }
 
     /// A device that forgets to count a step now and then.
@@ -213,5 +346,6 @@ mod tests {
     #[test]
     fn a_device_that_loses_something_does_not_pass() {
         assert!(run(&Forgetful(CpuDevice::new(64 << 20))).is_err());
+        assert!(sets(&Forgetful(CpuDevice::new(64 << 20))).is_err());
     }
 }

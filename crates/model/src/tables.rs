@@ -42,6 +42,8 @@ pub mod head {
     pub const HAS_QUIET: usize = 7;
     /// The first word that is 0 here, and free for whoever has more to say.
     pub const FREE: usize = 8;
+    /// The next one.
+    pub const FREE_TOO: usize = 9;
 }
 
 /// Tests of an action.
@@ -161,6 +163,18 @@ impl Tables {
     /// # Errors
     /// The system is too wide, too deep, or too large.
     pub fn of(system: &ActionSystem) -> Result<Tables, Refusal> {
+        Tables::new(system, false)
+    }
+
+    /// The same with each guard as one more action behind those that there are, for [`Program::guard_holds`].
+    ///
+    /// # Errors
+    /// The system is too wide, too deep, or too large.
+    pub fn with_guards(system: &ActionSystem) -> Result<Tables, Refusal> {
+        Tables::new(system, true)
+    }
+
+    fn new(system: &ActionSystem, with_guards: bool) -> Result<Tables, Refusal> {
         let width = system.layout.width();
         if width > MAX_WIDTH {
             return Err(Refusal::Wide(width));
@@ -172,16 +186,22 @@ impl Tables {
             let guards = action.guards.iter().map(|guard| (guard.index(), &system.guards[guard.index()]));
             code.add_action(&system.exprs, &system.layout, guards, &action.effect);
         }
+        if with_guards {
+            for guard in system.guards.iter().enumerate() {
+                code.add_action(&system.exprs, &system.layout, std::iter::once(guard), &[]);
+            }
+        }
         system.propositions.iter().for_each(|it| code.add_proposition(&system.exprs, it.expr));
         let mut words = vec![0; HEADER];
         let places = code.flatten(&mut words)?;
         words.resize(words.len().next_multiple_of(4), 0);
         words[head::ACTIONS] = words.len() as u32;
         for (number, place) in places.actions.iter().enumerate() {
-            let action = crate::ActionId::new(number);
-            let next = system.next_process(action).map_or(0, |process| process.index() as u32 + 1);
+            let action = (number < system.actions.len()).then_some(crate::ActionId::new(number));
+            let next = action.and_then(|action| system.next_process(action));
+            let next = next.map_or(0, |process| process.index() as u32 + 1);
             words.extend(place);
-            words.push(u32::from(system.is_quiet(action)) | next << 1);
+            words.push(u32::from(action.is_some_and(|action| system.is_quiet(action))) | next << 1);
         }
         words[head::WIDTH] = width as u32;
         words[head::N_ACTIONS] = system.actions.len() as u32;
@@ -349,6 +369,47 @@ impl<'a> Program<'a> {
             }
         }
         Ok(true)
+    }
+
+    /// Whether a guard is true; one that waits until nothing else can happen counts as true.
+    ///
+    /// # Errors
+    /// The system must be asked.
+    pub fn guard_holds(self, guard: usize, state: &[u32]) -> Result<bool, Hard> {
+        self.is_enabled(self.n_actions() + guard, state)
+    }
+
+    /// The number that is stored of a variable.
+    pub fn raw(self, var: usize, state: &[u32]) -> u64 {
+        self.field(var as u32).raw(state)
+    }
+
+    /// Calls `visit` with every action that is enabled.
+    ///
+    /// # Errors
+    /// The system must be asked.
+    pub fn for_each_enabled(self, state: &[u32], mut visit: impl FnMut(usize)) -> Result<(), Hard> {
+        let mut is_any = false;
+        for quiet in 0..=self.words[head::HAS_QUIET].min(1) {
+            if quiet == 1 && is_any {
+                break;
+            }
+            for action in 0..self.n_actions() {
+                if self.action(action)[3] & 1 == quiet && self.is_enabled(action, state)? {
+                    is_any = true;
+                    visit(action);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The step that begins with an action which is enabled, into `state`; calls `took` with every action that happens.
+    ///
+    /// # Errors
+    /// The system must be asked.
+    pub fn take(self, action: usize, state: &mut [u32], mut took: impl FnMut(usize)) -> Result<(), Hard> {
+        self.step(action, state, &mut took)
     }
 
     /// The effect of an action alone, whatever may follow.

@@ -17,11 +17,11 @@ use model::{ActionId, ActionSystem, BinaryOp, Expr, ExprId, Relations, UnaryOp, 
 /// An expression, with who changes its parts in which direction.
 #[derive(Clone, Debug)]
 pub struct Attractor {
-    root: Node,
+    pub(crate) root: Node,
 }
 
 #[derive(Clone, Debug)]
-enum Node {
+pub(crate) enum Node {
     Constant(bool),
     All(Vec<Node>),
     Some(Vec<Node>),
@@ -39,7 +39,7 @@ enum Node {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Test {
+pub(crate) enum Test {
     NotNegative,
     Zero,
     NotZero,
@@ -131,6 +131,16 @@ impl Node {
                 })
             }
             Node::Opaque(_) => None,
+        }
+    }
+
+    /// Adds all that may change it, wherever it is.
+    pub(crate) fn actions(&self, out: &mut Vec<u32>) {
+        match self {
+            Node::Constant(_) => {}
+            Node::All(parts) | Node::Some(parts) => parts.iter().for_each(|part| part.actions(out)),
+            Node::Sum { up, down, .. } => out.extend(up.iter().chain(down)),
+            Node::Opaque(actions) => out.extend(actions),
         }
     }
 

@@ -152,6 +152,7 @@ mod query;
 mod reason;
 mod recur;
 mod rows;
+pub mod steady;
 
 pub use attract::Attractor;
 pub use choose::{Scratch, StubbornSets};
@@ -162,6 +163,7 @@ pub use flips::{Flips, Outcome};
 pub use patience::Effort;
 #[doc(hidden)]
 pub use recur::recurrent;
+pub use steady::SteadySets;
 
 pub use fair::Seen;
 pub use model::fairness::Constraint;

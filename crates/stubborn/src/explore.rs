@@ -162,7 +162,7 @@ fn count_states(
         let searched = Searched::new(&view, Some(Preserve::Deadlocks), &[], &rules, clock)?;
         let found =
             explore(searched.system(), &[], options.order.unwrap_or(Order::Bfs), options.store, &mut budget)?;
-        on_processor = why_on_processor(searched.system(), &budget);
+        on_processor = why_on_processor(searched.system(), false, &budget);
         (searched.exploration(found, clock), None)
     };
     if let Some(error) = fault(&exploration).filter(|error| model.can_refine(error)) {

@@ -153,6 +153,11 @@ impl Options {
         self.certificates && self.store == StoreKind::Exact && self.order() == Order::Bfs
     }
 
+    /// Whether something is to be left out, and not only where that seems best.
+    pub(crate) fn wants_reduction(&self) -> bool {
+        self.verify_reduction || !matches!(self.reduce, ReductionWish::Auto | ReductionWish::None)
+    }
+
     /// What is left out where questions about states are asked.
     pub(crate) fn states(&self) -> States {
         match self.reduce {

@@ -5,11 +5,32 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use base::device::Device;
+use base::device::{Device, Failure, Memory};
 use check::device::CpuDevice;
 use stubborn::{Clock, Limits, Options, PropertyResult, Question, Remark, Session, Verdict};
 
 const ON_DEVICE: fn() -> Options = || Options { on_device: true, ..Options::default() };
+
+/// A device that leaves nothing out.
+struct Whole(CpuDevice<'static>);
+
+impl Device for Whole {
+    fn name(&self) -> String {
+        self.0.name()
+    }
+
+    fn free_bytes(&self) -> Result<u64, Failure> {
+        self.0.free_bytes()
+    }
+
+    fn take(&self, n_words: u64) -> Result<Box<dyn Memory + '_>, Failure> {
+        self.0.take(n_words)
+    }
+
+    fn reduces(&self) -> Result<(), Failure> {
+        Err(Failure("it was not tried".to_owned()))
+    }
+}
 
 /// What a device did with some models.
 #[derive(Debug, Default)]
@@ -61,7 +82,7 @@ fn models_of_the_repository() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models");
     let device = CpuDevice::new(16 << 20);
     let mut tally = Tally::default();
-    let mut n_answers = 0;
+    let (mut n_answers, mut n_reduced) = (0, 0);
     for path in files(&folder, &["proc", "pml"]) {
         if !count(&path, 50_000, &device, &mut tally) {
             continue;
@@ -70,7 +91,8 @@ fn models_of_the_repository() {
         let mut check = |options: &Options, device: Option<&dyn Device>| -> Vec<PropertyResult> {
             let limits = Limits { states: Some(200_000), ..Limits::default() };
             let clock = Clock::start(&limits).with_device(device);
-            session.check_within(&[Question::Declared], options, &clock).expect("it can be checked").results
+            let questions = [Question::Declared, Question::DeadlockFree];
+            session.check_within(&questions, options, &clock).expect("it can be checked").results
         };
         let expected = check(&Options { reduce: stubborn::ReductionWish::None, ..Options::default() }, None);
         let found = check(&ON_DEVICE(), Some(&device));
@@ -79,8 +101,25 @@ fn models_of_the_repository() {
             assert_eq!(expected.verdict, found.verdict, "{} {}", path.display(), expected.property);
             n_answers += 1;
         }
+        // With reduction, too; where the processor stands in for the device, it takes the same sets.
+        let reducing = Options { reduce: stubborn::ReductionWish::Best, ..ON_DEVICE() };
+        let whole = Whole(CpuDevice::new(16 << 20));
+        let (reduced, without) = (check(&reducing, Some(&device)), check(&reducing, Some(&whole)));
+        for ((expected, found), alone) in expected.iter().zip(&reduced).zip(&without) {
+            assert_eq!(expected.verdict, found.verdict, "{} {}", path.display(), expected.property);
+            assert_eq!(expected.verdict, alone.verdict, "{} {}", path.display(), expected.property);
+            let is_left = |it: &PropertyResult| {
+                it.remarks.iter().any(|remark| matches!(remark, Remark::OnProcessor(_)))
+            };
+            if expected.verdict == Verdict::Holds && !is_left(found) && is_left(alone) {
+                let counts = |it: &PropertyResult| (it.stats.states, it.stats.transitions, it.stats.depth);
+                assert_eq!(counts(found), counts(alone), "{} {}", path.display(), expected.property);
+                n_reduced += 1;
+            }
+        }
     }
-    println!("{tally:?}, {n_answers} answers");
+    println!("{tally:?}, {n_answers} answers, {n_reduced} with reduction");
+    assert!(n_reduced > 10, "{n_reduced}");
     assert!(tally.compared > 15 && tally.refused.len() * 10 <= tally.compared, "{tally:?}");
     assert!(n_answers > 30, "{n_answers}");
 }

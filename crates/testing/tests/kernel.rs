@@ -2,6 +2,7 @@
 //! search on random systems. Where there is no compiler, that is said and nothing is tested.
 
 mod host;
+mod steady;
 
 use std::cell::Cell;
 
@@ -11,7 +12,8 @@ use check::{Exact, Exploration, Goal, parallel, search};
 use model::{ActionSystem, System as _};
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
-use stubborn_testing::{assert_met, naive, run_cases, systems};
+use stubborn_testing::claims::load;
+use stubborn_testing::{assert_met, naive, networks, run_cases, systems};
 
 fn compare(system: &ActionSystem, device: &dyn Device) -> Result<u32, TestCaseError> {
     let invariants = (0..system.propositions().len()).map(Goal::Invariant);
@@ -74,4 +76,20 @@ fn kernels_find_the_same_with_threads_that_race() {
     let Some(device) = host::device("racing-kernels", 4) else { return };
     let (n_compared, n_runs) = try_all(60, &systems::recipe(true), &device);
     assert_met!(n_compared > 40 && n_runs > 20, "{n_compared} {n_runs}");
+}
+
+#[test]
+fn kernels_leave_out_what_the_sequential_search_leaves_out() {
+    let Some(device) = host::device("kernels-of-sets", 2) else { return };
+    let seen = steady::Seen::default();
+    run_cases(40, &networks::network(), |network| {
+        steady::compare(&load(&network.to_text()).system, &device, &seen)
+    });
+    run_cases(60, &systems::recipe(true), |recipe| steady::compare(&recipe.build(), &device, &seen));
+    run_cases(60, &systems::recipe_with_chains(), |recipe| steady::compare(&recipe.build(), &device, &seen));
+    let steady::Seen { holds, violated, saved } = &seen;
+    assert_met!(
+        holds.get() > 50 && violated.get() > 50 && saved.get() > 300,
+        "{holds:?} {violated:?} {saved:?}"
+    );
 }

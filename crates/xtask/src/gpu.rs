@@ -22,10 +22,16 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../gpu/kernel")
 }
 
-/// A hash of the texts that the kernels are made of (FNV-1a).
-fn hash() -> Option<String> {
+/// What PTX is made of, and what else is in there. What leaves something out is a text of its own.
+const TEXTS: [(&str, &[&str]); 2] = [
+    ("explore", &["explore.cu", "products.h", "device.h"]),
+    ("reduce", &["reduce.cu", "explore.cu", "products.h", "device.h"]),
+];
+
+/// A hash of the texts that kernels are made of (FNV-1a).
+fn hash(files: &[&str]) -> Option<String> {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
-    for file in ["explore.cu", "products.h", "device.h"] {
+    for file in files {
         for byte in fs::read(folder().join(file)).ok()? {
             hash = (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
         }
@@ -35,40 +41,47 @@ fn hash() -> Option<String> {
 
 /// Why the PTX is not that of the kernels, if it is not.
 pub(crate) fn problem() -> Option<String> {
-    let made = fs::read_to_string(folder().join("explore.ptx")).unwrap_or_default();
-    let of = made.lines().next().and_then(|line| line.strip_prefix(MARK)).map(str::to_owned);
-    (of.is_none() || of != hash()).then(|| {
-        "crates/gpu/kernel/explore.ptx is not that of the kernels: run cargo xtask gpu-ptx".to_owned()
+    let is_old = |&(name, files): &(&str, &[&str])| {
+        let made = fs::read_to_string(folder().join(name).with_extension("ptx")).unwrap_or_default();
+        let of = made.lines().next().and_then(|line| line.strip_prefix(MARK)).map(str::to_owned);
+        of.is_none() || of != hash(files)
+    };
+    TEXTS.into_iter().find(is_old).map(|(name, _)| {
+        format!("crates/gpu/kernel/{name}.ptx is not that of the kernels: run cargo xtask gpu-ptx")
     })
 }
 
 pub(crate) fn run(arguments: &[&str]) -> ExitCode {
-    let made = match arguments {
-        ["--nvcc", program] => with_nvcc(program),
-        ["--nvrtc", library] => with_nvrtc(library),
-        _ => {
-            eprintln!("usage:\n{USAGE}");
-            return ExitCode::from(2);
+    for (name, files) in TEXTS {
+        let made = match arguments {
+            ["--nvcc", program] => with_nvcc(program, name),
+            ["--nvrtc", library] => with_nvrtc(library, name),
+            _ => {
+                eprintln!("usage:\n{USAGE}");
+                return ExitCode::from(2);
+            }
+        };
+        let (Some(text), Some(hash)) = (made, hash(files)) else {
+            eprintln!("gpu-ptx: nothing was made of {name}.cu");
+            return ExitCode::FAILURE;
+        };
+        if let Err(error) = keep(name, &text, &hash) {
+            eprintln!("gpu-ptx: {error}");
+            return ExitCode::FAILURE;
         }
-    };
-    let (Some(text), Some(hash)) = (made, hash()) else {
-        eprintln!("gpu-ptx: nothing was made");
-        return ExitCode::FAILURE;
-    };
+    }
+    ExitCode::SUCCESS
+}
+
+/// Writes PTX without comments.
+fn keep(name: &str, text: &str, hash: &str) -> std::io::Result<()> {
     let lines = text.lines().map(|line| line.split("//").next().unwrap_or_default().trim());
     let lines = lines.map(|line| if line.starts_with(".version ") { VERSION } else { line });
     let lines: Vec<&str> = lines.filter(|line| !line.is_empty()).collect();
     let text = format!("{MARK}{hash}\n{}\n", lines.join("\n"));
-    match fs::write(folder().join("explore.ptx"), &text) {
-        Ok(()) => {
-            println!("gpu-ptx: {} bytes", text.len());
-            ExitCode::SUCCESS
-        }
-        Err(error) => {
-            eprintln!("gpu-ptx: {error}");
-            ExitCode::FAILURE
-        }
-    }
+    fs::write(folder().join(name).with_extension("ptx"), &text)?;
+    println!("gpu-ptx: {} bytes of {name}.cu", text.len());
+    Ok(())
 }
 
 /// The output of a command that succeeds; what it says goes to the terminal.
@@ -77,13 +90,13 @@ fn output(command: &mut Command) -> Option<String> {
     output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-fn with_nvcc(program: &str) -> Option<String> {
+fn with_nvcc(program: &str, name: &str) -> Option<String> {
     let made = env::temp_dir().join(format!("stubborn-{}.ptx", std::process::id()));
     let mut command = Command::new(program);
     command
         .args(["-ptx", "-std=c++17", "-arch", ARCHITECTURE, "-o"])
         .arg(&made)
-        .arg(folder().join("explore.cu"));
+        .arg(folder().join(name).with_extension("cu"));
     output(&mut command)?;
     let text = fs::read_to_string(&made).ok();
     _ = fs::remove_file(made);
@@ -91,13 +104,13 @@ fn with_nvcc(program: &str) -> Option<String> {
 }
 
 /// NVRTC is a library; a small program calls it.
-fn with_nvrtc(library: &str) -> Option<String> {
+fn with_nvrtc(library: &str, name: &str) -> Option<String> {
     let program = env::temp_dir().join(format!("stubborn-nvrtc-{}", std::process::id()));
     let mut build = Command::new("c++");
     build.args(["-std=c++17", "-O1", "-o"]).arg(&program).arg(folder().join("nvrtc.cpp")).arg("-ldl");
     output(&mut build)?;
     let mut command = Command::new(&program);
-    command.arg(library).arg(folder().join("explore.cu")).arg(folder()).arg(ARCHITECTURE);
+    command.arg(library).arg(folder().join(name).with_extension("cu")).arg(folder()).arg(ARCHITECTURE);
     let text = output(&mut command);
     _ = fs::remove_file(program);
     text

@@ -46,6 +46,8 @@ pub struct Settings<'f> {
     pub fairness: &'f [Constraint],
     /// The whole product is explored, by no search in particular, whatever is accepted.
     pub counts: bool,
+    /// Something is to be left out, even if a device has to leave that to the processor.
+    pub reduces: bool,
     /// All workers begin at once, however small the space may be; for tests.
     #[doc(hidden)]
     pub together: bool,
@@ -177,6 +179,9 @@ pub(crate) fn search_on_device<S: System, O: Observer>(
     budget: &mut Budget<'_>,
 ) -> (Option<ProductOutcome>, Option<OnDevice>) {
     let Some(device) = budget.device() else { return (None, None) };
+    if settings.reduces && method.reduction.is_some() {
+        return (None, Some(OnDevice::Left("it leaves nothing out of a product")));
+    }
     if settings.counts {
         return (None, Some(OnDevice::Left("in a product, it does not count the states of the system")));
     }

@@ -1,7 +1,8 @@
 //! A device that is this processor, and the kernels in plain Rust: what a device must do, and what others are compared with.
-//! Those of products are in `products`.
+//! Those of products are in `products`, those that leave something out in `sets`.
 
 mod products;
+mod sets;
 
 use base::device::{Device, Failure, Kernel, Memory, Orders};
 use base::{Alone, Team};
@@ -114,6 +115,8 @@ impl Memory for CpuMemory<'_> {
                     Kernel::Begin => lanes.begin_cycles(lane),
                     Kernel::Spread => lanes.spread(lane),
                     Kernel::Tell => lanes.tell(lane),
+                    Kernel::Reduce => lanes.reduce(lane),
+                    Kernel::Retrace => lanes.retrace(lane),
                 }
                 lane += worker.of as u64;
             }

@@ -167,8 +167,15 @@ impl<'d> Job<'d> {
 
     /// Gives a code to those states, by slot or number and at most a chunk, that have none, and a step to one with the code
     /// `want`.
-    pub(super) fn scan(&mut self, from: u64, n: u64, want: u8, code: u8) -> Result<Counts, Limit> {
-        self.launch(Kernel::Scan, n, [from, want.into(), code.into(), 0, 0, 0])
+    pub(super) fn scan(
+        &mut self,
+        kernel: Kernel,
+        from: u64,
+        n: u64,
+        want: u8,
+        code: u8,
+    ) -> Result<Counts, Limit> {
+        self.launch(kernel, n, [from, want.into(), code.into(), 0, 0, 0])
     }
 
     /// Says which states, by slot or number, a search for cycles is about: those from which livelocks are accepted, or those that accepted runs

@@ -18,13 +18,27 @@ pub(super) struct Levels<'d, 'b, 'w, P> {
     pub(super) space: P,
     pub(super) job: Job<'d>,
     pub(super) budget: &'b mut Budget<'w>,
-    /// Takes the steps out of states.
-    kernel: Kernel,
+    pub(super) kernels: Kernels,
     /// Per level, where its items end in the order of all items.
     pub(super) ends: Vec<u64>,
     progress: Progress,
     deadlocks: u64,
     by_host: ByHost,
+}
+
+/// What goes along the steps that are taken.
+#[derive(Clone, Copy)]
+pub(super) struct Kernels {
+    /// Takes the steps out of states.
+    forward: Kernel,
+    /// Looks for states with a step to others.
+    pub(super) backward: Kernel,
+}
+
+impl Kernels {
+    pub(super) const STATES: Kernels = Kernels { forward: Kernel::Expand, backward: Kernel::Scan };
+    pub(super) const SETS: Kernels = Kernels { forward: Kernel::Reduce, backward: Kernel::Retrace };
+    pub(super) const PRODUCT: Kernels = Kernels { forward: Kernel::Pair, backward: Kernel::Scan };
 }
 
 /// What the processor has done itself, of states that are hard.
@@ -51,7 +65,7 @@ impl<'d, 'b, 'w, P: Space> Levels<'d, 'b, 'w, P> {
     pub(super) fn new(
         space: P,
         job: Job<'d>,
-        kernel: Kernel,
+        kernels: Kernels,
         budget: &'b mut Budget<'w>,
     ) -> Levels<'d, 'b, 'w, P> {
         let progress = Progress { workers: 1, bytes: 0, ..Progress::default() };
@@ -59,7 +73,7 @@ impl<'d, 'b, 'w, P: Space> Levels<'d, 'b, 'w, P> {
             space,
             job,
             budget,
-            kernel,
+            kernels,
             ends: Vec::new(),
             progress,
             deadlocks: 0,
@@ -114,7 +128,7 @@ impl<'d, 'b, 'w, P: Space> Levels<'d, 'b, 'w, P> {
         let (mut from, mut added) = (start, end);
         while from < end {
             let n = (end - from).min(self.job.plan.chunk);
-            let counts = self.job.expand(self.kernel, from, n, start)?;
+            let counts = self.job.expand(self.kernels.forward, from, n, start)?;
             from += n;
             news.has_wrong |= counts.found > 0;
             self.by_host.has_some |= counts.notes > 0;

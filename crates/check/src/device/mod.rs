@@ -21,7 +21,8 @@
 //! A kernel text for real devices (`stubborn-gpu`) does what `cpu` does, on the same memory.
 //!
 //! # Requirements and limits
-//! Everything is explored: nothing is left out. A table that is full and a device that fails end the search with a
+//! Of a system, what deadlocks and goals need may be left by sets that depend on the state alone ([`por::steady`]); of a product, nothing
+//! is left out. A table that is full and a device that fails end the search with a
 //! [limit](base::Limit), never with a count that looks complete.
 //!
 //! # References
@@ -45,13 +46,26 @@ pub use memory::{Counter, Place, capacity};
 use base::device::Device;
 use base::{Budget, Limit};
 use model::ActionSystem;
-use model::tables::{Refusal, Tables};
+use model::tables::{Refusal, Tables, head};
+use por::SteadySets;
 
-use crate::search::{Exploration, Goal, Stop};
+use crate::reduced::Reduced;
+use crate::search::{Exploration, Goal, Space as _, Stop};
 
 /// Why a device cannot search a system, if it cannot.
 pub fn refusal(system: &ActionSystem) -> Option<Refusal> {
     Tables::of(system).err()
+}
+
+/// Why a device does not search what is left of a system, if it does not.
+pub fn refusal_of_sets(reduced: &Reduced<'_>, device: &dyn Device) -> Option<String> {
+    let Some((system, _)) = reduced.for_device() else {
+        return Some(
+            "the model has too many actions for the sets by which it leaves something out".to_owned(),
+        );
+    };
+    let refused = Tables::with_guards(system).err().map(|why| why.to_string());
+    refused.or_else(|| device.reduces().err().map(|why| why.to_string()))
 }
 
 /// A search begins with a small part of the memory, and begins again with a larger one where that is full: what goes over a table
@@ -71,19 +85,33 @@ impl MayBeFull for Exploration {
     }
 }
 
-/// Explores a system on a device; nothing if the system has no tables.
+/// Explores a system on a device, or what some sets leave of it; nothing if the system has no tables, or the device does not use sets.
 pub(crate) fn explore(
-    system: &ActionSystem,
+    (system, sets): (&ActionSystem, Option<&SteadySets>),
     goals: &[Goal],
     device: &dyn Device,
     budget: &mut Budget<'_>,
 ) -> Option<Exploration> {
-    let tables = Tables::of(system).ok()?;
-    let search = |bytes| states::search(system, &tables, goals, (device, bytes), budget);
+    let words = match sets {
+        None => Tables::of(system).ok()?.words().to_vec(),
+        Some(sets) => {
+            device.reduces().ok()?;
+            with_sets(Tables::with_guards(system).ok()?.words(), sets)
+        }
+    };
+    let search = |bytes| states::search((system, sets), &words, goals, (device, bytes), budget);
     Some(
         with_more(device, &PARTS_FOR_STATES, search)
             .unwrap_or_else(|limit| Exploration::limited(goals.len(), limit)),
     )
+}
+
+/// The words of a system, and behind them those of its sets.
+fn with_sets(tables: &[u32], sets: &SteadySets) -> Vec<u32> {
+    let mut words = tables.to_vec();
+    words[head::FREE_TOO] = words.len() as u32;
+    words.extend(sets.words());
+    words
 }
 
 /// Searches with as much memory as it takes: parts of it, one after the other.

@@ -7,14 +7,14 @@
 //! # Requirements and limits
 //! Nothing is left out. The observer must number its states beforehand. If there is an accepted cycle, the processor must look for it.
 
-use base::device::{Device, Kernel};
+use base::device::Device;
 use base::{Budget, Limit};
 use model::System;
 use model::tables::Tables;
 
 use super::fixpoint::Scope;
 use super::job::{Job, Pick};
-use super::levels::Levels;
+use super::levels::{Kernels, Levels};
 use super::memory::Shape;
 use super::observer::{self, Watched};
 use super::space::{Paired, Space as _};
@@ -106,7 +106,7 @@ fn try_once<S: System, O: Observer>(
     budget: &mut Budget<'_>,
 ) -> Tried {
     let space = Paired::new(product, watched.seat, watched.shape.masks.len());
-    let mut search = Search { levels: Levels::new(space, job, Kernel::Pair, budget) };
+    let mut search = Search { levels: Levels::new(space, job, Kernels::PRODUCT, budget) };
     let stop = search.run().unwrap_or_else(|limit| Some(ProductStop::Limit(limit)));
     let mut has_cycle = false;
     let mut stop = stop.map_or(Ok(None), |stop| Ok(Some(stop)));

@@ -114,7 +114,7 @@ impl<P: Space> Levels<'_, '_, '_, P> {
     fn scan(&mut self, mut from: u64, end: u64, want: u8, code: u8) -> Result<(), Limit> {
         while from < end {
             let n = (end - from).min(self.job.plan.chunk);
-            let counts = self.job.scan(from, n, want, code)?;
+            let counts = self.job.scan(self.kernels.backward, from, n, want, code)?;
             from += n;
             let mut found = Vec::new();
             for state in self.job.notes(counts.notes)? {

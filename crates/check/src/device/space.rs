@@ -1,10 +1,13 @@
 //! What is searched, as the processor knows it: a device asks it about what is hard, and runs are read off by it.
 
 use model::{ActionId, ActionSystem, Scratch, StepError, Steps, System};
+use por::SteadySets;
+use por::steady::Bits;
 
 use super::observer::Seat;
 use crate::observer::Observer;
 use crate::product::{ExpandError, Product, ProductSteps, Visits};
+use crate::steady;
 
 /// What was found in a state.
 #[derive(Clone, Copy, Debug, Default)]
@@ -37,16 +40,44 @@ pub(super) fn targets(space: &impl Space, n_steps: usize) -> Vec<Vec<u32>> {
     targets
 }
 
-/// A system.
+/// A system, or a part of it.
 pub(super) struct Plain<'a> {
     pub(super) system: &'a ActionSystem,
     pub(super) scratch: Scratch,
     steps: Steps,
+    sets: Option<Sets<'a>>,
+}
+
+/// What is left of a system.
+struct Sets<'a> {
+    sets: &'a SteadySets,
+    bits: Box<Bits>,
+    enabled: Vec<ActionId>,
+    chosen: Vec<u32>,
 }
 
 impl<'a> Plain<'a> {
-    pub(super) fn new(system: &'a ActionSystem) -> Plain<'a> {
-        Plain { system, scratch: system.new_scratch(), steps: Steps::new(system.width()) }
+    pub(super) fn new(system: &'a ActionSystem, sets: Option<&'a SteadySets>) -> Plain<'a> {
+        let new = |sets| Sets { sets, bits: Box::default(), enabled: Vec::new(), chosen: Vec::new() };
+        let (scratch, steps) = (system.new_scratch(), Steps::new(system.width()));
+        Plain { system, scratch, steps, sets: sets.map(new) }
+    }
+
+    /// Finds the steps that are to be taken.
+    fn find(&mut self, state: &[u32]) -> Result<(), StepError> {
+        let Plain { system, scratch, steps, sets } = self;
+        steps.clear();
+        let Some(Sets { sets, bits, enabled, chosen }) = sets else {
+            return system.successors(state, scratch, steps);
+        };
+        enabled.clear();
+        system.enabled(state, scratch, enabled)?;
+        steady::choose((system, sets), state, enabled, (scratch, bits), chosen)
+            .map_err(|fault| StepError { fault, action: None })?;
+        for action in chosen.iter().map(|&index| enabled[index as usize]) {
+            system.fire(steps.push(action, state), action, scratch)?;
+        }
+        Ok(())
     }
 }
 
@@ -60,8 +91,7 @@ impl Space for Plain<'_> {
     }
 
     fn expand(&mut self, state: &[u32]) -> Result<Found, ExpandError> {
-        self.steps.clear();
-        self.system.successors(state, &mut self.scratch, &mut self.steps)?;
+        self.find(state)?;
         let n_steps = self.steps.len();
         Ok(Found { n_steps, is_deadlock: n_steps == 0, is_wrong: false })
     }

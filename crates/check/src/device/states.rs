@@ -5,32 +5,33 @@
 //! found, too: before the first state in which the model goes wrong. So verdicts, counts of complete searches and runs are those of
 //! a sequential breadth-first search.
 
-use base::device::{Device, Kernel};
+use base::device::Device;
 use base::{Budget, Limit};
-use model::tables::Tables;
 use model::{ActionSystem, StepError, System as _};
+use por::SteadySets;
 
 use super::job::{Job, Pick};
-use super::levels::{Levels, News};
+use super::levels::{Kernels, Levels, News};
 use super::memory::Shape;
 use super::space::{Plain, Space as _};
 use crate::product::ExpandError;
 use crate::search::{Exploration, Goal, Stop};
 
-/// Explores a system breadth first, with so many bytes of a device.
+/// Explores a system breadth first, or what some sets leave of it, with so many bytes of a device.
 pub(super) fn search(
-    system: &ActionSystem,
-    tables: &Tables,
+    (system, sets): (&ActionSystem, Option<&SteadySets>),
+    words: &[u32],
     goals: &[Goal],
     (device, bytes): (&dyn Device, u64),
     budget: &mut Budget<'_>,
 ) -> Exploration {
-    let job = match Job::new(&Shape::of(system), tables.words(), device, bytes) {
+    let job = match Job::new(&Shape::of(system), words, device, bytes) {
         Ok(job) => job,
         Err(limit) => return Exploration::limited(goals.len(), limit),
     };
     let exploration = Exploration { stop: None, ..Exploration::limited(goals.len(), Limit::Device) };
-    let levels = Levels::new(Plain::new(system), job, Kernel::Expand, budget);
+    let kernels = if sets.is_some() { Kernels::SETS } else { Kernels::STATES };
+    let levels = Levels::new(Plain::new(system, sets), job, kernels, budget);
     let mut search = Search { levels, goals, exploration };
     let stop = search.run().unwrap_or_else(|limit| Some(Stop::Limit(limit)));
     search.finish(stop)

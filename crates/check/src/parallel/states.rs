@@ -97,8 +97,8 @@ fn explore<F: Frontier, S: Space + Sync>(
     goals: &[Goal],
     budget: &mut Budget<'_>,
 ) -> Exploration {
-    if let (Some(device), Some(system)) = (budget.device(), space.everything())
-        && let Some(exploration) = device::explore(system, goals, device, budget)
+    if let (Some(device), Some(what)) = (budget.device(), space.for_device())
+        && let Some(exploration) = device::explore(what, goals, device, budget)
     {
         return exploration;
     }

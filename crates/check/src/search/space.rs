@@ -1,6 +1,7 @@
 //! What a search of states explores: a system, or a part of one.
 
 use model::{ActionId, ActionSystem, StepError, Steps, System};
+use por::SteadySets;
 
 /// How much of what is possible in a state is to be taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,8 +54,9 @@ pub trait Space {
     /// Appends the actions that were left out of the state which was looked at last.
     fn others(&self, choice: &Self::Choice, out: &mut Vec<ActionId>);
 
-    /// The whole as an action system, if that is what it is, and nothing is left out.
-    fn everything(&self) -> Option<&ActionSystem> {
+    /// The whole as an action system, if that is what it is, and the sets that are taken, if something is left out; nothing if these
+    /// do not depend on the state alone.
+    fn for_device(&self) -> Option<(&ActionSystem, Option<&SteadySets>)> {
         None
     }
 
@@ -96,7 +98,7 @@ impl<S: System> Space for S {
 
     fn others(&self, (): &(), _: &mut Vec<ActionId>) {}
 
-    fn everything(&self) -> Option<&ActionSystem> {
-        self.as_actions()
+    fn for_device(&self) -> Option<(&ActionSystem, Option<&SteadySets>)> {
+        self.as_actions().map(|system| (system, None))
     }
 }

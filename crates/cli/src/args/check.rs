@@ -10,8 +10,8 @@ use stubborn::{Fair, Options, Rules};
 
 use super::values::{parse_errors, parse_fairness, parse_rules, parse_static_rules};
 use super::{
-    CheckpointArguments, DeviceArguments, DeviceChoice, EXIT_CODES, HostArguments, LimitArguments,
-    ModelArguments, ObserverArgument, SearchArguments, ThreadArguments,
+    CheckpointArguments, DeviceArguments, EXIT_CODES, HostArguments, LimitArguments, ModelArguments,
+    ObserverArgument, SearchArguments, ThreadArguments,
 };
 use crate::exit::Failure;
 
@@ -286,12 +286,6 @@ impl CheckArguments {
     pub(crate) fn options(&self) -> Result<Options, Failure> {
         if self.verify_reduction && self.reduce == Reduce::None {
             let message = "--verify-reduction needs a reduction: leave out --reduce none";
-            return Err(Failure::plain("usage", message));
-        }
-        let leaves_out = !matches!(self.reduce, Reduce::Auto | Reduce::None) || self.verify_reduction;
-        if self.device.device != DeviceChoice::Cpu && leaves_out {
-            let message =
-                "a device leaves nothing out: leave out --reduce and --verify-reduction, or --device";
             return Err(Failure::plain("usage", message));
         }
         Ok(Options {

@@ -41,8 +41,9 @@ impl FromStr for DeviceChoice {
 pub(crate) struct DeviceArguments {
     /// Search states on a graphics processor: gpu, gpu:1, cpu, or auto for gpu where there is one
     ///
-    /// For counts, deadlocks, invariants, assertions and end states, and to show that formulas hold; all states are searched,
-    /// none is left out. Other questions are answered by the processor, and the report says so. Runs are replayed by the processor. See docs/guide/gpu.md.
+    /// For counts, deadlocks, invariants, assertions and end states, and to show that formulas hold. All states are searched;
+    /// with --reduce, fewer for a deadlock or an invariant. Other questions are answered by the processor, and the report says so. Runs are
+    /// replayed by the processor. See docs/guide/gpu.md.
     #[arg(long, value_name = "WHERE", default_value = "cpu", hide_default_value = true, hide_short_help = true,
           conflicts_with_all = ["hosts", "local_processes", "checkpoint", "resume"])]
     pub(crate) device: DeviceChoice,

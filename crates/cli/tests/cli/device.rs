@@ -49,7 +49,6 @@ fn without_a_card_auto_is_the_processor() {
 fn what_does_not_go_together_is_refused() {
     for (arguments, what) in [
         ("check models/dining.proc --device tpu", "expected cpu, gpu, gpu:1 or auto"),
-        ("check models/dining.proc --device gpu --reduce stubborn", "leaves nothing out"),
         ("check models/dining.proc --device gpu --store bitstate", "keeps states exactly"),
         ("explore models/dining.proc --device gpu --order dfs", "breadth first"),
         ("explore models/dining.proc --device gpu --local-processes 2", "cannot be used with"),

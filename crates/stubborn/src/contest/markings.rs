@@ -111,12 +111,12 @@ impl Solver<'_> {
         let simplified =
             asked.simplified.get_or_insert_with(|| Simplified::new(&mut **self.model, aim, &options, clock));
         let (explored, purpose) = match simplified {
-            Some(simplified) => (simplified.find_by(lead, &options, clock)?, Purpose::Replay),
+            Some(simplified) => (simplified.find_by(lead, &options, clock)?.0, Purpose::Replay),
             None => {
                 let explored = refining(self.model, clock, |model| {
                     let goal = aim.goal("", model.parts().0);
                     let view = model.view(Purpose::Runs, &mut clock.budget())?;
-                    let explored = find(&view.system, goal, lead, &options, clock)?;
+                    let (explored, _) = find(&view.system, goal, lead, &options, clock)?;
                     Ok(match fault(&explored).filter(|error| model.can_refine(error)) {
                         Some(error) => Attempt::TooSmall(error),
                         None => Attempt::Done(explored),

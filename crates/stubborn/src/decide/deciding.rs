@@ -158,6 +158,7 @@ impl<'d> Deciding<'d> {
             at_deadlock: self.at_deadlock(),
             orders: self.options.orders,
             work_set: self.options.work_set(),
+            reduces: self.options.wants_reduction(),
             fairness: &self.constraints.unnamed,
             ..Settings::default()
         }

@@ -229,7 +229,7 @@ fn look(
         has_no_fault(asked.model(), &exploration);
     }
     let figures = Figures::of_states(&exploration.stats, reduces, options, clock.seconds() - start);
-    let figures = Figures { on_processor: why_on_processor(searched.system(), &budget), ..figures };
+    let figures = Figures { on_processor: why_on_processor(searched.system(), reduces, &budget), ..figures };
     if reduces || searched.is_smaller() {
         shorten(&view.system, &goals, &mut exploration, options, clock);
     }

@@ -85,7 +85,7 @@ fn replace(old: &mut Run, new: Run) {
 /// Looks for a shorter run to what is too far away for a breadth-first search. It need not be a shortest.
 fn approach(system: &ActionSystem, goal: Goal, run: &mut Run, options: &Options, clock: &Clock<'_>) {
     if run.actions.len() > LONG
-        && let Ok(near) = find(system, goal, Lead::Distance, options, clock)
+        && let Ok((near, _)) = find(system, goal, Lead::Distance, options, clock)
         && let Some(new) = near.violations.into_iter().flatten().next()
     {
         replace(run, new);

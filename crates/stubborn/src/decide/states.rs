@@ -191,8 +191,8 @@ fn explore_all(
         is_smaller = searched.is_smaller();
         let lists = options.lists() && !is_smaller && rests.is_empty();
         let reduced = reduces.then(|| Reduced::for_safety(searched.system(), &goals, &mut budget));
+        on_processor = why_on_processor(searched.system(), reduces, &budget);
         let (found, listed) = explore_part(reduced, searched.system(), &goals, lists, options, &mut budget)?;
-        on_processor = why_on_processor(searched.system(), &budget);
         (searched.exploration(found, clock), listed)
     };
     if let Some(error) = fault(&exploration).filter(|error| model.can_refine(error)) {
@@ -217,24 +217,29 @@ fn explore_reduced(
 ) -> Result<Attempt<Explored>, Trouble> {
     let start = clock.seconds();
     let simplified = Simplified::new(model, aim, options, clock);
-    let (exploration, purpose) = match simplified {
-        Some(mut simplified) => (simplified.find(options, clock)?, Purpose::Replay),
+    let (exploration, purpose, on_processor) = match simplified {
+        Some(mut simplified) => {
+            let (exploration, on_processor) = simplified.find(options, clock)?;
+            (exploration, Purpose::Replay, on_processor)
+        }
         None => {
             let goal = aim.goal(name, model.parts().0);
             let view = model.view(Purpose::Runs, &mut clock.budget())?;
             let preserve = if aim == Aim::Deadlock { Preserve::Deadlocks } else { Preserve::Reachability };
             let about: Vec<ExprId> = aim.expr().into_iter().collect();
             let searched = Searched::new(&view, Some(preserve), &about, &options.static_rules(), clock)?;
-            let found = find(searched.system(), goal, Lead::Order(options.order()), options, clock)?;
+            let lead = Lead::Order(options.order());
+            let (found, on_processor) = find(searched.system(), goal, lead, options, clock)?;
             let exploration = searched.exploration(found, clock);
             if let Some(error) = fault(&exploration).filter(|error| model.can_refine(error)) {
                 return Ok(Attempt::TooSmall(error));
             }
-            (exploration, Purpose::Runs)
+            (exploration, Purpose::Runs, on_processor)
         }
     };
     let view = model.view(purpose, &mut clock.budget())?;
     let figures = Figures::of_states(&exploration.stats, true, options, clock.seconds() - start);
+    let figures = Figures { on_processor, ..figures };
     Ok(Attempt::Done(Explored { exploration, listed: None, view, figures }))
 }
 
@@ -286,7 +291,11 @@ impl Simplified {
     }
 
     /// Looks for it with reduction; runs are those of the original model.
-    pub(crate) fn find(&mut self, options: &Options, clock: &Clock<'_>) -> Result<Exploration, Trouble> {
+    fn find(
+        &mut self,
+        options: &Options,
+        clock: &Clock<'_>,
+    ) -> Result<(Exploration, Option<Remark>), Trouble> {
         self.find_by(Lead::Order(options.order()), options, clock)
     }
 
@@ -296,48 +305,61 @@ impl Simplified {
         lead: Lead,
         options: &Options,
         clock: &Clock<'_>,
-    ) -> Result<Exploration, Trouble> {
+    ) -> Result<(Exploration, Option<Remark>), Trouble> {
         let aim = self.aim;
-        let mut exploration = refining(&mut self.simpler.model, clock, |model| {
+        let (mut exploration, on_processor) = refining(&mut self.simpler.model, clock, |model| {
             let goal = aim.goal("", model.parts().0);
             let view = model.view(Purpose::Runs, &mut clock.budget())?;
-            let exploration = find(&view.system, goal, lead, options, clock)?;
-            Ok(match fault(&exploration).filter(|error| model.can_refine(error)) {
+            let found = find(&view.system, goal, lead, options, clock)?;
+            Ok(match fault(&found.0).filter(|error| model.can_refine(error)) {
                 Some(error) => Attempt::TooSmall(error),
-                None => Attempt::Done(exploration),
+                None => Attempt::Done(found),
             })
         })?;
         for run in exploration.violations.iter_mut().flatten() {
             // A run that cannot be brought back does not stand up to replay.
             *run = self.simpler.back.run(run, aim == Aim::Deadlock).unwrap_or_default();
         }
-        Ok(exploration)
+        Ok((exploration, on_processor))
     }
 }
 
-/// Looks for a goal with reduction.
+/// Looks for a goal with reduction; says why the processor does, if there is a device.
 pub(crate) fn find(
     system: &ActionSystem,
     goal: Goal,
     lead: Lead,
     options: &Options,
     clock: &Clock<'_>,
-) -> Result<Exploration, Trouble> {
+) -> Result<(Exploration, Option<Remark>), Trouble> {
     let mut budget = clock.budget();
-    let reduced = match goal {
+    let mut reduced = match goal {
         Goal::Deadlock => Reduced::for_deadlocks(system, &mut budget),
         Goal::Invariant(number) => Reduced::for_invariant(system, number, &mut budget),
     };
-    match (reduced, lead) {
-        (Ok(reduced), Lead::Order(order)) => {
-            explore(&reduced, &[goal], order, options.store, &mut reducing(options, &budget))
-        }
-        (Ok(reduced), Lead::Distance) => {
-            let mut store = Exact::new(system.width(), budget.room());
-            Ok(search::nearest::search(reduced.distances(), &reduced, &mut store, &[goal], &mut budget))
-        }
-        (Err(limit), _) => Ok(Exploration::limited(1, limit)),
+    let device = budget.device().filter(|_| matches!(lead, Lead::Order(_)));
+    if device.is_some() {
+        reduced = reduced.and_then(|reduced| reduced.by_state_alone(&mut budget));
     }
+    let reduced = match reduced {
+        Ok(reduced) => reduced,
+        Err(limit) => return Ok((Exploration::limited(1, limit), None)),
+    };
+    let refusal = device.and_then(|device| check::device::refusal_of_sets(&reduced, device));
+    let exploration = match lead {
+        Lead::Order(order) => {
+            let mut budget = match device {
+                Some(_) if refusal.is_none() => budget.share(),
+                _ => reducing(options, &budget),
+            };
+            explore(&reduced, &[goal], order, options.store, &mut budget)?
+        }
+        Lead::Distance => {
+            let mut store = Exact::new(system.width(), budget.room());
+            search::nearest::search(reduced.distances(), &reduced, &mut store, &[goal], &mut budget)
+        }
+    };
+    Ok((exploration, refusal.map(Remark::OnProcessor)))
 }
 
 /// A budget for a search with reduction. One worker looks for sets only as long as that pays, several always: so there
@@ -478,10 +500,14 @@ pub(crate) fn explore<S: Space + Sync>(
     })
 }
 
-/// Why a device does not search a system, if there is one and it does not.
-pub(crate) fn why_on_processor(system: &ActionSystem, budget: &Budget<'_>) -> Option<Remark> {
+/// Why a device does not search a system, if there is one and it does not; it leaves something out for one aim alone.
+pub(crate) fn why_on_processor(system: &ActionSystem, reduces: bool, budget: &Budget<'_>) -> Option<Remark> {
     budget.device()?;
-    check::device::refusal(system).map(|why| Remark::OnProcessor(why.to_string()))
+    let why = match reduces {
+        true => Some("it leaves something out only for a deadlock or an invariant".to_owned()),
+        false => check::device::refusal(system).map(|why| why.to_string()),
+    };
+    why.map(Remark::OnProcessor)
 }
 
 /// What several processes do not do together.

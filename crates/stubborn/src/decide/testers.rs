@@ -78,8 +78,12 @@ pub(super) fn decide(
         Err(refusal) => return Err(Trouble::refused(&name, refusal)),
     };
     let start = clock.seconds();
-    let settings =
-        Settings { work_set: options.work_set(), fairness: &constraints.unnamed, ..Settings::default() };
+    let settings = Settings {
+        work_set: options.work_set(),
+        reduces: options.wants_reduction(),
+        fairness: &constraints.unnamed,
+        ..Settings::default()
+    };
     let search = |searched: &Searched<'_>, method| {
         let found = claim.search(searched.system(), method, &settings, &mut clock.budget());
         found.map_err(|refusal| Trouble::refused(&name, refusal))

@@ -1,0 +1,141 @@
+//! Sets that depend on the state alone, and are chosen by plain words: for machines that know no Rust, and for who wants to find
+//! what these find.
+//!
+//! [`StubbornSets::choose`] remembers, and looks for sets as long as that pays. Here the same rules (the head of this crate) are
+//! followed by something much simpler, which a lane of a graphics processor can do, too: [`Words::choose`] is the definition, and
+//! a kernel is a second reading of it. So a device and the processor take the same steps out of every state, in whatever order states are
+//! met.
+//!
+//! - Of a disabled action, all guards on single variables are looked at that are false, and of each of them up to three reasons: who may
+//!   make it true, who can write its control variable now, and who leads this out of the values that it can get by enabled
+//!   actions. The one with the fewest enabled actions in it is taken, and the first of these. If no such guard is false, it is the
+//!   first expression that is; and if nothing is, the action waits until nothing else can happen.
+//! - For deadlocks, the closure of each enabled action is made. The one with the fewest enabled actions is taken, and the
+//!   first of these. (Each closed set with something enabled contains such a closure, so none is smaller, by these reasons.)
+//! - For a goal, the closure is taken of the actions that it is attracted by ([`Attractor`]), or of those that may make it true
+//!   anywhere, if these are fewer. Of an expression, only a disjunction of conjunctions is looked into.
+//!
+//! # The words
+//! Places are counted from the first word; what it stands for is in [`part`]. A list is where it begins and where it ends. Its items
+//! are vertices, that is actions and behind them hubs, or with [`USERS`] or [`WRITERS`] a control variable, which stands for its
+//! list in the present row. A guard has 8 words: its enablers; a variable and a list that holds instead while it is not 0; a control
+//! variable, and in two words the rows of it where the guard is true. A control variable has 3: the variable, where its rows are, how many;
+//! a row has three lists: users, writers, moves (actions and rows, by turns).
+//!
+//! # Limits
+//! A system with more than [`MAX_VERTICES`] actions and hubs has no such words, nor has one with very long lists.
+
+mod choosing;
+mod making;
+
+pub use choosing::{Bits, Facts, Words, has};
+
+use base::{Budget, Limit};
+
+use crate::attract::Attractor;
+use crate::choose::StubbornSets;
+
+/// There are at most so many actions and hubs.
+pub const MAX_VERTICES: usize = 4096;
+
+/// What the first words are.
+#[allow(missing_docs)] // The names say it.
+pub mod part {
+    pub const N_ACTIONS: usize = 0;
+    pub const N_VERTICES: usize = 1;
+    /// Per action, a list.
+    pub const NEEDS: usize = 2;
+    /// Per hub, a list.
+    pub const HUBS: usize = 3;
+    /// Per action, where its guards on single variables begin, where its expressions do, and where they end.
+    pub const GUARDS_OF: usize = 4;
+    pub const GUARDS: usize = 5;
+    pub const CONTROLS: usize = 6;
+    /// The hub that is in every set, plus 1.
+    pub const OPEN: usize = 7;
+    /// Where the goal is; 0 for deadlocks. There it is how many conjunctions there are; then for each how many parts, and these.
+    pub const GOAL: usize = 8;
+    /// The list of all that may make the goal true: where it begins, and where it ends.
+    pub const ANYWHERE: usize = 9;
+    /// Whether a step may be several actions.
+    pub const HAS_CHAINS: usize = 11;
+    pub const LEN: usize = 12;
+}
+
+/// Words of a part of a goal: how many terms a sum has, where they are (a variable and a factor of two words each), a constant of
+/// two words, for which signs it is true, and lists of who can change that if it is negative, 0, positive.
+const PART: usize = 11;
+
+/// The signs for which a part is true, as bits: negative, 0, positive. With this bit, nobody knows.
+const UNKNOWN: u32 = 8;
+
+/// Nothing.
+pub const NONE: u32 = u32::MAX;
+/// Marks a control variable whose users are meant.
+pub const USERS: u32 = 1 << 30;
+/// Marks a control variable whose writers are meant.
+pub const WRITERS: u32 = 1 << 31;
+
+/// The words by which sets are chosen.
+#[derive(Clone, Debug)]
+pub struct SteadySets {
+    words: Vec<u32>,
+    n_guards: usize,
+}
+
+/// A part of a set that can be forgotten, to see that tests notice. Without it sets are not sound.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[doc(hidden)]
+pub enum Forgotten {
+    /// What comes with an enabled action.
+    Needs,
+    /// What must happen before a disabled one can.
+    Enablers,
+    /// Who leads a control variable out of the values that it can get.
+    Moves,
+    /// What leads to a goal.
+    Goal,
+}
+
+impl SteadySets {
+    /// The words for deadlocks; or for a goal, with all actions that may make it true. Nothing if there are too many.
+    ///
+    /// # Errors
+    /// The budget's limit.
+    pub fn new(
+        sets: &StubbornSets<'_>,
+        goal: Option<(&Attractor, &[u32])>,
+        budget: &mut Budget<'_>,
+    ) -> Result<Option<SteadySets>, Limit> {
+        making::make(sets, goal, budget)
+    }
+
+    /// All words. What they mean is said by [`Words`].
+    pub fn words(&self) -> &[u32] {
+        &self.words
+    }
+
+    /// The same without a part: wrong, for tests.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn without(mut self, forgotten: Forgotten) -> SteadySets {
+        let words = &mut self.words;
+        let guards = words[part::GUARDS] as usize..words[part::GUARDS] as usize + 8 * self.n_guards;
+        match forgotten {
+            Forgotten::Needs => {
+                let (start, n) = (words[part::NEEDS] as usize, words[part::N_ACTIONS] as usize);
+                words[start..start + 2 * n].fill(0);
+            }
+            Forgotten::Enablers => {
+                words[guards].chunks_exact_mut(8).for_each(|guard| guard[..3].copy_from_slice(&[0, 0, NONE]));
+            }
+            Forgotten::Moves => {
+                words[guards].chunks_exact_mut(8).for_each(|guard| guard[6..].fill(0));
+            }
+            Forgotten::Goal => {
+                words[part::ANYWHERE + 1] = words[part::ANYWHERE];
+            }
+        }
+        self
+    }
+}
