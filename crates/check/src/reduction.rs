@@ -334,7 +334,9 @@ impl<'a> Reduction<'a> {
             match self.method {
                 Method::Fair => {
                     // A tester may call it an error that the system ends together with it.
-                    Demand::Fair { offer, number, passing: stance.passing, ends: self.flips.is_none() }
+                    let may_wait = stance.may_wait || stance.deadlock;
+                    let (passing, ends) = (stance.passing, self.flips.is_none());
+                    Demand::Fair { offer, number, passing, may_wait, ends }
                 }
                 method => Demand::Observer {
                     offer,

@@ -63,8 +63,27 @@ fn about(session: &Session, options: &Options, questions: &[Question]) -> Vec<St
         format!("version: {}", env!("CARGO_PKG_VERSION")),
         format!("model: {}", fingerprint(session.model().system())),
     ];
-    lines.extend(format!("{options:#?}\n{questions:#?}").lines().map(str::to_owned));
+    lines.extend(fields("option", &format!("{options:#?}")));
+    lines.extend(fields("question", &format!("{questions:#?}")));
     lines
+}
+
+/// The lines of something that was printed in full, each with the field that it is a part of, so that it can be told alone.
+fn fields(what: &str, text: &str) -> Vec<String> {
+    let mut field = "";
+    let mut told = Vec::new();
+    for line in text.lines() {
+        let part = line.trim().trim_end_matches(',');
+        match line.len() - line.trim_start().len() {
+            0 => {}
+            4 => {
+                field = part.split([':', '(', ' ']).next().unwrap_or_default();
+                told.push(format!("{what} {part}"));
+            }
+            _ => told.push(format!("{what} {field}: {part}")),
+        }
+    }
+    told
 }
 
 /// The folder in which the searches of a command are kept, if they are.
@@ -102,7 +121,7 @@ impl Together {
             return Ok(None);
         }
         let mut all = about(session, options, questions);
-        all.push(format!("{:#?}", options.limits));
+        all.extend(fields("limit", &format!("{:#?}", options.limits)));
         all.push(format!("owners by part: {}", arguments.owners_by_part));
         let goes_on = &mut || !terminal::is_interrupted();
         let connect = |plan: &Plan, secret: &Secret, lines, goes_on: &mut dyn FnMut() -> bool| {

@@ -4,14 +4,14 @@
 //! bytes each, of a fixed length, within seconds. Only then anything else is read: which process the other one is, and lines that say what it
 //! does, which must be the same. A connection that fails before that is nobody's; one that fails after it is a mistake of the user.
 
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, Read, Write as _};
 use std::net::TcpStream;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::secret::{Nonce, Proof, Secret, nonce};
 
-/// How long the other one may take for each answer.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// How long the other one may take for everything, also if it sends byte after byte.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 const MAGIC: &[u8; 8] = b"stubborn";
 
@@ -44,25 +44,25 @@ pub(crate) struct About {
 
 /// Speaks first, with a process that listens.
 pub(crate) fn call(stream: &mut TcpStream, secret: &Secret, about: &About) -> Result<usize, Failure> {
-    be_patient(stream)?;
+    let stream = &mut Hurried::new(stream, PATIENCE)?;
     let ours = nonce().map_err(|_| Failure::Stranger)?;
-    stream.write_all(&[&MAGIC[..], &ours].concat())?;
+    stream.write(&[&MAGIC[..], &ours].concat())?;
     let theirs = read_greeting(stream)?;
     let proof = read_bytes(stream)?;
     if !secret.accepts(&proof, "listener", [&ours, &theirs]) {
         return Err(Failure::NoSecret);
     }
-    stream.write_all(&secret.proof("caller", [&ours, &theirs]))?;
+    stream.write(&secret.proof("caller", [&ours, &theirs]))?;
     compare(stream, about)
 }
 
 /// Answers a process that has connected.
 pub(crate) fn answer(stream: &mut TcpStream, secret: &Secret, about: &About) -> Result<usize, Failure> {
-    be_patient(stream)?;
+    let stream = &mut Hurried::new(stream, PATIENCE)?;
     let theirs = read_greeting(stream)?;
     let ours = nonce().map_err(|_| Failure::Stranger)?;
     let proof = secret.proof("listener", [&theirs, &ours]);
-    stream.write_all(&[&MAGIC[..], &ours, &proof].concat())?;
+    stream.write(&[&MAGIC[..], &ours, &proof].concat())?;
     let proof = read_bytes(stream)?;
     if !secret.accepts(&proof, "caller", [&theirs, &ours]) {
         return Err(Failure::NoSecret);
@@ -70,14 +70,37 @@ pub(crate) fn answer(stream: &mut TcpStream, secret: &Secret, about: &About) -> 
     compare(stream, about)
 }
 
-fn be_patient(stream: &TcpStream) -> io::Result<()> {
-    stream.set_nonblocking(false)?;
-    stream.set_nodelay(true)?;
-    stream.set_read_timeout(Some(PATIENCE))?;
-    stream.set_write_timeout(Some(PATIENCE))
+/// A connection on which everything must be said by some time.
+struct Hurried<'s> {
+    stream: &'s mut TcpStream,
+    end: Instant,
 }
 
-fn read_greeting(stream: &mut TcpStream) -> Result<Nonce, Failure> {
+impl<'s> Hurried<'s> {
+    fn new(stream: &'s mut TcpStream, patience: Duration) -> io::Result<Hurried<'s>> {
+        stream.set_nonblocking(false)?;
+        stream.set_nodelay(true)?;
+        stream.set_write_timeout(Some(patience))?;
+        Ok(Hurried { stream, end: Instant::now() + patience })
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.stream.write_all(bytes)
+    }
+}
+
+impl Read for Hurried<'_> {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        let left = self.end.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        self.stream.set_read_timeout(Some(left))?;
+        self.stream.read(bytes)
+    }
+}
+
+fn read_greeting(stream: &mut Hurried<'_>) -> Result<Nonce, Failure> {
     let magic: [u8; 8] = read_bytes(stream)?;
     if magic != *MAGIC {
         return Err(Failure::Stranger);
@@ -85,20 +108,20 @@ fn read_greeting(stream: &mut TcpStream) -> Result<Nonce, Failure> {
     Ok(read_bytes(stream)?)
 }
 
-fn read_bytes<const N: usize>(stream: &mut TcpStream) -> io::Result<[u8; N]> {
+fn read_bytes<const N: usize>(stream: &mut Hurried<'_>) -> io::Result<[u8; N]> {
     let mut bytes = [0; N];
     stream.read_exact(&mut bytes)?;
     Ok(bytes)
 }
 
 /// Both say what they do. Returns which process the other one is.
-fn compare(stream: &mut TcpStream, about: &About) -> Result<usize, Failure> {
+fn compare(stream: &mut Hurried<'_>, about: &About) -> Result<usize, Failure> {
     let text = about.lines.join("\n");
     let size = u32::try_from(text.len()).unwrap_or(u32::MAX).min(LONGEST);
     let index = about.index as u32;
     let head = [index.to_le_bytes(), size.to_le_bytes()].concat();
-    stream.write_all(&head)?;
-    stream.write_all(&text.as_bytes()[..size as usize])?;
+    stream.write(&head)?;
+    stream.write(&text.as_bytes()[..size as usize])?;
     let index = u32::from_le_bytes(read_bytes(stream)?) as usize;
     let size = u32::from_le_bytes(read_bytes(stream)?);
     if size > LONGEST {
@@ -134,3 +157,27 @@ fn difference<'t>(ours: &'t str, theirs: &'t str) -> Option<(&'t str, &'t str)> 
 
 /// Both ends of a proof have one size.
 const _: () = assert!(size_of::<Proof>() == size_of::<Nonce>());
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+
+    use super::*;
+
+    /// Somebody who sends byte after byte, each in time, does not hold a place for long.
+    #[test]
+    fn drops_are_not_waited_for() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let mut drips = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let (mut stream, _) = listener.accept().unwrap();
+        let dripping = std::thread::spawn(move || {
+            while drips.write_all(b"s").is_ok() {
+                std::thread::sleep(Duration::from_millis(20));
+            }
+        });
+        let mut hurried = Hurried::new(&mut stream, Duration::from_millis(200)).unwrap();
+        assert!(read_bytes::<1000>(&mut hurried).is_err());
+        drop(stream);
+        dripping.join().unwrap();
+    }
+}

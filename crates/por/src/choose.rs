@@ -222,9 +222,13 @@ impl<'s> StubbornSets<'s> {
         let n_enabled = situation.enabled.len();
         chosen.clear();
         (scratch.gave_up, scratch.effort) = (false, Effort::Grown);
-        let may_prune = matches!(demand, Demand::Observer { may_wait: false, .. } | Demand::Goal(_));
+        let may_prune = match demand {
+            Demand::Observer { may_wait, .. } => !may_wait,
+            Demand::Fair { may_wait, ends, .. } => !ends && (!may_wait || !situation.blocked.is_empty()),
+            Demand::Goal(_) => true,
+            Demand::Deadlocks | Demand::Safety | Demand::Words => false,
+        };
         let is_fair = matches!(demand, Demand::Fair { .. });
-        let may_prune = may_prune || is_fair && !situation.blocked.is_empty();
         let is_plain = n_enabled == 0 || n_enabled == 1 && !may_prune;
         if is_plain {
             chosen.extend(0..n_enabled as u32);

@@ -73,6 +73,8 @@ pub enum Demand<'a> {
         number: u32,
         /// No accepted run has the observer here infinitely often.
         passing: bool,
+        /// An accepted run may have the observer here for ever without seeing anything.
+        may_wait: bool,
         /// A run may be an error because it ends where the observer blocks all that is enabled: so if anything can happen,
         /// something does.
         ends: bool,
@@ -89,7 +91,7 @@ pub enum Demand<'a> {
 pub enum Rule {
     /// Where waiting is not accepted, all that the observer follows is in the set.
     Progress,
-    /// Where waiting is accepted, something silent is in the set, if anything is.
+    /// Where waiting is accepted, something silent is in the set, if anything is; no set that keeps fair runs is led there.
     Waiting,
     /// With one action that moves the observer come all that it follows.
     OneMovesAllMove,

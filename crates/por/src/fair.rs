@@ -18,7 +18,9 @@
 //!   disabled ones stay disabled.
 //! - *ORDER.* If an action of `T` flips a proposition now, all actions are in `T` that the observer may follow in
 //!   `q`, under the present valuation (`Rule::Order`).
-//! - *KEY.* `T` has an enabled action `a`, the *key*, such that (K1) it flips no proposition now, the observer lets
+//! - *KEY.* `T` is *led*: no accepted run has the observer stay in `q` for ever without seeing anything, and `T` has all
+//!   actions that the observer may follow in `q`, under the present valuation (`Rule::Waiting`); then nothing of it need be enabled.
+//!   Or `T` has an enabled action `a`, the *key*, such that (K1) it flips no proposition now, the observer lets
 //!   it happen, and it never makes a guard true of an action of an `F_c` that it is not in itself; or (K2) it is
 //!   in some `F_c`, and no action of `S_c` outside of `T` can happen before one of `T` has (`Rule::Key`). Let `S_c` be
 //!   `F_c`. K2 holds if `F_c` has one action; or if `a` writes a control variable `v` on which all of `F_c` have a guard of their own:
@@ -69,7 +71,8 @@
 //! `T`, the first of them, `a`, is enabled and is moved to the front. If it flips a proposition then it does so now,
 //! and by ORDER nothing before it in `ρ_i` flips one, since the first that does is one that the observer follows in
 //! `q_i`: so the observer follows `a` now as it does later. (2) Otherwise the key is taken, and put in front of
-//! `ρ_i`. K2 is impossible: the key would stay enabled along `s_i ρ_i`, and its constraint would never be taken; but
+//! `ρ_i`. `T` is not led: the observer sees something of `ρ_i`, and the first of that is an action that it follows in `q_i`. K2 is
+//! impossible: the key would stay enabled along `s_i ρ_i`, and its constraint would never be taken; but
 //! `s_i ρ_i` is fair. So K1: the key commutes with all of `ρ_i`, and flips nothing along it. In each case what is
 //! left can happen afterwards, and has the letters that it had, up to stuttering.
 //!
@@ -144,8 +147,8 @@
 //! - *Guards and propositions over several variables.* That an action may make a guard true or false is said for all
 //!   states ([`Relations::enablers`]); one that may do both counts as both. A proposition's variables count as read:
 //!   an action that flips nothing by itself may decide what another one flips.
-//! - *Prune.* If the observer blocks all that is enabled of `T`, nothing is taken; that is right, since the key is K2
-//!   then, and what is left has no action of `T`.
+//! - *Prune.* If the observer blocks all that is enabled of `T`, or `T` is led and has nothing enabled, nothing is taken; that is
+//!   right, since what is left has no action of `T` then, and there is no K1.
 //! - *Chains* (`atomic`) are actions that may have several results; a result goes along when the action is moved.
 //!   *Queues* make sets smaller by the relations alone. *Quiet* is a guard that everything may raise and lower; an action
 //!   that waits for it brings along all that can happen, if not what the observer blocks: see (0).

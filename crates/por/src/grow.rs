@@ -105,8 +105,9 @@ impl Query<'_> {
     /// Whether the set that was grown has a key.
     fn has_key(&self) -> bool {
         let actions = self.situation.enabled.iter().chain(self.situation.blocked);
-        let mut firsts = actions.map(|&action| self.sets.system.first(action).index() as u32);
-        firsts.any(|action| self.is_reached(action) && self.is_key(action))
+        let firsts = actions.map(|&action| self.sets.system.first(action).index() as u32);
+        let mut vertices = firsts.chain([self.sets.graph.number(Vertex::Observer)]);
+        vertices.any(|vertex| self.is_reached(vertex) && self.is_key(vertex))
     }
 
     fn is_reached(&self, vertex: u32) -> bool {

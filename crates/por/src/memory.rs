@@ -151,8 +151,9 @@ impl Memory {
                 let flags = [may_wait, deadlock, hybrid].map(u32::from);
                 (8 | flags[0] << 2 | flags[1] << 1 | flags[2], number)
             }
-            Demand::Fair { number, passing, .. } => {
-                (4 | u32::from(effort == Effort::Plain) << 1 | u32::from(passing), number)
+            Demand::Fair { number, passing, may_wait, ends, .. } => {
+                let flags = [effort == Effort::Plain, passing, may_wait, ends].map(u32::from);
+                (16 | flags[0] << 3 | flags[1] << 2 | flags[2] << 1 | flags[3], number)
             }
         };
         self.key.extend([kind, number]);

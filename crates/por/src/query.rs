@@ -144,6 +144,9 @@ impl Query<'_> {
         let n_enabled = roots.len();
         roots.extend(self.situation.blocked.iter().map(|action| system.first(*action).index() as u32));
         roots.sort_by_cached_key(|&action| fair.is_at_home(system, graph, state, action));
+        if self.is_led() {
+            roots.push(graph.number(Vertex::Observer));
+        }
         let n_looks = self.scratch.n_looks;
         match tarjan.search(self, roots, Wanted::Key) {
             None => {
@@ -162,10 +165,20 @@ impl Query<'_> {
         }
     }
 
-    /// Whether an action lets a set be taken that a run has no action of. Either it would be enabled for ever, and its
-    /// constraint never taken: there is no such run. Or it does no harm to go before everything else.
+    /// Whether each accepted fair run has the observer see something from here on: then it is enough that a set has all
+    /// that the observer may follow first.
+    fn is_led(&self) -> bool {
+        matches!(self.demand, Demand::Fair { may_wait, .. } if !may_wait || !self.sets.has(Rule::Waiting))
+    }
+
+    /// Whether a vertex lets a set be taken, which is what leads an accepted run on, or else an action. Either that would be
+    /// enabled for ever, and its constraint never taken: there is no run that has no action of the set. Or it does no harm to
+    /// go before everything else.
     pub(crate) fn is_key(&self, vertex: u32) -> bool {
         let at = vertex as usize;
+        if vertex == self.sets.graph.number(Vertex::Observer) {
+            return self.is_led();
+        }
         let is_enabled = self.is_enabled(vertex);
         if !self.sets.has(Rule::Key) {
             return is_enabled;

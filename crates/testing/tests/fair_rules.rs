@@ -273,11 +273,12 @@ fn look<O: Observer>(
             its.any(|its| its.takers().iter().all(|taker| !can_happen.contains(taker)))
         };
         let is_key = |action: &ActionId| is_forced(action) || !flips(action) && !harmful.contains(action);
+        let may_wait = stance.may_wait || stance.deadlock;
         let broken = if !space.is_closed(&set, &outside) {
             Some(Broken::Closed)
         } else if set.iter().any(flips) && is_overtaken() {
             Some(Broken::Order)
-        } else if !set.iter().any(is_key) {
+        } else if !set.iter().any(is_key) && (may_wait || is_overtaken()) {
             Some(Broken::Key)
         } else if !stance.passing && watches.iter().any(|its| its.is_overtaken(&space, at, &set, &can_happen))
         {
@@ -335,6 +336,7 @@ fn a_dropped_rule_is_broken() {
     for (rule, what) in [
         (Rule::Order, Broken::Order),
         (Rule::Key, Broken::Key),
+        (Rule::Waiting, Broken::Key),
         (Rule::Shut, Broken::Key),
         (Rule::Flip, Broken::Flip),
     ] {

@@ -135,3 +135,25 @@ fn what_a_disabled_step_waits_for_depends_on_the_set() {
         assert_eq!(answer, Some((Verdict::Holds, 99)), "{kind}");
     }
 }
+
+/// As long as a formula waits for something to happen, what may make it happen is enough, though nobody has to do it: there are 22
+/// states if somebody who goes round is taken along, since that wakes who is treated fairly.
+#[test]
+fn what_leads_on_is_enough_where_waiting_is_not_accepted() {
+    let text = "process X { off: flip -> on | back -> off; on: flip -> off | see -> on; }
+        process P { a: flip -> b; b: tau -> c; c: tau -> a; }
+        process Q { idle: call -> called; called: rest -> idle; }
+        process R { wait: see -> wait2; wait2: see -> wait | answer -> wait; }
+        process Z { z: call -> y; y: answer -> z; }";
+    let text = Text {
+        language: "process",
+        text: text.to_owned(),
+        propositions: Vec::new(),
+        processes: Vec::new(),
+        actions: Vec::new(),
+    };
+    let fair = vec!["weak:R".parse().expect("as it is written")];
+    let options = Options { fair, threads: Some(1), ..Options::default() };
+    let answer = ask(&text, "[] (Q@called -> <> Q@idle)", &options).expect("no error");
+    assert_eq!(answer, Some((Verdict::Violated, 4)));
+}

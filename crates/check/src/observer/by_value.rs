@@ -131,7 +131,8 @@ impl Observer for ByValue<'_> {
     fn stance(&mut self, state: u32, _valuation: u32, _valuations: &Valuations) -> Stance {
         let at = state as usize;
         let passing = !self.recurrent.contains(at);
-        Stance { at_once: self.at_once.contains(at), passing, ..Stance::default() }
+        // It reads a letter where that begins, so it may have moved on when the letter changes, if it ever does.
+        Stance { at_once: self.at_once.contains(at), may_wait: true, passing, ..Stance::default() }
     }
 
     fn is_accepting(&self, state: u32) -> bool {
