@@ -25,21 +25,29 @@ const MORE_STATES: usize = 64;
 const MAX_BYTES: u64 = 64 << 20;
 const SHARE: u64 = 8;
 
-/// Makes the code of the processes that are met soon.
+/// Makes the code of the processes that are met soon. Who was foreseen and is not met in the end is left out again.
 pub(crate) fn discover(mut code: Code, budget: &mut Budget<'_>) -> Result<Code, Trouble> {
+    let mut foresees = true;
     loop {
-        match look(&code, budget)? {
-            Seen::Missing(errors) => {
-                let Some(more) = code.extend_all(&errors, budget)? else { return Ok(code) };
-                budget.release(code.bytes());
-                code = more;
-            }
-            Seen::Everything => {
-                code.complete();
-                return Ok(code);
+        let other = match look(&code, budget)? {
+            Seen::Missing(errors) => match code.extend_all(&errors, foresees, budget)? {
+                Some(more) => more,
+                None => return Ok(code),
+            },
+            Seen::Everything(met) => {
+                let fewer = if foresees { code.without_unmet(&met, budget)? } else { None };
+                let Some(fewer) = fewer else {
+                    code.complete();
+                    return Ok(code);
+                };
+                // Where a process begins and ends in one step nobody is seen, so everything is looked at again.
+                foresees = false;
+                fewer
             }
             Seen::Something => return Ok(code),
-        }
+        };
+        budget.release(code.bytes());
+        code = other;
     }
 }
 
@@ -47,8 +55,9 @@ pub(crate) fn discover(mut code: Code, budget: &mut Budget<'_>) -> Result<Code, 
 enum Seen {
     /// Faults that say that code is missing.
     Missing(Vec<StepError>),
-    /// All states from which a process may be started, and no fault in any.
-    Everything,
+    /// All states from which a process may be started, and no fault in any; and, for each process number, where that process
+    /// was.
+    Everything(Vec<FixedBitSet>),
     /// Not so much.
     Something,
 }
@@ -64,6 +73,7 @@ fn look(code: &Code, budget: &mut Budget<'_>) -> Result<Seen, Limit> {
         return Ok(Seen::Something);
     }
     let starting = Starting::new(system, code.slots());
+    let mut met = vec![FixedBitSet::new(); code.slots().len()];
     let mut scratch = system.new_scratch();
     let mut steps = Steps::new(width);
     let mut known: FxHashSet<Arc<[u32]>> = system.initial().map(Arc::from).collect();
@@ -89,6 +99,9 @@ fn look(code: &Code, budget: &mut Budget<'_>) -> Result<Seen, Limit> {
             }
         }
         for (_, target) in steps.iter().take(n_steps) {
+            for (var, met) in code.slots().iter().zip(&mut met) {
+                met.grow_and_insert(system.layout().field(*var).value(target) as usize);
+            }
             if !known.contains(target) && starting.may_follow(system, target) {
                 let target: Arc<[u32]> = target.into();
                 known.insert(target.clone());
@@ -99,7 +112,7 @@ fn look(code: &Code, budget: &mut Budget<'_>) -> Result<Seen, Limit> {
     Ok(match missing.is_empty() {
         false => Seen::Missing(missing),
         true if fails => Seen::Something,
-        true => Seen::Everything,
+        true => Seen::Everything(met),
     })
 }
 

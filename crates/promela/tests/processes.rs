@@ -2,7 +2,9 @@
 
 mod common;
 
+use common::model_of;
 use common::run::run;
+use language::Model as _;
 
 #[track_caller]
 fn counts(text: &str, states: usize) {
@@ -36,4 +38,43 @@ fn processes_that_start_processes() {
          init { run P(1); (_nr_pr == 1); if :: run Q(5) :: run Q(6) :: run P(7) fi }",
         19_615,
     );
+}
+
+#[test]
+fn what_is_foreseen_adds_no_state() {
+    counts(
+        "byte x;
+         proctype W(byte n; chan up) { chan down = [1] of { byte }; byte r;
+           if :: n == 0 -> up!1 :: n > 0 -> run W(n - 1, down); down?r; up!r + 1 fi }
+         init { chan c = [1] of { byte }; run W(40, c); c?x; assert(x == 41) }",
+        1930,
+    );
+    let turns = "proctype A(byte n) { if :: n < 30 -> run B(n + 1, x) :: n >= 30 fi }
+        proctype B(byte n; byte m) { x = n; run A(n + 2) }";
+    counts(&format!("byte x; {turns} init {{ run A(0) }}"), 65);
+    let all = "init { byte i; atomic { do :: i < 7 -> run P(3 * i); i++ :: else -> break od } }";
+    counts(&format!("byte x; proctype P(byte n) {{ x = n }} {all}"), 1025);
+}
+
+#[test]
+fn who_is_foreseen_and_never_started_is_left_out() {
+    for n in 1..12 {
+        let text = format!(
+            "byte x; proctype P(byte n) {{ x = n }}
+             init {{ byte i; atomic {{ do :: i < {n} -> run P(i); i++ :: else -> break od }} }}"
+        );
+        assert_eq!(model_of(&text).0.system().processes().len(), 1 + n, "{n}");
+    }
+    // Who begins and ends within a step is seen in no state.
+    let brief = "chan c = [0] of { bit }; byte x;
+        proctype P(byte n) { atomic { c?1; x = n; c!0 } }
+        init { byte i; do :: i < 5 -> atomic { run P(i); c!1; c?0; (_nr_pr == 1); i++ } :: else -> break od }";
+    assert_eq!(run(brief).unwrap().fault, "");
+    assert!(model_of(brief).0.system().processes().len() > 1);
+}
+
+/// A number that no channel has.
+#[test]
+fn what_is_no_channel_is_waited_for() {
+    counts("proctype P(chan c) { c!1 } init { byte b = 9; run P(b) }", 2);
 }

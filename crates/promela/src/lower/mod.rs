@@ -35,6 +35,7 @@ mod world;
 use std::sync::Arc;
 
 use base::{Budget, Diagnostic, Diagnostics, Span};
+use fixedbitset::FixedBitSet;
 use language::{Claim, Trouble};
 use model::{
     ActionSystem, Builder, Describe as _, ExprId, Fault, ProcessId, Range, StepError, Stmt, VarId, Variable,
@@ -44,7 +45,7 @@ use rustc_hash::FxHashMap;
 use self::code::{Coder, evaluate, n_starts};
 use self::expr::{Lowering, Scope};
 use self::facts::Facts;
-use self::plan::{Instance, Plan, Site, Ticket};
+use self::plan::{Foresight, Instance, InstanceId, Plan, Site, Ticket};
 use self::ranges::Ranges;
 use self::world::{UNNAMED, World, WorldBuilder};
 use crate::cost::{self, Cost};
@@ -287,19 +288,21 @@ impl Code {
             let known = Known::new(&program, budget)?;
             return Code::of_plan(program, known, *purpose, plan.clone(), budget).map(Some);
         }
-        self.extend_all(std::slice::from_ref(error), budget)
+        self.extend_all(std::slice::from_ref(error), true, budget)
     }
 
-    /// The same for several faults at once, none of which is about a question.
+    /// The same for several faults at once, none of which is about a question; also for what is foreseen then, if somebody
+    /// wants that.
     ///
     /// # Errors
     /// What is legal, but not supported; or the budget is spent.
     pub(crate) fn extend_all(
         &self,
         errors: &[StepError],
+        foresees: bool,
         budget: &mut Budget<'_>,
     ) -> Result<Option<Code>, Trouble> {
-        let Made { program, purpose, plan, known, .. } = &*self.made;
+        let Made { program, purpose, plan, known, tickets, .. } = &*self.made;
         let mut starts = Vec::new();
         for (probe, value) in errors.iter().filter_map(|error| self.probe(error)) {
             let mut instance = self.made.tickets[probe.proctype.index()].read(probe.proctype, value - 1);
@@ -315,8 +318,54 @@ impl Code {
         if starts.is_empty() {
             return Ok(None);
         }
+        let is_possible = |instance: &Instance| {
+            instance.slot < program.max_processes && tickets[instance.proctype.index()].has_room_for(instance)
+        };
+        let foresight = Foresight { is_possible: &is_possible, siblings: self.has_constant_channels() };
+        let left = budget.max_bytes;
+        let with = |foresight: Option<Foresight<'_>>, budget: &mut Budget<'_>| {
+            let mut plan = plan.clone();
+            plan.extend(starts.clone(), foresight);
+            Code::of_plan(program.clone(), known.clone(), *purpose, plan, budget).map(Some)
+        };
+        match with(foresees.then_some(foresight), budget) {
+            // What is foreseen may be too much.
+            Err(_) if foresees => {
+                budget.release(left - budget.max_bytes);
+                with(None, budget)
+            }
+            made => made,
+        }
+    }
+
+    /// Whether no process has channels of its own: then their numbers do not depend on who there may be.
+    fn has_constant_channels(&self) -> bool {
+        let program = self.program();
+        program.proctypes.iter().all(|proctype| n_channels(program, &proctype.locals) == 0)
+    }
+
+    /// The code without processes that are nowhere with these values of who is where; nothing if that is all of it.
+    ///
+    /// # Errors
+    /// What is legal, but not supported; or the budget is spent.
+    pub(crate) fn without_unmet(
+        &self,
+        met: &[FixedBitSet],
+        budget: &mut Budget<'_>,
+    ) -> Result<Option<Code>, Trouble> {
+        let Made { program, purpose, plan, known, world, .. } = &*self.made;
+        let is_met = |id: InstanceId| {
+            let process = &world.processes[id.index()];
+            let locations = process.first_location..process.first_location + process.n_locations;
+            id.index() < program.initial.len()
+                || locations.into_iter().any(|at| met[process.instance.slot as usize].contains(at as usize))
+        };
+        let all = || (0..world.processes.len()).map(InstanceId::new);
+        if !self.has_constant_channels() || all().all(is_met) {
+            return Ok(None);
+        }
         let mut plan = plan.clone();
-        plan.extend(starts);
+        plan.retain(is_met);
         Code::of_plan(program.clone(), known.clone(), *purpose, plan, budget).map(Some)
     }
 

@@ -9,10 +9,16 @@
 //!
 //! Where a proctype is started with many different values of a parameter under one number, it gets code that works for all of
 //! them, in which that parameter is a variable: one piece of code per number instead of one per number and value.
+//!
+//! To begin again for each process takes long where processes start others that start others. So a plan looks ahead
+//! ([`foresight`](Plan::foresee)): what was started three times in equal distances goes on.
+
+mod foresight;
 
 use base::define_id;
 use rustc_hash::{FxHashMap, FxHashSet};
 
+pub(crate) use self::foresight::Foresight;
 use crate::program::{ProctypeId, Type};
 
 define_id! {
@@ -75,6 +81,22 @@ impl Plan {
         }
     }
 
+    /// Leaves out all processes of which this is not true.
+    pub(crate) fn retain(&mut self, is_kept: impl Fn(InstanceId) -> bool) {
+        let mut ids = Vec::new();
+        let all = std::mem::take(&mut self.instances);
+        for (index, instance) in all.into_iter().enumerate() {
+            let kept = is_kept(InstanceId::new(index)).then(|| self.add(instance));
+            ids.push(kept);
+        }
+        let kept = |id: &InstanceId| ids[id.index()];
+        let start = |(site, started): (Site, Vec<InstanceId>)| {
+            let started: Vec<InstanceId> = started.iter().filter_map(kept).collect();
+            Some((Site { caller: kept(&site.caller)?, ..site }, started))
+        };
+        self.starts = std::mem::take(&mut self.starts).into_iter().filter_map(start).collect();
+    }
+
     /// Makes the values of some parameters unknown.
     pub(crate) fn forget(&mut self, is_unknown: impl Fn(&Instance, usize) -> bool) {
         for instance in &mut self.instances {
@@ -86,9 +108,10 @@ impl Plan {
         }
     }
 
-    /// Adds what `run`s were about to start.
-    pub(crate) fn extend(&mut self, starts: Vec<(Site, Instance)>) {
+    /// Adds what `run`s were about to start, and what is foreseen then.
+    pub(crate) fn extend(&mut self, starts: Vec<(Site, Instance)>, foresight: Option<Foresight<'_>>) {
         let mut met: Vec<ProctypeId> = Vec::new();
+        let mut added = Vec::new();
         for (site, mut instance) in starts {
             let proctype = instance.proctype;
             self.forget_general(&mut instance);
@@ -97,6 +120,10 @@ impl Plan {
             }
             let id = self.add(instance);
             self.may_start(site, id);
+            added.push((site, id));
+        }
+        if let Some(foresight) = foresight {
+            self.foresee(&added, foresight);
         }
         // Not before, since the sites know their callers by their numbers so far.
         for proctype in met {
@@ -179,6 +206,19 @@ impl Ticket {
             fits.then_some((lo, bits))
         };
         Ticket { fields: parameters.map(field).collect() }
+    }
+
+    /// Whether it can tell of a process.
+    pub(crate) fn has_room_for(&self, instance: &Instance) -> bool {
+        let fits = |(field, argument): (&Option<(i32, u32)>, &Option<i32>)| match (field, argument) {
+            (Some((lo, bits)), Some(argument)) => {
+                (0..1i64 << bits).contains(&(i64::from(*argument) - i64::from(*lo)))
+            }
+            _ => true,
+        };
+        instance.slot < 1 << SLOT_BITS
+            && instance.n_channels < 1 << CHANNEL_BITS
+            && self.fields.iter().zip(&instance.arguments).all(fits)
     }
 
     /// Whether the value of a parameter is told.

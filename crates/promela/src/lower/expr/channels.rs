@@ -15,7 +15,9 @@ impl<'a> Lowering<'a> {
         match &row.at {
             At::Constants(values) => {
                 let index = index.unwrap_or_else(|| self.int(0));
-                for (at, &number) in values.iter().enumerate().filter(|(_, number)| **number > 0) {
+                // Other numbers mean no channel, whoever said that they do.
+                let is_channel = |number: i32| (1..=self.world.channels.len()).contains(&(number as usize));
+                for (at, &number) in values.iter().enumerate().filter(|(_, number)| is_channel(**number)) {
                     let at = self.int(at as i64);
                     let condition = self.binary(BinaryOp::Eq, index, at);
                     if self.constant(condition) != Some(0) {
