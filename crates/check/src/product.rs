@@ -9,6 +9,7 @@
 //! Both have a working memory, so each worker of a search has a product of its own. What workers tell each
 //! other is states, and these mean the same to all of them (see [`Portable`]).
 
+mod lead;
 mod pairing;
 
 use base::{Budget, Limit, Room};
@@ -17,6 +18,8 @@ use model::chain::first;
 use model::{ActionId, ActionSystem, StepError, Steps, System};
 use por::{Effort, Situation};
 
+pub use self::lead::Distance;
+pub(crate) use self::lead::Lead;
 use self::pairing::{Look, Pairing, Possible};
 use crate::fairness::{Constraint, Fairness};
 use crate::observer::{Event, Observer, Portable, Stance, Valuations, Watches};
@@ -34,6 +37,20 @@ pub enum AtDeadlock {
     Error,
 }
 
+/// In which order the steps of the system are searched.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum StepOrder {
+    /// As the system lists them.
+    #[default]
+    Forward,
+    /// The other way round.
+    Reverse,
+    /// Those first that seem to lead to an accepted run soonest, if the observer is an automaton by value.
+    Led,
+    /// By chance: the same number, the same order.
+    Shuffled(u64),
+}
+
 /// In which order the steps of the observer are searched.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ObserverOrder {
@@ -49,8 +66,8 @@ pub enum ObserverOrder {
 /// In which order steps are searched.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Orders {
-    /// Whether the system's steps are taken in reverse.
-    pub reverse: bool,
+    /// The system's.
+    pub steps: StepOrder,
     /// The observer's.
     pub observer: ObserverOrder,
 }
@@ -338,6 +355,8 @@ impl<'a, S: System, O: Observer> Product<'a, S, O> {
             valuations,
             at_deadlock,
             orders: Orders::default(),
+            lead: None,
+            ranks: Vec::new(),
             visible: None,
             fairness: Fairness::default(),
             room: u64::MAX.into(),
@@ -378,6 +397,13 @@ impl<'a, S: System, O: Observer> Product<'a, S, O> {
     #[must_use]
     pub fn in_order(mut self, orders: Orders) -> Product<'a, S, O> {
         self.pairing.orders = orders;
+        self
+    }
+
+    /// The same product, led to what is looked for.
+    #[must_use]
+    pub(crate) fn led_by(mut self, lead: Option<Lead<'a>>) -> Product<'a, S, O> {
+        self.pairing.lead = lead;
         self
     }
 
@@ -615,6 +641,7 @@ impl<'a, S: System, O: Observer> Product<'a, S, O> {
             }
             _ => pairing.take(state, look, 0..n_possible, out)?,
         }
+        pairing.sort_by_lead(out);
         self.only_passes &= expanded.stance.passing;
         Ok(expanded)
     }

@@ -73,6 +73,12 @@ pub trait Facts: Send + Sync {
     /// The budget is spent.
     fn always(&self, exprs: &Exprs, expr: ExprId, budget: &mut Budget<'_>) -> Result<Option<bool>, Limit>;
 
+    /// Whether it is shown that the initial state can be reached again from every state.
+    ///
+    /// # Errors
+    /// The budget is spent.
+    fn comes_home(&self, budget: &mut Budget<'_>) -> Result<bool, Limit>;
+
     /// How often each action might happen on the way to a state where an expression is true, or is not: a hint for
     /// searches, which may be wrong in every way. Nothing if there is none.
     ///

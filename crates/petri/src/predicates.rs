@@ -37,7 +37,8 @@ pub(crate) fn compare(exprs: &mut Exprs, op: BinaryOp, places: &[PlaceId], numbe
     exprs.binary(op, tokens, number)
 }
 
-fn enabled(exprs: &mut Exprs, transition: &Transition) -> ExprId {
+/// Whether a transition is enabled.
+pub(crate) fn enabled(exprs: &mut Exprs, transition: &Transition) -> ExprId {
     let enough: Vec<ExprId> = transition
         .inputs
         .iter()

@@ -131,6 +131,48 @@ fn a_source_feeds_whoever_needs_it() {
 }
 
 #[test]
+fn endings_go_and_are_made_up_for_at_a_deadlock() {
+    // t0 takes both tokens from p0, which is seen. Behind it: t1 and t2 share p1 out, and t3 needs both.
+    let plan = |last: (usize, i64)| -> Plan {
+        let transitions = vec![
+            (vec![(0, 1)], vec![(1, 2)]),
+            (vec![(1, 1)], vec![(2, 1)]),
+            (vec![(1, 1)], vec![(3, 1)]),
+            (vec![(2, 1), (3, 1)], vec![last]),
+        ];
+        (vec![2, 0, 0, 0, 0], transitions)
+    };
+    let rules = [Rule::EndingTransitions];
+    for preserve in [Preserve::Deadlocks, Preserve::Stuttering] {
+        let net = net_of_plan(&plan((4, 1)));
+        let reduced = apply(&net, &keep(preserve, &[0]), &rules);
+        assert_eq!((ids(&reduced.net), reduced.net.places.len()), (vec!["t0"], 1));
+        let path = reduced.path_to_deadlock(&net, &[0, 0].map(TransitionId::new)).unwrap();
+        assert!(path.len() > 2 && is_dead(&net, &after(&net, &path)), "{path:?}");
+        // Not if tokens come back,
+        assert!(!apply(&net_of_plan(&plan((2, 1))), &keep(preserve, &[0]), &rules).is_changed());
+        // or somebody else looks at them,
+        let mut needed = plan((4, 1));
+        needed.1.push((vec![(0, 1), (4, 1)], vec![(0, 1), (4, 1)]));
+        assert!(!apply(&net_of_plan(&needed), &keep(preserve, &[0]), &rules).is_changed());
+        // or they are seen, or it is seen that nothing can happen any more.
+        assert!(!apply(&net, &keep(preserve, &[0, 4]), &rules).is_changed());
+        let keep = Keep { observes_deadlock: true, ..keep(Preserve::Stuttering, &[0]) };
+        assert!(!apply(&net, &keep, &rules).is_changed());
+    }
+}
+
+#[test]
+fn endings_that_may_grow_for_ever_stay_where_a_cycle_must_come_back() {
+    // t0 goes on for ever and gives a token to p1, which t1 takes away.
+    let plan: Plan = (vec![1, 0], vec![(vec![(0, 1)], vec![(0, 1), (1, 1)]), (vec![(1, 1)], vec![])]);
+    let net = net_of_plan(&plan);
+    let n_left =
+        |preserve| apply(&net, &keep(preserve, &[0]), &[Rule::EndingTransitions]).net.transitions.len();
+    assert_eq!([Preserve::Deadlocks, Preserve::Stuttering].map(n_left), [1, 2]);
+}
+
+#[test]
 fn questions_are_carried_over() {
     let plan: Plan = (vec![1, 0, 0], vec![(vec![(0, 1)], vec![(1, 1)]), (vec![(1, 1)], vec![(2, 1)])]);
     let net = net_of_plan(&plan);

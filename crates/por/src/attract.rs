@@ -62,7 +62,20 @@ impl Attractor {
         wanted: bool,
         budget: &mut Budget<'_>,
     ) -> Result<Attractor, Limit> {
-        Ok(Attractor { root: Reader { system, relations, budget }.read(expr, wanted, 0)? })
+        Ok(Attractor { root: Reader { system, relations: Some(relations), budget }.read(expr, wanted, 0)? })
+    }
+
+    /// The same, which only says how far states are: it knows no actions.
+    ///
+    /// # Errors
+    /// The budget's limit.
+    pub fn without_actions(
+        system: &ActionSystem,
+        expr: ExprId,
+        wanted: bool,
+        budget: &mut Budget<'_>,
+    ) -> Result<Attractor, Limit> {
+        Ok(Attractor { root: Reader { system, relations: None, budget }.read(expr, wanted, 0)? })
     }
 
     /// Fills `out` with actions one of which must happen before the expression can become true. Returns
@@ -211,7 +224,7 @@ fn sum(system: &ActionSystem, state: &[u32], terms: &[(VarId, i64)], constant: i
 
 struct Reader<'a, 'b, 'w> {
     system: &'a ActionSystem,
-    relations: &'a Relations,
+    relations: Option<&'a Relations>,
     budget: &'b mut Budget<'w>,
 }
 
@@ -314,7 +327,8 @@ impl Reader<'_, '_, '_> {
         let vars: Vec<VarId> = terms.iter().map(|(var, _)| *var).collect();
         let (mut up, mut down) = (Vec::new(), Vec::new());
         for action in self.writers_of(&vars)? {
-            let (may_grow, may_shrink) = self.direction(ActionId::new(action as usize), &terms);
+            let Some(relations) = self.relations else { break };
+            let (may_grow, may_shrink) = self.direction(relations, ActionId::new(action as usize), &terms);
             if may_grow {
                 up.push(action);
             }
@@ -326,13 +340,13 @@ impl Reader<'_, '_, '_> {
     }
 
     /// Whether an action may make a sum greater; smaller.
-    fn direction(&self, action: ActionId, terms: &[(VarId, i64)]) -> (bool, bool) {
+    fn direction(&self, relations: &Relations, action: ActionId, terms: &[(VarId, i64)]) -> (bool, bool) {
         let mut change = 0i128;
         for &(var, factor) in terms {
-            if !self.relations.is_written(var, action) {
+            if !relations.is_written(var, action) {
                 continue;
             }
-            match self.relations.change(self.system, action, var) {
+            match relations.change(self.system, action, var) {
                 Change::By(amount) => change += i128::from(amount) * i128::from(factor),
                 Change::To(_) | Change::Map(_) | Change::Among(_) | Change::Any => return (true, true),
             }
@@ -348,7 +362,8 @@ impl Reader<'_, '_, '_> {
 
     fn writers_of(&mut self, vars: &[VarId]) -> Result<Vec<u32>, Limit> {
         let mut writers = Vec::new();
-        for action in vars.iter().flat_map(|&var| self.relations.writers(var)) {
+        let Some(relations) = self.relations else { return Ok(writers) };
+        for action in vars.iter().flat_map(|&var| relations.writers(var)) {
             self.budget.tick()?;
             writers.push(action.index() as u32);
         }

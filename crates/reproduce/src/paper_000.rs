@@ -10,7 +10,7 @@
 use std::fmt::Display;
 
 use stubborn::check::method::{ObserverKind, SearchKind};
-use stubborn::check::product::{AtDeadlock, ObserverOrder, Orders};
+use stubborn::check::product::{AtDeadlock, ObserverOrder, Orders, StepOrder};
 use stubborn::model::ActionSystem;
 use stubborn::{Options, Order, Question};
 
@@ -236,8 +236,8 @@ fn find(lab: &Lab<'_>, system: &System, size: i64, place: &str, search: &SearchO
         Options { orders, ..by(ObserverKind::Extended, SearchKind::Nested) }
     };
     options.at_deadlock = AtDeadlock::Ignore;
-    options.orders.reverse = reverse;
     if reverse {
+        options.orders.steps = StepOrder::Reverse;
         spelled += " --successors reverse";
     }
     let (measured, _) = lab.search(&mut watching, &options, u64::MAX)?;

@@ -11,7 +11,7 @@ use check::decide::Claim;
 use check::fairness::Constraint;
 use check::method::ObserverKind;
 use check::observer::{ByChange, ByValue, Kind, Lazy, Observer, Valuations};
-use check::product::{AtDeadlock, Orders, Path, Product};
+use check::product::{AtDeadlock, Orders, Path, Product, StepOrder};
 use check::reduction::Method;
 use model::{ActionId, ActionSystem, System as _};
 use por::Rule;
@@ -96,7 +96,8 @@ fn search_with<O: Observer>(
     let budget = &mut Budget::unlimited();
     let all_marks = observer.all_marks();
     let product = Product::new(system, observer, Valuations::new(numbers), AtDeadlock::Stutter);
-    let product = product.in_order(Orders { reverse: how.reverse, ..Orders::default() });
+    let steps = if how.reverse { StepOrder::Reverse } else { StepOrder::Forward };
+    let product = product.in_order(Orders { steps, ..Orders::default() });
     let mut product = product.reduced(how.sets, constraints, budget).expect("no limit");
     if let Some(rule) = how.without {
         product = product.without(rule, budget).expect("no limit");

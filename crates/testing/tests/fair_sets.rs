@@ -8,7 +8,7 @@ use base::peers::Hall;
 use check::decide::{Claim, Settings};
 use check::fairness::Constraint;
 use check::method::{Method, ObserverKind, SearchKind};
-use check::product::Orders;
+use check::product::{Orders, StepOrder};
 use check::reduction;
 use generators::random;
 use model::fairness::Kind;
@@ -38,7 +38,8 @@ fn is_found(
     constraints: &[Constraint],
     how: How,
 ) -> Result<bool, TestCaseError> {
-    let orders = Orders { reverse: how.reverse, ..Orders::default() };
+    let steps = if how.reverse { StepOrder::Reverse } else { StepOrder::Forward };
+    let orders = Orders { steps, ..Orders::default() };
     let settings = Settings { fairness: constraints, orders, ..Settings::default() };
     let in_two = match how.observer {
         ObserverKind::Tgta => Some((ObserverKind::Ta, SearchKind::TwoPass)),

@@ -8,7 +8,7 @@ use base::Budget;
 use check::decide::{Decision, Settings, TesterClaim};
 use check::fairness::Constraint;
 use check::method::{Method, ObserverKind, SearchKind};
-use check::product::Orders;
+use check::product::{Orders, StepOrder};
 use generators::random;
 use model::ActionId;
 use model::fairness::Kind;
@@ -140,8 +140,8 @@ fn a_part_of_a_component_may_be_strongly_fair() {
     let constraints = constraints(&case, &[0, 2]);
     assert!(case.is_violated_fairly(&constraints));
     let mut claim = case.claim(case.formula);
-    for reverse in [false, true] {
-        let orders = Orders { reverse, ..Orders::default() };
+    for steps in [StepOrder::Forward, StepOrder::Reverse] {
+        let orders = Orders { steps, ..Orders::default() };
         let settings = Settings { fairness: &constraints, orders, ..Settings::default() };
         for (observer, search) in [
             (ObserverKind::Tgba, SearchKind::Scc),

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use check::decide::Settings;
 use check::method::{FairnessBy, ObserverKind, SearchKind, StoreKind};
-use check::product::{AtDeadlock, ObserverOrder, Orders};
+use check::product::{AtDeadlock, ObserverOrder, Orders, StepOrder};
 use check::search::one_pass::WorkSet;
 use generators::random;
 use proptest::prelude::*;
@@ -28,10 +28,13 @@ fn check_all_methods(
     let mut full: HashMap<ObserverKind, u64> = HashMap::new();
     let mut full_edges: HashMap<ObserverKind, u64> = HashMap::new();
     let plain = Settings { at_deadlock, ..Settings::default() };
-    let orders = Orders { reverse: true, observer: ObserverOrder::AcceptingFirst };
-    let reversed = Settings { orders, work_set: WorkSet::Stack, ..plain };
-    for method in methods::all() {
-        for settings in [plain, reversed] {
+    let orders = [StepOrder::Reverse, StepOrder::Led, StepOrder::Shuffled(7)];
+    for (number, method) in methods::all().into_iter().enumerate() {
+        // Over many cases, each method has each order.
+        let steps = orders[(number + case.system.actions().len()) % orders.len()];
+        let orders = Orders { steps, observer: ObserverOrder::AcceptingFirst };
+        let other = Settings { orders, work_set: WorkSet::Stack, ..plain };
+        for settings in [plain, other] {
             let Some(decision) = tally.search(&mut claim, &case.system, method, &settings)? else { break };
             let outcome = decision.outcome;
             let found = case.judge(formula, &outcome);

@@ -7,7 +7,7 @@ use automata::stutter::Proof;
 use base::Budget;
 use check::decide::Settings;
 use check::method::{Method, ObserverKind, SearchKind};
-use check::product::{AtDeadlock, Orders};
+use check::product::{AtDeadlock, Orders, StepOrder};
 use check::reduction;
 use generators::random;
 use ltl::Formulas;
@@ -62,8 +62,9 @@ fn n_wrong_of(methods: &[Method], case: &mut Case, without_rule: Option<Rule>, t
     let formula = case.formula;
     let mut claim = case.claim(formula);
     let mut n_wrong = 0;
-    for (method, reverse) in methods.iter().flat_map(|&method| [(method, false), (method, true)]) {
-        let orders = Orders { reverse, ..Orders::default() };
+    let each = |&method| [StepOrder::Forward, StepOrder::Reverse].map(|steps| (method, steps));
+    for (method, steps) in methods.iter().flat_map(each) {
+        let orders = Orders { steps, ..Orders::default() };
         let settings = Settings { without_rule, orders, ..Settings::default() };
         let decision = tally.search(&mut claim, &case.system, method, &settings);
         let decision = decision.expect("refused if, and only if, it is not sound");

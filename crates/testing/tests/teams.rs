@@ -12,7 +12,7 @@ use base::{Budget, Limit, Progress};
 use check::decide::{Decision, Refusal, Settings, TesterClaim};
 use check::fairness::Constraint;
 use check::method::{Method, ObserverKind, SearchKind, StoreKind};
-use check::product::{AtDeadlock, ObserverOrder, Orders};
+use check::product::{AtDeadlock, ObserverOrder, Orders, StepOrder};
 use check::rules::Rule;
 use check::search::ProductStop;
 use generators::random;
@@ -77,7 +77,7 @@ fn agree(
         let crew = CREWS[(seed as usize + index) % CREWS.len()];
         let orders = match seed >> 8 & 1 {
             0 => Orders::default(),
-            _ => Orders { reverse: true, observer: ObserverOrder::AcceptingFirst },
+            _ => Orders { steps: StepOrder::Reverse, observer: ObserverOrder::AcceptingFirst },
         };
         let settings =
             Settings { at_deadlock, fairness: constraints, orders, together: true, ..Settings::default() };

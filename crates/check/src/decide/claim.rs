@@ -21,7 +21,7 @@ use crate::method::{FairnessBy, Method, ObserverKind, SearchKind};
 use crate::observer::{
     ByChange, ByValue, Kind, Lazy, Monitored, Observer, StateLabeled, Valuations, Watches,
 };
-use crate::product::{AtDeadlock, Product};
+use crate::product::{AtDeadlock, Lead, Product, StepOrder};
 use crate::reduction;
 use crate::rules::{Features, Rule};
 use crate::search::{Evidence, ProductOutcome, ProductStop, Violation, shortest};
@@ -281,7 +281,7 @@ impl Claim {
             return Err(rule.into());
         }
         let (props, numbers): (Vec<Prop>, Vec<usize>) = self.propositions.iter().copied().unzip();
-        let run = Run { system, method, settings, numbers };
+        let run = Run { system, method, settings, numbers, lead: None };
         // To accept at once is wrong where a run may end and be ignored; it hides a part of the product; and
         // it shows no fair run.
         let stops = !settings.counts && goes_on;
@@ -298,12 +298,14 @@ impl Claim {
                 } else {
                     &self.tgba
                 };
-                let observer = ByValue::new(tgba, props);
+                let observer = ByValue::new(tgba, props.clone());
                 if method.fairness_by == FairnessBy::Monitors {
                     let observer = Monitored::new(observer, system.n_actions(), settings.fairness);
                     return run.with(observer, super::search, budget);
                 }
-                run.with(if stops { observer.stopping() } else { observer }, search_together, budget)
+                let lead = run.lead(tgba, &props, budget)?;
+                let observer = if stops { observer.stopping() } else { observer };
+                Run { lead, ..run }.with(observer, search_together, budget)
             }
             ObserverKind::Ta => {
                 let ta = as_it_stops(self.ta(budget)?, stops, budget)?;
@@ -381,20 +383,32 @@ struct Run<'a, S> {
     method: Method,
     settings: &'a Settings<'a>,
     numbers: Vec<usize>,
+    lead: Option<Lead<'a>>,
 }
 
 /// How a product is searched by a method.
 type Searcher<S, O> =
     fn(&mut Product<'_, S, O>, Method, &Settings<'_>, &mut Budget<'_>) -> Result<ProductOutcome, Refusal>;
 
-impl<S: Subject> Run<'_, S> {
+impl<'a, S: Subject> Run<'a, S> {
+    /// What leads a search for a run that this automaton accepts, if that is asked for.
+    fn lead(&self, tgba: &Tgba, props: &[Prop], budget: &mut Budget<'_>) -> Result<Option<Lead<'a>>, Limit> {
+        if self.settings.orders.steps != StepOrder::Led {
+            return Ok(None);
+        }
+        let (system, numbers) = (self.system, &self.numbers);
+        let mut part = budget.share();
+        let distance = |place: usize, truth| system.distance(numbers[place], truth, &mut part);
+        Lead::new(tgba, props, distance, budget).map(Some)
+    }
+
     fn with<O: Observer>(
         self,
         observer: O,
         search: Searcher<S, O>,
         budget: &mut Budget<'_>,
     ) -> Result<Decision, Refusal> {
-        let Run { system, method, settings, numbers } = self;
+        let Run { system, method, settings, numbers, lead } = self;
         // What the reduction holds is free again after the search.
         let budget = &mut budget.share();
         let mut at_deadlock = settings.at_deadlock;
@@ -408,6 +422,7 @@ impl<S: Subject> Run<'_, S> {
         let observer_states = observer.n_states();
         let mut product = Product::new(system, observer, Valuations::new(numbers.clone()), at_deadlock)
             .in_order(settings.orders)
+            .led_by(lead)
             .with_room(budget.room());
         if settings.is_fair() && method.fairness_by == FairnessBy::Search {
             let fairness = Fairness::within(system.n_actions(), settings.fairness, budget)?;

@@ -6,12 +6,12 @@
 use base::{Budget, Limit};
 use fixedbitset::FixedBitSet;
 use model::{ActionId, ActionSystem, LabelId, Relations, System};
-use por::Flips;
+use por::{Attractor, Flips};
 
 use super::{Refusal, Settings};
 use crate::observer::Observer;
 use crate::parallel;
-use crate::product::Product;
+use crate::product::{Distance, Product};
 use crate::reduced::Reduced;
 use crate::reduction;
 use crate::rules::Rule;
@@ -38,6 +38,19 @@ pub trait Subject: System<Scratch: Send> + Sync + Sized {
         _propositions: &[usize],
         _budget: &mut Budget<'_>,
     ) -> Result<Option<FixedBitSet>, Limit> {
+        Ok(None)
+    }
+
+    /// How far states are from those where a proposition has some truth, if that is known.
+    ///
+    /// # Errors
+    /// The budget is spent.
+    fn distance(
+        &self,
+        _proposition: usize,
+        _truth: bool,
+        _budget: &mut Budget<'_>,
+    ) -> Result<Option<Distance<'_>>, Limit> {
         Ok(None)
     }
 
@@ -77,6 +90,17 @@ impl Subject for ActionSystem {
         let exprs: Vec<_> = propositions.iter().map(|&number| self.propositions()[number].expr).collect();
         let flips = Flips::new(self, &Relations::new(self, budget)?, &exprs, budget)?;
         Ok(Some(flips.visible()))
+    }
+
+    fn distance(
+        &self,
+        proposition: usize,
+        truth: bool,
+        budget: &mut Budget<'_>,
+    ) -> Result<Option<Distance<'_>>, Limit> {
+        let attractor =
+            Attractor::without_actions(self, self.propositions()[proposition].expr, truth, budget)?;
+        Ok(Some(Box::new(move |state| attractor.distance(self, state))))
     }
 
     fn reduce<'a, O: Observer>(

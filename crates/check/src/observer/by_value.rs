@@ -65,7 +65,7 @@ pub(super) fn universal_states(tgba: &Tgba) -> FixedBitSet {
 }
 
 /// The states in strong components that have all marks.
-pub(super) fn recurrent_states(tgba: &Tgba) -> FixedBitSet {
+pub(crate) fn recurrent_states(tgba: &Tgba) -> FixedBitSet {
     let steps = |state: State| -> Vec<ObserverStep> {
         let step = |edge: &Edge| ObserverStep { to: edge.target.index() as u32, marks: edge.marks.0 };
         tgba.edges(state).iter().map(step).collect()

@@ -23,6 +23,7 @@ mod valuations;
 pub use by_action::ByAction;
 pub use by_change::ByChange;
 pub use by_value::ByValue;
+pub(crate) use by_value::recurrent_states;
 pub use lazy::{Kind, Lazy};
 pub use monitored::Monitored;
 pub use state_labeled::StateLabeled;

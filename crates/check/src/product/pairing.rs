@@ -4,12 +4,17 @@
 //! step of the system is fired once, at most: when somebody looks at its target (the observer, or who
 //! selects steps), or when it is taken.
 
+use std::hash::{Hash, Hasher};
+
 use base::Room;
+use fastrand::Rng;
 use fixedbitset::FixedBitSet;
 use model::chain::first;
 use model::{ActionId, StepError, System};
+use rustc_hash::FxHasher;
 
-use super::{AtDeadlock, ExpandError, Expanded, ObserverOrder, Orders, ProductStep, ProductSteps};
+use super::lead::Lead;
+use super::{AtDeadlock, ExpandError, Expanded, ObserverOrder, Orders, ProductStep, ProductSteps, StepOrder};
 use crate::fairness::Fairness;
 use crate::observer::{Event, Observer, ObserverStep, Portable, Stance, Valuations, Watches};
 
@@ -20,6 +25,10 @@ pub(super) struct Pairing<'a, S: System, O> {
     pub(super) valuations: Valuations,
     pub(super) at_deadlock: AtDeadlock,
     pub(super) orders: Orders,
+    /// Says which steps lead on.
+    pub(super) lead: Option<Lead<'a>>,
+    /// The steps of the state that was looked at last, with how far they lead. Reused between states.
+    pub(super) ranks: Vec<(u64, ProductStep)>,
     /// Per action, whether it may change a valuation; without it, all may.
     pub(super) visible: Option<FixedBitSet>,
     pub(super) fairness: Fairness,
@@ -131,6 +140,8 @@ impl<'a, S: System, O: Portable> Pairing<'a, S, O> {
             valuations: self.valuations.clone(),
             at_deadlock: self.at_deadlock,
             orders: self.orders,
+            lead: self.lead.clone(),
+            ranks: Vec::new(),
             visible: self.visible.clone(),
             fairness: self.fairness.clone(),
             room: self.room,
@@ -191,8 +202,14 @@ impl<S: System, O: Observer> Pairing<'_, S, O> {
             return Ok(expanded);
         }
         self.room.fits(4 * (enabled.len() * (state.len() + 1)) as u64)?;
-        if self.orders.reverse {
-            enabled.reverse();
+        match self.orders.steps {
+            StepOrder::Forward | StepOrder::Led => {}
+            StepOrder::Reverse => enabled.reverse(),
+            StepOrder::Shuffled(seed) => {
+                let mut hasher = FxHasher::default();
+                (seed, observer_state, state).hash(&mut hasher);
+                Rng::with_seed(hasher.finish()).shuffle(enabled);
+            }
         }
         self.ask_observer(state, observer_state, look)?;
         if watches == Watches::Actions && self.possible.actions.is_empty() {
@@ -347,6 +364,20 @@ impl<S: System, O: Observer> Pairing<'_, S, O> {
             }));
         }
         Ok(())
+    }
+}
+
+impl<S: System, O: Observer> Pairing<'_, S, O> {
+    /// Puts the steps first that lead on.
+    pub(super) fn sort_by_lead(&mut self, out: &mut ProductSteps) {
+        let Some(lead) = &self.lead else { return };
+        let ProductSteps { systems, steps, .. } = out;
+        self.ranks.clear();
+        let rank = |step: &ProductStep| lead.distance(systems.target(step.system as usize), step.observer);
+        self.ranks.extend(steps.iter().map(|step| (rank(step), *step)));
+        self.ranks.sort_by_key(|(rank, _)| *rank);
+        steps.clear();
+        steps.extend(self.ranks.iter().map(|(_, step)| *step));
     }
 }
 

@@ -38,8 +38,10 @@ pub struct Plan<'p> {
 /// A walk begins with so few steps at most, and goes on for so many in the end.
 const FEW: usize = 64;
 const MANY: usize = 16_384;
-/// With nothing that is wanted to be done, so many other steps are taken in a walk.
+/// With nothing that is wanted to be done, so many other steps are taken one after the other.
 const ASTRAY: usize = 32;
+/// A walk that is led has so many steps more than are wanted.
+const SPARE: usize = 64;
 
 /// Walks through a system. What is found is found; otherwise the outcome is that a limit was reached.
 pub fn search<S: System>(system: &S, goals: &[Goal], plan: Plan<'_>, budget: &mut Budget<'_>) -> Exploration {
@@ -107,13 +109,16 @@ impl<S: System> Stroll<'_, S> {
         if n_initial == 0 {
             return Err(Limit::States(0).into());
         }
-        let mut length = FEW;
+        // Who is led takes as many steps as it takes.
+        let wanted = self.plan.wanted.unwrap_or_default().iter().map(|&times| times as usize);
+        let wanted = wanted.fold(0, usize::saturating_add);
+        let mut length = FEW.max(wanted.saturating_add(wanted.min(SPARE)));
         loop {
             let first = if n_initial == 1 { 0 } else { self.rng.usize(0..n_initial) };
             let state = initial[first * width..(first + 1) * width].to_vec();
             self.run = Run { initial: first, actions: Vec::new() };
             self.walk(state, length, budget)?;
-            length = (2 * length).min(MANY);
+            length = length.max((2 * length).min(MANY));
         }
     }
 
@@ -156,6 +161,7 @@ impl<S: System> Stroll<'_, S> {
             preferred.extend(enabled.iter().copied().filter(is_wanted));
             if let Some(&action) = rng.choice(&*preferred) {
                 left[action.index()] -= 1;
+                *n_astray = 0;
                 return Some(action);
             }
             *n_astray += 1;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use stubborn::check::method::{self, ReductionWish, SearchKind};
-use stubborn::check::product::{AtDeadlock, ObserverOrder, Orders};
+use stubborn::check::product::{AtDeadlock, ObserverOrder, Orders, StepOrder};
 use stubborn::check::reduction;
 use stubborn::{Fair, Options, Rules};
 
@@ -85,8 +85,8 @@ pub(crate) struct CheckArguments {
     /// Used for formulas that do not see stuttering, without fairness; and with --reduce for deadlocks and
     /// contest files. Runs are shown on the net as it was. The rules are dead-transitions, constant-places,
     /// parallel-places, implicit-places, parallel-transitions, neutral-transitions, irrelevant-transitions,
-    /// source-transitions, free-cycles, post-agglomeration, pre-agglomeration, free-agglomeration and
-    /// redundant-transitions.
+    /// ending-transitions, source-transitions, free-cycles, post-agglomeration, pre-agglomeration,
+    /// free-agglomeration and redundant-transitions.
     #[arg(long, value_name = "RULES", default_value = "all", value_parser = parse_rules, hide_short_help = true)]
     pub(crate) structural: Rules,
 
@@ -455,7 +455,12 @@ impl OrderArguments {
             ObserverOrderArgument::AcceptingFirst => ObserverOrder::AcceptingFirst,
             ObserverOrderArgument::AcceptingLast => ObserverOrder::AcceptingLast,
         };
-        Orders { reverse: self.successors == Successors::Reverse, observer }
+        let steps = match self.successors {
+            Successors::Forward => StepOrder::Forward,
+            Successors::Reverse => StepOrder::Reverse,
+            Successors::Led => StepOrder::Led,
+        };
+        Orders { steps, observer }
     }
 }
 
@@ -463,6 +468,8 @@ impl OrderArguments {
 pub(crate) enum Successors {
     Forward,
     Reverse,
+    /// Those first that seem to lead to an accepted run soonest, for automata by value
+    Led,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

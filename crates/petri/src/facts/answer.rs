@@ -73,6 +73,10 @@ impl language::Facts for Facts {
         Ok(self.shown(exprs, expr, budget)?.map(|(truth, _)| truth))
     }
 
+    fn comes_home(&self, budget: &mut Budget<'_>) -> Result<bool, Limit> {
+        self.returns(budget)
+    }
+
     fn wanted(
         &self,
         exprs: &Exprs,
@@ -80,7 +84,7 @@ impl language::Facts for Facts {
         truth: bool,
         budget: &mut Budget<'_>,
     ) -> Result<Option<Vec<u32>>, Limit> {
-        self.firings(exprs, expr, truth, budget)
+        Ok(self.refute(exprs, expr, truth, budget)?.and_then(|prover| prover.firings()))
     }
 
     fn proof(
@@ -90,7 +94,7 @@ impl language::Facts for Facts {
         truth: bool,
         budget: &mut Budget<'_>,
     ) -> Result<Option<Vec<String>>, Limit> {
-        self.words(exprs, expr, truth, budget)
+        Ok(self.refute(exprs, expr, truth, budget)?.and_then(|prover| prover.words()))
     }
 
     /// Nothing if it is a fault.
@@ -131,8 +135,8 @@ impl Facts {
         match (truth(range), range, self.initially(exprs, expr)) {
             // It is what it is at first, or not always the same.
             (None, Some(_), Some(value)) => {
-                let by = self.is_never(exprs, expr, value == 0, budget)?;
-                Ok(by.map(|by| (value != 0, by)))
+                let prover = self.refute(exprs, expr, value == 0, budget)?;
+                Ok(prover.and_then(|prover| Some((value != 0, prover.argument()?))))
             }
             (known, ..) => Ok(known.map(|truth| (truth, Argument::Invariants))),
         }

@@ -1,28 +1,19 @@
-//! What the state equation says: truths about markings that no solution of it allows, and bounds of sums.
+//! What the state equation says: truths that no solution of it allows, solutions that lead walks, and bounds of sums.
 //!
-//! # Idea
-//! That an expression is never true is shown case by case. What must be true together is a list of inequalities
-//! ([`Row`]); if a certificate shows that no reachable marking satisfies them, the case is closed. Otherwise there is
-//! a solution `m = m₀ + C·x`, in real numbers. If a trap is empty there that is marked at first, that is one more
-//! inequality (J. Esparza, S. Melzer, *Verification of safety properties using integer programming: beyond the state
-//! equation*, 2000). If it breaks a disjunction, each part of this is a case of its own. If it breaks nothing, nothing
-//! is known.
-//!
-//! # Limits
-//! Markings are taken for vectors of real numbers, so that much is not shown that is so. The number of cases and
-//! the work are limited.
+//! A marking that can be reached is `m₀ + C·x`: *C* says what transitions do, *x ≥ 0* how often they fire. Proofs are
+//! looked for by [`prover`](super::prover), within the work that all questions about a net share.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use base::{Budget, Limit};
-use language::Argument;
-use model::{BinaryOp, Expr, ExprId, Exprs, UnaryOp};
-use rustc_hash::{FxHashMap, FxHashSet};
+use model::{ExprId, Exprs};
+use rustc_hash::FxHashSet;
 
 use super::Facts;
-use super::certificate::{Certificate, Moves, Row};
+use super::certificate::{Moves, Row};
 use super::linear::Linear;
-use super::simplex::{self, Program};
+use super::prover::Prover;
+use super::simplex;
 use crate::net::{Net, Transition};
 use crate::sparse::Sparse;
 
@@ -30,15 +21,6 @@ use crate::sparse::Sparse;
 const WORK: u64 = 2_000_000_000;
 /// Of what is left, no question takes more than this part.
 const SHARE: u64 = 16;
-/// So many programs are solved for one question.
-const MAX_CASES: usize = 48;
-/// So many traps are added in one case.
-const MAX_TRAPS: usize = 16;
-/// More nodes of an expression are not looked at, nor more rows and disjunctions made.
-const MAX_NODES: usize = 20_000;
-const MAX_ROWS: usize = 1_000;
-/// Costs above this are 0.
-const NEGATIVE: f64 = -1e-6;
 /// Where nothing is known of a sum, it is asked whether it can get this far.
 const FAR: i64 = 1_000_000;
 
@@ -79,142 +61,40 @@ impl Equation {
     }
 }
 
-fn effect(transition: &Transition) -> Sparse {
+/// By how much a transition changes places.
+pub(super) fn effect(transition: &Transition) -> Sparse {
     transition.changes().map(|(place, change)| (place.index() as u32, change)).collect()
 }
 
-/// What must be true, in a case.
-#[derive(Clone, Copy)]
-enum Item {
-    /// An expression is true, or is not.
-    Truth(ExprId, bool),
-    /// The first is less than the second.
-    Less(ExprId, ExprId),
-}
-
-/// What must be true together: inequalities, and one of each list.
-#[derive(Clone, Default)]
-struct Case {
-    rows: Vec<Row>,
-    choices: Vec<Vec<Item>>,
-    /// Whether it cannot be, since a constant is false.
-    is_closed: bool,
-}
-
-/// Looks for a proof.
-struct Prover<'f> {
-    facts: &'f Facts,
-    exprs: &'f Exprs,
-    effects: &'f [Sparse],
-    n_cases: usize,
-    n_nodes: usize,
-    work: u64,
-    /// Cases that were closed, each with its certificate.
-    closed: Vec<(Vec<Row>, Certificate)>,
-    /// How often each effect happens in a solution that breaks nothing, if one was found.
-    firings: Option<Vec<f64>>,
-}
-
-/// A solution of the state equation: a marking, and how often each effect happens on the way.
-struct Solution {
-    marking: Vec<f64>,
-    firings: Vec<f64>,
-}
-
-/// What became of a program.
-enum Solved {
-    Refuted,
-    Open(Solution),
-    Unknown,
-}
-
 impl Facts {
-    fn moves(&self) -> Moves<'_> {
+    pub(super) fn moves(&self) -> Moves<'_> {
         Moves { initial: &self.initial, transitions: &self.net.transitions }
     }
 
     fn prover<'f>(&'f self, exprs: &'f Exprs) -> Option<Prover<'f>> {
         let effects = self.equation.effects.as_deref()?;
         let left = self.equation.work.load(Ordering::Relaxed);
-        let work = left / SHARE;
-        let (n_cases, n_nodes, closed, firings) = (MAX_CASES, MAX_NODES, Vec::new(), None);
-        Some(Prover { facts: self, exprs, effects, n_cases, n_nodes, work, closed, firings })
+        Some(Prover::new(self, exprs, effects, left / SHARE))
     }
 
     fn spent(&self, before: u64, after: u64) {
         self.equation.work.fetch_sub(before - after, Ordering::Relaxed);
     }
 
-    /// Looks for a proof that an expression, which is never a fault, never has this truth.
-    fn prove<'f>(
+    /// Looks for a proof that an expression, which is never a fault, never has this truth. Nothing if the net is too
+    /// large for that.
+    pub(super) fn refute<'f>(
         &'f self,
         exprs: &'f Exprs,
         expr: ExprId,
         truth: bool,
         budget: &mut Budget<'_>,
-    ) -> Result<(bool, Option<Prover<'f>>), Limit> {
-        let Some(mut prover) = self.prover(exprs) else { return Ok((false, None)) };
+    ) -> Result<Option<Prover<'f>>, Limit> {
+        let Some(mut prover) = self.prover(exprs) else { return Ok(None) };
         let before = prover.work;
-        let proved = match prover.case(&[Item::Truth(expr, truth)]) {
-            Some(case) => prover.closes(case, budget),
-            None => Ok(false),
-        };
+        let proved = prover.prove(expr, truth, budget);
         self.spent(before, prover.work);
-        Ok((proved?, Some(prover)))
-    }
-
-    /// What shows that an expression, which is never a fault, never has this truth, if something does.
-    pub(super) fn is_never(
-        &self,
-        exprs: &Exprs,
-        expr: ExprId,
-        truth: bool,
-        budget: &mut Budget<'_>,
-    ) -> Result<Option<Argument>, Limit> {
-        let (is_proved, prover) = self.prove(exprs, expr, truth, budget)?;
-        let is_used = |(rows, certificate): &(Vec<Row>, Certificate)| {
-            rows.iter().zip(&certificate.factors).any(|(row, factor)| row.is_trap && *factor != 0)
-        };
-        let has_traps = prover.is_some_and(|prover| prover.closed.iter().any(is_used));
-        Ok(is_proved.then_some(if has_traps { Argument::Traps } else { Argument::Equation }))
-    }
-
-    /// How often transitions fire in a solution of the state equation where an expression has this truth; as they are
-    /// numbered in the net that was asked about. Nothing if there is none, or none is found.
-    pub(super) fn firings(
-        &self,
-        exprs: &Exprs,
-        expr: ExprId,
-        truth: bool,
-        budget: &mut Budget<'_>,
-    ) -> Result<Option<Vec<u32>>, Limit> {
-        let (is_proved, prover) = self.prove(exprs, expr, truth, budget)?;
-        let firings = prover.filter(|_| !is_proved).and_then(|prover| prover.firings);
-        let (Some(firings), Some(effects)) = (firings, self.equation.effects()) else { return Ok(None) };
-        // What is a little more than an integer is one.
-        let times = firings.iter().map(|times| (times - 1e-6).ceil().clamp(0.0, 1e9) as u32);
-        let of_effect: FxHashMap<&Sparse, u32> = effects.iter().zip(times).collect();
-        let mut wanted = vec![0; self.is_dead.len()];
-        for (transition, number) in self.net.transitions.iter().zip(&self.numbers) {
-            wanted[number.index()] = of_effect.get(&effect(transition)).copied().unwrap_or(0);
-        }
-        Ok(Some(wanted))
-    }
-
-    /// The certificates that an expression never has this truth, in words.
-    pub(super) fn words(
-        &self,
-        exprs: &Exprs,
-        expr: ExprId,
-        truth: bool,
-        budget: &mut Budget<'_>,
-    ) -> Result<Option<Vec<String>>, Limit> {
-        let (is_proved, prover) = self.prove(exprs, expr, truth, budget)?;
-        let Some(prover) = prover.filter(|_| is_proved) else { return Ok(None) };
-        let name = |place: u32| self.net.places[place as usize].id.as_str();
-        let told =
-            |(rows, certificate): &(Vec<Row>, Certificate)| certificate.words(rows, &self.moves(), name);
-        Ok(Some(prover.closed.iter().map(told).collect()))
+        proved.map(|()| Some(prover))
     }
 
     /// A number that a sum never exceeds, below one that is known already.
@@ -233,225 +113,5 @@ impl Facts {
         self.spent(before, prover.work);
         let bound = found?.ok().and_then(|certificate| certificate.bound(&rows[0], &self.moves()));
         Ok(bound.and_then(|bound| i64::try_from(bound.checked_add(linear.constant)?).ok()))
-    }
-}
-
-impl Prover<'_> {
-    /// Whether no reachable marking is in a case.
-    fn closes(&mut self, mut case: Case, budget: &mut Budget<'_>) -> Result<bool, Limit> {
-        if case.is_closed {
-            return Ok(true);
-        }
-        let Solution { marking, firings } = loop {
-            budget.tick()?;
-            let Some(left) = self.n_cases.checked_sub(1) else { return Ok(false) };
-            self.n_cases = left;
-            match self.solve(&case.rows, budget)? {
-                Solved::Refuted => return Ok(true),
-                Solved::Unknown => return Ok(false),
-                Solved::Open(solution) => {
-                    let n_traps = case.rows.iter().filter(|row| row.is_trap).count();
-                    let trap = Row::empty_trap(&solution.marking, &self.facts.moves());
-                    match trap.filter(|trap| n_traps < MAX_TRAPS && !case.rows.contains(trap)) {
-                        Some(trap) => case.rows.push(trap),
-                        None => break solution,
-                    }
-                }
-            }
-        };
-        // The broken choice of the fewest parts.
-        let mut best: Option<usize> = None;
-        for at in 0..case.choices.len() {
-            let is_fewer = best.is_none_or(|best| case.choices[at].len() < case.choices[best].len());
-            if is_fewer && !self.allows(&case.choices[at], &marking) {
-                best = Some(at);
-            }
-        }
-        let Some(best) = best else {
-            self.firings = Some(firings);
-            return Ok(false);
-        };
-        let choice = case.choices.swap_remove(best);
-        if choice.len() > self.n_cases {
-            // Better than nothing.
-            self.firings = Some(firings);
-            return Ok(false);
-        }
-        for item in choice {
-            let Some(more) = self.case(&[item]) else { return Ok(false) };
-            let mut part = case.clone();
-            part.rows.extend(more.rows);
-            part.choices.extend(more.choices);
-            part.is_closed = more.is_closed;
-            if part.rows.len() > MAX_ROWS || !self.closes(part, budget)? {
-                return Ok(false);
-            }
-        }
-        Ok(true)
-    }
-
-    /// Whether a marking satisfies one of some items.
-    fn allows(&mut self, items: &[Item], marking: &[f64]) -> bool {
-        items.iter().any(|item| {
-            // What cannot be looked at breaks nothing.
-            let Some(case) = self.case(&[*item]) else { return true };
-            !case.is_closed
-                && case.rows.iter().all(|row| row.value(marking) > row.least as f64 - 1e-6)
-                && case.choices.iter().all(|choice| self.allows(choice, marking))
-        })
-    }
-
-    fn solve(&mut self, rows: &[Row], budget: &mut Budget<'_>) -> Result<Solved, Limit> {
-        if rows.is_empty() {
-            let marking = self.facts.initial.iter().map(|tokens| *tokens as f64).collect();
-            return Ok(Solved::Open(Solution { marking, firings: vec![0.0; self.effects.len()] }));
-        }
-        // Any certificate will do, so that the first one is tried; if it is too crude, the best.
-        let mut found = self.certificate(rows, NEGATIVE, budget)?;
-        if matches!(found, Err(None)) {
-            found = self.certificate(rows, f64::NEG_INFINITY, budget)?;
-        }
-        Ok(match found {
-            Ok(certificate) => {
-                self.closed.push((rows.to_vec(), certificate));
-                Solved::Refuted
-            }
-            Err(Some(solution)) => Solved::Open(solution),
-            Err(None) => Solved::Unknown,
-        })
-    }
-
-    /// A certificate against some rows; or a solution of the equation with them; or nothing of this is found.
-    fn certificate(
-        &mut self,
-        rows: &[Row],
-        enough: f64,
-        budget: &mut Budget<'_>,
-    ) -> Result<Result<Certificate, Option<Solution>>, Limit> {
-        let facts = self.facts;
-        let n_places = facts.initial.len();
-        // To write a program down is work, too.
-        let size = simplex::size(self.effects.len() + 1, n_places + rows.len());
-        match self.work.checked_sub(size) {
-            Some(left) => self.work = left,
-            None => return Ok(Err(None)),
-        }
-        let mut program = Program {
-            rows: Vec::with_capacity(self.effects.len() + 1),
-            limits: Vec::new(),
-            cost: Vec::new(),
-        };
-        for effect in self.effects {
-            let mut terms: Vec<(u32, f64)> =
-                effect.iter().map(|&(place, change)| (place, change as f64)).collect();
-            for (number, row) in rows.iter().enumerate() {
-                let weight = |place: u32| row.weights.get(&place).copied().unwrap_or(0) as f64;
-                let sum: f64 = effect.iter().map(|&(place, change)| weight(place) * change as f64).sum();
-                if sum != 0.0 {
-                    terms.push(((n_places + number) as u32, sum));
-                }
-            }
-            program.rows.push(terms);
-            program.limits.push(0.0);
-        }
-        // Proportions alone matter.
-        program.rows.push((0..rows.len()).map(|number| ((n_places + number) as u32, 1.0)).collect());
-        program.limits.push(1.0);
-        program.cost.extend(facts.initial.iter().map(|&tokens| tokens as f64));
-        let initial: Vec<f64> = program.cost.clone();
-        program.cost.extend(rows.iter().map(|row| row.value(&initial) - row.least as f64));
-        let Some(solution) = simplex::minimize(&program, enough, &mut self.work, budget)? else {
-            return Ok(Err(None));
-        };
-        if solution.cost < NEGATIVE {
-            let (surplus, factors) = solution.values.split_at(n_places);
-            let found = Certificate::near(factors, surplus, rows, &facts.moves());
-            return Ok(found.ok_or(None));
-        }
-        Ok(Err(solution.prices.map(|mut firings| {
-            let mut marking = initial;
-            firings.truncate(self.effects.len());
-            for (effect, times) in self.effects.iter().zip(&firings) {
-                effect.iter().for_each(|&(place, change)| marking[place as usize] += times * change as f64);
-            }
-            Solution { marking, firings }
-        })))
-    }
-
-    /// What must be true for all items to be. Nothing if that is too much to look at.
-    fn case(&mut self, items: &[Item]) -> Option<Case> {
-        let exprs = self.exprs;
-        let mut case = Case::default();
-        let mut open = items.to_vec();
-        while let Some(item) = open.pop() {
-            self.n_nodes = self.n_nodes.checked_sub(1)?;
-            let (expr, truth) = match item {
-                Item::Truth(expr, truth) => (expr, truth),
-                Item::Less(x, y) => {
-                    case.rows.extend(below(exprs, x, y, 1));
-                    continue;
-                }
-            };
-            match (exprs.get(expr), truth) {
-                (Expr::Int(value), _) => case.is_closed |= (value != 0) != truth,
-                (Expr::Unary(UnaryOp::Not, x), _) => open.push(Item::Truth(x, !truth)),
-                (Expr::Binary(BinaryOp::And, x, y), true) | (Expr::Binary(BinaryOp::Or, x, y), false) => {
-                    open.extend([Item::Truth(x, truth), Item::Truth(y, truth)]);
-                }
-                (Expr::Binary(BinaryOp::And | BinaryOp::Or, ..), _) => {
-                    let choice = self.choice(expr, truth)?;
-                    case.choices.push(choice);
-                }
-                (Expr::Binary(op, x, y), _) => match (op, truth) {
-                    (BinaryOp::Lt, true) | (BinaryOp::Ge, false) => case.rows.extend(below(exprs, x, y, 1)),
-                    (BinaryOp::Le, true) | (BinaryOp::Gt, false) => case.rows.extend(below(exprs, x, y, 0)),
-                    (BinaryOp::Gt, true) | (BinaryOp::Le, false) => case.rows.extend(below(exprs, y, x, 1)),
-                    (BinaryOp::Ge, true) | (BinaryOp::Lt, false) => case.rows.extend(below(exprs, y, x, 0)),
-                    (BinaryOp::Eq, true) | (BinaryOp::Ne, false) => {
-                        case.rows.extend(below(exprs, x, y, 0));
-                        case.rows.extend(below(exprs, y, x, 0));
-                    }
-                    (BinaryOp::Eq | BinaryOp::Ne, _) => {
-                        case.choices.push(vec![Item::Less(x, y), Item::Less(y, x)]);
-                    }
-                    _ => {}
-                },
-                // What is not known forbids nothing.
-                _ => {}
-            }
-            if case.rows.len() + case.choices.len() > MAX_ROWS {
-                return None;
-            }
-        }
-        Some(case)
-    }
-
-    /// The parts of a disjunction, or of a conjunction that must not be true.
-    fn choice(&mut self, expr: ExprId, truth: bool) -> Option<Vec<Item>> {
-        let op = if truth { BinaryOp::Or } else { BinaryOp::And };
-        let (mut parts, mut open) = (Vec::new(), vec![expr]);
-        while let Some(expr) = open.pop() {
-            self.n_nodes = self.n_nodes.checked_sub(1)?;
-            match self.exprs.get(expr) {
-                Expr::Binary(its, x, y) if its == op => open.extend([x, y]),
-                _ => parts.push(Item::Truth(expr, truth)),
-            }
-        }
-        Some(parts)
-    }
-}
-
-/// That one sum is below another by so much at least; nothing if that is no inequality, which forbids nothing.
-fn below(exprs: &Exprs, x: ExprId, y: ExprId, by: i128) -> Option<Row> {
-    let mut difference = Linear::of(exprs, y)?;
-    difference.add(exprs, x, -1)?;
-    let least = by.checked_sub(difference.constant)?;
-    Some(Row { weights: difference.weights, least, is_trap: false })
-}
-
-impl Row {
-    /// Its sum in a marking.
-    fn value(&self, marking: &[f64]) -> f64 {
-        self.weights.iter().map(|(&place, &weight)| weight as f64 * marking[place as usize]).sum()
     }
 }

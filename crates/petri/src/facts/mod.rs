@@ -7,15 +7,18 @@
 //! then true in every marking, false in every marking, or not decided; where its value might be a fault, it
 //! is not decided.
 //!
-//! What sums do not decide, the state equation may (`equation`): linear programs are solved in floating point, and
+//! What sums do not decide, the state equation may (`equation`, `prover`): linear programs are solved in floating point, and
 //! what they find is a certificate that is checked in exact numbers (`certificate`), or nothing. Of deadlocks, siphons and traps
-//! may show that there are none (`siphons`); of transitions, sums that are used up may show that they are not live (`exhaustion`).
+//! may show that there are none (`siphons`); of transitions, sums that are used up may show that they are not live (`exhaustion`), and ways home that
+//! they are, if they can fire at all (`home`).
 
 mod answer;
 mod certificate;
 mod equation;
 mod exhaustion;
+mod home;
 mod linear;
+mod prover;
 mod simplex;
 mod siphons;
 

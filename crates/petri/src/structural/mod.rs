@@ -12,6 +12,7 @@
 //! | `parallel-transitions` | `replaceable` | yes | yes | yes |
 //! | `neutral-transitions` | `neutral` | if another is enabled | yes | no |
 //! | `irrelevant-transitions` | `relevance` | no | yes | no |
+//! | `ending-transitions` | `endings` | yes | no | yes |
 //! | `source-transitions` | `relevance` | yes | yes | no |
 //! | `free-cycles` | `cycles` | yes | yes | yes |
 //! | `post-agglomeration` | `agglomerate` | yes | yes | yes |
@@ -24,7 +25,7 @@
 //!
 //! None of them is right for formulas with X, under fairness, or for questions about the net itself (how
 //! many markings it has, whether it is live or safe). If `deadlock` is observed along with markings,
-//! agglomerations, irrelevant transitions and sources are not touched, and neutral transitions only if
+//! agglomerations, irrelevant transitions, endings and sources are not touched, and neutral transitions only if
 //! another one is enabled.
 //!
 //! A run of the reduced net is one of the original if every transition is replaced by those that it
@@ -35,6 +36,7 @@ mod agglomerate;
 mod constant;
 mod cycles;
 mod dead;
+mod endings;
 mod implicit;
 mod neutral;
 mod parallel;
@@ -144,6 +146,7 @@ fn apply(rule: Rule, work: &mut Work<'_>, budget: &mut Budget<'_>) -> Result<(),
         Rule::ParallelTransitions => replaceable::apply_parallel(work, budget),
         Rule::NeutralTransitions => neutral::apply(work, budget),
         Rule::IrrelevantTransitions => relevance::apply_irrelevant(work, budget),
+        Rule::EndingTransitions => endings::apply(work, budget),
         Rule::SourceTransitions => relevance::apply_sources(work, budget),
         Rule::FreeCycles => cycles::apply(work, budget),
         Rule::PostAgglomeration => agglomerate::apply(work, Kind::Post, budget),

@@ -23,6 +23,8 @@ base::define_words! {
         NeutralTransitions = "neutral-transitions",
         /// Removes what cannot matter to the question (markings).
         IrrelevantTransitions = "irrelevant-transitions",
+        /// Removes transitions that nothing depends on and that come to an end (words, deadlocks).
+        EndingTransitions = "ending-transitions",
         /// Removes transitions that need nothing, and what they feed (markings, deadlocks).
         SourceTransitions = "source-transitions",
         /// Merges places among which tokens move freely.

@@ -113,12 +113,16 @@ impl Solver<'_> {
 
     /// Looks for a marking in which an expression has the greatest value that it can have.
     fn reaches_bound(&mut self, asked: &mut Greatest, clock: &Clock<'_>) -> Option<(i64, Technique)> {
-        let [few, ..] = ROUNDS;
+        let [few, more, _] = ROUNDS;
         let (bound, _, goal) = asked.bound.as_mut()?;
         if is_found_by_equation(&mut **self.model, self.parts, goal, &clock.part(0.1)).is_ok() {
             return Some((*bound, Technique::Parikh));
         }
-        let is_reached = self.find(goal, Lead::Distance, &clock.part(0.4).at_most(few)).ok()?;
+        // Whoever has very many tokens to move needs very many states.
+        let rounds = [(few, 0.2), (more, 0.3)];
+        let is_reached = rounds.into_iter().find_map(|(max_states, part)| {
+            self.find(goal, Lead::Distance, &clock.part(part).at_most(max_states)).ok()
+        })?;
         is_reached.then(|| (*bound, goal.technique()))
     }
 

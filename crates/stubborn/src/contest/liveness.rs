@@ -10,7 +10,7 @@ use check::graph::for_each_transition;
 use check::search::stroll;
 use check::{Exact, Exploration, Visited as _, search};
 use language::{Enabled, PropertyKind, Purpose, View};
-use model::{ActionId, StepError, Steps, System};
+use model::{ActionId, ExprId, StepError, Steps, System};
 
 use super::markings::deadlock;
 use super::{Contest, Technique};
@@ -60,11 +60,18 @@ impl Contest<'_> {
         if n_transitions > 0 && self.stroll_to(&[Aim::Deadlock])[0] {
             return self.truth(id, false, Technique::Walk);
         }
+        let can_fire: Vec<ExprId> = transitions.iter().map(|its| its.expr).collect();
         if self.tell_if_known(id, &PropertyKind::AllLive(transitions)) {
             return;
         }
         if n_transitions > 0 && self.stays_without_some(&of_action, n_transitions) {
             return self.truth(id, false, Technique::Walk);
+        }
+        let clock = self.clock.part(0.3);
+        let facts = self.facts.as_ref().filter(|_| n_transitions > 0);
+        if facts.is_some_and(|facts| facts.comes_home(&mut clock.budget()).unwrap_or(false)) {
+            // What can happen once can happen again.
+            return self.one_of_all(id, &can_fire, true);
         }
         let mut asked = deadlock(id);
         if n_transitions > 0

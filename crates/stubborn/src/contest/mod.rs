@@ -211,10 +211,20 @@ impl Contest<'_> {
                     let simple = self.facts.as_ref().and_then(|facts| {
                         facts.simplify_ltl(&system.exprs, formulas, &ltl, &mut budget).ok()
                     });
-                    match simple {
-                        Some((_, Some(known))) => self.tell(&id, known),
-                        Some((simple, None)) => about_runs.push(formulas::Asked::new(id, ltl, simple)),
-                        None => about_runs.push(formulas::Asked::new(id, ltl.clone(), ltl)),
+                    let simple = match simple {
+                        Some((_, Some(known))) => {
+                            self.tell(&id, known);
+                            continue;
+                        }
+                        Some((simple, None)) => simple,
+                        None => ltl.clone(),
+                    };
+                    match formulas::invariant(system, formulas, &simple) {
+                        Some(expr) => {
+                            let kind = PropertyKind::Invariant(expr);
+                            about_markings.extend(markings::Asked::new(system, id, &kind));
+                        }
+                        None => about_runs.push(formulas::Asked::new(id, ltl, simple)),
                     }
                 }
                 PropertyKind::Maximum(expr) => maxima.push((id, expr)),

@@ -19,8 +19,10 @@ use crate::error::Trouble;
 /// Work of the walk for all questions; for each aim there is a little more.
 const WORK: u64 = 60_000;
 const WORK_PER_AIM: u64 = 2_000;
-/// Work of a walk for one question that is led.
+/// Work of a walk for one question that is led; at least that, and so often what is wanted, but not more than that.
 const LED_WORK: u64 = 60_000;
+const LED_TIMES: u64 = 4;
+const MAX_LED_WORK: u64 = 20_000_000;
 /// The same seed, the same walk.
 const SEED: u64 = 1;
 
@@ -96,7 +98,9 @@ pub(super) fn is_found_by_equation(
     let facts = parts.facts.ok_or(Open::Otherwise)?;
     let wanted = facts.wanted(&model.system().exprs, expr, false, &mut clock.budget());
     let wanted = wanted.ok().flatten().ok_or(Open::Otherwise)?;
-    let plan = Plan { seed: SEED, work: LED_WORK, wanted: Some(&wanted) };
+    let n_wanted = wanted.iter().fold(0, |sum: u64, &times| sum.saturating_add(times.into()));
+    let work = LED_WORK.max(n_wanted.saturating_mul(LED_TIMES)).min(MAX_LED_WORK);
+    let plan = Plan { seed: SEED, work, wanted: Some(&wanted) };
     let (view, walked) = walk(model, &[asked.aim], plan, clock)?;
     truth(&view, &walked, asked.aim, 0, clock).filter(|found| *found).map(drop).ok_or(Open::Otherwise)
 }

@@ -142,6 +142,22 @@ impl Watched {
         self.claim.closure(MAX_CLOSURE_STATES, &mut clock.budget())
     }
 
+    /// The same about the closure of the claim under stuttering, and about a simpler model: what does not violate the closure does not violate
+    /// the claim. Nothing if the closure is too large.
+    pub(crate) fn closed(
+        &self,
+        model: &mut dyn Model,
+        options: &Options,
+        clock: &Clock<'_>,
+    ) -> Option<Watched> {
+        let claim = self.closure(clock).ok().filter(|_| !self.claim.owns_deadlocks())?;
+        let propositions = self.propositions.clone();
+        let (formula, ignores_ends, simplified) = (None, self.ignores_ends, None);
+        let mut closed = Watched { formula, propositions, claim, ignores_ends, simplified };
+        closed.simplify(model, options, clock);
+        Some(closed)
+    }
+
     /// The expressions that are watched.
     pub(crate) fn about(&self) -> Vec<ExprId> {
         self.propositions.iter().map(|(_, expr)| *expr).collect()
