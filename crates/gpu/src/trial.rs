@@ -32,7 +32,7 @@ pub fn run(device: &dyn Device) -> Result<(), Failure> {
             let expected = search::bfs::search(&system, &mut store, goals, &mut Budget::unlimited());
             let mut budget = Budget::unlimited().with_device(Some(device));
             let found = parallel::bfs(&system, goals, &mut budget);
-            if !is_same(&expected, &found) {
+            if !is_same(&expected, &found) || expected.stop.is_none() && expected.taken != found.taken {
                 let message = format!(
                     "in a trial with states of {} bytes it found {} states, and the processor {}",
                     4 * system.width(),
@@ -77,7 +77,8 @@ pub fn sets(device: &dyn Device) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What the processor finds by sets that depend on the state alone, and what a device finds.
+/// What the processor finds by sets that depend on the state alone, and what a device finds. (The processor looks at left-out steps now and
+/// then, so it may say of more actions that they happened.)
 fn leave_out(
     system: &ActionSystem,
     goal: Goal,
@@ -156,7 +157,7 @@ fn is_same(expected: &Exploration, found: &Exploration) -> bool {
         |it: &Exploration| (it.stats.states, it.stats.transitions, it.stats.deadlocks, it.stats.depth);
     expected.stop == found.stop
         && expected.violations == found.violations
-        && (expected.stop.is_some() || counts(expected) == counts(found) && expected.taken == found.taken)
+        && (expected.stop.is_some() || counts(expected) == counts(found))
 }
 
 /// Six who share what is between two neighbors, and count what they do. If it `is_safe`, one of them takes it the other way round, and it
@@ -168,8 +169,15 @@ fn ring(n_idle: usize, is_safe: bool) -> Result<ActionSystem, BuildError> {
     let places: Vec<_> = (0..N).map(|_| builder.variable(Variable::new("at", 0, 3))).collect();
     let shared: Vec<_> = (0..N).map(|_| builder.variable(Variable::new("free", 0, 1))).collect();
     let counters: Vec<_> = (0..2).map(|_| builder.variable(Variable::new("count", 0, 1))).collect();
+    let apart: Vec<_> = (0..2).map(|_| builder.variable(Variable::new("apart", 0, 3))).collect();
     for _ in 0..n_idle {
         builder.variable(Variable::new("idle", -7, i64::MAX - 9));
+    }
+    // Two others, whose steps can be left out, or taken first.
+    for &var in &apart {
+        let owner = builder.process("apart");
+        let guards = vec![builder.guard(Guard::In(var, ValueSet::Range(0, 2)))];
+        builder.action(Action { label, guards, effect: vec![Stmt::Add(var, 1)], owners: vec![owner] });
     }
     for number in 0..N {
         let process = builder.process(format!("P{number}"));
@@ -195,7 +203,7 @@ fn ring(n_idle: usize, is_safe: bool) -> Result<ActionSystem, BuildError> {
         let back = vec![Stmt::Add(counter, -1), Stmt::set(one, 0), Stmt::set(other, 0)];
         step(3, Vec::new(), back);
     }
-    builder.initial(&[vec![0; 2 * N + 2], vec![-7; n_idle]].concat());
+    builder.initial(&[vec![0; 2 * N + 4], vec![-7; n_idle]].concat());
     let mut system = builder.finish()?;
     // Nobody has to count for that: who has both is at 2 or 3.
     let two = system.exprs.int(2);
@@ -298,7 +306,11 @@ mod tests {
             let all = search::bfs::search(&system, &mut store, &[], &mut Budget::unlimited());
             let (_, found) = leave_out(&system, goal, &device).expect("there is no limit");
             assert_eq!(found.violations[0].is_some(), is_reached);
-            assert!(10 < found.stats.states && found.stats.states < all.stats.states, "{:?}", found.stats);
+            assert!(
+                10 < found.stats.states && found.stats.states < all.stats.states / 2,
+                "{:?}",
+                found.stats
+            );
         }
         let (_, found) = leave_out(&ring(6, false).expect("it is a system"), Goal::Deadlock, &device)
             .expect("there is no limit");
