@@ -8,6 +8,7 @@
 //! termination is needed.
 
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -20,6 +21,13 @@ pub enum Packet {
     Part(Vec<u32>),
     /// Nothing more in this step; and what everybody is told.
     End(Vec<u32>),
+}
+
+impl Packet {
+    fn bytes(&self) -> u64 {
+        let (Packet::Part(words) | Packet::End(words)) = self;
+        4 * words.capacity() as u64
+    }
 }
 
 /// The processes of a job, as one of them sees them.
@@ -47,6 +55,11 @@ pub trait Peers: Sync {
     /// # Errors
     /// One of them is gone, and nothing of what it sent is left.
     fn receive(&self, open: &[bool], waits: bool) -> Result<Option<(usize, Packet)>, Limit>;
+
+    /// Bytes of what came and was not taken yet.
+    fn waiting(&self) -> u64 {
+        0
+    }
 }
 
 /// What came from other processes and was not taken yet, in the order in which each of them sent it.
@@ -54,6 +67,8 @@ pub trait Peers: Sync {
 pub struct Inbox {
     queues: Mutex<Vec<Queue>>,
     news: Condvar,
+    /// Bytes of it.
+    n_bytes: AtomicU64,
 }
 
 #[derive(Debug, Default)]
@@ -69,7 +84,7 @@ impl Inbox {
     /// Of a job of so many processes.
     pub fn new(n_processes: usize) -> Inbox {
         let queues = (0..n_processes).map(|_| Queue::default()).collect();
-        Inbox { queues: Mutex::new(queues), news: Condvar::new() }
+        Inbox { queues: Mutex::new(queues), news: Condvar::new(), n_bytes: AtomicU64::new(0) }
     }
 
     fn lock(&self) -> MutexGuard<'_, Vec<Queue>> {
@@ -78,6 +93,7 @@ impl Inbox {
 
     /// Something came.
     pub fn push(&self, from: usize, packet: Packet) {
+        self.n_bytes.fetch_add(packet.bytes(), Ordering::Relaxed);
         self.lock()[from].packets.push_back(packet);
         self.news.notify_one();
     }
@@ -93,6 +109,11 @@ impl Inbox {
         self.lock()[from].is_gone
     }
 
+    /// Bytes of what came and was not taken yet.
+    pub fn bytes(&self) -> u64 {
+        self.n_bytes.load(Ordering::Relaxed)
+    }
+
     /// Takes what came next from one of the processes that are `open`: see [`Peers::receive`].
     ///
     /// # Errors
@@ -102,7 +123,10 @@ impl Inbox {
         for has_waited in [!waits, true] {
             for (from, queue) in queues.iter_mut().enumerate().filter(|(from, _)| open[*from]) {
                 match queue.packets.pop_front() {
-                    Some(packet) => return Ok(Some((from, packet))),
+                    Some(packet) => {
+                        self.n_bytes.fetch_sub(packet.bytes(), Ordering::Relaxed);
+                        return Ok(Some((from, packet)));
+                    }
                     None if queue.is_gone => return Err(Limit::Process(from as u32)),
                     None => {}
                 }
@@ -152,10 +176,30 @@ impl Peers for Seat<'_> {
     fn receive(&self, open: &[bool], waits: bool) -> Result<Option<(usize, Packet)>, Limit> {
         self.inboxes[self.me.index].receive(open, waits)
     }
+
+    fn waiting(&self) -> u64 {
+        self.inboxes[self.me.index].bytes()
+    }
 }
 
 impl Drop for Seat<'_> {
     fn drop(&mut self) {
         self.inboxes.iter().for_each(|inbox| inbox.close(self.me.index));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_waits_is_counted_until_it_is_taken() {
+        let hall = Hall::new(2);
+        let (sender, receiver) = (hall.seat(0), hall.seat(1));
+        assert_eq!(sender.send(1, Packet::Part(vec![7; 25])), Ok(()));
+        assert_eq!(sender.send(1, Packet::End(Vec::new())), Ok(()));
+        assert_eq!((receiver.waiting(), sender.waiting()), (100, 0));
+        assert_eq!(receiver.receive(&[true, false], false), Ok(Some((0, Packet::Part(vec![7; 25])))));
+        assert_eq!(receiver.waiting(), 0);
     }
 }

@@ -174,6 +174,10 @@ impl Peers for Network {
     fn receive(&self, open: &[bool], waits: bool) -> Result<Option<(usize, Packet)>, Limit> {
         self.common.inbox.receive(open, waits)
     }
+
+    fn waiting(&self) -> u64 {
+        self.common.inbox.bytes()
+    }
 }
 
 impl Common {

@@ -111,6 +111,11 @@ impl<'p> Exchange<'p> {
         self.owners.owner_of(state, hash)
     }
 
+    /// Bytes of what the others have sent and this process has not taken yet.
+    pub(super) fn waiting(&self) -> u64 {
+        self.peers.waiting()
+    }
+
     /// The limit that was reached, if one was.
     pub(super) fn limit(&self) -> Option<Limit> {
         self.limit

@@ -107,7 +107,7 @@ impl<'a, 'p, S: Space> Part<'a, 'p, S> {
     }
 
     pub(super) fn bytes(&self) -> u64 {
-        self.store.bytes() + 4 * self.ends.capacity() as u64 + self.recent.bytes()
+        self.store.bytes() + 4 * self.ends.capacity() as u64 + self.recent.bytes() + self.exchange.waiting()
     }
 
     /// Expands the states of the last round, with all others.

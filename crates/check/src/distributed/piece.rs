@@ -123,7 +123,8 @@ impl<'p, 'a, 'x, S: System, O: Portable> Piece<'p, 'a, 'x, S, O> {
     }
 
     pub(super) fn bytes(&self) -> u64 {
-        self.own.bytes() + self.sets.bytes() + self.steps.bytes() + self.product.bytes() + self.recent.bytes()
+        let kept = self.own.bytes() + self.sets.bytes() + self.recent.bytes() + self.exchange.waiting();
+        kept + self.steps.bytes() + self.product.bytes()
     }
 
     /// Stores a state, if it is its own.
