@@ -9,7 +9,7 @@ fn certified(scratch: &Scratch, model: &str, more: &[&str]) -> (usize, usize, Fi
     let checked = run_with(arguments.chain(["--certificate", &path]).chain(more.iter().copied()));
     let is_told = |word: &str| checked.stdout.lines().filter(|line| line.contains(word)).count();
     let file = model.split_whitespace().next().unwrap_or(model);
-    (is_told(": holds"), is_told("(certificate: "), run_with(["certify", file, &path]))
+    (is_told(": holds"), is_told("certificate: "), run_with(["certify", file, &path]))
 }
 
 #[test]

@@ -202,13 +202,22 @@ fn what_cannot_be_computed_is_said() {
     let folder = scratch.0.path().display();
     let answers = run(&format!("mcc {folder} StateSpace --max-memory 1M"));
     assert_eq!((answers.code, answers.stdout.as_str()), (3, "CANNOT_COMPUTE\n"));
-    // Both places grow. Of the first net its siphons tell that it is live; the choice of the second is not asymmetric.
+    // Both places grow. Of the first net its siphons tell that it is live; the choice of the second is not asymmetric, but it
+    // can always come home. What has a place more, whose tokens stay, cannot.
     let growing = [("t", "p", 1), ("p", "u", 1), ("u", "q", 1)];
     scratch.file("model.pnml", pnml(&[("p", 0), ("q", 0)], &["t", "u"], &growing));
     let answers = run(&format!("mcc {folder} Liveness"));
     assert_eq!(answer(&answers.stdout), ("Liveness", "TRUE"));
     let growing = [("t", "p", 1), ("s", "q", 1), ("p", "a", 1), ("p", "b", 1), ("q", "b", 1), ("q", "c", 1)];
     scratch.file("model.pnml", pnml(&[("p", 0), ("q", 0)], &["t", "s", "a", "b", "c"], &growing));
+    let answers = run(&format!("mcc {folder} Liveness"));
+    assert_eq!(answer(&answers.stdout), ("Liveness", "TRUE"));
+    let staying = [("t", "z", 1), ("z", "d", 2), ("p", "d", 1), ("q", "d", 1), ("d", "z", 3)];
+    let places = [("p", 0), ("q", 0), ("z", 0)];
+    scratch.file(
+        "model.pnml",
+        pnml(&places, &["t", "s", "a", "b", "c", "d"], &[&growing[..], &staying].concat()),
+    );
     let answers = run(&format!("mcc {folder} Liveness --timeout 200ms"));
     assert_eq!((answers.code, answers.stdout.as_str()), (3, "FORMULA Liveness CANNOT_COMPUTE\n"));
     let answers = run(&format!("mcc {folder} OneSafe"));
