@@ -55,17 +55,28 @@ pub(crate) fn expected_formula(parser: &Parser<'_>) -> Diagnostic {
 }
 
 fn help_with_operand(parser: &Parser<'_>, error: Diagnostic) -> Diagnostic {
+    let is_word = |text: &&str| text.starts_with(char::is_alphabetic);
     let found = parser.token_text(parser.next);
+    let before = parser.pending.last().filter(|pending| pending.token + 1 == parser.next);
+    let before = before.map(|pending| parser.token_text(pending.token)).filter(is_word);
     match parser.peek() {
-        Some(Kind::Infix(_)) if word(found) != Kind::Name => {
-            error.with_help(format!("if `{found}` is a name of the model, write it in double quotes"))
-        }
+        Some(Kind::Infix(_)) if is_word(&found) => might_be_name(error, found),
         Some(Kind::OpenBracket) => error.with_help(
             "always is written `[]`, an index follows a name, and formulas are grouped by `(` and `)`",
         ),
         Some(Kind::Other) => help_with_other(parser, error),
-        _ => error,
+        _ => match before {
+            Some(operator) => might_be_name(error, operator),
+            None => error,
+        },
     }
+}
+
+/// `[] (W)`: a word that was read as an operator.
+fn might_be_name(error: Diagnostic, operator: &str) -> Diagnostic {
+    error.with_help(format!(
+        "`{operator}` is an operator; if a name of the model is meant, write it and what belongs to it in double quotes"
+    ))
 }
 
 /// A token at the parser's place that cannot follow a complete operand.

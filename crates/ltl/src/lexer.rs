@@ -1,8 +1,9 @@
 //! From text to tokens.
 //!
-//! Four rules go beyond "the longest symbol wins":
+//! Five rules go beyond "the longest symbol wins":
 //! - `[` and `]` with nothing but blanks between them are *always*; otherwise they enclose an index.
 //! - After `.`, `@` or `:` every word is a name of the model, also `P@next` or `x.F`.
+//! - An operator word is a name where it cannot be an operator: `[] W@crit`, `X == 2`.
 //! - `weak until`, `strong until` and `strong release` are one operator, but only after an operand:
 //!   `weak` and `strong` are names elsewhere.
 //! - Prefix operators may be glued to the front of a word; [`parse`](mod@crate::parse) says when.
@@ -118,9 +119,43 @@ impl<'t> Lexer<'t> {
             }
             _ => {}
         }
+        if self.must_be_name(text)? {
+            return Ok((Kind::Name, len));
+        }
         let glued = glued_operators(text, self.rest()[len..].chars().next());
         self.push_letters(glued);
         Ok((word(&text[glued..]), len - glued))
+    }
+
+    /// Whether a word that spells operators can only be a name here: an operand is expected, and what follows goes on
+    /// with a term, and begins none.
+    fn must_be_name(&self, text: &str) -> Result<bool, Diagnostic> {
+        let is_glued = text.chars().all(|c| matches!(c, 'F' | 'G' | 'X'));
+        let is_prefix = is_glued || matches!(word(text), Kind::Prefix(_));
+        let is_infix = matches!(word(text), Kind::Infix(_));
+        let follows_operand = self.tokens.last().is_some_and(|token| token.kind.ends_operand());
+        if follows_operand || !(is_prefix || is_infix) {
+            return Ok(false);
+        }
+        let mut ahead = self.ahead(text.len());
+        ahead.skip_blanks()?;
+        let next = match ahead.rest().chars().next() {
+            Some('[') => ahead.bracket().0,
+            Some(first) => symbol(ahead.rest(), first).0,
+            None => return Ok(false),
+        };
+        // `X -y > 0` has a sign.
+        let may_be_sign = is_prefix && ahead.rest().starts_with('-');
+        Ok(match next {
+            Kind::Access | Kind::OpenBracket => true,
+            Kind::Arithmetic(_) => !may_be_sign,
+            _ => false,
+        })
+    }
+
+    /// A lexer that is `len` bytes ahead of this one.
+    fn ahead(&self, len: usize) -> Lexer<'t> {
+        Lexer { text: self.text, at: self.at + len, tokens: Vec::new(), place: self.place }
     }
 
     /// Makes the next `n` letters one operator each.
@@ -134,8 +169,7 @@ impl<'t> Lexer<'t> {
 
     /// `weak` or `strong`: half an operator if the right word follows, else a name.
     fn word_pair(&self, first: &str) -> Result<(Kind, usize), Diagnostic> {
-        let mut ahead =
-            Lexer { text: self.text, at: self.at + first.len(), tokens: Vec::new(), place: self.place };
+        let mut ahead = self.ahead(first.len());
         ahead.skip_blanks()?;
         let second = &ahead.rest()[..len_while(ahead.rest(), continues_word)];
         match word_pair(first, second) {

@@ -47,8 +47,9 @@
 //! of names, numbers, arithmetic and comparison; the largest term that a Boolean or temporal operator
 //! is applied to, or that is the whole formula, is one proposition. Its text is the text of the term
 //! without parentheses around it and with single blanks. What it means is for a front end to say.
-//! Between the brackets of a name anything may stand. Operator words are names only after `.`, `@`
-//! and `:`, or in quotes. Comments (`// …` and `/* … */`) count as blanks.
+//! Between the brackets of a name anything may stand. Operator words are names after `.`, `@` and `:`, in
+//! quotes, and where an operand is expected and what follows goes on with a term: `[] W@crit`,
+//! `<> (X == 2)`, `U[1] > 0`; so a process may be called `W`, but `X -y > 0` has an operator. Comments (`// …` and `/* … */`) count as blanks.
 //!
 //! Spot users glue prefix operators to what follows: `GFp`, `XXa1`, `GF(a)`. Spot therefore reads
 //! every word that begins with `F`, `G` or `X` this way, and its users cannot call a proposition

@@ -68,6 +68,24 @@ fn messages() {
 }
 
 #[test]
+fn words_that_are_operators() {
+    for (marked, word) in [
+        ("[] (»W«)", "W"),
+        ("p U »until« q", "until"),
+        ("[] (X »)«", "X"),
+        ("F »->« p", "F"),
+        ("p W »==« 1", "W"),
+        ("p U »@«crit", "U"),
+        ("! X »&&« p", "X"),
+        ("x > »M«", "M"),
+    ] {
+        let help = error(marked).help.unwrap_or_default();
+        assert!(help.starts_with(&format!("`{word}` is an operator")), "{marked}: {help}");
+        assert!(help.ends_with("in double quotes"), "{marked}: {help}");
+    }
+}
+
+#[test]
 fn help() {
     let cases = [
         ("x »=« 3", "equality is written `==`, implication `->` or `=>`"),
@@ -77,7 +95,6 @@ fn help() {
         ("alway »p«", "did you mean the operator `always`?"),
         ("p »AND« q", "did you mean the operator `and`?"),
         ("len »(«q) > 2", "if this is the argument of a name, leave no blank before the `(`"),
-        ("»release« == 1", "if `release` is a name of the model, write it in double quotes"),
         ("»'«p'", "a proposition is quoted by double quotes"),
         ("»{«p}", "formulas are grouped by `(` and `)`"),
         ("x »?« y", "a model expression that uses other symbols can be written in double quotes"),
