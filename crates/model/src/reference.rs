@@ -87,12 +87,22 @@ pub fn parts(
     step: ActionId,
     values: &[i64],
 ) -> Result<Option<(Vec<ActionId>, Values)>, Fault> {
+    parts_within(system, step, values, &mut |_| Ok(()))
+}
+
+/// The same, as long as there is room for the states that are passed.
+pub fn parts_within(
+    system: &ActionSystem,
+    step: ActionId,
+    values: &[i64],
+    room: &mut Room<'_>,
+) -> Result<Option<(Vec<ActionId>, Values)>, Fault> {
     let first = system.first(step);
     if !is_enabled(system, system.action(first), values)? {
         return Ok(None);
     }
     let mut found = None;
-    for_each_step(system, values, first, |number, parts, target| {
+    for_each_step(system, values, first, room, |number, parts, target| {
         if number == step {
             found = Some((parts.to_last(), target));
             return ControlFlow::Break(());
@@ -117,7 +127,7 @@ pub fn step(
         target = act(system, part, &target)?;
     }
     let mut found = None;
-    for_each_step(system, values, first, |number, _, end| {
+    for_each_step(system, values, first, &mut |_| Ok(()), |number, _, end| {
         // Who goes on alone is told at the end of a step, by no action.
         if let Some(holder) = &system.holder {
             target[holder.var.index()] = end[holder.var.index()];
@@ -153,6 +163,16 @@ pub fn successors(system: &ActionSystem, values: &[i64]) -> Result<Vec<(ActionId
 pub fn for_each_successor(
     system: &ActionSystem,
     values: &[i64],
+    visit: impl FnMut(ActionId, &[i64]),
+) -> Result<(), Fault> {
+    for_each_successor_within(system, values, &mut |_| Ok(()), visit)
+}
+
+/// The same, as long as there is room for the states that are passed.
+pub fn for_each_successor_within(
+    system: &ActionSystem,
+    values: &[i64],
+    room: &mut Room<'_>,
     mut visit: impl FnMut(ActionId, &[i64]),
 ) -> Result<(), Fault> {
     let mut target = Values::new();
@@ -164,7 +184,7 @@ pub fn for_each_successor(
             visit(action, &target);
             continue;
         }
-        for_each_step(system, values, action, |step, _, target| {
+        for_each_step(system, values, action, room, |step, _, target| {
             visit(step, &target);
             ControlFlow::Continue(())
         })?;
@@ -179,10 +199,11 @@ fn for_each_step(
     system: &ActionSystem,
     values: &[i64],
     first: ActionId,
+    room: &mut Room<'_>,
     mut visit: impl FnMut(ActionId, &Parts, Values) -> ControlFlow<()>,
 ) -> Result<(), Fault> {
     let recurrent = match system.holder {
-        Some(_) => recurrent(system, values, first),
+        Some(_) => recurrent(system, values, first, room)?,
         None => HashSet::new(),
     };
     let mut passed: HashSet<(Values, ProcessId)> = HashSet::new();
@@ -190,6 +211,7 @@ fn for_each_step(
     let mut work = vec![(values.to_vec(), None, first)];
     let mut n_ends = 0;
     while let Some((before, part_before, action)) = work.pop() {
+        room(bytes_of_node(values))?;
         let mut here = act(system, action, &before)?;
         parts.last = parts.all.len();
         parts.all.push((part_before, action));
@@ -223,6 +245,14 @@ fn for_each_step(
     if n_ends == 0 { Err(Fault::Endless) } else { Ok(()) }
 }
 
+/// Whoever is told of bytes that a walk along chains is about to keep; a fault ends it.
+pub type Room<'r> = dyn FnMut(u64) -> Result<(), Fault> + 'r;
+
+/// Bytes that a state takes that is passed, kept twice: with its vector, its place in a table, and edges to it.
+fn bytes_of_node(values: &[i64]) -> u64 {
+    (2 * (size_of_val(values) + 64) + 64) as u64
+}
+
 /// The actions that were taken in the walk along chains, each with the one before it.
 struct Parts {
     all: Vec<(Option<usize>, ActionId)>,
@@ -254,7 +284,12 @@ fn followers(system: &ActionSystem, values: &[i64], process: ProcessId) -> Resul
 
 /// The states, with who goes on there, to which chains that begin with an action can come back. What goes wrong
 /// leads nowhere.
-fn recurrent(system: &ActionSystem, values: &[i64], first: ActionId) -> HashSet<(Values, ProcessId)> {
+fn recurrent(
+    system: &ActionSystem,
+    values: &[i64],
+    first: ActionId,
+    room: &mut Room<'_>,
+) -> Result<HashSet<(Values, ProcessId)>, Fault> {
     let mut nodes: Vec<(Values, ProcessId)> = Vec::new();
     let mut numbers: HashMap<(Values, ProcessId), u32> = HashMap::new();
     let mut reach = |from: &[i64], action: ActionId, nodes: &mut Vec<_>| {
@@ -269,12 +304,13 @@ fn recurrent(system: &ActionSystem, values: &[i64], first: ActionId) -> HashSet<
     let (mut edges, mut ends) = (Vec::new(), Vec::new());
     let mut next = 0;
     while let Some((here, process)) = nodes.get(next).cloned() {
+        room(bytes_of_node(values))?;
         let followers = followers(system, &here, process).unwrap_or_default();
         edges.extend(followers.into_iter().filter_map(|action| reach(&here, action, &mut nodes)));
         ends.push(edges.len() as u32);
         next += 1;
     }
-    on_cycles(&edges, &ends).ones().map(|node| nodes[node].clone()).collect()
+    Ok(on_cycles(&edges, &ends).ones().map(|node| nodes[node].clone()).collect())
 }
 
 /// The initial states.

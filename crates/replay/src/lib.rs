@@ -154,6 +154,25 @@ fn unjudged(place: &str, fault: Fault) -> Doubt {
     rejected(format!("{place} cannot be judged: {fault}"))
 }
 
+/// Asks the reference semantics for something that may walk far along chains, within the budget.
+fn within<T>(
+    budget: &mut Budget<'_>,
+    walk: impl FnOnce(&mut reference::Room<'_>) -> Result<T, Fault>,
+) -> Result<Result<T, Fault>, Limit> {
+    let (mut held, mut spent) = (0, None);
+    let walked = walk(&mut |bytes| {
+        held += bytes;
+        let room = budget.tick().and_then(|()| budget.hold(bytes));
+        room.map_err(|limit| {
+            held -= bytes;
+            spent = Some(limit);
+            Fault::TooLong
+        })
+    });
+    budget.release(held);
+    spent.map_or(Ok(walked), Err)
+}
+
 /// Repeats a run and checks what it is said to show.
 ///
 /// # Errors
@@ -248,7 +267,7 @@ struct LastState<'a> {
 }
 
 impl Watcher for LastState<'_> {
-    fn end(&mut self, last: &[i64], _: &mut Budget<'_>) -> Result<(), Doubt> {
+    fn end(&mut self, last: &[i64], budget: &mut Budget<'_>) -> Result<(), Doubt> {
         let system = self.system;
         let failed = |fault: Fault| unjudged("the last state", fault);
         match *self.question {
@@ -264,7 +283,10 @@ impl Watcher for LastState<'_> {
                 _ => Err(rejected("the expression is true in the last state")),
             },
             Question::Fault(claimed) => {
-                let in_step = reference::successors(system, last).err();
+                let stepped = within(budget, |room| {
+                    reference::for_each_successor_within(system, last, room, |_, _| ())
+                });
+                let in_step = stepped?.err();
                 let in_propositions = system
                     .propositions()
                     .iter()

@@ -5,7 +5,7 @@ use base::{Budget, Limit};
 use model::reference::{self, Values};
 use model::{ActionId, ActionSystem, Describe as _, Fault, Run};
 
-use crate::{Doubt, rejected};
+use crate::{Doubt, rejected, within};
 
 /// A run that was repeated, with some of its states.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,7 +56,8 @@ impl Replayed {
         let failed = |fault: Fault| {
             rejected(format!("step {step} (`{}`) fails: {fault}", system.action_label(action)))
         };
-        let Some((_, target)) = reference::parts(system, action, &self.last).map_err(failed)? else {
+        let parts = within(budget, |room| reference::parts_within(system, action, &self.last, room))?;
+        let Some((_, target)) = parts.map_err(failed)? else {
             return Err(rejected(format!("step {step}: `{}` is not enabled", system.action_label(action))));
         };
         self.last = target;

@@ -13,6 +13,11 @@ use super::*;
 
 /// x counts to n and stops.
 fn counter(n: i64) -> (ActionSystem, ActionId) {
+    counter_by(n, false)
+}
+
+/// The same, by steps of one or all at once.
+fn counter_by(n: i64, at_once: bool) -> (ActionSystem, ActionId) {
     let mut builder = Builder::new();
     let owner = builder.process("counter");
     let x = builder.variable(Variable::new("x", 0, n));
@@ -20,6 +25,9 @@ fn counter(n: i64) -> (ActionSystem, ActionId) {
     let label = builder.label("tick");
     let tick = Action { label, guards: vec![below], effect: vec![Stmt::Add(x, 1)], owners: vec![owner] };
     let tick = builder.action(tick);
+    if at_once {
+        builder.goes_on(tick, owner);
+    }
     builder.initial(&[0]);
     (builder.finish().unwrap(), tick)
 }
@@ -108,6 +116,23 @@ fn who_has_no_time_or_room_has_no_opinion() {
     let mut budget = Budget::new(u64::MAX, 100, &patient);
     let judged = judge(&system, &Question::Deadlock, &evidence, &mut budget);
     assert_eq!(judged, Err(Doubt::Limit(Limit::Memory(100))));
+}
+
+/// A step may consist of millions of actions: nobody waits for that longer, or keeps more of it, than the budget allows.
+#[test]
+fn a_step_that_takes_long_is_not_judged_for_ever() {
+    let (system, tick) = counter_by(1_000_000, true);
+    let question = Question::Fault(Fault::Endless);
+    let judged = |actions: Vec<ActionId>, max_bytes: u64, polls: u64| {
+        let run = Run { initial: 0, actions };
+        let patience = Patience::new(polls);
+        let mut budget = Budget::new(u64::MAX, max_bytes, &patience);
+        judge(&system, &question, &Evidence::new(&run, Ending::Open), &mut budget).unwrap_err()
+    };
+    for actions in [vec![], vec![tick]] {
+        assert!(matches!(judged(actions.clone(), 1_000_000, u64::MAX), Doubt::Limit(Limit::Memory(_))));
+        assert_eq!(judged(actions, u64::MAX, 5), Doubt::Limit(Limit::Interrupt));
+    }
 }
 
 /// A ring of actions with these labels.
