@@ -35,7 +35,7 @@ pub struct Model {
     /// The formulas of the properties; those that are given elsewhere may be added.
     pub formulas: Formulas,
     /// What the file declares, in its order.
-    pub properties: Vec<Property>,
+    pub properties: Arc<[Property]>,
     /// Where the file says `deadlock-free;`, if it does.
     pub deadlock_free: Option<Span>,
     /// What the file assumes about runs, in its order.
@@ -109,7 +109,7 @@ fn load_metered<'m>(
         sink: &mut sink,
         used: &mut used,
     };
-    let properties = resolver.properties(&file, &broken);
+    let properties = resolver.properties(&file, &broken).into();
     let fairness = file.fairness.iter().filter_map(|fairness| resolver.fairness(fairness)).collect();
     warn_unused(&names.constants, &used, &mut sink);
     if sink.has_errors() {

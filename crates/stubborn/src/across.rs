@@ -135,8 +135,8 @@ impl<'w> Across<'_, 'w> {
         let n_jobs = jobs.len();
         for (index, job) in jobs.iter_mut().enumerate() {
             let begun = Begun { clock: self.clock, n_left: n_jobs - index, n_lanes: 1 };
-            // The last one, which may be the only one, leaves nothing to others.
-            let answer = if index + 1 == n_jobs {
+            // The last one, which may be the only one, leaves nothing to others; nor does one that has no time.
+            let answer = if index + 1 == n_jobs || self.clock.is_over() {
                 run(subject, job, &begun)
             } else {
                 let mut copy = subject.copy();
@@ -248,6 +248,8 @@ where
     fn work(&self, worker: Worker) {
         let _end = End { is_off: &self.is_off, changed: &self.changed };
         let lane = self.clock.lane(worker.index + 1, self.n_lanes, &self.is_off);
+        // What the last job had: good enough for one that has no time.
+        let mut used: Option<M> = None;
         let mut now = self.lock();
         while now.n_heard < now.n_jobs && !self.is_off.load(Ordering::Relaxed) {
             let Some((index, job)) = now.take() else {
@@ -256,7 +258,10 @@ where
             };
             let (version, is_alone) = (now.version, now.alone == Alone::AtWork);
             let n_left = now.waiting.len() + 1;
-            let mut copy = now.subject.copy();
+            let mut copy = match used.take() {
+                Some(used) if self.clock.is_over() => used,
+                _ => now.subject.copy(),
+            };
             let n_changes = copy.n_changes();
             now.n_at_work += 1;
             drop(now);
@@ -273,7 +278,12 @@ where
                 now.alone = Alone::Nobody;
             }
             if now.version == version {
-                let changed = (copy.n_changes() != n_changes).then_some(copy);
+                let changed = if copy.n_changes() == n_changes {
+                    used = Some(copy);
+                    None
+                } else {
+                    Some(copy)
+                };
                 now.ready.insert(index, Ready { job, answer, changed, was_alone: is_alone });
             } else {
                 now.waiting.insert(index, job);
@@ -307,6 +317,7 @@ impl Drop for End<'_> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::AtomicUsize;
     use std::time::Duration;
 
     use super::*;
@@ -380,6 +391,43 @@ mod tests {
                 assert_eq!(answers(n_threads, 0), one);
             }
             assert_eq!(answers(n_threads, 17).0, one.0[..17]);
+        }
+    }
+
+    /// What is copied counts how often.
+    #[derive(Clone, Default)]
+    struct Copied(Arc<AtomicUsize>);
+
+    impl Subject for Copied {
+        fn copy(&self) -> Copied {
+            self.0.fetch_add(1, Ordering::Relaxed);
+            self.clone()
+        }
+
+        fn n_changes(&self) -> u32 {
+            0
+        }
+    }
+
+    /// Thousands of questions that are left when the time is up take no copies of thousands of questions.
+    #[test]
+    fn jobs_that_have_no_time_take_no_copies() {
+        for (time, n_threads, most) in [(0, 1, 0), (0, 2, 3), (3600, 1, 1000), (3600, 2, 1001)] {
+            let limits = Limits::default().memory(1000).time(Duration::from_secs(time));
+            let clock = Clock::start(&limits).with_threads(Threads::new(n_threads));
+            let mut subject = Copied::default();
+            let mut jobs: Vec<usize> = (0..1000).collect();
+            let across = Across { clock: &clock, least_bytes: 1 };
+            let run = |_: &mut Copied, _: &mut usize, _: &Begun<'_, '_>| Saw { value: 0, is_short: false };
+            let mut n_heard = 0;
+            across.run(&mut subject, &mut jobs, usize::to_string, run, |_, _| {
+                n_heard += 1;
+                ControlFlow::Continue(())
+            });
+            let n_copies = subject.0.load(Ordering::Relaxed);
+            assert_eq!(n_heard, 1000);
+            assert!(n_copies <= most, "{n_copies} copies");
+            assert_eq!(time > 0, n_copies >= 999, "jobs that have time do not see what others do");
         }
     }
 

@@ -1,6 +1,7 @@
 //! Questions that were resolved, and the model that they are about: what jobs work on.
 
 use std::ops::{Deref, DerefMut};
+use std::sync::Arc;
 
 use base::{Limit, Span};
 use certify::Proof;
@@ -25,7 +26,8 @@ pub(crate) struct Asked<'s> {
     pub(crate) session: Held<'s>,
     pub(super) questions: &'s [Question],
     options: &'s Options,
-    pub(crate) tasks: Vec<Task>,
+    /// Shared by all copies: there may be thousands.
+    pub(crate) tasks: Arc<Vec<Task>>,
     /// How often they were resolved.
     pub(crate) generation: u32,
     /// The limit that was reached before they could be resolved again: they mean nothing any more.
@@ -76,7 +78,7 @@ impl<'s> Asked<'s> {
                 session: Held::Given(session),
                 questions,
                 options,
-                tasks,
+                tasks: Arc::new(tasks),
                 generation: 0,
                 lost: None,
                 unreached: None,
@@ -149,7 +151,7 @@ impl Refine for Asked<'_> {
             self.generation += 1;
             let Asked { session, questions, options, .. } = self;
             match session.ask(questions, options, clock) {
-                Ok(tasks) => self.tasks = tasks,
+                Ok(tasks) => self.tasks = Arc::new(tasks),
                 Err(trouble) => {
                     if let Trouble::Limit(limit) = trouble {
                         self.lost = Some(limit);

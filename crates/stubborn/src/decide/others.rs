@@ -12,6 +12,8 @@
 //! deadlock that is known, an invariant or a formula is also satisfied by what is known. Whatever violates the weaker
 //! question violates the one that was asked. (Assertions and end states have their own ways: see `promises`.)
 
+use std::sync::Arc;
+
 use language::{Ltl, Model, PropertyKind};
 use ltl::{Formula, Formulas};
 use model::reference::Values;
@@ -99,11 +101,11 @@ fn other_run(
     let name = asked.name(task).to_owned();
     let Some(weaker) = weaker(asked.model(), &name, &kind, known) else { return Ok(nothing) };
     let generation = asked.generation;
-    asked.tasks[task].kind = weaker;
+    Arc::make_mut(&mut asked.tasks)[task].kind = weaker;
     let mut runs = Runs::new(task, options, clock);
     let decided = refining(asked, whole, |asked| runs.decide(asked));
     if asked.generation == generation {
-        asked.tasks[task].kind = kind;
+        Arc::make_mut(&mut asked.tasks)[task].kind = kind;
     }
     Ok(decided?.pop().unwrap_or(nothing))
 }
