@@ -159,8 +159,15 @@ impl Simulation<'_> {
     pub fn step(&mut self, action: ActionId) -> Result<(), Halt> {
         self.walk.step(action).map_err(|error| self.halt(error))?;
         let (states, depth) = (self.walk.len() as u64 + 1, self.walk.position() as u64);
-        let progress = Progress { states, depth, bytes: self.walk.bytes(), ..Progress::default() };
-        Ok(self.budget.poll(&progress)?)
+        let bytes = self.walk.bytes() + self.bytes_to_repeat();
+        Ok(self.budget.poll(&Progress { states, depth, bytes, ..Progress::default() })?)
+    }
+
+    /// What the judge of evidence will keep of the run, beside the walk: some of its states, and a stretch between two of
+    /// them, with all variables as numbers.
+    fn bytes_to_repeat(&self) -> u64 {
+        let state = size_of::<i64>() * self.view.system.variables().len();
+        2 * self.walk.len().isqrt() as u64 * state as u64
     }
 
     /// Takes a step, and tells it in lines.
