@@ -6,22 +6,28 @@
 //!
 //! Runs that are found with reduction may be longer than necessary; `shorten` looks for shorter ones.
 
+mod exploring;
+mod simplified;
+
 use std::sync::Arc;
 
-use base::{Budget, Diagnostic, Limit};
+use base::{Budget, Limit};
 use certify::Proof;
-use check::method::{ReductionWish, StoreKind};
+use check::method::ReductionWish;
 use check::reduced::Reduced;
-use check::store::{Fingerprints, SharedBits};
-use check::{Bitstate, Exact, Exploration, Goal, Space, Stop, parallel, search, store};
+use check::{Exact, Exploration, Goal, Stop, search};
 use language::story::Unreached;
-use language::{Argument, Known, Model, Preserve, PropertyKind, Purpose, Rules, Simpler, View};
+use language::{Model, Preserve, PropertyKind, Purpose, Rules, View};
 use model::reference::Values;
 use model::{ActionSystem, BinaryOp, Expr, ExprId, Range, StepError, System as _, UnaryOp};
 use report::outcome::{Kind, ReductionCheck, Target};
 use report::remark::Vacuity;
 use report::{PropertyResult, Remark, Verdict};
 
+pub(crate) use self::exploring::{
+    exact_by_rounds, explore, fault, one_process, runs_together, why_on_processor,
+};
+pub(crate) use self::simplified::Simplified;
 use super::searched::Searched;
 use super::shorten::shorten;
 use super::{Asked, others};
@@ -30,7 +36,7 @@ use crate::certificate;
 use crate::clock::Clock;
 use crate::error::Trouble;
 use crate::options::{Options, Order, States};
-use crate::session::{Attempt, refining};
+use crate::session::Attempt;
 
 /// What is looked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -243,87 +249,6 @@ fn explore_reduced(
     Ok(Attempt::Done(Explored { exploration, listed: None, view, figures }))
 }
 
-/// An aim in a simpler model.
-pub(crate) struct Simplified {
-    simpler: Simpler,
-    aim: Aim,
-}
-
-impl Simplified {
-    /// Nothing if no model is simpler.
-    pub(crate) fn new(
-        model: &mut dyn Model,
-        aim: Aim,
-        options: &Options,
-        clock: &Clock<'_>,
-    ) -> Option<Simplified> {
-        let (preserve, about) = match aim {
-            Aim::Deadlock => (Preserve::Deadlocks, Vec::new()),
-            Aim::False(expr) => (Preserve::Reachability, vec![expr]),
-        };
-        let simpler = model.simplify(preserve, &about, &options.structural, &mut clock.budget())?;
-        let aim = simpler.exprs.first().map_or(Aim::Deadlock, |&expr| Aim::False(expr));
-        Some(Simplified { simpler, aim })
-    }
-
-    /// What shows that it cannot be found, if what is known of the simpler model does.
-    pub(crate) fn is_impossible(&mut self, clock: &Clock<'_>) -> Option<Argument> {
-        let mut budget = clock.budget();
-        let model = &mut self.simpler.model;
-        let question = match self.aim {
-            Aim::Deadlock => model.examination("ReachabilityDeadlock", &mut budget).ok()??.kind,
-            Aim::False(expr) => PropertyKind::Invariant(expr),
-        };
-        let facts = model.facts(&mut budget).ok()??;
-        let (system, formulas) = model.parts();
-        let siphons = match self.aim {
-            Aim::Deadlock => {
-                facts.answer(&system.exprs, formulas, &PropertyKind::DeadlockFree, &mut budget).ok()?
-            }
-            Aim::False(_) => None,
-        };
-        if let Some(known) = siphons {
-            return Some(known.by);
-        }
-        let known = facts.answer(&system.exprs, formulas, &question, &mut budget).ok()??;
-        let is_impossible = known.answer == Known::Truth(self.aim != Aim::Deadlock);
-        is_impossible.then_some(known.by)
-    }
-
-    /// Looks for it with reduction; runs are those of the original model.
-    fn find(
-        &mut self,
-        options: &Options,
-        clock: &Clock<'_>,
-    ) -> Result<(Exploration, Option<Remark>), Trouble> {
-        self.find_by(Lead::Order(options.order()), options, clock)
-    }
-
-    /// The same, led otherwise.
-    pub(crate) fn find_by(
-        &mut self,
-        lead: Lead,
-        options: &Options,
-        clock: &Clock<'_>,
-    ) -> Result<(Exploration, Option<Remark>), Trouble> {
-        let aim = self.aim;
-        let (mut exploration, on_processor) = refining(&mut self.simpler.model, clock, |model| {
-            let goal = aim.goal("", model.parts().0);
-            let view = model.view(Purpose::Runs, &mut clock.budget())?;
-            let found = find(&view.system, goal, lead, options, clock)?;
-            Ok(match fault(&found.0).filter(|error| model.can_refine(error)) {
-                Some(error) => Attempt::TooSmall(error),
-                None => Attempt::Done(found),
-            })
-        })?;
-        for run in exploration.violations.iter_mut().flatten() {
-            // A run that cannot be brought back does not stand up to replay.
-            *run = self.simpler.back.run(run, aim == Aim::Deadlock).unwrap_or_default();
-        }
-        Ok((exploration, on_processor))
-    }
-}
-
 /// Looks for a goal with reduction; says why the processor does, if there is a device.
 pub(crate) fn find(
     system: &ActionSystem,
@@ -445,103 +370,6 @@ pub(super) fn unreached(view: &View, found: &Exploration) -> Option<Vec<Unreache
         None => Unreached::labels(&view.system, taken),
     };
     (!taken.is_empty()).then(list)
-}
-
-/// Whether several workers search in this order.
-pub(crate) fn runs_together(order: Order) -> bool {
-    order != Order::Dfs
-}
-
-/// Explores with the search and the store that were asked for.
-pub(crate) fn explore<S: Space + Sync>(
-    space: &S,
-    goals: &[Goal],
-    order: Order,
-    store: StoreKind,
-    budget: &mut Budget<'_>,
-) -> Result<Exploration, Trouble> {
-    let width = space.whole().width();
-    if budget.goes_by_rounds() && (store != StoreKind::Exact || order == Order::Dfs) {
-        return Err(one_process(
-            "other stores than exact, and depth first",
-            "use --store exact and --order bfs",
-        )
-        .into());
-    }
-    Ok(match store {
-        StoreKind::Exact => match order {
-            Order::Bfs => parallel::bfs(space, goals, budget),
-            Order::Mixed => parallel::mixed(space, goals, budget),
-            Order::Dfs => search::dfs::search(space, &mut Exact::new(width, budget.room()), goals, budget),
-        },
-        StoreKind::Bitstate { bytes, n_hashes } if order != Order::Dfs && budget.team().n_workers() > 1 => {
-            let bits = if bytes > budget.max_bytes { None } else { SharedBits::new(bytes, n_hashes).ok() };
-            parallel::bitstate(space, bits.ok_or_else(|| no_bits(bytes, budget.max_bytes))?, goals, budget)
-        }
-        StoreKind::Bitstate { bytes, n_hashes } => {
-            let bits = if bytes > budget.max_bytes { None } else { Bitstate::new(bytes, n_hashes) };
-            let mut bits = bits.ok_or_else(|| no_bits(bytes, budget.max_bytes))?;
-            match order {
-                // What was found before cannot be got back: there is one end to take from.
-                Order::Bfs | Order::Mixed => {
-                    let mut queue = store::Queue::new(bits, width);
-                    search::bfs::search(space, &mut queue, goals, budget)
-                }
-                Order::Dfs => search::dfs::search(space, &mut bits, goals, budget),
-            }
-        }
-        StoreKind::Fingerprint if order == Order::Dfs => {
-            search::dfs::search(space, &mut Fingerprints::default(), goals, budget)
-        }
-        StoreKind::Fingerprint => {
-            let mut queue = store::Queue::new(Fingerprints::default(), width);
-            search::bfs::search(space, &mut queue, goals, budget)
-        }
-    })
-}
-
-/// Why a device does not search a system, if there is one and it does not; it leaves something out for one aim alone.
-pub(crate) fn why_on_processor(system: &ActionSystem, reduces: bool, budget: &Budget<'_>) -> Option<Remark> {
-    budget.device()?;
-    let why = match reduces {
-        true => Some("it leaves something out only for a deadlock or an invariant".to_owned()),
-        false => check::device::refusal(system).map(|why| why.to_string()),
-    };
-    why.map(Remark::OnProcessor)
-}
-
-/// What several processes do not do together.
-pub(crate) fn one_process(what: &str, help: &str) -> Diagnostic {
-    let message =
-        format!("several processes do not search together with {what}, and such searches are not kept");
-    Diagnostic::error("hosts", message).with_help(help)
-}
-
-/// Searches of products that go by rounds have exact stores, whatever was asked for; so nothing else may be.
-pub(super) fn exact_by_rounds(options: &Options, clock: &Clock<'_>) -> Result<(), Trouble> {
-    match clock.goes_by_rounds() && options.store != StoreKind::Exact {
-        true => Err(one_process("other stores than exact", "use --store exact").into()),
-        false => Ok(()),
-    }
-}
-
-/// Why there is no array of bits.
-pub(crate) fn no_bits(bytes: u64, max_bytes: u64) -> Diagnostic {
-    let size = report::human_bytes(bytes);
-    let error = |message: String| Diagnostic::error("bitstate-size", message);
-    match bytes > max_bytes {
-        true => error(format!("a bit array of {size} does not fit the memory limit"))
-            .with_help("choose a smaller one"),
-        false => error(format!("a bit array of {size} cannot be allocated")),
-    }
-}
-
-/// How the model goes wrong, if it does.
-pub(crate) fn fault(exploration: &Exploration) -> Option<StepError> {
-    match &exploration.stop {
-        Some(Stop::Fault(error, _)) => Some(*error),
-        _ => exploration.faults.iter().flatten().map(|(error, _)| *error).next(),
-    }
 }
 
 impl Explored {
