@@ -103,7 +103,7 @@ fn show(workshop: &Workshop<'_>, arguments: &AutomatonArguments, clock: &Clock<'
     let mut list = List::new(format, n);
     let shown = (0..n).try_for_each(|at| {
         let piece = match arguments.to {
-            Some(to) => workshop.convert(at, to.into())?,
+            Some(to) => workshop.convert(at, to)?,
             None => workshop.tidied(at)?,
         };
         list.show(workshop, &piece, clock)

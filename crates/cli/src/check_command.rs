@@ -5,15 +5,15 @@ use std::sync::Arc;
 
 use stubborn::base::SourceMap;
 use stubborn::report::html::Page;
-use stubborn::report::{CheckReport, PropertyResult, chart, junit, sarif};
+use stubborn::report::{CheckReport, Explanations, PropertyResult, chart, junit, sarif};
 use stubborn::{Options, Question, Remark, unread};
 
 use crate::args::{CheckArguments, Format};
 use crate::exit::{Exit, Failure};
 use crate::spelling::{self, SPELLING};
 use crate::terminal::{self, Display};
-use crate::together::{Together, check_input, keeper, say_unkept};
-use crate::{cross_command, device, emit, explain_command, model, output, watch};
+use crate::together::{self, Company};
+use crate::{cross_command, device, emit, model, output, watch};
 
 /// What is printed.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -32,7 +32,7 @@ pub(crate) fn run(arguments: &CheckArguments, telling: Telling) -> Result<Exit, 
     if telling == Telling::Words && !matches!(format, Format::Text | Format::Json) {
         return Err(Failure::plain("usage", "explanations are texts or JSON: leave out --format"));
     }
-    let display = Display::new(arguments.limits.quiet);
+    let display = Display::new(arguments.engine.limits.quiet);
     match arguments.watch {
         true => watch::run(arguments, |read| {
             let checked = once(arguments, telling, &display, read);
@@ -67,31 +67,21 @@ fn check(
     read: &mut SourceMap,
 ) -> Result<Exit, Failure> {
     let options = arguments.options()?;
-    check_input(&arguments.hosts, &arguments.model.file)?;
-    device::check_usage(arguments.device, &arguments.search)?;
-    let gpu = device::open(arguments.device)?;
+    let gpu = together::prepare(&arguments.engine, &arguments.model.file)?;
     let options = Options { on_device: gpu.is_some(), ..options };
-    let (kept, together);
-    let mut clock = model::clock(&arguments.limits, display).with_device(device::of(gpu.as_ref()));
+    let clock = model::clock(&arguments.engine.limits, display).with_device(device::of(gpu.as_ref()));
     let questions = questions(arguments);
     let (mut report, text) = match model::open(&arguments.model, &clock)? {
         Ok(mut session) => {
             let n_warnings = session.warnings().len();
-            kept = keeper(&arguments.checkpoint, &session, &options, &questions)?;
-            together = Together::new(&arguments.hosts, &session, &options, &questions)?;
-            clock = together.as_ref().map_or(clock.clone(), |together| together.clock(&clock));
-            clock = kept.as_ref().map_or(clock.clone(), |kept| clock.clone().with_keeper(kept));
-            let report = session.check_within(&questions, &options, &clock)?;
+            let company = Company::new(&arguments.engine, &session, &options, &questions)?;
+            let report = session.check_within(&questions, &options, &company.clock(&clock))?;
             display.clear();
             *read = session.sources().clone();
-            say_unkept(kept.as_ref());
-            if let Some(together) = &together {
-                if !together.reports() {
-                    together.say_why(report.results.iter().flat_map(|result| &result.remarks));
-                    return Ok(exit(&report));
-                }
-                let transitions = report.results.iter().map(|result| result.stats.transitions).sum();
-                together.say_traffic(transitions, arguments.limits.quiet);
+            let remarks = report.results.iter().flat_map(|result| &result.remarks);
+            let transitions = report.results.iter().map(|result| result.stats.transitions).sum();
+            if !company.reports(remarks, transitions, arguments.engine.limits.quiet) {
+                return Ok(exit(&report));
             }
             model::print_warnings(&session, n_warnings);
             (report, session.text().map(str::to_owned))
@@ -104,7 +94,10 @@ fn check(
     }
     report.results.iter_mut().for_each(spell);
     match (telling, arguments.format()) {
-        (Telling::Words, format) => explain_command::print(&report, format == Format::Json, &clock)?,
+        (Telling::Words, format) => {
+            let explanations = Explanations::of_report(&report, &SPELLING);
+            output::tell(&clock, format == Format::Json, &explanations)?;
+        }
         (Telling::Answers, Format::Json) => {
             let is_over = Arc::default();
             report.stop_when(&is_over);
@@ -203,7 +196,7 @@ fn write_certificates(path: &Path, report: &CheckReport) -> Result<(), Failure> 
 
 /// Writes the page of a check.
 fn write_page(path: &Path, report: &CheckReport, source: Option<&str>) -> Result<(), Failure> {
-    let explanations = explain_command::explanations(report);
-    let page = Page { report, source, explanations: &explanations }.to_html();
+    let explanations = Explanations::of_report(report, &SPELLING);
+    let page = Page { report, source, explanations: &explanations.results }.to_html();
     output::write_text(path, &page)
 }

@@ -4,44 +4,35 @@ use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use clap::{CommandFactory as _, ValueEnum as _};
+use clap::CommandFactory as _;
 use stubborn::Limits;
 use stubborn::base::Diagnostic;
 
 use crate::args::{
-    Arguments, CompletionsArguments, InitArguments, LspArguments, ManArguments, McpArguments,
-    StartingLanguage,
+    Arguments, CompletionsArguments, InitArguments, LspArguments, ManArguments, McpArguments, STARTS, Start,
 };
 use crate::exit::{Exit, Failure};
 use crate::terminal;
-
-/// A model to start from: its language, the ending of its file, its text.
-const STARTS: [(StartingLanguage, &str, &str); 4] = [
-    (StartingLanguage::Process, "proc", include_str!("init/model.proc")),
-    (StartingLanguage::Promela, "pml", include_str!("init/model.pml")),
-    (StartingLanguage::Petri, "pnml", include_str!("init/model.pnml")),
-    (StartingLanguage::Rust, "rs", include_str!("init/model.rs")),
-];
 
 /// Writes a model to start from.
 pub(crate) fn init(arguments: &InitArguments) -> Result<Exit, Failure> {
     // The name of a language is no name of a file, unless the language is said, too.
     let given = arguments.file.as_deref();
-    let by_name = given.and_then(Path::to_str).and_then(|name| StartingLanguage::from_str(name, false).ok());
-    let by_name = by_name.filter(|_| arguments.language.is_none());
+    let is_named = |name: &str| given == Some(Path::new(name)) && arguments.language.is_none();
+    let by_name = STARTS.iter().find(|(name, ..)| is_named(name));
     let file = given.filter(|_| by_name.is_none());
     let ending = file.and_then(Path::extension).and_then(|ending| ending.to_str());
-    let by_ending = STARTS.iter().find(|(_, known, _)| Some(*known) == ending).map(|start| start.0);
-    let language = match (arguments.language.or(by_name).or(by_ending), ending) {
-        (Some(language), _) => language,
-        (None, None) => StartingLanguage::Process,
+    let by_ending = STARTS.iter().find(|(.., start)| Some(start.ending) == ending);
+    let said = arguments.language.or(by_name.or(by_ending).map(|&(.., start)| start));
+    let Start { ending, what, text } = match (said, ending) {
+        (Some(start), _) => start,
+        (None, None) => STARTS[0].2,
         (None, Some(ending)) => {
             let message = format!("no language has files that end in `.{ending}`");
             let help = "use a name that ends in `.proc`, `.pml`, `.pnml` or `.rs`, or say --language";
             return Err(Diagnostic::error("unknown-language", message).with_help(help).into());
         }
     };
-    let (_, ending, text) = STARTS.iter().find(|start| start.0 == language).unwrap_or(&STARTS[0]);
     let path = file.map_or_else(|| PathBuf::from(format!("model.{ending}")), Path::to_path_buf);
     let name = path.display();
     let written = fs::File::create_new(&path).and_then(|mut file| file.write_all(text.as_bytes()));
@@ -52,17 +43,11 @@ pub(crate) fn init(arguments: &InitArguments) -> Result<Exit, Failure> {
         }
         _ => Failure::plain("cannot-write", format!("cannot write `{name}`: {error}")),
     })?;
-    let next = match language {
-        StartingLanguage::Rust => "add `stubborn` to your [dev-dependencies], and try: cargo test".to_owned(),
+    let next = match ending {
+        "rs" => "add `stubborn` to your [dev-dependencies], and try: cargo test".to_owned(),
         _ => format!("try: stubborn check {name}"),
     };
-    let kind = match language {
-        StartingLanguage::Process => "a process network",
-        StartingLanguage::Promela => "a model in Promela",
-        StartingLanguage::Petri => "a Petri net",
-        StartingLanguage::Rust => "a model in Rust",
-    };
-    terminal::print_stdout(&format!("wrote {name}, {kind}; {next}\n"));
+    terminal::print_stdout(&format!("wrote {name}, {what}; {next}\n"));
     Ok(Exit::Success)
 }
 

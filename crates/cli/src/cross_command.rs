@@ -12,16 +12,12 @@ use crate::{model, output};
 
 pub(crate) fn run(arguments: &CheckArguments, questions: &[Question]) -> Result<Exit, Failure> {
     let options = arguments.options()?;
-    let display = Display::new(arguments.limits.quiet);
-    let clock = model::clock(&arguments.limits, &display);
+    let display = Display::new(arguments.engine.limits.quiet);
+    let clock = model::clock(&arguments.engine.limits, &display);
     let mut session = model::open_whole(&arguments.model, &clock)?;
     let (report, disagreements) = session.cross(questions, &options, &clock)?;
     display.clear();
-    if arguments.limits.json {
-        output::print_json(&clock, &report, None)?;
-    } else {
-        output::print(&clock, &report)?;
-    }
+    output::tell(&clock, arguments.engine.limits.json, &report)?;
     for (number, case) in disagreements.iter().enumerate() {
         tell(&arguments.model.file, number + 1, case)?;
     }

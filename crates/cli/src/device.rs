@@ -1,22 +1,20 @@
 //! Graphics processors: which one a command uses, and `stubborn devices`.
 
 use gpu::Gpu;
+use stubborn::ModelOptions;
 use stubborn::base::device::{Device, Failure as Gone};
 use stubborn::check::device as search;
 use stubborn::language::Purpose;
 use stubborn::report::human_bytes;
 
-use crate::args::{
-    DeviceArguments, DeviceChoice, DevicesArguments, ModelArguments, Order, SearchArguments, StoreArgument,
-};
+use crate::args::{DeviceArguments, DeviceChoice, DevicesArguments, SearchArguments};
 use crate::exit::{Exit, Failure};
 use crate::model;
 use crate::terminal::{self, Display};
 
 /// A device searches breadth first, and keeps states exactly.
 pub(crate) fn check_usage(device: DeviceArguments, search: &SearchArguments) -> Result<(), Failure> {
-    let is_plain = search.store == StoreArgument::Exact && matches!(search.order, None | Some(Order::Bfs));
-    if device.device == DeviceChoice::Cpu || is_plain {
+    if device.device == DeviceChoice::Cpu || search.is_plain() {
         return Ok(());
     }
     let message =
@@ -66,14 +64,8 @@ pub(crate) fn list(arguments: &DevicesArguments) -> Result<Exit, Failure> {
     if let Some(file) = &arguments.file {
         let display = Display::new(true);
         let clock = model::clock(&arguments.limits, &display);
-        let model_arguments = ModelArguments {
-            file: file.clone(),
-            definitions: arguments.definitions.clone(),
-            language: None,
-            folders: Vec::new(),
-            max_processes: 255,
-        };
-        let session = model::open_whole(&model_arguments, &clock)?;
+        let options = ModelOptions { definitions: arguments.definitions.clone(), ..ModelOptions::default() };
+        let session = model::whole(model::open_as(file, &options, &clock)?)?;
         let view = session.view(Purpose::Runs, &clock)?;
         let width = 4 * stubborn::model::System::width(&*view.system) as u64;
         lines.push(match search::refusal(&view.system) {

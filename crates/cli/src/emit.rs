@@ -20,15 +20,7 @@ pub(crate) fn write_tests(
 ) -> Result<(), Failure> {
     let model = &model::options(&arguments.model);
     let test = RunTest { file: &arguments.model.file, model, options, questions };
-    let mut used: Vec<String> = Vec::new();
-    for result in report.results.iter().filter(|result| result.is_violated()) {
-        if result.counterexample.is_none() {
-            continue;
-        }
-        let base = test.name(result);
-        let number = 1 + used.iter().filter(|known| **known == base).count();
-        used.push(base.clone());
-        let name = if number > 1 { format!("{base}_{number}") } else { base };
+    for (name, result) in test.named(&report.results) {
         let (ending, text) = match kind {
             EmittedTest::Json => ("json", RunTest::document(&report.model, result)),
             EmittedTest::PromelaTrail => ("trail", trail(report, result)?),

@@ -2,10 +2,10 @@
 
 use std::process::ExitCode;
 
-use stubborn::Error;
 use stubborn::base::{Diagnostic, Diagnostics, Limit, SourceMap};
 use stubborn::language::Trouble;
 use stubborn::report::{diagnostic, junit, outcome, sarif};
+use stubborn::{Error, Verdict};
 
 use crate::args::Format;
 use crate::{spelling, terminal};
@@ -21,6 +21,16 @@ pub(crate) enum Exit {
     BadInput = 2,
     /// Something is undecided: a limit was hit, or an incomplete method found nothing.
     Undecided = 3,
+}
+
+impl From<Verdict> for Exit {
+    fn from(verdict: Verdict) -> Exit {
+        match verdict {
+            Verdict::Holds => Exit::Success,
+            Verdict::Violated => Exit::Violated,
+            Verdict::Unknown => Exit::Undecided,
+        }
+    }
 }
 
 impl From<Exit> for ExitCode {

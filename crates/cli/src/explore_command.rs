@@ -8,23 +8,22 @@ use stubborn::report::space::{self, ExportError};
 use stubborn::report::space_picture;
 use stubborn::{Clock, ExploreReport, Explored, Options, Question, Remark, Space, unexplored};
 
-use crate::args::{ExploreArguments, ObserverArgument, Order, StoreArgument};
+use crate::args::ExploreArguments;
 use crate::exit::{Exit, Failure};
 use crate::terminal::{self, Display};
-use crate::together::{Together, check_input, keeper, say_unkept};
+use crate::together::{self, Company};
 use crate::{device, model, output, spelling};
 
 pub(crate) fn run(arguments: &ExploreArguments) -> Result<Exit, Failure> {
     let exports = arguments.exports().next().is_some();
     check_usage(arguments, exports)?;
-    check_input(&arguments.hosts, &arguments.model.file)?;
-    device::check_usage(arguments.device, &arguments.search)?;
-    let gpu = device::open(arguments.device)?;
-    let display = Display::new(arguments.limits.quiet);
-    let mut clock = model::clock(&arguments.limits, &display).with_device(device::of(gpu.as_ref()));
+    let gpu = together::prepare(&arguments.engine, &arguments.model.file)?;
+    let limits = &arguments.engine.limits;
+    let display = Display::new(limits.quiet);
+    let clock = model::clock(limits, &display).with_device(device::of(gpu.as_ref()));
     let mut session = match model::open(&arguments.model, &clock)? {
         Ok(session) => session,
-        Err(limit) => return Ok(print(&unexplored(&arguments.model.file, limit), arguments.limits.json)),
+        Err(limit) => return Ok(print(&unexplored(&arguments.model.file, limit), limits.json)),
     };
     let n_warnings = session.warnings().len();
     if arguments.coverage {
@@ -38,27 +37,19 @@ pub(crate) fn run(arguments: &ExploreArguments) -> Result<Exit, Failure> {
         (None, None) => None,
     };
     let options = Options { on_device: gpu.is_some(), ..arguments.options() };
-    let questions = question.as_slice();
-    let keeper = keeper(&arguments.checkpoint, &session, &options, questions)?;
-    let together = Together::new(&arguments.hosts, &session, &options, questions)?;
-    clock = together.as_ref().map_or(clock.clone(), |together| together.clock(&clock));
-    clock = keeper.as_ref().map_or(clock.clone(), |keeper| clock.clone().with_keeper(keeper));
-    let explored = session.explore(question.as_ref(), &options, exports, &clock);
+    let company = Company::new(&arguments.engine, &session, &options, question.as_slice())?;
+    let explored = session.explore(question.as_ref(), &options, exports, &company.clock(&clock));
     let mut explored = explored.map_err(spelling::cannot_be_watched)?;
     display.clear();
-    say_unkept(keeper.as_ref());
-    if let Some(together) = &together {
-        if !together.reports() {
-            together.say_why(&explored.report.remarks);
-            return Ok(if explored.report.complete { Exit::Success } else { Exit::Undecided });
-        }
-        together.say_traffic(explored.report.transitions, arguments.limits.quiet);
+    let ExploreReport { remarks, transitions, .. } = &explored.report;
+    if !company.reports(remarks, *transitions, limits.quiet) {
+        return Ok(complete(explored.report.complete));
     }
     model::print_warnings(&session, n_warnings);
     if exports {
         export(arguments, &mut explored, &clock)?;
     }
-    let exit = print(&explored.report, arguments.limits.json);
+    let exit = print(&explored.report, limits.json);
     Ok(if explored.fault.is_some() { Exit::BadInput } else { exit })
 }
 
@@ -69,17 +60,14 @@ fn tell_coverage(
     source: Option<&str>,
     clock: &Clock<'_>,
 ) -> Result<Exit, Failure> {
-    match arguments.limits.json {
-        true => output::print_json(clock, report, None)?,
-        false => output::print(clock, report)?,
-    }
+    output::tell(clock, arguments.engine.limits.json, report)?;
     if let Some(path) = &arguments.annotated {
         output::write_text(path, &report.annotated(source.unwrap_or_default()))?;
     }
     if let Some(path) = &arguments.report {
         output::write_text(path, &report.to_html(source))?;
     }
-    Ok(if report.complete { Exit::Success } else { Exit::Undecided })
+    Ok(complete(report.complete))
 }
 
 fn print(report: &ExploreReport, json: bool) -> Exit {
@@ -89,12 +77,15 @@ fn print(report: &ExploreReport, json: bool) -> Exit {
     } else {
         terminal::print_stdout(&report.to_text());
     }
-    if report.complete { Exit::Success } else { Exit::Undecided }
+    complete(report.complete)
+}
+
+fn complete(is_complete: bool) -> Exit {
+    if is_complete { Exit::Success } else { Exit::Undecided }
 }
 
 fn check_usage(arguments: &ExploreArguments, exports: bool) -> Result<(), Failure> {
-    let is_bfs = matches!(arguments.search.order, None | Some(Order::Bfs));
-    let is_plain = arguments.search.store == StoreArgument::Exact && is_bfs;
+    let is_plain = arguments.engine.search.is_plain();
     if exports && !is_plain {
         let message = "exporting needs all states, numbered breadth first: use --store exact and --order bfs";
         return Err(Failure::plain("cannot-export", message));
@@ -111,7 +102,7 @@ fn check_usage(arguments: &ExploreArguments, exports: bool) -> Result<(), Failur
                        --order bfs";
         return Err(Failure::plain("usage", message));
     }
-    if !has_property && arguments.observer != ObserverArgument::Auto {
+    if !has_property && arguments.observer.is_some() {
         let message = "--observer is for the product with a property: give one by --ltl or --claim";
         return Err(Failure::plain("usage", message));
     }

@@ -9,7 +9,6 @@ mod check_command;
 mod comfort_commands;
 mod cross_command;
 mod device;
-mod document;
 mod draw_command;
 mod emit;
 mod exit;

@@ -2,7 +2,7 @@
 //! printed as soon as it is known.
 
 use stubborn::petri::mcc::Examination;
-use stubborn::{Argument, ContestAnswer, ModelOptions, Session, Technique, Threads};
+use stubborn::{ContestAnswer, ModelOptions, Threads};
 
 use crate::args::MccArguments;
 use crate::exit::{Exit, Failure};
@@ -18,63 +18,20 @@ pub(crate) fn run(arguments: &MccArguments) -> Result<Exit, Failure> {
         None => clock,
     };
     let path = arguments.folder.join("model.pnml");
-    let mut session = match Session::open_within(&path, &ModelOptions::default(), &clock) {
-        Ok(session) => session,
-        Err(error) if error.limit().is_some() => {
-            terminal::print_stdout("CANNOT_COMPUTE\n");
-            return Ok(Exit::Undecided);
-        }
-        Err(error) => return Err(error.into()),
+    let Ok(mut session) = model::open_as(&path, &ModelOptions::default(), &clock)? else {
+        terminal::print_stdout("CANNOT_COMPUTE\n");
+        return Ok(Exit::Undecided);
     };
-    model::print_warnings(&session, 0);
     if matches!(examination, Examination::CtlCardinality | Examination::CtlFireability) {
-        return Ok(do_not_compete());
+        terminal::print_stdout("DO_NOT_COMPETE\n");
+        return Ok(Exit::Undecided);
     }
     let mut all_answered = true;
     let folder = &arguments.folder;
     session.contest(examination, folder, &arguments.structural, &clock, &mut |id, answer, technique| {
         display.clear();
         all_answered &= *answer != ContestAnswer::Unknown;
-        terminal::print_stdout(&lines(examination, id, answer, technique));
+        terminal::print_stdout(&answer.lines(examination, id, technique));
     })?;
     Ok(if all_answered { Exit::Success } else { Exit::Undecided })
-}
-
-fn do_not_compete() -> Exit {
-    terminal::print_stdout("DO_NOT_COMPETE\n");
-    Exit::Undecided
-}
-
-/// An answer in the contest's words.
-fn lines(examination: Examination, id: &str, answer: &ContestAnswer, technique: Technique) -> String {
-    let how = match technique {
-        Technique::Explicit => "EXPLICIT STATE_COMPRESSION",
-        Technique::Reduced => "EXPLICIT STATE_COMPRESSION STUBBORN_SETS",
-        Technique::Simplified => "EXPLICIT STATE_COMPRESSION STUBBORN_SETS STRUCTURAL_REDUCTION",
-        Technique::Walk => "EXPLICIT RANDOM_WALK",
-        Technique::Parikh => "EXPLICIT PARIKH_WALK TOPOLOGICAL",
-        Technique::Facts(Argument::Equation | Argument::Traps | Argument::Exhaustion) => {
-            "TOPOLOGICAL STATE_EQUATION"
-        }
-        Technique::Facts(Argument::Siphons) => "TOPOLOGICAL SIPHONS_AND_TRAPS",
-        Technique::Facts(_) => "TOPOLOGICAL",
-    };
-    match answer {
-        ContestAnswer::Truth(true) => format!("FORMULA {id} TRUE TECHNIQUES {how}\n"),
-        ContestAnswer::Truth(false) => format!("FORMULA {id} FALSE TECHNIQUES {how}\n"),
-        ContestAnswer::Number(number) => format!("FORMULA {id} {number} TECHNIQUES {how}\n"),
-        ContestAnswer::Unknown if examination == Examination::StateSpace => "CANNOT_COMPUTE\n".to_owned(),
-        ContestAnswer::Unknown => format!("FORMULA {id} CANNOT_COMPUTE\n"),
-        ContestAnswer::Space { states, transitions, in_marking, in_place } => {
-            let figures: [(&str, i128); 4] = [
-                ("STATES", (*states).into()),
-                ("TRANSITIONS", (*transitions).into()),
-                ("MAX_TOKEN_PER_MARKING", *in_marking),
-                ("MAX_TOKEN_IN_PLACE", (*in_place).into()),
-            ];
-            let line =
-                |(what, figure): (&str, i128)| format!("STATE_SPACE {what} {figure} TECHNIQUES {how}\n");
-            figures.map(line).concat()
-        }
-    }
 }

@@ -97,6 +97,15 @@ pub(crate) fn print(clock: &Clock<'_>, text: impl fmt::Display) -> Result<(), Fa
     to_stdout(clock, None, |out| write!(out, "{text}"))
 }
 
+/// Prints what can be told in both ways: as one JSON document, or as a text.
+pub(crate) fn tell(
+    clock: &Clock<'_>,
+    json: bool,
+    told: &(impl Serialize + fmt::Display),
+) -> Result<(), Failure> {
+    if json { print_json(clock, told, None) } else { print(clock, told) }
+}
+
 /// Prints a document while it is made. Who wants to be told that it is time to come to an end has to do so.
 pub(crate) fn print_json(
     clock: &Clock<'_>,

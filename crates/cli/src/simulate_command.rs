@@ -12,21 +12,21 @@ use crate::args::SimulateArguments;
 use crate::exit::{Exit, Failure};
 use crate::spelling::SPELLING;
 use crate::terminal::{self, Display};
-use crate::{document, model, output};
+use crate::{model, output};
 
 pub(crate) fn run(arguments: &SimulateArguments) -> Result<Exit, Failure> {
     let seed = arguments.seed.unwrap_or_else(|| fastrand::u64(0..1_000_000));
     let display = Display::new(arguments.limits.quiet);
     let clock = model::clock(&arguments.limits, &display);
     let mut session = model::open_whole(&arguments.model, &clock)?;
-    let read = |file| document::read_run(file, arguments.property.as_deref(), &mut clock.budget());
+    let read = |file| model::read_run(file, arguments.property.as_deref(), &mut clock.budget());
     let told = arguments.input.as_deref().map(read).transpose()?;
     let start = Start { initial: arguments.initial, told: told.as_ref() };
     let info = session.info();
     session.simulate(start, !arguments.random, &clock, |simulation| {
         let random = fastrand::Rng::with_seed(seed);
         let mut desk = Desk { simulation, random, json: arguments.limits.json, clock: &clock };
-        let end = if arguments.random { desk.random_steps(arguments.length) } else { desk.ask() };
+        let end = if arguments.random { desk.random_steps(arguments.length, false) } else { desk.ask() };
         match desk.end(end)? {
             Ok(end) => Ok(desk.trace().and_then(|trace| tell(arguments, &info, trace, end, seed, &clock))),
             Err(fault) => Ok(Err(desk.model_error(&fault))),
@@ -51,11 +51,13 @@ fn tell(
         let walk = WalkReport { model: info.clone(), seed, end: end.as_deref(), trace: &trace };
         output::print_json(clock, &walk, Some(&is_over))?;
     } else if arguments.random {
-        terminal::print_stdout(&(info.to_text() + "\n" + &trace.to_text(None, &SPELLING)));
+        let head = info.to_text();
+        let shown = output::print(clock, format_args!("{head}\n{}", trace.spelled(None, &SPELLING)));
         let end = end.map_or(String::new(), |end| format!(", then {end}"));
         let length = count(trace.len() as u64, "step");
         let input = arguments.input.as_ref().map_or("", |_| "the same --input and ");
         terminal::print_stdout(&format!("{length}{end}; repeat this run with {input}--seed {seed}\n"));
+        shown?;
     }
     Ok(())
 }
@@ -83,12 +85,16 @@ impl Desk<'_, '_> {
         })
     }
 
-    /// Takes random steps until there are enough or there is a deadlock; says which.
-    fn random_steps(&mut self, n: usize) -> Result<Option<&'static str>, Halt> {
+    /// Takes random steps, and may tell them, until there are enough, there is a deadlock, or nobody listens; says which.
+    fn random_steps(&mut self, n: usize, tells: bool) -> Result<Option<&'static str>, Halt> {
         for _ in 0..n {
             match self.random.choice(self.simulation.choices()?) {
+                Some(action) if tells => self.step(action)?,
                 Some(action) => self.simulation.step(action)?,
                 None => return Ok(Some("deadlock")),
+            }
+            if terminal::stdout_is_closed() {
+                break;
             }
         }
         Ok(None)
@@ -142,15 +148,8 @@ impl Desk<'_, '_> {
                 None => self.say("Say the number of a step: `goto 3`.\n"),
             },
             "r" | "random" => {
-                for _ in 0..argument.unwrap_or(1) {
-                    match self.random.choice(self.simulation.choices()?) {
-                        Some(action) => self.step(action)?,
-                        None => break,
-                    }
-                    if terminal::stdout_is_closed() {
-                        return Ok(false);
-                    }
-                }
+                self.random_steps(argument.unwrap_or(1), true)?;
+                return Ok(!terminal::stdout_is_closed());
             }
             "s" | "state" => self.show_state(),
             "t" | "trace" => match self.trace() {
@@ -167,11 +166,9 @@ impl Desk<'_, '_> {
     fn step(&mut self, action: ActionId) -> Result<(), Halt> {
         let lines = self.simulation.tell_step(action)?;
         let position = self.simulation.position();
-        for (nth, line) in lines.iter().enumerate() {
-            match nth {
-                0 => self.say(&format!("{position:>5}  {line}\n")),
-                _ => self.say(&format!("{:>5}  {line}\n", "")),
-            }
+        let numbers = std::iter::once(position.to_string()).chain(std::iter::repeat(String::new()));
+        for (number, line) in numbers.zip(&lines) {
+            self.say(&format!("{number:>5}  {line}\n"));
         }
         Ok(())
     }

@@ -1,11 +1,11 @@
 //! `stubborn translate`: formulas become automata; and how automata are shown.
 
-use stubborn::automata::{Effort, hoa};
+use stubborn::automata::hoa;
 use stubborn::base::Limit;
 use stubborn::report::automaton::{self, AutomatonJson};
 use stubborn::{Clock, Piece, Workshop, drawing};
 
-use crate::args::{AutomatonFormat, EffortLevel, TranslateArguments};
+use crate::args::{AutomatonFormat, TranslateArguments};
 use crate::exit::{Exit, Failure};
 use crate::terminal::{self, Display};
 use crate::{model, output, spelling};
@@ -21,9 +21,9 @@ pub(crate) fn run(arguments: &TranslateArguments) -> Result<Exit, Failure> {
         (None, None) => return Err(Failure::plain("usage", "give a formula, or --file FILE")),
     };
     let mut list = List::new(format, lines.len());
-    let effort = arguments.effort.into();
+    let effort = arguments.effort;
     let shown = lines.iter().try_for_each(|line| {
-        let piece = workshop.translate(line, arguments.negate, arguments.to.into(), effort)?;
+        let piece = workshop.translate(line, arguments.negate, arguments.to, effort)?;
         list.show(&workshop, &piece, &clock)
     });
     list.end(shown)
@@ -86,16 +86,6 @@ impl List {
             Ok(()) => Ok(Exit::Success),
             Err(failure) if has_begun => Ok(failure.report_beside()),
             Err(failure) => Err(failure),
-        }
-    }
-}
-
-impl From<EffortLevel> for Effort {
-    fn from(level: EffortLevel) -> Effort {
-        match level {
-            EffortLevel::Low => Effort::Low,
-            EffortLevel::Medium => Effort::Medium,
-            EffortLevel::High => Effort::High,
         }
     }
 }

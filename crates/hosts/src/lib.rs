@@ -14,6 +14,7 @@
 //! Whoever is gone is noticed at once if its machine is alive, and after [`network::SILENCE`] if not. Then nothing more is searched:
 //! every process ends with [`Limit::Process`](stubborn::base::Limit::Process).
 
+pub mod about;
 pub mod checkpoint;
 mod handshake;
 pub mod launch;
@@ -26,10 +27,7 @@ pub use network::Network;
 pub use plan::Plan;
 pub use secret::Secret;
 
-use std::fmt::{self, Write as _};
-
-use sha2::{Digest as _, Sha256};
-use stubborn::model::{ActionSystem, Guard, System as _, ValueSet};
+use std::fmt;
 
 /// Why processes do not come together.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,32 +50,6 @@ impl fmt::Display for Error {
 }
 
 impl std::error::Error for Error {}
-
-/// What two systems have in common only if they are the same, whatever machine they are made on.
-pub fn fingerprint(system: &ActionSystem) -> String {
-    struct Into<'h>(&'h mut Sha256);
-    impl fmt::Write for Into<'_> {
-        fn write_str(&mut self, text: &str) -> fmt::Result {
-            self.0.update(text);
-            Ok(())
-        }
-    }
-    let mut hasher = Sha256::new();
-    let mut initial = Vec::new();
-    system.initial_states(&mut initial);
-    let parts = (system.variables(), system.actions(), &initial, system.exprs.nodes());
-    _ = write!(Into(&mut hasher), "{parts:?}");
-    for guard in system.guards() {
-        // A set of bits shows where it is in memory.
-        _ = match guard {
-            Guard::In(var, ValueSet::Bits { lo, members }) => {
-                write!(Into(&mut hasher), "{var:?} {lo} {:?}", members.ones().collect::<Vec<_>>())
-            }
-            guard => write!(Into(&mut hasher), "{guard:?}"),
-        };
-    }
-    hex(&hasher.finalize())
-}
 
 fn hex(bytes: &[u8]) -> String {
     bytes.iter().fold(String::new(), |text, byte| format!("{text}{byte:02x}"))

@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 
 use stubborn::base::peers::Inbox;
 use stubborn::base::{Limit, Packet, Peers, Worker};
+use stubborn::report::human_bytes;
 
 use crate::Error;
 use crate::handshake::{self, About, Failure};
@@ -144,6 +145,19 @@ impl Network {
     /// What this process has sent: messages, packets, and bytes.
     pub fn sent(&self) -> [u64; 3] {
         [&self.messages, &self.packets, &self.bytes].map(|count| count.load(Ordering::Relaxed))
+    }
+
+    /// The same in words, for so many transitions of all processes.
+    pub fn traffic(&self, transitions: u64) -> String {
+        let [messages, packets, bytes] = self.sent();
+        let Worker { index, of } = self.me;
+        // This process has one part in so many of the transitions, more or less.
+        let each = |count: u64| count as f64 * of as f64 / transitions.max(1) as f64;
+        let (per_message, per_byte, bytes) = (each(messages), each(bytes), human_bytes(bytes));
+        format!(
+            "process {index} of {of} sent {bytes}, {messages} messages in {packets} packets: {per_message:.2} messages \
+             and {per_byte:.1} bytes per transition"
+        )
     }
 }
 

@@ -13,8 +13,9 @@ mod statements;
 mod waiting;
 mod words;
 
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 
+use base::{Budget, Limit};
 use model::ActionSystem;
 use serde::Serialize;
 use serde_json::Value;
@@ -22,11 +23,75 @@ use serde_json::Value;
 use self::known::Known;
 use self::record::{Ending, Record};
 use self::words::{and, either, quoted, step_phrase, value, wrap};
-use crate::outcome::{PropertyResult, Verdict};
+use crate::outcome::{CheckReport, PropertyResult, SCHEMA, Verdict};
 use crate::{Remark, Spelling, count};
 
 /// Longer runs are told without their middle, so less can be said about them.
 const MAX_STEPS: usize = 200_000;
+
+/// What a check found, in words.
+#[derive(Clone, Debug, Serialize)]
+pub struct Explanations {
+    schema: u32,
+    model: Value,
+    /// The answers, one for each property.
+    pub results: Vec<Explanation>,
+    /// The first line of the text.
+    #[serde(skip)]
+    head: String,
+}
+
+/// Why a document is not explained.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Unexplained {
+    /// It is none that a check prints.
+    Wrong(String),
+    /// The budget is spent.
+    Limit(Limit),
+}
+
+impl Explanations {
+    /// Explains the answers of a check.
+    pub fn of_report(report: &CheckReport, spelling: &Spelling) -> Explanations {
+        let results = report.results.iter().map(|result| Explanation::of_result(result, spelling)).collect();
+        let model = serde_json::to_value(&report.model).unwrap_or_default();
+        Explanations { schema: SCHEMA, model, results, head: report.model.to_text() }
+    }
+
+    /// Explains the document of a check that was made earlier, of the system if that is still there.
+    ///
+    /// # Errors
+    /// It is no such document, or the budget is spent.
+    pub fn of_json(
+        document: &Value,
+        system: Option<&ActionSystem>,
+        spelling: &Spelling,
+        budget: &mut Budget<'_>,
+    ) -> Result<Explanations, Unexplained> {
+        let wrong = |why: &str| Unexplained::Wrong(why.to_owned());
+        if document.get("schema").and_then(Value::as_u64) != Some(u64::from(SCHEMA)) {
+            return Err(Unexplained::Wrong(format!("its `schema` is not {SCHEMA}")));
+        }
+        let listed = document.get("results").and_then(Value::as_array);
+        let mut results = Vec::new();
+        for result in listed.ok_or_else(|| wrong("it has no `results`"))? {
+            budget.tick().map_err(Unexplained::Limit)?;
+            let explanation = Explanation::of_json(result, system, spelling);
+            results.push(explanation.ok_or_else(|| wrong("a result cannot be read"))?);
+        }
+        let model = document.get("model").cloned().unwrap_or_default();
+        let file = model.get("file").and_then(Value::as_str).unwrap_or_default();
+        let head = format!("{file}, as it was checked");
+        Ok(Explanations { schema: SCHEMA, model, results, head })
+    }
+}
+
+impl fmt::Display for Explanations {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}", self.head)?;
+        self.results.iter().try_for_each(|result| f.write_str(&result.to_text()))
+    }
+}
 
 /// The answer about one property, with the run in words.
 #[derive(Clone, Debug, Serialize)]

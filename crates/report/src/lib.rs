@@ -25,7 +25,7 @@ pub mod why;
 mod words;
 
 pub use base::text::{count, grouped, human_bytes};
-pub use explain::Explanation;
+pub use explain::{Explanation, Explanations};
 pub use method::Method;
 pub use models::Answers;
 pub use outcome::{

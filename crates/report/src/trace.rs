@@ -242,7 +242,16 @@ impl Trace {
     /// The run as text: per step the processes, the action, and only what changed. The steps after
     /// `cycle_start`, if there is one, are marked: they repeat for ever.
     pub fn to_text(&self, cycle_start: Option<usize>, spelling: &Spelling) -> String {
-        Shown(|f: &mut fmt::Formatter<'_>| self.write_text(f, cycle_start, spelling)).to_string()
+        self.spelled(cycle_start, spelling).to_string()
+    }
+
+    /// The same, made while it is written.
+    pub fn spelled<'t>(
+        &'t self,
+        cycle_start: Option<usize>,
+        spelling: &'t Spelling,
+    ) -> impl fmt::Display + 't {
+        Shown(move |f: &mut fmt::Formatter<'_>| self.write_text(f, cycle_start, spelling))
     }
 
     pub(crate) fn write_text(

@@ -37,6 +37,8 @@ mod across;
 mod answer;
 #[cfg(feature = "report")]
 pub mod certificate;
+#[cfg(feature = "report")]
+mod certified;
 #[cfg(feature = "petri")]
 mod contest;
 #[cfg(feature = "report")]
@@ -80,6 +82,8 @@ mod workshop;
 use base::clock;
 pub use base::clock::{Clock, Limits, Watcher};
 pub use base::threads::Threads;
+#[cfg(feature = "report")]
+pub use certified::CertifyReport;
 #[cfg(feature = "petri")]
 pub use contest::{ContestAnswer, Hears, Technique};
 #[cfg(feature = "report")]

@@ -26,13 +26,23 @@ pub struct RunTest<'t> {
 }
 
 impl RunTest<'_> {
-    /// A name for the file and for the function of a test.
-    pub fn name(&self, result: &PropertyResult) -> String {
-        identifier(&format!(
-            "{} {}",
-            self.file.file_stem().unwrap_or_default().to_string_lossy(),
-            result.property
-        ))
+    /// The results that have a run which breaks the property, each with a name for the file and for the function of its test.
+    pub fn named<'r>(&self, results: &'r [PropertyResult]) -> Vec<(String, &'r PropertyResult)> {
+        let stem = self.file.file_stem().unwrap_or_default().to_string_lossy();
+        let mut used: Vec<String> = Vec::new();
+        let name = |result: &'r PropertyResult| {
+            let base = identifier(&format!("{stem} {}", result.property));
+            used.push(base.clone());
+            match used.iter().filter(|known| **known == base).count() {
+                1 => (base, result),
+                number => (format!("{base}_{number}"), result),
+            }
+        };
+        results
+            .iter()
+            .filter(|result| result.is_violated() && result.counterexample.is_some())
+            .map(name)
+            .collect()
     }
 
     /// The run as a document, which [`Told`](crate::Told) reads.

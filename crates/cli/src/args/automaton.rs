@@ -3,8 +3,10 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use stubborn::AutomatonKind;
 
 use super::ResourceArguments;
+use super::values::{Named, one_of};
 
 /// Convert, combine and compare automata (HOA files and never claims)
 ///
@@ -55,7 +57,7 @@ pub(crate) struct AutomatonArguments {
     pub(crate) stutter_invariant: bool,
 
     /// Kind of automaton to convert to
-    #[arg(long, value_enum)]
+    #[arg(long, value_parser = one_of(KINDS))]
     pub(crate) to: Option<AutomatonKind>,
 
     /// Output format
@@ -91,26 +93,13 @@ Exit codes:
   2  bad input or usage
   3  unknown: a limit was reached, or an answer takes more states than --max-states";
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum AutomatonKind {
-    Tgba,
-    Ba,
-    Ta,
-    Tgta,
-    Extended,
-}
-
-impl From<AutomatonKind> for stubborn::AutomatonKind {
-    fn from(kind: AutomatonKind) -> stubborn::AutomatonKind {
-        match kind {
-            AutomatonKind::Tgba => stubborn::AutomatonKind::Tgba,
-            AutomatonKind::Ba => stubborn::AutomatonKind::Ba,
-            AutomatonKind::Ta => stubborn::AutomatonKind::Ta,
-            AutomatonKind::Tgta => stubborn::AutomatonKind::Tgta,
-            AutomatonKind::Extended => stubborn::AutomatonKind::Extended,
-        }
-    }
-}
+pub(super) const KINDS: &[Named<AutomatonKind>] = &[
+    ("tgba", "", AutomatonKind::Tgba),
+    ("ba", "", AutomatonKind::Ba),
+    ("ta", "", AutomatonKind::Ta),
+    ("tgta", "", AutomatonKind::Tgta),
+    ("extended", "", AutomatonKind::Extended),
+];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum AutomatonFormat {

@@ -3,16 +3,13 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use stubborn::check::method::{self, ReductionWish, SearchKind};
+use stubborn::check::method::{FairnessBy, ObserverKind, ReductionWish, SearchKind};
 use stubborn::check::product::{AtDeadlock, ObserverOrder, Orders, StepOrder};
-use stubborn::check::reduction;
+use stubborn::check::reduction::Method;
 use stubborn::{Fair, Options, Rules};
 
-use super::values::{parse_errors, parse_fairness, parse_rules, parse_static_rules};
-use super::{
-    CheckpointArguments, DeviceArguments, EXIT_CODES, HostArguments, LimitArguments, ModelArguments,
-    ObserverArgument, SearchArguments, ThreadArguments,
-};
+use super::values::{Named, one_of, parse_errors, parse_fairness, parse_rules, parse_static_rules};
+use super::{Auto, EXIT_CODES, EngineArguments, ModelArguments, OBSERVERS};
 use crate::exit::Failure;
 
 /// Check the properties of a model, and show a run for each that is violated
@@ -73,12 +70,13 @@ pub(crate) struct CheckArguments {
 
     /// What LTL says of a run that comes to a deadlock: its last state repeats for ever, it is
     /// ignored, or it is an error
-    #[arg(long, value_enum, default_value_t = Deadlock::Stutter, value_name = "WHAT", hide_short_help = true)]
-    pub(crate) deadlock: Deadlock,
+    #[arg(long, value_parser = one_of(AT_DEADLOCK), default_value = "stutter", value_name = "WHAT",
+          hide_short_help = true)]
+    deadlock: AtDeadlock,
 
     /// Leave out redundant interleavings (auto: where answers stay the same)
-    #[arg(long, value_enum, default_value_t = Reduce::Auto, value_name = "HOW")]
-    pub(crate) reduce: Reduce,
+    #[arg(long, value_parser = one_of(REDUCTIONS), default_value = "auto", value_name = "HOW")]
+    reduce: ReductionWish,
 
     /// Make a net simpler first by these rules: all, none, names, or all,-NAME
     ///
@@ -100,12 +98,12 @@ pub(crate) struct CheckArguments {
     pub(crate) statics: Rules,
 
     /// The automaton that watches a run, for LTL and claims
-    #[arg(long, value_enum, default_value_t = ObserverArgument::Auto, value_name = "KIND")]
-    pub(crate) observer: ObserverArgument,
+    #[arg(long, value_parser = one_of(OBSERVERS), default_value = "auto", value_name = "KIND")]
+    observer: Auto<ObserverKind>,
 
     /// How accepted runs are looked for, for LTL and claims
-    #[arg(long = "search", value_enum, default_value_t = SearchArgument::Auto, value_name = "HOW")]
-    pub(crate) algorithm: SearchArgument,
+    #[arg(long = "search", value_parser = one_of(SEARCHES), default_value = "auto", value_name = "HOW")]
+    algorithm: Auto<SearchKind>,
 
     /// Only fair runs count: weak, strong, just, weak:P,Q, strong-action:send, none
     ///
@@ -118,8 +116,9 @@ pub(crate) struct CheckArguments {
     pub(crate) fair: Vec<Fair>,
 
     /// How fairness is decided: inside the search, or by monitors with a nested search
-    #[arg(long, value_enum, default_value_t = FairnessBy::Search, value_name = "HOW", hide_short_help = true)]
-    pub(crate) fairness_by: FairnessBy,
+    #[arg(long, value_parser = one_of(FAIRNESS_BY), default_value = "search", value_name = "HOW",
+          hide_short_help = true)]
+    fairness_by: FairnessBy,
 
     /// Say why observer, search and reduction were chosen
     #[arg(long)]
@@ -151,8 +150,15 @@ pub(crate) struct CheckArguments {
     #[arg(long, conflicts_with = "errors", hide_short_help = true)]
     pub(crate) stop_at_first: bool,
 
-    #[command(flatten)]
-    pub(crate) orders: OrderArguments,
+    /// In which order the steps of the system are searched, for LTL and claims
+    #[arg(long, value_parser = one_of(SUCCESSORS), default_value = "forward", value_name = "ORDER",
+          hide_short_help = true)]
+    successors: StepOrder,
+
+    /// In which order the steps of the observer are searched, for LTL and claims
+    #[arg(long, value_parser = one_of(OBSERVER_ORDERS), default_value = "as-is", value_name = "ORDER",
+          hide_short_help = true)]
+    observer_order: ObserverOrder,
 
     /// Show each run as a message sequence chart, too: in the text, or as SVG in files that begin like this
     ///
@@ -220,22 +226,7 @@ pub(crate) struct CheckArguments {
     pub(crate) verify_reduction: bool,
 
     #[command(flatten)]
-    pub(crate) search: SearchArguments,
-
-    #[command(flatten)]
-    pub(crate) device: DeviceArguments,
-
-    #[command(flatten)]
-    pub(crate) threads: ThreadArguments,
-
-    #[command(flatten)]
-    pub(crate) limits: LimitArguments,
-
-    #[command(flatten)]
-    pub(crate) hosts: HostArguments,
-
-    #[command(flatten)]
-    pub(crate) checkpoint: CheckpointArguments,
+    pub(crate) engine: EngineArguments,
 }
 
 const CHECK_EXAMPLES: &str = "\
@@ -277,32 +268,32 @@ impl CheckArguments {
     pub(crate) fn format(&self) -> Format {
         match self.format {
             Some(format) => format,
-            None if self.limits.json => Format::Json,
+            None if self.engine.limits.json => Format::Json,
             None => Format::Text,
         }
     }
 
     /// How the questions are to be answered.
     pub(crate) fn options(&self) -> Result<Options, Failure> {
-        if self.verify_reduction && self.reduce == Reduce::None {
+        if self.verify_reduction && self.reduce == ReductionWish::None {
             let message = "--verify-reduction needs a reduction: leave out --reduce none";
             return Err(Failure::plain("usage", message));
         }
         Ok(Options {
-            limits: (&self.limits).into(),
-            threads: self.threads.number(),
+            limits: (&self.engine.limits).into(),
+            threads: self.engine.threads.number(),
             fair: self.fair.clone(),
-            fairness_by: self.fairness_by.into(),
-            at_deadlock: self.deadlock.into(),
-            observer: self.observer.kind(),
-            search: self.algorithm.kind(),
-            reduce: self.reduce.into(),
+            fairness_by: self.fairness_by,
+            at_deadlock: self.deadlock,
+            observer: self.observer,
+            search: self.algorithm,
+            reduce: self.reduce,
             on_device: false,
             structural: self.structural.clone(),
             statics: Some(self.statics.clone()),
-            store: self.search.store(),
-            order: self.search.order(),
-            orders: self.orders.orders(),
+            store: self.engine.search.store(),
+            order: self.engine.search.order,
+            orders: Orders { steps: self.successors, observer: self.observer_order },
             shortest: self.shortest,
             errors: self.errors,
             stop_at_first: self.stop_at_first,
@@ -336,145 +327,57 @@ pub(crate) enum EmittedTest {
     Json,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum FairnessBy {
-    /// By strong components, without another state
-    Search,
-    /// By automata that watch the run, to compare
-    Monitor,
-}
+const FAIRNESS_BY: &[Named<FairnessBy>] = &[
+    ("search", "By strong components, without another state", FairnessBy::Search),
+    ("monitor", "By automata that watch the run, to compare", FairnessBy::Monitors),
+];
 
-impl From<FairnessBy> for method::FairnessBy {
-    fn from(by: FairnessBy) -> method::FairnessBy {
-        match by {
-            FairnessBy::Search => method::FairnessBy::Search,
-            FairnessBy::Monitor => method::FairnessBy::Monitors,
-        }
-    }
-}
+const AT_DEADLOCK: &[Named<AtDeadlock>] = &[
+    ("stutter", "", AtDeadlock::Stutter),
+    ("ignore", "", AtDeadlock::Ignore),
+    ("error", "", AtDeadlock::Error),
+];
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Deadlock {
-    Stutter,
-    Ignore,
-    Error,
-}
+const REDUCTIONS: &[Named<ReductionWish>] = &[
+    ("auto", "The best there is, if any is sound", ReductionWish::Auto),
+    ("none", "None", ReductionWish::None),
+    ("stubborn", "The best there is, or an error", ReductionWish::Best),
+    ("guided", "For TA and TGTA: led by the automaton", ReductionWish::Fixed(Method::Guided)),
+    (
+        "hybrid",
+        "For TA and TGTA: led by the automaton where it must be",
+        ReductionWish::Fixed(Method::Hybrid),
+    ),
+    ("classical", "For TGBA and BA: blind to the automaton", ReductionWish::Fixed(Method::Classical)),
+    (
+        "repaired",
+        "For searches by components: small sets, and what they leave out for ever is taken later",
+        ReductionWish::Fixed(Method::Repaired),
+    ),
+    ("fair", "Under fairness: for all observers but extended automata", ReductionWish::Fixed(Method::Fair)),
+    ("closure", "For claims that see stuttering: through their closure", ReductionWish::Closure),
+];
 
-impl From<Deadlock> for AtDeadlock {
-    fn from(deadlock: Deadlock) -> AtDeadlock {
-        match deadlock {
-            Deadlock::Stutter => AtDeadlock::Stutter,
-            Deadlock::Ignore => AtDeadlock::Ignore,
-            Deadlock::Error => AtDeadlock::Error,
-        }
-    }
-}
+const SEARCHES: &[Named<Auto<SearchKind>>] = &[
+    ("auto", "What suits the observer", None),
+    ("scc", "Strong components", Some(SearchKind::Scc)),
+    ("nested", "Nested depth-first search", Some(SearchKind::Nested)),
+    ("one-pass", "One pass, for testing automata that accept livelocks only", Some(SearchKind::OnePass)),
+    ("two-pass", "Two passes, for testing automata", Some(SearchKind::TwoPass)),
+];
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Reduce {
-    /// The best there is, if any is sound
-    Auto,
-    /// None
-    None,
-    /// The best there is, or an error
-    Stubborn,
-    /// For TA and TGTA: led by the automaton
-    Guided,
-    /// For TA and TGTA: led by the automaton where it must be
-    Hybrid,
-    /// For TGBA and BA: blind to the automaton
-    Classical,
-    /// For searches by components: small sets, and what they leave out for ever is taken later
-    Repaired,
-    /// Under fairness: for all observers but extended automata
-    Fair,
-    /// For claims that see stuttering: through their closure
-    Closure,
-}
+const SUCCESSORS: &[Named<StepOrder>] = &[
+    ("forward", "", StepOrder::Forward),
+    ("reverse", "", StepOrder::Reverse),
+    (
+        "led",
+        "Those first that seem to lead to an accepted run soonest, for automata by value",
+        StepOrder::Led,
+    ),
+];
 
-impl From<Reduce> for ReductionWish {
-    fn from(reduce: Reduce) -> ReductionWish {
-        match reduce {
-            Reduce::Auto => ReductionWish::Auto,
-            Reduce::None => ReductionWish::None,
-            Reduce::Stubborn => ReductionWish::Best,
-            Reduce::Closure => ReductionWish::Closure,
-            Reduce::Fair => ReductionWish::Fixed(reduction::Method::Fair),
-            Reduce::Guided => ReductionWish::Fixed(reduction::Method::Guided),
-            Reduce::Hybrid => ReductionWish::Fixed(reduction::Method::Hybrid),
-            Reduce::Classical => ReductionWish::Fixed(reduction::Method::Classical),
-            Reduce::Repaired => ReductionWish::Fixed(reduction::Method::Repaired),
-        }
-    }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum SearchArgument {
-    /// What suits the observer
-    Auto,
-    /// Strong components
-    Scc,
-    /// Nested depth-first search
-    Nested,
-    /// One pass, for testing automata that accept livelocks only
-    OnePass,
-    /// Two passes, for testing automata
-    TwoPass,
-}
-
-impl SearchArgument {
-    /// The kind, if one was asked for.
-    pub(crate) fn kind(self) -> Option<SearchKind> {
-        match self {
-            SearchArgument::Auto => None,
-            SearchArgument::Scc => Some(SearchKind::Scc),
-            SearchArgument::Nested => Some(SearchKind::Nested),
-            SearchArgument::OnePass => Some(SearchKind::OnePass),
-            SearchArgument::TwoPass => Some(SearchKind::TwoPass),
-        }
-    }
-}
-
-/// In which order the steps of a product are searched.
-#[derive(Debug, Args)]
-pub(crate) struct OrderArguments {
-    /// In which order the steps of the system are searched, for LTL and claims
-    #[arg(long, value_enum, default_value_t = Successors::Forward, value_name = "ORDER", hide_short_help = true)]
-    pub(crate) successors: Successors,
-
-    /// In which order the steps of the observer are searched, for LTL and claims
-    #[arg(long, value_enum, default_value_t = ObserverOrderArgument::AsIs, value_name = "ORDER",
-          hide_short_help = true)]
-    pub(crate) observer_order: ObserverOrderArgument,
-}
-
-impl OrderArguments {
-    pub(crate) fn orders(&self) -> Orders {
-        let observer = match self.observer_order {
-            ObserverOrderArgument::AsIs => ObserverOrder::AsIs,
-            ObserverOrderArgument::AcceptingFirst => ObserverOrder::AcceptingFirst,
-            ObserverOrderArgument::AcceptingLast => ObserverOrder::AcceptingLast,
-        };
-        let steps = match self.successors {
-            Successors::Forward => StepOrder::Forward,
-            Successors::Reverse => StepOrder::Reverse,
-            Successors::Led => StepOrder::Led,
-        };
-        Orders { steps, observer }
-    }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Successors {
-    Forward,
-    Reverse,
-    /// Those first that seem to lead to an accepted run soonest, for automata by value
-    Led,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ObserverOrderArgument {
-    AsIs,
-    AcceptingFirst,
-    AcceptingLast,
-}
+const OBSERVER_ORDERS: &[Named<ObserverOrder>] = &[
+    ("as-is", "", ObserverOrder::AsIs),
+    ("accepting-first", "", ObserverOrder::AcceptingFirst),
+    ("accepting-last", "", ObserverOrder::AcceptingLast),
+];

@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use clap_complete::Shell;
 
-use super::values::{parse_bytes, parse_duration};
+use super::values::{Named, one_of, parse_bytes, parse_duration};
 
 /// Write a model to start from, in any of the languages
 ///
@@ -20,8 +20,8 @@ pub(crate) struct InitArguments {
     pub(crate) file: Option<PathBuf>,
 
     /// The language (default: by the ending of the file, otherwise process)
-    #[arg(short, long, value_enum, value_name = "NAME")]
-    pub(crate) language: Option<StartingLanguage>,
+    #[arg(short, long, value_parser = one_of(STARTS), value_name = "NAME")]
+    pub(crate) language: Option<Start>,
 }
 
 const INIT_EXAMPLES: &str = "\
@@ -32,17 +32,38 @@ Examples:
   stubborn init --language petri net.xml
   stubborn init tests/protocol.rs        a model in Rust, as a test";
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum StartingLanguage {
-    /// A process network
-    Process,
-    /// Promela, as Spin reads it
-    Promela,
-    /// A Petri net in PNML
-    Petri,
-    /// A model in Rust, for the library
-    Rust,
+/// A model to start from.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Start {
+    /// How its file ends.
+    pub(crate) ending: &'static str,
+    /// What it is.
+    pub(crate) what: &'static str,
+    pub(crate) text: &'static str,
 }
+
+pub(crate) const STARTS: &[Named<Start>] = &[
+    (
+        "process",
+        "A process network",
+        Start { ending: "proc", what: "a process network", text: include_str!("../init/model.proc") },
+    ),
+    (
+        "promela",
+        "Promela, as Spin reads it",
+        Start { ending: "pml", what: "a model in Promela", text: include_str!("../init/model.pml") },
+    ),
+    (
+        "petri",
+        "A Petri net in PNML",
+        Start { ending: "pnml", what: "a Petri net", text: include_str!("../init/model.pnml") },
+    ),
+    (
+        "rust",
+        "A model in Rust, for the library",
+        Start { ending: "rs", what: "a model in Rust", text: include_str!("../init/model.rs") },
+    ),
+];
 
 /// Serve an editor: a language server on the standard input and output
 ///

@@ -4,13 +4,11 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use stubborn::check::method::ObserverKind;
 use stubborn::{Options, Rules};
 
-use super::values::parse_static_rules;
-use super::{
-    CheckpointArguments, DeviceArguments, EXIT_CODES, HostArguments, LimitArguments, ModelArguments,
-    ObserverArgument, SearchArguments, ThreadArguments,
-};
+use super::values::{one_of, parse_static_rules};
+use super::{Auto, EXIT_CODES, EngineArguments, ModelArguments, OBSERVERS};
 
 /// Count states, transitions and deadlocks; export the state space
 ///
@@ -63,33 +61,18 @@ pub(crate) struct ExploreArguments {
     pub(crate) statics: Rules,
 
     /// The automaton in the product
-    #[arg(long, value_enum, default_value_t = ObserverArgument::Auto, value_name = "KIND")]
-    pub(crate) observer: ObserverArgument,
+    #[arg(long, value_parser = one_of(OBSERVERS), default_value = "auto", value_name = "KIND")]
+    pub(crate) observer: Auto<ObserverKind>,
 
     #[command(flatten)]
-    pub(crate) search: SearchArguments,
-
-    #[command(flatten)]
-    pub(crate) device: DeviceArguments,
-
-    #[command(flatten)]
-    pub(crate) threads: ThreadArguments,
-
-    #[command(flatten)]
-    pub(crate) limits: LimitArguments,
-
-    #[command(flatten)]
-    pub(crate) hosts: HostArguments,
-
-    #[command(flatten)]
-    pub(crate) checkpoint: CheckpointArguments,
+    pub(crate) engine: EngineArguments,
 }
 
 impl ExploreArguments {
     pub(crate) fn options(&self) -> Options {
-        let (order, store) = (self.search.order(), self.search.store());
+        let (order, store) = (self.engine.search.order, self.engine.search.store());
         let statics = Some(self.statics.clone());
-        let (observer, threads) = (self.observer.kind(), self.threads.number());
+        let (observer, threads) = (self.observer, self.engine.threads.number());
         Options { observer, order, store, statics, threads, ..Options::default() }
     }
 

@@ -21,13 +21,14 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ColorChoice, Parser, Subcommand, ValueEnum};
+use stubborn::Order;
 use stubborn::check::method::{ObserverKind, StoreKind};
 
-pub(crate) use self::automaton::{AutomatonArguments, AutomatonFormat, AutomatonKind};
+pub(crate) use self::automaton::{AutomatonArguments, AutomatonFormat};
 pub(crate) use self::certify::CertifyArguments;
 pub(crate) use self::check::{CheckArguments, EmittedTest, Format};
 pub(crate) use self::comfort::{
-    CompletionsArguments, InitArguments, LspArguments, ManArguments, McpArguments, StartingLanguage,
+    CompletionsArguments, InitArguments, LspArguments, ManArguments, McpArguments, STARTS, Start,
 };
 pub(crate) use self::device::{DeviceArguments, DeviceChoice, DevicesArguments};
 pub(crate) use self::draw::{DrawArguments, DrawFormat};
@@ -38,8 +39,8 @@ pub(crate) use self::mcc::MccArguments;
 pub(crate) use self::reproduce::ReproduceArguments;
 pub(crate) use self::serve::ServeArguments;
 pub(crate) use self::simulate::SimulateArguments;
-pub(crate) use self::translate::{EffortLevel, TranslateArguments};
-use self::values::{parse_bytes, parse_definition, parse_duration, parse_threads};
+pub(crate) use self::translate::TranslateArguments;
+use self::values::{Named, one_of, parse_bytes, parse_definition, parse_duration, parse_threads};
 
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -88,20 +89,11 @@ impl Command {
             Command::Certify(arguments) => arguments.limits.json,
             Command::Check(arguments) => arguments.format() == Format::Json,
             Command::Explain(arguments) => arguments.check.format() == Format::Json,
-            Command::Explore(arguments) => arguments.limits.json,
+            Command::Explore(arguments) => arguments.engine.limits.json,
             Command::Simulate(arguments) => arguments.limits.json,
             Command::Translate(arguments) => arguments.json,
             Command::Automaton(arguments) => arguments.json,
-            Command::Draw(_)
-            | Command::Mcc(_)
-            | Command::Reproduce(_)
-            | Command::Devices(_)
-            | Command::Serve(_)
-            | Command::Lsp(_)
-            | Command::Mcp(_)
-            | Command::Init(_)
-            | Command::Completions(_)
-            | Command::Man(_) => false,
+            _ => false,
         }
     }
 }
@@ -137,7 +129,7 @@ pub(crate) struct SearchArguments {
     ///
     /// By default the nearest, so that runs are shortest; where interleavings are left out, and they need not be, the
     /// nearest while there are few, then also those that were met last, by turns.
-    #[arg(long, value_enum)]
+    #[arg(long, value_parser = one_of(ORDERS))]
     pub(crate) order: Option<Order>,
 
     /// Keep states exactly, or only a few bits of each (then states may be missed)
@@ -154,51 +146,25 @@ pub(crate) struct SearchArguments {
     pub(crate) bitstate_hashes: u32,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ObserverArgument {
-    /// What suits the property
-    Auto,
-    /// Generalized Büchi automaton
-    Tgba,
-    /// Büchi automaton
-    Ba,
-    /// Testing automaton
-    Ta,
-    /// Generalized testing automaton
-    Tgta,
-    /// Testing automaton, made while it watches
-    LazyTa,
-    /// Generalized testing automaton, made while it watches
-    LazyTgta,
-    /// Büchi automaton with labels on states
-    Extended,
-}
+/// What an option is if nothing is said: chosen.
+pub(crate) type Auto<T> = Option<T>;
 
-impl ObserverArgument {
-    /// The kind, if one was asked for.
-    pub(crate) fn kind(self) -> Option<ObserverKind> {
-        match self {
-            ObserverArgument::Auto => None,
-            ObserverArgument::Tgba => Some(ObserverKind::Tgba),
-            ObserverArgument::Ba => Some(ObserverKind::Ba),
-            ObserverArgument::Ta => Some(ObserverKind::Ta),
-            ObserverArgument::Tgta => Some(ObserverKind::Tgta),
-            ObserverArgument::LazyTa => Some(ObserverKind::LazyTa),
-            ObserverArgument::LazyTgta => Some(ObserverKind::LazyTgta),
-            ObserverArgument::Extended => Some(ObserverKind::Extended),
-        }
-    }
-}
+const OBSERVERS: &[Named<Auto<ObserverKind>>] = &[
+    ("auto", "What suits the property", None),
+    ("tgba", "Generalized Büchi automaton", Some(ObserverKind::Tgba)),
+    ("ba", "Büchi automaton", Some(ObserverKind::Ba)),
+    ("ta", "Testing automaton", Some(ObserverKind::Ta)),
+    ("tgta", "Generalized testing automaton", Some(ObserverKind::Tgta)),
+    ("lazy-ta", "Testing automaton, made while it watches", Some(ObserverKind::LazyTa)),
+    ("lazy-tgta", "Generalized testing automaton, made while it watches", Some(ObserverKind::LazyTgta)),
+    ("extended", "Büchi automaton with labels on states", Some(ObserverKind::Extended)),
+];
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Order {
-    /// Breadth first
-    Bfs,
-    /// Depth first
-    Dfs,
-    /// Breadth first while there are few states, then both by turns
-    Mixed,
-}
+const ORDERS: &[Named<Order>] = &[
+    ("bfs", "Breadth first", Order::Bfs),
+    ("dfs", "Depth first", Order::Dfs),
+    ("mixed", "Breadth first while there are few states, then both by turns", Order::Mixed),
+];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum StoreArgument {
@@ -207,12 +173,9 @@ pub(crate) enum StoreArgument {
 }
 
 impl SearchArguments {
-    pub(crate) fn order(&self) -> Option<stubborn::Order> {
-        self.order.map(|order| match order {
-            Order::Bfs => stubborn::Order::Bfs,
-            Order::Dfs => stubborn::Order::Dfs,
-            Order::Mixed => stubborn::Order::Mixed,
-        })
+    /// Whether states are kept exactly, and searched breadth first.
+    pub(crate) fn is_plain(&self) -> bool {
+        self.store == StoreArgument::Exact && matches!(self.order, None | Some(Order::Bfs))
     }
 
     pub(crate) fn store(&self) -> StoreKind {
@@ -260,6 +223,28 @@ pub(crate) struct LimitArguments {
 
     #[command(flatten)]
     pub(crate) resources: ResourceArguments,
+}
+
+/// What every search takes.
+#[derive(Debug, Args)]
+pub(crate) struct EngineArguments {
+    #[command(flatten)]
+    pub(crate) search: SearchArguments,
+
+    #[command(flatten)]
+    pub(crate) device: DeviceArguments,
+
+    #[command(flatten)]
+    pub(crate) threads: ThreadArguments,
+
+    #[command(flatten)]
+    pub(crate) limits: LimitArguments,
+
+    #[command(flatten)]
+    pub(crate) hosts: HostArguments,
+
+    #[command(flatten)]
+    pub(crate) checkpoint: CheckpointArguments,
 }
 
 /// What may be used up.

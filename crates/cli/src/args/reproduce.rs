@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use ::reproduce::{Paper, Scale};
-use clap::{Args, ValueEnum};
+use clap::Args;
 
-use super::values::{parse_bytes, parse_threads};
+use super::values::{Named, one_of, parse_bytes, parse_threads};
 
 /// Repeat the experiments of the papers, and write a report that puts our figures beside theirs
 ///
@@ -16,8 +16,8 @@ use super::values::{parse_bytes, parse_threads};
 #[command(after_long_help = REPRODUCE_EXAMPLES)]
 pub(crate) struct ReproduceArguments {
     /// Only the experiments of this paper (repeatable)
-    #[arg(long, value_enum, value_name = "PAPER")]
-    pub(crate) paper: Vec<PaperArgument>,
+    #[arg(long, value_parser = one_of(PAPERS), value_name = "PAPER")]
+    paper: Vec<Paper>,
 
     /// Fewer and smaller systems: a minute or two instead of up to an hour
     #[arg(long, conflicts_with = "full")]
@@ -54,9 +54,7 @@ pub(crate) struct ReproduceArguments {
 impl ReproduceArguments {
     /// The papers that were asked for; all if none was.
     pub(crate) fn papers(&self) -> Vec<Paper> {
-        let is_asked = |paper: &Paper| {
-            self.paper.is_empty() || self.paper.iter().any(|asked| Paper::from(*asked) == *paper)
-        };
+        let is_asked = |paper: &Paper| self.paper.is_empty() || self.paper.contains(paper);
         Paper::ALL.into_iter().filter(is_asked).collect()
     }
 
@@ -70,36 +68,13 @@ impl ReproduceArguments {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum PaperArgument {
-    /// Testing automata and the one-pass search (Hansen, Penczek, Valmari 2002)
-    #[value(name = "000")]
-    P000,
-    /// Testers and stubborn sets (Valmari 1993)
-    #[value(name = "001")]
-    P001,
-    /// Fairness (Malinen, Luukkainen 2003)
-    #[value(name = "002")]
-    P002,
-    /// Generalized testing automata (Ben Salem, Duret-Lutz, Kordon 2012)
-    #[value(name = "003")]
-    P003,
-    /// Closure under stuttering (Holzmann, Kupferman 1996)
-    #[value(name = "004")]
-    P004,
-}
-
-impl From<PaperArgument> for Paper {
-    fn from(paper: PaperArgument) -> Paper {
-        match paper {
-            PaperArgument::P000 => Paper::P000,
-            PaperArgument::P001 => Paper::P001,
-            PaperArgument::P002 => Paper::P002,
-            PaperArgument::P003 => Paper::P003,
-            PaperArgument::P004 => Paper::P004,
-        }
-    }
-}
+const PAPERS: &[Named<Paper>] = &[
+    ("000", "Testing automata and the one-pass search (Hansen, Penczek, Valmari 2002)", Paper::P000),
+    ("001", "Testers and stubborn sets (Valmari 1993)", Paper::P001),
+    ("002", "Fairness (Malinen, Luukkainen 2003)", Paper::P002),
+    ("003", "Generalized testing automata (Ben Salem, Duret-Lutz, Kordon 2012)", Paper::P003),
+    ("004", "Closure under stuttering (Holzmann, Kupferman 1996)", Paper::P004),
+];
 
 const REPRODUCE_EXAMPLES: &str = "\
 Examples:

@@ -2,9 +2,13 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
+use stubborn::AutomatonKind;
+use stubborn::automata::Effort;
 
-use super::{AutomatonFormat, AutomatonKind, ResourceArguments};
+use super::automaton::KINDS;
+use super::values::{Named, one_of};
+use super::{AutomatonFormat, ResourceArguments};
 
 /// Translate a formula of linear temporal logic into an automaton
 #[derive(Debug, Args)]
@@ -19,7 +23,7 @@ pub(crate) struct TranslateArguments {
     pub(crate) file: Option<PathBuf>,
 
     /// Kind of automaton
-    #[arg(long, value_enum, default_value_t = AutomatonKind::Tgba)]
+    #[arg(long, value_parser = one_of(KINDS), default_value = "tgba")]
     pub(crate) to: AutomatonKind,
 
     /// Output format
@@ -35,8 +39,8 @@ pub(crate) struct TranslateArguments {
     pub(crate) negate: bool,
 
     /// How hard to try for a small automaton
-    #[arg(long, value_enum, default_value_t = EffortLevel::High)]
-    pub(crate) effort: EffortLevel,
+    #[arg(long, value_parser = one_of(EFFORTS), default_value = "high")]
+    pub(crate) effort: Effort,
 
     /// Give up where an automaton would have more states
     #[arg(long, value_name = "N", default_value_t = 50_000)]
@@ -54,9 +58,5 @@ Examples:
   stubborn translate '[]<> p' --negate --format spin
   stubborn translate --file formulas.txt --format stats";
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum EffortLevel {
-    Low,
-    Medium,
-    High,
-}
+const EFFORTS: &[Named<Effort>] =
+    &[("low", "", Effort::Low), ("medium", "", Effort::Medium), ("high", "", Effort::High)];

@@ -2,8 +2,27 @@
 
 use std::time::Duration;
 
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use stubborn::petri::structural;
 use stubborn::{Fair, Rules, statics};
+
+/// What an option can be: a name, what `--help` says of it (nothing if the name says it all), and what it stands for.
+pub(super) type Named<T> = (&'static str, &'static str, T);
+
+/// One of several values that have names.
+pub(super) fn one_of<T: Copy + Send + Sync + 'static>(
+    values: &'static [Named<T>],
+) -> impl TypedValueParser<Value = T> {
+    let possible = |&(name, about, _): &Named<T>| match about {
+        "" => PossibleValue::new(name),
+        about => PossibleValue::new(name).help(about),
+    };
+    let names: Vec<PossibleValue> = values.iter().map(possible).collect();
+    PossibleValuesParser::new(names).try_map(move |given| {
+        let found = values.iter().find(|(name, ..)| *name == given);
+        found.map(|&(.., value)| value).ok_or("there is no such value")
+    })
+}
 
 /// `NAME=VALUE`, or a name alone, which some languages know.
 pub(super) fn parse_definition(text: &str) -> Result<(String, Option<String>), String> {

@@ -449,3 +449,46 @@ fn claims_that_see_stuttering_are_checked_through_their_closure() {
     let finished = run(&format!("check {both} --claim {twice} --reduce stubborn --json"));
     finished.refusal("reduction of a claim that sees stuttering");
 }
+
+/// Processes and variables may be called like operators; where that cannot be told apart, the message has the place and
+/// what to do.
+#[test]
+fn names_that_operators_have() {
+    let scratch = Scratch::new();
+    let network = "process W { idle: enter -> crit; crit: leave -> idle; }
+                   process X[i in 0..2] { a: go[i] -> b; b: back[i] -> a; }";
+    let model =
+        scratch.file("names.proc", format!("{network}\nltl own = [] (W@crit -> X (W@crit || W@idle));"));
+    assert_eq!(run(&format!("check {model}")).code, 0);
+    for (formula, code) in [
+        ("[] (W@idle || W@crit)", 0),
+        ("[] W@idle", 1),
+        ("<> X[1]@b", 1),
+        ("W@idle W W@crit", 0),
+        ("[] !(X[0]@a U W@crit)", 1),
+        ("[] \"W@idle\"", 1),
+    ] {
+        let finished = run_ltl("check", &model, formula, "");
+        assert_eq!(finished.code, code, "{formula}: {}{}", finished.stdout, finished.stderr);
+    }
+    let program = "byte W; active proctype P() { do :: W = 1 - W od }";
+    let model = scratch.file("names.pml", format!("{program}\nltl own {{ [] (W < 2) && []<> (W == 1) }}"));
+    assert_eq!(run(&format!("check {model}")).code, 0);
+    assert_eq!(run_ltl("check", &model, "[] (W)", "").code, 1, "in Promela it can only be the variable");
+    let broken = scratch.file("broken.proc", format!("{network}\nltl own = [] (W);"));
+    let messages = [
+        run(&format!("check {broken}")),
+        run_ltl("check", "models/dining.proc", "[] (W)", ""),
+        run_ltl("explore", "models/dining.proc", "[] (W)", ""),
+        run_with(["translate", "[] (W)"]),
+    ];
+    for message in messages {
+        let text = &message.stderr;
+        assert_eq!(message.code, 2, "{text}");
+        assert!(text.contains("`W` is an operator") && text.contains("in double quotes"), "{text}");
+        assert!(
+            text.contains("[] (W)") && text.contains("^ expected a formula here"),
+            "the place is shown: {text}"
+        );
+    }
+}

@@ -12,6 +12,7 @@ mod formulas;
 mod liveness;
 mod markings;
 mod strolls;
+mod words;
 
 use base::Limit;
 use check::{Exploration, Stop};
