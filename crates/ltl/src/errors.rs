@@ -2,7 +2,7 @@
 
 use base::{Diagnostic, Span, suggest};
 
-use crate::parser::{Parser, Waiting};
+use crate::parser::{Parser, Pending, Waiting};
 use crate::syntax::{Kind, WORDS, word};
 
 pub(crate) fn unclosed_quote(quote: Span) -> Diagnostic {
@@ -57,7 +57,12 @@ pub(crate) fn expected_formula(parser: &Parser<'_>) -> Diagnostic {
 fn help_with_operand(parser: &Parser<'_>, error: Diagnostic) -> Diagnostic {
     let is_word = |text: &&str| text.starts_with(char::is_alphabetic);
     let found = parser.token_text(parser.next);
-    let before = parser.pending.last().filter(|pending| pending.token + 1 == parser.next);
+    // Who ends after `p U` has said of what.
+    let may_be_name = |pending: &&Pending| match pending.what {
+        Waiting::Infix(_) => parser.peek().is_some(),
+        _ => true,
+    };
+    let before = parser.pending.last().filter(|pending| pending.token + 1 == parser.next).filter(may_be_name);
     let before = before.map(|pending| parser.token_text(pending.token)).filter(is_word);
     match parser.peek() {
         Some(Kind::Infix(_)) if is_word(&found) => might_be_name(error, found),

@@ -83,6 +83,8 @@ fn words_that_are_operators() {
         assert!(help.starts_with(&format!("`{word}` is an operator")), "{marked}: {help}");
         assert!(help.ends_with("in double quotes"), "{marked}: {help}");
     }
+    assert_eq!(error("p U»«").help, None, "it has its first operand");
+    assert!(error("[] X»«").help.is_some());
 }
 
 #[test]
