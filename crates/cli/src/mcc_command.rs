@@ -2,7 +2,7 @@
 //! printed as soon as it is known.
 
 use stubborn::petri::mcc::Examination;
-use stubborn::{Argument, ContestAnswer, ModelOptions, Session, Technique, Threads};
+use stubborn::{Argument, ContestAnswer, ContestOptions, ModelOptions, Session, Technique, Threads};
 
 use crate::args::MccArguments;
 use crate::exit::{Exit, Failure};
@@ -32,7 +32,8 @@ pub(crate) fn run(arguments: &MccArguments) -> Result<Exit, Failure> {
     }
     let mut all_answered = true;
     let folder = &arguments.folder;
-    session.contest(examination, folder, &arguments.structural, &clock, &mut |id, answer, technique| {
+    let how = ContestOptions { structural: arguments.structural.clone(), diagrams: !arguments.no_diagrams };
+    session.contest(examination, folder, &how, &clock, &mut |id, answer, technique| {
         display.clear();
         all_answered &= *answer != ContestAnswer::Unknown;
         terminal::print_stdout(&lines(examination, id, answer, technique));
@@ -56,6 +57,7 @@ fn lines(examination: Examination, id: &str, answer: &ContestAnswer, technique: 
         Technique::Facts(Argument::Equation | Argument::Traps | Argument::Exhaustion) => {
             "TOPOLOGICAL STATE_EQUATION"
         }
+        Technique::Diagram => "DECISION_DIAGRAMS",
         Technique::Facts(Argument::Siphons) => "TOPOLOGICAL SIPHONS_AND_TRAPS",
         Technique::Facts(_) => "TOPOLOGICAL",
     };
@@ -66,14 +68,15 @@ fn lines(examination: Examination, id: &str, answer: &ContestAnswer, technique: 
         ContestAnswer::Unknown if examination == Examination::StateSpace => "CANNOT_COMPUTE\n".to_owned(),
         ContestAnswer::Unknown => format!("FORMULA {id} CANNOT_COMPUTE\n"),
         ContestAnswer::Space { states, transitions, in_marking, in_place } => {
-            let figures: [(&str, i128); 4] = [
-                ("STATES", (*states).into()),
-                ("TRANSITIONS", (*transitions).into()),
-                ("MAX_TOKEN_PER_MARKING", *in_marking),
-                ("MAX_TOKEN_IN_PLACE", (*in_place).into()),
+            let figures: [(&str, &dyn std::fmt::Display); 4] = [
+                ("STATES", states),
+                ("TRANSITIONS", transitions),
+                ("MAX_TOKEN_PER_MARKING", in_marking),
+                ("MAX_TOKEN_IN_PLACE", in_place),
             ];
-            let line =
-                |(what, figure): (&str, i128)| format!("STATE_SPACE {what} {figure} TECHNIQUES {how}\n");
+            let line = |(what, figure): (&str, &dyn std::fmt::Display)| {
+                format!("STATE_SPACE {what} {figure} TECHNIQUES {how}\n")
+            };
             figures.map(line).concat()
         }
     }

@@ -81,7 +81,7 @@ use base::clock;
 pub use base::clock::{Clock, Limits, Watcher};
 pub use base::threads::Threads;
 #[cfg(feature = "petri")]
-pub use contest::{ContestAnswer, Hears, Technique};
+pub use contest::{ContestAnswer, ContestOptions, Hears, Technique};
 #[cfg(feature = "report")]
 pub use decide::{Watching, unread};
 #[cfg(feature = "report")]
