@@ -660,8 +660,6 @@ fn question(net: &Net, n_places: usize, rng: &mut Rng, depth: u32) -> String {
     format!("({a} {} {b})", rng.choice(["==", "!=", "<", "<=", ">", ">="]).unwrap())
 }
 
-/// Mistakes that were tried, each noticed here: the least weight of the colors instead of the greatest, colors that are not
-/// mentioned forgotten, a conjunction that must not be true taken for one.
 #[test]
 fn what_is_so_without_colors_is_so() {
     let (mut n_shown, mut n_bounds) = (0, 0);

@@ -3,10 +3,6 @@
 //!
 //! `STUBBORN_CASES=20 cargo test --release -p stubborn-petri --test symbolic` runs twenty times as many cases,
 //! `STUBBORN_SEED=7` others.
-//!
-//! Mistakes that were tried, each noticed by the random test: what steps lead to is not saturated again, nothing is added
-//! where a place does not change, a step back needs what the step needs, a set is left too early while a sum is compared,
-//! the constant of a sum counts on the wrong side.
 
 mod common;
 
