@@ -1,5 +1,4 @@
-//! Random nets: what a decision diagram says of all markings is so, against lists of them; and the corpus, where known
-//! answers say so.
+//! Random nets: what a decision diagram says of all markings is so, against lists of them.
 //!
 //! `STUBBORN_CASES=20 cargo test --release -p stubborn-petri --test symbolic` runs twenty times as many cases,
 //! `STUBBORN_SEED=7` others.
