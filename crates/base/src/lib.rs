@@ -1,5 +1,5 @@
 //! What every crate of Stubborn needs and nothing more: places in source texts, diagnostics,
-//! near names, numbers as text, typed ids, words for values, the budget that long computations poll,
+//! near names, numbers of any size and as text, typed ids, words for values, the budget that long computations poll,
 //! and the team that they may use.
 //!
 //! This crate knows nothing of models or properties, and does no input or output: whoever reads
@@ -13,6 +13,7 @@ pub mod device;
 pub mod diagnostic;
 pub mod id;
 pub mod keeper;
+pub mod natural;
 pub mod peers;
 pub mod sink;
 pub mod source;
@@ -25,6 +26,7 @@ pub mod words;
 pub use budget::{Budget, Limit, Progress, Room};
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};
 pub use keeper::Keeper;
+pub use natural::Natural;
 pub use peers::{Packet, Peers};
 pub use sink::{Fail, Sink, fail};
 pub use source::{Source, SourceId, SourceMap, Span};

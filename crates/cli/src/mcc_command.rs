@@ -2,7 +2,7 @@
 //! printed as soon as it is known.
 
 use stubborn::petri::mcc::Examination;
-use stubborn::{ContestAnswer, ModelOptions, Threads};
+use stubborn::{ContestAnswer, ContestOptions, ModelOptions, Threads};
 
 use crate::args::MccArguments;
 use crate::exit::{Exit, Failure};
@@ -28,7 +28,8 @@ pub(crate) fn run(arguments: &MccArguments) -> Result<Exit, Failure> {
     }
     let mut all_answered = true;
     let folder = &arguments.folder;
-    session.contest(examination, folder, &arguments.structural, &clock, &mut |id, answer, technique| {
+    let how = ContestOptions { structural: arguments.structural.clone(), diagrams: !arguments.no_diagrams };
+    session.contest(examination, folder, &how, &clock, &mut |id, answer, technique| {
         display.clear();
         all_answered &= *answer != ContestAnswer::Unknown;
         terminal::print_stdout(&answer.lines(examination, id, technique));

@@ -7,6 +7,7 @@
 //!
 //! | module | owns |
 //! |---|---|
+//! | [`diagram`] | all states as a decision diagram: how many, the greatest values, what some state satisfies |
 //! | [`model`](mod@model) | what a front end can do: the trait [`Model`], and how files are read |
 //! | [`moves`] | what processes do in all runs, and which moves of a text never happen |
 //! | [`outline`] | what a text declares, and where names are used, for editors |
@@ -14,6 +15,7 @@
 //! | [`simpler`] | the same question about a smaller model, and what is known without a search |
 //! | [`story`] | runs in the words of the language |
 
+pub mod diagram;
 pub mod model;
 pub mod moves;
 pub mod outline;
@@ -21,6 +23,7 @@ pub mod property;
 pub mod simpler;
 pub mod story;
 
+pub use self::diagram::{Diagram, Extent};
 pub use self::model::{File, Language, Loader, Model, Options, Outliner, Purpose, Refined, Trouble, View};
 pub use outline::{Outline, Symbol, SymbolKind};
 pub use property::{Asked, Claim, Enabled, Fairness, Ltl, Observed, Property, PropertyKind};

@@ -8,7 +8,7 @@ use ltl::Formulas;
 use model::{ActionSystem, ExprId, StepError};
 
 use crate::moves::{Idle, Moves};
-use crate::{Facts, Fairness, Ltl, Outline, Preserve, Property, Rules, Simpler, Story};
+use crate::{Diagram, Facts, Fairness, Ltl, Outline, Preserve, Property, Rules, Simpler, Story};
 
 /// A language, by the files that are written in it.
 pub struct Language {
@@ -287,6 +287,14 @@ pub trait Model: Send {
     /// # Errors
     /// The budget is spent.
     fn facts(&self, _budget: &mut Budget<'_>) -> Result<Option<Box<dyn Facts>>, Limit> {
+        Ok(None)
+    }
+
+    /// All its states as a decision diagram, if this language has a way to make one of this model.
+    ///
+    /// # Errors
+    /// The budget is spent.
+    fn diagram(&self, _budget: &mut Budget<'_>) -> Result<Option<Box<dyn Diagram>>, Limit> {
         Ok(None)
     }
 

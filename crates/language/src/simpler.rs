@@ -151,6 +151,8 @@ pub enum Argument {
     Equation,
     /// There is none that marks some traps.
     Traps,
+    /// It is so even if tokens have no colors.
+    Skeleton,
     /// Every siphon in question contains a trap that is marked.
     Siphons,
     /// A weighted sum of tokens shrinks whenever some transition fires, and never grows.
@@ -165,6 +167,7 @@ impl fmt::Display for Argument {
             Argument::Invariants => "by place invariants",
             Argument::Equation => "by the state equation",
             Argument::Traps => "by the state equation and traps",
+            Argument::Skeleton => "by the net without its colors",
             Argument::Siphons => "by siphons and traps",
             Argument::Exhaustion => "by a sum of tokens that is used up",
         })

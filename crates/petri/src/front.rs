@@ -16,6 +16,7 @@ use crate::facts::Facts;
 use crate::lower::Model;
 use crate::mcc::Examination;
 use crate::simpler::Smaller;
+use crate::symbolic::Symbolic;
 use crate::xml::to_utf8;
 use crate::{pnml, proposition};
 
@@ -144,6 +145,12 @@ impl language::Model for Model {
     fn facts(&self, budget: &mut Budget<'_>) -> Result<Option<Box<dyn language::Facts>>, Limit> {
         let reducer = self.reducer(budget)?;
         Ok(Some(Box::new(Facts::new(&reducer, budget)?)))
+    }
+
+    fn diagram(&self, budget: &mut Budget<'_>) -> Result<Option<Box<dyn language::Diagram>>, Limit> {
+        let reducer = self.reducer(budget)?;
+        let symbolic = Symbolic::new(self.net().clone(), reducer.sums(), budget)?;
+        Ok(symbolic.map(|symbolic| Box::new(symbolic) as Box<dyn language::Diagram>))
     }
 
     fn simplify(

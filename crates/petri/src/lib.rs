@@ -88,6 +88,8 @@
 //! nets smaller and keeps the answer to a question; what is found in the small net is turned into a run of
 //! the original.
 //!
+//! Where markings are too many to be listed, they may fit in a decision diagram ([`language::Model::diagram`]).
+//!
 //! # The contest
 //!
 //! [`mcc`] has the examinations and their formula files. A run that ends repeats its last marking for
@@ -111,6 +113,7 @@ mod proposition;
 mod simpler;
 mod sparse;
 pub mod structural;
+mod symbolic;
 mod xml;
 
 pub use bounds::Bounds;

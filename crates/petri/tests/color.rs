@@ -7,9 +7,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use common::marking_graph;
-use common::{lower, mistakes, net_of};
+use common::{facts, lower, mistakes, net_of};
 use fastrand::Rng;
-use language::{Model as _, Story as _};
+use language::{Argument, Facts as _, Known, Model as _, PropertyKind, Story as _};
 use stubborn_petri::{Net, read};
 
 /// Sorts: an enumeration, numbers from 3 on, dots, and products of these.
@@ -631,6 +631,81 @@ fn unfolded_nets_do_what_colored_ones_do() {
         with_steps += usize::from(expected.len() > 1);
     }
     assert!(compared > 300 && with_steps > 200, "{compared} compared, {with_steps} with steps");
+}
+
+/// A question about sums of colors and of whole places.
+fn question(net: &Net, n_places: usize, rng: &mut Rng, depth: u32) -> String {
+    if depth > 0 && rng.u8(0..3) > 0 {
+        let (a, b) = (question(net, n_places, rng, depth - 1), question(net, n_places, rng, depth - 1));
+        return match rng.u8(0..5) {
+            0 | 1 => format!("({a} && {b})"),
+            2 | 3 => format!("({a} || {b})"),
+            _ => format!("(!{a})"),
+        };
+    }
+    let mut sum = || {
+        let mut term = || match rng.u8(0..4) {
+            0 if !net.places.is_empty() => format!("'{}'", rng.choice(&net.places).unwrap().id),
+            1 => rng.i64(0..4).to_string(),
+            _ => format!("p{}", rng.usize(0..n_places)),
+        };
+        let (a, b) = (term(), term());
+        match rng.u8(0..4) {
+            0 => format!("({a} + {b})"),
+            1 => format!("({a} - 2 * {b})"),
+            _ => a,
+        }
+    };
+    let (a, b) = (sum(), sum());
+    format!("({a} {} {b})", rng.choice(["==", "!=", "<", "<=", ">", ">="]).unwrap())
+}
+
+#[test]
+fn what_is_so_without_colors_is_so() {
+    let (mut n_shown, mut n_bounds) = (0, 0);
+    for seed in 0..cases(120) {
+        let colored = Random::net(seed);
+        if colored.explore(200).is_none() {
+            continue;
+        }
+        let net = net_of(&colored.to_pnml());
+        let graph = marking_graph::explore(&net, usize::MAX);
+        let facts = facts(&net);
+        let mut model = lower(&net);
+        let source = base::SourceMap::new().add("x", "".into()).unwrap();
+        let (mut rng, budget) = (Rng::with_seed(seed), &mut base::Budget::unlimited());
+        for _ in 0..8 {
+            let text = question(&net, colored.places.len(), &mut rng, 2);
+            let expr = model.resolve(&text, source, 0).unwrap();
+            let value =
+                |expr, marking: &[i64]| model::reference::value(&model.system, expr, marking).unwrap();
+            let truths: BTreeSet<bool> = graph.markings.iter().map(|its| value(expr, its) != 0).collect();
+            let exprs = &model.system.exprs;
+            let question = PropertyKind::Invariant(expr);
+            if let Some(known) = facts.answer(exprs, &mut ltl::Formulas::new(), &question, budget).unwrap() {
+                let is_always = !truths.contains(&false);
+                assert_eq!(known.answer, Known::Truth(is_always), "seed {seed}: {text} {:?}", known.by);
+                n_shown += usize::from(known.by == Argument::Skeleton);
+            }
+            let sum = format!(
+                "p{} + 2 * p{}",
+                rng.usize(0..colored.places.len()),
+                rng.usize(0..colored.places.len())
+            );
+            let sum = model.resolve(&sum, source, 0).unwrap();
+            let most = graph
+                .markings
+                .iter()
+                .map(|its| model::reference::value(&model.system, sum, its).unwrap())
+                .max()
+                .unwrap();
+            if let Some((bound, by)) = facts.upper_bound(&model.system.exprs, sum, budget).unwrap() {
+                assert!(bound >= most, "seed {seed}: {bound} is exceeded by {most}, {by:?}");
+                n_bounds += 1;
+            }
+        }
+    }
+    assert!(n_shown > 15 && n_bounds > 100, "{n_shown} by the skeleton, {n_bounds} bounds");
 }
 
 /// A ring of six, each of whom hands a token on.

@@ -11,8 +11,8 @@ use common::nets::{Plan, net_of_plan};
 use language::{Argument, Decided, Facts as _, Known, PropertyKind};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed, TestRunner};
+use stubborn_petri::Bounds;
 use stubborn_petri::mcc::Examination;
-use stubborn_petri::{Bounds, Net};
 
 const MAX_MARKINGS: usize = 400;
 
@@ -55,23 +55,6 @@ fn plans() -> impl Strategy<Value = Plan> {
     })
 }
 
-/// Whether each transition can be made enabled again from every marking, by the definition.
-fn is_live(net: &Net, graph: &MarkingGraph) -> bool {
-    (0..net.transitions.len()).all(|transition| {
-        let mut can: Vec<bool> =
-            graph.edges.iter().map(|edges| edges.iter().any(|(its, _)| its.index() == transition)).collect();
-        loop {
-            let before = can.clone();
-            for (state, edges) in graph.edges.iter().enumerate() {
-                can[state] |= edges.iter().any(|(_, target)| before[*target]);
-            }
-            if can == before {
-                return can.iter().all(|can| *can);
-            }
-        }
-    })
-}
-
 /// What facts say about deadlocks, and about liveness.
 fn asked(plan: &Plan) -> (Option<Decided>, Option<Decided>) {
     let net = net_of_plan(plan);
@@ -109,7 +92,7 @@ fn what_is_shown_without_a_search_is_so() {
             prop_assert!(expanded.into_iter().all(|edges| !edges.is_empty()), "there is a deadlock");
         }
         if graph.is_complete {
-            let truth = is_live(&net, &graph);
+            let truth = graph.is_live(net.transitions.len());
             prop_assert!(live.is_none_or(|decided| decided.answer == Known::Truth(truth)), "{:?}", live);
         }
         counts.set(all);

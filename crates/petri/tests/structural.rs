@@ -35,7 +35,7 @@ fn plans() -> impl Strategy<Value = Plan> {
         let transitions = prop::collection::vec((arcs(n_places), arcs(n_places)), 0..6);
         (prop::collection::vec(tokens(), n_places), transitions)
     });
-    let growth = (0..7u8, 0..8usize, 0..8usize, prop_oneof![4 => Just(1i64), 1 => Just(2)]);
+    let growth = (0..8u8, 0..8usize, 0..8usize, prop_oneof![4 => Just(1i64), 1 => Just(2)]);
     (small, prop::collection::vec(growth, 0..5)).prop_map(|(mut plan, growth)| {
         growth.into_iter().for_each(|growth| grow(&mut plan, growth));
         plan
@@ -106,6 +106,13 @@ fn grow((initial, transitions): &mut Plan, (kind, a, b, weight): (u8, usize, usi
             inputs.push((b % n_places, weight));
             outputs.push((b % n_places, weight));
             transitions.push((inputs, outputs));
+        }
+        // Tokens for several who need something more, or more of them; some may be there already.
+        (7, Some(transition)) => {
+            let outputs = std::mem::replace(&mut transitions[transition].1, vec![(n_places, weight)]);
+            transitions.push((vec![(n_places, weight), (b % n_places, 1)], outputs));
+            transitions.push((vec![(n_places, if b % 2 == 0 { 2 * weight } else { 1 })], vec![(place, 1)]));
+            initial.push(i64::from(a % 3 == 0));
         }
         _ => {}
     }

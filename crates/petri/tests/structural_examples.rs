@@ -173,6 +173,78 @@ fn endings_that_may_grow_for_ever_stay_where_a_cycle_must_come_back() {
 }
 
 #[test]
+fn one_transition_is_merged_with_those_that_follow() {
+    // p1 has a token already, which t1 or t2 takes: so it stays, but t0 need not wait for them.
+    let plan = |gives: i64, takes: i64| -> Plan {
+        let follow = |to: usize| (vec![(1, takes)], vec![(to, 1)]);
+        (vec![2, 1, 0, 0], vec![(vec![(0, 1)], vec![(1, gives)]), follow(2), follow(3)])
+    };
+    let rules = [Rule::PostAgglomerationOfOne];
+    for preserve in [Preserve::Deadlocks, Preserve::Reachability, Preserve::Stuttering] {
+        let reduced = apply(&net_of_plan(&plan(1, 1)), &keep(preserve, &[0]), &rules);
+        assert_eq!(ids(&reduced.net), ["t1", "t2", "t0.t1", "t0.t2"]);
+        assert_eq!(reduced.fate(PlaceId::new(1)), Fate::Kept(PlaceId::new(1)));
+        // What is left over stays in the place.
+        let net = net_of_plan(&plan(3, 2));
+        let reduced = apply(&net, &keep(preserve, &[0]), &rules);
+        assert_eq!(reduced.net.transitions[2].outputs, [(PlaceId::new(1), 1), (PlaceId::new(2), 1)]);
+        assert_eq!(after(&net, &reduced.expand(&[TransitionId::new(2)])), [1, 2, 1, 0]);
+        // Not if too little is given, or if it is seen who follows,
+        assert!(!apply(&net_of_plan(&plan(1, 2)), &keep(preserve, &[0]), &rules).is_changed());
+        assert!(!apply(&net_of_plan(&plan(1, 1)), &keep(preserve, &[0, 2]), &rules).is_changed());
+        // or whether anything can happen in between.
+        let keep = Keep { observes_deadlock: true, ..keep(Preserve::Stuttering, &[0]) };
+        assert!(!apply(&net_of_plan(&plan(1, 1)), &keep, &rules).is_changed());
+    }
+}
+
+#[test]
+fn one_transition_is_merged_with_those_that_give_what_it_needs() {
+    // t0 gives two tokens to p1 at a time. t1 takes one of them, t2 takes four and needs p2 besides.
+    let plan = |first: i64, takes: i64| -> Plan {
+        let needs = vec![(1, takes), (2, 1)];
+        let steps = vec![(vec![(0, 1)], vec![(1, 2)]), (vec![(1, 1)], vec![(3, 1)]), (needs, vec![(4, 1)])];
+        (vec![4, first, 1, 0, 0], steps)
+    };
+    let rules = [Rule::FreeAgglomerationOfOne];
+    let seen = |preserve| keep(preserve, &[3, 4]);
+    for first in [0, 1] {
+        let net = net_of_plan(&plan(first, 4));
+        let reduced = apply(&net, &seen(Preserve::Reachability), &rules);
+        assert_eq!(ids(&reduced.net), ["t0", "t1", "t0.t0.t2"]);
+        assert_eq!(after(&net, &reduced.expand(&[TransitionId::new(2)])), [2, first, 0, 0, 1]);
+        for preserve in [Preserve::Deadlocks, Preserve::Stuttering] {
+            assert!(!apply(&net, &seen(preserve), &rules).is_changed());
+        }
+    }
+    // Not if what was there at first may be enough for a part, nor if something is left over.
+    assert!(!apply(&net_of_plan(&plan(2, 4)), &seen(Preserve::Reachability), &rules).is_changed());
+    assert!(!apply(&net_of_plan(&plan(0, 3)), &seen(Preserve::Reachability), &rules).is_changed());
+}
+
+#[test]
+fn places_that_linear_programs_find_redundant_go() {
+    // A token goes round p0, p1, p2; p3 has one whenever p0 or p1 has, and t1 needs it.
+    let plan = |first: i64| -> Plan {
+        let steps = vec![
+            (vec![(0, 1)], vec![(1, 1)]),
+            (vec![(1, 1), (3, 1)], vec![(2, 1)]),
+            (vec![(2, 1)], vec![(0, 1), (3, 1)]),
+        ];
+        (vec![1, 0, 0, first], steps)
+    };
+    let rules = [Rule::RedundantPlaces];
+    for preserve in [Preserve::Deadlocks, Preserve::Reachability, Preserve::Stuttering] {
+        let reduced = apply(&net_of_plan(&plan(1)), &keep(preserve, &[]), &rules);
+        assert_eq!(reduced.fate(PlaceId::new(3)), Fate::Removed);
+        assert_eq!(reduced.net.places.len(), 3);
+        // Not if it is seen, or has a token too few.
+        assert!(!apply(&net_of_plan(&plan(1)), &keep(preserve, &[3]), &rules).is_changed());
+        assert!(!apply(&net_of_plan(&plan(0)), &keep(preserve, &[]), &rules).is_changed());
+    }
+}
+
+#[test]
 fn questions_are_carried_over() {
     let plan: Plan = (vec![1, 0, 0], vec![(vec![(0, 1)], vec![(1, 1)]), (vec![(1, 1)], vec![(2, 1)])]);
     let net = net_of_plan(&plan);

@@ -85,7 +85,7 @@ pub use base::threads::Threads;
 #[cfg(feature = "report")]
 pub use certified::CertifyReport;
 #[cfg(feature = "petri")]
-pub use contest::{ContestAnswer, Hears, Technique};
+pub use contest::{ContestAnswer, ContestOptions, Hears, Technique};
 #[cfg(feature = "report")]
 pub use decide::{Watching, unread};
 #[cfg(feature = "report")]

@@ -84,7 +84,8 @@ pub(crate) struct CheckArguments {
     /// contest files. Runs are shown on the net as it was. The rules are dead-transitions, constant-places,
     /// parallel-places, implicit-places, parallel-transitions, neutral-transitions, irrelevant-transitions,
     /// ending-transitions, source-transitions, free-cycles, post-agglomeration, pre-agglomeration,
-    /// free-agglomeration and redundant-transitions.
+    /// free-agglomeration, redundant-transitions, post-agglomeration-of-one, free-agglomeration-of-one and
+    /// redundant-places.
     #[arg(long, value_name = "RULES", default_value = "all", value_parser = parse_rules, hide_short_help = true)]
     pub(crate) structural: Rules,
 

@@ -30,6 +30,10 @@ pub(crate) struct MccArguments {
     #[arg(long, value_name = "RULES", default_value = "all", value_parser = parse_rules)]
     pub(crate) structural: Rules,
 
+    /// Make no decision diagrams of all markings
+    #[arg(long)]
+    pub(crate) no_diagrams: bool,
+
     #[command(flatten)]
     pub(crate) threads: ThreadArguments,
 

@@ -94,7 +94,11 @@ impl language::Facts for Facts {
         truth: bool,
         budget: &mut Budget<'_>,
     ) -> Result<Option<Vec<String>>, Limit> {
-        Ok(self.refute(exprs, expr, truth, budget)?.and_then(|prover| prover.words()))
+        let words = self.refute(exprs, expr, truth, budget)?.and_then(|prover| prover.words());
+        match &self.skeleton {
+            Some(skeleton) if words.is_none() => skeleton.words(exprs, expr, truth, budget),
+            _ => Ok(words),
+        }
     }
 
     /// Nothing if it is a fault.
@@ -120,23 +124,37 @@ impl language::Facts for Facts {
         };
         let by_equation = self.equation_bound(exprs, &linear, known, budget)?;
         let by_equation = by_equation.map(|bound| (bound, Argument::Equation));
-        Ok(by_sums.into_iter().chain(by_equation).min())
+        let by_skeleton = self.skeleton.as_ref().map(|skeleton| skeleton.bound(&linear, budget));
+        let by_skeleton = by_skeleton.transpose()?.flatten().map(|bound| (bound, Argument::Skeleton));
+        Ok(by_sums.into_iter().chain(by_equation).chain(by_skeleton).min())
     }
 }
 
 impl Facts {
     /// Whether an expression has the same truth in every marking, which, and what shows it. Nothing where its value
     /// might be a fault.
-    fn shown(&self, exprs: &Exprs, expr: ExprId, budget: &mut Budget<'_>) -> Result<Shown, Limit> {
-        if let Some(truth) = truth(self.plain_range(exprs, expr)) {
+    pub(super) fn shown(&self, exprs: &Exprs, expr: ExprId, budget: &mut Budget<'_>) -> Result<Shown, Limit> {
+        let plain = self.plain_range(exprs, expr);
+        if let Some(truth) = truth(plain) {
             return Ok(Some((truth, Argument::Bounds)));
         }
+        // It is what it is at first, or not always the same.
+        let first = self.initially(exprs, expr).map(|value| value != 0);
+        let by_skeleton = |budget: &mut Budget<'_>| match (&self.skeleton, first) {
+            (Some(skeleton), Some(first)) => skeleton.refutes(exprs, expr, !first, budget),
+            _ => Ok(false),
+        };
+        if plain.is_some() && by_skeleton(budget)? {
+            return Ok(first.map(|first| (first, Argument::Skeleton)));
+        }
         let range = self.ranges(exprs, expr, budget)?[&expr];
-        match (truth(range), range, self.initially(exprs, expr)) {
-            // It is what it is at first, or not always the same.
-            (None, Some(_), Some(value)) => {
-                let prover = self.refute(exprs, expr, value == 0, budget)?;
-                Ok(prover.and_then(|prover| Some((value != 0, prover.argument()?))))
+        match (truth(range), range, first) {
+            (None, Some(_), Some(first)) => {
+                if plain.is_none() && by_skeleton(budget)? {
+                    return Ok(Some((first, Argument::Skeleton)));
+                }
+                let prover = self.refute(exprs, expr, !first, budget)?;
+                Ok(prover.and_then(|prover| Some((first, prover.argument()?))))
             }
             (known, ..) => Ok(known.map(|truth| (truth, Argument::Invariants))),
         }

@@ -176,7 +176,7 @@ fn sum_in_words<'n>(weights: &BTreeMap<u32, i128>, name: impl Fn(u32) -> &'n str
 
 /// Numbers by which some floating-point numbers, which are all in the same proportion, may become integers: first multiples of
 /// the smallest number, then multiples of fractions.
-pub(super) fn scales(factors: &[f64], surplus: &[f64]) -> impl Iterator<Item = f64> {
+pub(crate) fn scales(factors: &[f64], surplus: &[f64]) -> impl Iterator<Item = f64> {
     let all = || factors.iter().chain(surplus).copied();
     let least = all().filter(|number| *number > 1e-5).fold(f64::INFINITY, f64::min);
     // Small denominators are likely; where none fits, those of continued fractions may.

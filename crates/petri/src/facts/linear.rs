@@ -23,21 +23,21 @@ const MAX_WORK: usize = 1_000_000;
 
 /// `constant + Σ weight · place`.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Linear {
-    pub(super) constant: i128,
-    pub(super) weights: BTreeMap<u32, i128>,
+pub(crate) struct Linear {
+    pub(crate) constant: i128,
+    pub(crate) weights: BTreeMap<u32, i128>,
 }
 
 impl Linear {
     /// An expression as a weighted sum, if it is one.
-    pub(super) fn of(exprs: &Exprs, expr: ExprId) -> Option<Linear> {
+    pub(crate) fn of(exprs: &Exprs, expr: ExprId) -> Option<Linear> {
         let mut linear = Linear::default();
         linear.add(exprs, expr, 1)?;
         Some(linear)
     }
 
     /// Adds a multiple of an expression.
-    pub(super) fn add(&mut self, exprs: &Exprs, expr: ExprId, factor: i128) -> Option<()> {
+    pub(crate) fn add(&mut self, exprs: &Exprs, expr: ExprId, factor: i128) -> Option<()> {
         let mut open = vec![(expr, factor)];
         for _ in 0..MAX_NODES {
             let Some((expr, factor)) = open.pop() else { return Some(()) };

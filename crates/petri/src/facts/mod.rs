@@ -8,7 +8,8 @@
 //! is not decided.
 //!
 //! What sums do not decide, the state equation may (`equation`, `prover`): linear programs are solved in floating point, and
-//! what they find is a certificate that is checked in exact numbers (`certificate`), or nothing. Of deadlocks, siphons and traps
+//! what they find is a certificate that is checked in exact numbers (`certificate`), or nothing. Of a colored net, the same is
+//! tried without the colors first (`skeleton`). Of deadlocks, siphons and traps
 //! may show that there are none (`siphons`); of transitions, sums that are used up may show that they are not live (`exhaustion`), and ways home that
 //! they are, if they can fire at all (`home`).
 
@@ -21,6 +22,7 @@ mod linear;
 mod prover;
 mod simplex;
 mod siphons;
+mod skeleton;
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -30,12 +32,15 @@ use language::{Preserve, Rules};
 use model::{BinaryOp, Expr, ExprId, Exprs, UnaryOp};
 use rustc_hash::FxHashMap;
 
+pub(crate) use certificate::scales;
 use equation::Equation;
-use linear::Linear;
+pub(crate) use linear::Linear;
+pub(crate) use simplex::{Program, minimize};
 
 use crate::invariants::TokenSum;
 use crate::net::{Net, PlaceId, Transition, TransitionId};
 use crate::structural::{Keep, Reducer, Rule};
+use skeleton::Skeleton;
 
 /// What holds in every marking of a net.
 #[derive(Clone, Debug)]
@@ -52,6 +57,8 @@ pub struct Facts {
     /// The net without transitions that never fire; its places have the same numbers.
     net: Arc<Net>,
     equation: Equation,
+    /// The net without its colors, if it has some.
+    skeleton: Option<Box<Skeleton>>,
 }
 
 /// The values that an expression can have, and no others; it is never a fault.
@@ -95,7 +102,9 @@ impl Facts {
         }
         numbers.iter().for_each(|transition| is_dead[transition.index()] = false);
         budget.hold(reducer.sums().iter().map(|sum| 16 * sum.places.len() as u64 + 64).sum())?;
-        Ok(Facts::of_live(reducer.net().clone(), reducer.sums().to_vec(), is_dead, numbers))
+        let skeleton = Skeleton::new(net, &is_dead, budget)?;
+        let live = Facts::of_live(reducer.net().clone(), reducer.sums().to_vec(), is_dead, numbers);
+        Ok(Facts { skeleton, ..live })
     }
 
     fn of_live(
@@ -128,7 +137,9 @@ impl Facts {
             least[place.index()] = 0;
         }
         let equation = Equation::new(&net);
-        let mut facts = Facts { initial, least, most, sums, sums_of, is_dead, numbers, net, equation };
+        let skeleton = None;
+        let mut facts =
+            Facts { initial, least, most, sums, sums_of, is_dead, numbers, net, equation, skeleton };
         facts.raise_least();
         facts
     }

@@ -19,19 +19,19 @@ const MOVED: f64 = 1e-7;
 const MAX_NUMBERS: usize = 3_000_000;
 
 /// A program.
-pub(super) struct Program {
+pub(crate) struct Program {
     /// A row is sparse: variables and factors.
-    pub(super) rows: Vec<Vec<(u32, f64)>>,
-    pub(super) limits: Vec<f64>,
-    pub(super) cost: Vec<f64>,
+    pub(crate) rows: Vec<Vec<(u32, f64)>>,
+    pub(crate) limits: Vec<f64>,
+    pub(crate) cost: Vec<f64>,
 }
 
 /// A solution, not necessarily the best one.
-pub(super) struct Solution {
-    pub(super) cost: f64,
-    pub(super) values: Vec<f64>,
+pub(crate) struct Solution {
+    pub(crate) cost: f64,
+    pub(crate) values: Vec<f64>,
     /// What one more of each limit is worth: the variables of the dual program. Only where it is the best solution.
-    pub(super) prices: Option<Vec<f64>>,
+    pub(crate) prices: Option<Vec<f64>>,
 }
 
 /// How many numbers a program of so many rows and variables has.
@@ -46,7 +46,7 @@ pub(super) fn fits(n_rows: usize, n_columns: usize) -> bool {
 
 /// Solves a program; it ends early where the cost is below `enough`. Nothing if it is too large, or if it takes more
 /// multiplications than there are left.
-pub(super) fn minimize(
+pub(crate) fn minimize(
     program: &Program,
     enough: f64,
     work: &mut u64,

@@ -66,19 +66,14 @@ pub(super) enum Kind {
 }
 
 /// Places with more neighbors are left alone.
-const MAX_DEGREE: usize = 400;
+pub(super) const MAX_DEGREE: usize = 400;
 /// So many transitions may be more than before.
 const MAX_MORE: usize = 4;
 /// No transition is repeated more often than that.
 const MAX_REPEATED: i64 = 64;
 
 pub(super) fn apply(work: &mut Work<'_>, kind: Kind, budget: &mut Budget<'_>) -> Result<(), Limit> {
-    let is_about_markings = work.preserve == Preserve::Reachability;
-    let is_right = match kind {
-        Kind::Post | Kind::Pre => !work.observes_deadlock,
-        Kind::Free => !work.observes_deadlock && is_about_markings,
-    };
-    if !is_right {
+    if !is_right(work, kind) {
         return Ok(());
     }
     work.tidy_up();
@@ -99,10 +94,16 @@ pub(super) fn apply(work: &mut Work<'_>, kind: Kind, budget: &mut Budget<'_>) ->
     Ok(())
 }
 
+/// Whether the rule is right for what is kept.
+pub(super) fn is_right(work: &Work<'_>, kind: Kind) -> bool {
+    let is_about_markings = work.preserve == Preserve::Reachability;
+    !work.observes_deadlock && (kind != Kind::Free || is_about_markings)
+}
+
 /// The transitions around a place.
-struct Around {
-    before: Vec<(u32, Step)>,
-    after: Vec<(u32, Step)>,
+pub(super) struct Around {
+    pub(super) before: Vec<(u32, Step)>,
+    pub(super) after: Vec<(u32, Step)>,
 }
 
 /// Applies the rule to a place, if it is right there and pays; returns the places nearby.
@@ -132,6 +133,12 @@ fn agglomerate(work: &mut Work<'_>, kind: Kind, place: u32) -> Option<Vec<u32>> 
 
 /// How many tokens everybody takes, if post-agglomeration is right.
 fn post_unit(work: &Work<'_>, place: u32) -> Option<i64> {
+    let unit = unit_after(work, place)?;
+    work.producers(place).all(|(_, step)| number_of(&step.outputs, place) % unit == 0).then_some(unit)
+}
+
+/// The same, whatever the others give.
+pub(super) fn unit_after(work: &Work<'_>, place: u32) -> Option<i64> {
     let mut unit = None;
     for (_, step) in work.consumers(place) {
         let [(_, weight)] = step.inputs[..] else { return None };
@@ -140,12 +147,17 @@ fn post_unit(work: &Work<'_>, place: u32) -> Option<i64> {
             return None;
         }
     }
-    let unit = unit?;
-    work.producers(place).all(|(_, step)| number_of(&step.outputs, place) % unit == 0).then_some(unit)
+    unit
 }
 
 /// How many tokens everybody gives, if pre-agglomeration or free agglomeration is right.
 fn pre_unit(work: &Work<'_>, place: u32, kind: Kind) -> Option<i64> {
+    let unit = unit_before(work, place, kind)?;
+    work.consumers(place).all(|(_, step)| number_of(&step.inputs, place) % unit == 0).then_some(unit)
+}
+
+/// The same, whatever the others take.
+pub(super) fn unit_before(work: &Work<'_>, place: u32, kind: Kind) -> Option<i64> {
     let mut unit = None;
     for (index, step) in work.producers(place) {
         let [(_, weight)] = step.outputs[..] else { return None };
@@ -158,12 +170,17 @@ fn pre_unit(work: &Work<'_>, place: u32, kind: Kind) -> Option<i64> {
             return None;
         }
     }
-    let unit = unit?;
-    work.consumers(place).all(|(_, step)| number_of(&step.inputs, place) % unit == 0).then_some(unit)
+    unit
 }
 
 /// The new transitions; nothing if there are too many, or numbers get too large.
-fn merge(work: &mut Work<'_>, kind: Kind, place: u32, unit: i64, around: &Around) -> Option<Vec<Step>> {
+pub(super) fn merge(
+    work: &mut Work<'_>,
+    kind: Kind,
+    place: u32,
+    unit: i64,
+    around: &Around,
+) -> Option<Vec<Step>> {
     let Around { before, after } = around;
     let max_new = before.len() + after.len() + MAX_MORE;
     let (single, many) = if kind == Kind::Post { (before, after) } else { (after, before) };

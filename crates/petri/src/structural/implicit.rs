@@ -19,7 +19,7 @@
 //! # References
 //! Redundant places: Berthelot, *Transformations and decompositions of nets* (1987), definition and
 //! proof. The published rule asks for any nonnegative weights, found by linear programming (Colom and
-//! Silva, *Improving the linearly based characterization of P/T nets*, 1991); here, only some are tried.
+//! Silva, *Improving the linearly based characterization of P/T nets*, 1991); here, only some are tried; [`redundant`](super::redundant) solves the program.
 
 use base::{Budget, Limit};
 use rustc_hash::FxHashMap;

@@ -19,6 +19,9 @@
 //! | `pre-agglomeration` | `agglomerate` | yes | yes | yes |
 //! | `free-agglomeration` | `agglomerate` | no | yes | no |
 //! | `redundant-transitions` | `replaceable` | yes | yes | if one of the two is invisible |
+//! | `post-agglomeration-of-one` | `partial` | yes | yes | yes |
+//! | `free-agglomeration-of-one` | `partial` | no | yes | no |
+//! | `redundant-places` | `redundant` | yes | yes | yes |
 //!
 //! Rules of thumb: the net is looked at rule by rule until nothing changes; agglomerations may make it
 //! a little larger in arcs, never much, and no transition stands for more than a few thousand.
@@ -40,8 +43,10 @@ mod endings;
 mod implicit;
 mod neutral;
 mod parallel;
+mod partial;
 mod parts;
 mod reduced;
+mod redundant;
 mod relevance;
 mod replaceable;
 mod rule;
@@ -153,5 +158,8 @@ fn apply(rule: Rule, work: &mut Work<'_>, budget: &mut Budget<'_>) -> Result<(),
         Rule::PreAgglomeration => agglomerate::apply(work, Kind::Pre, budget),
         Rule::FreeAgglomeration => agglomerate::apply(work, Kind::Free, budget),
         Rule::RedundantTransitions => replaceable::apply_redundant(work, budget),
+        Rule::PostAgglomerationOfOne => partial::apply(work, Kind::Post, budget),
+        Rule::FreeAgglomerationOfOne => partial::apply(work, Kind::Free, budget),
+        Rule::RedundantPlaces => redundant::apply(work, budget),
     }
 }

@@ -37,6 +37,12 @@ base::define_words! {
         FreeAgglomeration = "free-agglomeration",
         /// Removes transitions that two others can replace.
         RedundantTransitions = "redundant-transitions",
+        /// Merges one transition with those that can follow at once, where the place stays.
+        PostAgglomerationOfOne = "post-agglomeration-of-one",
+        /// Merges one transition with those that give what it needs, where the place stays (markings).
+        FreeAgglomerationOfOne = "free-agglomeration-of-one",
+        /// Removes places that always have enough tokens, found by linear programs.
+        RedundantPlaces = "redundant-places",
     }
 }
 

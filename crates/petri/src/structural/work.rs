@@ -67,6 +67,9 @@ pub(super) struct Leftover {
     pub(super) part: PartId,
 }
 
+/// Multiplications that linear programs may take in one reduction.
+const PROGRAMS: u64 = 10_000_000;
+
 /// A net while it is being reduced.
 pub(super) struct Work<'f> {
     pub(super) preserve: Preserve,
@@ -86,6 +89,8 @@ pub(super) struct Work<'f> {
     pub(super) sums: &'f [TokenSum],
     /// The most tokens that places of the original can have, where that is known.
     pub(super) bounds: &'f [Option<i64>],
+    /// Multiplications that are left for linear programs.
+    pub(super) programs_left: u64,
     pub(super) n_arcs: usize,
     /// Agglomerations stop when the net has so many arcs.
     pub(super) max_arcs: usize,
@@ -118,6 +123,7 @@ impl<'f> Work<'f> {
             leftovers: Vec::new(),
             bounds,
             sums,
+            programs_left: PROGRAMS,
             n_arcs: 0,
             max_arcs: net.n_arcs().saturating_mul(2).saturating_add(1000),
             n_changes: 0,

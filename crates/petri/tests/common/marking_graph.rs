@@ -76,6 +76,26 @@ impl MarkingGraph {
         self.edges.iter().any(Vec::is_empty)
     }
 
+    /// Whether each transition can be made enabled again from every marking, by the definition.
+    pub(crate) fn is_live(&self, n_transitions: usize) -> bool {
+        (0..n_transitions).all(|transition| {
+            let mut can: Vec<bool> = self
+                .edges
+                .iter()
+                .map(|edges| edges.iter().any(|(its, _)| its.index() == transition))
+                .collect();
+            loop {
+                let before = can.clone();
+                for (state, edges) in self.edges.iter().enumerate() {
+                    can[state] |= edges.iter().any(|(_, target)| before[*target]);
+                }
+                if can == before {
+                    return can.iter().all(|can| *can);
+                }
+            }
+        })
+    }
+
     fn successors(&self, state: usize) -> impl Iterator<Item = usize> {
         self.edges[state].iter().map(|(_, target)| *target)
     }

@@ -4,6 +4,7 @@
 
 pub(crate) mod marking_graph;
 pub(crate) mod nets;
+pub(crate) mod questions;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 use language::{Argument, Model, Preserve, PropertyKind};
 use model::{BinaryOp, ExprId};
 
+use super::diagrams::Effort;
 use super::markings::Asked;
 use super::strolls::is_found_by_equation;
 use super::{Contest, ContestAnswer, Open, ROUNDS, Solver, Technique};
@@ -16,15 +17,15 @@ use crate::session::refining;
 
 /// A question about the greatest value of an expression.
 pub(super) struct Greatest {
-    id: String,
-    expr: ExprId,
+    pub(super) id: String,
+    pub(super) expr: ExprId,
     /// A value that it never exceeds, what shows that, and whether it reaches it.
     bound: Option<(i64, Argument, Asked)>,
     is_answered: bool,
 }
 
 impl Contest<'_> {
-    /// The greatest values: by a walk to what they cannot exceed, for all at once; each by itself on a simpler net, within limits;
+    /// The greatest values: by a walk to what they cannot exceed, for all at once; by a diagram; each by itself on a simpler net, within limits;
     /// then all together.
     pub(super) fn decide_maxima(&mut self, asked: Vec<(String, ExprId)>) {
         let clock = self.clock.clone();
@@ -50,6 +51,7 @@ impl Contest<'_> {
             }
             !is_found
         });
+        self.maxima_by_diagram(&mut asked, Effort::Little);
         let (across, model, parts, hears) = self.lanes();
         let run = |model: &mut Box<dyn Model>, asked: &mut Greatest, begun: &Begun<'_, '_>| {
             let (mut solver, clock) = (Solver { model, parts }, begun.part(0.6));
@@ -72,6 +74,7 @@ impl Contest<'_> {
             },
         );
         asked.retain(|asked| !asked.is_answered);
+        self.maxima_by_diagram(&mut asked, Effort::Share(0.5));
         let open: Vec<(String, ExprId)> = asked.into_iter().map(|asked| (asked.id, asked.expr)).collect();
         self.decide_maxima_together(&open);
     }

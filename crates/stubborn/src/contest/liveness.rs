@@ -12,6 +12,7 @@ use check::{Exact, Exploration, Visited as _, search};
 use language::{Enabled, PropertyKind, Purpose, View};
 use model::{ActionId, ExprId, StepError, Steps, System};
 
+use super::diagrams::Effort;
 use super::markings::deadlock;
 use super::{Contest, Technique};
 use crate::decide::maxima::Why;
@@ -61,7 +62,8 @@ impl Contest<'_> {
             return self.truth(id, false, Technique::Walk);
         }
         let can_fire: Vec<ExprId> = transitions.iter().map(|its| its.expr).collect();
-        if self.tell_if_known(id, &PropertyKind::AllLive(transitions)) {
+        let kind = PropertyKind::AllLive(transitions);
+        if self.tell_if_known(id, &kind) {
             return;
         }
         if n_transitions > 0 && self.stays_without_some(&of_action, n_transitions) {
@@ -78,6 +80,11 @@ impl Contest<'_> {
             && let Some((true, technique)) = self.finds_deadlock(&mut asked, 0.2)
         {
             return self.truth(id, false, technique);
+        }
+        if let PropertyKind::AllLive(transitions) = &kind
+            && let Some(truth) = self.liveness_by_diagram(transitions, Effort::Share(0.4))
+        {
+            return self.truth(id, truth, Technique::Diagram);
         }
         let truth = self.explore().and_then(|space| {
             let stats = &space.exploration.stats;

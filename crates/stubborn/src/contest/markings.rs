@@ -4,10 +4,11 @@ use std::ops::ControlFlow;
 
 use check::search::bfs::Reached;
 use check::{Exact, Exploration, Goal, parallel, search};
-use language::{Argument, Known, Model, PropertyKind, Purpose, View};
+use language::{Argument, Extent, Known, Model, PropertyKind, Purpose, View};
 use model::{ActionSystem, ExprId, System as _};
 use replay::{Ending, Evidence};
 
+use super::diagrams::Effort;
 use super::{Contest, ContestAnswer, Open, ROUNDS, Solver, Technique};
 use crate::across::Begun;
 use crate::clock::Clock;
@@ -16,6 +17,9 @@ use crate::decide::states::{Aim, Lead, Simplified, fault, find};
 use crate::error::Trouble;
 use crate::options::Order;
 use crate::session::{Attempt, refining};
+
+/// So many markings are listed before anything else is tried.
+const LISTED_AT_ONCE: u64 = 100_000;
 
 /// A question about one aim.
 pub(super) struct Asked {
@@ -52,7 +56,8 @@ impl Asked {
 
 impl Contest<'_> {
     /// Walks about, looks at what is known, and decides each question by itself with reduction, within limits: led by a distance, then
-    /// by solutions of the state equation, then breadth first; then all together without reduction; then, with what is left, each by itself.
+    /// by solutions of the state equation, then breadth first; then all together, by a diagram, or without reduction; then, with what is
+    /// left, each by itself.
     pub(super) fn decide_markings(&mut self, mut asked: Vec<Asked>) {
         let [few, more, all] = ROUNDS;
         self.stroll(&mut asked);
@@ -60,8 +65,10 @@ impl Contest<'_> {
         self.decide_each(&mut asked, few, 0.1, Lead::Distance);
         self.refute_each(&mut asked);
         self.stroll_to_each(&mut asked);
+        self.decide_by_diagram(&mut asked, Effort::Little);
         self.decide_each(&mut asked, more, 0.2, Lead::Order(Order::Bfs));
         self.decide_each(&mut asked, more, 0.1, Lead::Distance);
+        self.decide_by_diagram(&mut asked, Effort::Share(0.3));
         self.decide_together(&mut asked);
         self.decide_each(&mut asked, all, 1.0, Lead::Order(Order::Dfs));
         asked.iter().for_each(|asked| self.cannot_compute(&asked.id));
@@ -233,8 +240,16 @@ impl Contest<'_> {
                 return Some((false, Technique::Facts(by)));
             }
             let clock = self.clock.part(part * share).at_most(max_states);
-            let found = self.solver().find(asked, lead, &clock).ok()?;
-            Some((found, asked.technique()))
+            let found = self.solver().find(asked, lead, &clock).ok();
+            let found = found.map(|found| (found, asked.technique()));
+            found.or_else(|| {
+                let effort = match round {
+                    0 => Effort::Little,
+                    1 => Effort::Share(0.5 * share),
+                    _ => return None,
+                };
+                Some((self.deadlock_by_diagram(effort)?, Technique::Diagram))
+            })
         })
     }
 
@@ -259,6 +274,9 @@ impl Contest<'_> {
             return self.truth(id, all_found == possible, technique);
         }
         let aims: Vec<Aim> = asked.iter().map(|asked| asked.aim).collect();
+        if let Some(all_found) = self.all_by_diagram(&aims, Effort::Share(0.4)) {
+            return self.truth(id, all_found == possible, Technique::Diagram);
+        }
         let clock = self.clock.clone();
         let Ok(reached) = self.reach(&aims, &clock) else { return self.cannot_compute(id) };
         let all_found = match reached.is_complete {
@@ -302,23 +320,45 @@ impl Contest<'_> {
         (!is_open).then_some((true, technique))
     }
 
-    /// How large the state space is, and how many tokens there are.
+    /// How large the state space is, and how many tokens there are: listed if there are few, counted without if that is
+    /// possible, or else listed after all.
     pub(super) fn state_space(&mut self, id: &str) {
+        let whole = self.clock.clone();
+        self.clock = whole.part(0.2).at_most(LISTED_AT_ONCE);
+        let is_listed = self.list_space(id);
+        self.clock = whole;
+        if is_listed {
+            return;
+        }
+        match self.extent_by_diagram(Effort::Share(0.5)) {
+            Some(Extent { states, transitions, most_together, most }) => {
+                let answer =
+                    ContestAnswer::Space { states, transitions, in_marking: most_together, in_place: most };
+                (self.hears)(id, &answer, Technique::Diagram);
+            }
+            None if self.list_space(id) => {}
+            None => self.cannot_compute(id),
+        }
+    }
+
+    /// The same by a list of all markings, if that can be made.
+    fn list_space(&mut self, id: &str) -> bool {
         let Some(space) = self.explore_all().filter(|space| space.exploration.stop.is_none()) else {
-            return self.cannot_compute(id);
+            return false;
         };
         let collected = space.collect(&self.clock.budget(), <(i64, i128)>::default, |most, marking| {
             most.0 = most.0.max(marking.iter().copied().max().unwrap_or(0));
             most.1 = most.1.max(marking.iter().map(|&tokens| i128::from(tokens)).sum());
             Ok(())
         });
-        let Ok(collected) = collected else { return self.cannot_compute(id) };
+        let Ok(collected) = collected else { return false };
         let in_place = collected.iter().map(|most| most.0).max().unwrap_or(0);
         let in_marking = collected.iter().map(|most| most.1).max().unwrap_or(0);
         let stats = &space.exploration.stats;
-        let (states, transitions) = (stats.states, stats.transitions);
+        let (states, transitions) = (stats.states.into(), stats.transitions.into());
         let answer = ContestAnswer::Space { states, transitions, in_marking, in_place };
         (self.hears)(id, &answer, Technique::Explicit);
+        true
     }
 }
 

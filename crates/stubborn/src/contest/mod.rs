@@ -3,18 +3,19 @@
 //! What a random walk finds, and what is known of the net without a search, is answered at once. Then time is shared out in rounds:
 //! first every question gets a little, so that easy ones are answered at once; what is left is divided among the
 //! rest. For each question the net is made simpler. A run that answers a question is replayed, on the original
-//! net, before it counts. See `formulas`, `markings`, `bounds`, `strolls` and `liveness`.
+//! net, before it counts. See `formulas`, `markings`, `bounds`, `strolls`, `diagrams` and `liveness`.
 //!
 //! Questions of a round are answered several at once, if there are several threads ([`across`](crate::across)), and told in their order.
 
 mod bounds;
+mod diagrams;
 mod formulas;
 mod liveness;
 mod markings;
 mod strolls;
 mod words;
 
-use base::Limit;
+use base::{Limit, Natural};
 use check::{Exploration, Stop};
 use language::{Argument, Decided, Facts, Known, Model, Property, PropertyKind, Rules};
 use model::ExprId;
@@ -38,9 +39,9 @@ pub enum ContestAnswer {
     /// How large the state space is.
     Space {
         /// Markings.
-        states: u64,
+        states: Natural,
         /// Edges.
-        transitions: u64,
+        transitions: Natural,
         /// Tokens in a marking, at most.
         in_marking: i128,
         /// Tokens in a place, at most.
@@ -63,8 +64,26 @@ pub enum Technique {
     Walk,
     /// By a walk that a solution of the state equation led.
     Parikh,
+    /// By a decision diagram of all states.
+    Diagram,
     /// By the structure of the net: what shows it.
     Facts(Argument),
+}
+
+/// How questions may be answered.
+#[derive(Clone, Debug)]
+pub struct ContestOptions {
+    /// Which rules may make nets smaller.
+    pub structural: Rules,
+    /// Whether decision diagrams are made.
+    pub diagrams: bool,
+}
+
+impl Default for ContestOptions {
+    /// However they can be answered.
+    fn default() -> ContestOptions {
+        ContestOptions { structural: Rules::all(), diagrams: true }
+    }
 }
 
 /// Who hears the answers as they are found: the id of the question, the answer, and how it was found.
@@ -83,19 +102,19 @@ impl Session {
         &mut self,
         examination: Examination,
         folder: &std::path::Path,
-        rules: &Rules,
+        how: &ContestOptions,
         clock: &Clock<'_>,
         hears: &mut Hears<'_>,
     ) -> Result<(), Error> {
         let clock = self.clock(clock);
-        self.examine(examination, folder, rules, clock, hears).map_err(|trouble| self.error(trouble))
+        self.examine(examination, folder, how, clock, hears).map_err(|trouble| self.error(trouble))
     }
 
     fn examine(
         &mut self,
         examination: Examination,
         folder: &std::path::Path,
-        rules: &Rules,
+        how: &ContestOptions,
         clock: Clock<'_>,
         hears: &mut Hears<'_>,
     ) -> Result<(), Trouble> {
@@ -106,8 +125,9 @@ impl Session {
             self.model.examination(examination.name(), &mut clock.budget())?.into_iter().collect()
         };
         let facts = self.model.facts(&mut clock.part(0.1).budget()).ok().flatten();
-        let options = Options { structural: rules.clone(), ..Options::default() };
-        let mut contest = Contest { model: &mut self.model, facts, options, clock, hears };
+        let options = Options { structural: how.structural.clone(), ..Options::default() };
+        let diagrams = how.diagrams;
+        let mut contest = Contest { model: &mut self.model, facts, options, diagrams, clock, hears };
         match examination {
             Examination::StateSpace => contest.state_space(examination.name()),
             Examination::ReachabilityDeadlock => {
@@ -123,6 +143,8 @@ struct Contest<'c> {
     model: &'c mut Box<dyn Model>,
     facts: Option<Box<dyn Facts>>,
     options: Options,
+    /// Whether decision diagrams are made.
+    diagrams: bool,
     clock: Clock<'c>,
     hears: &'c mut Hears<'c>,
 }
@@ -187,7 +209,7 @@ impl<'c> Contest<'c> {
 
     /// What questions are answered with, several at once: how, on what, by what, and who hears the answers.
     fn lanes(&mut self) -> (Across<'_, 'c>, &mut Box<dyn Model>, Parts<'_>, &mut Hears<'c>) {
-        let Contest { model, facts, options, clock, hears } = self;
+        let Contest { model, facts, options, clock, hears, .. } = self;
         let across = Across { clock, least_bytes: options.least_bytes(clock.held()) };
         (across, model, Parts { facts: facts.as_deref(), options }, hears)
     }

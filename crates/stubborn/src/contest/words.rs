@@ -15,6 +15,7 @@ impl fmt::Display for Technique {
             Technique::Reduced => "EXPLICIT STATE_COMPRESSION STUBBORN_SETS",
             Technique::Simplified => "EXPLICIT STATE_COMPRESSION STUBBORN_SETS STRUCTURAL_REDUCTION",
             Technique::Walk => "EXPLICIT RANDOM_WALK",
+            Technique::Diagram => "DECISION_DIAGRAMS",
             Technique::Parikh => "EXPLICIT PARIKH_WALK TOPOLOGICAL",
             Technique::Facts(Argument::Equation | Argument::Traps | Argument::Exhaustion) => {
                 "TOPOLOGICAL STATE_EQUATION"
@@ -35,14 +36,15 @@ impl ContestAnswer {
             ContestAnswer::Unknown if examination == Examination::StateSpace => "CANNOT_COMPUTE\n".to_owned(),
             ContestAnswer::Unknown => format!("FORMULA {id} CANNOT_COMPUTE\n"),
             ContestAnswer::Space { states, transitions, in_marking, in_place } => {
-                let figures: [(&str, i128); 4] = [
-                    ("STATES", (*states).into()),
-                    ("TRANSITIONS", (*transitions).into()),
-                    ("MAX_TOKEN_PER_MARKING", *in_marking),
-                    ("MAX_TOKEN_IN_PLACE", (*in_place).into()),
+                let figures: [(&str, &dyn fmt::Display); 4] = [
+                    ("STATES", states),
+                    ("TRANSITIONS", transitions),
+                    ("MAX_TOKEN_PER_MARKING", in_marking),
+                    ("MAX_TOKEN_IN_PLACE", in_place),
                 ];
-                let line =
-                    |(what, figure): (&str, i128)| format!("STATE_SPACE {what} {figure} TECHNIQUES {how}\n");
+                let line = |(what, figure): (&str, &dyn fmt::Display)| {
+                    format!("STATE_SPACE {what} {figure} TECHNIQUES {how}\n")
+                };
                 figures.map(line).concat()
             }
         }
