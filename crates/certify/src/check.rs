@@ -10,7 +10,6 @@ use std::rc::Rc;
 use base::text::count;
 use base::{Budget, Progress};
 use ltl::Prop;
-use model::layout::Field;
 use model::reference;
 use model::{ActionId, ActionSystem, ExprId, Fault, Layout, StepError};
 
@@ -47,7 +46,7 @@ pub fn check(claim: Claim<'_>, proof: &Proof, budget: &mut Budget<'_>) -> Result
     }
     let (watch, truth, no_deadlock) = match what {
         What::Formula { formulas, formula, propositions } => {
-            let tableau = Tableau::of_written(formulas, formula, &proof.formula, budget)?;
+            let tableau = Tableau::new(formulas, formula, &proof.formula, budget)?;
             (Some(Watch::new(tableau, propositions, proof)?), None, false)
         }
         _ if !proof.formula.is_empty() => {
@@ -68,8 +67,7 @@ pub fn check(claim: Claim<'_>, proof: &Proof, budget: &mut Budget<'_>) -> Result
     let looked_at: Vec<ExprId> = looked_at.copied().collect();
     let waits = if proof.waits { Some(Waits::new(system, &looked_at, budget)?) } else { None };
     let list = List::read(system, proof, budget)?;
-    let check = Check { system, proof, list, masks, waits, watch, truth, no_deadlock, ends };
-    check.run(budget)
+    Check { system, proof, list, masks, waits, watch, truth, no_deadlock }.run(budget)
 }
 
 /// The automaton beside the system.
@@ -108,16 +106,18 @@ impl List {
         let states = States::new(system.layout().width());
         let mut list = List { states, waits: Vec::new(), pairs: Vec::new(), ends: Vec::new() };
         let mut reader = StateReader::new(proof);
-        let mut packed = Vec::new();
+        let (mut before, mut packed) = (vec![0; system.layout().width()], Vec::new());
+        let mut old = system.layout().decode(&before);
         for _ in 0..proof.states {
-            let bytes = list.states.bytes()
-                + 8 * (list.waits.capacity() + list.pairs.capacity()) as u64
-                + 4 * list.ends.capacity() as u64;
-            budget.poll(&Progress { states: list.states.len() as u64, bytes, ..Progress::default() })?;
+            let (states, bytes) = (list.ends.len() as u64, list.bytes());
+            budget.poll(&Progress { states, bytes, ..Progress::default() })?;
             reader.advance()?;
-            if !pack(system, &reader.values, &mut packed) {
+            packed.clear();
+            if !pack(system, (&before, &old), &reader.values, &mut packed) {
                 return Err("a state has a value that its variable cannot have".into());
             }
+            before.clone_from(&packed);
+            old.clone_from(&reader.values);
             if !list.states.add(&packed, budget)?.1 {
                 return Err("a state is listed twice".into());
             }
@@ -140,6 +140,11 @@ impl List {
         Ok(list)
     }
 
+    fn bytes(&self) -> u64 {
+        let List { states, waits, pairs, ends } = self;
+        states.bytes() + (8 * (waits.capacity() + pairs.capacity()) + 4 * ends.capacity()) as u64
+    }
+
     /// What is beside a state.
     fn beside(&self, state: u32) -> &[Pair] {
         let at = state as usize;
@@ -148,48 +153,31 @@ impl List {
     }
 }
 
-/// Packs values; whether they fit.
-fn pack(system: &ActionSystem, values: &[i64], packed: &mut Vec<u32>) -> bool {
-    packed.clear();
-    packed.resize(system.layout().width(), 0);
-    let fields = system.layout().fields().iter().zip(values);
-    fields.into_iter().all(|(field, &value)| put(*field, value, packed))
-}
-
-/// Packs a state that differs from another one in some values only, after those that are packed; whether they fit.
-fn add_packed(
+/// Adds the words of a state, which differs from another one in some values; whether that can be.
+fn pack(
     system: &ActionSystem,
-    (here, old): (&[u32], &[i64]),
+    (words, old): (&[u32], &[i64]),
     values: &[i64],
     packed: &mut Vec<u32>,
 ) -> bool {
     let start = packed.len();
-    packed.extend_from_slice(here);
+    packed.extend_from_slice(words);
+    let state = &mut packed[start..];
     let mut fields = system.layout().fields().iter().zip(old.iter().zip(values));
-    fields.all(|(field, (old, &new))| *old == new || put(*field, new, &mut packed[start..]))
+    fields.all(|(field, (old, &new))| {
+        let mut put = || field.encode(new).inspect(|&raw| field.set_raw(state, raw));
+        *old == new || put().is_some() && field.value(state) == new
+    })
 }
 
-/// Puts a value into its field; whether it fits, and comes back as it is.
-fn put(field: Field, value: i64, packed: &mut [u32]) -> bool {
-    let Some(raw) = field.encode(value) else { return false };
-    field.set_raw(packed, raw);
-    field.value(packed) == value
-}
-
-/// Whether no two variables share a bit, so that states with different values are different words, and what is put into one
+/// Whether no two variables share a bit: so states with different values are different words, and what is put into one
 /// field stays away from the others.
 fn is_sound(layout: &Layout) -> bool {
-    let mut taken = vec![0_u32; layout.width()];
-    layout.fields().iter().all(|field| {
-        (0..u32::from(field.bits)).all(|bit| {
-            let at = u32::from(field.shift) + bit;
-            let (word, bit) = (field.word as usize + (at / 32) as usize, 1 << (at % 32));
-            let is_free = taken.get(word).is_some_and(|taken| taken & bit == 0);
-            if is_free {
-                taken[word] |= bit;
-            }
-            is_free
-        })
+    let mut taken = vec![0; layout.width()];
+    layout.fields().iter().flat_map(|field| field.masks()).all(|(word, mask)| {
+        let is_free = taken[word] & mask == 0;
+        taken[word] |= mask;
+        is_free
     })
 }
 
@@ -202,7 +190,6 @@ struct Check<'c> {
     watch: Option<Watch>,
     truth: Option<ExprId>,
     no_deadlock: bool,
-    ends: Ends,
 }
 
 /// The steps of the state that is looked at; kept, so that not every state asks for memory anew.
@@ -213,44 +200,44 @@ struct Out {
     packed: Vec<u32>,
     /// The numbers of these states.
     numbers: Vec<Option<u32>>,
+    /// Those that are followed, with the repetition of a last state, which nobody begins.
     targets: Vec<(Option<ActionId>, u32)>,
 }
 
 impl Check<'_> {
     fn run(mut self, budget: &mut Budget<'_>) -> Result<Certified, Refusal> {
-        let mut packed = Vec::new();
-        for values in reference::initial(self.system) {
-            let number = self.number(&values, &mut packed).ok_or("an initial state is missing")?;
+        for state in self.system.initial() {
+            let number = self.list.states.find(state).ok_or("an initial state is missing")?;
             let is_watched = self.list.beside(number).first().is_some_and(|pair| pair.automaton == 0);
             if self.watch.is_some() && !is_watched {
                 return Err("an initial state is missing".into());
             }
         }
-        let bytes = self.list.states.bytes() + 8 * self.list.pairs.capacity() as u64;
-        let n_states = self.list.states.len();
+        let (bytes, n_states) = (self.list.bytes(), self.list.states.count());
         let (mut n_steps, mut values, mut out) = (0, Vec::new(), Out::default());
         for number in 0..n_states as u32 {
             budget.poll(&Progress { states: u64::from(number), bytes, ..Progress::default() })?;
             let state = self.list.states.get(number);
             values.clear();
             values.extend(self.system.layout().fields().iter().map(|field| field.value(state)));
-            n_steps += self.state(number, &values, &mut out, budget)?;
+            self.state(number, &values, &mut out, budget)?;
+            n_steps += out.begun.len() as u64;
         }
         Ok(Certified { states: n_states as u64, pairs: self.list.pairs.len() as u64, steps: n_steps })
     }
 
-    fn number(&self, values: &[i64], packed: &mut Vec<u32>) -> Option<u32> {
-        if pack(self.system, values, packed) { self.list.states.find(packed) } else { None }
-    }
-
-    /// Looks at a state, and what can happen there; how much that is.
+    /// Looks at a state, and what can happen there.
     fn state(
         &mut self,
         number: u32,
         values: &[i64],
         out: &mut Out,
         budget: &mut Budget<'_>,
-    ) -> Result<u64, Refusal> {
+    ) -> Result<(), Refusal> {
+        let Out { begun, packed, numbers, targets } = out;
+        begun.clear();
+        packed.clear();
+        targets.clear();
         if let Some(expr) = self.truth
             && reference::value(self.system, expr, values).map_err(|fault| self.wrong(fault))? == 0
         {
@@ -259,81 +246,42 @@ impl Check<'_> {
         let watched = self.watched(number, values, budget)?;
         // Where the automaton goes on by no step, nothing that follows matters.
         if self.watch.is_some() && watched.iter().all(|steps| steps.is_empty()) {
-            return Ok(0);
+            return Ok(());
         }
-        let Out { begun, packed, numbers, targets } = out;
-        let (here, mut fit) = (self.list.states.get(number), true);
-        begun.clear();
-        packed.clear();
-        targets.clear();
+        let (words, mut fit) = (self.list.states.get(number), true);
         reference::for_each_successor(self.system, values, |step, target| {
             begun.push(self.system.first(step));
-            fit &= add_packed(self.system, (here, values), target, packed);
+            fit &= pack(self.system, (words, values), target, packed);
         })
         .map_err(|fault| self.wrong(fault))?;
         if self.no_deadlock && begun.is_empty() {
             return Err("nothing can happen in a state".into());
         }
-        let waiting = self.list.waits.get(number as usize).filter(|wait| wait.from > 0).copied();
-        if let Some(wait) = waiting {
-            self.leave_out(wait, values, begun, packed)?;
-        }
-        self.list.states.find_all(packed, numbers);
-        for (action, target) in begun.iter().zip(&*numbers) {
-            targets.push((Some(*action), target.filter(|_| fit).ok_or("a successor is missing")?));
-        }
-        if let Some(wait) = waiting {
-            self.comes_down(wait, targets)?;
-        }
-        if begun.is_empty() && self.ends == Ends::Stutter {
-            targets.push((None, number));
-        }
-        self.product(number, &watched, targets)?;
-        Ok(begun.len() as u64)
-    }
-
-    /// Leaves the steps out that wait: those that begin with no action of the set that grows in a state.
-    fn leave_out(
-        &mut self,
-        wait: Wait,
-        values: &[i64],
-        begun: &mut Vec<ActionId>,
-        packed: &mut Vec<u32>,
-    ) -> Result<(), Refusal> {
-        let Some(waits) = &mut self.waits else { return Ok(()) };
-        waits.enable(begun.iter().copied());
-        waits.grow(ActionId::new(wait.from as usize - 1), values);
-        if waits.taken().next().is_none() {
-            return Err("all steps of a state wait".into());
-        }
-        if waits.taken().any(|action| waits.is_seen(action)) {
-            return Err("steps wait for one that changes what is looked at".into());
-        }
-        let (width, mut kept) = (self.system.layout().width(), 0);
-        for at in 0..begun.len() {
-            if waits.has(begun[at]) {
-                begun[kept] = begun[at];
-                packed.copy_within(at * width..(at + 1) * width, kept * width);
-                kept += 1;
+        let wait = self.list.waits.get(number as usize).copied().unwrap_or_default();
+        let mut sets = self.waits.as_mut().filter(|_| wait.from > 0);
+        if let Some(sets) = &mut sets {
+            sets.enable(begun.iter().copied());
+            sets.grow(ActionId::new(wait.from as usize - 1), values);
+            if sets.taken().next().is_none() {
+                return Err("all steps of a state wait".into());
+            }
+            if sets.taken().any(|action| sets.is_seen(action)) {
+                return Err("steps wait for one that changes what is looked at".into());
             }
         }
-        begun.truncate(kept);
-        packed.truncate(kept * width);
-        Ok(())
-    }
-
-    /// Whether what waits does not do so for ever: of the steps that are followed, one leads on to where nothing waits; for runs,
-    /// all do.
-    fn comes_down(&self, wait: Wait, targets: &[(Option<ActionId>, u32)]) -> Result<(), Refusal> {
-        let is_lower = |&(_, target): &(_, u32)| {
-            let there = self.list.waits[target as usize];
-            there.from == 0 || there.height < wait.height
-        };
-        let is_fine = match self.watch {
-            Some(_) => targets.iter().all(is_lower),
-            None => targets.iter().any(is_lower),
-        };
-        if is_fine { Ok(()) } else { Err("steps may wait for ever".into()) }
+        self.list.states.find_all(packed, numbers);
+        for (&action, target) in begun.iter().zip(&*numbers) {
+            if sets.as_ref().is_none_or(|sets| sets.has(action)) {
+                targets.push((Some(action), target.filter(|_| fit).ok_or("a successor is missing")?));
+            }
+        }
+        if sets.is_some() && !self.comes_down(wait, targets) {
+            return Err("steps may wait for ever".into());
+        }
+        if begun.is_empty() && self.proof.ends == Ends::Stutter {
+            targets.push((None, number));
+        }
+        self.product(number, &watched, targets)
     }
 
     /// What the automaton does in a state, for each of its states that are beside it.
@@ -343,16 +291,28 @@ impl Check<'_> {
         values: &[i64],
         budget: &mut Budget<'_>,
     ) -> Result<Vec<Rc<[Step]>>, Refusal> {
-        let Check { system, list, watch: Some(watch), .. } = self else { return Ok(Vec::new()) };
+        let Check { system, list, watch: Some(Watch { tableau, exprs }), .. } = self else {
+            return Ok(Vec::new());
+        };
         let mut letter = 0;
-        for (bit, &expr) in watch.exprs.iter().enumerate() {
+        for (bit, &expr) in exprs.iter().enumerate() {
             let value = reference::value(system, expr, values).map_err(|fault| told(system, fault))?;
             letter |= u64::from(value != 0) << bit;
         }
-        let beside = list.beside(number).iter();
-        Ok(beside
-            .map(|pair| watch.tableau.steps(pair.automaton, letter, budget))
-            .collect::<Result<_, _>>()?)
+        list.beside(number).iter().map(|pair| tableau.steps(pair.automaton, letter, budget)).collect()
+    }
+
+    /// Whether what waits does not do so for ever: of the steps that are followed, one leads on to where nothing waits; for runs,
+    /// all do.
+    fn comes_down(&self, wait: Wait, targets: &[(Option<ActionId>, u32)]) -> bool {
+        let is_lower = |&(_, target): &(_, u32)| {
+            let there = self.list.waits[target as usize];
+            there.from == 0 || there.height < wait.height
+        };
+        match self.watch {
+            Some(_) => targets.iter().all(is_lower),
+            None => targets.iter().any(is_lower),
+        }
     }
 
     /// Looks at the states of the product that a state is in, and their steps.
@@ -367,7 +327,7 @@ impl Check<'_> {
         let here = masks.enabled(targets.iter().filter_map(|(action, _)| *action));
         for (pair, steps) in list.beside(number).iter().zip(watched) {
             let rank = &proof.ranks[pair.rank as usize];
-            if !ends_well(rank, here.strong) {
+            if !ends_well(rank, here) {
                 return Err("a rank ends too soon".into());
             }
             for step in steps.iter() {
@@ -375,7 +335,7 @@ impl Check<'_> {
                     let beside = list.beside(target);
                     let there = beside.binary_search_by_key(&step.target, |pair| pair.automaton);
                     let there = &beside[there.map_err(|_| "a successor is missing")?];
-                    let marks = masks.marks(here, action, step.postponed);
+                    let marks = masks.of_edge(here, action, step.postponed);
                     keeps(rank, &proof.ranks[there.rank as usize], marks)?;
                 }
             }
@@ -389,10 +349,8 @@ impl Check<'_> {
 }
 
 fn told(system: &ActionSystem, fault: Fault) -> Refusal {
-    Refusal::Wrong(format!(
-        "the model goes wrong: {}",
-        system.describe_fault(&StepError { fault, action: None })
-    ))
+    let error = StepError { fault, action: None };
+    format!("the model goes wrong: {}", system.describe_fault(&error)).into()
 }
 
 impl std::fmt::Display for Certified {

@@ -1,10 +1,10 @@
 //! What a certificate claims: from its words and the model that somebody brings, to a system and what is said of it.
 
 use base::{Budget, Diagnostics, SourceId, SourceMap};
-use language::{Ltl, Model, Property, PropertyKind, Purpose};
+use language::{Model, Property, PropertyKind, Purpose};
 use ltl::{Formula, Formulas, Prop};
 use model::fairness::{Constraint, Interference, Kind};
-use model::{ActionId, ActionSystem, ExprId};
+use model::{ActionId, ActionSystem, ExprId, Label, ProcessId};
 
 use crate::Refusal;
 use crate::check::{Certified, check};
@@ -41,25 +41,17 @@ pub struct Claim<'c> {
     pub constraints: &'c [Constraint],
 }
 
-/// What of a property is to be shown, and of which system; or why it cannot be.
-///
-/// # Errors
-/// Why it cannot be.
-pub fn purpose(kind: &PropertyKind) -> Result<Purpose, &'static str> {
+/// Of which system something is shown for a property; nothing if there are no certificates for such properties.
+pub fn purpose(kind: &PropertyKind) -> Option<Purpose> {
     match kind {
         PropertyKind::Ltl(_)
         | PropertyKind::Acceptance(_)
         | PropertyKind::Progress(_)
         | PropertyKind::Invariant(_)
-        | PropertyKind::DeadlockFree => Ok(Purpose::Runs),
-        PropertyKind::Assertions => Ok(Purpose::Assertions),
-        PropertyKind::EndStates => Ok(Purpose::EndStates),
-        PropertyKind::Claim(_) => Err("there are no certificates for automata that a user wrote"),
-        PropertyKind::Tester(_) | PropertyKind::Spec(_) => Err("there are no certificates for testers"),
-        PropertyKind::Possible(_) | PropertyKind::AllPossible(_) => {
-            Err("what is possible is shown by a run, not by a certificate")
-        }
-        _ => Err("there are no certificates for such questions"),
+        | PropertyKind::DeadlockFree => Some(Purpose::Runs),
+        PropertyKind::Assertions => Some(Purpose::Assertions),
+        PropertyKind::EndStates => Some(Purpose::EndStates),
+        _ => None,
     }
 }
 
@@ -105,7 +97,8 @@ pub fn certify(
     if ignores_ends(&kind) && proof.ends != Ends::Ignore {
         return Err("it says of runs that end what the property does not".into());
     }
-    let view = model.view(purpose(&kind)?, budget)?;
+    let purpose = purpose(&kind).ok_or("there are no certificates for such properties")?;
+    let view = model.view(purpose, budget)?;
     let text = &sources.get(SourceId::new(0)).text;
     if fingerprint(text, &view.system) != proof.fingerprint {
         return Err("it is about another model".into());
@@ -124,26 +117,22 @@ fn resolve(
         let source = sources.add("the certificate", text.as_bytes().to_vec());
         source.map_err(|error| Refusal::from(Diagnostics::from(error)))
     };
-    match property {
+    Ok(match property {
         Claimed::Declared(name) => {
             let all = model.properties()?.into_iter();
             let mut named = all.filter(|known: &Property| known.name == *name);
             match (named.next(), named.next()) {
-                (Some(known), None) => Ok(known.kind),
-                (None, _) => Err(format!("the model declares no `{name}`").into()),
-                (Some(_), Some(_)) => Err(format!("the model declares several `{name}`").into()),
+                (Some(known), None) => known.kind,
+                (None, _) => return Err(format!("the model declares no `{name}`").into()),
+                (Some(_), Some(_)) => return Err(format!("the model declares several `{name}`").into()),
             }
         }
-        Claimed::Invariant(text) => {
-            let source = add(text)?;
-            Ok(PropertyKind::Invariant(model.resolve(text, source, 0)?))
-        }
+        Claimed::Invariant(text) => PropertyKind::Invariant(model.resolve(text, add(text)?, 0)?),
         Claimed::Ltl(text) => {
             let source = add(text)?;
-            let ltl: Ltl = model.formula(source, sources)?;
-            Ok(PropertyKind::Ltl(ltl))
+            PropertyKind::Ltl(model.formula(source, sources)?)
         }
-    }
+    })
 }
 
 /// The constraints that names stand for.
@@ -161,20 +150,16 @@ pub fn constraints(
         let kind = Kind::of_name(&fair.kind).ok_or("it names a kind of fairness that there is not")?;
         let chosen: Vec<ActionId> = match &fair.process {
             Some(name) => {
-                let mut named =
-                    (0..system.processes().len()).filter(|&p| system.processes()[p].name == *name);
-                let (Some(process), None) = (named.next(), named.next()) else {
+                let is_meant = |owner: &ProcessId| system.processes()[owner.index()].name == *name;
+                if system.processes().iter().filter(|process| process.name == *name).count() != 1 {
                     return Err(format!("the model has not one process `{name}`").into());
-                };
-                actions().filter(|&a| system.movers(a).iter().any(|owner| owner.index() == process)).collect()
+                }
+                actions().filter(|&action| system.movers(action).iter().any(is_meant)).collect()
             }
             None => {
-                let label = |action| &system.labels()[system.action(action).label.index()];
-                let is_meant = |action: &ActionId| {
-                    let label = label(*action);
-                    !label.internal && fair.labels.contains(&label.name)
-                };
-                actions().filter(is_meant).collect()
+                let label = |action: &ActionId| &system.labels()[system.action(*action).label.index()];
+                let is_meant = |label: &Label| !label.internal && fair.labels.contains(&label.name);
+                actions().filter(|action| is_meant(label(action))).collect()
             }
         };
         if chosen.is_empty() {

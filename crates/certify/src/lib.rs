@@ -14,7 +14,7 @@
 //! | [`rank`] | why ranks exclude violations, and what they demand of a step |
 //! | [`tableau`] | the automaton of a formula, by the definition, and why it misses no word |
 //! | [`proof`] | the file format |
-//! | `coder` | numbers as few bits |
+//! | [`coder`] | numbers as few bits |
 //! | [`waits`] | which steps of a state can wait |
 //! | [`states`] | a set of states |
 //!
@@ -24,7 +24,7 @@
 
 pub mod check;
 pub mod claim;
-mod coder;
+pub mod coder;
 pub mod proof;
 pub mod rank;
 pub mod states;
@@ -33,9 +33,7 @@ pub mod waits;
 
 pub use check::{Certified, check};
 pub use claim::{Claim, What, certify, constraints};
-pub use proof::{
-    Claimed, Ends, Fair, Pair, Proof, Reading, StateReader, StateWriter, TooSmall, Wait, fingerprint,
-};
+pub use proof::{Claimed, Ends, Fair, Pair, Proof, Reading, StateReader, TooSmall, Wait, fingerprint};
 
 use base::Limit;
 
@@ -75,15 +73,6 @@ impl From<String> for Refusal {
 impl From<&str> for Refusal {
     fn from(why: &str) -> Refusal {
         Refusal::Wrong(why.to_owned())
-    }
-}
-
-impl From<tableau::Trouble> for Refusal {
-    fn from(trouble: tableau::Trouble) -> Refusal {
-        match trouble {
-            tableau::Trouble::Wrong(why) => Refusal::Wrong(why),
-            tableau::Trouble::Limit(limit) => Refusal::Limit(limit),
-        }
     }
 }
 

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use base::{Budget, SourceMap};
 use language::{File, Language, Options};
-use stubborn_certify::{Proof, certify};
+use stubborn_certify::{Certified, Proof, Refusal, certify};
 
 /// The languages that models are written in.
 static LANGUAGES: [&Language; 3] = [&process::LANGUAGE, &petri::LANGUAGE, &promela::LANGUAGE];
@@ -42,17 +42,17 @@ fn main() -> ExitCode {
             return ExitCode::from(2);
         }
     };
-    // Who certifies nothing shows nothing.
-    let mut all = !proofs.is_empty();
-    if proofs.is_empty() {
-        complain(&format!("error: {} certifies nothing", certificate.display()));
-    }
+    let mut all = true;
     for proof in &proofs {
         let said = match of_model(model, &folders, proof) {
-            Ok(said) => format!("certified ({said})"),
-            Err(why) => {
+            Ok(Ok(certified)) => format!("certified ({certified})"),
+            Ok(Err(why)) => {
                 all = false;
                 format!("NOT CERTIFIED: {why}")
+            }
+            Err(why) => {
+                complain(&format!("error: {}: {why}", model.display()));
+                return ExitCode::from(2);
             }
         };
         say(&format!("{proof}: {said}"));
@@ -73,10 +73,11 @@ fn read(path: &Path) -> Result<Vec<u8>, String> {
     std::fs::read(path).map_err(|error| error.to_string())
 }
 
-/// Reads the model as a proof says, and checks the proof.
-fn of_model(path: &Path, folders: &[PathBuf], proof: &Proof) -> Result<String, String> {
-    let language = LANGUAGES.iter().find(|known| known.name == proof.model.language);
-    let language = language.ok_or_else(|| format!("there is no language `{}`", proof.model.language))?;
+/// Reads the model as a proof says, and checks the proof; or why the model cannot be read.
+fn of_model(path: &Path, folders: &[PathBuf], proof: &Proof) -> Result<Result<Certified, Refusal>, String> {
+    let name = &proof.model.language;
+    let language = LANGUAGES.iter().find(|known| known.name == *name);
+    let language = language.ok_or_else(|| format!("there is no language `{name}`"))?;
     let options = Options {
         definitions: proof.model.definitions.clone(),
         max_processes: proof.model.max_processes.clamp(1, 255),
@@ -89,8 +90,9 @@ fn of_model(path: &Path, folders: &[PathBuf], proof: &Proof) -> Result<String, S
     };
     let file = File { name: path.display().to_string(), bytes: read(path)? };
     let (mut sources, mut budget) = (SourceMap::new(), Budget::unlimited());
-    let mut model = (language.read)(file, &options, &mut sources, &mut loader, &mut budget)
-        .map_err(|trouble| stubborn_certify::Refusal::from(trouble).to_string())?;
-    let certified = certify(&mut *model, &mut sources, proof, &mut budget).map_err(|why| why.to_string())?;
-    Ok(certified.to_string())
+    let model = (language.read)(file, &options, &mut sources, &mut loader, &mut budget);
+    let mut model = model.map_err(|trouble| {
+        format!("this is no model for the language `{name}`: {}", Refusal::from(trouble))
+    })?;
+    Ok(certify(&mut *model, &mut sources, proof, &mut budget))
 }

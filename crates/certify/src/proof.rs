@@ -2,22 +2,18 @@
 //!
 //! A file is a line that names it, and for each property a line of JSON (a [`Proof`] without its states) and so many bytes
 //! as that says: the states. A state is told by what is different from the state before it; each number is coded
-//! as its place makes it likely (`coder`).
+//! as its place makes it likely ([`coder`](crate::coder)).
 
 use std::fmt::{self, Write as _};
 
 use model::{ActionId, Fault, StepError, VarId};
 use serde::{Deserialize, Serialize};
 
-use crate::coder::{Context, Decoder, Encoder};
+use crate::coder::{Context, Decoder};
 use crate::rank::Rank;
-use crate::tableau::Written;
 
 /// How every file begins.
 pub const MAGIC: &str = "stubborn certificate 1\n";
-
-/// Of more than so many variables, some share what is expected of them.
-const MAX_CONTEXTS: usize = 1 << 10;
 
 /// What holds, in the words of the user.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -75,13 +71,6 @@ pub struct TooSmall {
 }
 
 impl TooSmall {
-    /// As files have it; nothing for faults of another kind.
-    pub fn of(error: &StepError) -> Option<TooSmall> {
-        let Fault::OutOfRange { var, value } = error.fault else { return None };
-        let action = error.action.map(|action| action.index() as u32);
-        Some(TooSmall { variable: var.index() as u32, value, action })
-    }
-
     /// The fault.
     pub fn error(&self) -> StepError {
         let action = self.action.map(|action| ActionId::new(action as usize));
@@ -105,8 +94,8 @@ pub struct Proof {
     pub ends: Ends,
     /// Which infinite runs count.
     pub fairness: Vec<Fair>,
-    /// For a formula: its negation in normal form, part by part.
-    pub formula: Vec<Written>,
+    /// For a formula: all parts of its negation in normal form, as texts; the last is the whole.
+    pub formula: Vec<String>,
     /// The states of its automaton: numbers of parts.
     pub automaton: Vec<Vec<u16>>,
     /// The ranks that states have.
@@ -128,7 +117,7 @@ pub struct Proof {
 }
 
 /// A sum over bytes, as files have it (FNV-1a). It tells accidents, not forgers: the proof does not rest on it.
-fn sum(bytes: &[u8]) -> String {
+pub fn sum(bytes: &[u8]) -> String {
     let add = |sum: u64, &byte: &u8| (sum ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
     format!("{:016x}", bytes.iter().fold(0xcbf2_9ce4_8422_2325, add))
 }
@@ -146,28 +135,6 @@ pub fn fingerprint(text: &str, system: &model::ActionSystem) -> String {
 }
 
 impl Proof {
-    /// Adds it to a file.
-    ///
-    /// # Errors
-    /// It cannot be written as JSON.
-    pub fn write(&self, file: &mut Vec<u8>) -> Result<(), serde_json::Error> {
-        if file.is_empty() {
-            file.extend_from_slice(MAGIC.as_bytes());
-        }
-        serde_json::to_writer(&mut *file, self)?;
-        file.push(b'\n');
-        file.extend_from_slice(&self.body);
-        file.push(b'\n');
-        Ok(())
-    }
-
-    /// Puts states in, which are told by `each` through the writer.
-    pub fn fill(&mut self, states: StateWriter) {
-        let body = states.encoder.finish();
-        (self.states, self.bytes, self.checksum) = (states.n_states, body.len() as u64, sum(&body));
-        self.body = body;
-    }
-
     /// All proofs of a file.
     ///
     /// # Errors
@@ -213,105 +180,58 @@ pub struct Wait {
 }
 
 /// What is expected where.
-struct Contexts {
+pub struct Contexts {
     /// How far the next variable is that changed, by the one before.
-    gaps: Vec<Context>,
+    pub gaps: Kinds,
     /// By how much a variable changed.
-    changes: Vec<Context>,
-    wait: Context,
-    height: Context,
-    n_pairs: Context,
-    automaton: Context,
+    pub changes: Kinds,
+    /// From which action a set grows.
+    pub wait: Context,
+    /// How high a state is.
+    pub height: Context,
+    /// How many states of the automaton are beside a state.
+    pub n_pairs: Context,
+    /// Which these are.
+    pub automaton: Context,
     /// The rank, by the state of the automaton.
-    ranks: Vec<Context>,
+    pub ranks: Kinds,
 }
 
 impl Contexts {
-    fn new(variables: usize) -> Contexts {
-        let some = |n: usize| vec![Context::new(); n.clamp(1, MAX_CONTEXTS)];
+    /// Of states with so many variables.
+    pub fn new(variables: usize) -> Contexts {
         Contexts {
-            gaps: some(variables + 1),
-            changes: some(variables),
-            wait: Context::new(),
-            height: Context::new(),
-            n_pairs: Context::new(),
-            automaton: Context::new(),
-            ranks: some(64),
+            gaps: Kinds::new(variables + 1),
+            changes: Kinds::new(variables),
+            wait: Context::default(),
+            height: Context::default(),
+            n_pairs: Context::default(),
+            automaton: Context::default(),
+            ranks: Kinds::new(64),
         }
     }
 }
 
-fn pick(contexts: &mut [Context], number: usize) -> &mut Context {
-    let n = contexts.len();
-    &mut contexts[number % n]
-}
+/// What is expected of so many kinds of numbers; of very many, some share that.
+pub struct Kinds(Vec<Context>);
 
-/// Writes states, one after the other.
-pub struct StateWriter {
-    encoder: Encoder,
-    contexts: Contexts,
-    waits: bool,
-    has_pairs: bool,
-    before: Vec<i64>,
-    n_states: u64,
-}
-
-impl StateWriter {
-    /// The states of a proof with these words.
-    pub fn new(words: &Proof) -> StateWriter {
-        StateWriter {
-            encoder: Encoder::new(),
-            contexts: Contexts::new(words.variables),
-            waits: words.waits,
-            has_pairs: !words.formula.is_empty(),
-            before: vec![0; words.variables],
-            n_states: 0,
-        }
+impl Kinds {
+    fn new(n: usize) -> Kinds {
+        Kinds(vec![Context::default(); n.clamp(1, 1 << 10)])
     }
 
-    /// Writes a state; what waits there, if steps may; and what is beside it, for a formula.
-    pub fn put(&mut self, values: &[i64], wait: Wait, pairs: &[Pair]) {
-        self.n_states += 1;
-        let mut last = 0;
-        for (index, (&new, old)) in values.iter().zip(&mut self.before).enumerate() {
-            if new == *old {
-                continue;
-            }
-            let gap = index + 1 - last;
-            self.encoder.put(pick(&mut self.contexts.gaps, last), gap as u64);
-            let change = new.wrapping_sub(*old);
-            let zigzag = (change << 1 ^ change >> 63) as u64;
-            self.encoder.put(pick(&mut self.contexts.changes, index), zigzag);
-            (*old, last) = (new, index + 1);
-        }
-        if last < values.len() {
-            self.encoder.put(pick(&mut self.contexts.gaps, last), 0);
-        }
-        if self.waits {
-            self.encoder.put(&mut self.contexts.wait, u64::from(wait.from));
-            if wait.from > 0 {
-                self.encoder.put(&mut self.contexts.height, u64::from(wait.height));
-            }
-        }
-        if self.has_pairs {
-            self.encoder.put(&mut self.contexts.n_pairs, pairs.len() as u64);
-            for pair in pairs {
-                self.encoder.put(&mut self.contexts.automaton, u64::from(pair.automaton));
-                let rank = pick(&mut self.contexts.ranks, pair.automaton as usize);
-                self.encoder.put(rank, u64::from(pair.rank));
-            }
-        }
+    /// What is expected of one kind.
+    pub fn of(&mut self, kind: usize) -> &mut Context {
+        let n = self.0.len();
+        &mut self.0[kind % n]
     }
 }
 
 /// Reads the states of a proof, one after the other.
 pub struct StateReader<'p> {
+    proof: &'p Proof,
     decoder: Decoder<'p>,
     contexts: Contexts,
-    waits: bool,
-    has_pairs: bool,
-    /// Beside a state, each state of the automaton is once at most.
-    max_pairs: u64,
     /// The values of the state that was read last.
     pub values: Vec<i64>,
     /// Which steps are followed from it.
@@ -323,63 +243,49 @@ pub struct StateReader<'p> {
 impl<'p> StateReader<'p> {
     /// The states of a proof.
     pub fn new(proof: &'p Proof) -> StateReader<'p> {
-        StateReader {
-            decoder: Decoder::new(&proof.body),
-            contexts: Contexts::new(proof.variables),
-            waits: proof.waits,
-            has_pairs: !proof.formula.is_empty(),
-            max_pairs: proof.automaton.len() as u64,
-            values: vec![0; proof.variables],
-            wait: Wait::default(),
-            pairs: Vec::new(),
-        }
+        let (decoder, contexts) = (Decoder::new(&proof.body), Contexts::new(proof.variables));
+        let (values, wait, pairs) = (vec![0; proof.variables], Wait::default(), Vec::new());
+        StateReader { proof, decoder, contexts, values, wait, pairs }
     }
 
     /// Reads the next state.
     ///
     /// # Errors
     /// There is none, or it makes no sense.
-    pub fn advance(&mut self) -> Result<(), String> {
+    pub fn advance(&mut self) -> Result<(), &'static str> {
+        let StateReader { proof, decoder, contexts, values, wait, pairs } = self;
         let mut last = 0;
-        while last < self.values.len() {
-            let gap = self.decoder.get(pick(&mut self.contexts.gaps, last));
+        while last < values.len() {
+            let gap = decoder.get(contexts.gaps.of(last));
             if gap == 0 {
                 break;
             }
-            let index = (last as u64).saturating_add(gap) - 1;
-            let value = usize::try_from(index).ok().and_then(|index| self.values.get_mut(index));
-            let value = value.ok_or("a state of the certificate has too many variables")?;
-            let zigzag = self.decoder.get(pick(&mut self.contexts.changes, index as usize));
-            let change = (zigzag >> 1) as i64 ^ -((zigzag & 1) as i64);
-            *value = value.wrapping_add(change);
-            last = index as usize + 1;
+            let index = last + (gap - 1).min(proof.variables as u64) as usize;
+            let value = values.get_mut(index).ok_or("a state of the certificate has too many variables")?;
+            let change = decoder.get(contexts.changes.of(index));
+            *value = value.wrapping_add((change >> 1) as i64 ^ -((change & 1) as i64));
+            last = index + 1;
         }
-        if self.waits {
-            self.wait = Wait { from: self.decoder.get(&mut self.contexts.wait) as u32, height: 0 };
-            if self.wait.from > 0 {
-                self.wait.height = self.decoder.get(&mut self.contexts.height) as u32;
+        if proof.waits {
+            *wait = Wait { from: decoder.get(&mut contexts.wait) as u32, height: 0 };
+            if wait.from > 0 {
+                wait.height = decoder.get(&mut contexts.height) as u32;
             }
         }
-        self.pairs.clear();
-        if self.has_pairs {
-            let n_pairs = self.decoder.get(&mut self.contexts.n_pairs);
-            if n_pairs > self.max_pairs {
-                return Err("a state of the certificate is beside too many of its automaton".to_owned());
+        pairs.clear();
+        if !proof.formula.is_empty() {
+            let n_pairs = decoder.get(&mut contexts.n_pairs);
+            // Each state of the automaton is there once at most.
+            if n_pairs > proof.automaton.len() as u64 {
+                return Err("a state of the certificate is beside too many of its automaton");
             }
             for _ in 0..n_pairs {
-                let automaton = self.decoder.get(&mut self.contexts.automaton) as u32;
-                let rank = self.decoder.get(pick(&mut self.contexts.ranks, automaton as usize)) as u32;
-                self.pairs.push(Pair { automaton, rank });
-                if self.decoder.is_short() {
-                    break;
-                }
+                let automaton = decoder.get(&mut contexts.automaton) as u32;
+                let rank = decoder.get(contexts.ranks.of(automaton as usize)) as u32;
+                pairs.push(Pair { automaton, rank });
             }
         }
-        if self.decoder.is_short() {
-            Err("the states of the certificate are cut off".to_owned())
-        } else {
-            Ok(())
-        }
+        if decoder.is_short { Err("the states of the certificate are cut off") } else { Ok(()) }
     }
 }
 

@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 pub enum Reason {
     /// No edge stays in it.
     Leaves,
-    /// No edge in it has this mark: a promise, or a weak constraint, which are numbered after the promises.
+    /// No edge in it has this mark: a promise, or a weak constraint. Constraints are numbered after the promises.
     Lacks(u32),
     /// No edge in it takes this strong constraint; so states that enable it are visited finitely often, and the
     /// next level is about the others.
@@ -41,36 +41,25 @@ pub struct Level {
 /// The levels of a state.
 pub type Rank = Vec<Level>;
 
-/// What an edge of the product does, as bits. There are at most 128 marks of each kind.
+/// What an edge of the product does, as bits: promises come first, then constraints.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Marks {
-    /// Promises that are not put off and, after these, weak constraints that are served.
+    /// All bits but promises that are put off, and weak constraints that are not served.
     pub has: u128,
-    /// Strong constraints that are taken.
+    /// All bits but strong constraints that are not taken.
     pub takes: u128,
     /// Strong constraints that are enabled where it begins.
     pub enabled: u128,
 }
 
-/// The constraints that are enabled in a state.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Enabled {
-    weak: u128,
-    /// The strong ones.
-    pub strong: u128,
-}
-
 /// What actions do to constraints.
 pub struct Masks {
-    /// Per action: the weak constraints that are enabled if it is, and those that it takes; after the promises.
-    weak: Vec<(u128, u128)>,
-    /// The same for strong ones.
-    strong: Vec<(u128, u128)>,
-    all_weak: u128,
-    /// How many promises and weak constraints there are: each is a mark.
-    pub n_marks: u32,
-    /// How many strong constraints there are.
-    pub n_strong: u32,
+    /// Per action, the constraints that are enabled if it is, and those that it takes.
+    of_action: Vec<(u128, u128)>,
+    /// How many promises there are, which are the first bits.
+    n_promises: usize,
+    weak: u128,
+    strong: u128,
 }
 
 impl Masks {
@@ -83,65 +72,66 @@ impl Masks {
         constraints: &[Constraint],
         n_promises: usize,
     ) -> Result<Masks, &'static str> {
-        let none = vec![(0, 0); system.actions().len()];
-        let (weak, strong, n_marks) = (none.clone(), none, n_promises as u32);
-        let mut masks = Masks { weak, strong, all_weak: 0, n_marks, n_strong: 0 };
-        for constraint in constraints {
-            let (list, number) = match constraint.strong {
-                true => (&mut masks.strong, &mut masks.n_strong),
-                false => (&mut masks.weak, &mut masks.n_marks),
-            };
-            if *number >= 128 {
-                return Err("there are more than 128 fairness constraints and promises");
-            }
-            let bit = 1_u128 << *number;
-            *number += 1;
-            constraint.actions.iter().for_each(|action| list[action.index()].0 |= bit);
-            constraint.takers().iter().for_each(|action| list[action.index()].1 |= bit);
-            if !constraint.strong {
-                masks.all_weak |= bit;
-            }
+        let of_action = vec![(0, 0); system.actions().len()];
+        let mut masks = Masks { of_action, n_promises, weak: 0, strong: 0 };
+        if n_promises + constraints.len() > 128 {
+            return Err("there are more than 128 promises and fairness constraints");
+        }
+        for (number, constraint) in constraints.iter().enumerate() {
+            let bit = 1 << (n_promises + number);
+            let kind = if constraint.strong { &mut masks.strong } else { &mut masks.weak };
+            *kind |= bit;
+            constraint.actions.iter().for_each(|action| masks.of_action[action.index()].0 |= bit);
+            constraint.takers().iter().for_each(|action| masks.of_action[action.index()].1 |= bit);
         }
         Ok(masks)
     }
 
+    /// The bits that an edge may lack ([`Reason::Lacks`]).
+    pub fn marks(&self) -> impl Iterator<Item = u32> {
+        (0..128).filter(|&bit| bit < self.n_promises as u32 || self.weak >> bit & 1 == 1)
+    }
+
+    /// The bits of strong constraints.
+    pub fn strong(&self) -> impl Iterator<Item = u32> {
+        (0..128).filter(|&bit| self.strong >> bit & 1 == 1)
+    }
+
     /// The constraints that are enabled where these actions are.
-    pub fn enabled(&self, actions: impl Iterator<Item = ActionId>) -> Enabled {
-        if self.all_weak == 0 && self.n_strong == 0 {
-            return Enabled::default();
+    pub fn enabled(&self, actions: impl Iterator<Item = ActionId>) -> u128 {
+        if self.weak | self.strong == 0 {
+            return 0;
         }
-        actions.fold(Enabled::default(), |all, action| Enabled {
-            weak: all.weak | self.weak[action.index()].0,
-            strong: all.strong | self.strong[action.index()].0,
-        })
+        actions.fold(0, |all, action| all | self.of_action[action.index()].0)
     }
 
     /// The marks of an edge: a step that begins with an action, or with none where the last state repeats, and that puts
-    /// off these promises.
-    pub fn marks(&self, here: Enabled, action: Option<ActionId>, postponed: u64) -> Marks {
-        let (served, takes) =
-            action.map_or((0, 0), |action| (self.weak[action.index()].1, self.strong[action.index()].1));
-        let promises = !u128::from(postponed) & !self.all_weak;
-        let has = promises | self.all_weak & (!here.weak | served);
-        Marks { has, takes, enabled: here.strong }
+    /// off these promises. The constraints that are enabled `here` are known.
+    pub fn of_edge(&self, here: u128, action: Option<ActionId>, postponed: u64) -> Marks {
+        let taken = action.map_or(0, |action| self.of_action[action.index()].1);
+        let has = !(u128::from(postponed) | self.weak & here & !taken);
+        Marks { has, takes: taken | !self.strong, enabled: here & self.strong }
     }
 }
 
-/// Whether the rank of a state may end where it does, given the strong constraints that are enabled in the state.
+/// Whether the rank of a state may end where it does, given the constraints that are enabled in the state.
 pub fn ends_well(rank: &[Level], enabled: u128) -> bool {
     match rank.last().map(|level| level.reason) {
-        Some(Reason::Never(constraint)) => constraint < 128 && enabled >> constraint & 1 == 1,
+        Some(Reason::Never(constraint)) => is_in(constraint, enabled),
         Some(Reason::Leaves | Reason::Lacks(_)) => true,
         None => false,
     }
 }
 
-/// Whether an edge does what the ranks of its ends say; if not, what is wrong.
+fn is_in(number: u32, bits: u128) -> bool {
+    number < 128 && bits >> number & 1 == 1
+}
+
+/// Whether an edge does what the ranks of its ends say.
 ///
 /// # Errors
 /// What is wrong.
 pub fn keeps(from: &[Level], to: &[Level], marks: Marks) -> Result<(), String> {
-    let has = |bits: u128, number: u32| number < 128 && bits >> number & 1 == 1;
     for level in 0.. {
         let (Some(here), Some(there)) = (from.get(level), to.get(level)) else {
             // What leads to a state that enables the constraint of its last level is not in question.
@@ -157,18 +147,13 @@ pub fn keeps(from: &[Level], to: &[Level], marks: Marks) -> Result<(), String> {
             return Err(format!("a step stays in number {}, but its reason changes", here.number));
         }
         match here.reason {
-            Reason::Leaves => {
-                return Err(format!("a step stays in number {}, which none should", here.number));
+            Reason::Lacks(mark) if mark < 128 && !is_in(mark, marks.has) => return Ok(()),
+            Reason::Never(constraint) if constraint < 128 && !is_in(constraint, marks.takes) => {
+                if is_in(constraint, marks.enabled) {
+                    return Ok(());
+                }
             }
-            Reason::Lacks(mark) if mark >= 128 || has(marks.has, mark) => {
-                return Err(format!("a step in number {} has mark {mark}, which none should", here.number));
-            }
-            Reason::Lacks(_) => return Ok(()),
-            Reason::Never(constraint) if constraint >= 128 || has(marks.takes, constraint) => {
-                return Err(format!("a step in number {} takes strong constraint {constraint}", here.number));
-            }
-            Reason::Never(constraint) if has(marks.enabled, constraint) => return Ok(()),
-            Reason::Never(_) => {}
+            _ => return Err(format!("a step in number {} does what its reason excludes", here.number)),
         }
     }
     Ok(())

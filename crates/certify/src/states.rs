@@ -1,32 +1,27 @@
-//! A set of states, each with a number: packed words, one state after the other, and a table of open addresses.
+//! A set of states, each with a number: packed words, one state after the other, and a table of their numbers.
 
 use std::hash::Hasher as _;
 
 use base::{Budget, Limit};
+use hashbrown::HashTable;
 use rustc_hash::FxHasher;
 
 /// States of the same width, numbered in the order of adding.
 pub struct States {
     width: usize,
     words: Vec<u32>,
-    /// Numbers plus one; 0 is free. At most half of it is used.
-    table: Vec<u32>,
+    table: HashTable<u32>,
 }
 
 impl States {
     /// None yet; each has so many words, at least one.
     pub fn new(width: usize) -> States {
-        States { width: width.max(1), words: Vec::new(), table: vec![0; 1 << 10] }
+        States { width: width.max(1), words: Vec::new(), table: HashTable::new() }
     }
 
     /// How many there are.
-    pub fn len(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.words.len() / self.width
-    }
-
-    /// Whether there is none.
-    pub fn is_empty(&self) -> bool {
-        self.words.is_empty()
     }
 
     /// The state of a number.
@@ -42,12 +37,12 @@ impl States {
 
     /// Bytes that are taken.
     pub fn bytes(&self) -> u64 {
-        4 * (self.words.capacity() + self.table.len()) as u64
+        (4 * self.words.capacity() + self.table.allocation_size()) as u64
     }
 
     /// The number of a state, if it is there.
     pub fn find(&self, state: &[u32]) -> Option<u32> {
-        self.table[self.slot(state)].checked_sub(1)
+        self.table.find(hash(state), |&number| self.is(number, state)).copied()
     }
 
     /// The numbers of states that stand one after the other, of those that are there. What the table says of all of them is
@@ -55,7 +50,7 @@ impl States {
     pub fn find_all(&self, states: &[u32], numbers: &mut Vec<Option<u32>>) {
         let each = || states.chunks_exact(self.width);
         numbers.clear();
-        numbers.extend(each().map(|state| self.table[self.home(state)].checked_sub(1)));
+        numbers.extend(each().map(|state| self.table.find(hash(state), |_| true).copied()));
         for (number, state) in numbers.iter_mut().zip(each()) {
             if number.is_some_and(|number| !self.is(number, state)) {
                 *number = self.find(state);
@@ -68,47 +63,26 @@ impl States {
     /// # Errors
     /// There is no room for it.
     pub fn add(&mut self, state: &[u32], budget: &Budget<'_>) -> Result<(u32, bool), Limit> {
-        let slot = self.slot(state);
-        if let Some(number) = self.table[slot].checked_sub(1) {
+        if let Some(number) = self.find(state) {
             return Ok((number, false));
         }
-        let number = self.len() as u32;
+        let number = self.count() as u32;
         if number == u32::MAX - 1 {
             return Err(Limit::States(u64::from(number)));
         }
-        if self.words.len() + self.width > self.words.capacity() {
+        if self.words.len() + self.width > self.words.capacity() || self.count() == self.table.capacity() {
             // Doubling takes as much again.
             budget.room().fits(2 * self.bytes())?;
         }
         self.words.extend_from_slice(state);
-        self.table[slot] = number + 1;
-        if 2 * self.len() > self.table.len() {
-            budget.room().fits(self.bytes() + 8 * self.table.len() as u64)?;
-            self.table = vec![0; 2 * self.table.len()];
-            for number in 0..=number {
-                let slot = self.slot(self.get(number));
-                self.table[slot] = number + 1;
-            }
-        }
+        let States { width, words, table } = self;
+        table.insert_unique(hash(state), number, |&known| hash(&words[known as usize * *width..][..*width]));
         Ok((number, true))
     }
+}
 
-    /// Where a state is in the table, or would be.
-    fn slot(&self, state: &[u32]) -> usize {
-        let mut slot = self.home(state);
-        while let Some(number) = self.table[slot].checked_sub(1) {
-            if self.is(number, state) {
-                break;
-            }
-            slot = (slot + 1) & (self.table.len() - 1);
-        }
-        slot
-    }
-
-    /// Where a state is in the table if no other one is there.
-    fn home(&self, state: &[u32]) -> usize {
-        let mut hasher = FxHasher::default();
-        state.iter().for_each(|&word| hasher.write_u32(word));
-        hasher.finish() as usize & (self.table.len() - 1)
-    }
+fn hash(state: &[u32]) -> u64 {
+    let mut hasher = FxHasher::default();
+    state.iter().for_each(|&word| hasher.write_u32(word));
+    hasher.finish()
 }

@@ -18,10 +18,11 @@
 
 use std::rc::Rc;
 
-use base::{Budget, Limit};
-use ltl::{Formula, Formulas, Node, Op, Prop, negation_normal_form};
+use base::{Budget, SourceId};
+use ltl::{Formula, Formulas, Op, Prop, negation_normal_form};
 use rustc_hash::FxHashMap;
-use serde::{Deserialize, Serialize};
+
+use crate::Refusal;
 
 /// A formula is this many nodes at most, and has at most so many propositions and promises.
 const MAX_NODES: usize = 2_000;
@@ -29,51 +30,6 @@ const MAX_BITS: usize = 64;
 
 /// One step has at most so many alternatives on the way.
 const MAX_ALTERNATIVES: usize = 20_000;
-
-/// What a formula looks like in a file: its operator and the numbers of earlier formulas, or a proposition.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Written {
-    /// A proposition, by its text.
-    Prop(String),
-    /// An operator and its operands.
-    Op(String, Vec<usize>),
-}
-
-/// The operators of negation normal form, by the names that files have for them.
-const OPERATORS: [(&str, Op); 12] = [
-    ("true", Op::True),
-    ("false", Op::False),
-    ("!", Op::Not),
-    ("X", Op::Next),
-    ("F", Op::Finally),
-    ("G", Op::Globally),
-    ("&", Op::And),
-    ("|", Op::Or),
-    ("U", Op::Until),
-    ("R", Op::Release),
-    ("W", Op::WeakUntil),
-    ("M", Op::StrongRelease),
-];
-
-/// Why there is no automaton.
-#[derive(Clone, Debug)]
-pub enum Trouble {
-    /// It is too large, or what is written is not it.
-    Wrong(String),
-    /// The budget is spent.
-    Limit(Limit),
-}
-
-impl From<Limit> for Trouble {
-    fn from(limit: Limit) -> Trouble {
-        Trouble::Limit(limit)
-    }
-}
-
-fn wrong<T>(message: impl Into<String>) -> Result<T, Trouble> {
-    Err(Trouble::Wrong(message.into()))
-}
 
 /// A step of the automaton.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,108 +56,50 @@ pub struct Tableau {
 }
 
 impl Tableau {
-    /// The automaton of the negation of a formula; and that negation, as files have it.
+    /// The automaton of the negation of a formula, whose parts are numbered as these texts say: the last is the whole.
     ///
     /// # Errors
-    /// It is too large, or the budget is spent.
-    pub fn of_negation(
+    /// They are not its parts; or the automaton is too large; or the budget is spent.
+    pub fn new(
         formulas: &mut Formulas,
         formula: Formula,
+        parts: &[String],
         budget: &mut Budget<'_>,
-    ) -> Result<(Tableau, Vec<Written>), Trouble> {
-        let negation = negation(formulas, formula, budget)?;
-        let all = formulas.subformulas(negation);
-        let written = |&part: &Formula| {
-            let numbers =
-                formulas.operands(part).iter().filter_map(|operand| all.binary_search(operand).ok());
-            match formulas.op(part) {
-                Op::Prop(prop) => Written::Prop(formulas.text(prop).to_owned()),
-                op => {
-                    let name = OPERATORS.iter().find(|(_, known)| *known == op).map_or("?", |(name, _)| name);
-                    Written::Op(name.to_owned(), numbers.collect())
-                }
-            }
-        };
-        let written = all.iter().map(written).collect();
-        Ok((Tableau::new(formulas, &all)?, written))
-    }
-
-    /// The same, with formulas numbered as they are written, which must be the negation of the formula.
-    ///
-    /// # Errors
-    /// They are not; or the automaton is too large; or the budget is spent.
-    pub fn of_written(
-        formulas: &mut Formulas,
-        formula: Formula,
-        written: &[Written],
-        budget: &mut Budget<'_>,
-    ) -> Result<Tableau, Trouble> {
-        let mut all: Vec<Formula> = Vec::with_capacity(written.len());
-        for part in written {
+    ) -> Result<Tableau, Refusal> {
+        if parts.len() > MAX_NODES {
+            return Err(format!("the formula has more than {MAX_NODES} parts").into());
+        }
+        let negation = formulas.not(formula);
+        let negation = negation_normal_form(formulas, negation, budget)?;
+        let mut all = Vec::new();
+        for text in parts {
             budget.tick()?;
-            let made = match part {
-                Written::Prop(text) => formulas.atom(text),
-                Written::Op(name, operands) => {
-                    let op = OPERATORS.iter().find(|(known, _)| known == name);
-                    let operands: Option<Vec<Formula>> =
-                        operands.iter().map(|&number| all.get(number).copied()).collect();
-                    let (Some(&(_, op)), Some(operands)) = (op, operands) else {
-                        return wrong("its formula cannot be read");
-                    };
-                    let fits = match op {
-                        Op::True | Op::False => operands.is_empty(),
-                        Op::And | Op::Or => operands.len() > 1,
-                        Op::Until | Op::Release | Op::WeakUntil | Op::StrongRelease => operands.len() == 2,
-                        _ => operands.len() == 1,
-                    };
-                    if !fits {
-                        return wrong("its formula has an operator without its operands");
-                    }
-                    formulas.apply(op, &operands)
-                }
-            };
-            all.push(made);
+            let parsed = ltl::parse(formulas, text, SourceId::new(0), 0);
+            all.push(parsed.map_err(|_| "its formula cannot be read")?.formula);
         }
-        if all.last() != Some(&negation(formulas, formula, budget)?) {
-            return wrong("it is about another formula");
-        }
-        Tableau::new(formulas, &all)
-    }
-
-    fn new(formulas: &Formulas, all: &[Formula]) -> Result<Tableau, Trouble> {
-        if all.len() > MAX_NODES {
-            return wrong(format!("the formula has more than {MAX_NODES} parts"));
+        if all.last() != Some(&negation) {
+            return Err("it is about another formula".into());
         }
         let number = |formula: &Formula| all.iter().position(|known| known == formula);
         let (mut nodes, mut promise, mut propositions) = (Vec::new(), Vec::new(), Vec::new());
         let mut n_promises = 0;
-        for &formula in all {
+        for &formula in &all {
             let op = formulas.op(formula);
             let operands: Option<Vec<u16>> =
                 formulas.operands(formula).iter().map(|operand| Some(number(operand)? as u16)).collect();
-            let Some(operands) = operands else { return wrong("a part of its formula is missing") };
-            if let Node::Prop(prop) = formulas.node(formula)
-                && !propositions.contains(&prop)
-            {
+            nodes.push((op, operands.ok_or("a part of its formula is missing")?));
+            if let Op::Prop(prop) = op {
                 propositions.push(prop);
             }
             let is_promise = matches!(op, Op::Until | Op::Finally | Op::StrongRelease);
             promise.push(is_promise.then_some(n_promises as u32));
             n_promises += usize::from(is_promise);
-            nodes.push((op, operands));
         }
         if propositions.len() > MAX_BITS || n_promises > MAX_BITS {
-            return wrong(format!("the formula has more than {MAX_BITS} propositions or promises"));
+            return Err(format!("the formula has more than {MAX_BITS} propositions or promises").into());
         }
-        let mut tableau = Tableau {
-            nodes,
-            promise,
-            n_promises,
-            propositions,
-            states: Vec::new(),
-            numbers: FxHashMap::default(),
-            steps: FxHashMap::default(),
-        };
+        let (states, numbers, steps) = Default::default();
+        let mut tableau = Tableau { nodes, promise, n_promises, propositions, states, numbers, steps };
         tableau.state(&[all.len() as u16 - 1]);
         Ok(tableau)
     }
@@ -248,7 +146,7 @@ impl Tableau {
     ///
     /// # Errors
     /// There are too many alternatives, or the budget is spent.
-    pub fn steps(&mut self, state: u32, letter: u64, budget: &mut Budget<'_>) -> Result<Rc<[Step]>, Trouble> {
+    pub fn steps(&mut self, state: u32, letter: u64, budget: &mut Budget<'_>) -> Result<Rc<[Step]>, Refusal> {
         if let Some(steps) = self.steps.get(&(state, letter)) {
             return Ok(steps.clone());
         }
@@ -268,7 +166,7 @@ impl Tableau {
         state: &[u16],
         letter: u64,
         budget: &mut Budget<'_>,
-    ) -> Result<Vec<(Vec<u16>, u64)>, Trouble> {
+    ) -> Result<Vec<(Vec<u16>, u64)>, Refusal> {
         /// What is not looked at yet, what is demanded afterwards, what is put off.
         struct Open {
             now: Vec<u16>,
@@ -282,7 +180,7 @@ impl Tableau {
             budget.tick()?;
             n_done += 1;
             if n_done > MAX_ALTERNATIVES {
-                return wrong("a state of its automaton has too many alternatives");
+                return Err("a state of its automaton has too many alternatives".into());
             }
             let Some(formula) = open.now.pop() else {
                 open.next.sort_unstable();
@@ -349,10 +247,4 @@ impl Tableau {
         let Op::Prop(prop) = self.nodes[usize::from(formula)].0 else { return false };
         self.propositions.iter().position(|&known| known == prop).is_some_and(|bit| letter >> bit & 1 == 1)
     }
-}
-
-/// The negation of a formula, in normal form.
-fn negation(formulas: &mut Formulas, formula: Formula, budget: &mut Budget<'_>) -> Result<Formula, Limit> {
-    let negation = formulas.not(formula);
-    negation_normal_form(formulas, negation, budget)
 }

@@ -72,29 +72,27 @@ impl<'s> Waits<'s> {
         budget: &mut Budget<'_>,
     ) -> Result<Waits<'s>, Limit> {
         let (n_actions, n_variables) = (system.actions().len(), system.variables().len());
-        let (mut reads, mut writes) = (Vec::new(), Vec::new());
+        let (mut reads, mut writes, mut together) = (Vec::new(), Vec::new(), Vec::new());
         let (mut users, mut writers) = (vec![Vec::new(); n_variables], vec![Vec::new(); n_variables]);
-        let mut together = Vec::new();
-        for action in (0..n_actions).map(ActionId::new) {
-            let all = together_with(system, action, budget)?;
+        for action in 0..n_actions {
+            let all = together_with(system, ActionId::new(action), budget)?;
             let (mut read, mut write) = (Vec::new(), Vec::new());
-            for &part in &all {
-                let part = system.action(part);
+            for part in all.iter().map(|part| system.action(*part)) {
                 part.guards.iter().for_each(|guard| reads_of(system, *guard, &mut read));
                 touched(system, &part.effect, &mut read, &mut write);
             }
             // It may turn out that somebody goes on alone. (Who is followed by itself alone says so in its effect.)
-            let holder = system.holder().filter(|_| all.len() > 1);
-            write.extend(holder.map(|(var, _)| var));
+            write.extend(system.holder().filter(|_| all.len() > 1).map(|(var, _)| var));
             for list in [&mut read, &mut write] {
                 list.sort_unstable();
                 list.dedup();
             }
-            write.iter().for_each(|var| writers[var.index()].push(action.index() as u32));
-            let mut used: Vec<&VarId> = read.iter().chain(&write).collect();
-            used.sort_unstable();
-            used.dedup();
-            used.iter().for_each(|var| users[var.index()].push(action.index() as u32));
+            write.iter().for_each(|var| writers[var.index()].push(action as u32));
+            for var in read.iter().chain(&write) {
+                if users[var.index()].last() != Some(&(action as u32)) {
+                    users[var.index()].push(action as u32);
+                }
+            }
             budget.hold(16 * (read.len() + write.len()) as u64 + 4 * all.len() as u64 + 64)?;
             reads.push(read);
             writes.push(write);
@@ -123,10 +121,11 @@ impl<'s> Waits<'s> {
         Ok(Waits { system, reads, writes, users, writers, enablers, is_seen, enabled, set, used, written })
     }
 
-    /// Says with which actions steps begin in the state that is looked at.
-    pub fn enable(&mut self, actions: impl Iterator<Item = ActionId>) {
+    /// Says with which actions steps begin in the state that is looked at; how many these are.
+    pub fn enable(&mut self, actions: impl Iterator<Item = ActionId>) -> usize {
         self.enabled.clear();
         actions.for_each(|action| _ = self.enabled.add(action.index()));
+        self.enabled.all.len()
     }
 
     /// Grows the set from an action in the state with these values.
@@ -164,11 +163,6 @@ impl<'s> Waits<'s> {
         all.filter(|&action| self.has(action))
     }
 
-    /// How many actions are enabled.
-    pub fn n_enabled(&self) -> usize {
-        self.enabled.all.len()
-    }
-
     /// Whether an action may change what is looked at.
     pub fn is_seen(&self, action: ActionId) -> bool {
         self.is_seen[action.index()]
@@ -185,15 +179,16 @@ fn reason(system: &ActionSystem, action: &Action, values: &[i64], enablers: &[Ve
     if let Some(simple) = simple.min_by_key(|id| enablers[id.index()].len()) {
         return vec![simple];
     }
-    let (mut looked_at, mut is_over) = (Vec::new(), false);
-    for &id in action.guards.iter().filter(|id| matches!(guard(**id), Guard::True(_))) {
-        if !is_over {
-            looked_at.push(id);
-            is_over = reference::guard_holds(system, guard(id), values) != Ok(true);
+    let of_kind =
+        |is_meant: fn(&Guard) -> bool| action.guards.iter().copied().filter(move |id| is_meant(guard(*id)));
+    let mut looked_at = Vec::new();
+    for id in of_kind(|guard| matches!(guard, Guard::True(_))) {
+        looked_at.push(id);
+        if reference::guard_holds(system, guard(id), values) != Ok(true) {
+            return looked_at;
         }
     }
-    let quiet = action.guards.iter().copied().filter(|id| !is_over && matches!(guard(*id), Guard::Quiet));
-    looked_at.extend(quiet);
+    looked_at.extend(of_kind(|guard| matches!(guard, Guard::Quiet)));
     looked_at
 }
 
@@ -228,15 +223,10 @@ fn together_with(
 
 /// The value that a variable has after an effect, if that is a constant.
 fn sets(effect: &[Stmt], var: VarId) -> Option<i64> {
-    let mut value = None;
-    for stmt in effect {
-        match stmt {
-            Stmt::Set(target, constant) if *target == var => value = Some(*constant),
-            _ if writes(stmt, var) => value = None,
-            _ => {}
-        }
+    match effect.iter().rfind(|stmt| writes(stmt, var)) {
+        Some(Stmt::Set(_, value)) => Some(*value),
+        _ => None,
     }
-    value
 }
 
 /// Whether an action cannot make it true that a variable has one of these values.
@@ -244,15 +234,12 @@ fn cannot_bring(system: &ActionSystem, action: &Action, var: VarId, set: &ValueS
     if system.holder().is_some_and(|(holder, _)| holder == var) {
         return false;
     }
+    let known = &system.variables()[var.index()];
     let of_var: Vec<&Stmt> = action.effect.iter().filter(|stmt| writes(stmt, var)).collect();
     match (&of_var[..], set) {
         ([], _) => true,
-        ([Stmt::Add(_, amount)], ValueSet::Range(_, hi)) if *hi >= system.variables()[var.index()].hi => {
-            *amount <= 0
-        }
-        ([Stmt::Add(_, amount)], ValueSet::Range(lo, _)) if *lo <= system.variables()[var.index()].lo => {
-            *amount >= 0
-        }
+        ([Stmt::Add(_, amount)], ValueSet::Range(_, hi)) if *hi >= known.hi => *amount <= 0,
+        ([Stmt::Add(_, amount)], ValueSet::Range(lo, _)) if *lo <= known.lo => *amount >= 0,
         _ => sets(&action.effect, var).is_some_and(|value| !set.contains(value)),
     }
 }
@@ -260,9 +247,7 @@ fn cannot_bring(system: &ActionSystem, action: &Action, var: VarId, set: &ValueS
 /// Whether a statement may write a variable.
 fn writes(stmt: &Stmt, var: VarId) -> bool {
     match stmt {
-        Stmt::Assign(target, _) | Stmt::Set(target, _) | Stmt::Map(target, _) | Stmt::Add(target, _) => {
-            *target == var
-        }
+        Stmt::Assign(to, _) | Stmt::Set(to, _) | Stmt::Map(to, _) | Stmt::Add(to, _) => *to == var,
         Stmt::AssignElement { first, len, .. } => {
             (first.index()..first.index() + *len as usize).contains(&var.index())
         }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use stubborn::base::SourceMap;
 use stubborn::report::html::Page;
 use stubborn::report::{CheckReport, Explanations, PropertyResult, chart, junit, sarif};
-use stubborn::{Options, Question, Remark, unread};
+use stubborn::{Options, Question, Remark, certificate, unread};
 
 use crate::args::{CheckArguments, Format};
 use crate::exit::{Exit, Failure};
@@ -185,7 +185,7 @@ fn write_charts(prefix: &str, report: &CheckReport) -> Result<(), Failure> {
 fn write_certificates(path: &Path, report: &CheckReport) -> Result<(), Failure> {
     let mut file = Vec::new();
     for proof in report.results.iter().filter_map(|result| result.certificate.as_ref()) {
-        proof.write(&mut file).map_err(|error| Failure::plain("io", error.to_string()))?;
+        certificate::write(proof, &mut file).map_err(|error| Failure::plain("io", error.to_string()))?;
     }
     if file.is_empty() {
         terminal::print_stderr("nothing is certified, so no certificate was written\n");

@@ -2,13 +2,13 @@
 
 use ltl::{Formulas, Op, Prop};
 
-use crate::program::{Expr, Formula, Program, TemporalOp};
+use crate::program::{Expr, ExprKind, Formula, Program, TemporalOp, UnaryOp};
 use crate::text;
 
 impl Program {
     /// Makes a formula of the pool of one of the model, with its propositions and what they mean.
     /// A proposition's text is that of its expression, see [`text::expr`], so equal expressions are
-    /// one proposition.
+    /// one proposition, and so are `p` and `!p`.
     ///
     /// ```
     /// use stubborn_promela::{Options, read};
@@ -43,20 +43,36 @@ impl Program {
         propositions: &mut Vec<(Prop, &'f Expr)>,
     ) -> ltl::Formula {
         match formula {
-            Formula::State(expr) => match crate::eval::constant(expr) {
-                Some(value) => formulas.constant(value != 0),
-                None => {
-                    let prop = formulas.proposition(&text::expr(self, None, expr));
-                    if propositions.iter().all(|(known, _)| *known != prop) {
-                        propositions.push((prop, expr));
-                    }
-                    formulas.prop(prop)
-                }
-            },
+            Formula::State(expr) => self.ltl_state(expr, formulas, propositions),
             Formula::Op(op, operands) => {
                 let operands: Vec<ltl::Formula> =
                     operands.iter().map(|operand| self.ltl_part(operand, formulas, propositions)).collect();
                 formulas.apply(ltl_op(*op), &operands)
+            }
+        }
+    }
+
+    /// An expression: a proposition, or its negation, so that `p` and `!p` are one.
+    fn ltl_state<'f>(
+        &self,
+        expr: &'f Expr,
+        formulas: &mut Formulas,
+        propositions: &mut Vec<(Prop, &'f Expr)>,
+    ) -> ltl::Formula {
+        if let Some(value) = crate::eval::constant(expr) {
+            return formulas.constant(value != 0);
+        }
+        match &expr.kind {
+            ExprKind::Unary(UnaryOp::Not, inner) => {
+                let inner = self.ltl_state(inner, formulas, propositions);
+                formulas.not(inner)
+            }
+            _ => {
+                let prop = formulas.proposition(&text::expr(self, None, expr));
+                if propositions.iter().all(|(known, _)| *known != prop) {
+                    propositions.push((prop, expr));
+                }
+                formulas.prop(prop)
             }
         }
     }

@@ -216,7 +216,7 @@ fn formulas_become_temporal_only_where_they_must() {
         r#"a: G ("x == 1" -> F "x > 1 && !(x < 9)")"#,
         r#"ltl_0: ("U" U "X") & X "X""#,
         r#"c: G ("x == 1" -> F "U")"#,
-        r#"d: (("x == 1" W "x == 2") R "x == 3") | "!(!(x == 1) == !(x == 2))""#,
+        r#"d: (("x == 1" W "x == 2") R "x == 3") | !"!(x == 1) == !(x == 2)""#,
         r#"e: G ("x == 1" & F "x == 2")"#,
         r#"f: "X && U || x == 1""#,
     ];

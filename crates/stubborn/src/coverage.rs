@@ -125,9 +125,17 @@ fn written(session: &Session, Idle { process, span, reached }: Idle) -> Unreache
 }
 
 impl Seen {
-    /// The variables that never get some of their values.
+    /// The variables that never get some of their values. Where statements are told, places in code are not, nor how many
+    /// processes there are.
     pub(crate) fn untaken(&self) -> Vec<Untaken> {
-        untaken(&self.view.system, &self.store)
+        let system = &self.view.system;
+        let mut found = untaken(system, &self.store);
+        if let Some(story) = self.view.story.as_ref().filter(|story| story.has_processes()) {
+            let places = system.processes().iter().filter_map(|process| story.location(&process.name));
+            let places: Vec<&str> = places.map(|var| &*system.variables()[var.index()].name).collect();
+            found.retain(|untaken| untaken.variable != "_nr_pr" && !places.contains(&&*untaken.variable));
+        }
+        found
     }
 }
 

@@ -5,7 +5,12 @@ use stubborn::{Options, Question, Session, Verdict};
 
 /// What is said of the one property that is asked, which holds.
 fn why(model: &str, question: &Question, fair: &[&str]) -> Vec<Because> {
-    let mut session = Session::of_text("process", model).expect("a good model");
+    why_in("process", model, question, fair)
+}
+
+/// The same in some language.
+fn why_in(language: &str, model: &str, question: &Question, fair: &[&str]) -> Vec<Because> {
+    let mut session = Session::of_text(language, model).expect("a good model");
     let fair = fair.iter().map(|text| text.parse().expect("good fairness")).collect();
     let options = Options { why: true, fair, ..Options::default() };
     let report = session.check(std::slice::from_ref(question), &options).expect("a good question");
@@ -184,6 +189,227 @@ fn sound_properties_are_left_alone() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// A net: places with their tokens, and transitions with what they take and give.
+fn net(places: &[(&str, u32)], transitions: &[(&str, &[&str], &[&str])]) -> String {
+    let mut all = String::new();
+    for (place, tokens) in places {
+        all +=
+            &format!("<place id=\"{place}\"><initialMarking><text>{tokens}</text></initialMarking></place>");
+    }
+    for (transition, takes, gives) in transitions {
+        all += &format!("<transition id=\"{transition}\"/>");
+        let arcs = takes.iter().map(|place| (*place, *transition));
+        for (from, to) in arcs.chain(gives.iter().map(|place| (*transition, *place))) {
+            all += &format!("<arc id=\"{from}-{to}\" source=\"{from}\" target=\"{to}\"/>");
+        }
+    }
+    format!(
+        "<pnml xmlns=\"http://www.pnml.org/version-2009/grammar/pnml\"><net id=\"n\" \
+         type=\"http://www.pnml.org/version-2009/grammar/ptnet\"><page id=\"p\">{all}</page></net></pnml>"
+    )
+}
+
+/// Twelve models in three languages, in each of which something was planted.
+#[test]
+fn what_was_planted_in_other_models_is_told() {
+    let ltl = Question::ltl;
+    let proc = |text: &str| ("process", text.to_owned());
+    let pml = |text: &str| ("promela", text.to_owned());
+    let pnml = |places: &[(&str, u32)], transitions: &[(&str, &[&str], &[&str])]| {
+        ("petri", net(places, transitions))
+    };
+    let planted = [
+        (
+            proc(
+                "process Door { shut: open -> ajar; ajar: close -> shut | slam -> shut; }
+                process Alarm { quiet: ring -> loud; loud: hush -> quiet; fire: ring -> loud; }",
+            ),
+            ltl("[] (Alarm@fire -> <> Door@ajar)"),
+            never("Alarm@fire"),
+        ),
+        (
+            proc(
+                "process Lift[i in 0..2] { low: up[i] -> high; high: down[i] -> low; stuck: repair[i] -> low; }",
+            ),
+            ltl("[] (Lift[0]@high -> !Lift[1]@stuck)"),
+            constant("Lift[1]@stuck", false),
+        ),
+        (
+            proc(
+                "process Traffic { red: go -> green; green: slow -> yellow; yellow: halt -> red; }
+                process Camera { idle: flash -> idle; }",
+            ),
+            ltl("[] (Traffic@yellow -> !Traffic@green)"),
+            removable("Camera"),
+        ),
+        (
+            proc("process A { x: s -> y; y: t -> x; } process B { u: v -> w; w: z -> u; }"),
+            ltl("[] (A@x || A@y || B@w)"),
+            no_matter("B@w"),
+        ),
+        (
+            pml("byte count; bool error = false; active proctype P() { do :: count < 3 -> count++
+                :: count > 0 -> count-- :: count > 10 -> error = true; assert(count < 9) od }"),
+            ltl("[] (error -> count > 10)"),
+            constant("error", false),
+        ),
+        (
+            pml("mtype = { req, ack, nak }; chan c = [1] of { mtype }; mtype last = req;
+                active proctype S() { do :: c ! req :: c ! ack od }
+                active proctype R() { mtype m; do :: c ? m -> last = m od }"),
+            ltl("[] (last == nak -> <> (last == ack))"),
+            never("last == nak"),
+        ),
+        (
+            pml("byte turn, noise; active proctype A() { do :: turn == 0 -> turn = 1 od }
+                active proctype B() { do :: turn == 1 -> turn = 0 od }
+                active proctype N() { do :: noise = 1 - noise od }"),
+            ltl("[] (turn == 0 || turn == 1)"),
+            removable("N(2)"),
+        ),
+        (
+            pml("bool up, seen; active proctype P() { do :: up = !up od }
+                active proctype Q() { do :: up -> seen = true od }"),
+            ltl("[] (seen -> [] seen) || [] <> !up"),
+            no_matter("[] <> !up"),
+        ),
+        (
+            pnml(
+                &[("idle", 1), ("busy", 0), ("jam", 0), ("broken", 0)],
+                &[
+                    ("start", &["idle"], &["busy"]),
+                    ("stop", &["busy"], &["idle"]),
+                    ("fail", &["broken"], &["jam"]),
+                    ("fix", &["jam"], &["idle"]),
+                ],
+            ),
+            ltl("[] (jam > 0 -> <> (idle > 0))"),
+            never("jam > 0"),
+        ),
+        (
+            pnml(
+                &[("free", 3), ("used", 0), ("spare", 0)],
+                &[
+                    ("take", &["free"], &["used"]),
+                    ("give", &["used"], &["free"]),
+                    ("grow", &["spare"], &["spare", "free"]),
+                ],
+            ),
+            ltl("[] (free + used == 3 || spare > 0)"),
+            constant("spare > 0", false),
+        ),
+        (
+            pnml(
+                &[("p0", 1), ("p1", 0), ("q0", 1), ("q1", 0)],
+                &[
+                    ("a", &["p0"], &["p1"]),
+                    ("b", &["p1"], &["p0"]),
+                    ("c", &["q0"], &["q1"]),
+                    ("d", &["q1"], &["q0"]),
+                ],
+            ),
+            ltl("[] (p0 + p1 == 1 || q0 == 0)"),
+            constant("p0 + p1 == 1", true),
+        ),
+        (
+            pnml(
+                &[("a", 1), ("b", 0), ("dead", 0)],
+                &[("go", &["a"], &["b"]), ("back", &["b"], &["a"]), ("die", &["dead", "a"], &["dead"])],
+            ),
+            ltl("[] (b > 0 -> <> (a > 0)) && [] (dead == 0)"),
+            happens("die"),
+        ),
+    ];
+    for ((language, model), question, expected) in planted {
+        let told = why_in(language, &model, &question, &[]);
+        assert!(told.contains(&expected), "{question}: {told:?} lacks {expected:?}");
+    }
+}
+
+/// Twelve models in three languages in which nothing is wrong.
+#[test]
+fn other_sound_models_are_left_alone() {
+    let ltl = Question::ltl;
+    let proc = |text: &str| ("process", text.to_owned());
+    let pml = |text: &str| ("promela", text.to_owned());
+    let pnml = |places: &[(&str, u32)], transitions: &[(&str, &[&str], &[&str])]| {
+        ("petri", net(places, transitions))
+    };
+    let sound = [
+        (
+            proc("process Gate { closed: raise -> opened; opened: lower -> closed; }
+                process Car { away: arrive -> waiting; waiting: raise -> passing; passing: lower -> away; }"),
+            ltl("[] (Car@passing -> Gate@opened)"),
+        ),
+        (
+            proc("process First { yes: pass[0] -> no; no: pass[2] -> yes; }
+                process Other[i in 1..3] { no: pass[i - 1] -> yes; yes: pass[i] -> no; }"),
+            Question::invariant("(count i in 1..3: Other[i]@yes) <= 1 && !(First@yes && Other[1]@yes)"),
+        ),
+        (
+            proc("process Buf { n[k in 0..3]: put -> n[k + 1] when k < 2 | get -> n[k - 1] when k > 0; }
+                process Prod { p: put -> q; q: make -> p; } process Cons { r: get -> s; s: eat -> r; }"),
+            Question::DeadlockFree,
+        ),
+        (
+            proc("process Ping { a: ping -> b; b: pong -> a; } process Pong { c: ping -> d; d: pong -> c; }"),
+            ltl("[] (Ping@a -> X Ping@b)"),
+        ),
+        (
+            pml("bool x[2]; byte turn, crit; active [2] proctype P() { do :: x[_pid] = true; turn = 1 - _pid;
+                (x[1 - _pid] == false || turn == _pid); crit++; crit--; x[_pid] = false od }"),
+            ltl("[] (crit <= 1)"),
+        ),
+        // `!waiting` is no proposition of its own.
+        (
+            pml("mtype = { req, ack }; chan c = [1] of { mtype }; chan d = [1] of { mtype }; bool waiting;
+                active proctype C() { do :: c ! req; waiting = true; d ? ack; waiting = false od }
+                active proctype S() { do :: c ? req; d ! ack od }"),
+            ltl("[] (waiting -> <> !waiting)"),
+        ),
+        (
+            pml("byte n; active [2] proctype P() { do :: atomic { n < 4 -> n++ } :: atomic { n > 0 -> n-- } od }
+                active proctype M() { do :: assert(n <= 4) od }"),
+            Question::property("assertions"),
+        ),
+        (
+            pml("byte level; active proctype T() { do :: level < 3 -> level++ :: level == 3 -> level = 0 od }"),
+            ltl("[] <> (level == 3)"),
+        ),
+        (
+            pnml(&[("a", 1), ("b", 0)], &[("go", &["a"], &["b"]), ("back", &["b"], &["a"])]),
+            ltl("[] (b > 0 -> X (a > 0))"),
+        ),
+        (
+            pnml(&[("free", 3), ("used", 0)], &[("take", &["free"], &["used"]), ("give", &["used"], &["free"])]),
+            ltl("[] (free + used == 3)"),
+        ),
+        (
+            pnml(
+                &[("i1", 1), ("c1", 0), ("i2", 1), ("c2", 0), ("m", 1)],
+                &[
+                    ("e1", &["i1", "m"], &["c1"]),
+                    ("x1", &["c1"], &["i1", "m"]),
+                    ("e2", &["i2", "m"], &["c2"]),
+                    ("x2", &["c2"], &["i2", "m"]),
+                ],
+            ),
+            ltl("[] !(c1 > 0 && c2 > 0)"),
+        ),
+        (
+            pnml(
+                &[("a", 1), ("b", 0), ("c", 0)],
+                &[("t1", &["a"], &["b"]), ("t2", &["b"], &["c"]), ("t3", &["c"], &["a"])],
+            ),
+            ltl("[] <> (a > 0)"),
+        ),
+    ];
+    for ((language, model), question) in sound {
+        let told = why_in(language, &model, &question, &[]);
+        assert!(told.is_empty(), "{question}: {told:?}");
+    }
 }
 
 #[test]

@@ -6,10 +6,8 @@ use std::collections::BTreeSet;
 
 use base::{Budget, SourceMap};
 use certify::rank::{Level, Reason};
-use certify::tableau::Written;
 use certify::{
-    Certified, Claim, Claimed, Ends, Fair, Pair, Proof, Refusal, StateReader, StateWriter, TooSmall, Wait,
-    What,
+    Certified, Claim, Claimed, Ends, Fair, Pair, Proof, Refusal, StateReader, TooSmall, Wait, What,
 };
 use check::product::AtDeadlock;
 use generators::random;
@@ -18,7 +16,7 @@ use model::{ActionId, ActionSystem, StepError, Steps, System};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
-use stubborn::certificate::{Failed, prove, words};
+use stubborn::certificate::{Failed, StateWriter, prove, words, write};
 use stubborn::{Options, Question, Session, Verdict};
 use stubborn_testing::claims::{Case, Draw};
 use stubborn_testing::toys::{kind_of, searched};
@@ -50,7 +48,7 @@ fn certified_though<S: System>(
     let words = words(Claimed::Ltl(case.text()));
     let proof = prove(runner, claim(case, ends, taken_for), words, &mut Budget::unlimited())?;
     let mut file = Vec::new();
-    proof.write(&mut file).expect("proofs can be written");
+    write(&proof, &mut file).expect("proofs can be written");
     let proofs = Proof::read_all(&file).expect("what was written can be read");
     assert_eq!(proofs, [proof]);
     Ok(certify::check(claim(case, ends, constraints), &proofs[0], &mut Budget::unlimited()))
@@ -355,7 +353,7 @@ fn relisted(proof: &Proof, list: &Listed) -> Proof {
     let mut writer = StateWriter::new(proof);
     list.iter().for_each(|(values, pairs, wait)| writer.put(values, *wait, pairs));
     let mut proof = proof.clone();
-    proof.fill(writer);
+    writer.fill(&mut proof);
     proof
 }
 
@@ -588,29 +586,20 @@ fn corrupted_certificates_are_refused() {
     refused(
         "an operator changed",
         &of_words(&|proof| {
-            let at = proof
-                .formula
-                .iter()
-                .position(|part| matches!(part, Written::Op(name, _) if name == "F"))
-                .expect("F");
-            let Written::Op(_, operands) = proof.formula[at].clone() else { return };
-            proof.formula[at] = Written::Op("X".to_owned(), operands);
+            let part = proof.formula.iter_mut().find(|part| part.starts_with("F ")).expect("F");
+            part.replace_range(..1, "X");
         }),
     );
     refused(
-        "an operand changed",
+        "another part of a formula",
         &of_words(&|proof| {
-            if let Some(Written::Op(_, operands)) = proof.formula.last_mut() {
-                operands[0] = 0;
-            }
+            let whole = proof.formula.last_mut().expect("a formula");
+            *whole = format!("G ({whole})");
         }),
     );
-    refused(
-        "a formula that refers ahead",
-        &of_words(&|proof| {
-            proof.formula[0] = Written::Op("G".to_owned(), vec![99]);
-        }),
-    );
+    refused("a formula in disorder", &of_words(&|proof| proof.formula.reverse()));
+    refused("a formula without a part", &of_words(&|proof| _ = proof.formula.remove(0)));
+    refused("a formula that cannot be read", &of_words(&|proof| proof.formula[0].push('(')));
     refused("no formula", &of_words(&|proof| proof.formula.clear()));
     refused("fairness left out", &of_words(&|proof| proof.fairness.clear()));
     refused(
@@ -672,7 +661,7 @@ fn corrupted_certificates_are_refused() {
     assert!(kinds.len() >= 40, "{kinds:?}");
     // The file itself.
     let mut file = Vec::new();
-    served.write(&mut file).expect("a file");
+    write(served, &mut file).expect("a file");
     assert!(Proof::read_all(&file).is_ok());
     let of_file = |bytes: &[u8]| {
         Proof::read_all(bytes).and_then(|all| judged(MODEL, &all[0]).map_err(|why| why.to_string()))

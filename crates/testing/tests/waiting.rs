@@ -8,13 +8,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use base::Budget;
 use certify::waits::Waits;
-use certify::{Certified, Claim, Claimed, Ends, Proof, Refusal, StateReader, StateWriter, Wait, What};
+use certify::{Certified, Claim, Claimed, Ends, Proof, Refusal, StateReader, Wait, What};
 use check::product::AtDeadlock;
 use generators::random;
 use model::{ActionId, ActionSystem, ExprId, StepError, Steps, System, reference};
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
-use stubborn::certificate::{Failed, prove, words};
+use stubborn::certificate::{Failed, StateWriter, prove, words};
 use stubborn::{Clock, Limits, Options, Question, Session, Verdict};
 use stubborn_testing::claims::{Case, Draw};
 use stubborn_testing::{assert_met, naive, networks, run_cases, systems};
@@ -210,7 +210,7 @@ impl<'s> Reckless<'s> {
             let height = heights[values].unwrap_or(list.len() as u32);
             writer.put(values, Wait { from: self.from(values), height }, pairs);
         }
-        proof.fill(writer);
+        writer.fill(&mut proof);
         proof
     }
 }
@@ -359,7 +359,7 @@ fn what_a_list_must_not_do() {
         for (values, from, height) in list {
             writer.put(values, Wait { from: *from, height: *height }, &[]);
         }
-        proof.fill(writer);
+        writer.fill(&mut proof);
         proof
     };
     let says = |what: What<'_>, list: &[([i64; 2], u32, u32)]| match judged(
@@ -431,4 +431,22 @@ fn a_model_that_is_too_large_otherwise_is_certified() {
     assert!(states.is_some(), "{remarks}");
     let (states, remarks) = told(vacuous, &["weak"]);
     assert_eq!((states, remarks.contains("not certified: limit of 5000 states")), (None, true), "{remarks}");
+}
+
+/// An invariant that looks at everything lets nothing wait; a claim beside it has a list of its own then.
+#[test]
+fn a_claim_that_can_do_with_fewer_states_has_its_own_list() {
+    let model = "process Counter[i in 0..6] { at[k in 0..4]: step[i, k] -> at[(k + 1) % 4]; } deadlock-free;
+        invariant all = (count i in 0..6: Counter[i]@at[0]) + (count i in 0..6: !Counter[i]@at[0]) == 6;";
+    let options = Options { certificates: true, ..Options::default() };
+    let mut session = Session::of_text("process", model).expect("a good model");
+    let report = session.check(&[Question::Declared], &options).expect("a good question");
+    let clock = Clock::start(&Limits::default());
+    let mut states = |result: &report::PropertyResult| {
+        let proof = result.certificate.as_ref().expect("it holds");
+        session.certify(proof, &clock).unwrap_or_else(|why| panic!("{proof}: {why}")).states
+    };
+    let states: Vec<u64> = report.results.iter().map(&mut states).collect();
+    let [first, second] = states[..] else { panic!("two certificates: {states:?}") };
+    assert!(first < 200 && second == 4096, "{states:?}");
 }

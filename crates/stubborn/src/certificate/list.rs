@@ -1,12 +1,13 @@
 //! Lists of all states that can be reached: they prove whatever is claimed of states.
 //!
 //! One list serves for all claims about the states of one system; and where nothing is to be left out anyway, the search that
-//! decides the questions makes it ([`explore`]), so that there is no other.
+//! decides the questions makes it ([`explore`]), so that there is no other. Where all claims together look at so much that too
+//! few steps can wait, each that can do with fewer states has a list of its own.
 
 use std::sync::Arc;
 
 use base::{Budget, Limit};
-use certify::{Claimed, Pair, Proof, StateWriter, Wait};
+use certify::{Claimed, Pair, Proof, Wait};
 use check::method::ReductionWish;
 use check::store::{Sequence as _, StateId, Visited as _};
 use check::{Exact, Exploration, Goal, Stop, search};
@@ -14,6 +15,7 @@ use language::{PropertyKind, Purpose};
 use model::{ActionSystem, ExprId, Layout, System};
 
 use super::waiting::{self, Sought, Waiting};
+use super::writer::StateWriter;
 use super::{Failed, words};
 use crate::clock::Clock;
 use crate::decide::Asked;
@@ -28,8 +30,17 @@ pub(crate) struct Listed {
     pub(crate) n_grown: usize,
     /// Whether they were searched for this alone.
     pub(crate) again: bool,
+    /// The question that they are for, if not for all.
+    pub(crate) task: Option<usize>,
     /// A proof of nothing, with these states.
     pub(crate) proof: Proof,
+}
+
+impl Listed {
+    /// Whether they are for a question about these states of the model as it is.
+    pub(crate) fn is_for(&self, task: usize, purpose: Purpose, n_grown: usize) -> bool {
+        self.purpose == purpose && self.n_grown == n_grown && self.task.is_none_or(|own| own == task)
+    }
 }
 
 /// Of each question, whether it is answered as it was.
@@ -79,7 +90,7 @@ pub(super) fn explore_waiting<S: System>(
     let nothing = Proof { waits: true, ..words(Claimed::Declared(String::new())) };
     let get = |state: u32, words: &mut [u32]| words.copy_from_slice(states.get(state));
     let beside = |state: u32| Beside { wait: waits[state as usize], pairs: &[] };
-    Ok(Some(written(nothing, system.layout(), states.len(), get, beside, budget)?))
+    Ok(Some(written(nothing, system.layout(), states.count(), get, beside, budget)?))
 }
 
 /// What an exploration says of a goal; or, without one, of whether anything goes wrong.
@@ -140,58 +151,81 @@ pub(super) fn written<'p>(
         values.extend(layout.fields().iter().map(|field| field.value(&state)));
         writer.put(&values, wait, pairs);
     }
-    proof.fill(writer);
+    writer.fill(&mut proof);
     budget.release(bytes);
     Ok(proof)
 }
 
-/// Lists all states of the system for a purpose; and says of each of these questions about them whether it is answered as it
-/// was. What is beside them, a limit or a fault, is said of all.
+/// Lists the states of the system for a purpose; and says of each of these questions about them whether it is answered as it
+/// was. What is beside them, a limit or a fault, is said of all that have no list of their own.
 pub(crate) fn list(
     asked: &mut Asked<'_>,
     tasks: &[usize],
     purpose: Purpose,
     options: &Options,
     clock: &Clock<'_>,
-) -> Result<Attempt<(Outcomes, Option<Listed>)>, Trouble> {
+) -> Result<Attempt<(Outcomes, Vec<Listed>)>, Trouble> {
     let mut budget = clock.budget();
     let mut view = asked.model().view(purpose, &mut budget)?;
-    let mut goals: Vec<Goal> = Vec::new();
-    let mut of_task: Vec<Option<usize>> = Vec::new();
+    let n_grown = asked.session.grown.len();
+    let listed = |task: Option<usize>, proof: Proof| Listed { purpose, n_grown, again: true, task, proof };
+    let mut goals: Vec<Option<Goal>> = Vec::new();
     for &task in tasks {
-        let goal = match *asked.property(task) {
+        goals.push(match *asked.property(task) {
             PropertyKind::Invariant(expr) => {
                 Some(Goal::Invariant(Arc::make_mut(&mut view.system).add_proposition("", expr)))
             }
             PropertyKind::Assertions => None,
             _ => Some(Goal::Deadlock),
-        };
-        of_task.push(goal.map(|_| goals.len()));
-        goals.extend(goal);
+        });
     }
-    let waiting = match options.reduce {
-        ReductionWish::None => Ok(None),
-        _ => explore_waiting(&*view.system, &view.system, &goals, &mut budget),
-    };
-    let (outcomes, listed): (Outcomes, _) = match waiting {
-        Ok(Some(proof)) => (tasks.iter().map(|_| Ok(())).collect(), Ok(proof)),
-        // Without anything that waits it is told which of them is violated.
-        Ok(None) | Err(Failed::Violated) => {
-            let (found, listed) = explore(&*view.system, view.system.layout(), &goals, &mut budget);
-            (of_task.iter().map(|&goal| outcome(&found, goal)).collect(), listed)
+    let system = &*view.system;
+    let mut outcomes: Outcomes = tasks.iter().map(|_| Ok(())).collect();
+    let mut lists = Vec::new();
+    if options.reduce != ReductionWish::None {
+        let all: Vec<Goal> = goals.iter().flatten().copied().collect();
+        match explore_waiting(system, system, &all, &mut budget) {
+            Ok(Some(proof)) => return Ok(Attempt::Done((outcomes, vec![listed(None, proof)]))),
+            // Without anything that waits it is told which of them is violated.
+            Err(Failed::Violated) => {}
+            Ok(None) | Err(_) if tasks.len() > 1 => {
+                for (&task, goal) in tasks.iter().zip(&goals) {
+                    let mut budget = clock.budget();
+                    let own = explore_waiting(system, system, goal.as_slice(), &mut budget);
+                    lists.extend(own.ok().flatten().map(|proof| listed(Some(task), proof)));
+                }
+            }
+            Ok(None) => {}
+            Err(why) => return Ok(refused(asked, outcomes.into_iter().map(|_| Err(why.clone())).collect())),
         }
-        Err(why) => (tasks.iter().map(|_| Err(why.clone())).collect(), Err(why)),
-    };
-    for failed in outcomes.iter().filter_map(|outcome| outcome.as_ref().err()).chain(listed.as_ref().err()) {
+    }
+    let has_own = |task: usize| lists.iter().any(|listed| listed.task == Some(task));
+    let rest: Vec<usize> = (0..tasks.len()).filter(|&at| !has_own(tasks[at])).collect();
+    if !rest.is_empty() {
+        let left: Vec<Goal> = rest.iter().filter_map(|&at| goals[at]).collect();
+        let (found, proof) = explore(system, system.layout(), &left, &mut clock.budget());
+        let mut n_goals = 0;
+        for &at in &rest {
+            let goal = goals[at].as_ref().map(|_| n_goals);
+            n_goals += usize::from(goal.is_some());
+            outcomes[at] = outcome(&found, goal).and(proof.as_ref().map(|_| ()).map_err(Failed::clone));
+        }
+        lists.extend(proof.ok().map(|proof| listed(None, proof)));
+    }
+    Ok(match refused(asked, outcomes) {
+        Attempt::Done((outcomes, _)) => Attempt::Done((outcomes, lists)),
+        other => other,
+    })
+}
+
+/// What is said where something failed: that the model is too small, if that is why.
+fn refused(asked: &Asked<'_>, outcomes: Outcomes) -> Attempt<(Outcomes, Vec<Listed>)> {
+    for failed in outcomes.iter().filter_map(|outcome| outcome.as_ref().err()) {
         if let Failed::Fault(error) = failed
-            && asked.model().can_refine(error)
+            && asked.session.model.can_refine(error)
         {
-            return Ok(Attempt::TooSmall(*error));
+            return Attempt::TooSmall(*error);
         }
     }
-    let n_grown = asked.session.grown.len();
-    Ok(Attempt::Done(match listed {
-        Ok(proof) => (outcomes, Some(Listed { purpose, n_grown, again: true, proof })),
-        Err(why) => (outcomes.into_iter().map(|outcome| outcome.and(Err(why.clone()))).collect(), None),
-    }))
+    Attempt::Done((outcomes, Vec::new()))
 }

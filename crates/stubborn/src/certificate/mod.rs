@@ -10,14 +10,15 @@ mod list;
 mod product;
 mod ranks;
 mod waiting;
+mod writer;
 
 pub(crate) use self::list::{Listed, explore, list};
+pub use self::writer::{StateWriter, write};
 
 use std::sync::Arc;
 
 use base::{Budget, Limit};
 use certify::claim::{ignores_ends, purpose, what};
-use certify::tableau::Trouble as NoAutomaton;
 use certify::{
     Claim, Claimed, Ends, Fair, Pair, Proof, Reading, Refusal, TooSmall, What, constraints, fingerprint,
 };
@@ -25,7 +26,7 @@ use check::Goal;
 use check::method::ReductionWish;
 use check::product::AtDeadlock;
 use language::{PropertyKind, Purpose};
-use model::{ActionSystem, ExprId, StepError, System};
+use model::{ActionSystem, ExprId, Fault, StepError, System};
 use replay::fairness::Subject;
 
 use self::list::Beside;
@@ -60,15 +61,6 @@ impl From<Limit> for Failed {
 impl From<StepError> for Failed {
     fn from(error: StepError) -> Failed {
         error.limit().map_or(Failed::Fault(error), Failed::Limit)
-    }
-}
-
-impl From<NoAutomaton> for Failed {
-    fn from(trouble: NoAutomaton) -> Failed {
-        match trouble {
-            NoAutomaton::Wrong(why) => Failed::Unfit(why),
-            NoAutomaton::Limit(limit) => Failed::Limit(limit),
-        }
     }
 }
 
@@ -129,10 +121,10 @@ fn prove_formula<S: System>(
     words: Proof,
     budget: &mut Budget<'_>,
 ) -> Result<Proof, Failed> {
-    let (product, tableau, written) = Product::explore(runner, &mut claim, words.waits, budget)?;
+    let (product, tableau, formula) = Product::explore(runner, &mut claim, words.waits, budget)?;
     let (of_node, ranks) = ranks::ranks(&product, budget)?;
     // The states beside which nodes are, in one list: where that of each state begins.
-    let n_states = product.states.len();
+    let n_states = product.states.count();
     let mut starts = vec![0_u32; n_states + 1];
     product.nodes.iter().for_each(|node| starts[node.state as usize + 1] += 1);
     (0..n_states).for_each(|state| starts[state + 1] += starts[state]);
@@ -152,7 +144,7 @@ fn prove_formula<S: System>(
     };
     let automaton = tableau.states().iter().map(|state| state.to_vec()).collect();
     let waits = !product.waits.is_empty();
-    let proof = Proof { ranks, ends: claim.ends, formula: written, automaton, waits, ..words };
+    let proof = Proof { ranks, ends: claim.ends, formula, automaton, waits, ..words };
     Ok(list::written(proof, claim.system.layout(), n_states, get, beside, budget)?)
 }
 
@@ -177,14 +169,25 @@ pub fn words(property: Claimed) -> Proof {
     }
 }
 
-/// What is to be shown of a property, and of which states; or why that cannot be.
+/// Of which system something is shown for a property; or why that cannot be.
 pub(crate) fn purpose_of(asked: &Asked<'_>, task: usize) -> Result<Purpose, Failed> {
-    purpose(asked.property(task)).map_err(|why| Failed::Unfit(why.to_owned()))
+    let kind = asked.property(task);
+    purpose(kind).ok_or_else(|| {
+        let why = match kind {
+            PropertyKind::Claim(_) => "there are no certificates for automata that a user wrote",
+            PropertyKind::Tester(_) | PropertyKind::Spec(_) => "there are no certificates for testers",
+            PropertyKind::Possible(_) | PropertyKind::AllPossible(_) => {
+                "what is possible is shown by a run, not by a certificate"
+            }
+            _ => "there are no certificates for such questions",
+        };
+        Failed::Unfit(why.to_owned())
+    })
 }
 
 /// Whether a property is proved by a list of states alone.
 pub(crate) fn is_of_states(kind: &PropertyKind) -> bool {
-    !kind.is_about_runs() && purpose(kind).is_ok()
+    !kind.is_about_runs() && purpose(kind).is_some()
 }
 
 /// A proof that a property holds, of which a search said so; of states, by their list.
@@ -197,9 +200,9 @@ pub(crate) fn of_task(
 ) -> Result<Attempt<Result<Proof, Failed>>, Trouble> {
     let kind = asked.property(task).clone();
     let unfit = |why: &str| Ok(Attempt::Done(Err(Failed::Unfit(why.to_owned()))));
-    let purpose = match purpose(&kind) {
+    let purpose = match purpose_of(asked, task) {
         Ok(purpose) => purpose,
-        Err(why) => return unfit(why),
+        Err(why) => return Ok(Attempt::Done(Err(why))),
     };
     let property = match &asked.tasks[task].origin {
         Origin::Declared => Claimed::Declared(asked.tasks[task].name.clone()),
@@ -216,7 +219,7 @@ pub(crate) fn of_task(
         AtDeadlock::Error => return unfit("a deadlock is an error: ask for deadlock freedom besides"),
     };
     let mut budget = clock.budget();
-    let refinements: Option<Vec<TooSmall>> = asked.session.grown.iter().map(TooSmall::of).collect();
+    let refinements: Option<Vec<TooSmall>> = asked.session.grown.iter().map(too_small).collect();
     let Some(refinements) = refinements else {
         return unfit("the question is about parts of the model that are never made");
     };
@@ -247,6 +250,13 @@ pub(crate) fn of_task(
         Err(Failed::Fault(error)) if asked.model().can_refine(&error) => Attempt::TooSmall(error),
         proved => Attempt::Done(proved),
     })
+}
+
+/// As files have a fault; nothing for those of another kind.
+fn too_small(error: &StepError) -> Option<TooSmall> {
+    let Fault::OutOfRange { var, value } = error.fault else { return None };
+    let action = error.action.map(|action| action.index() as u32);
+    Some(TooSmall { variable: var.index() as u32, value, action })
 }
 
 /// Makes what a property looks at observable.

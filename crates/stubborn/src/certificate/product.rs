@@ -4,11 +4,12 @@
 use std::rc::Rc;
 
 use base::{Budget, Progress};
-use certify::rank::{Enabled, Marks, Masks};
+use certify::rank::{Marks, Masks};
 use certify::states::States;
-use certify::tableau::{Step, Tableau, Written};
+use certify::tableau::{Step, Tableau};
 use certify::waits::Waits;
 use certify::{Claim, Ends, Wait, What};
+use ltl::{Formula, Formulas, Spelling, negation_normal_form};
 use model::{ActionId, ActionSystem, ExprId, Steps, System};
 use rustc_hash::FxHashMap;
 
@@ -17,6 +18,9 @@ use super::{Failed, unobserved};
 
 /// A step that nobody takes: the last state repeats. And no node.
 const NOBODY: u32 = u32::MAX;
+
+/// All parts of a formula have so many operators and propositions at most.
+const MAX_SIZE: u64 = 200_000;
 
 /// The steps of a state that was not expanded.
 const UNKNOWN: (u32, u32) = (u32::MAX, 0);
@@ -91,12 +95,13 @@ impl Product {
         claim: &mut Claim<'_>,
         may_wait: bool,
         budget: &mut Budget<'_>,
-    ) -> Result<(Product, Tableau, Vec<Written>), Failed> {
+    ) -> Result<(Product, Tableau, Vec<String>), Failed> {
         let system = claim.system;
         let What::Formula { formulas, formula, propositions } = &mut claim.what else {
             return Err(Failed::Unfit("there is no formula".to_owned()));
         };
-        let (mut tableau, written) = Tableau::of_negation(formulas, *formula, budget)?;
+        let parts = parts(formulas, *formula, budget)?;
+        let mut tableau = Tableau::new(formulas, *formula, &parts, budget)?;
         let mut truths = Vec::new();
         for prop in tableau.propositions() {
             let known = propositions.iter().find(|(known, _)| known == prop);
@@ -141,7 +146,7 @@ impl Product {
             product,
         };
         explorer.product(&mut tableau, budget)?;
-        Ok((explorer.product, tableau, written))
+        Ok((explorer.product, tableau, parts))
     }
 
     /// Where the edges of a node lead.
@@ -152,7 +157,7 @@ impl Product {
     }
 
     /// The constraints that are enabled at a node.
-    pub(super) fn enabled(&self, node: u32) -> Enabled {
+    pub(super) fn enabled(&self, node: u32) -> u128 {
         let steps = self.steps_of(self.nodes[node as usize].state);
         self.masks.enabled(steps.iter().filter_map(|(action, _)| begun(*action)))
     }
@@ -171,9 +176,22 @@ impl Product {
             .iter()
             .flat_map(move |step| self.steps_of(state).iter().map(move |(action, _)| (step, *action)));
         both.zip(self.targets(node)).map(move |((step, action), &target)| {
-            (target, self.masks.marks(here, begun(action), step.postponed))
+            (target, self.masks.of_edge(here, begun(action), step.postponed))
         })
     }
+}
+
+/// The parts of the negation of a formula, as texts; the last is the whole.
+fn parts(formulas: &mut Formulas, formula: Formula, budget: &mut Budget<'_>) -> Result<Vec<String>, Failed> {
+    let negation = formulas.not(formula);
+    let negation = negation_normal_form(formulas, negation, budget)?;
+    let parts = formulas.subformulas(negation);
+    // A text is as long as the formula is as a tree.
+    let size = parts.iter().fold(0, |sum: u64, &part| sum.saturating_add(formulas.size(part)));
+    if size > MAX_SIZE {
+        return Err(Failed::Unfit("the formula is too large".to_owned()));
+    }
+    Ok(parts.iter().map(|&part| formulas.display(part, Spelling::Spot).to_string()).collect())
 }
 
 /// The action of that number.
@@ -204,7 +222,7 @@ impl<S: System> Explorer<'_, S> {
             + 8 * (expanded.capacity() + steps.capacity()) as u64
             + 50 * nodes.capacity() as u64
             + 4 * targets.capacity() as u64;
-        let n_states = if nodes.is_empty() { states.len() } else { nodes.len() };
+        let n_states = if nodes.is_empty() { states.count() } else { nodes.len() };
         Progress { states: n_states as u64, transitions: targets.len() as u64, bytes, ..Progress::default() }
     }
 
@@ -279,7 +297,7 @@ impl<S: System> Explorer<'_, S> {
         while let Some(&Node { state, automaton, .. }) = self.product.nodes.get(next) {
             budget.poll(&self.progress())?;
             if letters.len() <= state as usize {
-                letters.resize(self.product.states.len(), None);
+                letters.resize(self.product.states.count(), None);
             }
             let letter = match letters[state as usize] {
                 Some(letter) => letter,

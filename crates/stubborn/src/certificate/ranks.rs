@@ -177,7 +177,7 @@ impl Ranking<'_> {
             }
         }
         if let Reason::Never(constraint) = level.reason {
-            let is_left = |node: &u32| self.product.enabled(*node).strong >> constraint & 1 == 0;
+            let is_left = |node: &u32| self.product.enabled(*node) >> constraint & 1 == 0;
             let left: Vec<u32> = component.iter().copied().filter(is_left).collect();
             left.iter().for_each(|&node| self.at[node as usize] = UNSEEN);
             self.rank(left.iter().copied(), depth + 1, budget)?;
@@ -195,16 +195,15 @@ impl Ranking<'_> {
             return Ok(Level { number, reason: Reason::Lacks(mark) });
         }
         let number = edges.below.map_or(0, |(number, _)| number + 1);
-        let mut marks = 0..self.product.masks.n_marks;
-        if let Some(mark) = marks.find(|&mark| lacks(mark)) {
+        if let Some(mark) = self.product.masks.marks().find(|&mark| lacks(mark)) {
             return Ok(Level { number, reason: Reason::Lacks(mark) });
         }
         if !edges.stays {
             return Ok(Level { number, reason: Reason::Leaves });
         }
-        let enabled = component.iter().fold(0, |all, &node| all | self.product.enabled(node).strong);
-        let mut strong = 0..self.product.masks.n_strong;
-        let never = strong.find(|&constraint| enabled >> constraint & !edges.takes >> constraint & 1 == 1);
+        let enabled = component.iter().fold(0, |all, &node| all | self.product.enabled(node));
+        let is_never = |constraint: &u32| enabled >> constraint & !edges.takes >> constraint & 1 == 1;
+        let never = self.product.masks.strong().find(is_never);
         let reason = Reason::Never(never.ok_or(Failed::Violated)?);
         Ok(Level { number, reason })
     }

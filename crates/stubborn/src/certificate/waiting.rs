@@ -123,7 +123,7 @@ impl<S: System> Search<'_, S> {
 
     /// Begins with a state that was not seen yet, and was come to by a step that began with an action.
     fn enter(&mut self, state: u32, by: Option<ActionId>, budget: &mut Budget<'_>) -> Result<(), Failed> {
-        let n = self.found.states.len();
+        let n = self.found.states.count();
         let bytes = self.found.states.bytes()
             + 9 * n as u64
             + 24 * self.path.capacity() as u64
@@ -160,12 +160,12 @@ impl<S: System> Search<'_, S> {
     /// who came here: so who goes round comes back to where all steps are followed, before others have moved.
     fn choose(&mut self, state: u32, by: Option<ActionId>) -> Option<ActionId> {
         let Search { system, waits, out, values, found, .. } = self;
-        waits.enable(out.actions().iter().map(|&step| system.first(step)));
+        let n_enabled = waits.enable(out.actions().iter().map(|&step| system.first(step)));
         read(system, found.states.get(state), values);
-        let mut best = (waits.n_enabled(), false);
+        let mut best = (n_enabled, false);
         let mut chosen = None;
         for &step in out.actions() {
-            if waits.n_enabled() < 2 || best == (1, false) {
+            if n_enabled < 2 || best == (1, false) {
                 break;
             }
             let from = system.first(step);

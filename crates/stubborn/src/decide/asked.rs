@@ -109,7 +109,7 @@ impl<'s> Asked<'s> {
     /// Keeps the states of the model's system for a purpose, if a search has listed them.
     pub(super) fn list(&mut self, purpose: Purpose, states: Option<Proof>) {
         let n_grown = self.session.grown.len();
-        let listed = states.map(|proof| Listed { purpose, n_grown, again: false, proof });
+        let listed = states.map(|proof| Listed { purpose, n_grown, again: false, task: None, proof });
         self.listed = listed.or(self.listed.take());
     }
 

@@ -91,20 +91,13 @@ impl Cone {
         let unreached = seen.unreached(|action| self.actions[action]);
         let mut found: Vec<Because> =
             unreached.iter().map(|what| Because::NeverHappens { what: what.to_text() }).collect();
-        // Where statements are told, places in code are not; and only what has a name there.
-        let story = seen.view.story.as_ref().filter(|story| story.has_processes());
-        let locations: Vec<VarId> = match story {
-            Some(story) => system.processes().iter().filter_map(|it| story.location(&it.name)).collect(),
-            None => Vec::new(),
-        };
+        // Where statements are told, only what has a name is.
+        let has_statements = seen.view.story.as_ref().is_some_and(|story| story.has_processes());
         for untaken in seen.untaken() {
             let known = system.variables().iter().position(|variable| variable.name == untaken.variable);
-            let Some(at) = known.filter(|&at| self.variables[at] && !locations.contains(&VarId::new(at)))
-            else {
-                continue;
-            };
+            let Some(at) = known.filter(|&at| self.variables[at]) else { continue };
             let variable = untaken.variable;
-            if untaken.taken == 1 && story.is_none() {
+            if untaken.taken == 1 && !has_statements {
                 found.push(Because::NeverChanges { variable, value: untaken.between.0 });
                 continue;
             }

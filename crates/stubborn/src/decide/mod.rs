@@ -411,7 +411,8 @@ fn certify(
             (0..results.len()).filter(|&task| holds(&results[task])).filter(is_meant).collect();
         let n_grown = asked.session.grown.len();
         lists.retain(|listed| listed.purpose != purpose || listed.n_grown == n_grown);
-        if tasks.is_empty() || lists.iter().any(|listed| listed.purpose == purpose) {
+        let is_listed = |task: &usize| lists.iter().any(|listed| listed.is_for(*task, purpose, n_grown));
+        if tasks.iter().all(is_listed) {
             continue;
         }
         let listed =
@@ -433,7 +434,8 @@ fn certify(
         let Some(result) = result else { continue };
         let (kind, n_grown) = (asked.property(task), asked.session.grown.len());
         let purpose = certificate::purpose_of(asked, task).ok().filter(|_| certificate::is_of_states(kind));
-        let listed = lists.iter().find(|listed| Some(listed.purpose) == purpose && listed.n_grown == n_grown);
+        let is_for = |listed: &&Listed| purpose.is_some_and(|purpose| listed.is_for(task, purpose, n_grown));
+        let listed = lists.iter().find(is_for);
         let proved = match failed[task].take() {
             Some(why) => Ok(Err(why)),
             None => refining(asked, clock, |asked| certificate::of_task(asked, task, listed, options, clock)),
