@@ -13,6 +13,17 @@ use crate::model::Model;
 /// Takes a step again: the state that is kept after an action, by its number, in a state.
 pub(crate) type Again<'a, S> = dyn Fn(&S, u32) -> S + 'a;
 
+/// A state after an action, by its number; none where a keeper has taken it.
+pub(crate) type Made<S> = (u32, Option<S>);
+
+/// Where states come from.
+pub(crate) struct From<'f, S> {
+    /// The words of the state before.
+    pub(crate) words: &'f [u32],
+    /// That state, unless it was given away.
+    pub(crate) state: Option<&'f S>,
+}
+
 /// States as words, and back, in a search. Words mean the same to all who use the same keeper.
 pub(crate) trait Keeper<M: Model>: Send + Sync {
     /// A state that words were made of: itself, or borrowed from where it is kept.
@@ -26,43 +37,24 @@ pub(crate) trait Keeper<M: Model>: Send + Sync {
     /// Words per state; at least 1.
     fn width(&self) -> usize;
 
-    /// Writes the words of a state, to which an action led from another one, or nothing.
+    /// Writes the words of states to which actions led from another one, or nothing: one after the other. Some of them
+    /// may be taken.
     ///
     /// # Errors
-    /// Why there are none, in a sentence.
+    /// Which of them has no words, and why, in a sentence.
     fn encode(
         &self,
-        state: M::State,
-        from: Option<(&[u32], u32)>,
+        made: &mut [Made<M::State>],
+        from: Option<From<'_, M::State>>,
         again: &Again<'_, M::State>,
         words: &mut [u32],
-    ) -> Result<(), String>;
+    ) -> Result<(), (usize, String)>;
 
-    /// The same for several states, with the actions that led to them: words one after the other. The states are then
-    /// gone.
-    ///
-    /// # Errors
-    /// Which of them has no words, and why.
-    fn encode_all(
-        &self,
-        states: &mut Vec<(u32, M::State)>,
-        from: &[u32],
-        again: &Again<'_, M::State>,
-        words: &mut [u32],
-    ) -> Result<(), (usize, String)> {
-        let width = self.width();
-        for (index, (action, state)) in states.drain(..).enumerate() {
-            let words = &mut words[index * width..][..width];
-            self.encode(state, Some((from, action)), again, words).map_err(|why| (index, why))?;
-        }
-        Ok(())
-    }
-
-    /// The state of words that were written.
+    /// The state of words that were written. Who looked at it brings it back.
     fn view(&self, words: &[u32], again: &Again<'_, M::State>) -> Self::View<'_>;
 
-    /// All steps from a state were taken: it is not likely to be asked for soon.
-    fn left(&self, words: &[u32]);
+    /// What was looked at is brought back. Where all steps from it were taken, it is not likely to be asked for soon.
+    fn bring_back<'k>(&'k self, words: &[u32], view: Self::View<'k>, was_stepped: bool);
 
     /// The state itself, of which the last step is to be taken, if nobody needs it: it can be had again all the same.
     ///
@@ -95,12 +87,17 @@ impl<M: Model, C: Codec<M::State>> Keeper<M> for ByCodec<C> {
     #[inline]
     fn encode(
         &self,
-        state: M::State,
-        _: Option<(&[u32], u32)>,
+        made: &mut [Made<M::State>],
+        _: Option<From<'_, M::State>>,
         _: &Again<'_, M::State>,
         words: &mut [u32],
-    ) -> Result<(), String> {
-        self.0.encode(&state, words)
+    ) -> Result<(), (usize, String)> {
+        let states = made.iter().map(|(_, state)| state).zip(words.chunks_exact_mut(self.0.width()));
+        for (index, (state, words)) in states.enumerate() {
+            let encoded = state.as_ref().map_or(Ok(()), |state| self.0.encode(state, words));
+            encoded.map_err(|why| (index, why))?;
+        }
+        Ok(())
     }
 
     #[inline]
@@ -109,7 +106,7 @@ impl<M: Model, C: Codec<M::State>> Keeper<M> for ByCodec<C> {
     }
 
     #[inline]
-    fn left(&self, _: &[u32]) {}
+    fn bring_back<'k>(&'k self, _: &[u32], _: C::View<'k>, _: bool) {}
 
     #[inline]
     fn give<'k>(&'k self, _: &[u32], view: C::View<'k>) -> Result<M::State, C::View<'k>> {

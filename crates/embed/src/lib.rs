@@ -18,6 +18,7 @@ mod ask;
 mod changes;
 mod check;
 mod classes;
+mod clone;
 mod codec;
 mod explorer;
 mod footprint;

@@ -52,7 +52,8 @@ use std::hash::Hash;
 /// assert_eq!(run.steps.len(), 6);
 /// ```
 pub trait Model: Sync {
-    /// What the system is in. `#[derive(Clone, PartialEq, Eq, Hash, Debug)]` gives all that is needed.
+    /// What the system is in. `#[derive(Clone, PartialEq, Eq, Hash, Debug)]` gives all that is needed; with collections
+    /// in it, [`clone_in_place!`](crate::clone_in_place) makes copies faster.
     type State: Clone + Eq + Hash + Debug + Send + Sync + 'static;
 
     /// What happens.

@@ -7,6 +7,7 @@
 //! Where only the environment can do anything, it may also rest: that is a step of its own class, which changes
 //! nothing, in searches for infinite runs.
 
+mod steps;
 mod worker;
 
 use ::check::Coverage;
@@ -16,7 +17,7 @@ use pack::Table;
 use crate::check::Check;
 use crate::classes::{Classes, Favored};
 use crate::footprint::Prints;
-use crate::keeper::Keeper;
+use crate::keeper::{From, Keeper, Made};
 use crate::model::Model;
 use crate::panics::catch;
 use crate::program::{Program, Worker};
@@ -62,48 +63,37 @@ impl<'a, M: Model, K: Keeper<M>> Opaque<'a, M, K> {
     }
 
     /// The state that is kept after an action.
-    #[inline]
-    pub(super) fn after(&self, state: &M::State, action: &M::Action) -> M::State {
-        self.after_it(state.clone(), action)
+    fn after(&self, state: &M::State, action: &M::Action) -> M::State {
+        let mut next = state.clone();
+        self.step(&mut next, action);
+        next
     }
 
-    /// The same from a state that nobody else needs.
+    /// Makes the state that is kept after an action of one.
     #[inline]
-    pub(super) fn after_it(&self, mut state: M::State, action: &M::Action) -> M::State {
-        self.model.step(&mut state, action);
-        match self.symmetry {
-            None => state,
-            Some(symmetry) => symmetry.representative(&state),
+    pub(super) fn step(&self, state: &mut M::State, action: &M::Action) {
+        self.model.step(state, action);
+        if let Some(symmetry) = self.symmetry {
+            *state = symmetry.representative(state);
         }
     }
 
-    /// The words of a state that was come to by a step.
+    /// The words of states that were come to by steps from the same one, or from nowhere.
     #[inline]
     pub(super) fn encode(
         &self,
-        state: M::State,
-        from: Option<(&[u32], u32)>,
-        words: &mut [u32],
-    ) -> Result<(), String> {
-        let again = |state: &M::State, action| self.after(state, self.actions.get(action));
-        self.keeper.encode(state, from, &again, words)
-    }
-
-    /// The words of several states that were come to from the same one.
-    pub(super) fn encode_all(
-        &self,
-        states: &mut Vec<(u32, M::State)>,
-        from: &[u32],
+        made: &mut [Made<M::State>],
+        from: Option<From<'_, M::State>>,
         words: &mut [u32],
     ) -> Result<(), (usize, String)> {
         let again = |state: &M::State, action| self.after(state, self.actions.get(action));
-        self.keeper.encode_all(states, from, &again, words)
+        self.keeper.encode(made, from, &again, words)
     }
 
     /// The words of an initial state.
     fn encode_initial(&self, state: &M::State, words: &mut [u32]) -> Result<(), String> {
         let kept = self.symmetry.map_or_else(|| state.clone(), |symmetry| symmetry.representative(state));
-        self.encode(kept, None, words)
+        self.encode(&mut [(0, Some(kept))], None, words).map_err(|(_, why)| why)
     }
 
     /// The state of words.

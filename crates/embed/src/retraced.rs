@@ -5,7 +5,7 @@
 //! state is where it came from and an action. States that are likely to be asked for soon are kept whole
 //! (`states`), those that are still to be expanded above all; what was given up is made again when it is asked for. Where
 //! it is not likely that a state is asked for once its steps were taken, the last of these takes the state
-//! itself and not a copy.
+//! itself and not a copy. Who looks at a state takes it from here, and brings it back; meanwhile it is one that was given up.
 //!
 //! # Exactness
 //! States are told apart by `Eq`. Two that have the same hash are compared, and one that was given up is made again for
@@ -20,14 +20,14 @@
 
 mod states;
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use check::Coverage;
 use pack::Index;
 
-use crate::keeper::{Again, Keeper};
+use crate::keeper::{Again, From, Keeper, Made};
 use crate::model::Model;
-use states::States;
+use states::{Before, Lent, States};
 
 /// Of hits by fingerprint, so many are looked at, and then one of so many.
 const DOUBTED_FIRST: u64 = 4096;
@@ -35,6 +35,9 @@ const DOUBTED_EVERY: u64 = 64;
 
 /// So many states are kept anyway.
 pub(crate) const FEW: usize = 1 << 16;
+
+/// So many states are looked for together.
+const TOGETHER: usize = 16;
 
 /// Numbers for states.
 pub(crate) struct Retraced<S>(Mutex<Kept<S>>);
@@ -71,49 +74,51 @@ fn part(fingerprint: u64) -> u32 {
     (fingerprint >> 32) as u32
 }
 
-impl<S: Eq + std::fmt::Debug> Kept<S> {
-    /// The number of a state that has this fingerprint.
+impl<S: Clone + Eq + std::fmt::Debug> Kept<S> {
+    /// The number of a state that has this fingerprint. If it is new, it is taken.
     fn number(
         &mut self,
         fingerprint: u64,
-        state: S,
-        from: Option<(u32, u32)>,
+        (action, made): &mut Made<S>,
+        from: Option<Before<'_, S>>,
         again: &Again<'_, S>,
     ) -> Result<u32, String> {
         let Kept { index, states, fingerprints } = self;
+        let state = made.as_ref().ok_or("a state is gone before it has a number")?;
         let found = match fingerprints {
-            None => index.find(part(fingerprint), |number| states.is(number, &state, again)),
+            None => index.find(part(fingerprint), |number| states.is(number, state, from, again)),
             Some(known) => {
                 let found = index.find(part(fingerprint), |number| known.all[number as usize] == fingerprint);
                 match found {
-                    Ok(number) => known.doubt(states.at_hand(number), &state)?,
+                    Ok(number) => known.doubt(states.at_hand(number), state)?,
                     Err(_) => known.all.push(fingerprint),
                 }
                 found
             }
         };
-        Ok(found.unwrap_or_else(|slot| {
-            let number = states.add(state, from);
-            index.insert(slot, part(fingerprint), number);
-            number
-        }))
+        Ok(match (found, made) {
+            (Ok(number), _) => number,
+            (Err(slot), made) => {
+                let state = made.take().ok_or("a state is gone before it has a number")?;
+                let number = states.add(state, from.map(|before| (before.number, *action)));
+                index.insert(slot, part(fingerprint), number);
+                number
+            }
+        })
     }
 
     /// Touches what will be looked at for these fingerprints, all at each stage, so that it is waited for together.
     fn warm(&mut self, fingerprints: &[u64]) {
         self.index.reserve(fingerprints.len());
-        let mut numbers = [None; 16];
-        for fingerprints in fingerprints.chunks(numbers.len()) {
-            let numbers = &mut numbers[..fingerprints.len()];
-            for (number, &fingerprint) in numbers.iter_mut().zip(fingerprints) {
-                *number = self.index.peek(part(fingerprint));
-            }
-            match &self.fingerprints {
-                None => self.states.warm(numbers),
-                Some(known) => {
-                    let of = |number: &Option<u32>| known.all.get((*number)? as usize);
-                    std::hint::black_box(numbers.iter().filter_map(of).fold(0, |all, one| all ^ one));
-                }
+        let mut numbers = [None; TOGETHER];
+        for (number, &fingerprint) in numbers.iter_mut().zip(fingerprints) {
+            *number = self.index.peek(part(fingerprint));
+        }
+        match &self.fingerprints {
+            None => self.states.warm(&numbers),
+            Some(known) => {
+                let of = |number: &Option<u32>| known.all.get((*number)? as usize);
+                std::hint::black_box(numbers.iter().filter_map(of).fold(0, |all, one| all ^ one));
             }
         }
     }
@@ -138,7 +143,7 @@ impl Fingerprints {
 
 impl<M: Model> Keeper<M> for Retraced<M::State> {
     type View<'k>
-        = Arc<M::State>
+        = Lent<M::State>
     where
         Self: 'k;
 
@@ -150,44 +155,37 @@ impl<M: Model> Keeper<M> for Retraced<M::State> {
 
     fn encode(
         &self,
-        state: M::State,
-        from: Option<(&[u32], u32)>,
-        again: &Again<'_, M::State>,
-        words: &mut [u32],
-    ) -> Result<(), String> {
-        let fingerprint = pack::fingerprint_of(&state);
-        let from = from.map(|(before, action)| (before[0], action));
-        words[0] = self.lock().number(fingerprint, state, from, again)?;
-        Ok(())
-    }
-
-    fn encode_all(
-        &self,
-        states: &mut Vec<(u32, M::State)>,
-        from: &[u32],
+        made: &mut [Made<M::State>],
+        from: Option<From<'_, M::State>>,
         again: &Again<'_, M::State>,
         words: &mut [u32],
     ) -> Result<(), (usize, String)> {
-        let fingerprints: Vec<u64> = states.iter().map(|(_, state)| pack::fingerprint_of(state)).collect();
-        let kept = &mut *self.lock();
-        kept.warm(&fingerprints);
-        for (index, (action, state)) in states.drain(..).enumerate() {
-            let number = kept.number(fingerprints[index], state, Some((from[0], action)), again);
-            words[index] = number.map_err(|why| (index, why))?;
+        let from = from.map(|from| Before { number: from.words[0], state: from.state });
+        for (part, (made, words)) in made.chunks_mut(TOGETHER).zip(words.chunks_mut(TOGETHER)).enumerate() {
+            let mut fingerprints = [0; TOGETHER];
+            for (fingerprint, (_, state)) in fingerprints.iter_mut().zip(&*made) {
+                *fingerprint = state.as_ref().map_or(0, pack::fingerprint_of);
+            }
+            let kept = &mut *self.lock();
+            kept.warm(&fingerprints[..made.len()]);
+            for (index, (made, word)) in made.iter_mut().zip(words).enumerate() {
+                let number = kept.number(fingerprints[index], made, from, again);
+                *word = number.map_err(|why| (part * TOGETHER + index, why))?;
+            }
         }
         Ok(())
     }
 
-    fn view(&self, words: &[u32], again: &Again<'_, M::State>) -> Arc<M::State> {
-        self.lock().states.get(words[0], again).clone()
+    fn view(&self, words: &[u32], again: &Again<'_, M::State>) -> Lent<M::State> {
+        self.lock().states.lend(words[0], again)
     }
 
-    fn left(&self, words: &[u32]) {
-        self.lock().states.leave(words[0]);
+    fn bring_back(&self, words: &[u32], lent: Lent<M::State>, was_stepped: bool) {
+        self.lock().states.bring_back(words[0], lent, was_stepped);
     }
 
-    fn give(&self, words: &[u32], view: Arc<M::State>) -> Result<M::State, Arc<M::State>> {
-        if self.lock().states.give(words[0]) { Arc::try_unwrap(view) } else { Err(view) }
+    fn give(&self, words: &[u32], lent: Lent<M::State>) -> Result<M::State, Lent<M::State>> {
+        if self.lock().states.gives(words[0]) { Ok(lent.state) } else { Err(lent) }
     }
 
     fn bytes(&self) -> u64 {

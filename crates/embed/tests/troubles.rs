@@ -145,3 +145,43 @@ fn verdicts_are_errors_for_question_marks() {
     let counter = Counter::new(Wrong::StepPanics);
     assert!(test(&counter).unwrap_err().to_string().contains("cannot count beyond 7"));
 }
+
+/// A copy that is none where something was there before.
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct Sloppy(Vec<u8>);
+
+impl Clone for Sloppy {
+    fn clone(&self) -> Sloppy {
+        Sloppy(self.0.clone())
+    }
+
+    fn clone_from(&mut self, source: &Sloppy) {
+        self.0[0] = source.0[0];
+    }
+}
+
+struct Copies;
+
+impl Model for Copies {
+    type State = Sloppy;
+    type Action = usize;
+
+    fn initial(&self) -> Vec<Sloppy> {
+        vec![Sloppy(vec![0, 0])]
+    }
+
+    fn actions(&self, _: &Sloppy, out: &mut Vec<usize>) {
+        out.extend([0, 1]);
+    }
+
+    fn step(&self, state: &mut Sloppy, &digit: &usize) {
+        state.0[digit] = (state.0[digit] + 1) % 4;
+    }
+}
+
+#[test]
+fn a_copy_that_is_none_is_told() {
+    let verdict = Check::new(&Copies).prop("small", |state| state.0 != [3, 3]).always("small");
+    let Verdict::Unknown(reason) = verdict else { panic!("{verdict}") };
+    assert!(reason.to_string().contains("`clone_from` makes Sloppy"), "{reason}");
+}

@@ -5,8 +5,8 @@ use std::borrow::Borrow;
 use model::{ActionId, StepError, Steps};
 
 use super::Opaque;
-use crate::classes::Met;
-use crate::keeper::Keeper;
+use super::steps::MetSteps;
+use crate::keeper::{From, Keeper, Made};
 use crate::model::Model;
 use crate::panics::catch;
 use crate::program::{Choice, Keeps, Worker};
@@ -15,6 +15,9 @@ use crate::trouble::Trouble;
 /// How often actions and steps are asked for twice: in the first states, and then now and then.
 const DOUBTED_FIRST: u64 = 64;
 const DOUBTED_EVERY: u64 = 512;
+
+/// So many states that nobody needs are kept, so that others are made of them.
+const MAX_SPARE: usize = 64;
 
 /// One thread's part.
 pub(super) struct OpaqueWorker<'p, 'a, M: Model, K: Keeper<M>> {
@@ -27,12 +30,13 @@ pub(super) struct OpaqueWorker<'p, 'a, M: Model, K: Keeper<M>> {
     n_expanded: u64,
     /// What can happen there.
     offered: Vec<M::Action>,
-    /// States that are still to be encoded, and the numbers of the actions that lead to them.
-    made: Vec<(u32, M::State)>,
-    /// The steps to them, and their words.
+    /// States that are to be encoded, by the steps to them. What is behind them is made use of when others are made.
+    made: Vec<Made<M::State>>,
     made_by: Vec<ActionId>,
     targets: Vec<u32>,
-    met: Met,
+    /// States that nobody needs.
+    spare: Vec<M::State>,
+    met: MetSteps<M::Action>,
     /// What is going on, if it panics.
     at: Option<ActionId>,
 }
@@ -49,7 +53,8 @@ impl<'p, 'a, M: Model, K: Keeper<M>> OpaqueWorker<'p, 'a, M, K> {
             made: Vec::new(),
             made_by: Vec::new(),
             targets: Vec::new(),
-            met: Met::default(),
+            spare: Vec::new(),
+            met: MetSteps::default(),
             at: None,
         }
     }
@@ -57,13 +62,12 @@ impl<'p, 'a, M: Model, K: Keeper<M>> OpaqueWorker<'p, 'a, M, K> {
     /// Makes a state the current one.
     #[inline]
     fn look_at(&mut self, words: &[u32]) {
-        if self.current.is_some() {
-            if self.known == words {
-                return;
-            }
-            if std::mem::take(&mut self.was_stepped) {
-                self.program.keeper.left(&self.known);
-            }
+        if self.current.is_some() && self.known == words {
+            return;
+        }
+        let was_stepped = std::mem::take(&mut self.was_stepped);
+        if let Some(view) = self.current.take() {
+            self.program.keeper.bring_back(&self.known, view, was_stepped);
         }
         self.current = Some(self.program.view(words));
         self.known.copy_from_slice(words);
@@ -79,13 +83,13 @@ impl<'p, 'a, M: Model, K: Keeper<M>> OpaqueWorker<'p, 'a, M, K> {
     #[inline]
     fn number(&mut self, action: &M::Action) -> Result<(ActionId, bool), StepError> {
         let Opaque { model, actions, classes, troubles, .. } = self.program;
-        self.met.steps(actions.number(action), || action, classes, model, troubles)
+        let ask = || classes.steps_of(model, action, actions.number(action));
+        self.met.of(action, || ask().map_err(|trouble| troubles.add(trouble, None)))
     }
 
     /// Runs code of the model; a panic is a fault.
     fn guarded<T>(&mut self, code: impl FnOnce(&mut Self) -> Result<T, StepError>) -> Result<T, StepError> {
         self.at = None;
-        self.made.clear();
         self.made_by.clear();
         match catch(|| code(self)) {
             Ok(done) => done,
@@ -164,11 +168,13 @@ impl<'p, 'a, M: Model, K: Keeper<M>> OpaqueWorker<'p, 'a, M, K> {
                 let (mut one, mut other) = (state.clone(), state.clone());
                 model.step(&mut one, action);
                 model.step(&mut other, action);
-                (one != other).then(|| {
-                    format!(
+                if one != other {
+                    return Some(format!(
                         "in the state {state:?}, {action:?} leads to {one:?}, and asked again to {other:?}"
-                    )
-                })
+                    ));
+                }
+                other.clone_from(state);
+                (other != *state).then(|| format!("`clone_from` makes {other:?} of the state {state:?}"))
             })
         };
         match trouble {
@@ -177,59 +183,66 @@ impl<'p, 'a, M: Model, K: Keeper<M>> OpaqueWorker<'p, 'a, M, K> {
         }
     }
 
-    /// The current state after an action, with the action's number. With its last step, a state may be given away.
+    /// Makes the current state after an action. With its last step, a state may be given away.
     #[inline]
-    fn after(&mut self, action: &M::Action, step: ActionId, is_last: bool) -> Option<(u32, M::State)> {
+    fn make(&mut self, action: &M::Action, step: ActionId, is_last: bool) {
         (self.at, self.was_stepped) = (Some(step), true);
-        let program = self.program;
-        let number = program.classes.action_of(step).unwrap_or_default();
-        let view = self.current.take()?;
-        let view = if is_last {
-            match program.keeper.give(&self.known, view) {
-                Ok(state) => {
-                    self.was_stepped = false;
-                    return Some((number, program.after_it(state, action)));
-                }
-                Err(view) => view,
+        let OpaqueWorker { program, made, made_by, spare, .. } = self;
+        let Some(view) = self.current.take() else { return };
+        if made.len() == made_by.len() {
+            made.push((0, None));
+        }
+        let (number, state) = &mut made[made_by.len()];
+        *number = program.classes.action_of(step).unwrap_or_default();
+        let kept = if is_last { program.keeper.give(&self.known, view) } else { Err(view) };
+        let state = match kept {
+            Ok(given) => {
+                self.was_stepped = false;
+                let before = state.replace(given);
+                spare.extend(before.filter(|_| spare.len() < MAX_SPARE));
+                state.as_mut()
             }
-        } else {
-            view
+            Err(view) => {
+                if state.is_none() {
+                    *state = spare.pop();
+                }
+                match state {
+                    Some(state) => state.clone_from(view.borrow()),
+                    None => *state = Some(view.borrow().clone()),
+                }
+                self.current = Some(view);
+                state.as_mut()
+            }
         };
-        let view = self.current.insert(view);
-        Some((number, program.after((*view).borrow(), action)))
-    }
-
-    /// The words of the current state after an action.
-    #[inline]
-    fn take(
-        &mut self,
-        action: &M::Action,
-        step: ActionId,
-        is_last: bool,
-        words: &mut [u32],
-    ) -> Result<(), StepError> {
-        let Some((number, next)) = self.after(action, step, is_last) else { return Ok(()) };
-        let encoded = self.program.encode(next, Some((&self.known, number)), words);
-        encoded.map_err(|why| self.program.troubles.add(Trouble::Unencodable(why), Some(step)))
-    }
-}
-
-/// States that are numbered are numbered together.
-impl<M: Model, K: Keeper<M>> OpaqueWorker<'_, '_, M, K> {
-    /// Encodes the states that were made, and appends the steps to them.
-    fn push_made(&mut self, words: &[u32], out: &mut Steps) -> Result<(), StepError> {
-        if self.made.is_empty() {
-            return Ok(());
+        if let Some(state) = state {
+            program.step(state, action);
+            made_by.push(step);
         }
-        let OpaqueWorker { program, made, made_by, targets, .. } = self;
-        targets.resize(made.len() * words.len(), 0);
-        program.encode_all(made, words, targets).map_err(|(index, why)| {
+    }
+
+    /// Encodes the states that were made.
+    fn encode(&mut self, words: &mut [u32]) -> Result<(), StepError> {
+        let OpaqueWorker { program, known, current, made, made_by, .. } = self;
+        let from = From { words: known, state: current.as_ref().map(Borrow::borrow) };
+        let encoded = program.encode(&mut made[..made_by.len()], Some(from), words);
+        encoded.map_err(|(index, why)| {
             program.troubles.add(Trouble::Unencodable(why), made_by.get(index).copied())
-        })?;
-        for (step, target) in made_by.drain(..).zip(targets.chunks_exact(words.len())) {
-            out.push(step, target);
+        })
+    }
+
+    /// Encodes them, and appends the steps to them.
+    fn push_made(&mut self, out: &mut Steps) -> Result<(), StepError> {
+        let mut targets = std::mem::take(&mut self.targets);
+        let width = self.known.len();
+        targets.resize(self.made_by.len() * width, 0);
+        let encoded = self.encode(&mut targets);
+        if encoded.is_ok() {
+            for (&step, target) in self.made_by.iter().zip(targets.chunks_exact(width)) {
+                out.push(step, target);
+            }
         }
-        Ok(())
+        self.targets = targets;
+        encoded
     }
 }
 
@@ -243,16 +256,10 @@ impl<M: Model, K: Keeper<M>> Worker for OpaqueWorker<'_, '_, M, K> {
             for (index, action) in offered.iter().enumerate() {
                 let (step, _) = worker.number(action)?;
                 let is_last = index + 1 == offered.len() && !is_doubted;
-                if K::COUNTS {
-                    let made = worker.after(action, step, is_last);
-                    worker.made_by.extend(made.is_some().then_some(step));
-                    worker.made.extend(made);
-                } else {
-                    worker.take(action, step, is_last, out.push(step, words))?;
-                }
+                worker.make(action, step, is_last);
             }
             worker.offered = offered;
-            worker.push_made(words, out)?;
+            worker.push_made(out)?;
             worker.at = None;
             if rests {
                 out.push(worker.program.classes.rest(), words);
@@ -297,7 +304,8 @@ impl<M: Model, K: Keeper<M>> Worker for OpaqueWorker<'_, '_, M, K> {
         let action = self.program.actions.get(number);
         self.guarded(|worker| {
             worker.look_at(words);
-            worker.take(action, step, false, words)
+            worker.make(action, step, false);
+            worker.encode(words)
         })
     }
 

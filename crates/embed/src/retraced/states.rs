@@ -5,15 +5,15 @@
 //! was gone again stays from then on, so that where that happens often it takes fewer. Nothing is given up before there are
 //! so many states as are kept anyway, unless steps hardly ever lead back: then a state is given away with its last step.
 
+use std::borrow::Borrow;
 use std::collections::VecDeque;
-use std::sync::Arc;
 
 use crate::keeper::Again;
 
 /// At most so many steps are taken again to have a state.
-const SPACING: u8 = 32;
+const SPACING: u32 = 32;
 /// And so many where steps were taken again before.
-const NEARBY: u8 = 8;
+const NEARBY: u32 = 8;
 /// One of so many states is kept, where there are many.
 const SHARE: usize = 10;
 /// Of so many steps to known states, at most one leads back where states are given away, once there were some.
@@ -22,11 +22,9 @@ const SOME: usize = 1024;
 const MANY: u32 = 1 << 16;
 
 pub(super) struct States<S> {
-    /// By their numbers.
-    made: Vec<Made>,
-    /// Steps since the last state that stays; such a one has 0.
-    steps: Vec<u8>,
-    /// Those that are there, and places that are free.
+    /// By their numbers: where they are, or how they were come to.
+    origins: Vec<Origin>,
+    /// Those that are here, and places that are free.
     here: Vec<Option<Here<S>>>,
     free: Vec<u32>,
     /// Those whose steps were taken, the oldest first.
@@ -42,29 +40,73 @@ pub(super) struct States<S> {
     n_back: u32,
 }
 
-/// How a state was come to.
-struct Made {
-    /// The number of the state before; of initial states, their own.
-    before: u32,
-    action: u32,
-    /// Its place in `here`, if it is there.
-    place: u32,
+/// How a state was come to: the number of the one before, or its own, and a [`Way`]; or its place, and [`HERE`].
+#[derive(Clone, Copy)]
+struct Origin {
+    number: u32,
+    way: Way,
 }
 
-const NOWHERE: u32 = u32::MAX;
+/// An action, and the steps since the last state that stays, less than [`SPACING`]; such a one has 0.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Way(u32);
+
+const HERE: Way = Way(u32::MAX);
+
+impl Way {
+    fn new(action: u32, steps: u32) -> Way {
+        // Whose action has too large a number stays: nobody takes that step again.
+        if action < u32::MAX / SPACING { Way(action * SPACING + steps % SPACING) } else { Way(0) }
+    }
+
+    fn action(self) -> u32 {
+        self.0 / SPACING
+    }
+
+    fn steps(self) -> u32 {
+        self.0 % SPACING
+    }
+}
 
 struct Here<S> {
-    state: Arc<S>,
+    state: S,
+    origin: Origin,
     /// Whether it is in `left`.
     is_left: bool,
 }
+
+/// A state that somebody looks at, who brings it back.
+pub(crate) struct Lent<S> {
+    pub(super) state: S,
+    /// Whether its steps were taken before.
+    is_left: bool,
+}
+
+impl<S> Borrow<S> for Lent<S> {
+    fn borrow(&self) -> &S {
+        &self.state
+    }
+}
+
+/// Where a step begins: the number of a state, and the state, unless it was given away.
+pub(super) struct Before<'s, S> {
+    pub(super) number: u32,
+    pub(super) state: Option<&'s S>,
+}
+
+impl<S> Clone for Before<'_, S> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<S> Copy for Before<'_, S> {}
 
 impl<S> States<S> {
     /// None so far, of which so many will be kept anyway.
     pub(super) fn new(few: usize, nobody_asks: bool) -> States<S> {
         States {
-            made: Vec::new(),
-            steps: Vec::new(),
+            origins: Vec::new(),
             here: Vec::new(),
             free: Vec::new(),
             left: VecDeque::new(),
@@ -76,68 +118,107 @@ impl<S> States<S> {
         }
     }
 
-    fn here(&self, number: u32) -> Option<&Here<S>> {
-        self.here.get(self.made[number as usize].place as usize)?.as_ref()
+    /// The place of a state that is here.
+    fn place(&self, number: u32) -> Option<usize> {
+        let Origin { number: place, way } = self.origins[number as usize];
+        (way == HERE).then_some(place as usize)
     }
 
-    /// A state, if it is there.
+    fn here(&self, number: u32) -> Option<&Here<S>> {
+        self.here[self.place(number)?].as_ref()
+    }
+
+    /// How a state was come to.
+    fn origin(&self, number: u32) -> Origin {
+        self.here(number).map_or(self.origins[number as usize], |here| here.origin)
+    }
+
+    /// A state, if it is here.
     pub(super) fn at_hand(&self, number: u32) -> Option<&S> {
-        self.here(number).map(|here| &*here.state)
+        self.here(number).map(|here| &here.state)
     }
 
     /// Adds a state that is new.
     pub(super) fn add(&mut self, state: S, from: Option<(u32, u32)>) -> u32 {
-        let number = self.made.len() as u32;
-        let (before, action) = from.unwrap_or((number, 0));
-        let steps = from.map_or(0, |_| (self.steps[before as usize] + 1) % SPACING);
-        self.made.push(Made { before, action, place: NOWHERE });
-        self.steps.push(steps);
-        self.put(number, Here { state: Arc::new(state), is_left: false });
+        let number = self.origins.len() as u32;
+        let origin = match from {
+            None => Origin { number, way: Way(0) },
+            Some((before, action)) => {
+                Origin { number: before, way: Way::new(action, self.origin(before).way.steps() + 1) }
+            }
+        };
+        self.origins.push(origin);
+        self.put(number, state, false);
         number
     }
 
-    fn put(&mut self, number: u32, here: Here<S>) {
-        let place = self.free.pop().unwrap_or_else(|| {
-            self.here.push(None);
-            self.here.len() as u32 - 1
-        });
-        self.here[place as usize] = Some(here);
-        self.made[number as usize].place = place;
+    /// Puts a state here that is not.
+    fn put(&mut self, number: u32, state: S, is_left: bool) {
+        let origin = &mut self.origins[number as usize];
+        let here = Some(Here { state, origin: *origin, is_left });
+        let place = match self.free.pop() {
+            Some(place) => {
+                self.here[place as usize] = here;
+                place
+            }
+            None => {
+                self.here.push(here);
+                self.here.len() as u32 - 1
+            }
+        };
+        *origin = Origin { number: place, way: HERE };
     }
 
-    /// Forgets a state, unless it stays.
-    fn drop(&mut self, number: u32) {
-        if self.steps[number as usize] > 0 && self.here(number).is_some() {
-            let place = std::mem::replace(&mut self.made[number as usize].place, NOWHERE);
-            self.here[place as usize] = None;
-            self.free.push(place);
+    /// Takes a state away, unless it stays.
+    fn take(&mut self, number: u32) -> Option<Here<S>> {
+        let place = self.place(number)?;
+        let here = self.here[place].take_if(|here| here.origin.way.steps() > 0)?;
+        self.origins[number as usize] = here.origin;
+        self.free.push(place as u32);
+        Some(here)
+    }
+
+    /// A state to look at. It is taken away, unless it stays.
+    pub(super) fn lend(&mut self, number: u32, again: &Again<'_, S>) -> Lent<S>
+    where
+        S: Clone,
+    {
+        match self.take(number) {
+            Some(Here { state, is_left, .. }) => Lent { state, is_left },
+            None => Lent { is_left: self.here(number).is_none(), state: self.made_again(number, again) },
         }
     }
 
-    /// Says that the steps from a state were taken, and gives up those for which that was said long ago.
-    pub(super) fn leave(&mut self, number: u32) {
-        let place = self.made[number as usize].place as usize;
-        match self.here.get_mut(place).and_then(Option::as_mut) {
-            Some(here) if !here.is_left => here.is_left = true,
-            _ => return,
+    /// A state that was lent is back. Where its steps were taken, those are given up for which that was so long ago.
+    pub(super) fn bring_back(&mut self, number: u32, lent: Lent<S>, was_stepped: bool) {
+        let is_left = lent.is_left || was_stepped;
+        match self.place(number).and_then(|place| self.here[place].as_mut()) {
+            None => self.put(number, lent.state, is_left),
+            Some(here) if is_left && !here.is_left => here.is_left = true,
+            Some(_) => return,
+        }
+        if !is_left {
+            return;
         }
         self.left.push_back(number);
-        let room = self.few.max(self.made.len() / SHARE) + self.n_nearby;
+        let room = self.few.max(self.origins.len() / SHARE) + self.n_nearby;
         while self.here.len() - self.free.len() > room
             && let Some(oldest) = self.left.pop_front()
         {
-            self.drop(oldest);
+            self.forget(oldest);
         }
     }
 
-    /// Gives a state away with its last step, if that is a good idea.
-    pub(super) fn give(&mut self, number: u32) -> bool {
-        let is_to_be_left = self.here(number).is_some_and(|here| !here.is_left);
-        let is_given = is_to_be_left && self.steps[number as usize] > 0 && self.leads_ahead();
-        if is_given {
-            self.drop(number);
+    /// Forgets a state whose steps were taken, unless it stays.
+    fn forget(&mut self, number: u32) {
+        if self.here(number).is_some_and(|here| here.is_left) {
+            self.take(number);
         }
-        is_given
+    }
+
+    /// Whether a state that was lent need not come back before its last step.
+    pub(super) fn gives(&self, number: u32) -> bool {
+        self.origin(number).way.steps() > 0 && self.leads_ahead()
     }
 
     /// Whether it is not likely that a state is asked for once its steps were taken.
@@ -148,12 +229,23 @@ impl<S> States<S> {
 
     /// Whether the state of a number is this one, which a step leads to.
     #[inline]
-    pub(super) fn is(&mut self, number: u32, state: &S, again: &Again<'_, S>) -> bool
+    pub(super) fn is(
+        &mut self,
+        number: u32,
+        state: &S,
+        from: Option<Before<'_, S>>,
+        again: &Again<'_, S>,
+    ) -> bool
     where
-        S: Eq,
+        S: Eq + Clone,
     {
-        let is_back = self.here(number).is_none_or(|here| here.is_left);
-        let is_it = **self.get(number, again) == *state;
+        let lent = from.filter(|before| before.number == number).and_then(|before| before.state);
+        let here = self.place(number).and_then(|place| self.here[place].as_ref());
+        let (is_it, is_back) = match (here, lent) {
+            (Some(here), _) => (here.state == *state, here.is_left),
+            (None, Some(lent)) => (lent == state, true),
+            (None, None) => (self.make_again(number, again) == state, true),
+        };
         if is_it {
             (self.n_known, self.n_back) = (self.n_known + 1, self.n_back + u32::from(is_back));
             if self.n_known == MANY {
@@ -163,59 +255,53 @@ impl<S> States<S> {
         is_it
     }
 
-    /// The state of a number.
-    #[inline]
-    pub(super) fn get(&mut self, number: u32, again: &Again<'_, S>) -> &Arc<S> {
-        if self.made[number as usize].place == NOWHERE {
-            self.make_again(number, again);
+    /// The state of a number, which is made again if it was given up.
+    fn made_again(&mut self, number: u32, again: &Again<'_, S>) -> S
+    where
+        S: Clone,
+    {
+        let (mut nearest, mut way) = (number, Vec::new());
+        while self.here(nearest).is_none() {
+            way.push(nearest);
+            nearest = self.origins[nearest as usize].number;
         }
-        let here = self.here[self.made[number as usize].place as usize].as_ref();
-        &here.expect("what has a place is there").state
+        let mut state = self.at_hand(nearest).expect("where ways begin, states stay").clone();
+        for (taken, &next) in (1..).zip(way.iter().rev()) {
+            let origin = self.origins[next as usize];
+            state = again(&state, origin.way.action());
+            if taken % NEARBY == 0 && next != number {
+                self.origins[next as usize].way = Way::new(origin.way.action(), 0);
+                self.n_nearby += 1;
+                self.put(next, state.clone(), true);
+            }
+        }
+        state
     }
 
-    /// Makes a state again that was given up. It is then there for a while, as one that was left just now.
+    /// The same. It is then here for a while, as one that was left just now.
     #[cold]
-    fn make_again(&mut self, number: u32, again: &Again<'_, S>) {
-        let (mut nearest, mut way) = (number, Vec::new());
-        let mut state = loop {
-            match self.here(nearest) {
-                Some(here) => break here.state.clone(),
-                None => {
-                    way.push(nearest);
-                    nearest = self.made[nearest as usize].before;
-                }
-            }
-        };
-        for (taken, &next) in (1..).zip(way.iter().rev()) {
-            state = Arc::new(again(&state, self.made[next as usize].action));
-            if taken % NEARBY == 0 && next != number {
-                self.steps[next as usize] = 0;
-                self.n_nearby += 1;
-                self.put(next, Here { state: state.clone(), is_left: true });
-            }
-        }
-        self.put(number, Here { state, is_left: true });
+    fn make_again(&mut self, number: u32, again: &Again<'_, S>) -> &S
+    where
+        S: Clone,
+    {
+        let state = self.made_again(number, again);
+        self.put(number, state, true);
         self.left.push_back(number);
+        self.at_hand(number).expect("what was put here is here")
     }
 
     /// Touches what is looked at to compare these, so that it is waited for together.
-    pub(super) fn warm(&self, numbers: &[Option<u32>]) {
-        let mut places = [NOWHERE; 16];
-        for (place, number) in places.iter_mut().zip(numbers) {
-            *place = number.map_or(NOWHERE, |number| self.made[number as usize].place);
-        }
-        let is_shared = |place: &&u32| {
-            let here = self.here.get(**place as usize).and_then(Option::as_ref);
-            here.is_some_and(|here| Arc::strong_count(&here.state) > 1)
-        };
-        std::hint::black_box(places.iter().filter(is_shared).count());
+    pub(super) fn warm(&self, numbers: &[Option<u32>; super::TOGETHER]) {
+        let places = numbers.map(|number| number.and_then(|number| self.place(number)));
+        let is_here = |place: &usize| self.here[*place].is_some();
+        std::hint::black_box(places.into_iter().flatten().filter(is_here).count());
     }
 
     /// Bytes held, as far as that is known.
     pub(super) fn bytes(&self) -> usize {
         // What states hold elsewhere is not known; as much again as they take is a guess.
-        let state = 2 * size_of::<S>() + size_of::<Here<S>>() + 16;
-        let others = (size_of::<Made>() + 1) * self.made.len() + 4 * (self.free.len() + self.left.len());
-        others + (self.here.len() - self.free.len()) * state
+        let others = size_of::<Origin>() * self.origins.len() + 4 * (self.free.len() + self.left.len());
+        let states = size_of::<S>() * (self.here.len() - self.free.len());
+        others + states + size_of::<Option<Here<S>>>() * self.here.len()
     }
 }
