@@ -72,7 +72,7 @@ fn check(
     let gpu = device::open(arguments.device)?;
     let options = Options { on_device: gpu.is_some(), ..options };
     let (kept, together);
-    let mut clock = model::clock(&arguments.limits, display).with_device(device::of(gpu.as_ref()));
+    let mut clock = model::clock(&arguments.limits, display).with_device(gpu.as_deref());
     let questions = questions(arguments);
     let (mut report, text) = match model::open(&arguments.model, &clock)? {
         Ok(mut session) => {

@@ -21,7 +21,7 @@ pub(crate) fn run(arguments: &ExploreArguments) -> Result<Exit, Failure> {
     device::check_usage(arguments.device, &arguments.search)?;
     let gpu = device::open(arguments.device)?;
     let display = Display::new(arguments.limits.quiet);
-    let mut clock = model::clock(&arguments.limits, &display).with_device(device::of(gpu.as_ref()));
+    let mut clock = model::clock(&arguments.limits, &display).with_device(gpu.as_deref());
     let mut session = match model::open(&arguments.model, &clock)? {
         Ok(session) => session,
         Err(limit) => return Ok(print(&unexplored(&arguments.model.file, limit), arguments.limits.json)),
