@@ -139,6 +139,8 @@ pub enum Forgotten {
     Follows,
     /// That an observer must move on where waiting is not accepted.
     Progress,
+    /// That something must not move the observer where waiting is accepted.
+    Waiting,
     /// That an observer refuses only what it refuses whatever happens first.
     ForGood,
 }
@@ -181,7 +183,9 @@ impl SteadySets {
             Forgotten::Goal => {
                 words[part::ANYWHERE + 1] = words[part::ANYWHERE];
             }
-            Forgotten::Follows | Forgotten::Progress | Forgotten::ForGood => self.change_offers(forgotten),
+            Forgotten::Follows | Forgotten::Progress | Forgotten::Waiting | Forgotten::ForGood => {
+                self.change_offers(forgotten);
+            }
         }
         self
     }
@@ -195,6 +199,7 @@ impl SteadySets {
             match forgotten {
                 Forgotten::Follows => words[offer + 2] = words[offer + 1],
                 Forgotten::Progress => words[offer] |= MAY_WAIT,
+                Forgotten::Waiting => words[offer] &= !MAY_WAIT,
                 _ => {
                     let refused = words[offer + 3] as usize;
                     words[refused..refused + n_bits].fill(u32::MAX);

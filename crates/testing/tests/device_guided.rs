@@ -18,7 +18,7 @@ use generators::random;
 use por::steady::Forgotten;
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
-use stubborn_testing::claims::{Case, Draw, load};
+use stubborn_testing::claims::{Case, Draw, about_places as case, load};
 use stubborn_testing::crew::Crew;
 use stubborn_testing::judged::{counts, fail, judge_tester};
 use stubborn_testing::methods;
@@ -217,4 +217,44 @@ fn forgetting_is_noticed() {
         let n_wrong = wrong_without(forgotten);
         assert_met!(n_wrong > 3, "{forgotten:?}: {n_wrong}");
     }
+}
+
+/// Whether each method finds a violation, on a device and by the same sets on the processor; and whether it does if a part of the sets is
+/// forgotten.
+fn finds(mut case: Case, forgotten: Forgotten) {
+    assert!(case.is_violated_naively(AtDeadlock::Stutter), "{} is violated", case.text());
+    let mut claim = case.claim(case.formula);
+    let mut n_missed = 0;
+    for method in guided().filter(|method| methods::is_sound(*method)) {
+        let mut is_found = |settings: Settings<'_>, device: Option<&dyn Device>| {
+            let mut budget = Budget::unlimited().with_device(device);
+            let decided = claim.search(&case.system, method, &settings, &mut budget);
+            if matches!(decided, Err(Refusal::Rule(Rule::OnePassBuchi))) {
+                return true;
+            }
+            decided.expect("an allowed method").outcome.found() == Some(true)
+        };
+        let settings = Settings { by_state_alone: true, reduces: true, ..Settings::default() };
+        assert!(is_found(settings, None), "{method:?}");
+        assert!(is_found(settings, Some(&CpuDevice::new(BYTES))), "{method:?}");
+        n_missed += u32::from(!is_found(Settings { forgotten: Some(forgotten), ..settings }, None));
+    }
+    assert!(n_missed > 0, "{} without {forgotten:?}", case.text());
+}
+
+/// Refused is what the observer refuses whatever silent steps do first: `b` turns what `a` changes into something that it follows.
+#[test]
+fn refused_for_good() {
+    let network = "process P0 { s0: a -> s1; s1: ; }
+        process P1 { s0: a -> s1 | b -> s2; s1: ; s2: a -> s0; }
+        process P2 { s0: c -> s0; }";
+    finds(case(network, "!(F P0_1 & G !P1_1)"), Forgotten::ForGood);
+}
+
+/// Where waiting is accepted, a way to wait is not lost. (The last process never moves; the observer follows `a` in the hope that it
+/// does.)
+#[test]
+fn a_way_to_wait() {
+    let network = "process P0 { s0: a -> s1; s1: ; } process P1 { s0: c -> s0; } process P2 { s0: ; s1: ; }";
+    finds(case(network, "!(G !P0_1 | F (P0_1 & F P2_1))"), Forgotten::Waiting);
 }
