@@ -34,11 +34,17 @@ pub enum Kernel {
     Reduce,
     /// Picks out the states from which such a step leads to one that was picked out.
     Retrace,
+    /// Takes those steps out of states of a product that an observer leads to, and adds where they lead.
+    PairLed,
+    /// Picks out the states from which such a step of a product leads to one that was picked out.
+    ScanLed,
+    /// Lets something spread along such steps, one step far.
+    SpreadLed,
 }
 
 impl Kernel {
     /// All kernels, by their numbers.
-    pub const ALL: [Kernel; 12] = [
+    pub const ALL: [Kernel; 15] = [
         Kernel::Insert,
         Kernel::Expand,
         Kernel::Select,
@@ -51,6 +57,9 @@ impl Kernel {
         Kernel::Tell,
         Kernel::Reduce,
         Kernel::Retrace,
+        Kernel::PairLed,
+        Kernel::ScanLed,
+        Kernel::SpreadLed,
     ];
 
     /// What it is called.
@@ -68,6 +77,9 @@ impl Kernel {
             Kernel::Tell => "tell",
             Kernel::Reduce => "reduce",
             Kernel::Retrace => "retrace",
+            Kernel::PairLed => "pair_led",
+            Kernel::ScanLed => "scan_led",
+            Kernel::SpreadLed => "spread_led",
         }
     }
 }
@@ -87,6 +99,15 @@ impl std::error::Error for Failure {}
 /// What a kernel is told beside the numbers that it is for.
 pub type Orders = [u64; 6];
 
+/// What a device may leave something out of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reduces {
+    /// Systems, by sets for deadlocks and goals.
+    Systems,
+    /// Products, by guided sets.
+    Products,
+}
+
 /// A machine with a memory of its own.
 pub trait Device: Sync {
     /// What people call it.
@@ -104,11 +125,13 @@ pub trait Device: Sync {
     /// They cannot be had.
     fn take(&self, n_words: u64) -> Result<Box<dyn Memory + '_>, Failure>;
 
-    /// Whether [`Kernel::Reduce`] and [`Kernel::Retrace`] can be used. It is asked before they are.
+    /// Whether it leaves something out: of a system by [`Kernel::Reduce`] and [`Kernel::Retrace`], of a product by [`Kernel::PairLed`],
+    /// [`Kernel::ScanLed`] and [`Kernel::SpreadLed`]. It is asked before these are used.
     ///
     /// # Errors
-    /// They cannot, for this reason.
-    fn reduces(&self) -> Result<(), Failure> {
+    /// It does not, for this reason.
+    fn reduces(&self, what: Reduces) -> Result<(), Failure> {
+        let _ = what;
         Ok(())
     }
 }

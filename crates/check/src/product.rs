@@ -12,11 +12,14 @@
 mod lead;
 mod pairing;
 
+use std::sync::Arc;
+
 use base::{Budget, Limit, Room};
 use fixedbitset::FixedBitSet;
 use model::chain::first;
 use model::{ActionId, ActionSystem, StepError, Steps, System};
-use por::{Effort, Situation};
+use por::steady::Forgotten;
+use por::{Effort, Situation, SteadySets};
 
 pub use self::lead::Distance;
 pub(crate) use self::lead::Lead;
@@ -494,6 +497,45 @@ impl<'a, S: System, O: Observer> Product<'a, S, O> {
     /// lies behind what was seen.
     pub(crate) fn only_passes(&self) -> bool {
         self.only_passes
+    }
+
+    /// From now on, guided sets are those that devices find, too. Returns whether there are such sets: the product is reduced by guided
+    /// sets, and neither the system nor the observer is too large.
+    ///
+    /// # Errors
+    /// The budget is spent.
+    pub fn by_state_alone(&mut self, budget: &mut Budget<'_>) -> Result<bool, Limit> {
+        let Pairing { observer, valuations, .. } = &mut self.pairing;
+        match &mut self.selection {
+            Some(Selection::Sets(reduction)) => reduction.by_state_alone(observer, valuations, budget),
+            Some(Selection::Own(_)) | None => Ok(false),
+        }
+    }
+
+    /// The sets that devices find, too, if it is these that are taken.
+    pub(crate) fn steady_sets(&self) -> Option<&Arc<SteadySets>> {
+        match &self.selection {
+            Some(Selection::Sets(reduction)) => reduction.steady_sets(),
+            Some(Selection::Own(_)) | None => None,
+        }
+    }
+
+    /// From now on, sets are chosen as if no device had been thought of.
+    pub(crate) fn by_memory(&mut self) {
+        if let Some(Selection::Sets(reduction)) = &mut self.selection {
+            reduction.by_memory();
+        }
+    }
+
+    /// The same where a part of the sets that devices find is forgotten: wrong, for tests.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn forgetting(mut self, forgotten: Forgotten) -> Product<'a, S, O> {
+        self.selection = self.selection.map(|selection| match selection {
+            Selection::Sets(reduction) => Selection::Sets(Box::new(reduction.forgetting(forgotten))),
+            own @ Selection::Own(_) => own,
+        });
+        self
     }
 
     /// From now on, nothing is left out.

@@ -41,7 +41,7 @@ use fixedbitset::FixedBitSet;
 use model::{
     ActionId, ActionSystem, ExprId, Guard, Range, Relations, StepError, Steps, Stmt, System, VarId, Variable,
 };
-use por::steady::{Bits, Forgotten};
+use por::steady::{Bits, Forgotten, Keeps};
 use por::{Attractor, Demand, Flips, Rule, Situation, SteadySets, StubbornSets};
 
 use crate::search::{Extent, Goal, Space};
@@ -151,12 +151,12 @@ impl<'a> Reduced<'a> {
     /// # Errors
     /// The budget's limit.
     pub fn by_state_alone(mut self, budget: &mut Budget<'_>) -> Result<Reduced<'a>, Limit> {
-        let goal = match &self.preserves {
-            Preserves::Deadlocks => None,
-            Preserves::Invariant(attractor, anywhere) => Some((attractor, &anywhere[..])),
+        let keeps = match &self.preserves {
+            Preserves::Deadlocks => Keeps::Deadlocks,
+            Preserves::Invariant(attractor, anywhere) => Keeps::Goal(attractor, anywhere),
             Preserves::Safety(_) => return Ok(self),
         };
-        self.steady = SteadySets::new(&self.sets, goal, budget)?;
+        self.steady = SteadySets::new(&self.sets, keeps, budget)?;
         Ok(self)
     }
 

@@ -19,11 +19,13 @@ use std::sync::Arc;
 use base::{Budget, Limit};
 use fixedbitset::FixedBitSet;
 use model::{ActionId, ActionSystem, Relations, StepError, System};
-use por::{Constraint, Demand, Effort, Flips, Offer, Outcome, Situation, StubbornSets};
+use por::steady::{Forgotten, Keeps, Led};
+use por::{Constraint, Demand, Effort, Flips, Offer, Outcome, Situation, SteadySets, StubbornSets};
 use rustc_hash::FxHashMap;
 
 use crate::observer::{Event, Observer, Stance, Valuations, Watches};
 use crate::product::Visits;
+use crate::steady::Guided;
 
 /// How a product is reduced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -157,7 +159,15 @@ pub struct Reduction<'a> {
     offers: Vec<Offer>,
     /// Per state of the observer and valuation, its offer.
     offer_of: FxHashMap<(u32, u32), u32>,
+    /// The guided sets that are taken, if they are to be those that devices find, too.
+    guided: Option<Guided>,
 }
+
+/// So much is asked an observer at most before all that it may offer is known.
+const MAX_ASKED: u64 = 1 << 24;
+
+/// More propositions are not gone through.
+const MAX_WATCHED: usize = 12;
 
 impl<'a> Reduction<'a> {
     /// For testers that see these actions: guided, or for fair runs. Holds about as many bytes as it takes.
@@ -244,7 +254,63 @@ impl<'a> Reduction<'a> {
         };
         let (offers, offer_of) = (Vec::new(), FxHashMap::default());
         let (sets, flips) = (Arc::new(sets), flips.map(Arc::new));
-        Reduction { system, method, repair, is_blind, sets, scratch, flips, offers, offer_of }
+        Reduction { system, method, repair, is_blind, sets, scratch, flips, offers, offer_of, guided: None }
+    }
+
+    /// From now on, guided sets are those that devices find, too. They may be larger. Returns whether there are such sets. Holds about
+    /// as many bytes as they take.
+    ///
+    /// # Errors
+    /// The budget's limit.
+    pub(crate) fn by_state_alone<O: Observer>(
+        &mut self,
+        observer: &mut O,
+        valuations: &mut Valuations,
+        budget: &mut Budget<'_>,
+    ) -> Result<bool, Limit> {
+        let (n_states, n_propositions) = (observer.n_states(), valuations.propositions().len());
+        let n_actions = self.system.actions().len() as u64;
+        if self.method != Method::Guided || n_propositions > MAX_WATCHED {
+            return Ok(false);
+        }
+        let n_valuations = 1u64 << n_propositions;
+        if n_states.saturating_mul(n_valuations).saturating_mul(n_actions.max(1)) > MAX_ASKED {
+            return Ok(false);
+        }
+        let (mut known, mut offers, mut of) = (FxHashMap::default(), Vec::new(), Vec::new());
+        for state in 0..n_states as u32 {
+            for bits in 0..n_valuations {
+                budget.tick()?;
+                let valuation = valuations.number_of_bits(&[bits][..n_propositions.div_ceil(64)]);
+                let stance = observer.stance(state, valuation, valuations);
+                let offer = self.offer(&mut Observed { observer, valuations, state, valuation, stance });
+                let led = Led { offer, may_wait: stance.may_wait, may_end: stance.deadlock };
+                of.push(*known.entry(led).or_insert_with_key(|led| {
+                    offers.push(led.clone());
+                    offers.len() as u32 - 1
+                }));
+            }
+        }
+        let sets = SteadySets::new(&self.sets, Keeps::Errors { offers: &offers, of: &of }, budget)?;
+        self.guided = sets.map(|sets| Guided::new(Arc::new(sets), self.system));
+        Ok(self.guided.is_some())
+    }
+
+    /// The guided sets that devices find, too, if it is these that are taken.
+    pub(crate) fn steady_sets(&self) -> Option<&Arc<SteadySets>> {
+        self.guided.as_ref().map(Guided::sets)
+    }
+
+    /// From now on, sets are chosen as if no device had been thought of.
+    pub(crate) fn by_memory(&mut self) {
+        self.guided = None;
+    }
+
+    /// The same where a part of these sets is forgotten: wrong, for tests.
+    pub(crate) fn forgetting(mut self, forgotten: Forgotten) -> Reduction<'a> {
+        let sets = self.steady_sets().map(|sets| Arc::new((**sets).clone().without(forgotten)));
+        self.guided = sets.map(|sets| Guided::new(sets, self.system));
+        self
     }
 
     /// The same for another worker, with a working memory of its own.
@@ -259,6 +325,7 @@ impl<'a> Reduction<'a> {
             flips: self.flips.clone(),
             offers: Vec::new(),
             offer_of: FxHashMap::default(),
+            guided: self.steady_sets().map(|sets| Guided::new(Arc::clone(sets), self.system)),
         }
     }
 
@@ -323,6 +390,12 @@ impl<'a> Reduction<'a> {
         closes_no_cycle: &mut dyn FnMut(&[u32]) -> bool,
         chosen: &mut Vec<u32>,
     ) -> Result<(), model::Fault> {
+        if let Some(guided) = &mut self.guided {
+            let bits = observed.valuations.bits(observed.valuation).first().copied().unwrap_or(0);
+            let number =
+                (observed.state as usize) << observed.valuations.propositions().len() | bits as usize;
+            return guided.choose(self.system, situation, number, chosen);
+        }
         self.scratch.insist(insists);
         let stance = observed.stance;
         let demand = if self.is_blind {
@@ -350,17 +423,27 @@ impl<'a> Reduction<'a> {
         self.sets.choose(situation, demand, &mut self.scratch, closes_no_cycle, chosen)
     }
 
-    fn offer_of<O: Observer>(&mut self, observed: Observed<'_, O>) -> usize {
+    fn offer_of<O: Observer>(&mut self, mut observed: Observed<'_, O>) -> usize {
         let key = (observed.state, observed.valuation);
         if let Some(&known) = self.offer_of.get(&key) {
             return known as usize;
         }
+        let offer = self.offer(&mut observed);
+        self.offers.push(offer);
+        let number = self.offers.len() - 1;
+        self.offer_of.insert(key, number as u32);
+        number
+    }
+
+    /// What the observer may follow and refuses.
+    fn offer<O: Observer>(&self, observed: &mut Observed<'_, O>) -> Offer {
         let (mut follows, mut refuses) = (Vec::new(), Vec::new());
         let Observed { observer, valuations, state, valuation, .. } = observed;
+        let (state, valuation) = (*state, *valuation);
         for action in (0..self.system.actions().len()).map(ActionId::new) {
             let (may_follow, may_happen) = match &self.flips {
-                None => watched(observer, valuations, state, valuation, action),
-                Some(flips) => flipped(observer, valuations, state, valuation, action, flips),
+                None => watched(*observer, valuations, state, valuation, action),
+                Some(flips) => flipped(*observer, valuations, state, valuation, action, flips),
             };
             if may_follow {
                 follows.push(action);
@@ -368,10 +451,7 @@ impl<'a> Reduction<'a> {
                 refuses.push(action);
             }
         }
-        self.offers.push(Offer::new(self.system, follows, refuses));
-        let number = self.offers.len() - 1;
-        self.offer_of.insert(key, number as u32);
-        number
+        Offer::new(self.system, follows, refuses)
     }
 }
 

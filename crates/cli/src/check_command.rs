@@ -13,7 +13,7 @@ use crate::exit::{Exit, Failure};
 use crate::spelling::{self, SPELLING};
 use crate::terminal::{self, Display};
 use crate::together::{self, Company};
-use crate::{cross_command, device, emit, model, output, watch};
+use crate::{cross_command, emit, model, output, watch};
 
 /// What is printed.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -69,7 +69,7 @@ fn check(
     let options = arguments.options()?;
     let gpu = together::prepare(&arguments.engine, &arguments.model.file)?;
     let options = Options { on_device: gpu.is_some(), ..options };
-    let clock = model::clock(&arguments.engine.limits, display).with_device(device::of(gpu.as_ref()));
+    let clock = model::clock(&arguments.engine.limits, display).with_device(gpu.as_deref());
     let questions = questions(arguments);
     let (mut report, text) = match model::open(&arguments.model, &clock)? {
         Ok(mut session) => {

@@ -3,7 +3,7 @@
 use gpu::Gpu;
 use stubborn::ModelOptions;
 use stubborn::base::device::{Device, Failure as Gone};
-use stubborn::check::device as search;
+use stubborn::check::device::{self as search, CpuDevice};
 use stubborn::language::Purpose;
 use stubborn::report::human_bytes;
 
@@ -22,29 +22,28 @@ pub(crate) fn check_usage(device: DeviceArguments, search: &SearchArguments) -> 
     Err(Failure::plain("usage", message))
 }
 
+/// The memory of a card that is emulated.
+const EMULATED_BYTES: u64 = 2 << 30;
+
 /// The device that was asked for; none if the processor does the work.
-pub(crate) fn open(arguments: DeviceArguments) -> Result<Option<Gpu>, Failure> {
+pub(crate) fn open(arguments: DeviceArguments) -> Result<Option<Box<dyn Device>>, Failure> {
     match arguments.device {
         DeviceChoice::Cpu => Ok(None),
+        DeviceChoice::Emulated => Ok(Some(Box::new(CpuDevice::new(EMULATED_BYTES)))),
         DeviceChoice::Gpu(number) => match Gpu::open(number) {
-            Ok(gpu) => Ok(Some(gpu)),
+            Ok(gpu) => Ok(Some(Box::new(gpu))),
             Err(Gone(why)) => Err(Failure::plain("no-device", format!("{why}: use --device cpu"))),
         },
         // Where there is no card, nobody expects one.
         DeviceChoice::Auto if !gpu::list().is_ok_and(|cards| !cards.is_empty()) => Ok(None),
         DeviceChoice::Auto => match Gpu::open(0) {
-            Ok(gpu) => Ok(Some(gpu)),
+            Ok(gpu) => Ok(Some(Box::new(gpu))),
             Err(Gone(why)) => {
                 terminal::print_stderr(&format!("{why}: the processor searches\n"));
                 Ok(None)
             }
         },
     }
-}
-
-/// The same as searches know it.
-pub(crate) fn of(gpu: Option<&Gpu>) -> Option<&dyn Device> {
-    gpu.map(|gpu| gpu as &dyn Device)
 }
 
 /// Lists what there is.

@@ -12,7 +12,7 @@ use crate::args::ExploreArguments;
 use crate::exit::{Exit, Failure};
 use crate::terminal::{self, Display};
 use crate::together::{self, Company};
-use crate::{device, model, output, spelling};
+use crate::{model, output, spelling};
 
 pub(crate) fn run(arguments: &ExploreArguments) -> Result<Exit, Failure> {
     let exports = arguments.exports().next().is_some();
@@ -20,7 +20,7 @@ pub(crate) fn run(arguments: &ExploreArguments) -> Result<Exit, Failure> {
     let gpu = together::prepare(&arguments.engine, &arguments.model.file)?;
     let limits = &arguments.engine.limits;
     let display = Display::new(limits.quiet);
-    let clock = model::clock(limits, &display).with_device(device::of(gpu.as_ref()));
+    let clock = model::clock(limits, &display).with_device(gpu.as_deref());
     let mut session = match model::open(&arguments.model, &clock)? {
         Ok(session) => session,
         Err(limit) => return Ok(print(&unexplored(&arguments.model.file, limit), limits.json)),

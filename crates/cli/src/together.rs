@@ -4,9 +4,9 @@
 use std::env;
 use std::path::Path;
 
-use gpu::Gpu;
 use hosts::launch::{self, Launched, SECRET};
 use hosts::{Checkpoint, Error, Network, Plan, Secret, about, checkpoint};
+use stubborn::base::device::Device;
 use stubborn::base::{Limit, Peers as _};
 use stubborn::{Clock, Limits, Options, Question, Remark, Session};
 
@@ -27,7 +27,7 @@ impl From<Error> for Failure {
 }
 
 /// The device that was asked for, before the model in a file is read; and whether what was asked for fits together.
-pub(crate) fn prepare(engine: &EngineArguments, file: &Path) -> Result<Option<Gpu>, Failure> {
+pub(crate) fn prepare(engine: &EngineArguments, file: &Path) -> Result<Option<Box<dyn Device>>, Failure> {
     if is_wanted(&engine.hosts) && file == Path::new("-") {
         let message = "several processes cannot read one standard input: put the model into a file";
         return Err(Failure::plain("usage", message));

@@ -7,6 +7,15 @@
 #include "explore.cu"
 #include "reduce.cu"
 
+// What leaves something out of products looks at states otherwise: it has all of that once more.
+#undef FOR_ALL
+#undef FOR_ALL_AS
+#undef LOOK_FAR
+namespace led {
+#include "guide.cu"
+}
+#define LED(name) [](u64* memory, u64 n, Orders orders) { led::name(memory, n, *(const led::Orders*)&orders); }
+
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -16,11 +25,13 @@
 static bool get(void* to, u64 n_words) { return fread(to, 8, n_words, stdin) == n_words; }
 
 int main(int, char** arguments) {
-    all_lanes = arguments[1] ? strtoull(arguments[1], nullptr, 10) : 1;
+    all_lanes = led::all_lanes = arguments[1] ? strtoull(arguments[1], nullptr, 10) : 1;
     void (*const kernels[])(u64*, u64, Orders) = {stubborn_insert, stubborn_expand, stubborn_select,
                                                   stubborn_scan,   stubborn_ask,    stubborn_mark,
                                                   stubborn_pair,   stubborn_begin,  stubborn_spread,
-                                                  stubborn_tell,   stubborn_reduce, stubborn_retrace};
+                                                  stubborn_tell,   stubborn_reduce, stubborn_retrace,
+                                                  LED(stubborn_pair_led), LED(stubborn_scan_led),
+                                                  LED(stubborn_spread_led)};
     std::vector<u64> memory;
     u64 command[4];
     while (get(command, 4)) {
@@ -42,7 +53,7 @@ int main(int, char** arguments) {
             std::vector<std::thread> threads;
             for (u64 lane = 0; lane < all_lanes; lane++)
                 threads.emplace_back([&, lane] {
-                    this_lane = lane;
+                    this_lane = led::this_lane = lane;
                     kernels[at](memory.data(), n, orders);
                 });
             for (std::thread& thread : threads) thread.join();

@@ -1,6 +1,7 @@
 // What stands for CUDA where `explore.cu` is plain C++: threads are lanes, and a warp has one of them.
 
 #include <cstdint>
+#include <cstdlib>
 
 typedef unsigned long long u64;
 
@@ -27,9 +28,15 @@ static inline u64* warp_queue() {
     return queue;
 }
 
+// A card reads several words at once only from where they may begin.
+static inline void begins(const void* at) {
+    if ((uintptr_t)at % 16) abort();
+}
+
 static inline u64 read_only(const u64* at) { return *at; }
 static inline unsigned read_only(const unsigned* at) { return *at; }
 static inline void read_four(const unsigned* at, unsigned& a, unsigned& b, unsigned& c, unsigned& d) {
+    begins(at);
     a = at[0], b = at[1], c = at[2], d = at[3];
 }
 
@@ -37,9 +44,11 @@ static inline u64 load_shared(const u64* at) { return __atomic_load_n(at, __ATOM
 static inline unsigned load_shared(const unsigned* at) { return __atomic_load_n(at, __ATOMIC_SEQ_CST); }
 static inline u64 load_acquire(const u64* at) { return __atomic_load_n(at, __ATOMIC_ACQUIRE); }
 static inline void read_bucket(const u64* at, u64* entries) {
+    begins(at);
     for (int slot = 0; slot < 4; slot++) entries[slot] = load_shared(at + slot);
 }
 static inline void read_eight(const unsigned* at, unsigned* words) {
+    begins(at);
     for (int nth = 0; nth < 8; nth++) words[nth] = load_shared(at + nth);
 }
 static inline u64 glance(const u64* at) { return load_shared(at); }

@@ -38,7 +38,12 @@ struct Task {
     u32 along, want, what, only_silent, kind, word, bits, seen, at_state;
 };
 
-template <class State> FAR Looked look_far(u64* memory, const u64* orders, const State& state, const Task& task);
+// How a state is looked at. Another text may say otherwise.
+#ifndef LOOK_FAR
+#define LOOK_FAR look_far
+#endif
+
+template <class State> FAR Looked LOOK_FAR(u64* memory, const u64* orders, const State& state, const Task& task);
 template <class State> FAR u32 valuation_far(u64* memory, const State& state, bool& is_hard);
 
 template <class State> struct Pairs : Lane<State> {
@@ -211,7 +216,7 @@ template <class State> struct Pairs : Lane<State> {
     }
 
     LANE Looked look_at(const State& state, const Task& task) {
-        return look_far<State>(memory, orders, state, task);
+        return LOOK_FAR<State>(memory, orders, state, task);
     }
 
     LANE static Task only(u32 along, u32 want = 0) {

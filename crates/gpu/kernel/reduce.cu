@@ -23,7 +23,7 @@ static inline u32 n_set(u32 bits) { return __builtin_popcount(bits); }
 // What the words of the sets are.
 namespace sets {
 enum {
-    N_ACTIONS, N_VERTICES, NEEDS, HUBS, GUARDS_OF, GUARDS, CONTROLS, OPEN, GOAL, ANYWHERE, ANYWHERE_END, HAS_CHAINS
+    N_ACTIONS, N_VERTICES, NEEDS, HUBS, GUARDS_OF, GUARDS, CONTROLS, OPEN, GOAL, ANYWHERE, ANYWHERE_END, HAS_CHAINS, OFFERS
 };
 }
 
@@ -36,6 +36,8 @@ enum {
 #define USERS (1u << 30)
 #define WRITERS (1u << 31)
 #define NO_LIST (~0u)
+#define MAY_WAIT 1
+#define MAY_END 2
 
 struct List {
     u32 start, end;
@@ -51,16 +53,26 @@ struct Reason {
 
 // A bit for each vertex.
 struct Bits {
-    u32 enabled[N_BITS], chosen[N_BITS], done[N_BITS], todo[N_BITS];
+    u32 enabled[N_BITS], moves[N_BITS], done[N_BITS], todo[N_BITS];
+    // Where those of the enabled actions come that are to be taken.
+    u32* chosen;
     // No word before this one of what is to be done has a bit.
     u32 first;
+    // Where that is which an observer offers; 0 if there is none, and nothing moves.
+    u32 offer;
+};
+
+// When a closure is of no use.
+struct Stop {
+    u32 most, seed;
+    bool is_silent;
 };
 
 LANE bool has(const u32* bits, u32 at) { return bits[at / 32] >> (at % 32) & 1; }
 
 // What is long, and done in several places: once in a kernel.
 template <class State> FAR void add_list_far(u64* memory, List list, const State& state, Bits& bits);
-template <class State> FAR bool choose_far(u64* memory, const State& state, Bits& bits);
+template <class State> FAR bool choose_far(u64* memory, const State& state, u32* chosen);
 
 template <class State> struct Reducer : Worker<State> {
     using Worker<State>::Worker;
@@ -180,18 +192,30 @@ template <class State> struct Reducer : Worker<State> {
         if (!(rows & reason.rows)) compare(0, reason, best);
     }
 
+    // What the observer may follow.
+    LANE List follows(const Bits& bits) const { return list(bits.offer + 1); }
+
+    // Whether the observer lets an action never happen, as long as it stays where it is.
+    LANE bool is_refused(u32 action, const Bits& bits) const {
+        return bits.offer && at(at(bits.offer + 3) + action / 32) >> (action % 32) & 1;
+    }
+
     // Adds what must happen before a disabled action can.
     LANE void add_reason(u32 action, State& state, Bits& bits) {
         u32 place = at(sets::GUARDS_OF) + 3 * action, middle = at(place + 1), end = at(place + 2);
         Reason best = {false, false, 0, 0, {0, 0}, 0};
+        if (is_refused(action, bits)) {
+            best.is_some = true;
+            best.list = follows(bits);
+            best.n_enabled = n_enabled_in(best.list, bits);
+        }
         ROLLED for (u32 number = at(place); number < end; number++) {
             // Expressions may rely on the guards before them; and the first that is false will do.
-            if (number >= middle && best.is_some) break;
+            if (best.is_some && (number >= middle || best.n_enabled == 0)) break;
             u32 guard = at(number);
             bool holds = holds_guard(guard, state);
             if (is_hard) return;
             if (!holds) look_at_guard(guard, state, bits, best);
-            if (best.is_some && best.n_enabled == 0) break;
         }
         if (!best.is_some) {
             u32 n_words = (at(sets::N_ACTIONS) + 31) / 32;
@@ -208,22 +232,33 @@ template <class State> struct Reducer : Worker<State> {
         }
     }
 
-    // Adds what is to be done to all that it leads to. Returns how many enabled actions there are; gives up if there are `most`.
-    LANE u32 close(State& state, Bits& bits, u32 most) {
-        u32 n_actions = at(sets::N_ACTIONS), n_all = (at(sets::N_VERTICES) + 31) / 32, n_enabled = 0;
+    // Adds what is to be done to all that it leads to. Returns how many enabled actions there are, or too many if it is of no use: there
+    // are `most`, or one of the seeds before this one is among them.
+    LANE u32 close(const Stop& stop, State& state, Bits& bits) {
+        u32 n_actions = at(sets::N_ACTIONS), n_vertices = at(sets::N_VERTICES), n_all = (n_vertices + 31) / 32, n_enabled = 0;
+        // The last vertex is what the observer follows, if there is one.
+        u32 observer = bits.offer ? n_vertices - 1 : NO_LIST;
         if (at(sets::OPEN)) put(at(sets::OPEN) - 1, bits);
         ROLLED for (;;) {
             u32 vertex = next(bits, n_all);
             if (vertex == NO_LIST) return n_enabled;
+            List added;
             if (vertex >= n_actions) {
-                add_list(list(at(sets::HUBS) + 2 * (vertex - n_actions)), state, bits);
-            } else if (has(bits.enabled, vertex)) {
-                if (++n_enabled >= most) return n_enabled;
-                add_list(list(at(sets::NEEDS) + 2 * vertex), state, bits);
+                added = vertex == observer ? follows(bits) : list(at(sets::HUBS) + 2 * (vertex - n_actions));
             } else {
-                add_reason(vertex, state, bits);
-                if (is_hard) return n_enabled;
+                bool moves = has(bits.moves, vertex);
+                if (has(bits.enabled, vertex)) {
+                    if (++n_enabled >= stop.most) return ~0u;
+                    if (vertex < stop.seed && !(stop.is_silent && moves)) return ~0u;
+                } else if (!moves || is_refused(vertex, bits)) {
+                    add_reason(vertex, state, bits);
+                    if (is_hard) return n_enabled;
+                    continue;
+                }
+                added = list(at(sets::NEEDS) + 2 * vertex);
+                if (moves) put(observer, bits);
             }
+            add_list(added, state, bits);
         }
     }
 
@@ -273,40 +308,55 @@ template <class State> struct Reducer : Worker<State> {
     }
 
     // Takes over which of the enabled actions were reached.
-    LANE void choose_reached(Bits& bits, u32 n_words) const {
+    LANE void choose_reached(Bits& bits) const {
+        u32 n_words = (at(sets::N_ACTIONS) + 31) / 32;
         ROLLED for (u32 number = 0; number < n_words; number++) bits.chosen[number] = bits.done[number] & bits.enabled[number];
     }
 
-    // Chooses those of the enabled actions that must be taken.
-    LANE void choose(State& state, Bits& bits) {
+    // Chooses all that what is to be done leads to; says whether that is something.
+    LANE bool close_all(State& state, Bits& bits) {
+        Stop never = {~0u, 0, false};
+        u32 n_enabled = close(never, state, bits);
+        choose_reached(bits);
+        return n_enabled > 0;
+    }
+
+    // Chooses the smallest closure of an enabled action; of one that does not move the observer, if it is to be silent.
+    LANE void smallest(bool is_silent, State& state, Bits& bits) {
         u32 n_words = (at(sets::N_ACTIONS) + 31) / 32, n_all = (at(sets::N_VERTICES) + 31) / 32, fewest = 0;
         ROLLED for (u32 number = 0; number < n_words; number++) {
             fewest += n_set(bits.enabled[number]);
-            bits.chosen[number] = at(sets::GOAL) ? 0 : bits.enabled[number];
-        }
-        if (at(sets::GOAL)) {
-            forget(bits, n_all);
-            if (!attract(state, bits)) return;
-            close(state, bits, ~0u);
-            return choose_reached(bits, n_words);
+            bits.chosen[number] = bits.enabled[number];
         }
         ROLLED for (u32 number = 0; number < n_words; number++) {
-            ROLLED for (u32 seeds = bits.enabled[number]; seeds && fewest > 1; seeds &= seeds - 1) {
+            u32 seeds = bits.enabled[number];
+            if (is_silent) seeds &= ~bits.moves[number];
+            ROLLED for (; seeds && fewest > 1; seeds &= seeds - 1) {
+                Stop stop = {fewest, 32 * number + lowest(seeds), is_silent};
                 forget(bits, n_all);
-                put(32 * number + lowest(seeds), bits);
-                u32 n_enabled = close(state, bits, fewest);
+                put(stop.seed, bits);
+                u32 n_enabled = close(stop, state, bits);
                 if (is_hard) return;
                 if (n_enabled >= fewest) continue;
                 fewest = n_enabled;
-                choose_reached(bits, n_words);
+                choose_reached(bits);
             }
         }
+    }
+
+    // Chooses those of the enabled actions that must be taken: for a goal, or for deadlocks.
+    LANE void choose(State& state, Bits& bits) {
+        if (!at(sets::GOAL)) return smallest(false, state, bits);
+        u32 n_words = (at(sets::N_ACTIONS) + 31) / 32;
+        ROLLED for (u32 number = 0; number < n_words; number++) bits.chosen[number] = 0;
+        forget(bits, (at(sets::N_VERTICES) + 31) / 32);
+        if (attract(state, bits)) close_all(state, bits);
     }
 
     // Finds out what is enabled.
     LANE void enable(State& state, Bits& bits) {
         u32 n_actions = at(sets::N_ACTIONS);
-        ROLLED for (u32 number = 0; number < (n_actions + 31) / 32; number++) bits.enabled[number] = 0;
+        ROLLED for (u32 number = 0; number < (n_actions + 31) / 32; number++) bits.enabled[number] = bits.moves[number] = 0;
         bool is_any = false;
         ROLLED for (u32 quiet = 0; quiet <= word(HAS_QUIET); quiet++) {
             if (quiet && is_any) return;
@@ -328,11 +378,11 @@ template <class State> struct Reducer : Worker<State> {
         // Where a chain has a choice or goes wrong, the processor looks at all of them.
         if (at(sets::HAS_CHAINS)) this->for_each_step(state, false, [](const State&, u32) {});
         if (is_hard) return 0;
-        Bits bits;
-        is_hard = choose_far<State>(memory, state, bits);
+        u32 chosen[N_BITS];
+        is_hard = choose_far<State>(memory, state, chosen);
         ROLLED for (u32 number = 0; number < (at(sets::N_ACTIONS) + 31) / 32; number++) {
             if (is_hard) return n_steps;
-            ROLLED for (u32 left = bits.chosen[number]; left; left &= left - 1) {
+            ROLLED for (u32 left = chosen[number]; left; left &= left - 1) {
                 u32 action = 32 * number + lowest(left);
                 State target = state;
                 this->step(this->action(action), action, target, notes);
@@ -376,15 +426,18 @@ template <class State> FAR void add_list_far(u64* memory, List list, const State
 }
 
 // Finds out what is enabled, and chooses; says whether something was hard.
-template <class State> FAR bool choose_far(u64* memory, const State& state, Bits& bits) {
+template <class State> FAR bool choose_far(u64* memory, const State& state, u32* chosen) {
     Reducer<State> lane(memory);
-    lane.is_hard = false;
+    Bits bits;
+    bits.chosen = chosen;
+    bits.offer = 0;
     State copy = state;
     lane.enable(copy, bits);
     if (!lane.is_hard) lane.choose(copy, bits);
     return lane.is_hard;
 }
 
+#ifndef WITHOUT_KERNELS_OF_SETS
 // For all numbers below `n`, as in `explore.cu`.
 template <class State, class What> LANE void for_all(u64* memory, u64 n, const Orders& orders, What what) {
     ROLLED for (u64 lane = first_lane(); lane < n; lane += n_lanes()) {
@@ -406,3 +459,4 @@ KERNEL stubborn_retrace(u64* memory, u64 n, Orders orders) {
     if (memory[IS_NARROW]) for_all<Narrow>(memory, n, orders, retrace);
     else for_all<Wide>(memory, n, orders, retrace);
 }
+#endif

@@ -19,9 +19,16 @@ use stubborn::base::device::{Failure, Kernel, Orders};
 /// The kernels as PTX, which the driver compiles for the card that there is.
 const PTX: &str = include_str!("../kernel/explore.ptx");
 
-/// Those that leave something out. They are compiled when they are first asked for.
-const PTX_OF_SETS: &str = include_str!("../kernel/reduce.ptx");
-const OF_SETS: [Kernel; 2] = [Kernel::Reduce, Kernel::Retrace];
+/// Those that leave something out, of systems and of products. They are compiled when they are first asked for.
+const LATER: [(&str, &[Kernel]); 2] = [
+    (include_str!("../kernel/reduce.ptx"), &[Kernel::Reduce, Kernel::Retrace]),
+    (include_str!("../kernel/guide.ptx"), &[Kernel::PairLed, Kernel::ScanLed, Kernel::SpreadLed]),
+];
+
+/// Which of these has a kernel.
+fn later(kernel: Kernel) -> Option<usize> {
+    LATER.iter().position(|(_, kernels)| kernels.contains(&kernel))
+}
 
 /// Lanes of a block.
 const BLOCK: u32 = 256;
@@ -55,7 +62,7 @@ pub(crate) struct Card {
     device: sys::CUdevice,
     context: sys::CUcontext,
     kernels: Functions,
-    of_sets: OnceLock<Result<Functions, Failure>>,
+    later: [OnceLock<Result<Functions, Failure>>; 2],
     n_processors: u32,
 }
 
@@ -116,18 +123,21 @@ impl Card {
             let n_processors = result::device::get_attribute(device, attribute).map_err(failed)?;
             let context = result::primary_ctx::retain(device).map_err(failed)?;
             result::ctx::set_current(context).map_err(failed)?;
-            let kernels = load(PTX, Kernel::ALL.into_iter().filter(|kernel| !OF_SETS.contains(kernel)))?;
+            let kernels = load(PTX, Kernel::ALL.into_iter().filter(|kernel| later(*kernel).is_none()))?;
             let n_processors = n_processors.max(1) as u32;
-            Ok(Card { device, context, kernels, of_sets: OnceLock::new(), n_processors })
+            Ok(Card { device, context, kernels, later: Default::default(), n_processors })
         }
     }
 
     /// A kernel; those that leave something out are compiled first, if they were not yet.
     fn function(&self, kernel: Kernel) -> Result<sys::CUfunction, Failure> {
-        let kernels = if OF_SETS.contains(&kernel) {
-            self.of_sets.get_or_init(|| load(PTX_OF_SETS, OF_SETS)).as_ref().map_err(Clone::clone)?
-        } else {
-            &self.kernels
+        let kernels = match later(kernel) {
+            None => &self.kernels,
+            Some(number) => {
+                let (text, kernels) = LATER[number];
+                let loaded = self.later[number].get_or_init(|| load(text, kernels.iter().copied()));
+                loaded.as_ref().map_err(Clone::clone)?
+            }
         };
         let found = kernels.iter().find(|(known, _)| *known == kernel);
         found.map(|(_, function)| *function).ok_or_else(|| Failure("no such kernel".to_owned()))

@@ -1,8 +1,8 @@
 //! Searches on graphics processors.
 //!
 //! A [`Gpu`] is a [`Device`] of the engine: `check::device` divides its memory and
-//! says what its kernels do; here are the kernel texts (`kernel/explore.cu`, and `kernel/reduce.cu` for searches that leave something
-//! out), the PTX that was made of them (`cargo xtask gpu-ptx`),
+//! says what its kernels do; here are the kernel texts (`kernel/explore.cu`; `kernel/reduce.cu` and
+//! `kernel/guide.cu` for searches of systems and products that leave something out), the PTX that was made of them (`cargo xtask gpu-ptx`),
 //! and the driver, which is loaded at run time (`driver`). Nothing of CUDA is needed to build this crate or to run a program
 //! that has it.
 //!
@@ -25,7 +25,7 @@ pub mod trial;
 
 use std::sync::OnceLock;
 
-use stubborn::base::device::{Device, Failure, Kernel, Memory, Orders};
+use stubborn::base::device::{Device, Failure, Kernel, Memory, Orders, Reduces};
 
 use driver::{Card, Words};
 
@@ -53,8 +53,8 @@ pub fn list() -> Result<Vec<Listed>, Failure> {
 pub struct Gpu {
     card: Card,
     name: String,
-    /// Whether it leaves out what it should, once that was tried.
-    reduces: OnceLock<Result<(), Failure>>,
+    /// Whether it leaves out what it should, of systems and of products, once that was tried.
+    reduces: [OnceLock<Result<(), Failure>>; 2],
 }
 
 impl Gpu {
@@ -64,7 +64,7 @@ impl Gpu {
     /// There is none of this number, the kernels do not run on it, or it does not find what the processor finds.
     pub fn open(number: usize) -> Result<Gpu, Failure> {
         let (name, _) = driver::describe(number)?;
-        let gpu = Gpu { card: Card::open(number)?, name, reduces: OnceLock::new() };
+        let gpu = Gpu { card: Card::open(number)?, name, reduces: Default::default() };
         match trial::run(&gpu) {
             Ok(()) => Ok(gpu),
             Err(Failure(why)) => Err(Failure(format!("{} cannot be used: {why}", gpu.name))),
@@ -85,10 +85,14 @@ impl Device for Gpu {
         Ok(Box::new(GpuMemory(self.card.take(n_words)?)))
     }
 
-    fn reduces(&self) -> Result<(), Failure> {
+    fn reduces(&self, what: Reduces) -> Result<(), Failure> {
         let refuse =
             |Failure(why)| Failure(format!("{} does not leave out what it should: {why}", self.name));
-        self.reduces.get_or_init(|| trial::sets(self).map_err(refuse)).clone()
+        let trial = match what {
+            Reduces::Systems => trial::sets,
+            Reduces::Products => trial::guided,
+        };
+        self.reduces[what as usize].get_or_init(|| trial(self).map_err(refuse)).clone()
     }
 }
 

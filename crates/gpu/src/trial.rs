@@ -5,18 +5,21 @@
 //! the systems have everything that tables can say, in narrow and in wide states, and enough states that lanes meet in the
 //! table. Of products it is asked which runs there are that are fair to some processes, weakly and strongly.
 
-use stubborn::automata::{Effort, translate};
+use stubborn::automata::stutter::Proof;
+use stubborn::automata::tester::{Edge, State};
+use stubborn::automata::{Effort, Tester, translate};
 use stubborn::base::device::{Device, Failure, Memory};
 use stubborn::base::{Budget, Limit};
-use stubborn::check::decide::{Claim, Decision, OnDevice, Settings};
+use stubborn::check::decide::{Claim, Decision, OnDevice, Refusal, Settings, TesterClaim};
 use stubborn::check::fairness::Constraint;
 use stubborn::check::method::{Method, ObserverKind, SearchKind};
 use stubborn::check::reduced::Reduced;
+use stubborn::check::reduction::Method::Guided;
 use stubborn::check::{Exact, Exploration, Goal, parallel, search};
 use stubborn::ltl::Formulas;
 use stubborn::model::{
-    Action, ActionId, ActionSystem, BinaryOp, BuildError, Builder, Guard, Stmt, System as _, UnaryOp,
-    ValueSet, Variable,
+    Action, ActionId, ActionSystem, BinaryOp, BuildError, Builder, Guard, LabelId, Stmt, System as _,
+    UnaryOp, ValueSet, Variable,
 };
 
 /// Lets a device search some systems.
@@ -95,6 +98,104 @@ fn leave_out(
     Ok((expected, parallel::bfs(&reduced, &[goal], &mut budget)))
 }
 
+/// Lets a device leave something out of products.
+///
+/// # Errors
+/// It failed, or left out something else than the processor.
+pub fn guided(device: &dyn Device) -> Result<(), Failure> {
+    let device = OnTrial(device);
+    let mut n_led = 0;
+    for n_idle in [0, 6] {
+        for is_safe in [false, true] {
+            let system = ring(n_idle, is_safe).map_err(|error| Failure(error.to_string()))?;
+            for kind in 0..3 {
+                n_led += by_tester(&system, kind, &device)?;
+                n_led += by_formula(&system, kind, &device)?;
+            }
+        }
+    }
+    // What is found to be on a cycle is left to the processor, and compared with nothing.
+    if n_led < 8 { Err(Failure("in a trial it left products to the processor".to_owned())) } else { Ok(()) }
+}
+
+/// Those who share are watched: they must not take turns for ever without anybody who counts; or come to an end; or it must not happen that
+/// one of them counts twice.
+fn by_tester(system: &ActionSystem, kind: usize, device: &dyn Device) -> Result<u32, Failure> {
+    let state = |name: &str| State { name: name.to_owned(), ..State::default() };
+    let mut states = [state("first"), state("then"), state("twice")];
+    let edge = |from, letter, to| Edge { from, letter: Some(letter), to };
+    let mut edges = vec![edge(0, 0, 1), edge(1, 0, 1), edge(0, 1, 0), edge(1, 1, 0)];
+    match kind {
+        0 => states[1].livelock = true,
+        1 => states.iter_mut().for_each(|state| state.deadlock = true),
+        _ => {
+            edges.push(edge(1, 0, 2));
+            states[2].reject = true;
+        }
+    }
+    let tester = Tester {
+        letters: ["count", "return"].map(str::to_owned).to_vec(),
+        states: states.to_vec(),
+        initial: 0,
+        edges,
+    };
+    let labels: Vec<LabelId> = [1, 2].map(LabelId::new).to_vec();
+    let claim = TesterClaim::new(&tester, &labels);
+    let method = Method::new(ObserverKind::Tester, SearchKind::OnePass, Some(Guided));
+    compare_led(device, |settings, budget| claim.search(system, method, settings, budget))
+}
+
+/// What is far is near again some day, for ever, or never any more.
+fn by_formula(system: &ActionSystem, kind: usize, device: &dyn Device) -> Result<u32, Failure> {
+    let mut formulas = Formulas::new();
+    let prop = formulas.proposition("not both neighbors");
+    let apart = formulas.prop(prop);
+    let both = formulas.not(apart);
+    let formula = match kind {
+        0 => formulas.finally(both),
+        1 => {
+            let always = formulas.globally(both);
+            formulas.finally(always)
+        }
+        _ => {
+            let later = formulas.finally(both);
+            let later = formulas.and([apart, later]);
+            formulas.finally(later)
+        }
+    };
+    let failed = |error: &dyn std::fmt::Display| Failure(error.to_string());
+    let proof = Proof::of_next_free(&formulas, formula);
+    let tgba = translate(&mut formulas, formula, Effort::High, &mut Budget::unlimited());
+    let mut claim = Claim::new(tgba.map_err(|error| failed(&error))?, vec![(prop, 0)], proof);
+    let method = Method::new(ObserverKind::Ta, SearchKind::TwoPass, Some(Guided));
+    compare_led(device, |settings, budget| claim.search(system, method, settings, budget))
+}
+
+/// Lets a device decide something, and the processor by the same sets; says whether the device did.
+fn compare_led(
+    device: &dyn Device,
+    mut decide: impl FnMut(&Settings<'_>, &mut Budget<'_>) -> Result<Decision, Refusal>,
+) -> Result<u32, Failure> {
+    let failed = |error: Refusal| Failure(error.to_string());
+    let settings = Settings { by_state_alone: true, ..Settings::default() };
+    let expected = decide(&settings, &mut Budget::unlimited()).map_err(failed)?;
+    let settings = Settings { reduces: true, ..Settings::default() };
+    let mut budget = Budget::unlimited().with_device(Some(device));
+    let found = decide(&settings, &mut budget).map_err(failed)?;
+    let is_led = found.on_device == Some(OnDevice::Led);
+    let states = |it: &Decision| it.outcome.stats.states;
+    let is_same = match expected.outcome.found() {
+        Some(false) => is_led && states(&expected) == states(&found),
+        is_found => is_found == found.outcome.found(),
+    };
+    if !is_same {
+        let (found, expected) = (states(&found), states(&expected));
+        let message = format!("in a trial it kept {found} states of a product, and the processor {expected}");
+        return Err(Failure(message));
+    }
+    Ok(is_led.into())
+}
+
 /// A device that is used although it was not tried yet.
 struct OnTrial<'d>(&'d dyn Device);
 
@@ -165,7 +266,7 @@ fn is_same(expected: &Exploration, found: &Exploration) -> bool {
 fn ring(n_idle: usize, is_safe: bool) -> Result<ActionSystem, BuildError> {
     const N: usize = 6;
     let mut builder = Builder::new();
-    let label = builder.label("step");
+    let [label, count, back] = ["step", "count", "return"].map(|name| builder.label(name));
     let places: Vec<_> = (0..N).map(|_| builder.variable(Variable::new("at", 0, 3))).collect();
     let shared: Vec<_> = (0..N).map(|_| builder.variable(Variable::new("free", 0, 1))).collect();
     let counters: Vec<_> = (0..2).map(|_| builder.variable(Variable::new("count", 0, 1))).collect();
@@ -191,6 +292,12 @@ fn ring(n_idle: usize, is_safe: bool) -> Result<ActionSystem, BuildError> {
             builder.exprs.binary(BinaryOp::Lt, value, one)
         };
         let mut step = |from: i64, guards: Vec<Guard>, effect: Vec<Stmt>| {
+            // One of them is watched.
+            let label = match (number, from) {
+                (3, 2) => count,
+                (3, 3) => back,
+                _ => label,
+            };
             let guards = std::iter::once(Guard::equals(at, from)).chain(guards);
             let guards = guards.map(|guard| builder.guard(guard)).collect();
             let effect = std::iter::once(Stmt::set(at, (from + 1) % 4)).chain(effect).collect();
@@ -200,8 +307,8 @@ fn ring(n_idle: usize, is_safe: bool) -> Result<ActionSystem, BuildError> {
         step(1, vec![Guard::equals(other, 0)], vec![Stmt::set(other, 1)]);
         // Together with who counts in the same place, too.
         step(2, vec![Guard::True(is_low)], vec![Stmt::Add(counter, 1)]);
-        let back = vec![Stmt::Add(counter, -1), Stmt::set(one, 0), Stmt::set(other, 0)];
-        step(3, Vec::new(), back);
+        let leave = vec![Stmt::Add(counter, -1), Stmt::set(one, 0), Stmt::set(other, 0)];
+        step(3, Vec::new(), leave);
     }
     builder.initial(&[vec![0; 2 * N + 4], vec![-7; n_idle]].concat());
     let mut system = builder.finish()?;
@@ -317,6 +424,16 @@ mod tests {
         assert!(found.violations[0].is_some());
     }
 
+    #[test]
+    fn the_processor_is_led_where_it_should_be() {
+        let device = CpuDevice::new(64 << 20);
+        assert_eq!(guided(&device), Ok(()));
+        let system = ring(0, true).expect("it is a system");
+        let led: Vec<u32> =
+            (0..3).map(|kind| by_tester(&system, kind, &device).expect("it is the same")).collect();
+        assert!(led.contains(&1), "{led:?}");
+    }
+
     /// A device that forgets to count a step now and then.
     struct Forgetful(CpuDevice<'static>);
     struct ForgetfulMemory<'d>(Box<dyn Memory + 'd>, u64);
@@ -359,5 +476,6 @@ mod tests {
     fn a_device_that_loses_something_does_not_pass() {
         assert!(run(&Forgetful(CpuDevice::new(64 << 20))).is_err());
         assert!(sets(&Forgetful(CpuDevice::new(64 << 20))).is_err());
+        assert!(guided(&Forgetful(CpuDevice::new(64 << 20))).is_err());
     }
 }

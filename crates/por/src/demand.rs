@@ -5,7 +5,7 @@ use model::{ActionId, ActionSystem};
 
 /// What an observer that stays where it is lets happen, in one of its states: the actions that may
 /// move it, and those that cannot happen before it has moved.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Offer {
     pub(crate) follows: Vec<u32>,
     pub(crate) refuses: FixedBitSet,

@@ -14,13 +14,17 @@
 //!   first of these. (Each closed set with something enabled contains such a closure, so none is smaller, by these reasons.)
 //! - For a goal, the closure is taken of the actions that it is attracted by ([`Attractor`]), or of those that may make it true
 //!   anywhere, if these are fewer. Of an expression, only a disjunction of conjunctions is looked into.
+//! - For an observer that moves with the system, it is a guided set (the head of this crate): where waiting is accepted, the smallest
+//!   closure of an enabled action that does not move it, or of any if there is none; elsewhere the closure of all that it may follow. What it
+//!   follows and refuses is said by its state and by what it sees ([`Led`]).
 //!
 //! # The words
 //! Places are counted from the first word; what it stands for is in [`part`]. A list is where it begins and where it ends. Its items
 //! are vertices, that is actions and behind them hubs, or with [`USERS`] or [`WRITERS`] a control variable, which stands for its
 //! list in the present row. A guard has 8 words: its enablers; a variable and a list that holds instead while it is not 0; a control
 //! variable, and in two words the rows of it where the guard is true. A control variable has 3: the variable, where its rows are, how many;
-//! a row has three lists: users, writers, moves (actions and rows, by turns).
+//! a row has three lists: users, writers, moves (actions and rows, by turns). An offer has 4: flags ([`MAY_WAIT`], [`MAY_END`]), the list of what
+//! the observer may follow, and where a bit for each action is that it refuses for good.
 //!
 //! # Limits
 //! A system with more than [`MAX_VERTICES`] actions and hubs has no such words, nor has one with very long lists.
@@ -34,6 +38,7 @@ use base::{Budget, Limit};
 
 use crate::attract::Attractor;
 use crate::choose::StubbornSets;
+use crate::demand::Offer;
 
 /// There are at most so many actions and hubs.
 pub const MAX_VERTICES: usize = 4096;
@@ -59,7 +64,10 @@ pub mod part {
     pub const ANYWHERE: usize = 9;
     /// Whether a step may be several actions.
     pub const HAS_CHAINS: usize = 11;
-    pub const LEN: usize = 12;
+    /// Where the offers are: for each number that an observer's state may have together with what it sees, where its offer is. 0 if there
+    /// is no observer. If there is, the last vertex is what it follows.
+    pub const OFFERS: usize = 12;
+    pub const LEN: usize = 13;
 }
 
 /// Words of a part of a goal: how many terms a sum has, where they are (a variable and a factor of two words each), a constant of
@@ -75,6 +83,38 @@ pub const NONE: u32 = u32::MAX;
 pub const USERS: u32 = 1 << 30;
 /// Marks a control variable whose writers are meant.
 pub const WRITERS: u32 = 1 << 31;
+
+/// Flags of an offer: it is an error if the observer never moves again.
+pub const MAY_WAIT: u32 = 1;
+/// It is an error if the system ends here.
+pub const MAY_END: u32 = 2;
+
+/// What sets are to keep.
+#[derive(Clone, Copy, Debug)]
+pub enum Keeps<'k> {
+    /// All deadlocks.
+    Deadlocks,
+    /// Whether a goal can be reached, which all of these actions may make true.
+    Goal(&'k Attractor, &'k [u32]),
+    /// Whether an observer that moves with the system finds some error.
+    Errors {
+        /// What it may offer.
+        offers: &'k [Led],
+        /// Which of these it does, by a number for its state and what it sees.
+        of: &'k [u32],
+    },
+}
+
+/// What an observer offers in a state.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Led {
+    /// What it follows and refuses.
+    pub offer: Offer,
+    /// Whether it is an error if it never moves again.
+    pub may_wait: bool,
+    /// Whether it is an error if the system ends here.
+    pub may_end: bool,
+}
 
 /// The words by which sets are chosen.
 #[derive(Clone, Debug)]
@@ -95,19 +135,27 @@ pub enum Forgotten {
     Moves,
     /// What leads to a goal.
     Goal,
+    /// What an observer may follow.
+    Follows,
+    /// That an observer must move on where waiting is not accepted.
+    Progress,
+    /// That something must not move the observer where waiting is accepted.
+    Waiting,
+    /// That an observer refuses only what it refuses whatever happens first.
+    ForGood,
 }
 
 impl SteadySets {
-    /// The words for deadlocks; or for a goal, with all actions that may make it true. Nothing if there are too many.
+    /// The words for what is to be kept. Nothing if there are too many.
     ///
     /// # Errors
     /// The budget's limit.
     pub fn new(
         sets: &StubbornSets<'_>,
-        goal: Option<(&Attractor, &[u32])>,
+        keeps: Keeps<'_>,
         budget: &mut Budget<'_>,
     ) -> Result<Option<SteadySets>, Limit> {
-        making::make(sets, goal, budget)
+        making::make(sets, keeps, budget)
     }
 
     /// All words. What they mean is said by [`Words`].
@@ -135,7 +183,28 @@ impl SteadySets {
             Forgotten::Goal => {
                 words[part::ANYWHERE + 1] = words[part::ANYWHERE];
             }
+            Forgotten::Follows | Forgotten::Progress | Forgotten::Waiting | Forgotten::ForGood => {
+                self.change_offers(forgotten);
+            }
         }
         self
+    }
+
+    fn change_offers(&mut self, forgotten: Forgotten) {
+        let words = &mut self.words;
+        let n_bits = words[part::N_ACTIONS].div_ceil(32) as usize;
+        // They are the last words.
+        for at in words[part::OFFERS] as usize..words.len() {
+            let offer = words[at] as usize;
+            match forgotten {
+                Forgotten::Follows => words[offer + 2] = words[offer + 1],
+                Forgotten::Progress => words[offer] |= MAY_WAIT,
+                Forgotten::Waiting => words[offer] &= !MAY_WAIT,
+                _ => {
+                    let refused = words[offer + 3] as usize;
+                    words[refused..refused + n_bits].fill(u32::MAX);
+                }
+            }
+        }
     }
 }

@@ -150,7 +150,8 @@ impl Figures {
         decision: &Decision,
         seconds: f64,
     ) -> Figures {
-        let is_on_device = decision.on_device == Some(OnDevice::Decided);
+        let is_led = decision.on_device == Some(OnDevice::Led);
+        let is_on_device = is_led || decision.on_device == Some(OnDevice::Decided);
         let is_monitored = chosen.fairness_by == FairnessBy::Monitors && fairness != Fairness::None;
         let method = Method {
             observer: chosen.observer.into(),
@@ -160,7 +161,7 @@ impl Figures {
                 search => search.into(),
             },
             reduction: match chosen.reduction {
-                _ if is_on_device => Reduction::None,
+                _ if is_on_device && !is_led => Reduction::None,
                 // There is one for testers.
                 Some(_) if chosen.observer == ObserverKind::Tester => Reduction::Stubborn,
                 reduction => reduction.into(),
@@ -178,7 +179,7 @@ impl Figures {
 /// Who has searched, where there is a device.
 pub(crate) fn told_of_device(did: OnDevice) -> Remark {
     match did {
-        OnDevice::Decided => Remark::OnDevice,
+        OnDevice::Decided | OnDevice::Led => Remark::OnDevice,
         OnDevice::Left(why) => Remark::OnProcessor(why.to_owned()),
     }
 }

@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use base::device::{Device, Failure, Memory};
+use base::device::{Device, Failure, Memory, Reduces};
 use check::device::CpuDevice;
 use stubborn::{Clock, Limits, Options, PropertyResult, Question, Remark, Session, Verdict};
 
@@ -27,7 +27,7 @@ impl Device for Whole {
         self.0.take(n_words)
     }
 
-    fn reduces(&self) -> Result<(), Failure> {
+    fn reduces(&self, _: Reduces) -> Result<(), Failure> {
         Err(Failure("it was not tried".to_owned()))
     }
 }

@@ -22,10 +22,11 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../gpu/kernel")
 }
 
-/// What PTX is made of, and what else is in there. What leaves something out is a text of its own.
-const TEXTS: [(&str, &[&str]); 2] = [
+/// What PTX is made of, and what else is in there. What leaves something out are texts of their own.
+const TEXTS: [(&str, &[&str]); 3] = [
     ("explore", &["explore.cu", "products.h", "device.h"]),
     ("reduce", &["reduce.cu", "explore.cu", "products.h", "device.h"]),
+    ("guide", &["guide.cu", "reduce.cu", "explore.cu", "products.h", "device.h"]),
 ];
 
 /// A hash of the texts that kernels are made of (FNV-1a).

@@ -15,7 +15,7 @@ use automata::{AnyAutomaton, Effort, GaveUp, Tgba, to_ba};
 use base::{Budget, Limit};
 use ltl::Prop;
 
-use super::{Decision, Refusal, Settings, Subject, search_on_device, search_together};
+use super::{Decision, Refusal, Settings, Subject, is_led_on_device, search_on_device, search_together};
 use crate::fairness::Fairness;
 use crate::method::{FairnessBy, Method, ObserverKind, SearchKind};
 use crate::observer::{
@@ -436,6 +436,12 @@ impl<'a, S: Subject> Run<'a, S> {
         {
             product = product.with_visible(visible);
         }
+        if is_for_device
+            && let Some(reduction) = method.reduction
+            && is_led_on_device(method, settings, budget)
+        {
+            product = S::reduce(product, reduction, settings, budget)?.with_room(budget.room());
+        }
         let (outcome, on_device) = match is_for_device {
             true => search_on_device(&mut product, method, settings, budget),
             false => (None, None),
@@ -443,7 +449,9 @@ impl<'a, S: Subject> Run<'a, S> {
         let outcome = match outcome {
             Some(outcome) => outcome,
             None => {
-                if let Some(reduction) = method.reduction {
+                if let Some(reduction) = method.reduction
+                    && product.method().is_none()
+                {
                     product = S::reduce(product, reduction, settings, budget)?.with_room(budget.room());
                 }
                 search(&mut product, method, settings, budget)?

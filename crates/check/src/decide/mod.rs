@@ -15,6 +15,7 @@ pub use tester::TesterClaim;
 use std::fmt;
 
 use automata::{GaveUp, TooLarge};
+use base::device::{Device, Reduces};
 use base::{Budget, Limit};
 use model::System;
 
@@ -54,6 +55,12 @@ pub struct Settings<'f> {
     /// A rule of the reduction that is left out, for tests.
     #[doc(hidden)]
     pub without_rule: Option<por::Rule>,
+    /// The processor takes those guided sets that devices find, too: what devices are compared with.
+    #[doc(hidden)]
+    pub by_state_alone: bool,
+    /// A part of these that is forgotten, for tests.
+    #[doc(hidden)]
+    pub forgotten: Option<por::steady::Forgotten>,
 }
 
 impl Settings<'_> {
@@ -154,6 +161,8 @@ pub struct Decision {
 pub enum OnDevice {
     /// It has found the answer.
     Decided,
+    /// It has found the answer by guided sets.
+    Led,
     /// It has left it to the processor, for this reason.
     Left(&'static str),
 }
@@ -179,11 +188,12 @@ pub(crate) fn search_on_device<S: System, O: Observer>(
     budget: &mut Budget<'_>,
 ) -> (Option<ProductOutcome>, Option<OnDevice>) {
     let Some(device) = budget.device() else { return (None, None) };
-    if settings.reduces && method.reduction.is_some() {
-        return (None, Some(OnDevice::Left("it leaves nothing out of a product")));
-    }
     if settings.counts {
         return (None, Some(OnDevice::Left("in a product, it does not count the states of the system")));
+    }
+    let is_led = settings.reduces && method.reduction.is_some();
+    if is_led && let Err(why) = lead_on_device(product, device, &mut budget.share()) {
+        return (None, Some(OnDevice::Left(why)));
     }
     let wanted = wanted(method);
     let looks = Looks {
@@ -191,8 +201,37 @@ pub(crate) fn search_on_device<S: System, O: Observer>(
         for_livelocks: matches!(wanted, Wanted::Livelocks | Wanted::MarksAndLivelocks),
     };
     match device::products::search(product, looks, device, &mut budget.share()) {
+        Answer::Decided(outcome) if is_led => (Some(outcome), Some(OnDevice::Led)),
         Answer::Decided(outcome) => (Some(outcome), Some(OnDevice::Decided)),
-        Answer::Left(why) => (None, Some(OnDevice::Left(why))),
+        Answer::Left(why) => {
+            // The processor knows better sets.
+            product.by_memory();
+            (None, Some(OnDevice::Left(why)))
+        }
+    }
+}
+
+/// Whether something is to be left out of a product on a device, which must then be reduced before it is searched there.
+fn is_led_on_device(method: Method, settings: &Settings<'_>, budget: &Budget<'_>) -> bool {
+    let is_guided = method.reduction == Some(reduction::Method::Guided);
+    is_guided && settings.reduces && !settings.counts && budget.device().is_some()
+}
+
+/// Has the sets of a product chosen as a device chooses them; says why not, if that cannot be.
+fn lead_on_device<S: System, O: Observer>(
+    product: &mut Product<'_, S, O>,
+    device: &dyn Device,
+    budget: &mut Budget<'_>,
+) -> Result<(), &'static str> {
+    if product.method() != Some(reduction::Method::Guided) || !product.fairness().is_empty() {
+        return Err("of a product, it leaves something out only by guided sets");
+    }
+    if device.reduces(Reduces::Products).is_err() {
+        return Err("it does not leave out of products what it should");
+    }
+    match product.by_state_alone(budget) {
+        Ok(true) => Ok(()),
+        Ok(false) | Err(_) => Err("there is too much for the sets by which it leaves something out"),
     }
 }
 

@@ -113,6 +113,12 @@ impl Subject for ActionSystem {
         if let Some(rule) = settings.without_rule {
             product = product.without(rule, budget)?;
         }
+        if settings.by_state_alone {
+            product.by_state_alone(budget)?;
+        }
+        if let Some(forgotten) = settings.forgotten {
+            product = product.forgetting(forgotten);
+        }
         Ok(product)
     }
 

@@ -10,7 +10,7 @@ use automata::{GaveUp, Tester};
 use base::Budget;
 use model::LabelId;
 
-use super::{Decision, Refusal, Settings, Subject, search_on_device, search_together};
+use super::{Decision, Refusal, Settings, Subject, is_led_on_device, search_on_device, search_together};
 use crate::fairness::Fairness;
 use crate::method::Method;
 use crate::observer::{ByAction, Observer as _, Valuations};
@@ -87,14 +87,24 @@ impl<'a> TesterClaim<'a> {
             product = product.under(fairness);
         }
         let observer_states = product.observer().n_states();
+        let reduce = |product, budget: &mut Budget<'_>| match method.reduction {
+            None => Ok(product),
+            Some(reduction) => {
+                let fairness = if features.fair { settings.fairness } else { &[] };
+                let settings = Settings { fairness, without_rule: None, ..*settings };
+                S::reduce(product, reduction, &settings, budget)
+            }
+        };
+        let is_led = is_led_on_device(method, settings, budget);
+        if is_led {
+            product = reduce(product, budget)?;
+        }
         let (outcome, on_device) = search_on_device(&mut product, method, settings, budget);
         if let Some(outcome) = outcome {
             return Ok(Decision { outcome, observer_states, valuations: Vec::new(), on_device });
         }
-        if let Some(reduction) = method.reduction {
-            let fairness = if features.fair { settings.fairness } else { &[] };
-            let settings = Settings { fairness, without_rule: None, ..*settings };
-            product = S::reduce(product, reduction, &settings, budget)?;
+        if !is_led {
+            product = reduce(product, budget)?;
         }
         product = product.with_room(budget.room());
         let outcome = search_together(&mut product, method, settings, budget)?;

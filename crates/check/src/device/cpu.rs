@@ -100,6 +100,7 @@ impl Memory for CpuMemory<'_> {
             arena: place(Place::Arena),
             capacity: place(Place::Capacity),
             orders,
+            is_led: matches!(kernel, Kernel::PairLed | Kernel::ScanLed | Kernel::SpreadLed),
         };
         self.team.run(&|worker| {
             let mut lane = worker.index as u64;
@@ -108,12 +109,12 @@ impl Memory for CpuMemory<'_> {
                     Kernel::Insert => lanes.insert_letter(lane),
                     Kernel::Expand => lanes.expand(lane),
                     Kernel::Select => lanes.select(lane),
-                    Kernel::Scan => lanes.scan(lane),
+                    Kernel::Scan | Kernel::ScanLed => lanes.scan(lane),
                     Kernel::Ask => lanes.ask(lane),
                     Kernel::Mark => lanes.mark(lane),
-                    Kernel::Pair => lanes.pair(lane),
+                    Kernel::Pair | Kernel::PairLed => lanes.pair(lane),
                     Kernel::Begin => lanes.begin_cycles(lane),
-                    Kernel::Spread => lanes.spread(lane),
+                    Kernel::Spread | Kernel::SpreadLed => lanes.spread(lane),
                     Kernel::Tell => lanes.tell(lane),
                     Kernel::Reduce => lanes.reduce(lane),
                     Kernel::Retrace => lanes.retrace(lane),
@@ -140,6 +141,8 @@ struct Lanes<'a> {
     arena: u64,
     capacity: u64,
     orders: Orders,
+    /// Whether those steps of a product are taken that its observer leads to.
+    is_led: bool,
 }
 
 /// Spreads the bits of a number.

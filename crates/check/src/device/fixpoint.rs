@@ -132,9 +132,10 @@ impl<S: System, O: Observer> Levels<'_, '_, '_, Paired<'_, '_, S, O>> {
     fn spread(&mut self, doing: Doing) -> Result<u64, Limit> {
         let (mut from, end, mut n_found) = (0, self.n_ids(), 0);
         let (only_silent, is_easy) = (doing.scope == Scope::Livelocks, self.is_easy());
+        let kernel = self.kernels.spread;
         while from < end {
             let n = (end - from).min(self.chunk());
-            let counts = self.job.spread((from, n), doing.what, only_silent, is_easy, doing.marks)?;
+            let counts = self.job.spread(kernel, (from, n), doing.what, only_silent, is_easy, doing.marks)?;
             from += n;
             n_found += counts.found;
             for state in self.notes(counts.notes)? {

@@ -188,6 +188,7 @@ impl<'d> Job<'d> {
     /// looked first whether they are.
     pub(super) fn spread(
         &mut self,
+        kernel: Kernel,
         (from, n): (u64, u64),
         what: Spread,
         only_silent: bool,
@@ -196,7 +197,7 @@ impl<'d> Job<'d> {
     ) -> Result<Counts, Limit> {
         let flags = u64::from(only_silent) | u64::from(!is_easy) << 1;
         let orders = [from, what as u64, flags, marks.kind, marks.word, marks.bits.into()];
-        self.launch(Kernel::Spread, n.div_ceil(GROUP), orders)
+        self.launch(kernel, n.div_ceil(GROUP), orders)
     }
 
     /// Tells states what has spread to them, each with a word.

@@ -33,12 +33,18 @@ pub(super) struct Kernels {
     forward: Kernel,
     /// Looks for states with a step to others.
     pub(super) backward: Kernel,
+    /// Lets something spread along steps, in a product.
+    pub(super) spread: Kernel,
 }
 
 impl Kernels {
-    pub(super) const STATES: Kernels = Kernels { forward: Kernel::Expand, backward: Kernel::Scan };
-    pub(super) const SETS: Kernels = Kernels { forward: Kernel::Reduce, backward: Kernel::Retrace };
-    pub(super) const PRODUCT: Kernels = Kernels { forward: Kernel::Pair, backward: Kernel::Scan };
+    pub(super) const STATES: Kernels = Kernels { forward: Kernel::Expand, ..Kernels::PRODUCT };
+    pub(super) const SETS: Kernels =
+        Kernels { forward: Kernel::Reduce, backward: Kernel::Retrace, ..Kernels::PRODUCT };
+    pub(super) const PRODUCT: Kernels =
+        Kernels { forward: Kernel::Pair, backward: Kernel::Scan, spread: Kernel::Spread };
+    pub(super) const LED: Kernels =
+        Kernels { forward: Kernel::PairLed, backward: Kernel::ScanLed, spread: Kernel::SpreadLed };
 }
 
 /// What the processor has done itself, of states that are hard.

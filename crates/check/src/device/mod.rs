@@ -21,8 +21,8 @@
 //! A kernel text for real devices (`stubborn-gpu`) does what `cpu` does, on the same memory.
 //!
 //! # Requirements and limits
-//! Of a system, what deadlocks and goals need may be left by sets that depend on the state alone ([`por::steady`]); of a product, nothing
-//! is left out. A table that is full and a device that fails end the search with a
+//! Something may be left out by sets that depend on the state alone ([`por::steady`]): of a system for a deadlock or a goal, of a product
+//! for an observer that moves with the system, without fairness. A table that is full and a device that fails end the search with a
 //! [limit](base::Limit), never with a count that looks complete.
 //!
 //! # References
@@ -43,7 +43,7 @@ mod states;
 pub use cpu::CpuDevice;
 pub use memory::{Counter, Place, capacity};
 
-use base::device::Device;
+use base::device::{Device, Reduces};
 use base::{Budget, Limit};
 use model::ActionSystem;
 use model::tables::{Refusal, Tables, head};
@@ -65,7 +65,7 @@ pub fn refusal_of_sets(reduced: &Reduced<'_>, device: &dyn Device) -> Option<Str
         );
     };
     let refused = Tables::with_guards(system).err().map(|why| why.to_string());
-    refused.or_else(|| device.reduces().err().map(|why| why.to_string()))
+    refused.or_else(|| device.reduces(Reduces::Systems).err().map(|why| why.to_string()))
 }
 
 /// A search begins with a small part of the memory, and begins again with a larger one where that is full: what goes over a table
@@ -95,7 +95,7 @@ pub(crate) fn explore(
     let words = match sets {
         None => Tables::of(system).ok()?.words().to_vec(),
         Some(sets) => {
-            device.reduces().ok()?;
+            device.reduces(Reduces::Systems).ok()?;
             with_sets(Tables::with_guards(system).ok()?.words(), sets)
         }
     };

@@ -5,7 +5,8 @@
 //! marks, weak and strong fairness, and livelocks.
 //!
 //! # Requirements and limits
-//! Nothing is left out. The observer must number its states beforehand. If there is an accepted cycle, the processor must look for it.
+//! If the product is reduced by guided sets, those are taken that depend on the state alone ([`por::steady`]): the graph that is searched
+//! is then that of any search of the processor by the same sets, so whatever these keep is kept. Otherwise nothing is left out. The observer must number its states beforehand. If there is an accepted cycle, the processor must look for it.
 
 use base::device::Device;
 use base::{Budget, Limit};
@@ -18,7 +19,7 @@ use super::levels::{Kernels, Levels};
 use super::memory::Shape;
 use super::observer::{self, Watched};
 use super::space::{Paired, Space as _};
-use super::{PARTS_FOR_PRODUCTS, with_more};
+use super::{PARTS_FOR_PRODUCTS, with_more, with_sets};
 use crate::observer::Observer;
 use crate::product::{ExpandError, Product};
 use crate::search::{Evidence, ProductOutcome, ProductStop, Stats, Violation};
@@ -47,7 +48,9 @@ pub(crate) fn search<S: System, O: Observer>(
     let Some(system) = product.system().as_actions() else {
         return Answer::Left("it searches models of processes, nets and Promela");
     };
-    let Ok(tables) = Tables::of(system) else {
+    let sets = product.steady_sets().cloned();
+    let tables = if sets.is_some() { Tables::with_guards(system) } else { Tables::of(system) };
+    let Ok(tables) = tables else {
         return Answer::Left("the model is too wide or too large for it");
     };
     let mut scopes = Vec::new();
@@ -61,9 +64,12 @@ pub(crate) fn search<S: System, O: Observer>(
     let has_marks = scopes.iter().any(|(_, acceptance)| !acceptance.blocks().is_empty());
     let n_cycle_words = if scopes.is_empty() { 0 } else { 1 + u64::from(has_marks) };
     let shape = Shape { n_cycle_words, ..Shape::of(system) };
-    let Some(watched) = observer::words(product, &tables, shape) else {
+    let Some(mut watched) = observer::words(product, &tables, shape) else {
         return Answer::Left("the automaton has too many states or propositions for it");
     };
+    if let Some(sets) = sets {
+        watched.words = with_sets(&watched.words, &sets);
+    }
     let outcome = with_more(device, &PARTS_FOR_PRODUCTS, |bytes| {
         let job = Job::new(&watched.shape, &watched.words, device, bytes);
         job.map_or_else(
@@ -106,7 +112,8 @@ fn try_once<S: System, O: Observer>(
     budget: &mut Budget<'_>,
 ) -> Tried {
     let space = Paired::new(product, watched.seat, watched.shape.masks.len());
-    let mut search = Search { levels: Levels::new(space, job, Kernels::PRODUCT, budget) };
+    let kernels = if space.product.steady_sets().is_some() { Kernels::LED } else { Kernels::PRODUCT };
+    let mut search = Search { levels: Levels::new(space, job, kernels, budget) };
     let stop = search.run().unwrap_or_else(|limit| Some(ProductStop::Limit(limit)));
     let mut has_cycle = false;
     let mut stop = stop.map_or(Ok(None), |stop| Ok(Some(stop)));

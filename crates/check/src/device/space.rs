@@ -102,7 +102,7 @@ impl Space for Plain<'_> {
     }
 }
 
-/// A product of which nothing is left out.
+/// A product, or what guided sets leave of it that devices find, too.
 pub(super) struct Paired<'p, 'a, S: System, O> {
     pub(super) product: &'p mut Product<'a, S, O>,
     pub(super) steps: ProductSteps,
@@ -150,7 +150,10 @@ impl<S: System, O: Observer> Space for Paired<'_, '_, S, O> {
 
     fn expand(&mut self, state: &[u32]) -> Result<Found, ExpandError> {
         let (system, observer) = self.part(state);
-        let path = crate::product::Path::Everything;
+        let path = match self.product.steady_sets() {
+            Some(_) => crate::product::Path::Unknown,
+            None => crate::product::Path::Everything,
+        };
         let found = self.product.expand(&system, observer, path, &mut self.steps)?;
         let is_wrong = found.stance.at_once || found.is_error;
         Ok(Found { n_steps: self.steps.steps.len(), is_deadlock: found.is_deadlock, is_wrong })

@@ -18,6 +18,8 @@ pub(crate) enum DeviceChoice {
     Auto,
     /// The graphics processor of this number.
     Gpu(usize),
+    /// The processor, by the search and the kernels of a graphics processor.
+    Emulated,
 }
 
 impl FromStr for DeviceChoice {
@@ -27,6 +29,7 @@ impl FromStr for DeviceChoice {
         match text.split_once(':') {
             None if text == "cpu" => Ok(DeviceChoice::Cpu),
             None if text == "auto" => Ok(DeviceChoice::Auto),
+            None if text == "emulated" => Ok(DeviceChoice::Emulated),
             None if text == "gpu" => Ok(DeviceChoice::Gpu(0)),
             Some(("gpu", number)) if number.parse::<u16>().is_ok() => {
                 Ok(DeviceChoice::Gpu(number.parse().unwrap_or(0)))
@@ -41,9 +44,10 @@ impl FromStr for DeviceChoice {
 pub(crate) struct DeviceArguments {
     /// Search states on a graphics processor: gpu, gpu:1, cpu, or auto for gpu where there is one
     ///
-    /// For counts, deadlocks, invariants, assertions and end states, and to show that formulas hold. All states are searched;
-    /// with --reduce, fewer for a deadlock or an invariant. Other questions are answered by the processor, and the report says so. Runs are
-    /// replayed by the processor. See docs/guide/gpu.md.
+    /// For counts, deadlocks, invariants, assertions and end states, and to show that formulas and testers hold. All states are
+    /// searched; with --reduce, fewer for a deadlock, an invariant or a tester, and with --observer ta --reduce guided for a
+    /// formula. Other questions are answered by the processor, and the report says so. Runs are replayed by the
+    /// processor. With emulated, the processor does slowly what a card would do. See docs/guide/gpu.md.
     #[arg(long, value_name = "WHERE", default_value = "cpu", hide_default_value = true, hide_short_help = true,
           conflicts_with_all = ["hosts", "local_processes", "checkpoint", "resume"])]
     pub(crate) device: DeviceChoice,

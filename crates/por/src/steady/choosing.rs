@@ -1,7 +1,7 @@
 //! How a steady set is chosen: see the head of [`steady`](super). What is here a lane of a device can do, too: no allocation, no
 //! recursion.
 
-use super::{MAX_VERTICES, NONE, PART, UNKNOWN, USERS, WRITERS, part};
+use super::{MAX_VERTICES, MAY_END, MAY_WAIT, NONE, PART, UNKNOWN, USERS, WRITERS, part};
 use crate::graph::List;
 
 /// Words of 32 bits for a bit per vertex.
@@ -27,7 +27,9 @@ pub trait Facts {
 pub struct Bits {
     /// The actions that are enabled.
     pub enabled: [u32; N_BITS],
-    /// Those of them that are to be taken.
+    /// Those of them that move an observer, and the actions that are enabled but for the observer.
+    pub moves: [u32; N_BITS],
+    /// The enabled actions that are to be taken.
     pub chosen: [u32; N_BITS],
     done: [u32; N_BITS],
     todo: [u32; N_BITS],
@@ -38,8 +40,12 @@ pub struct Bits {
 impl Default for Bits {
     fn default() -> Bits {
         let none = [0; N_BITS];
-        Bits { enabled: none, chosen: none, done: none, todo: none, first: 0 }
+        Bits { enabled: none, moves: none, chosen: none, done: none, todo: none, first: 0 }
     }
+}
+
+fn count(bits: &[u32]) -> u32 {
+    bits.iter().map(|word| word.count_ones()).sum()
 }
 
 /// Whether a bit is set.
@@ -52,11 +58,17 @@ impl Bits {
     /// Nothing is enabled.
     pub fn clear(&mut self) {
         self.enabled.fill(0);
+        self.moves.fill(0);
     }
 
     /// An action is enabled.
     pub fn enable(&mut self, action: usize) {
         self.enabled[action / 32] |= 1 << (action % 32);
+    }
+
+    /// An action moves the observer, or waits for it.
+    pub fn involve(&mut self, action: usize) {
+        self.moves[action / 32] |= 1 << (action % 32);
     }
 
     fn add(&mut self, vertex: u32) {
@@ -71,6 +83,11 @@ impl Bits {
         self.done[..n_words].fill(0);
         self.todo[..n_words].fill(0);
         self.first = n_words;
+    }
+
+    /// The enabled actions that were reached are to be taken.
+    fn choose_reached(&mut self, n_words: usize) {
+        (0..n_words).for_each(|at| self.chosen[at] = self.done[at] & self.enabled[at]);
     }
 
     fn next(&mut self, n_words: usize) -> Option<u32> {
@@ -95,17 +112,41 @@ enum Reason {
     Beyond { control: u32, rows: u64 },
 }
 
+/// When a closure is of no use: it has so many enabled actions, or one of the seeds before this one, whose closure was not smaller than
+/// the best one so far, and is a part of this one.
+#[derive(Clone, Copy)]
+struct Stop {
+    most: u32,
+    seed: u32,
+    /// Only what does not move the observer was a seed.
+    is_silent: bool,
+}
+
 /// The words of [`SteadySets`](super::SteadySets), to be used.
 #[derive(Clone, Copy, Debug)]
-pub struct Words<'w>(pub &'w [u32]);
+pub struct Words<'w> {
+    words: &'w [u32],
+    /// Where that is which an observer offers; 0 if there is none.
+    offer: u32,
+}
 
-impl Words<'_> {
+impl<'w> Words<'w> {
+    /// For deadlocks or a goal.
+    pub fn new(words: &'w [u32]) -> Words<'w> {
+        Words { words, offer: 0 }
+    }
+
+    /// For an observer that makes the offer of this number.
+    pub fn led_by(words: &'w [u32], number: usize) -> Words<'w> {
+        Words { words, offer: words[words[part::OFFERS] as usize + number] }
+    }
+
     fn at(self, place: u32) -> u32 {
-        self.0[place as usize]
+        self.words[place as usize]
     }
 
     fn part(self, what: usize) -> u32 {
-        self.0[what]
+        self.words[what]
     }
 
     fn list(self, place: u32) -> List {
@@ -114,7 +155,7 @@ impl Words<'_> {
 
     /// How many words of bits there are for actions, and for all.
     fn n_words(self) -> (usize, usize) {
-        let n_words = |what: usize| self.0[what].div_ceil(32) as usize;
+        let n_words = |what: usize| self.words[what].div_ceil(32) as usize;
         (n_words(part::N_ACTIONS), n_words(part::N_VERTICES))
     }
 
@@ -129,60 +170,109 @@ impl Words<'_> {
     /// A guard cannot be evaluated.
     pub fn choose<F: Facts>(self, facts: &mut F, bits: &mut Bits) -> Result<u32, F::Error> {
         let (n_words, n_all) = self.n_words();
-        let count = |bits: &[u32]| bits[..n_words].iter().map(|word| word.count_ones()).sum::<u32>();
-        let mut fewest = count(&bits.enabled);
-        let enabled = bits.enabled;
         if self.part(part::GOAL) != 0 {
             bits.forget(n_all);
             bits.chosen[..n_words].fill(0);
             if !self.attract(facts, bits) {
                 return Ok(0);
             }
-            self.close(facts, bits, u32::MAX)?;
-            (0..n_words).for_each(|at| bits.chosen[at] = bits.done[at] & enabled[at]);
-            return Ok(count(&bits.chosen));
+            return self.close_all(facts, bits);
         }
-        bits.chosen[..n_words].copy_from_slice(&enabled[..n_words]);
-        for (at, &word) in enabled[..n_words].iter().enumerate() {
-            let mut seeds = word;
+        if self.offer == 0 {
+            return self.smallest(false, facts, bits);
+        }
+        let n_enabled = count(&bits.enabled[..n_words]);
+        let flags = self.at(self.offer);
+        if n_enabled == 0 || n_enabled == 1 && flags & MAY_WAIT != 0 {
+            bits.chosen = bits.enabled;
+            return Ok(n_enabled);
+        }
+        if flags & MAY_WAIT != 0 {
+            let has_silent = (0..n_words).any(|at| bits.enabled[at] & !bits.moves[at] != 0);
+            return self.smallest(has_silent, facts, bits);
+        }
+        bits.forget(n_all);
+        self.add(self.follows(), facts, bits);
+        let n_chosen = self.close_all(facts, bits)?;
+        if n_chosen == 0 && flags & MAY_END != 0 { self.smallest(false, facts, bits) } else { Ok(n_chosen) }
+    }
+
+    /// Chooses the smallest closure of an enabled action; of one that does not move the observer, if it is to be silent.
+    fn smallest<F: Facts>(self, is_silent: bool, facts: &mut F, bits: &mut Bits) -> Result<u32, F::Error> {
+        let (n_words, n_all) = self.n_words();
+        let mut fewest = count(&bits.enabled[..n_words]);
+        bits.chosen[..n_words].copy_from_slice(&bits.enabled[..n_words]);
+        for at in 0..n_words {
+            let mut seeds = bits.enabled[at] & if is_silent { !bits.moves[at] } else { u32::MAX };
             while seeds != 0 && fewest > 1 {
                 let seed = 32 * at as u32 + seeds.trailing_zeros();
                 seeds &= seeds - 1;
                 bits.forget(n_all);
                 bits.add(seed);
-                let n_enabled = self.close(facts, bits, fewest)?;
+                let n_enabled = self.close(Stop { most: fewest, seed, is_silent }, facts, bits)?;
                 if n_enabled < fewest {
                     fewest = n_enabled;
-                    (0..n_words).for_each(|at| bits.chosen[at] = bits.done[at] & enabled[at]);
+                    bits.choose_reached(n_words);
                 }
             }
         }
         Ok(fewest)
     }
 
-    /// Adds what is to be done to all that it leads to. Returns how many enabled actions there are; gives up if there are `most`.
-    fn close<F: Facts>(self, facts: &mut F, bits: &mut Bits, most: u32) -> Result<u32, F::Error> {
+    /// Chooses all that what is to be done leads to.
+    fn close_all<F: Facts>(self, facts: &mut F, bits: &mut Bits) -> Result<u32, F::Error> {
+        let n_enabled = self.close(Stop { most: u32::MAX, seed: 0, is_silent: false }, facts, bits)?;
+        bits.choose_reached(self.n_words().0);
+        Ok(n_enabled)
+    }
+
+    /// Adds what is to be done to all that it leads to. Returns how many enabled actions there are, or too many if it is of no use.
+    fn close<F: Facts>(self, stop: Stop, facts: &mut F, bits: &mut Bits) -> Result<u32, F::Error> {
         let (_, n_all) = self.n_words();
         let n_actions = self.part(part::N_ACTIONS);
+        // The last vertex is what the observer follows, if there is one.
+        let observer = if self.offer == 0 { NONE } else { self.part(part::N_VERTICES) - 1 };
         if let Some(open) = self.part(part::OPEN).checked_sub(1) {
             bits.add(open);
         }
         let mut n_enabled = 0;
         while let Some(vertex) = bits.next(n_all) {
+            if vertex == observer {
+                self.add(self.follows(), facts, bits);
+                continue;
+            }
             if vertex >= n_actions {
                 let hub = self.list(self.part(part::HUBS) + 2 * (vertex - n_actions));
                 self.add(hub, facts, bits);
-            } else if has(&bits.enabled, vertex) {
+                continue;
+            }
+            let (is_enabled, moves) = (has(&bits.enabled, vertex), has(&bits.moves, vertex));
+            if is_enabled {
                 n_enabled += 1;
-                if n_enabled >= most {
-                    break;
+                let was_seed = vertex < stop.seed && !(stop.is_silent && moves);
+                if n_enabled >= stop.most || was_seed {
+                    return Ok(u32::MAX);
                 }
-                self.add(self.list(self.part(part::NEEDS) + 2 * vertex), facts, bits);
-            } else {
+            } else if !moves || self.is_refused(vertex) {
                 self.add_reason(vertex, facts, bits)?;
+                continue;
+            }
+            self.add(self.list(self.part(part::NEEDS) + 2 * vertex), facts, bits);
+            if moves {
+                bits.add(observer);
             }
         }
         Ok(n_enabled)
+    }
+
+    /// What the observer may follow.
+    fn follows(self) -> List {
+        self.list(self.offer + 1)
+    }
+
+    /// Whether the observer lets an action never happen, as long as it stays where it is.
+    fn is_refused(self, action: u32) -> bool {
+        self.offer != 0 && self.at(self.at(self.offer + 3) + action / 32) >> (action % 32) & 1 == 1
     }
 
     /// The row of a control variable in this state: where its lists are.
@@ -211,17 +301,17 @@ impl Words<'_> {
         let at = self.part(part::GUARDS_OF) + 3 * action;
         let [start, middle, end] = [self.at(at), self.at(at + 1), self.at(at + 2)];
         let mut best = None;
+        if self.is_refused(action) {
+            best = Some((self.n_enabled_in(self.follows(), bits), Reason::List(self.follows())));
+        }
         for at in start..end {
             // Expressions may rely on the guards before them; and the first that is false will do.
-            if at >= middle && best.is_some() {
+            if best.is_some_and(|(n_enabled, _)| n_enabled == 0 || at >= middle) {
                 break;
             }
             let guard = self.at(at);
             if !facts.holds(guard as usize)? {
                 self.look_at(guard, facts, bits, &mut best);
-            }
-            if best.is_some_and(|(n_enabled, _)| n_enabled == 0) {
-                break;
             }
         }
         match best {
@@ -238,6 +328,11 @@ impl Words<'_> {
         Ok(())
     }
 
+    /// How many actions of a list are enabled.
+    fn n_enabled_in(self, list: List, bits: &Bits) -> u32 {
+        (list.start..list.end).filter(|&at| has(&bits.enabled, self.at(at))).count() as u32
+    }
+
     /// Compares the reasons of a guard that is false with the best one so far.
     fn look_at<F: Facts>(self, guard: u32, facts: &mut F, bits: &Bits, best: &mut Option<(u32, Reason)>) {
         let at = self.part(part::GUARDS) + 8 * guard;
@@ -246,13 +341,11 @@ impl Words<'_> {
                 *best = Some((n_enabled, reason));
             }
         };
-        let count =
-            |list: List| (list.start..list.end).filter(|&at| has(&bits.enabled, self.at(at))).count() as u32;
         let front = self.at(at + 2);
         let list = if front != NONE && facts.raw(front as usize) > 0 { at + 3 } else { at };
         let list = self.list(list);
         if list.start != NONE {
-            compare(count(list), Reason::List(list));
+            compare(self.n_enabled_in(list, bits), Reason::List(list));
         }
         let control = self.at(at + 5);
         if control == NONE {
@@ -260,7 +353,7 @@ impl Words<'_> {
         }
         let row = self.row(control, facts);
         let list = self.list(row + 2);
-        compare(count(list), Reason::List(list));
+        compare(self.n_enabled_in(list, bits), Reason::List(list));
         let rows = u64::from(self.at(at + 6)) | u64::from(self.at(at + 7)) << 32;
         let reached = if rows == u64::MAX { rows } else { self.reached(control, row, bits) };
         if rows & reached == 0 {

@@ -3,8 +3,10 @@
 use base::{Budget, Limit};
 use model::{ActionSystem, Guard, VarId};
 
-use super::{MAX_VERTICES, NONE, PART, SteadySets, UNKNOWN, USERS, WRITERS, part};
-use crate::attract::{Attractor, Node, Test};
+use super::{
+    Keeps, Led, MAX_VERTICES, MAY_END, MAY_WAIT, NONE, PART, SteadySets, UNKNOWN, USERS, WRITERS, part,
+};
+use crate::attract::{Node, Test};
 use crate::choose::StubbornSets;
 use crate::graph::{GROUP, Graph, List, Vertex};
 
@@ -14,28 +16,34 @@ const MAX_ROWS: u32 = 64;
 /// More words are refused.
 const MAX_WORDS: usize = 1 << 22;
 
-/// The words for deadlocks, or for a goal; nothing if there are too many.
+/// The words for what is to be kept; nothing if there are too many.
 pub(super) fn make(
     sets: &StubbornSets<'_>,
-    goal: Option<(&Attractor, &[u32])>,
+    keeps: Keeps<'_>,
     budget: &mut Budget<'_>,
 ) -> Result<Option<SteadySets>, Limit> {
     let (system, graph) = (sets.system, &sets.graph);
-    if graph.n_actions as usize + graph.hubs.len() > MAX_VERTICES {
+    let is_led = matches!(keeps, Keeps::Errors { .. });
+    let n_vertices = graph.n_actions + graph.hubs.len() as u32 + u32::from(is_led);
+    if n_vertices as usize > MAX_VERTICES {
         return Ok(None);
     }
     let mut making = Making { graph, words: vec![0; part::LEN], is_possible: true };
     making.add_lists(system, budget)?;
     making.add_controls(system, budget)?;
     making.add_guards(system, budget)?;
-    if let Some((attractor, anywhere)) = goal {
-        making.add_goal(system, &attractor.root);
-        let List { start, end } = making.add(anywhere.iter().copied());
-        [making.words[part::ANYWHERE], making.words[part::ANYWHERE + 1]] = [start, end];
+    match keeps {
+        Keeps::Deadlocks => {}
+        Keeps::Goal(attractor, anywhere) => {
+            making.add_goal(system, &attractor.root);
+            let List { start, end } = making.add(anywhere.iter().copied());
+            [making.words[part::ANYWHERE], making.words[part::ANYWHERE + 1]] = [start, end];
+        }
+        Keeps::Errors { offers, of } => making.add_offers(offers, of, budget)?,
     }
     let Making { mut words, is_possible, .. } = making;
     words[part::N_ACTIONS] = graph.n_actions;
-    words[part::N_VERTICES] = graph.n_actions + graph.hubs.len() as u32;
+    words[part::N_VERTICES] = n_vertices;
     words[part::OPEN] =
         graph.open.map_or(0, |open| open - graph.number(Vertex::Hub(0)) + graph.n_actions + 1);
     words[part::HAS_CHAINS] = system.has_chains().into();
@@ -194,6 +202,22 @@ impl Making<'_> {
             }
         }
         self.words[part::GOAL] = self.add(goal).start;
+    }
+
+    /// What an observer offers in each of its states, whatever it sees.
+    fn add_offers(&mut self, offers: &[Led], of: &[u32], budget: &mut Budget<'_>) -> Result<(), Limit> {
+        let mut places = Vec::with_capacity(offers.len());
+        for Led { offer, may_wait, may_end } in offers {
+            budget.tick()?;
+            let follows = self.add(offer.follows.iter().copied());
+            let mut refused = vec![0; self.graph.n_actions.div_ceil(32) as usize];
+            offer.refuses.ones().for_each(|action| refused[action / 32] |= 1 << (action % 32));
+            let refused = self.add(refused);
+            let flags = u32::from(*may_wait) * MAY_WAIT | u32::from(*may_end) * MAY_END;
+            places.push(self.add([flags, follows.start, follows.end, refused.start]).start);
+        }
+        self.words[part::OFFERS] = self.add(of.iter().map(|&number| places[number as usize])).start;
+        Ok(())
     }
 
     fn part(&mut self, system: &ActionSystem, node: &Node) -> [u32; PART] {

@@ -25,6 +25,18 @@ pub(super) struct Looked {
     pub(super) is_wrong: bool,
 }
 
+/// What the observer sees before a step.
+#[derive(Clone, Copy)]
+pub(super) struct Seen {
+    pub(super) watches: u32,
+    /// The values of the propositions, as bits.
+    from: usize,
+    /// The letter where nothing changes.
+    stays: usize,
+    /// Where it is, and what it sees, as a number.
+    pub(super) situation: usize,
+}
+
 /// The marks that are looked at: which kind, which word of them, which bits.
 #[derive(Clone, Copy)]
 struct Marks {
@@ -70,10 +82,44 @@ impl Lanes<'_> {
         Ok(bits)
     }
 
+    /// The state of the observer, and this valuation, as a number.
+    fn situation(&self, state: &State, valuation: usize) -> usize {
+        (self.seat().read(state) as usize) << self.part(part::N_PROPOSITIONS) | valuation
+    }
+
     /// How the observer accepts in a state with this valuation.
     fn stance(&self, state: &State, valuation: usize) -> u32 {
-        let at = (self.seat().read(state) as usize) << self.part(part::N_PROPOSITIONS) | valuation;
-        self.in_part(part::STANCES, at) as u32
+        self.in_part(part::STANCES, self.situation(state, valuation)) as u32
+    }
+
+    /// Whether it must be known where a step leads, to tell what is seen of it.
+    pub(super) fn needs_target(&self, seen: Seen, action: usize) -> bool {
+        matches!(seen.watches, told::TARGET | told::CHANGES) && self.in_part(part::ACTIONS, action) != 0
+    }
+
+    /// What is seen of a step: the letter, and whether that is nothing.
+    pub(super) fn see(&self, seen: Seen, action: usize, target: &[u32]) -> Result<(usize, bool), Hard> {
+        let Seen { watches, from, stays, .. } = seen;
+        if watches == told::ACTIONS {
+            let letter = self.in_part(part::ACTIONS, action);
+            return Ok((letter, self.in_part(part::SILENT, letter) != 0));
+        }
+        if !self.needs_target(seen, action) {
+            return Ok((stays, true));
+        }
+        let to = self.valuation(target)?;
+        self.meet(to);
+        if watches == told::TARGET {
+            return Ok((to, from == to));
+        }
+        let letter = from << self.part(part::N_PROPOSITIONS) | to;
+        Ok((letter, self.in_part(part::SILENT, letter) != 0))
+    }
+
+    /// How many steps the observer has in a state for a letter.
+    pub(super) fn n_moves(&self, state: &State, letter: usize) -> usize {
+        let row = self.seat().read(state) as usize * self.part(part::N_LETTERS) + letter;
+        self.in_part(part::STARTS, row + 1) - self.in_part(part::STARTS, row)
     }
 
     /// Calls `visit` with the states that the observer comes to when the system comes to one.
@@ -110,39 +156,25 @@ impl Lanes<'_> {
             return Ok(Looked { n_edges: 0, is_deadlock: false, is_wrong: true });
         }
         // What it sees where nothing changes.
-        let many = 1 << self.part(part::N_PROPOSITIONS);
-        let stays = if watches == told::CHANGES { from * many + from } else { from };
+        let stays =
+            if watches == told::CHANGES { from << self.part(part::N_PROPOSITIONS) | from } else { from };
+        let seen = Seen { watches, from, stays, situation: self.situation(state, from) };
         let (mut n_edges, mut is_hard) = (0, false);
-        let n_steps = self.program.for_each_step(
-            words,
-            |action, target| {
-                let known = self.in_part(part::ACTIONS, action);
-                let (letter, is_silent) = if watches == told::ACTIONS {
-                    (known, self.in_part(part::SILENT, known) != 0)
-                } else if watches == told::SOURCE || known == 0 {
-                    (stays, true)
-                } else {
-                    let Ok(to) = self.valuation(target) else {
-                        is_hard = true;
-                        return;
-                    };
-                    self.meet(to);
-                    match watches {
-                        told::CHANGES => {
-                            (from * many + to, self.in_part(part::SILENT, from * many + to) != 0)
-                        }
-                        _ => (to, from == to),
-                    }
-                };
+        let mut take = |action: usize, target: &[u32]| match self.see(seen, action, target) {
+            Ok((letter, is_silent)) => {
                 let edge = Edge { action: Some(action), marks: 0, is_silent };
                 n_edges += self.move_by(letter, target, edge, &mut visit);
-            },
-            |_| (),
-        )?;
+            }
+            Err(Hard) => is_hard = true,
+        };
+        let (n_steps, has_led) = match self.is_led {
+            true => self.for_each_led(state, seen, take)?,
+            false => (self.program.for_each_step(words, &mut take, |_| ())?, false),
+        };
         if is_hard {
             return Err(Hard);
         }
-        let is_deadlock = if watches == told::ACTIONS { n_edges == 0 } else { n_steps == 0 };
+        let is_deadlock = if watches == told::ACTIONS { n_edges == 0 && !has_led } else { n_steps == 0 };
         let at_end = self.part(part::AT_END) as u32;
         if is_deadlock && at_end == told::STUTTERS {
             let edge = Edge { action: None, marks: 0, is_silent: true };

@@ -3,7 +3,14 @@
 use model::tables::{Hard, Program, head};
 use por::steady::{Bits, Facts, Words};
 
+use super::products::Seen;
 use super::{Counter, Lanes, Ordering, Place, State, whole};
+
+/// The bits that are set.
+fn ones(bits: &[u32]) -> impl Iterator<Item = usize> {
+    let is_set = |at: &usize| bits[at / 32] >> (at % 32) & 1 == 1;
+    (0..32 * bits.len()).filter(is_set)
+}
 
 /// A state.
 struct Here<'a> {
@@ -33,7 +40,7 @@ impl Lanes<'_> {
         mut took: impl FnMut(usize),
     ) -> Result<u32, Hard> {
         let (program, state) = (self.program, &state[..self.program.width()]);
-        let sets = Words(&self.program_words[self.program_words[head::FREE_TOO] as usize..]);
+        let sets = Words::new(&self.program_words[self.program_words[head::FREE_TOO] as usize..]);
         if sets.has_chains() {
             // Where a chain has a choice or goes wrong, the processor looks at all of them.
             program.for_each_step(state, |_, _| (), |_| ())?;
@@ -41,17 +48,61 @@ impl Lanes<'_> {
         let mut bits = Bits::default();
         program.for_each_enabled(state, |action| bits.enable(action))?;
         let n_steps = sets.choose(&mut Here { program, state }, &mut bits)?;
-        for (at, &word) in bits.chosen.iter().enumerate() {
-            let mut left = word;
-            while left != 0 {
-                let action = 32 * at + left.trailing_zeros() as usize;
-                left &= left - 1;
-                let mut target = whole(state);
-                program.take(action, &mut target[..state.len()], &mut took)?;
-                visit(&target);
-            }
+        for action in ones(&bits.chosen) {
+            let mut target = whole(state);
+            program.take(action, &mut target[..state.len()], &mut took)?;
+            visit(&target);
         }
         Ok(n_steps)
+    }
+
+    /// Calls `visit` with the steps of the system that the observer of a product leads to; says how many steps there are in all, and
+    /// whether the observer lets one of these happen.
+    pub(super) fn for_each_led(
+        &self,
+        state: &State,
+        seen: Seen,
+        mut visit: impl FnMut(usize, &[u32]),
+    ) -> Result<(u32, bool), Hard> {
+        let (program, words) = (self.program, &state[..2 * self.state_words]);
+        let sets = &self.program_words[self.program_words[head::FREE_TOO] as usize..];
+        let sets = Words::led_by(sets, seen.situation);
+        let n_words = program.width();
+        if sets.has_chains() {
+            program.for_each_step(words, |_, _| (), |_| ())?;
+        }
+        let (mut bits, mut n_steps, mut is_hard) = (Bits::default(), 0, false);
+        program.for_each_enabled(&state[..n_words], |action| {
+            n_steps += 1;
+            let mut target = *state;
+            let is_taken = self.needs_target(seen, action)
+                && program.take(action, &mut target[..n_words], &mut |_| ()).is_err();
+            let Ok((letter, is_silent)) = self.see(seen, action, &target) else {
+                is_hard = true;
+                return;
+            };
+            is_hard |= is_taken;
+            let is_possible = self.n_moves(state, letter) > 0;
+            if is_possible {
+                bits.enable(action);
+            }
+            if !is_possible || !is_silent {
+                bits.involve(action);
+            }
+        })?;
+        let is_possible = bits.enabled.iter().any(|&word| word != 0);
+        if is_hard {
+            return Err(Hard);
+        }
+        if is_possible {
+            sets.choose(&mut Here { program, state: &state[..n_words] }, &mut bits)?;
+        }
+        for action in ones(&bits.chosen).filter(|_| is_possible) {
+            let mut target = *state;
+            program.take(action, &mut target[..n_words], &mut |_| ())?;
+            visit(action, &target[..words.len()]);
+        }
+        Ok((n_steps, is_possible))
     }
 
     pub(super) fn reduce(&self, lane: u64) {
