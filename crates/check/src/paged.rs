@@ -40,6 +40,11 @@ impl<T: Copy> Paged<T> {
         self.len
     }
 
+    /// Bytes of one record.
+    pub(crate) fn record_bytes(&self) -> u64 {
+        (size_of::<T>() * self.width) as u64
+    }
+
     /// Whether there is no record.
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {

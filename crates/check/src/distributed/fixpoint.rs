@@ -138,10 +138,18 @@ impl Fixpoint {
         piece: &mut Piece<'_, '_, '_, S, O>,
         watch: &mut Watch<'_, '_>,
     ) -> Result<Option<Fixpoint>, Limit> {
-        let n = piece.ends.len().checked_sub(2).map_or(0, |round| piece.ends[round]);
+        let n_rounds = piece.own.n_rounds().saturating_sub(1);
         let mut words = Vec::new();
-        for number in 0..n {
-            words.push(if is_in(piece, number) { ALIVE } else { 0 });
+        let n_ids = piece.own.n_ids();
+        for number in 0..n_ids {
+            if piece.own.round_of(number) < n_rounds && is_in(piece, number) {
+                // Most often none is in, and then there is nothing to be kept.
+                if words.is_empty() {
+                    words.reserve_exact(n_ids as usize);
+                }
+                words.resize(number as usize, 0);
+                words.push(ALIVE);
+            }
             watch.look(&mut piece.exchange)?;
         }
         let seen = Vec::new();
@@ -166,7 +174,7 @@ impl Fixpoint {
         let Some(mut fixpoint) = Fixpoint::trimmed(Scope::Sets, &mut is_in, piece, watch)? else {
             return Ok(Vec::new());
         };
-        let rounds = (0..fixpoint.words.len() as u32).map(|number| piece.round_of(number) as u32);
+        let rounds = (0..fixpoint.words.len() as u32).map(|number| piece.own.round_of(number) as u32);
         fixpoint.seen = rounds.collect();
         fixpoint.all_wait();
         fixpoint.doing = Doing::Comparing;
@@ -285,7 +293,7 @@ impl<'p, 'a, 'x, S: System, O: Portable> Phase<'p, 'a, 'x, S, O> for Fixpoint {
         let scope = self.scope;
         match self.doing {
             Doing::Comparing => {
-                let round = piece.round_of(number) as u32;
+                let round = piece.own.round_of(number) as u32;
                 piece.tell(scope, Some(&|_| Some(round)), |to, what| self.hear(to, what))?;
             }
             Doing::Counting | Doing::Trimming => {

@@ -134,7 +134,7 @@ impl<'k> Log<'k> {
             self.kept.keeper.commit(self.kept.number, self.kept.tag, &summary(&extras), &receipts);
         }
         self.n_pieces += 1;
-        self.n_rounds = rounds.ends.len();
+        self.n_rounds = rounds.n_rounds;
         Ok(())
     }
 }
@@ -151,7 +151,11 @@ pub(super) enum Heard<'h> {
 
 /// The states of one process, round by round.
 pub(super) struct Rounds<'r> {
-    pub(super) ends: &'r [u32],
+    pub(super) n_rounds: usize,
+    /// The numbers of the states of a round.
+    pub(super) numbers: &'r dyn Fn(usize) -> Box<dyn Iterator<Item = u32> + 'r>,
+    /// How many states the first rounds have, so many.
+    pub(super) n_states_of: &'r dyn Fn(usize) -> u32,
     /// States that were enlarged for some rounds.
     pub(super) turns: &'r [Turn],
     pub(super) width: usize,
@@ -161,22 +165,21 @@ pub(super) struct Rounds<'r> {
 impl Rounds<'_> {
     /// Hands on all rounds but so many.
     fn put(&self, n_written: usize, sink: &mut dyn FnMut(&[u32])) {
-        let n_rounds = self.ends.len().saturating_sub(n_written);
+        let n_rounds = self.n_rounds.saturating_sub(n_written);
         sink(&[n_written as u32, n_rounds as u32]);
         let mut state = vec![0; self.width];
-        let mut put = |numbers: &mut dyn ExactSizeIterator<Item = u32>| {
-            sink(&[numbers.len() as u32]);
+        let mut put = |len: u32, numbers: &mut dyn Iterator<Item = u32>| {
+            sink(&[len]);
             for number in numbers {
                 (self.get)(number, &mut state);
                 sink(&state);
             }
         };
-        let mut from = n_written.checked_sub(1).map_or(0, |last| self.ends[last]);
-        for (round, &to) in self.ends.iter().enumerate().skip(n_written) {
-            let turned = self.turns.iter().find(|turn| turn.0 == round);
-            put(&mut turned.map_or(&[][..], |turn| &turn.1).iter().copied());
-            put(&mut (from..to));
-            from = to;
+        for round in n_written..self.n_rounds {
+            let turned = self.turns.iter().find(|turn| turn.0 == round).map_or(&[][..], |turn| &turn.1);
+            put(turned.len() as u32, &mut turned.iter().copied());
+            let len = (self.n_states_of)(round + 1) - (self.n_states_of)(round);
+            put(len, &mut (self.numbers)(round));
         }
     }
 }

@@ -56,7 +56,8 @@ impl<'p, 'a, 'x, S: System, O: Portable> Piece<'p, 'a, 'x, S, O> {
         let mut round = round;
         while round > 0 {
             let turned = self.sets.turned_for(round).map(<[u32]>::to_vec);
-            let before = turned.clone().unwrap_or_else(|| self.round(round - 1).collect());
+            let found = || self.own.round(round - 1).map(|place| self.own.number(place)).collect();
+            let before = turned.clone().unwrap_or_else(found);
             let items: Vec<[u32; 2]> = before.into_iter().map(|number| [number, 0]).collect();
             let last = [&way.states[way.states.len() - 1][..], &[0]].concat();
             let Some((state, _, action)) = self.step_back(&items, &last, Scope::Cycles, &[], watch)? else {
@@ -67,7 +68,7 @@ impl<'p, 'a, 'x, S: System, O: Portable> Piece<'p, 'a, 'x, S, O> {
                 // It was found in some round before.
                 Some(_) => {
                     let mine = self.own.find(&state).filter(|_| self.is_own(&state));
-                    let mine = mine.map(|number| vec![self.round_of(number) as u32]);
+                    let mine = mine.map(|number| vec![self.own.round_of(number) as u32]);
                     let Some(found) = self.first_of(mine, watch)? else { return Ok(None) };
                     found[0] as usize
                 }
@@ -185,12 +186,12 @@ impl<'p, 'a, 'x, S: System, O: Portable> Piece<'p, 'a, 'x, S, O> {
         let mut first: Option<Vec<u32>> = None;
         let mut state = vec![0; self.width()];
         for number in left.alive() {
-            let round = self.round_of(number) as u32;
+            let round = self.own.round_of(number) as u32;
             if first.as_ref().is_some_and(|first| first[0] < round) {
-                break;
+                continue;
             }
             self.own.get(number, &mut state);
-            if first.as_ref().is_none_or(|first| state[..] < first[1..]) {
+            if first.as_ref().is_none_or(|first| (round, &state[..]) < (first[0], &first[1..])) {
                 first = Some([&[round], &state[..]].concat());
             }
         }

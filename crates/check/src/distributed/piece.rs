@@ -17,7 +17,7 @@ use crate::parallel::recent::Recent;
 use crate::product::{Expanded, Product, ProductStep, ProductSteps};
 use crate::search::Violation;
 use crate::search::product_graph::Trouble;
-use crate::store::Exact;
+use crate::store::{Exact, Place};
 
 /// Records: states that are found; states, each with a word that says something about it.
 pub(super) const STATE: u32 = 0;
@@ -32,8 +32,6 @@ pub(super) struct Piece<'p, 'a, 'x, S: System, O> {
     pub(super) product: &'p mut Product<'a, S, O>,
     pub(super) exchange: Exchange<'x>,
     pub(super) own: Own,
-    /// Per round, where its states end.
-    pub(super) ends: Vec<u32>,
     steps: ProductSteps,
     state: Vec<u32>,
     target: Vec<u32>,
@@ -90,7 +88,6 @@ impl<'p, 'a, 'x, S: System, O: Portable> Piece<'p, 'a, 'x, S, O> {
             product,
             exchange,
             own,
-            ends: Vec::new(),
             steps,
             state: vec![0; width],
             target: vec![0; width],
@@ -109,17 +106,6 @@ impl<'p, 'a, 'x, S: System, O: Portable> Piece<'p, 'a, 'x, S, O> {
     /// Words of a state.
     pub(super) fn width(&self) -> usize {
         self.state.len()
-    }
-
-    /// The states of a round.
-    pub(super) fn round(&self, round: usize) -> std::ops::Range<u32> {
-        let from = if round == 0 { 0 } else { self.ends[round - 1] };
-        from..self.ends[round]
-    }
-
-    /// The round of a state.
-    pub(super) fn round_of(&self, number: u32) -> usize {
-        self.ends.partition_point(|&end| end <= number)
     }
 
     pub(super) fn bytes(&self) -> u64 {
@@ -444,19 +430,19 @@ fn all_marks<S: System, O: Portable>(
     crate::fairness::add(marks, &steps.state_marks);
 }
 
-/// The states of a round are expanded, or those that were enlarged.
+/// The states at some places are expanded: those of a round, or those that were enlarged.
 pub(super) struct Discover<I>(pub(super) I);
 
 impl<'p, 'a, 'x, S: System, O: Portable, I> Phase<'p, 'a, 'x, S, O> for Discover<I>
 where
-    I: Iterator<Item = u32>,
+    I: Iterator<Item = Place>,
 {
     const KIND: u32 = STATE;
     const ONE_STEP: bool = true;
 
     fn visit(&mut self, piece: &mut Piece<'p, 'a, 'x, S, O>) -> Result<bool, Limit> {
         match self.0.next() {
-            Some(number) => piece.discover(number).map(|()| true),
+            Some(place) => piece.discover(piece.own.number(place)).map(|()| true),
             None => piece.store_found().map(|()| false),
         }
     }

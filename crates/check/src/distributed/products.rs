@@ -77,7 +77,7 @@ where
         let index = if n_products == 1 { 0 } else { peers.me().index };
         let product = &mut *lock(&products[index]);
         let room = budget.room();
-        let own = (Own::new(product.width() - 1, room), room);
+        let own = (Own::new(product.width() - 1, product.observer().n_states(), room), room);
         let exchange = Exchange::new(peers, N_KINDS, product.system());
         let piece = Piece::new(product, exchange, own, wanted == Wanted::Counts);
         let log = kept.as_ref().map(|kept| Log::new(kept, peers.me()));
@@ -133,7 +133,7 @@ impl<S: System, O: Portable> Search<'_, '_, '_, S, O> {
         self.begin_alike(watch)?;
         if self.read_kept(watch)? {
             // What is there was looked at before, but for cycles.
-            self.piece.ends.pop();
+            self.piece.own.reopen_round();
         } else {
             for (_, state) in self.initial {
                 if let Err(limit) = self.piece.add(state) {
@@ -173,11 +173,15 @@ impl<S: System, O: Portable> Search<'_, '_, '_, S, O> {
             if is_over {
                 return Ok(None);
             }
-            let round = self.piece.ends.len() - 1;
+            let own = &self.piece.own;
+            let round = own.n_rounds() - 1;
             watch.progress.depth = round as u64;
             match turned {
-                None => self.piece.go(&mut Discover(self.piece.round(round)), watch)?,
-                Some(turned) => self.piece.go(&mut Discover(turned.into_iter()), watch)?,
+                None => self.piece.go(&mut Discover(own.round(round)), watch)?,
+                Some(turned) => {
+                    let places: Vec<_> = turned.into_iter().map(|number| own.place(number)).collect();
+                    self.piece.go(&mut Discover(places.into_iter()), watch)?;
+                }
             }
         }
     }
@@ -198,8 +202,7 @@ impl<S: System, O: Portable> Search<'_, '_, '_, S, O> {
     fn agree(&mut self, watch: &mut Watch<'_, '_>) -> Result<[u64; 2], Limit> {
         let piece = &mut self.piece;
         let n_own = piece.own.n_states();
-        let n_new = n_own - u64::from(piece.ends.last().copied().unwrap_or(0));
-        piece.ends.push(n_own as u32);
+        let n_new = piece.own.end_round();
         let (transitions, deadlocks) = (piece.tally.transitions, piece.tally.deadlocks);
         (piece.tally.transitions, piece.tally.deadlocks) = (0, 0);
         let n_noticed = piece.tally.noticed.len() as u64;
@@ -224,7 +227,7 @@ impl<S: System, O: Portable> Search<'_, '_, '_, S, O> {
             match states {
                 Heard::Turned(states) => piece.turned(states),
                 Heard::States(states) => states.chunks_exact(width).try_for_each(|state| piece.add(state))?,
-                Heard::End => piece.ends.push(piece.own.n_states() as u32),
+                Heard::End => _ = piece.own.end_round(),
             }
             watch.look(&mut piece.exchange)?;
             piece.exchange.limit().map_or(Ok(()), Err)
@@ -233,26 +236,37 @@ impl<S: System, O: Portable> Search<'_, '_, '_, S, O> {
             piece.exchange.ring(limit)?;
         }
         // Which of them left something out is not kept; those that were found before some were enlarged were sorted.
-        let sorted = piece.sets.turns().last().and_then(|turn| turn.0.checked_sub(1));
-        let from = sorted.map_or(0, |round| piece.ends[round]);
-        (from..piece.own.n_states() as u32).for_each(|number| piece.sets.open(number));
+        let n_sorted = piece.sets.turns().last().map_or(0, |turn| turn.0);
+        let Piece { own, sets, .. } = piece;
+        own.since(n_sorted).for_each(|place| sets.open(own.number(place)));
         // Nobody goes on before everybody has read everything.
         piece.sums([0], watch)?;
         let &[a, b, c, d, e, f] = summary else { return Err(Limit::Kept) };
         (self.sums.transitions, self.sums.deadlocks) = (one([a, b]), one([c, d]));
         self.next_look = self.next_look.max(one([e, f]));
-        Ok(!self.piece.ends.is_empty())
+        Ok(self.piece.own.n_rounds() > 0)
     }
 
     /// Writes what was found, if it is time, or the search is over. The rounds that are known are complete.
     fn keep(&mut self, is_last: bool, watch: &mut Watch<'_, '_>) -> Result<(), Limit> {
         let Search { piece, log: Some(log), sums, next_look, .. } = self else { return Ok(()) };
-        if piece.ends.is_empty() {
+        if piece.own.n_rounds() == 0 {
             return Ok(());
         }
         let (width, own) = (piece.width(), &piece.own);
         let get = |number: u32, out: &mut [u32]| own.get(number, out);
-        let rounds = Rounds { ends: &piece.ends, turns: piece.sets.turns(), width, get: &get };
+        let numbers = |round| -> Box<dyn Iterator<Item = u32> + '_> {
+            Box::new(own.round(round).map(|place| own.number(place)))
+        };
+        let n_states_of = |n_rounds| own.n_states_of(n_rounds);
+        let rounds = Rounds {
+            n_rounds: own.n_rounds(),
+            numbers: &numbers,
+            n_states_of: &n_states_of,
+            turns: piece.sets.turns(),
+            width,
+            get: &get,
+        };
         let summary = |_: &[Vec<u32>]| [two(sums.transitions), two(sums.deadlocks), two(*next_look)].concat();
         log.write(&rounds, is_last, &[], summary, &mut piece.exchange, watch)
     }
@@ -263,7 +277,7 @@ impl<S: System, O: Portable> Search<'_, '_, '_, S, O> {
         let mut state = vec![0; piece.width()];
         let mut first: Option<Vec<u32>> = None;
         for &number in &piece.tally.noticed {
-            let round = piece.round_of(number) as u32;
+            let round = piece.own.round_of(number) as u32;
             piece.own.get(number, &mut state);
             let found = [&[round], &state[..]].concat();
             if first.as_ref().is_none_or(|first| found < *first) {
@@ -319,7 +333,7 @@ impl<S: System, O: Portable> Search<'_, '_, '_, S, O> {
         }
         let Sums { states, systems, transitions, deadlocks } = self.sums;
         // The last round was not expanded, or is empty.
-        let depth = (self.piece.ends.len() as u64).saturating_sub(2);
+        let depth = (self.piece.own.n_rounds() as u64).saturating_sub(2);
         let stats = Stats { states, transitions, deadlocks, depth, peak_bytes: self.peak_bytes };
         ProductOutcome { stats, system_states: Some(systems), stop, coverage: None }
     }

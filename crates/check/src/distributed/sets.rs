@@ -132,7 +132,7 @@ impl<S: System, O: Portable> Piece<'_, '_, '_, S, O> {
         if self.sums([numbers.len() as u64], watch)? == [0] {
             return Ok(None);
         }
-        self.sets.enlarge(self.ends.len(), numbers.clone());
+        self.sets.enlarge(self.own.n_rounds(), numbers.clone());
         Ok(Some(numbers))
     }
 }
@@ -142,6 +142,6 @@ impl<S: System, O: Portable> Piece<'_, '_, '_, S, O> {
     pub(super) fn turned(&mut self, states: &[u32]) {
         let own = states.chunks_exact(self.width()).filter(|state| self.is_own(state));
         let numbers: Vec<u32> = own.filter_map(|state| self.own.find(state)).collect();
-        self.sets.enlarge(self.ends.len(), numbers);
+        self.sets.enlarge(self.own.n_rounds(), numbers);
     }
 }

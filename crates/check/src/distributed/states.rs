@@ -372,8 +372,16 @@ impl<S: Space> Search<'_, '_, S> {
         }
         let store = &part.store;
         let get = |number: u32, out: &mut [u32]| store.get(StateId::new(number as usize), out);
-        let rounds =
-            Rounds { ends: &part.ends[..n_rounds], turns: &[], width: part.system.width(), get: &get };
+        let end = |n_rounds: usize| if n_rounds == 0 { 0 } else { part.ends[n_rounds - 1] };
+        let numbers = |round| -> Box<dyn Iterator<Item = u32>> { Box::new(end(round)..end(round + 1)) };
+        let rounds = Rounds {
+            n_rounds,
+            numbers: &numbers,
+            n_states_of: &end,
+            turns: &[],
+            width: part.system.width(),
+            get: &get,
+        };
         let mut extra = bits(part.system.taken(&part.scratch));
         join(&mut extra, taken);
         let summary = |extras: &[Vec<u32>]| {

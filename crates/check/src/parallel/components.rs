@@ -215,10 +215,10 @@ where
         };
         budget.team().run(&job);
         let load = |count: &AtomicU64| count.load(Ordering::Relaxed);
-        self.stats.transitions += load(&common.transitions);
-        self.stats.deadlocks += load(&common.deadlocks);
-        self.stats.depth = self.stats.depth.max(load(&common.depth));
-        self.stats.peak_bytes = self.stats.peak_bytes.max(load(&common.peak_bytes));
+        self.stats.transitions += load(&common.counts.transitions);
+        self.stats.deadlocks += load(&common.counts.deadlocks);
+        self.stats.depth = self.stats.depth.max(load(&common.counts.depth));
+        self.stats.peak_bytes = self.stats.peak_bytes.max(load(&common.counts.peak_bytes));
     }
 
     /// Turns the end of a pass into an answer with a run.

@@ -119,6 +119,13 @@ pub(super) struct Common<A> {
     pub(super) left: Left,
     /// Some livelock state was entered.
     pub(super) saw_livelock: AtomicBool,
+    pub(super) counts: Counts,
+}
+
+/// What all workers count. Alone in its lines of the cache, since others look at what is beside it in every state.
+#[derive(Default)]
+#[repr(align(128))]
+pub(super) struct Counts {
     pub(super) transitions: AtomicU64,
     pub(super) deadlocks: AtomicU64,
     pub(super) depth: AtomicU64,
@@ -150,12 +157,7 @@ impl<A: Cell> Common<A> {
             large,
             left: Left::new(),
             saw_livelock: AtomicBool::new(false),
-            transitions: AtomicU64::new(0),
-            deadlocks: AtomicU64::new(0),
-            depth: AtomicU64::new(0),
-            stack_bytes: AtomicU64::new(0),
-            repair_bytes: AtomicU64::new(0),
-            peak_bytes: AtomicU64::new(0),
+            counts: Counts::default(),
         }
     }
 }
@@ -320,13 +322,13 @@ impl<'e, 'a, S: System, O: Observer, A: Cell> Explorer<'e, 'a, S, O, A> {
         let states = self.graph.states.store();
         let bytes = states.bytes()
             + common.sets.bytes()
-            + common.stack_bytes.load(Ordering::Relaxed)
-            + common.repair_bytes.load(Ordering::Relaxed)
+            + common.counts.stack_bytes.load(Ordering::Relaxed)
+            + common.counts.repair_bytes.load(Ordering::Relaxed)
             + common.left.bytes()
             + common.parts.as_ref().map_or(0, Parts::bytes);
         Progress {
             states: states.n_states(),
-            transitions: common.transitions.load(Ordering::Relaxed),
+            transitions: common.counts.transitions.load(Ordering::Relaxed),
             depth,
             pending: 0,
             bytes,
@@ -338,11 +340,14 @@ impl<'e, 'a, S: System, O: Observer, A: Cell> Explorer<'e, 'a, S, O, A> {
     pub(super) fn tell(&mut self, depth: u64, stack_bytes: u64) {
         let common = self.common;
         let Untold { transitions, deadlocks, .. } = self.untold;
-        common.transitions.fetch_add(transitions, Ordering::Relaxed);
-        common.deadlocks.fetch_add(deadlocks, Ordering::Relaxed);
-        common.depth.fetch_max(depth, Ordering::Relaxed);
-        common.stack_bytes.fetch_add(stack_bytes.wrapping_sub(self.untold.stack_bytes), Ordering::Relaxed);
-        common.peak_bytes.fetch_max(self.progress(depth).bytes, Ordering::Relaxed);
+        common.counts.transitions.fetch_add(transitions, Ordering::Relaxed);
+        common.counts.deadlocks.fetch_add(deadlocks, Ordering::Relaxed);
+        common.counts.depth.fetch_max(depth, Ordering::Relaxed);
+        common
+            .counts
+            .stack_bytes
+            .fetch_add(stack_bytes.wrapping_sub(self.untold.stack_bytes), Ordering::Relaxed);
+        common.counts.peak_bytes.fetch_max(self.progress(depth).bytes, Ordering::Relaxed);
         self.untold = Untold { stack_bytes, ..Untold::default() };
     }
 }

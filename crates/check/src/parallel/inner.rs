@@ -94,7 +94,7 @@ impl<S: System, O: Observer, A: Cell> Explorer<'_, '_, S, O, A> {
         }
         // From now on, what they take besides is looked up.
         states.iter().for_each(|state| sets.flag(state.index() as u32, Flag::Second));
-        self.common.repair_bytes.fetch_add(bytes, Ordering::Relaxed);
+        self.common.counts.repair_bytes.fetch_add(bytes, Ordering::Relaxed);
         if added.is_empty() {
             return Ok(None);
         }

@@ -67,9 +67,13 @@ impl Levels {
 /// States to be shared out.
 pub(crate) struct Pieces {
     list: Vec<(u32, u32)>,
-    next: AtomicU32,
+    next: Next,
     n_states: usize,
 }
+
+/// Which piece is the next one. Alone in its lines of the cache: everybody writes it, and looks at what is beside it.
+#[repr(align(128))]
+struct Next(AtomicU32);
 
 /// How many states some segments have.
 pub(crate) fn n_states_of(segments: &[(u32, u32)]) -> usize {
@@ -84,7 +88,7 @@ impl Pieces {
         let pieces = segments.iter().flat_map(|&(from, to)| {
             (from..to).step_by(size as usize).map(move |first| (first, to.min(first.saturating_add(size))))
         });
-        Pieces { list: pieces.collect(), next: AtomicU32::new(0), n_states }
+        Pieces { list: pieces.collect(), next: Next(AtomicU32::new(0)), n_states }
     }
 
     /// How many states there are.
@@ -94,17 +98,17 @@ impl Pieces {
 
     /// Whether all were taken.
     pub(crate) fn is_empty(&self) -> bool {
-        self.next.load(Ordering::Relaxed) as usize >= self.list.len()
+        self.next.0.load(Ordering::Relaxed) as usize >= self.list.len()
     }
 
     /// Takes some.
     pub(crate) fn take(&self) -> Option<Range<u32>> {
         let index = if is(Mutant::TakeTwice) {
-            let index = self.next.load(Ordering::Relaxed);
-            self.next.store(index + 1, Ordering::Relaxed);
+            let index = self.next.0.load(Ordering::Relaxed);
+            self.next.0.store(index + 1, Ordering::Relaxed);
             index
         } else {
-            self.next.fetch_add(1, Ordering::Relaxed)
+            self.next.0.fetch_add(1, Ordering::Relaxed)
         };
         let index = index as usize;
         self.list.get(index).map(|&(from, to)| from..to)

@@ -33,6 +33,8 @@ pub(crate) struct Posted<'a> {
     room: Room,
     /// So many words are enough for one turn of a worker.
     enough: usize,
+    /// States that there were a turn ago, and slots that parts should have in this one.
+    ahead: Mutex<(u64, usize)>,
 }
 
 impl<'a> Posted<'a> {
@@ -50,6 +52,7 @@ impl<'a> Posted<'a> {
             n_beside,
             room,
             enough,
+            ahead: Mutex::new((store.n_states(), 0)),
         }
     }
 
@@ -134,6 +137,13 @@ impl Stock for Posted<'_> {
         pen.n_words >= pen.enough
     }
 
+    /// If the parts of a store grew one after the other, each as it comes to it, all others would wait at the end of the turn: so all grow in the
+    /// same turn, before the first one must.
+    fn foresee(&self) {
+        let mut ahead = lock(&self.ahead);
+        *ahead = (self.store.n_states(), self.store.n_slots_ahead(ahead.0));
+    }
+
     fn post(&self, pen: &mut Pen<'_>) {
         pen.view = None;
         pen.n_words = 0;
@@ -156,8 +166,10 @@ impl Stock for Posted<'_> {
     ) -> Result<(), Limit> {
         let Worker { index, of } = if is_alone { Worker::ONLY } else { pen.worker };
         let n_parts = self.store.n_parts();
+        let n_slots = lock(&self.ahead).1;
         for part in (index..n_parts).step_by(of) {
             let mut own = self.store.part(part);
+            own.grow_to(n_slots)?;
             for letter in &self.letters[part * n_parts..][..n_parts] {
                 let mut letter = lock(letter);
                 let added = own.add(&letter, &mut look_at);

@@ -51,6 +51,9 @@ pub(crate) trait Stock: Sync {
         false
     }
 
+    /// Everybody has posted what was found, and nobody takes anything in yet.
+    fn foresee(&self) {}
+
     /// Makes what a worker has found in this turn known to others.
     fn post(&self, _: &mut Self::Hand<'_>) {}
 
@@ -117,10 +120,16 @@ struct Common<'c, S: Space, K: Stock> {
     now: Mutex<Now<K::Round>>,
     alarm: Alarm<Limit>,
     meeting: OnceLock<Meeting>,
-    /// States expanded, steps taken: what is shown.
+    shown: Shown,
+    max_states: u64,
+}
+
+/// States expanded, steps taken: what is shown. Alone in its lines of the cache, since others look at what is beside it in every state.
+#[derive(Default)]
+#[repr(align(128))]
+struct Shown {
     n_expanded: AtomicU64,
     n_transitions: AtomicU64,
-    max_states: u64,
 }
 
 /// What changes between rounds.
@@ -155,8 +164,7 @@ impl<S: Space + Sync, K: Stock> Rounds<'_, S, K> {
             now: Mutex::new(now),
             alarm: Alarm::new(),
             meeting: OnceLock::new(),
-            n_expanded: AtomicU64::new(0),
-            n_transitions: AtomicU64::new(0),
+            shown: Shown::default(),
             max_states: budget.max_states,
         };
         budget.team().run(&|worker| common.work(worker, budget.for_worker()));
@@ -202,7 +210,7 @@ impl<'c, S: Space + Sync, K: Stock> Common<'c, S, K> {
             if K::TAKES_TURNS {
                 stock.post(&mut own.hand);
                 if !is(Mutant::TakeInAtOnce) {
-                    member.meet(|| {});
+                    member.meet(|| stock.foresee());
                 }
                 self.take_in(false, &mut own);
             }
@@ -241,9 +249,9 @@ impl<'c, S: Space + Sync, K: Stock> Common<'c, S, K> {
                 }
             }
             let made = own.expander.report.transitions - n_transitions;
-            own.progress.transitions = self.n_transitions.fetch_add(made, Ordering::Relaxed) + made;
+            own.progress.transitions = self.shown.n_transitions.fetch_add(made, Ordering::Relaxed) + made;
             let n_states = (n_before - own.rest.len()) as u64;
-            let n_expanded = self.n_expanded.fetch_add(n_states, Ordering::Relaxed) + n_states;
+            let n_expanded = self.shown.n_expanded.fetch_add(n_states, Ordering::Relaxed) + n_states;
             own.progress.pending = own.progress.states.saturating_sub(n_expanded);
             if self.alarm.is_rung() {
                 return;

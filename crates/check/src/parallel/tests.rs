@@ -177,3 +177,36 @@ fn nothing_is_dropped_that_was_not_passed_on() {
         assert!(recent.bytes() == 0 && !recent.has(&[7], 0));
     }
 }
+
+#[test]
+fn parts_grow_in_the_same_turn() {
+    for (n_parts, width) in [(2, 1), (3, 2), (16, 1), (5, 7)] {
+        let mut random = fastrand::Rng::with_seed(n_parts as u64);
+        let store = Owned::new(width, n_parts, u64::MAX);
+        let (mut n_before, mut n_grown) = (0, 0);
+        let mut sizes = vec![0; n_parts];
+        for turn in 0..120u32 {
+            let n_slots = store.n_slots_ahead(n_before);
+            n_before = store.n_states();
+            let mut found = vec![Vec::new(); n_parts];
+            for _ in 0..random.usize(1000..1500) * n_parts {
+                let state: Vec<u32> = (0..width).map(|_| random.u32(..)).collect();
+                found[store.part_of(&state)].extend(&state);
+            }
+            let mut grown = vec![false; n_parts];
+            for (part, found) in found.iter().enumerate() {
+                let mut own = store.part(part);
+                own.grow_to(n_slots).unwrap();
+                own.add(found, |_, _| {}).unwrap();
+                grown[part] = own.n_slots() > sizes[part];
+                sizes[part] = own.n_slots();
+            }
+            // Until there is a last turn to go by, each grows when it must.
+            if turn > 1 {
+                assert!(grown.iter().all(|&it| it == grown[0]), "{n_parts} parts, turn {turn}");
+                n_grown += usize::from(grown[0]);
+            }
+        }
+        assert!(n_grown > 3 && sizes.iter().all(|&size| size == sizes[0]), "{sizes:?}");
+    }
+}

@@ -220,6 +220,7 @@ impl<'s, A: Cell> Walk<'s, A> {
         let seen = graph.expand(state, &mut edges)?;
         self.top.note = seen.note;
         self.add(state, seen.marks, graph)?;
+        self.sets.warm_up(edges.iter().map(|edge| edge.target));
         let mut n_kept = 0;
         let mut own = self.sets.root(state);
         for index in 0..edges.len() {

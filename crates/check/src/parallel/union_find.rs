@@ -55,10 +55,12 @@
 //! root that it is under now; who makes a root a child reads its marks afterward. One of the two sees the other (all four
 //! are sequentially consistent).
 
+use std::hint::black_box;
+
 use base::Limit;
 
 use crate::store::shared::arena::{Arena, Cell};
-use crate::sync::Ordering::{AcqRel, Acquire, Release, SeqCst};
+use crate::sync::Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
 
 /// What a worker learns when it comes to a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -191,6 +193,13 @@ impl<A: Cell> UnionFind<A> {
                 return false;
             }
         }
+    }
+
+    /// Reads the words of some states that will be needed, all at once, so that the cache misses overlap.
+    #[inline]
+    pub(crate) fn warm_up(&self, states: impl Iterator<Item = u32>) {
+        let words = states.filter_map(|state| self.records.word(state, 0));
+        black_box(words.fold(0, |all, word| all ^ word.load(Relaxed)));
     }
 
     /// What a worker would learn in a state, and the root of its set. Nobody was in a state that was not touched.

@@ -84,10 +84,33 @@ impl Exact {
         }
     }
 
+    /// Slots of the table.
+    #[doc(hidden)] // For sources that tests compile once more.
+    pub fn n_slots(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// How many slots it would have if it grew until so many states fit, beside as many as there are on an `average`.
+    #[doc(hidden)]
+    pub fn n_slots_for(&self, n_states: u64, average: u64) -> usize {
+        self.slots.len_for(n_states, average.saturating_mul(self.arena.record_bytes()), self.room)
+    }
+
+    /// Makes the table so large, if it is smaller.
+    #[doc(hidden)]
+    pub fn grow_to(&mut self, n_slots: usize) -> Result<(), Limit> {
+        if n_slots <= self.slots.len() { Ok(()) } else { self.fill_anew(n_slots as u64) }
+    }
+
     /// Makes the table larger.
     #[cold]
     fn grow(&mut self) -> Result<(), Limit> {
-        self.slots.grow(self.arena.bytes(), self.room)?;
+        self.fill_anew(self.slots.next_len(self.arena.bytes(), self.room))
+    }
+
+    #[cold]
+    fn fill_anew(&mut self, len: u64) -> Result<(), Limit> {
+        self.slots.grow_to(len, self.arena.bytes(), self.room)?;
         self.id_bits = self.slots.index_bits();
         // As with states that are looked up: some slots are read together, so that the cache misses overlap.
         let mut hashes = [0; 32];
@@ -160,8 +183,10 @@ impl Exact {
         black_box(touched);
         let id_mask = self.id_mask();
         for &hash in hashes {
-            let slot = self.slots.get(self.slots.home(hash));
-            if slot != 0 && slot & !id_mask == self.tag(hash) {
+            // The rest of a chain is in the same line most often; half of the states that are there are not at its beginning.
+            let tag = self.tag(hash);
+            if let Probe::Found(slot) = self.slots.probe(self.slots.home(hash), |slot| slot & !id_mask == tag)
+            {
                 touched ^= self.arena.get((slot & id_mask) as usize - 1)[0];
             }
         }

@@ -39,6 +39,7 @@ mod spaces;
 pub use bitstate::{Bitstate, Coverage};
 pub use exact::Exact;
 pub use fingerprints::Fingerprints;
+pub(crate) use pairs::Place;
 pub use planes::{ExactPlanes, Planes, TwoSets};
 pub use products::{Paired, Products};
 pub use queue::Queue;

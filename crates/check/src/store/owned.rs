@@ -44,9 +44,13 @@ impl Numbering {
     }
 }
 
+/// A part, alone in its lines of the cache: who adds to it disturbs nobody who adds to the next one.
+#[repr(align(128))]
+struct Alone(RwLock<Exact>);
+
 /// All states, packed, each once, in parts.
 pub(crate) struct Owned {
-    parts: Box<[RwLock<Exact>]>,
+    parts: Box<[Alone]>,
     numbering: Numbering,
     width: usize,
     n_states: AtomicU64,
@@ -58,7 +62,7 @@ impl Owned {
     pub(crate) fn new(width: usize, n_parts: usize, room: impl Into<Room>) -> Owned {
         let room = room.into().part(n_parts);
         Owned {
-            parts: (0..n_parts).map(|_| RwLock::new(Exact::new(width, room))).collect(),
+            parts: (0..n_parts).map(|_| Alone(RwLock::new(Exact::new(width, room)))).collect(),
             numbering: Numbering::of_parts(n_parts),
             width,
             n_states: AtomicU64::new(0),
@@ -105,9 +109,24 @@ impl Owned {
 
     /// One of the parts, to add to. Nobody looks at it meanwhile.
     pub(crate) fn part(&self, part: usize) -> Part<'_> {
-        let exact = write(&self.parts[part]);
+        let exact = write(&self.parts[part].0);
         let before = (exact.n_states(), exact.bytes());
         Part { store: self, part, exact, before }
+    }
+
+    /// How many slots all parts should have before the next turn, if there were so many states before the last one: as they are, as long as no part must
+    /// grow soon. Nobody adds anything meanwhile.
+    pub(crate) fn n_slots_ahead(&self, n_before: u64) -> usize {
+        let (n_states, n_parts) = (self.n_states(), self.parts.len() as u64);
+        let average = n_states / n_parts;
+        // Parts differ by chance, and there may be more new states than in the last turn.
+        let more = 2 * n_states.saturating_sub(n_before) / n_parts + 4 * average.isqrt() + 16;
+        let view = self.view();
+        let ahead = |part: &RwLockReadGuard<'_, Exact>| part.n_slots_for(average + more, average);
+        match view.parts.iter().any(|part| ahead(part) > part.n_slots()) {
+            true => view.parts.iter().map(ahead).max().unwrap_or(0),
+            false => 0,
+        }
     }
 
     /// The numbers of all states, as ranges.
@@ -119,7 +138,7 @@ impl Owned {
 
     /// Looks at all parts, as long as nobody wants to add anything.
     pub(crate) fn view(&self) -> View<'_> {
-        View { numbering: self.numbering, parts: self.parts.iter().map(read).collect() }
+        View { numbering: self.numbering, parts: self.parts.iter().map(|part| read(&part.0)).collect() }
     }
 }
 
@@ -133,6 +152,17 @@ pub(crate) struct Part<'s> {
 }
 
 impl Part<'_> {
+    /// Makes its table so large, if it is smaller.
+    pub(crate) fn grow_to(&mut self, n_slots: usize) -> Result<(), Limit> {
+        self.exact.grow_to(n_slots)
+    }
+
+    /// Slots of its table.
+    #[cfg(test)]
+    pub(crate) fn n_slots(&self) -> usize {
+        self.exact.n_slots()
+    }
+
     /// Adds states that belong here, one after the other in `states`. Calls `new` with the number and the words of each that
     /// was not there.
     pub(crate) fn add(&mut self, states: &[u32], mut new: impl FnMut(u32, &[u32])) -> Result<(), Limit> {

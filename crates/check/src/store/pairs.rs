@@ -17,6 +17,9 @@ use super::packed::Packed;
 use super::spaces::Spaces;
 use super::{Exact, StateId, Store as _, Visited as _};
 
+/// Where a pair stands: whether it is a first one or another one, and its place among these.
+pub(crate) type Place = (bool, usize);
+
 /// The sequences of numbers.
 const FIRST: bool = true;
 const OTHER: bool = false;
@@ -179,6 +182,23 @@ impl Pairs {
             }
         }
         pair
+    }
+
+    /// How many others and how many first pairs there are.
+    pub(super) fn lens(&self) -> [u32; 2] {
+        self.numbers.lens().map(|len| len as u32)
+    }
+
+    /// The number of the pair at a place.
+    #[inline]
+    pub(super) fn id_at(&self, (sequence, at): Place) -> StateId {
+        self.number(sequence, at)
+    }
+
+    /// The place of a number; behind all others of its kind, if it is not in use.
+    #[inline]
+    pub(super) fn place_of(&self, id: StateId) -> Place {
+        self.numbers.place(id.index())
     }
 
     /// Number of pairs.

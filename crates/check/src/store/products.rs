@@ -2,7 +2,7 @@
 
 use base::{Limit, Room};
 
-use super::pairs::Pairs;
+use super::pairs::{Pairs, Place};
 use super::{Exact, StateId, Store};
 
 /// Pairs of a system state and an observer state. A number is given once, in whatever order, and never changes.
@@ -69,6 +69,26 @@ impl<S: Store> Paired<S> {
     pub fn over(systems: S, n_observer_states: u64, room: impl Into<Room>) -> Paired<S> {
         let pairs = Pairs::new(n_observer_states, room.into());
         Paired { systems, pairs, system_ids: Vec::new(), words: Vec::new() }
+    }
+}
+
+/// Pairs stand in two sequences, side by side, in the order in which they were added.
+impl<S: Store> Paired<S> {
+    /// How long both are.
+    pub(crate) fn lens(&self) -> [u32; 2] {
+        self.pairs.lens()
+    }
+
+    /// The number of the pair at a place.
+    #[inline]
+    pub(crate) fn id_at(&self, place: Place) -> StateId {
+        self.pairs.id_at(place)
+    }
+
+    /// The place of a number; behind all others, if the number is not in use.
+    #[inline]
+    pub(crate) fn place_of(&self, id: StateId) -> Place {
+        self.pairs.place_of(id)
     }
 }
 

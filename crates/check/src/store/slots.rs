@@ -31,6 +31,10 @@ impl Slots {
         4 * self.slots.len() as u64
     }
 
+    pub(super) fn len(&self) -> usize {
+        self.slots.len()
+    }
+
     /// How many slots may be used: four fifths, so that chains stay short.
     #[inline]
     pub(super) fn capacity(&self) -> usize {
@@ -77,13 +81,24 @@ impl Slots {
         }
     }
 
-    /// Makes the table larger, and empty. It is left as it is, if there is no room for it
+    /// How many slots the next table has, beside `others`.
+    pub(super) fn next_len(&self, others: u64, room: Room) -> u64 {
+        after(self.slots.len() as u64, others, room)
+    }
+
+    /// How many slots a table has that grows until so many may be used.
+    pub(super) fn len_for(&self, n_used: u64, others: u64, room: Room) -> usize {
+        let mut len = self.slots.len() as u64;
+        while len / 5 * 4 < n_used && len <= 1 << 32 {
+            len = after(len, others, room);
+        }
+        len as usize
+    }
+
+    /// Makes the table so large, and empty. It is left as it is, if there is no room for it
     /// together with the `others`, or if it would have more than 2^32 slots. If the memory is not to be had, an empty
     /// table is left.
-    pub(super) fn grow(&mut self, others: u64, room: Room) -> Result<(), Limit> {
-        let len = self.slots.len() as u64;
-        let has_room = |len: u64| len <= 1 << 32 && room.fits(others.saturating_add(4 * len)).is_ok();
-        let len = if 8 * len <= others && has_room(2 * len) { 2 * len } else { len + len / 2 };
+    pub(super) fn grow_to(&mut self, len: u64, others: u64, room: Room) -> Result<(), Limit> {
         if len > 1 << 32 {
             return Err(Limit::States(self.capacity() as u64));
         }
@@ -96,6 +111,12 @@ impl Slots {
         self.slots.resize(len as usize, 0);
         Ok(())
     }
+}
+
+/// How many slots come after so many, beside `others`.
+fn after(len: u64, others: u64, room: Room) -> u64 {
+    let has_room = |len: u64| len <= 1 << 32 && room.fits(others.saturating_add(4 * len)).is_ok();
+    if 8 * len <= others && has_room(2 * len) { 2 * len } else { len + len / 2 }
 }
 
 #[cfg(test)]
@@ -113,13 +134,16 @@ mod tests {
                 slots.set(slots.home(hash), 1);
             }
             let before = slots.bytes();
-            slots.grow(0, u64::MAX.into()).unwrap();
+            let room = u64::MAX.into();
+            slots.grow_to(slots.next_len(0, room), 0, room).unwrap();
             assert!(slots.bytes() > before && slots.bytes() <= before * 2);
+            assert_eq!(slots.len_for(slots.capacity() as u64, 0, room), slots.len());
+            assert!(slots.len_for(slots.capacity() as u64 + 1, 0, room) > slots.len());
             assert!(slots.slots.iter().all(|&slot| slot == 0));
         }
         slots.set(7, 1);
         let bytes = slots.bytes();
-        assert_eq!(slots.grow(100, bytes.into()), Err(Limit::Memory(bytes)));
+        assert_eq!(slots.grow_to(2 * bytes, 100, bytes.into()), Err(Limit::Memory(bytes)));
         assert_eq!((slots.bytes(), slots.get(7)), (bytes, 1));
     }
 

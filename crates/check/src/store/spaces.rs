@@ -22,6 +22,11 @@ impl Spaces {
         4 * (self.chunks[0].capacity() + self.chunks[1].capacity() + self.owners.capacity()) as u64
     }
 
+    /// How long each of the two sequences is.
+    pub(super) fn lens(&self) -> [usize; 2] {
+        self.lens
+    }
+
     /// How long the two sequences are together.
     #[inline]
     pub(super) fn len(&self) -> usize {

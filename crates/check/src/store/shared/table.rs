@@ -78,11 +78,27 @@ impl Table {
         ((1u64 << self.id_bits) - 1) as u32
     }
 
-    /// Reads the slot of a hash; returns the number in it, if it may be the one that is wanted.
+    /// Reads the slot where the chain of a hash begins.
     #[inline]
-    pub(super) fn touch(&self, hash: u64) -> Option<u32> {
-        let slot = self.slots[self.home(hash)].load(Ordering::Acquire);
-        (slot != 0 && slot & !self.mask() == self.tag(hash)).then(|| (slot & self.mask()) - 1)
+    pub(super) fn touch(&self, hash: u64) -> u32 {
+        self.slots[self.home(hash)].load(Ordering::Relaxed)
+    }
+
+    /// The first number in the chain of a hash that may be the one that is wanted.
+    #[inline]
+    pub(super) fn first_like(&self, hash: u64) -> Option<u32> {
+        let (tag, mask) = (self.tag(hash), self.mask());
+        let mut at = self.home(hash);
+        loop {
+            let slot = self.slots[at].load(Ordering::Acquire);
+            if slot == 0 {
+                return None;
+            }
+            if slot & !mask == tag {
+                return Some((slot & mask) - 1);
+            }
+            at = self.after(at);
+        }
     }
 
     /// Goes along the chain of a state, from a slot on.
