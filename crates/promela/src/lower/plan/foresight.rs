@@ -166,7 +166,7 @@ mod tests {
                 at += 1;
                 continue;
             }
-            plan.extend(vec![(site, started.clone())], Some(foresight));
+            plan.extend(vec![(site, started.clone())], &|_, _| false, Some(foresight));
             n += 1;
         }
         (n, plan.instances().len())
