@@ -1,24 +1,22 @@
 //! Proctypes that start themselves, directly or by others.
 //!
 //! One after the other, such processes get ever new numbers and arguments, so code is made for what they may become before
-//! they do: code for all values of a parameter as soon as there are three under one number (of a channel: more, since it
-//! means code for every channel). Where one statement starts processes with different numbers, they are no rows (as in
-//! [`foresight`](super::foresight)) but trees: then there is one piece of code per number, each may start all with a higher
-//! one, and twice as many numbers are foreseen as were met.
+//! they do: code for all values of a parameter as soon as there are two under one number (not of a channel, since that
+//! means code for every channel). When there is one piece of code per number, three in a row go on for twice as many
+//! numbers; what one of them starts, all start at the same distance. Where one statement starts different numbers, they are
+//! trees: then channels may be any, too, and each process may start all with a higher number.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::foresight::Step;
 use super::{Foresight, Instance, InstanceId, Plan, Site};
 use crate::program::ProctypeId;
-
-/// So many values of a parameter under one number.
-const MAX_VALUES: usize = 2;
 
 impl Plan {
     /// Makes code for all values where a proctype that starts itself has different ones.
     pub(super) fn generalize_recursion(&mut self, is_channel: &dyn Fn(ProctypeId, usize) -> bool) {
         for proctype in self.recursive() {
-            let most = if self.branches(proctype) { 1 } else { MAX_VALUES };
+            let branches = self.branches(proctype);
             let mut values: FxHashMap<(u32, usize), FxHashSet<i32>> = FxHashMap::default();
             for instance in self.instances.iter().filter(|its| its.proctype == proctype) {
                 for (parameter, argument) in instance.arguments.iter().enumerate() {
@@ -26,7 +24,7 @@ impl Plan {
                 }
             }
             let is_general = |&(&(_, parameter), values): &(&(u32, usize), &FxHashSet<i32>)| {
-                values.len() > most && (most == 1 || !is_channel(proctype, parameter))
+                values.len() > 1 && (branches || !is_channel(proctype, parameter))
             };
             let mut parameters: Vec<usize> =
                 values.iter().filter(is_general).map(|((_, parameter), _)| *parameter).collect();
@@ -38,53 +36,56 @@ impl Plan {
         }
     }
 
-    /// Adds what trees of processes will need.
+    /// Adds what they will need if it goes on as it began.
     pub(super) fn foresee_recursion(&mut self, foresight: Foresight<'_>) {
         let recursive = self.recursive();
-        let trees: Vec<ProctypeId> =
-            recursive.into_iter().filter(|&proctype| self.branches(proctype)).collect();
-        for &proctype in &trees {
+        for &proctype in &recursive {
             let Some(known) = self.by_number(proctype) else { continue };
-            let [.., before, last] = known[..] else { continue };
-            let (before, mut last) =
-                (self.instances[before.index()].clone(), self.instances[last.index()].clone());
-            let Some(n_channels) = last.n_channels.checked_sub(before.n_channels) else { continue };
-            if before.arguments != last.arguments || last.slot != before.slot + 1 {
+            let [.., first, second, third] = known[..] else { continue };
+            let [first, second, mut last] =
+                [first, second, third].map(|id| self.instances[id.index()].clone());
+            let Some(step) = Step::between(&second, &last).filter(|step| step.slot > 0) else { continue };
+            if step.before(&second).as_ref() != Some(&first) {
                 continue;
             }
             for _ in 0..known.len() {
-                last.slot += 1;
-                last.n_channels += n_channels;
-                if !(foresight.is_possible)(&last) {
-                    break;
-                }
-                self.add(last.clone());
+                let Some(next) = step.after(&last).filter(foresight.is_possible) else { break };
+                self.add(next.clone());
+                last = next;
             }
         }
-        let is_in_trees = |(caller, _, started): &(ProctypeId, u32, ProctypeId)| {
-            trees.contains(caller) && trees.contains(started)
+        let is_recursive = |(caller, _, started, _): &(ProctypeId, u32, ProctypeId, u32)| {
+            recursive.contains(caller) && recursive.contains(started)
         };
-        let mut kinds: Vec<(ProctypeId, u32, ProctypeId)> = self.kinds().filter(is_in_trees).collect();
+        let mut kinds: Vec<_> = self.kinds().filter(is_recursive).collect();
         kinds.sort_unstable();
         kinds.dedup();
-        for (caller, statement, started) in kinds {
+        for (caller, statement, started, distance) in kinds {
             let (Some(callers), Some(all)) = (self.by_number(caller), self.by_number(started)) else {
                 continue;
             };
+            let is_tree = self.branches(caller);
             for caller in callers {
-                let is_later =
-                    |id: &&InstanceId| self.instances[id.index()].slot > self.instances[caller.index()].slot;
-                let later: Vec<InstanceId> = all.iter().filter(is_later).copied().collect();
-                later.into_iter().for_each(|id| self.may_start(Site { caller, statement }, id));
+                let slot = |id: InstanceId| self.instances[id.index()].slot;
+                let may_follow = |id: &InstanceId| match is_tree {
+                    true => slot(*id) > slot(caller),
+                    false => slot(*id) == slot(caller) + distance,
+                };
+                let started: Vec<InstanceId> = all.iter().copied().filter(may_follow).collect();
+                started.into_iter().for_each(|id| self.may_start(Site { caller, statement }, id));
             }
         }
     }
 
-    /// Which statement of which proctype starts which, in no order.
-    fn kinds(&self) -> impl Iterator<Item = (ProctypeId, u32, ProctypeId)> {
-        let proctype = |id: InstanceId| self.instances[id.index()].proctype;
-        self.starts.iter().flat_map(move |(site, started)| {
-            started.iter().map(move |&id| (proctype(site.caller), site.statement, proctype(id)))
+    /// Which statement of which proctype starts which, how many numbers later; in no order.
+    fn kinds(&self) -> impl Iterator<Item = (ProctypeId, u32, ProctypeId, u32)> {
+        self.starts.iter().flat_map(|(site, started)| {
+            let caller = &self.instances[site.caller.index()];
+            started.iter().map(|id| {
+                let started = &self.instances[id.index()];
+                let distance = started.slot.saturating_sub(caller.slot);
+                (caller.proctype, site.statement, started.proctype, distance)
+            })
         })
     }
 
@@ -106,7 +107,7 @@ impl Plan {
     /// The proctypes that start themselves, as far as was met.
     fn recursive(&self) -> Vec<ProctypeId> {
         let mut reach: FxHashSet<(ProctypeId, ProctypeId)> =
-            self.kinds().map(|(caller, _, started)| (caller, started)).collect();
+            self.kinds().map(|(caller, _, started, _)| (caller, started)).collect();
         loop {
             let further = |&(from, via): &(ProctypeId, ProctypeId)| {
                 let next = reach.iter().filter(move |(start, _)| *start == via);
@@ -181,6 +182,32 @@ mod tests {
             assert!((40..=90).contains(&plan.instances.len()), "{}", plan.instances.len());
             assert!(plan.instances.iter().all(|its| its.n_channels == 2 * its.slot));
         }
+    }
+
+    #[test]
+    fn rows_need_few_plans() {
+        let is_possible = |instance: &Instance| instance.slot < 200;
+        let foresight = Foresight { is_possible: &is_possible, siblings: false };
+        let mut plan = Plan::default();
+        plan.add(node(0, 0));
+        let mut n = 0;
+        for from in 0..60 {
+            for (statement, argument) in [(1, 5), (2, 7), (3, from as i32)] {
+                let is_at = |its: &Instance| its.slot == from;
+                let caller = InstanceId::new(plan.instances.iter().position(is_at).expect("it was started"));
+                let site = Site { caller, statement };
+                let is_known = |id: &InstanceId| match plan.instances[id.index()].arguments[0] {
+                    Some(known) => known == argument,
+                    None => true,
+                };
+                if !plan.started_by(site).iter().any(is_known) {
+                    plan.extend(vec![(site, node(from + 1, argument))], &|_, _| false, Some(foresight));
+                    n += 1;
+                }
+            }
+        }
+        assert!(n <= 12, "{n} of 180");
+        assert!((61..=130).contains(&plan.instances.len()), "{}", plan.instances.len());
     }
 
     #[test]
