@@ -56,6 +56,37 @@ fn what_is_foreseen_adds_no_state() {
     counts(&format!("byte x; proctype P(byte n) {{ x = n }} {all}"), 1025);
 }
 
+/// What proctypes start that start themselves, with code for all values and all numbers.
+#[test]
+fn trees_of_processes() {
+    counts(
+        "byte x; proctype N(byte d) { if :: d == 0 -> x++ :: d > 0 -> run N(d - 1); run N(d - 1) fi }
+         init { run N(2) }",
+        742,
+    );
+    counts(
+        "proctype F(int n; chan p) { chan c = [2] of { int }; int a, b;
+           if :: n < 2 -> p!n :: n >= 2 -> run F(n - 1, c); run F(n - 2, c); c?a; c?b; p!a + b fi }
+         init { chan c = [1] of { int }; int x; run F(3, c); c?x; assert(x == 2) }",
+        766,
+    );
+    counts(
+        "proctype A(short m, n; chan p) { chan c = [1] of { short }; short r;
+           if :: m == 0 -> r = n + 1
+              :: m > 0 -> if :: n == 0 -> run A(m - 1, 1, c)
+                            :: n > 0 -> run A(m, n - 1, c); c?r; run A(m - 1, r, c) fi; c?r fi;
+           p!r }
+         init { chan c = [1] of { short }; short x; run A(2, 1, c); c?x; assert(x == 5) }",
+        3273,
+    );
+    counts(
+        "byte x; proctype A(byte n) { if :: n > 0 -> run B(n - 1, x); run B(n - 1, n) :: n == 0 -> x++ fi }
+         proctype B(byte n; byte m) { x = m; run A(n) }
+         init { run A(1) }",
+        128,
+    );
+}
+
 #[test]
 fn who_is_foreseen_and_never_started_is_left_out() {
     for n in 1..12 {

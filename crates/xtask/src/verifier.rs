@@ -112,6 +112,11 @@ fn figures_of(text: &str, seconds: f64) -> Result<Figures, String> {
     if let Some(why) = stops.iter().find(|why| text.contains(**why)) {
         return Err(format!("Spin has not finished: {why}"));
     }
+    // It looks at assertions of the model along with a formula; a formula `[] p` is one itself, in these words.
+    let is_about_formula = text.contains("pan: ltl formula ");
+    if is_about_formula && text.contains("assertion violated") && !text.contains("assertion violated  !(") {
+        return Err("Spin stops at an assertion, not at the formula".to_owned());
+    }
     let first_number = |words: &str| {
         let line = text.lines().find(|line| line.contains(words))?;
         line.split_whitespace().next()?.parse::<f64>().ok()

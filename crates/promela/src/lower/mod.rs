@@ -321,11 +321,14 @@ impl Code {
         let is_possible = |instance: &Instance| {
             instance.slot < program.max_processes && tickets[instance.proctype.index()].has_room_for(instance)
         };
+        let is_channel = |proctype: ProctypeId, parameter: usize| {
+            program.proctypes[proctype.index()].locals[parameter].ty == program::Type::Chan
+        };
         let foresight = Foresight { is_possible: &is_possible, siblings: self.has_constant_channels() };
         let left = budget.max_bytes;
         let with = |foresight: Option<Foresight<'_>>, budget: &mut Budget<'_>| {
             let mut plan = plan.clone();
-            plan.extend(starts.clone(), foresight);
+            plan.extend(starts.clone(), &is_channel, foresight);
             Code::of_plan(program.clone(), known.clone(), *purpose, plan, budget).map(Some)
         };
         match with(foresees.then_some(foresight), budget) {

@@ -10,10 +10,12 @@
 //! Where a proctype is started with many different values of a parameter under one number, it gets code that works for all of
 //! them, in which that parameter is a variable: one piece of code per number instead of one per number and value.
 //!
-//! To begin again for each process takes long where processes start others that start others. So a plan looks ahead
-//! ([`foresight`](Plan::foresee)): what was started three times in equal distances goes on.
+//! To begin again for each process takes long where processes start others that start others. So a plan looks ahead:
+//! what was started three times in equal distances goes on ([`foresight`](Plan::foresee)), and where a proctype starts
+//! itself again and again, the first signs of different values and numbers are enough (`recursion`).
 
 mod foresight;
+mod recursion;
 
 use base::define_id;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -108,8 +110,13 @@ impl Plan {
         }
     }
 
-    /// Adds what `run`s were about to start, and what is foreseen then.
-    pub(crate) fn extend(&mut self, starts: Vec<(Site, Instance)>, foresight: Option<Foresight<'_>>) {
+    /// Adds what `run`s were about to start, and what is foreseen then. Told is which parameters are channels.
+    pub(crate) fn extend(
+        &mut self,
+        starts: Vec<(Site, Instance)>,
+        is_channel: &dyn Fn(ProctypeId, usize) -> bool,
+        foresight: Option<Foresight<'_>>,
+    ) {
         let mut met: Vec<ProctypeId> = Vec::new();
         let mut added = Vec::new();
         for (site, mut instance) in starts {
@@ -130,6 +137,10 @@ impl Plan {
             while let Some(parameters) = self.most_special(proctype) {
                 self.generalize(proctype, &parameters);
             }
+        }
+        self.generalize_recursion(is_channel);
+        if let Some(foresight) = foresight {
+            self.foresee_recursion(foresight);
         }
     }
 

@@ -26,14 +26,14 @@ const MAX_APART: u32 = 2;
 
 /// How a process differs from another one of its proctype.
 #[derive(Clone, Debug)]
-struct Step {
-    slot: u32,
+pub(super) struct Step {
+    pub(super) slot: u32,
     n_channels: u32,
     arguments: Vec<i32>,
 }
 
 impl Step {
-    fn between(from: &Instance, to: &Instance) -> Option<Step> {
+    pub(super) fn between(from: &Instance, to: &Instance) -> Option<Step> {
         let slot = to.slot.checked_sub(from.slot).filter(|slot| *slot <= MAX_APART)?;
         if (from.proctype, from.priority) != (to.proctype, to.priority) {
             return None;
@@ -50,11 +50,11 @@ impl Step {
         })
     }
 
-    fn before(&self, instance: &Instance) -> Option<Instance> {
+    pub(super) fn before(&self, instance: &Instance) -> Option<Instance> {
         self.applied(instance, -1)
     }
 
-    fn after(&self, instance: &Instance) -> Option<Instance> {
+    pub(super) fn after(&self, instance: &Instance) -> Option<Instance> {
         self.applied(instance, 1)
     }
 
@@ -166,7 +166,7 @@ mod tests {
                 at += 1;
                 continue;
             }
-            plan.extend(vec![(site, started.clone())], Some(foresight));
+            plan.extend(vec![(site, started.clone())], &|_, _| false, Some(foresight));
             n += 1;
         }
         (n, plan.instances().len())
@@ -182,7 +182,7 @@ mod tests {
         let late = |n: u32| (1..=4).map(move |by| (level(n), level(n + by)));
         let (n, _) = n_plans(&(0..40).flat_map(late).collect::<Vec<_>>(), false);
         assert!(n < 40, "{n} of 160");
-        let first = process(0, 0, 0);
+        let first = Instance { proctype: ProctypeId::new(1), ..process(0, 0, 0) };
         let wide: Vec<_> = (1..150).map(|n| (first.clone(), level(n))).collect();
         assert!(n_plans(&wide, true).0 <= 12);
         assert_eq!(n_plans(&wide, false), (149, 150));
