@@ -41,7 +41,11 @@ fn tell(model: &Path, number: usize, case: &Disagreement) -> Result<(), Failure>
     let path = PathBuf::from(format!("{stem}-disagreement-{number}.{extension}"));
     output::write_text(&path, &case.model)?;
     let (holds, violated) = &case.methods;
-    let asked = case.formula.as_ref().map_or(String::new(), |formula| format!(" with --ltl '{formula}'"));
+    let asked = match &case.asked {
+        Some(Question::Ltl(formula)) => format!(" with --ltl '{}'", formula.text),
+        Some(Question::Invariant(expression)) => format!(" with the invariant `{}`", expression.text),
+        _ => String::new(),
+    };
     terminal::print_stderr(&format!(
         "internal error: two methods disagree about `{}`.\n\
          `{holds}` says that it holds, `{violated}` that it is violated.\n\

@@ -38,8 +38,8 @@ pub struct Disagreement {
     pub methods: (String, String),
     /// The model, with what it was read with left as it was.
     pub model: String,
-    /// The formula, if it is not in the model.
-    pub formula: Option<String>,
+    /// The formula or invariant, if it is not in the model.
+    pub asked: Option<Question>,
 }
 
 /// Decides a question by a method.
@@ -176,7 +176,7 @@ impl Session {
         let all: Vec<Variant> = kinds.iter().flat_map(|&kind| variants(kind, options)).collect();
         let named = |name: &str| all.iter().find(|variant| variant.name == name);
         let mut case =
-            Disagreement { property: property.to_owned(), methods, model: String::new(), formula: None };
+            Disagreement { property: property.to_owned(), methods, model: String::new(), asked: None };
         case.model = self.text().unwrap_or_default().to_owned();
         let (Some(first), Some(second)) = (named(&case.methods.0), named(&case.methods.1)) else {
             return case;
@@ -191,12 +191,16 @@ impl Session {
             !clock.is_over() && says(first) == Some(Verdict::Holds) && says(second) == Some(Verdict::Violated)
         };
         let mut question = question.clone();
-        if let Question::Ltl(Text { text, source }) = &question {
-            let source = source.clone();
-            let asked = |text: &str| Question::Ltl(Text { text: text.to_owned(), source: source.clone() });
-            let text = shrink::formula(text, |text| disagree(&case.model, &asked(text)));
-            question = asked(&text);
-            case.formula = Some(text);
+        if let Question::Ltl(Text { text, source }) | Question::Invariant(Text { text, source }) = &question {
+            let other = |text: &str| {
+                let text = Text { text: text.to_owned(), source: source.clone() };
+                if is_ltl(&question) { Question::Ltl(text) } else { Question::Invariant(text) }
+            };
+            let still = |text: &str| disagree(&case.model, &other(text));
+            let text =
+                if is_ltl(&question) { shrink::formula(text, still) } else { shrink::text(text, still) };
+            question = other(&text);
+            case.asked = Some(question.clone());
         }
         case.model = shrink::text(&case.model, |model| disagree(model, &question));
         case
@@ -209,6 +213,10 @@ impl Session {
         let mut no_files = |name: &str| Err(format!("`{name}` is left out"));
         Session::read(language, file, &self.options, &mut no_files, clock).ok()
     }
+}
+
+fn is_ltl(question: &Question) -> bool {
+    matches!(question, Question::Ltl(_))
 }
 
 fn kind(observer: Observer) -> Kind {
@@ -281,7 +289,30 @@ ltl glows = [] <> Lamp@on;
         let [case] = &disagreements[..] else { panic!("one disagreement") };
         assert!(case.methods.0.starts_with("tgba scc classical"), "{case:?}");
         assert!(case.model.contains("glow") && case.model.len() < 100, "{case:?}");
-        assert!(case.formula.as_ref().is_some_and(|formula| formula.len() < 20), "{case:?}");
+        assert!(matches!(&case.asked, Some(Question::Ltl(asked)) if asked.text.len() < 20), "{case:?}");
+    }
+
+    /// So is that of an invariant, on which a method errs that leaves steps out.
+    #[test]
+    fn the_case_of_an_invariant_is_small() {
+        let mut wrong = |session: &mut Session, question: &Question, variant: &Variant, clock: &Clock<'_>| {
+            let mut report = ask(session, question, variant, clock)?;
+            let errs = variant.options.reduce != check::method::ReductionWish::None;
+            for result in report.results.iter_mut().filter(|_| errs) {
+                result.verdict = Verdict::Holds;
+            }
+            Ok(report)
+        };
+        let asked =
+            Question::invariant("(Lamp@on || Lamp@off) && (Other@a || Lamp@off || Third@a && Lamp@on)");
+        let (report, disagreements) = all(&mut wrong, &[asked]);
+        assert!(disagreements.is_empty() && report.results[0].verdict == Verdict::Holds, "{report}");
+        let asked =
+            Question::invariant("(Lamp@on || Lamp@off) && (Other@a || Lamp@off || Lamp@on && !Third@a)");
+        let (_, disagreements) = all(&mut wrong, &[asked]);
+        let [case] = &disagreements[..] else { panic!("one disagreement") };
+        assert!(matches!(&case.asked, Some(Question::Invariant(asked)) if asked.text.len() < 50), "{case:?}");
+        assert!(case.model.len() < 130 && !case.model.contains("glow"), "{case:?}");
     }
 
     /// The same of a net with five lamps, of which one has too many tokens.
