@@ -3,10 +3,12 @@
 //! - all random tests (`stubborn-testing`), each with a new seed;
 //! - models with bytes changed, removed and repeated: no command may panic, hang, or end by a signal;
 //! - models with small random limits on states, memory and time: an answer is the one without limits, or *unknown*;
-//! - commands that write files, killed at a random moment: the file is there as a whole, as it was, or not at all.
+//! - commands that write files, killed or stopped (Ctrl-C) at a random moment: the file is there as a whole, as it was, or not
+//!   at all.
 //!
 //! What is found is made small and kept in `target/soak`, with the command that shows it. The next thing to do is to make it a
-//! named test.
+//! named test. With `--release`, more is tried in the same time, without what only debug builds assert; with `--no-tests`, the
+//! random tests, which take long to build, are left out.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,7 +18,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use serde_json::Value;
 
-pub(crate) const USAGE: &str = "       cargo xtask soak [--minutes N] [--seed N]";
+pub(crate) const USAGE: &str = "       cargo xtask soak [--minutes N] [--seed N] [--release] [--no-tests]";
 
 /// A command that takes longer hangs.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -29,7 +31,7 @@ pub(crate) fn run(arguments: &[&str]) -> ExitCode {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs());
     let seed = number("--seed").unwrap_or(now);
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let Some(mut soak) = Soak::prepare(root, seed) else { return ExitCode::FAILURE };
+    let Some(mut soak) = Soak::prepare(root, seed, arguments) else { return ExitCode::FAILURE };
     println!("soak: seed {seed}, {} models, {} random tests", soak.models.len(), soak.tests.len());
     let deadline = Instant::now() + Duration::from_secs(60 * number("--minutes").unwrap_or(10));
     let jobs: [fn(&mut Soak); 4] = [Soak::test, Soak::mutant, Soak::limits, Soak::kill];
@@ -64,11 +66,21 @@ struct Soak {
 const PIECES: &[u8] = b"(){}[];:|&!<>-=0189\"\\\x00\xff,.@*abcx \n";
 
 impl Soak {
-    /// Builds what is run.
-    fn prepare(root: PathBuf, seed: u64) -> Option<Soak> {
+    /// Builds what is run, and keeps a copy of it: who goes on to work, and builds again, does not change what is run here.
+    fn prepare(root: PathBuf, seed: u64, asked: &[&str]) -> Option<Soak> {
+        let folder = root.join("target/soak");
+        let programs = folder.join("programs");
+        _ = fs::remove_dir_all(&programs);
+        fs::create_dir_all(&programs).ok()?;
+        let copied = |program: PathBuf| {
+            let copy = programs.join(program.file_name()?);
+            fs::copy(&program, &copy).ok()?;
+            Some(copy)
+        };
         let build = |arguments: &[&str]| -> Vec<PathBuf> {
             let output = Command::new(env!("CARGO"))
                 .args(arguments)
+                .args(asked.contains(&"--release").then_some("--release"))
                 .args(["--message-format", "json"])
                 .current_dir(&root)
                 .stderr(Stdio::inherit())
@@ -78,17 +90,21 @@ impl Soak {
             let executable = |line: &str| {
                 Some(PathBuf::from(serde_json::from_str::<Value>(line).ok()?["executable"].as_str()?))
             };
-            lines.lines().filter_map(executable).collect()
+            lines.lines().filter_map(executable).filter_map(copied).collect()
         };
-        let tests = build(&["test", "-p", "stubborn-testing", "--tests", "--no-run"]);
+        let tests = match asked.contains(&"--no-tests") {
+            true => Vec::new(),
+            false => build(&["test", "-p", "stubborn-testing", "--tests", "--no-run"]),
+        };
         let stubborn = build(&["build", "-p", "stubborn-cli"]).pop()?;
-        let is_model = |path: &PathBuf| path.extension().is_some_and(|end| end == "proc" || end == "pml");
+        let is_model = |path: &PathBuf| {
+            path.extension().is_some_and(|end| end == "proc" || end == "pml" || end == "pnml")
+        };
         let mut models: Vec<PathBuf> =
             fs::read_dir(root.join("models")).ok()?.flatten().map(|entry| entry.path()).collect();
+        models.push(root.join("crates/cli/src/init/model.pnml"));
         models.retain(is_model);
         models.sort();
-        let folder = root.join("target/soak");
-        fs::create_dir_all(&folder).ok()?;
         let random = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
         Some(Soak { root, folder, stubborn, tests, models, random, counts: [0; 4], n_findings: 0 })
     }
@@ -292,6 +308,16 @@ impl Soak {
         let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
         let Ok(mut child) = child else { return };
         sleep(Duration::from_micros(self.below(120_000) as u64));
+        // Killed, or asked to stop, as by Ctrl-C.
+        let is_asked = self.below(2) == 0
+            && Command::new("kill").args(["-INT", &child.id().to_string()]).status().is_ok();
+        let start = Instant::now();
+        while is_asked && start.elapsed() < PATIENCE && matches!(child.try_wait(), Ok(None)) {
+            sleep(Duration::from_millis(5));
+        }
+        if is_asked && matches!(child.try_wait(), Ok(None)) {
+            self.found("it does not stop after Ctrl-C", &arguments.join(" "), b"", "out");
+        }
         _ = child.kill();
         _ = child.wait();
         self.counts[3] += 1;
