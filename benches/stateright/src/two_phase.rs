@@ -150,8 +150,7 @@ where
 }
 
 /// As one would write it; and how long collections get, which matters only where states are packed.
-#[derive(Debug, Eq, Hash, PartialEq, Pack)]
-#[cfg_attr(not(feature = "in-place"), derive(Clone))]
+#[derive(Clone, Debug, Eq, Hash, PartialEq, Pack)]
 pub struct Idiomatic {
     #[pack(max = 8)]
     rm: Vec<Rm>,
@@ -163,9 +162,6 @@ pub struct Idiomatic {
     #[pack(0..=1)]
     crashes_left: u8,
 }
-
-#[cfg(feature = "in-place")]
-stubborn::clone_in_place!(Idiomatic { rm, tm, tm_prepared, msgs, crashes_left });
 
 impl Parts for Idiomatic {
     fn start() -> Self {

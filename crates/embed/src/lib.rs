@@ -18,7 +18,6 @@ mod ask;
 mod changes;
 mod check;
 mod classes;
-mod clone;
 mod codec;
 mod explorer;
 mod footprint;

@@ -52,8 +52,7 @@ use std::hash::Hash;
 /// assert_eq!(run.steps.len(), 6);
 /// ```
 pub trait Model: Sync {
-    /// What the system is in. `#[derive(Clone, PartialEq, Eq, Hash, Debug)]` gives all that is needed; with collections
-    /// in it, [`clone_in_place!`](crate::clone_in_place) makes copies faster.
+    /// What the system is in. `#[derive(Clone, PartialEq, Eq, Hash, Debug)]` gives all that is needed.
     type State: Clone + Eq + Hash + Debug + Send + Sync + 'static;
 
     /// What happens.

@@ -129,7 +129,7 @@ pub use report::{CheckReport, ExploreReport, PropertyResult, Remark, Verdict};
 pub use derive::Pack;
 pub use embed::{
     Check, Codec, Counterexample, Footprint, Model, Proof, Reason, assert_always, assert_deadlock_free,
-    assert_eventually, assert_holds, assert_never, assert_reachable, assert_violated, clone_in_place,
+    assert_eventually, assert_holds, assert_never, assert_reachable, assert_violated,
 };
 pub use pack::Pack;
 #[cfg(feature = "petri")]
