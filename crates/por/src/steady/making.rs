@@ -213,7 +213,8 @@ impl Making<'_> {
             let mut refused = vec![0; self.graph.n_actions.div_ceil(32) as usize];
             offer.refuses.ones().for_each(|action| refused[action / 32] |= 1 << (action % 32));
             let refused = self.add(refused);
-            let flags = u32::from(*may_wait) * MAY_WAIT | u32::from(*may_end) * MAY_END;
+            let waits = if *may_wait { MAY_WAIT } else { 0 };
+            let flags = if *may_end { waits | MAY_END } else { waits };
             places.push(self.add([flags, follows.start, follows.end, refused.start]).start);
         }
         self.words[part::OFFERS] = self.add(of.iter().map(|&number| places[number as usize])).start;
