@@ -17,7 +17,7 @@ use crate::layout::{Field, Layout};
 use crate::system::StepError;
 use crate::{Action, ActionId, Guard, GuardId, ProcessId, ValueSet, VarId};
 
-/// Variables with more values are filed under "least value" and "anything else" only.
+/// Variables with more values that have to be told apart are filed under "least value" and "anything else" only.
 const MAX_ROWS: u64 = 1 << 17;
 
 /// So are those whose rows would have more entries than this, all together.
@@ -48,9 +48,20 @@ struct Trigger {
     /// Its bits in its word.
     mask: u32,
     shift: u8,
-    /// Row of the stored number 0 in `rows`; the row of a number `n` is `first_row + min(n, cap)`.
+    /// Numbers up to this one are not told apart, nor are those that are greater by `cap` or more.
+    base: u32,
+    /// Row of `base` in `rows`; the next `cap` rows are those of the next numbers.
     first_row: u32,
     cap: u32,
+}
+
+impl Trigger {
+    /// The row of the number in this word.
+    #[inline]
+    fn row(&self, word: u32) -> u32 {
+        let number = (word & self.mask) >> self.shift;
+        self.first_row + number.saturating_sub(self.base).min(self.cap)
+    }
 }
 
 /// The triggers of one word.
@@ -155,10 +166,11 @@ impl Index {
             let field = splitter.layout.field(var);
             let id = self.triggers.len() as u32;
             let first_row = self.rows.len();
-            let rows = self.rows_of(field, &filed[var.index()]);
+            let (base, rows) = self.rows_of(field, &filed[var.index()]);
             let cap = (rows.len() - 1) as u32;
             self.add_rows(&rows, &mut vec![var], splitter);
-            let (zero, others) = (self.rows[first_row], &self.rows[first_row + 1..=first_row + cap as usize]);
+            let its = &self.rows[first_row..first_row + rows.len()];
+            let (zero, others) = (its[0], &its[usize::from(base == 0)..]);
             let has_some = |row: &(u32, u32)| row.0 == IS_SPLIT || row.0 < row.1;
             if has_some(&zero) {
                 self.zero_triggers.push(id);
@@ -170,24 +182,26 @@ impl Index {
                 entry.trigger_of_bit[usize::from(bit)] = id;
             }
             let first_row = first_row as u32;
-            self.triggers.push(Trigger { mask: field.word_mask(), shift: field.shift, first_row, cap });
+            self.triggers.push(Trigger { mask: field.word_mask(), shift: field.shift, base, first_row, cap });
         }
         entry.zero.1 = self.zero_triggers.len() as u32;
         self.words.push(entry);
     }
 
-    /// One row per value; or, if that would be too much, one for the least value and one for
-    /// all others. In the former case the guards that actions are filed under need not be tested.
-    fn rows_of(&mut self, field: Field, filed: &Filed<'_>) -> Vec<Vec<ActionId>> {
-        let hi = field.lo.wrapping_add(field.span as i64);
-        let n_entries: u64 =
-            filed.iter().map(|(_, _, set)| set.count_within(field.lo, hi)).fold(0, u64::saturating_add);
-        let fits = field.span < MAX_ROWS && self.actions.len() as u64 + n_entries <= MAX_ENTRIES;
-        let mut rows: Vec<Vec<ActionId>> = vec![Vec::new(); if fits { field.span as usize + 1 } else { 2 }];
+    /// One row per value, but for the lowest and the highest ones that nobody tells apart; with the number of the first row.
+    /// Or, if that would be too much, one for the least value and one for all others. In the former case the guards that
+    /// actions are filed under need not be tested.
+    fn rows_of(&mut self, field: Field, filed: &Filed<'_>) -> (u32, Vec<Vec<ActionId>>) {
+        let sets = || filed.iter().map(|(_, _, set)| *set);
+        let (base, last) = told_apart(field, sets());
+        let (lo, hi) = (field.lo.wrapping_add(base as i64), field.lo.wrapping_add(last as i64));
+        let n_entries: u64 = sets().map(|set| set.count_within(lo, hi)).fold(0, u64::saturating_add);
+        let fits = last - base < MAX_ROWS && self.actions.len() as u64 + n_entries <= MAX_ENTRIES;
+        let mut rows: Vec<Vec<ActionId>> =
+            vec![Vec::new(); if fits { (last - base) as usize + 1 } else { 2 }];
         for &(action, guard, set) in filed {
             if fits {
-                set.values_within(field.lo, hi)
-                    .for_each(|value| rows[(value - field.lo) as usize].push(action));
+                set.values_within(lo, hi).for_each(|value| rows[(value - lo) as usize].push(action));
                 self.implied[action.index()] = Some(guard);
             } else {
                 if set.contains(field.lo) {
@@ -196,7 +210,7 @@ impl Index {
                 rows[1].push(action); // Stands for all other values.
             }
         }
-        rows
+        (if fits { base as u32 } else { 0 }, rows)
     }
 
     /// Adds rows, one after the other, whose actions were told apart by these variables. What they are split into comes
@@ -256,7 +270,7 @@ impl Index {
                     let bit = marked.trailing_zeros() as usize;
                     let trigger = &self.triggers[entry.trigger_of_bit[bit] as usize];
                     marked &= !trigger.mask;
-                    trigger.first_row + ((word & trigger.mask) >> trigger.shift).min(trigger.cap)
+                    trigger.row(word)
                 } else {
                     break;
                 };
@@ -281,8 +295,7 @@ impl Index {
         }
         for &(word, trigger) in &self.of_process[process.index()] {
             let trigger = &self.triggers[trigger as usize];
-            let number = (state[word as usize] & trigger.mask) >> trigger.shift;
-            for &action in self.row(trigger.first_row + number.min(trigger.cap), state) {
+            for &action in self.row(trigger.row(state[word as usize]), state) {
                 visit(action)?;
             }
         }
@@ -310,6 +323,40 @@ impl Index {
         }
         (from, to)
     }
+}
+
+/// The greatest number below which, and the least one above which, all numbers of a field are in the same sets.
+fn told_apart<'a>(field: Field, sets: impl Iterator<Item = &'a ValueSet>) -> (u64, u64) {
+    let (lo, hi) = (field.lo, field.lo.wrapping_add(field.span as i64));
+    let number = |value: i64| value.wrapping_sub(lo) as u64;
+    // Numbers that are in a set, or not, unlike those before them: the first and the last.
+    let (mut first, mut last) = (field.span, 0);
+    for set in sets {
+        let ends = match set {
+            ValueSet::Range(from, to) => Some((*from, *to)),
+            ValueSet::Bits { lo: base, members } => members
+                .minimum()
+                .zip(members.maximum())
+                .map(|(least, most)| (base + least as i64, base + most as i64)),
+        };
+        let Some((from, to)) = ends.filter(|&(from, to)| from <= to && from <= hi && to >= lo) else {
+            continue;
+        };
+        // Those in between may change wherever they like.
+        let is_whole = matches!(set, ValueSet::Range(..));
+        if from > lo {
+            (first, last) = (first.min(number(from)), last.max(number(from)));
+        } else if !is_whole {
+            first = first.min(1);
+        }
+        if to < hi {
+            (first, last) = (first.min(number(to) + 1), last.max(number(to) + 1));
+        } else if !is_whole {
+            last = last.max(field.span);
+        }
+    }
+    let base = first.saturating_sub(1).min(last);
+    (base, last)
 }
 
 /// Looks for variables that tell actions apart.
@@ -467,6 +514,52 @@ mod tests {
                 let state = system.layout.encode(&values).unwrap();
                 system.enabled(&state, &mut scratch, &mut enabled).unwrap();
                 assert_eq!(enabled, expected, "{values:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn values_that_nobody_tells_apart_share_a_row() {
+        let mut seed = 3u64;
+        let mut random = |n: u64| {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (seed >> 33) % n
+        };
+        let ranges = [(-32_768, 32_767), (0, 40), (i64::from(i32::MIN), i64::from(i32::MAX)), (5, 5)];
+        for round in 0..200 {
+            let (lo, hi) = ranges[round % ranges.len()];
+            // Values that are asked for lie near each other, or near the ends.
+            let center = [lo, hi, 0][random(3) as usize];
+            let mut near = || center + random(24) as i64 - 12;
+            let sets: Vec<ValueSet> = (0..4)
+                .map(|nth| match nth {
+                    0 => ValueSet::Range(near(), near()),
+                    1 => ValueSet::Range(lo, near()),
+                    2 => ValueSet::Range(near(), hi),
+                    _ => ValueSet::of([near(), near(), near()]),
+                })
+                .collect();
+            let mut builder = Builder::new();
+            let owners = vec![builder.process("P")];
+            let var = builder.variable(Variable::new("v", lo, hi));
+            let label = builder.label("a");
+            for set in &sets {
+                let guards = vec![builder.guard(Guard::In(var, set.clone()))];
+                builder.action(Action { label, guards, effect: Vec::new(), owners: owners.clone() });
+            }
+            builder.initial(&[lo]);
+            let system = builder.finish().unwrap();
+            assert!(system.index.rows.len() <= 80, "{} rows", system.index.rows.len());
+            let mut scratch = system.new_scratch();
+            let values = (center - 30..center + 30).chain([lo, hi]).filter(|value| (lo..=hi).contains(value));
+            for value in values {
+                let is_enabled = |at: &usize| sets[*at].contains(value);
+                let expected: Vec<ActionId> = (0..sets.len()).filter(is_enabled).map(ActionId::new).collect();
+                let mut enabled = Vec::new();
+                let state = system.layout.encode(&[value]).unwrap();
+                system.enabled(&state, &mut scratch, &mut enabled).unwrap();
+                enabled.sort_unstable();
+                assert_eq!(enabled, expected, "{value} of {lo}..={hi}: {sets:?}");
             }
         }
     }

@@ -661,7 +661,7 @@ fn choices_that_somebody_notices_are_not_changed() {
             "somebody else goes on",
             vec![
                 vec![
-                    Step { goes_on: true, with: Some((1, None, 1)), ..does(0, 1, &[one(x)]) },
+                    Step { goes_on: true, with: Some((1, Some(0), 1)), ..does(0, 1, &[one(x)]) },
                     does(1, 2, &[one(z)]),
                 ],
                 vec![choice(z, &[])],
@@ -671,6 +671,105 @@ fn choices_that_somebody_notices_are_not_changed() {
     ];
     for (what, processes, about) in cases {
         let (system, about) = plain(processes, about, true).build();
+        if let Err(error) = check(&system, &about, &Seen::default()) {
+            panic!("{what}: {error}");
+        }
+    }
+}
+
+/// Steps out of one place, of which several may be possible though it does not look like that; or one of which somebody
+/// sees that the process is there.
+#[test]
+fn what_seems_to_be_no_choice_is_not_merged() {
+    use BinaryOp::{And, Eq, Ge, Gt, Le, Lt, Or};
+    type Make = fn(&mut Builder, VarId) -> Vec<Guard>;
+    fn truth(builder: &mut Builder, op: BinaryOp, var: VarId, value: i64) -> ExprId {
+        let (var, value) = (builder.exprs.var(var), builder.exprs.int(value));
+        builder.exprs.binary(op, var, value)
+    }
+    let cases: [(&str, Make, bool, bool); 10] = [
+        (
+            "the same expression",
+            |b, z| [Eq, Eq].map(|op| Guard::True(truth(b, op, z, 0))).into(),
+            false,
+            false,
+        ),
+        (
+            "less is less or equal",
+            |b, z| [Lt, Le].map(|op| Guard::True(truth(b, op, z, 1))).into(),
+            false,
+            false,
+        ),
+        (
+            "the other way round",
+            |b, z| {
+                let (z, one) = (b.exprs.var(z), b.exprs.int(1));
+                let sides = [b.exprs.binary(Lt, z, one), b.exprs.binary(Gt, one, z)];
+                sides.map(Guard::True).into()
+            },
+            false,
+            false,
+        ),
+        (
+            "not less is greater or equal",
+            |b, z| {
+                let less = truth(b, Lt, z, 1);
+                vec![Guard::True(b.exprs.unary(UnaryOp::Not, less)), Guard::True(truth(b, Ge, z, 1))]
+            },
+            false,
+            false,
+        ),
+        (
+            "one of two",
+            |b, z| {
+                let (zero, one) = (truth(b, Eq, z, 0), truth(b, Eq, z, 1));
+                vec![Guard::True(b.exprs.binary(Or, zero, one)), Guard::True(one)]
+            },
+            false,
+            false,
+        ),
+        (
+            "not both of two",
+            |b, z| {
+                let (low, high) = (truth(b, Le, z, 2), truth(b, Ge, z, 1));
+                let both = b.exprs.binary(And, low, high);
+                vec![Guard::True(b.exprs.unary(UnaryOp::Not, both)), Guard::True(truth(b, Lt, z, 1))]
+            },
+            false,
+            false,
+        ),
+        ("sets", |_, z| vec![Guard::one_of(z, [0, 2]), Guard::one_of(z, [2, 3])], false, false),
+        ("many", |_, z| (0..9).chain([0]).map(|value| Guard::equals(z, value)).collect(), false, false),
+        ("it can do something else", |_, z| vec![Guard::equals(z, 0), Guard::one_of(z, 1..9)], true, false),
+        ("the place is in question", |_, z| vec![Guard::equals(z, 0), Guard::one_of(z, 1..9)], false, true),
+    ];
+    for (what, make, does_else, asks_place) in cases {
+        let mut builder = Builder::new();
+        let owners = vec![builder.process("p")];
+        let [at, z, x, y] = [("at", 4), ("z", 8), ("x", 1), ("y", 1)]
+            .map(|(name, hi)| builder.variable(Variable::new(name, 0, hi)));
+        let label = builder.label("step");
+        let add = |builder: &mut Builder, guards: Vec<Guard>, effect: Vec<Stmt>| {
+            let guards = guards.into_iter().map(|guard| builder.guard(guard)).collect();
+            builder.action(Action { label, guards, effect, owners: owners.clone() });
+        };
+        add(&mut builder, vec![Guard::equals(at, 0)], vec![Stmt::Set(at, 1), Stmt::Set(y, 1)]);
+        let guards = make(&mut builder, z);
+        let last = guards.len() - 1;
+        for (nth, guard) in guards.into_iter().enumerate() {
+            let to = if nth == last { 3 } else { 2 };
+            add(&mut builder, vec![Guard::equals(at, 1), guard], vec![Stmt::Set(at, to)]);
+        }
+        add(&mut builder, vec![Guard::equals(at, 3)], vec![Stmt::Set(at, 4), Stmt::Set(x, 1)]);
+        if does_else {
+            add(&mut builder, vec![Guard::equals(z, 0)], vec![Stmt::Set(z, 1)]);
+        }
+        let [is_x, is_y] = [x, y].map(|var| truth(&mut builder, Eq, var, 1));
+        let is_there = truth(&mut builder, Eq, at, 1);
+        (0..9).for_each(|value| builder.initial(&[0, value, 0, 0]));
+        let mut system = builder.finish().unwrap();
+        let about: Vec<ExprId> = [is_x, is_y].into_iter().chain(asks_place.then_some(is_there)).collect();
+        about.iter().for_each(|&expr| _ = system.add_proposition("", expr));
         if let Err(error) = check(&system, &about, &Seen::default()) {
             panic!("{what}: {error}");
         }
