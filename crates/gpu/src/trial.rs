@@ -466,7 +466,7 @@ mod tests {
         fn launch(&mut self, kernel: Kernel, n: u64, orders: Orders) -> Result<(), Failure> {
             self.0.launch(kernel, n, orders)?;
             self.1 += 1;
-            if self.1 % 10 == 0 {
+            if self.1.is_multiple_of(10) {
                 let mut steps = [0];
                 self.0.read(Counter::Transitions as u64, &mut steps)?;
                 self.0.write(Counter::Transitions as u64, &[steps[0].saturating_sub(1)])?;

@@ -6,7 +6,7 @@ use std::cell::Cell;
 
 use base::Budget;
 use common::facts;
-use common::marking_graph::{MarkingGraph, explore};
+use common::marking_graph::explore;
 use common::nets::{Plan, net_of_plan};
 use language::{Argument, Decided, Facts as _, Known, PropertyKind};
 use proptest::prelude::*;

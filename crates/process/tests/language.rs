@@ -98,7 +98,7 @@ fn describe(model: &Model, warnings: &[String]) -> String {
     );
     let labels: Vec<&str> = system.labels().iter().map(|label| label.name.as_str()).collect();
     said += &format!("labels: {}\n", labels.join(" "));
-    for property in &model.properties {
+    for property in model.properties.iter() {
         let verdict = match &property.kind {
             PropertyKind::Invariant(expr) => {
                 let holds = |state: &Vec<i64>| reference::value(system, *expr, state).unwrap() != 0;
