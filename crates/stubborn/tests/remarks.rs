@@ -99,3 +99,30 @@ fn the_language_of_a_model_is_known_before_it_is_read() {
         assert_eq!(unexplored(file, Limit::Time).model.language, language);
     }
 }
+
+/// Two processes that go wrong in states that are met before, and beside, the one that a search stops at.
+const WRONG_BESIDE: &str = "bool wants[2]; byte turn; byte inside;
+active [2] proctype P() {
+    pid other = 0 - _pid;
+    do
+    :: wants[_pid] = true; turn = other; !wants[other] || turn == _pid;
+critical: inside++; inside--; wants[_pid] = false
+    od
+}";
+
+#[test]
+fn a_model_that_goes_wrong_in_many_states_is_told_by_a_run_to_one() {
+    let mut session = Session::of_text("promela", WRONG_BESIDE).unwrap();
+    for formula in ["[] (inside <= 1)", "[] (wants[0] -> <> P[0]@critical)", "[] <> (inside == 0)"] {
+        for observer in ["auto", "tgba", "ba", "ta", "tgta"] {
+            for reduction in ["auto", "none"] {
+                let options = Options::default().with_methods(observer, "auto", reduction).unwrap();
+                let result = session.check(&[Question::ltl(formula)], &options).unwrap().results.remove(0);
+                let told = format!("{formula} {observer} {reduction}: {:?}", result.remarks);
+                assert_eq!(result.verdict, Verdict::Unknown, "{told}");
+                assert!(result.fault.is_some(), "{told}");
+                assert!(result.counterexample.is_some(), "{told}");
+            }
+        }
+    }
+}

@@ -183,13 +183,14 @@ impl<'r, 'p, 'a, 'w, S: System, O: Observer, P: Products> Runs<'r, 'p, 'a, 'w, S
         Ok(walked)
     }
 
-    /// The edges of a state, into `edges`.
+    /// The edges of a state, into `edges`. A state in which the model goes wrong may have been met and not expanded: nothing was
+    /// found from there.
     fn look_at(&mut self, state: StateId) -> Result<(), ProductStop> {
-        self.graph.known_edges(state, &mut self.edges).map_err(|trouble| match trouble {
-            Trouble::Limit(limit) => ProductStop::Limit(limit),
-            // It was expanded before, and nothing went wrong.
-            Trouble::Fault(_) => ProductStop::NoRun,
-        })?;
+        match self.graph.known_edges(state, &mut self.edges) {
+            Ok(()) => {}
+            Err(Trouble::Limit(limit)) => return Err(ProductStop::Limit(limit)),
+            Err(Trouble::Fault(_)) => self.edges.clear(),
+        }
         Ok(self.budget.poll(&self.progress)?)
     }
 }
