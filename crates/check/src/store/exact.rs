@@ -183,10 +183,8 @@ impl Exact {
         black_box(touched);
         let id_mask = self.id_mask();
         for &hash in hashes {
-            // The rest of a chain is in the same line most often; half of the states that are there are not at its beginning.
-            let tag = self.tag(hash);
-            if let Probe::Found(slot) = self.slots.probe(self.slots.home(hash), |slot| slot & !id_mask == tag)
-            {
+            let slot = self.slots.get(self.slots.home(hash));
+            if slot != 0 && slot & !id_mask == self.tag(hash) {
                 touched ^= self.arena.get((slot & id_mask) as usize - 1)[0];
             }
         }
