@@ -121,22 +121,11 @@ pub(super) fn written<'p>(
     beside: impl Fn(u32) -> Beside<'p>,
     budget: &mut Budget<'_>,
 ) -> Result<Proof, Limit> {
-    let bytes = 16 * n_states as u64;
+    // The order, and what is alike: each range has two states at least.
+    let bytes = 28 * n_states as u64;
     budget.hold(bytes)?;
-    let (mut state, mut other) = (vec![0; layout.width()], vec![0; layout.width()]);
-    let mut order: Vec<(u64, u32)> = (0..n_states as u32)
-        .map(|number| {
-            get(number, &mut state);
-            (u64::from(state[0]) << 32 | u64::from(state.get(1).copied().unwrap_or(0)), number)
-        })
-        .collect();
-    order.sort_unstable_by(|(a, left), (b, right)| {
-        a.cmp(b).then_with(|| {
-            get(*left, &mut state);
-            get(*right, &mut other);
-            state.cmp(&other)
-        })
-    });
+    let mut state = vec![0; layout.width()];
+    let order = sorted(n_states, layout.width(), &get, budget)?;
     proof.variables = layout.fields().len();
     let mut writer = StateWriter::new(&proof);
     let mut values = Vec::with_capacity(proof.variables);
@@ -154,6 +143,38 @@ pub(super) fn written<'p>(
     writer.fill(&mut proof);
     budget.release(bytes);
     Ok(proof)
+}
+
+/// The numbers of states in the order of their words, with two words each that do not matter any more. Those that are alike so
+/// far are sorted by the next two words: comparing whole states would read each of them again and again.
+fn sorted(
+    n_states: usize,
+    width: usize,
+    get: &impl Fn(u32, &mut [u32]),
+    budget: &mut Budget<'_>,
+) -> Result<Vec<(u64, u32)>, Limit> {
+    let mut state = vec![0; width];
+    let mut order: Vec<(u64, u32)> = (0..n_states as u32).map(|number| (0, number)).collect();
+    let mut alike = vec![(0..n_states, 0)];
+    while let Some((range, word)) = alike.pop() {
+        let part = &mut order[range.clone()];
+        for (key, number) in part.iter_mut() {
+            budget.tick()?;
+            get(*number, &mut state);
+            *key = u64::from(state[word]) << 32 | u64::from(state.get(word + 1).copied().unwrap_or(0));
+        }
+        part.sort_unstable();
+        if word + 2 < width {
+            let mut start = range.start;
+            for group in part.chunk_by(|a, b| a.0 == b.0) {
+                if group.len() > 1 {
+                    alike.push((start..start + group.len(), word + 2));
+                }
+                start += group.len();
+            }
+        }
+    }
+    Ok(order)
 }
 
 /// Lists the states of the system for a purpose; and says of each of these questions about them whether it is answered as it
