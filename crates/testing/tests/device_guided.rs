@@ -15,6 +15,7 @@ use check::product::AtDeadlock;
 use check::reduction::Method::Guided;
 use check::rules::Rule;
 use generators::random;
+use ltl::{Formulas, Prop};
 use por::steady::Forgotten;
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
@@ -22,6 +23,7 @@ use stubborn_testing::claims::{Case, Draw, about_places as case, load};
 use stubborn_testing::crew::Crew;
 use stubborn_testing::judged::{counts, fail, judge_tester};
 use stubborn_testing::methods;
+use stubborn_testing::networks::{Network, Process};
 use stubborn_testing::testers::{self, Recipe};
 use stubborn_testing::{assert_met, networks, run_cases, systems};
 
@@ -137,27 +139,35 @@ fn compare_formulas(n_cases: u32, device: &dyn Device) -> Seen {
     seen
 }
 
+fn compare_tester(
+    network: &Network,
+    recipe: &Recipe,
+    device: &dyn Device,
+    seen: &Seen,
+) -> Result<(), TestCaseError> {
+    let (model, tester) = (load(&network.to_text()), recipe.tester(network));
+    let system = &*model.system;
+    let labels = testers::label_ids(system, &tester.letters);
+    let is_violated =
+        testers::conditions(&network.explore(), &tester, &recipe.labels(network)).contains(&true);
+    let claim = TesterClaim::new(&tester, &labels);
+    let is_sound = |method: &Method| methods::is_sound_for_testers(*method, claim.has_infinite_states());
+    for method in guided().filter(is_sound) {
+        let mut decide = |method: Method, settings: &Settings<'_>, budget: &mut Budget<'_>| {
+            claim.search(system, method, settings, budget)
+        };
+        let found = compare(method, &Settings::default(), is_violated, device, seen, &mut decide)?;
+        if let Some(evidence) = found.as_ref().and_then(|found| found.outcome.evidence()) {
+            judge_tester(system, &tester, &labels, evidence)?;
+        }
+    }
+    Ok(())
+}
+
 fn compare_testers(n_cases: u32, device: &dyn Device) -> Seen {
     let seen = Seen::default();
     run_cases(n_cases, &(networks::network(), testers::recipe()), |(network, recipe)| {
-        let recipe: Recipe = recipe;
-        let model = load(&network.to_text());
-        let (system, tester) = (&*model.system, recipe.tester(&network));
-        let labels = testers::label_ids(system, &tester.letters);
-        let is_violated =
-            testers::conditions(&network.explore(), &tester, &recipe.labels(&network)).contains(&true);
-        let claim = TesterClaim::new(&tester, &labels);
-        let is_sound = |method: &Method| methods::is_sound_for_testers(*method, claim.has_infinite_states());
-        for method in guided().filter(is_sound) {
-            let mut decide = |method: Method, settings: &Settings<'_>, budget: &mut Budget<'_>| {
-                claim.search(system, method, settings, budget)
-            };
-            let found = compare(method, &Settings::default(), is_violated, device, &seen, &mut decide)?;
-            if let Some(evidence) = found.as_ref().and_then(|found| found.outcome.evidence()) {
-                judge_tester(system, &tester, &labels, evidence)?;
-            }
-        }
-        Ok(())
+        compare_tester(&network, &recipe, device, &seen)
     });
     seen
 }
@@ -186,6 +196,51 @@ fn kernels_are_led() {
     let Some(device) = host::device("led-kernels", 2) else { return };
     assert_seen(&compare_formulas(25, &device), 3, 0);
     assert_seen(&compare_testers(30, &device), 3, 50);
+}
+
+/// Cases in which a kernel that keeps more than it must is found out by its counts: if it forgets that what the observer refuses for good
+/// is a reason to wait, if it looks for that reason only where a step is not possible anyway, or if it looks for one wherever a step is
+/// not possible.
+#[test]
+fn kernels_keep_no_more_than_they_must() {
+    let Some(device) = host::device("led-kernels-keep", 2) else { return };
+    let seen = Seen::default();
+    let network = "process P0 { s0: tau -> s0 | l2 -> s1; s1: ; } process P1 { s0: l3 -> s0; s1: ; s2: ; }";
+    let texts = ["P0@s0", "P0@s0 == 0 && P1@s0 == 1"];
+    for seed in 0..3 {
+        let formula = |formulas: &mut Formulas, props: &[Prop]| {
+            let [before, after] = [props[0], props[1]].map(|prop| formulas.prop(prop));
+            formulas.weak_until(before, after)
+        };
+        let case = Case::of_model(load(network), &texts, formula).unwrap();
+        compare_formula(case, seed, &device, &seen).unwrap();
+    }
+    let process = |n_states, extra: &[usize], edges: &[_]| Process {
+        n_states,
+        edges: edges.to_vec(),
+        extra_alphabet: extra.to_vec(),
+    };
+    let waits = [
+        process(2, &[], &[(0, 1, 0), (0, 15, 0), (0, 15, 1)]),
+        process(2, &[], &[(0, 2, 0), (0, 3, 0), (0, 25, 1)]),
+        process(1, &[], &[(0, 4, 0)]),
+    ];
+    let refused = [
+        process(1, &[2], &[(0, 0, 0), (0, 3, 0)]),
+        process(2, &[], &[(0, 1, 1), (0, 2, 0), (1, 3, 0), (1, 4, 1)]),
+    ];
+    let waiting = [false, true, false, false];
+    let cases = [
+        (waits.to_vec(), Recipe { letters: vec![1, 2], states: vec![waiting], edges: vec![] }),
+        (
+            refused.to_vec(),
+            Recipe { letters: vec![2, 1, 0], states: vec![[false; 4]], edges: vec![(0, 4, 0)] },
+        ),
+    ];
+    for (processes, recipe) in cases {
+        compare_tester(&Network { processes }, &recipe, &device, &seen).unwrap();
+    }
+    assert!(seen.holds.get() > 5, "{:?}", seen.holds);
 }
 
 /// How many answers about testers are wrong if a part of the sets is forgotten.
