@@ -37,8 +37,8 @@ pub trait WayBack: Send {
     /// none, which is a mistake of ours.
     fn run(&self, run: &Run, ends: bool) -> Option<Run>;
 
-    /// A part of a run, from wherever it begins.
-    fn part(&self, actions: &[ActionId]) -> Vec<ActionId>;
+    /// A run that goes around a cycle in the end, as one of the original, and where the cycle begins there. Nothing if there is none.
+    fn lasso(&self, prefix: &Run, cycle: &[ActionId]) -> Option<(Run, usize)>;
 }
 
 /// What is known of all states before any search.

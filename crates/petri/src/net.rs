@@ -53,13 +53,21 @@ impl Transition {
         changes.filter(|(_, change)| *change != 0)
     }
 
-    /// Changes the tokens of the places as it does where it is enabled; nothing if some get too many.
-    pub(crate) fn apply(&self, marking: &mut [i64]) -> Option<()> {
-        for (place, change) in self.changes() {
-            let tokens = &mut marking[place.index()];
-            *tokens = tokens.checked_add(change)?;
+    /// Fires, if it is enabled and no place gets too many tokens. Says whether it did; if not, nothing was changed.
+    pub(crate) fn fire(&self, marking: &mut [i64]) -> bool {
+        let is_enabled = self.inputs.iter().all(|&(place, weight)| marking[place.index()] >= weight);
+        let is_possible =
+            |(place, change): (PlaceId, i64)| marking[place.index()].checked_add(change).is_some();
+        let fires = is_enabled && self.changes().all(is_possible);
+        if fires {
+            self.changes().for_each(|(place, change)| marking[place.index()] += change);
         }
-        Some(())
+        fires
+    }
+
+    /// Takes back what [`fire`](Transition::fire) did.
+    pub(crate) fn take_back(&self, marking: &mut [i64]) {
+        self.changes().for_each(|(place, change)| marking[place.index()] -= change);
     }
 }
 

@@ -82,13 +82,15 @@ impl WayBack for Way {
         let steps = transitions(&run.actions);
         let steps = match ends {
             true => self.reduced.path_to_deadlock(&self.original, &steps)?,
-            false => self.reduced.path(&steps),
+            false => self.reduced.path(&self.original, &steps)?,
         };
         Some(Run { initial: run.initial, actions: actions(&steps) })
     }
 
-    fn part(&self, part: &[ActionId]) -> Vec<ActionId> {
-        actions(&self.reduced.expand(&transitions(part)))
+    fn lasso(&self, prefix: &Run, cycle: &[ActionId]) -> Option<(Run, usize)> {
+        let [prefix_steps, cycle] = [&prefix.actions, cycle].map(transitions);
+        let (steps, start) = self.reduced.lasso(&self.original, &prefix_steps, &cycle)?;
+        Some((Run { initial: prefix.initial, actions: actions(&steps) }, start))
     }
 }
 

@@ -35,7 +35,7 @@ fn plans() -> impl Strategy<Value = Plan> {
         let transitions = prop::collection::vec((arcs(n_places), arcs(n_places)), 0..6);
         (prop::collection::vec(tokens(), n_places), transitions)
     });
-    let growth = (0..8u8, 0..8usize, 0..8usize, prop_oneof![4 => Just(1i64), 1 => Just(2)]);
+    let growth = (0..9u8, 0..8usize, 0..8usize, prop_oneof![4 => Just(1i64), 1 => Just(2)]);
     (small, prop::collection::vec(growth, 0..5)).prop_map(|(mut plan, growth)| {
         growth.into_iter().for_each(|growth| grow(&mut plan, growth));
         plan
@@ -112,6 +112,29 @@ fn grow((initial, transitions): &mut Plan, (kind, a, b, weight): (u8, usize, usi
             let outputs = std::mem::replace(&mut transitions[transition].1, vec![(n_places, weight)]);
             transitions.push((vec![(n_places, weight), (b % n_places, 1)], outputs));
             transitions.push((vec![(n_places, if b % 2 == 0 { 2 * weight } else { 1 })], vec![(place, 1)]));
+            initial.push(i64::from(a % 3 == 0));
+        }
+        // A place whose tokens can do the same, mostly, and somebody who puts tokens there instead.
+        (8, _) => {
+            let mirrored = |arcs: &ArcList| -> ArcList {
+                arcs.iter()
+                    .map(|&(its, weight)| (if its == place { n_places } else { its }, weight))
+                    .collect()
+            };
+            let takers = transitions.iter().filter(|(inputs, _)| inputs.iter().any(|(its, _)| *its == place));
+            let mut takers: Vec<_> = takers.map(|it| (mirrored(&it.0), mirrored(&it.1))).collect();
+            if let Some(transition) = transition
+                && b % 2 == 0
+            {
+                let outputs = &mut transitions[transition].1;
+                outputs.iter_mut().filter(|(its, _)| *its == place).for_each(|(its, _)| *its = n_places);
+            }
+            if let Some(taker) = takers.first_mut()
+                && b % 5 == 0
+            {
+                taker.1.push((b % n_places, 1));
+            }
+            transitions.append(&mut takers);
             initial.push(i64::from(a % 3 == 0));
         }
         _ => {}
@@ -195,7 +218,8 @@ impl Case<'_> {
                 }
             }
             for &(transition, target) in edges {
-                let run = self.follow(&marking, &self.reduced.expand(&[transition]))?;
+                let run = self.reduced.expand(self.net, &mut marking.clone(), &[transition]);
+                let run = self.follow(&marking, &run.ok_or("not enabled")?)?;
                 let shown: Vec<Marking> = run.iter().map(|marking| self.label(marking)).collect();
                 let after = run.last().ok_or("empty")?;
                 self.check_marking(after, &self.small.markings[target])?;
@@ -227,11 +251,11 @@ impl Case<'_> {
             }
             let Some(begin) = path.iter().position(|(met, _)| *met == state) else { continue };
             let run: Vec<TransitionId> = path.iter().map(|(_, transition)| *transition).collect();
-            let (prefix, cycle) = (self.reduced.expand(&run[..begin]), self.reduced.expand(&run[begin..]));
-            let prologue = self.reduced.prologue().to_vec();
-            let before =
-                self.follow(&initial(self.net), &[prologue, prefix].concat())?.pop().ok_or("empty")?;
-            let after = self.follow(&before, &cycle)?.pop().ok_or("empty")?;
+            let (whole, start) =
+                self.reduced.lasso(self.net, &run[..begin], &run[begin..]).ok_or("no lasso")?;
+            let (prefix, cycle) = whole.split_at(start);
+            let before = self.follow(&initial(self.net), prefix)?.pop().ok_or("empty")?;
+            let after = self.follow(&before, cycle)?.pop().ok_or("empty")?;
             if before != after || cycle.is_empty() {
                 return Err(format!("the cycle {cycle:?} leads from {before:?} to {after:?}"));
             }
@@ -246,14 +270,27 @@ impl Case<'_> {
     }
 
     fn check_marking(&self, original: &[i64], reduced: &[i64]) -> Result<(), String> {
+        // Of places that are counted together, what is not seen yet.
+        let mut joined = reduced.to_vec();
         for (index, tokens) in original.iter().enumerate() {
             let is_same = match self.reduced.fate(PlaceId::new(index)) {
                 Fate::Kept(place) => reduced[place.index()] == *tokens,
                 Fate::Constant(constant) => constant == *tokens,
+                Fate::Joined(place) => {
+                    joined[place.index()] -= tokens;
+                    true
+                }
                 Fate::Removed => true,
             };
             if !is_same {
                 return Err(format!("p{index} of {original:?} has other tokens in {reduced:?}"));
+            }
+        }
+        for fate in (0..original.len()).map(|index| self.reduced.fate(PlaceId::new(index))) {
+            if let Fate::Joined(place) = fate
+                && joined[place.index()] != 0
+            {
+                return Err(format!("{original:?} has other tokens together in {reduced:?}"));
             }
         }
         Ok(())

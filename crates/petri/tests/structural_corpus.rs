@@ -84,7 +84,7 @@ fn is_invariant(reducer: &Reducer, net: &Net, model: &mut Model, expr: ExprId) -
     let (explored, _, _) = explore(&mut small, &[goal], max_states());
     match (&explored.violations[0], &explored.stop) {
         (Some(run), _) => {
-            let marking = after(net, &reduced.path(&transitions(run)));
+            let marking = after(net, &reduced.path(net, &transitions(run)).unwrap());
             assert_eq!(reference::value(&model.system, expr, &marking), Ok(0));
             Some(false)
         }
@@ -174,7 +174,7 @@ fn all_runs(reducer: &Reducer, model: &mut Model, ltl: &Ltl) -> Option<bool> {
             let end = path.len();
             (path, end)
         } else {
-            (reduced.path(&run), reduced.path(&run[..start]).len())
+            reduced.lasso(&net, &run[..start], &run[start..]).unwrap()
         };
         let question = replay::Question::Formula {
             formulas: &model.formulas,

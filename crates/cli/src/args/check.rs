@@ -82,10 +82,10 @@ pub(crate) struct CheckArguments {
     ///
     /// Used for formulas that do not see stuttering, without fairness; and with --reduce for deadlocks and
     /// contest files. Runs are shown on the net as it was. The rules are dead-transitions, constant-places,
-    /// parallel-places, implicit-places, parallel-transitions, neutral-transitions, irrelevant-transitions,
-    /// ending-transitions, source-transitions, free-cycles, post-agglomeration, pre-agglomeration,
-    /// free-agglomeration, redundant-transitions, post-agglomeration-of-one, free-agglomeration-of-one and
-    /// redundant-places.
+    /// parallel-places, implicit-places, parallel-transitions, alike-places, neutral-transitions,
+    /// irrelevant-transitions, ending-transitions, source-transitions, free-cycles, post-agglomeration,
+    /// pre-agglomeration, free-agglomeration, redundant-transitions, post-agglomeration-of-one,
+    /// free-agglomeration-of-one and redundant-places.
     #[arg(long, value_name = "RULES", default_value = "all", value_parser = parse_rules, hide_short_help = true)]
     pub(crate) structural: Rules,
 

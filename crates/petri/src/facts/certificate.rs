@@ -301,11 +301,8 @@ mod tests {
                     continue;
                 }
                 for transition in &self.transitions {
-                    if transition.inputs.iter().all(|(place, weight)| marking[place.index()] >= *weight) {
-                        let mut after = marking.clone();
-                        transition.apply(&mut after).expect("there are few tokens");
-                        open.push(after);
-                    }
+                    let mut after = marking.clone();
+                    open.extend(transition.fire(&mut after).then_some(after));
                 }
             }
             known

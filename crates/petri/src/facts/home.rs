@@ -217,9 +217,7 @@ mod tests {
             let mut targets = Vec::new();
             for transition in &net.transitions {
                 let mut next = marking.clone();
-                let is_enabled =
-                    transition.inputs.iter().all(|(place, weight)| marking[place.index()] >= *weight);
-                if is_enabled && transition.apply(&mut next).is_some() {
+                if transition.fire(&mut next) {
                     let known = markings.iter().position(|its| *its == next);
                     targets.push(known.unwrap_or(markings.len()));
                     markings.extend(known.is_none().then_some(next));

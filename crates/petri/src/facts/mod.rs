@@ -94,10 +94,8 @@ impl Facts {
             if !reduced.is_changed() || reduced.stop.is_some() {
                 break;
             }
-            let all: Vec<TransitionId> = (0..reduced.net.transitions.len()).map(TransitionId::new).collect();
             let Ok(next) = Reducer::new(Arc::new(reduced.net.clone()), &mut budget.share()) else { break };
-            numbers =
-                reduced.expand(&all).into_iter().map(|transition| numbers[transition.index()]).collect();
+            numbers = reduced.unmerged().map(|transition| numbers[transition.index()]).collect();
             reducer = Arc::new(next);
         }
         numbers.iter().for_each(|transition| is_dead[transition.index()] = false);

@@ -29,7 +29,7 @@
 //! that were left out are still there. No `h… f` is enabled in *m'*: as many *h* as could fire in *m'* did
 //! fire before *m*, and no *f* is enabled there. Nothing else is: nobody else takes tokens from the inputs of
 //! *H*. Conversely, if the reduced net is dead, the original fires *h* as long as it can, and then is
-//! dead, too: these firings are the [leftovers](super::work::Leftover).
+//! dead, too: these firings are the [leftovers](super::work::Work::leftovers).
 //!
 //! # Free agglomeration
 //! The same, but others may take tokens from the inputs of *h*, and *h* may need nothing. An *h* that
@@ -54,7 +54,7 @@ use base::{Budget, Limit};
 use language::Preserve;
 
 use super::parts::PartId;
-use super::work::{Leftover, PlaceState, Step, Work};
+use super::work::{PlaceState, Step, Work};
 use crate::sparse::number_of;
 
 /// Which of the rules.
@@ -259,7 +259,7 @@ fn replace(work: &mut Work<'_>, kind: Kind, place: u32, around: Around, merged: 
     for (index, step) in around.before {
         work.remove_step(index);
         if kind == Kind::Pre {
-            work.leftovers.push(Leftover { inputs: step.inputs, part: step.part });
+            work.leftovers.push(step.part);
         }
     }
     around.after.iter().for_each(|(index, _)| work.remove_step(*index));

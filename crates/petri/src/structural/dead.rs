@@ -74,7 +74,9 @@ fn exceeding(work: &Work<'_>, budget: &mut Budget<'_>) -> Result<Vec<u32>, Limit
     let mut dead = Vec::new();
     for sum in work.sums {
         budget.tick()?;
-        for &(place, weight) in sum.places.iter().filter(|(place, _)| work.is_here(*place)) {
+        // Tokens of a place that was merged with another are not counted: they may be the other's.
+        let counts = |(place, _): &&(u32, i64)| work.is_here(*place) && !work.is_joined(*place);
+        for &(place, weight) in sum.places.iter().filter(counts) {
             for (step, it) in work.consumers(place) {
                 let tokens = i128::from(crate::sparse::number_of(&it.inputs, place));
                 let needed = &mut needed[step as usize];
@@ -84,7 +86,7 @@ fn exceeding(work: &Work<'_>, budget: &mut Budget<'_>) -> Result<Vec<u32>, Limit
                 }
             }
         }
-        for &(place, _) in sum.places.iter().filter(|(place, _)| work.is_here(*place)) {
+        for &(place, _) in sum.places.iter().filter(counts) {
             work.consumers(place).for_each(|(step, _)| needed[step as usize] = 0);
         }
     }

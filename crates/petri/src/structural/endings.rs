@@ -9,7 +9,7 @@
 //! Z. Manna, *Proving termination with multiset orderings*, 1979). Let a run be given, and leave *E* out: the others can
 //! fire as before, and nothing else is seen. If it was infinite, it still is. If it ended in a deadlock, nobody else is
 //! enabled where it ends now. Conversely, a run of the others is a run; where it ends, *E* is fired until it can fire no
-//! more, and that is a deadlock: these firings are the [leftovers](super::work::Leftover).
+//! more, and that is a deadlock: these firings are the [leftovers](super::work::Work::leftovers).
 //!
 //! # What it preserves
 //! Words and deadlocks; not both at once, since *E* may go on after everything else has ended. (For markings alone,
@@ -24,7 +24,7 @@ use automata::scc::components;
 use base::{Budget, Limit};
 use language::Preserve;
 
-use super::work::{Leftover, PlaceState, Work};
+use super::work::{PlaceState, Work};
 
 pub(super) fn apply(work: &mut Work<'_>, budget: &mut Budget<'_>) -> Result<(), Limit> {
     if work.preserve == Preserve::Reachability || work.observes_deadlock {
@@ -131,8 +131,8 @@ fn remove(work: &mut Work<'_>, steps: &[u32], ends: &Ends, order: &[usize]) {
     for &step in &list {
         let Some(it) = work.get(step) else { continue };
         places.extend(it.inputs.iter().chain(&it.outputs).map(|(place, _)| *place));
-        let leftover = Leftover { inputs: it.inputs.clone(), part: it.part };
-        work.leftovers.push(leftover);
+        let part = it.part;
+        work.leftovers.push(part);
         work.remove_step(step);
         work.n_applied += 1;
     }

@@ -10,6 +10,7 @@
 //! | `parallel-places` | `parallel` | yes | yes | yes |
 //! | `implicit-places` | `implicit` | yes | yes | yes |
 //! | `parallel-transitions` | `replaceable` | yes | yes | yes |
+//! | `alike-places` | `alike` | yes | yes | yes |
 //! | `neutral-transitions` | `neutral` | if another is enabled | yes | no |
 //! | `irrelevant-transitions` | `relevance` | no | yes | no |
 //! | `ending-transitions` | `endings` | yes | no | yes |
@@ -32,10 +33,11 @@
 //! another one is enabled.
 //!
 //! A run of the reduced net is one of the original if every transition is replaced by those that it
-//! stands for ([`Reduced::expand`]), after a prologue and, if the run ends in a deadlock, before an epilogue
-//! ([`Reduced::complete`]). A cycle is a cycle.
+//! stands for ([`Reduced::path`]), after a prologue and, if the run ends in a deadlock, before an epilogue
+//! ([`Reduced::complete`]). A cycle is a cycle, gone around once or several times ([`Reduced::lasso`]).
 
 mod agglomerate;
+mod alike;
 mod constant;
 mod cycles;
 mod dead;
@@ -149,6 +151,7 @@ fn apply(rule: Rule, work: &mut Work<'_>, budget: &mut Budget<'_>) -> Result<(),
         Rule::ParallelPlaces => parallel::apply(work, budget),
         Rule::ImplicitPlaces => implicit::apply(work, budget),
         Rule::ParallelTransitions => replaceable::apply_parallel(work, budget),
+        Rule::AlikePlaces => alike::apply(work, budget),
         Rule::NeutralTransitions => neutral::apply(work, budget),
         Rule::IrrelevantTransitions => relevance::apply_irrelevant(work, budget),
         Rule::EndingTransitions => endings::apply(work, budget),

@@ -1,10 +1,11 @@
-//! What a transition of a reduced net stands for: a sequence of transitions of the original.
+//! What a transition of a reduced net stands for: a sequence of transitions of the original, some of which may be one of several,
+//! whichever can fire.
 //!
 //! Sequences are made of sequences, and share their parts, so that a chain of a thousand merged
 //! transitions takes a thousand small nodes. They are written out only for transitions that are part
 //! of a run that is shown.
 
-use crate::net::TransitionId;
+use crate::net::{Net, TransitionId};
 
 /// A sequence, by number.
 pub(super) type PartId = u32;
@@ -18,6 +19,8 @@ enum Part {
     Original(TransitionId),
     /// Parts and how often each is repeated, in order.
     Sequence(Box<[(PartId, u64)]>),
+    /// One of these, the first that can fire.
+    Either(Box<[PartId]>),
 }
 
 /// All sequences of a reduction.
@@ -51,6 +54,20 @@ impl Parts {
         Some(id)
     }
 
+    /// One of several sequences that lead to the same, whichever can fire; nothing if there are too many parts.
+    pub(super) fn either(&mut self, of: &[PartId]) -> Option<PartId> {
+        let mut of = of.to_vec();
+        of.sort_unstable();
+        of.dedup();
+        if let [only] = of[..] {
+            return Some(only);
+        }
+        let id = PartId::try_from(self.parts.len()).ok()?;
+        self.lengths.push(of.iter().map(|&part| self.lengths[part as usize]).max()?);
+        self.parts.push(Part::Either(of.into()));
+        Some(id)
+    }
+
     pub(super) fn length(&self, part: PartId) -> u64 {
         self.lengths[part as usize]
     }
@@ -63,6 +80,10 @@ impl Parts {
                 let of = match &self.parts[part as usize] {
                     Part::Original(transition) => return Some(*transition),
                     Part::Sequence(of) => of,
+                    Part::Either(of) => {
+                        part = *of.first()?;
+                        continue;
+                    }
                 };
                 let mut parts = of.iter().map(|(part, _)| *part).filter(|&part| self.length(part) > 0);
                 part = if last { parts.next_back()? } else { parts.next()? };
@@ -71,7 +92,7 @@ impl Parts {
         Some((end(false)?, end(true)?))
     }
 
-    /// The transitions of a sequence, in order.
+    /// The transitions of a sequence, in order; of several, the first.
     pub(super) fn write_out(&self, part: PartId, out: &mut Vec<TransitionId>) {
         // What is left to do: parts, and how often each.
         let mut open = vec![(part, 1)];
@@ -82,8 +103,36 @@ impl Parts {
             match &self.parts[part as usize] {
                 Part::Original(transition) => out.push(*transition),
                 Part::Sequence(of) => open.extend(of.iter().rev()),
+                Part::Either(of) => open.extend(of.first().map(|&part| (part, 1))),
             }
         }
+    }
+
+    /// Fires a sequence from a marking of the original, and adds its transitions. Says whether it could be fired; if not, nothing was
+    /// changed.
+    pub(super) fn fire(
+        &self,
+        part: PartId,
+        net: &Net,
+        marking: &mut [i64],
+        out: &mut Vec<TransitionId>,
+    ) -> bool {
+        let start = out.len();
+        let is_fired = match &self.parts[part as usize] {
+            Part::Original(transition) => {
+                let is_fired = net.transition(*transition).fire(marking);
+                out.extend(is_fired.then_some(*transition));
+                is_fired
+            }
+            Part::Sequence(of) => {
+                of.iter().all(|&(part, times)| (0..times).all(|_| self.fire(part, net, marking, out)))
+            }
+            Part::Either(of) => of.iter().any(|&part| self.fire(part, net, marking, out)),
+        };
+        if !is_fired {
+            out.drain(start..).rev().for_each(|transition| net.transition(transition).take_back(marking));
+        }
+        is_fired
     }
 }
 

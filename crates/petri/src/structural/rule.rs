@@ -19,6 +19,8 @@ base::define_words! {
         ImplicitPlaces = "implicit-places",
         /// Removes transitions that another one can replace.
         ParallelTransitions = "parallel-transitions",
+        /// Merges places whose tokens can do the same.
+        AlikePlaces = "alike-places",
         /// Removes transitions that change nothing (markings, deadlocks).
         NeutralTransitions = "neutral-transitions",
         /// Removes what cannot matter to the question (markings).

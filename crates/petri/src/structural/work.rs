@@ -6,7 +6,7 @@
 //!
 //! Whatever the rules do, this stays true: a marking that the reduced net can reach is that of the
 //! kept places in a marking that the original can reach, by the written-out transitions
-//! ([`parts`](super::parts)) after the prologue.
+//! ([`parts`](super::parts)) after the prologue. A place that others were [joined](Work::join) to has the tokens of all.
 
 use language::Preserve;
 
@@ -59,14 +59,6 @@ pub(super) enum PlaceState {
     Removed,
 }
 
-/// Transitions that a reduced run may leave enabled in the original when it ends, and that must be
-/// fired then (`pre_agglomeration`).
-#[derive(Clone, Debug)]
-pub(super) struct Leftover {
-    pub(super) inputs: Sparse,
-    pub(super) part: PartId,
-}
-
 /// Multiplications that linear programs may take in one reduction.
 const PROGRAMS: u64 = 10_000_000;
 
@@ -83,12 +75,15 @@ pub(super) struct Work<'f> {
     pub(super) parts: Parts,
     /// What the original does before the reduced net starts.
     pub(super) prologue: Vec<PartId>,
-    /// In the order in which they were left.
-    pub(super) leftovers: Vec<Leftover>,
+    /// Transitions that a reduced run may leave enabled in the original when it ends, and that must be fired then
+    /// (`pre-agglomeration`, `ending-transitions`), in the order in which they were left.
+    pub(super) leftovers: Vec<PartId>,
     /// Weighted sums of tokens that the original never exceeds.
     pub(super) sums: &'f [TokenSum],
-    /// The most tokens that places of the original can have, where that is known.
-    pub(super) bounds: &'f [Option<i64>],
+    /// The most tokens that places can have, where that is known.
+    pub(super) bounds: Vec<Option<i64>>,
+    /// Per place, the place whose tokens its own are counted with ([`alike`](super::alike)).
+    joined: Vec<Option<u32>>,
     /// Multiplications that are left for linear programs.
     pub(super) programs_left: u64,
     pub(super) n_arcs: usize,
@@ -121,7 +116,8 @@ impl<'f> Work<'f> {
             parts: Parts::new(net.transitions.len()),
             prologue: Vec::new(),
             leftovers: Vec::new(),
-            bounds,
+            bounds: bounds.to_vec(),
+            joined: vec![None; net.places.len()],
             sums,
             programs_left: PROGRAMS,
             n_arcs: 0,
@@ -239,6 +235,30 @@ impl<'f> Work<'f> {
                 *n_arcs -= 1;
             }
         }
+    }
+
+    /// Counts the tokens of places with those of another.
+    pub(super) fn join(&mut self, root: u32, places: &[u32]) {
+        for &place in places {
+            self.joined[place as usize] = Some(root);
+            let [its, others] = [root, place].map(|place| self.bounds[place as usize]);
+            self.bounds[root as usize] = its.zip(others).and_then(|(its, others)| its.checked_add(others));
+        }
+        self.joined[root as usize] = Some(root);
+    }
+
+    /// Whether the tokens of others are counted with those of a place, or the other way round.
+    pub(super) fn is_joined(&self, place: u32) -> bool {
+        self.joined[place as usize].is_some()
+    }
+
+    /// The place that the tokens of a place are counted with, if there is one.
+    pub(super) fn joined_with(&self, place: u32) -> Option<u32> {
+        let mut root = self.joined[place as usize]?;
+        while let Some(next) = self.joined[root as usize].filter(|next| *next != root) {
+            root = next;
+        }
+        Some(root)
     }
 
     /// Whether removing this place cannot turn a run that never repeats a marking into a cycle. The

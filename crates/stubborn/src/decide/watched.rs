@@ -325,9 +325,7 @@ fn original_evidence(simpler: &Simpler, evidence: &Evidence) -> Option<Evidence>
         Some(start) if start < run.actions.len() => {
             let (prefix, cycle) = run.actions.split_at(start);
             let prefix = Run { initial: run.initial, actions: prefix.to_vec() };
-            let mut whole = simpler.back.run(&prefix, false)?;
-            let start = whole.actions.len();
-            whole.actions.extend(simpler.back.part(cycle));
+            let (whole, start) = simpler.back.lasso(&prefix, cycle)?;
             (whole, Some(start))
         }
         // The last state repeats for ever: it is a deadlock.
