@@ -159,20 +159,23 @@ impl Query<'_> {
         if best.is_some_and(|best| best.n_enabled == 0) {
             return Ok(best);
         }
-        // Expressions may rely on the simple guards: they are looked at only if those are true.
-        for guards in self.sets.graph.guards(action) {
-            for &guard in guards {
-                let known = self.reason_of_guard(GuardId::new(guard as usize))?;
-                if known.n_enabled != HOLDS {
-                    best = Some(better(best, known));
-                }
-                if known.n_enabled == 0 {
-                    return Ok(best);
-                }
+        let [simple, expressions] = self.sets.graph.guards(action);
+        for &guard in simple {
+            let known = self.reason_of_guard(GuardId::new(guard as usize))?;
+            if known.n_enabled != HOLDS {
+                best = Some(better(best, known));
             }
+            if known.n_enabled == 0 {
+                return Ok(best);
+            }
+        }
+        // Expressions may rely on the guards before them: they are looked at only if those are true.
+        for &guard in expressions {
             if best.is_some() {
                 break;
             }
+            let known = self.reason_of_guard(GuardId::new(guard as usize))?;
+            best = (known.n_enabled != HOLDS).then_some(known);
         }
         Ok(best)
     }

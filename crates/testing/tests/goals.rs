@@ -385,6 +385,46 @@ fn check_safety<T: std::fmt::Debug>(
     (noticed.get(), seen)
 }
 
+/// What a search without reduction finds, and by all searches with the sets that preserve safety.
+fn compare_safety(mut system: ActionSystem) -> bool {
+    let goals = all_goals(&mut system);
+    let full = search::bfs::search(
+        &system,
+        &mut Exact::new(system.width(), u64::MAX),
+        &goals,
+        &mut Budget::unlimited(),
+    );
+    for found in &safely(&system, &goals, None) {
+        assert_eq!(findings(found), findings(&full));
+    }
+    findings(&full).is_none()
+}
+
+/// One adds to a variable, one takes from it: whoever takes first leads it out of its range.
+#[test]
+fn what_another_step_would_avert_goes_wrong() {
+    let step = |amount| vec![(0, 1, Awaits::Nothing, Does::Adds(1, amount), false)];
+    assert!(compare_safety(processes(&[step(1), step(-1)])), "something goes wrong");
+}
+
+/// Behind a guard that is false, another one would divide by zero; who makes the first one true is looked for.
+#[test]
+fn guards_behind_a_false_one_are_not_evaluated() {
+    let mut builder = Builder::new();
+    let x = builder.variable(Variable::new("x", 0, 1));
+    let [read, zero, one] = [builder.exprs.var(x), builder.exprs.int(0), builder.exprs.int(1)];
+    let is_positive = builder.exprs.binary(BinaryOp::Gt, read, zero);
+    let ratio = builder.exprs.binary(BinaryOp::Div, one, read);
+    let is_one = builder.exprs.binary(BinaryOp::Eq, ratio, one);
+    let owners: Vec<_> = (0..2).map(|index| builder.process(format!("P{index}"))).collect();
+    let guards = [is_positive, is_one].map(|expr| builder.guard(Guard::True(expr))).to_vec();
+    let label = builder.label("a");
+    builder.action(Action { label, guards, effect: vec![], owners: vec![owners[0]] });
+    builder.action(Action { label, guards: vec![], effect: vec![Stmt::set(x, 1)], owners: vec![owners[1]] });
+    builder.initial(&[0]);
+    assert!(!compare_safety(builder.finish().expect("a valid system")), "nothing goes wrong");
+}
+
 #[test]
 fn all_questions_about_states_at_once() {
     let (noticed, seen) = check_safety(4000, &program(), |program| processes(&program));

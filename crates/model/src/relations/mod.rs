@@ -64,6 +64,8 @@ pub struct Relations {
     /// Per queue: how many guards look at it.
     n_guards_of_queue: Vec<usize>,
     open: Vec<ActionId>,
+    /// Whether it matters where something goes wrong.
+    minds_faults: bool,
 }
 
 /// Where a queue has more pairs of a guard and a writer than this, what is in front is not looked into.
@@ -101,6 +103,7 @@ impl Relations {
             queue_uses: Vec::with_capacity(system.actions().len()),
             n_guards_of_queue: vec![0; system.queues().len()],
             open: Vec::new(),
+            minds_faults: false,
         };
         for (index, footprint) in footprints.iter().enumerate() {
             budget.tick()?;
@@ -146,9 +149,11 @@ impl Relations {
     }
 
     /// The same for who finds out whether anything can go wrong. A step to what is not made yet does, so that such a
-    /// step is found like others, and need not be looked for in particular.
+    /// step is found like others, and need not be looked for in particular. Two that add to a variable commute, but one may avert that
+    /// the other leads out of the range.
     pub fn for_faults(mut self) -> Relations {
         self.open.clear();
+        self.minds_faults = true;
         self
     }
 
@@ -321,8 +326,11 @@ impl Relations {
             return false;
         }
         match (self.change(system, a, var), self.change(system, b, var)) {
-            // Sums do not mind, but who looks at them does.
-            (Change::By(_), Change::By(_)) => reads_besides(system, b, var),
+            // Sums do not mind, but who looks at them does, and who is led back into the range.
+            (Change::By(x), Change::By(y)) => {
+                let is_certain = !matches!(system.variables()[var.index()].range, Range::Guessed { .. });
+                reads_besides(system, b, var) || (self.minds_faults && is_certain && x.signum() != y.signum())
+            }
             (Change::To(x), Change::To(y)) => x != y || is_read,
             _ => true,
         }
