@@ -411,17 +411,21 @@ fn what_another_step_would_avert_goes_wrong() {
 #[test]
 fn guards_behind_a_false_one_are_not_evaluated() {
     let mut builder = Builder::new();
-    let x = builder.variable(Variable::new("x", 0, 1));
+    let [x, y] = ["x", "y"].map(|name| builder.variable(Variable::new(name, 0, 1)));
     let [read, zero, one] = [builder.exprs.var(x), builder.exprs.int(0), builder.exprs.int(1)];
     let is_positive = builder.exprs.binary(BinaryOp::Gt, read, zero);
     let ratio = builder.exprs.binary(BinaryOp::Div, one, read);
     let is_one = builder.exprs.binary(BinaryOp::Eq, ratio, one);
-    let owners: Vec<_> = (0..2).map(|index| builder.process(format!("P{index}"))).collect();
+    let owners: Vec<_> = (0..3).map(|index| builder.process(format!("P{index}"))).collect();
     let guards = [is_positive, is_one].map(|expr| builder.guard(Guard::True(expr))).to_vec();
     let label = builder.label("a");
     builder.action(Action { label, guards, effect: vec![], owners: vec![owners[0]] });
-    builder.action(Action { label, guards: vec![], effect: vec![Stmt::set(x, 1)], owners: vec![owners[1]] });
-    builder.initial(&[0]);
+    for (var, owner) in [(x, 1), (y, 2)] {
+        let guards = vec![builder.guard(Guard::equals(var, 0))];
+        let effect = vec![Stmt::set(var, 1), Stmt::set(x, 1)];
+        builder.action(Action { label, guards, effect, owners: vec![owners[owner]] });
+    }
+    builder.initial(&[0, 0]);
     assert!(!compare_safety(builder.finish().expect("a valid system")), "nothing goes wrong");
 }
 
