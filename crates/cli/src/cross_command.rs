@@ -36,19 +36,6 @@ fn tell(model: &Path, number: usize, case: &Disagreement) -> Result<(), Failure>
     let extension = model.extension().unwrap_or_default().to_string_lossy();
     let path = PathBuf::from(format!("{stem}-disagreement-{number}.{extension}"));
     output::write_text(&path, &case.model)?;
-    let (holds, violated) = &case.methods;
-    let asked = match &case.asked {
-        Some(Question::Ltl(formula)) => format!(" with --ltl '{}'", formula.text),
-        Some(Question::Invariant(expression)) => format!(" with the invariant `{}`", expression.text),
-        _ => String::new(),
-    };
-    terminal::print_stderr(&format!(
-        "internal error: two methods disagree about `{}`.\n\
-         `{holds}` says that it holds, `{violated}` that it is violated.\n\
-         A small case was written to `{}`. Please report that file, this text, the output of\n\
-         `stubborn --version`, and what your command prints for that file{asked}.\n",
-        case.property,
-        path.display(),
-    ));
+    terminal::print_stderr(&case.to_text(&path));
     Ok(())
 }

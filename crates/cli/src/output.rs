@@ -127,8 +127,9 @@ fn to_stdout(
     // What was found in time may be told. Who ended the search wants to know what it found; a second time ends this, too.
     let clock =
         if terminal::is_interrupted() { Clock::start(&Limits::default()) } else { clock.with_grace() };
-    let inner = io::stdout().lock();
-    let mut out = BufWriter::new(Watched { inner, budget: clock.budget(), limit: &limit, told });
+    // The clock is looked at before anything is gathered: it may take long until there is much.
+    let inner = BufWriter::new(io::stdout().lock());
+    let mut out = Watched { inner, budget: clock.budget(), limit: &limit, told };
     let written = write(&mut out).and_then(|()| out.flush());
     match limit.get() {
         Some(limit) => Err(Failure::Cut(limit)),

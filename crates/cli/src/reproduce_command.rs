@@ -8,7 +8,6 @@ use std::time::{Duration, Instant};
 
 use reproduce::{Host, Outcome, Status};
 use stubborn::base::Progress;
-use stubborn::report::{count, grouped};
 use stubborn::{Clock, Limits, Watcher};
 
 use crate::args::ReproduceArguments;
@@ -38,23 +37,8 @@ pub(crate) fn run(arguments: &ReproduceArguments) -> Result<Exit, Failure> {
 
 /// Says what came of it.
 fn tell(outcome: &Outcome, arguments: &ReproduceArguments) -> Exit {
-    let mut text = String::new();
-    let mut last = "";
-    for (paper, finding) in &outcome.findings {
-        if paper.name() != last {
-            last = paper.name();
-            text += &format!("{last}\n");
-        }
-        text += &format!("  {}: {}\n", finding.judgment.name(), finding.claim);
-    }
-    let computed = count(outcome.computed as u64, "measurement");
-    text += &format!("{computed} made, {} reused", grouped(outcome.reused as u64));
-    if outcome.missing > 0 {
-        text += &format!(", {} missing", grouped(outcome.missing as u64));
-    }
     let page = arguments.output.join("index.html");
-    text += &format!("; the report is {}\n", page.display());
-    terminal::print_stdout(&text);
+    terminal::print_stdout(&format!("{outcome}; the report is {}\n", page.display()));
     for trouble in &outcome.troubles {
         terminal::print_stderr(&format!("not measured: {trouble}\n"));
     }
@@ -155,18 +139,7 @@ impl Host for Desk {
     }
 
     fn show(&mut self, status: &Status) {
-        let Status { done, total, seconds_left, now } = status;
-        self.progress.text =
-            format!("{done} of {total} measurements, about {} left: {now}", duration(*seconds_left));
+        self.progress.text = status.to_string();
         self.progress.show();
-    }
-}
-
-/// A time as people read it.
-fn duration(seconds: f64) -> String {
-    match seconds.round() as u64 {
-        whole @ 0..60 => format!("{whole} s"),
-        whole @ 60..3600 => format!("{} min", whole.div_ceil(60)),
-        whole => format!("{:.1} h", whole as f64 / 3600.0),
     }
 }

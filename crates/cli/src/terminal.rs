@@ -9,7 +9,7 @@ use std::time::Duration;
 use clap::ColorChoice;
 use stubborn::Watcher;
 use stubborn::base::Progress;
-use stubborn::report::{grouped, human_bytes};
+use stubborn::report::progress;
 
 use crate::output;
 
@@ -133,10 +133,11 @@ impl Watcher for Display {
         let mut shown = self.shown();
         let due = shown.last.map_or(FIRST, |last| last + NEXT);
         if self.shows_progress && elapsed >= due {
-            match shown.lanes.len() {
-                0 | 1 => show(elapsed, progress),
-                _ => eprint!("\r\x1b[2K{}", lanes_line(elapsed, &shown.lanes)),
-            }
+            let line = match shown.lanes.len() {
+                0 | 1 => progress::line(elapsed, progress),
+                _ => progress::lanes(elapsed, &shown.lanes),
+            };
+            eprint!("\r\x1b[2K{line}");
             shown.last = Some(elapsed);
         }
         !is_interrupted() && !has_changed()
@@ -161,63 +162,5 @@ impl Watcher for Display {
 impl Drop for Display {
     fn drop(&mut self) {
         self.clear();
-    }
-}
-
-/// What is done at once, in one line: the first few jobs by their names.
-fn lanes_line(elapsed: Duration, lanes: &BTreeMap<usize, (String, Progress)>) -> String {
-    const MOST: usize = 4;
-    const NAME: usize = 16;
-    let job = |(name, progress): &(String, Progress)| {
-        let dots = if name.chars().count() > NAME { "…" } else { "" };
-        let name: String = name.chars().take(NAME).collect();
-        match progress.states {
-            0 => format!("{name}{dots} preparing"),
-            states => format!("{name}{dots} {} states", grouped(states)),
-        }
-    };
-    let jobs: Vec<String> = lanes.values().take(MOST).map(job).collect();
-    let others = lanes.len().saturating_sub(MOST);
-    let others = if others > 0 { format!("; {others} more") } else { String::new() };
-    let bytes = lanes.values().map(|(_, progress)| progress.bytes).sum();
-    format!("{}{others}; {}, {:.0} s", jobs.join("; "), human_bytes(bytes), elapsed.as_secs_f64())
-}
-
-fn show(elapsed: Duration, progress: &Progress) {
-    let seconds = elapsed.as_secs_f64();
-    if progress.states == 0 {
-        eprint!("\r\x1b[2Kpreparing, {seconds:.0} s");
-        return;
-    }
-    let rate = progress.states as f64 / seconds;
-    let workers =
-        if progress.workers > 1 { format!(", {} threads", progress.workers) } else { String::new() };
-    eprint!(
-        "\r\x1b[2K{} states, {} states/s, depth {}, {} pending, {}, {seconds:.0} s{workers}",
-        grouped(progress.states),
-        grouped(rate as u64),
-        grouped(progress.depth),
-        grouped(progress.pending),
-        human_bytes(progress.bytes),
-    );
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn progress_shows_what_every_worker_does() {
-        let display = Display { shows_progress: false, shown: Mutex::default() };
-        for lane in 1..=6 {
-            display.lane_has(lane, Some(&format!("some question of number {lane}")));
-        }
-        display.lane_has(2, Some("short"));
-        display.lane_has(1, None);
-        let progress = Progress { states: 12_345, bytes: 1_000_000, ..Progress::default() };
-        display.look_at_lane(2, Duration::from_secs(3), &progress);
-        let line = lanes_line(Duration::from_secs(3), &display.shown().lanes);
-        let other = "some question of… preparing";
-        assert_eq!(line, format!("short 12 345 states; {other}; {other}; {other}; 1 more; 1.0 MB, 3 s"));
     }
 }

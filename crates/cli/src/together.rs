@@ -33,7 +33,7 @@ pub(crate) fn prepare(engine: &EngineArguments, file: &Path) -> Result<Option<Bo
         return Err(Failure::plain("usage", message));
     }
     device::check_usage(engine.device, &engine.search)?;
-    device::open(engine.device)
+    device::open(engine)
 }
 
 /// Where a search is kept, and who takes part in it.

@@ -20,6 +20,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod choice;
 mod driver;
 pub mod trial;
 
@@ -27,6 +28,7 @@ use std::sync::OnceLock;
 
 use stubborn::base::device::{Device, Failure, Kernel, Memory, Orders, Reduces};
 
+pub use choice::Choice;
 use driver::{Card, Words};
 
 /// A graphics processor that can be used.

@@ -21,6 +21,11 @@ pub trait Story: Send + Sync {
     /// The parts of a state that are shown.
     fn items(&self, state: &[i64]) -> Vec<Item>;
 
+    /// The same of two states; what is equal in both may be left out, and should be where there is much of it.
+    fn different_items(&self, before: &[i64], after: &[i64]) -> (Vec<Item>, Vec<Item>) {
+        (self.items(before), self.items(after))
+    }
+
     /// Where the processes are that there are.
     fn places(&self, state: &[i64]) -> Vec<Position>;
 
@@ -239,7 +244,7 @@ pub fn of_parts(
 /// What differs between two states: `x: 1 -> 2`, `c = [1,2]`. Of what was not there before, only what is
 /// not 0 is told.
 pub fn changes(story: &dyn Story, before: &[i64], after: &[i64]) -> Vec<String> {
-    let (old, new) = (story.items(before), story.items(after));
+    let (old, new) = story.different_items(before, after);
     let mut known = old.iter().peekable();
     let mut changes = Vec::new();
     for item in &new {
@@ -263,7 +268,7 @@ pub fn changes(story: &dyn Story, before: &[i64], after: &[i64]) -> Vec<String> 
 
 /// The parts of a state: `x = 1`.
 pub fn details(story: &dyn Story, state: &[i64]) -> Vec<String> {
-    story.items(state).iter().map(|item| format!("{} = {}", item.name, item.value)).collect()
+    story.items(state).into_iter().map(|item| format!("{} = {}", item.name, item.value)).collect()
 }
 
 /// A chain from a state that goes wrong in this action, if there is one: all that happens before, and the

@@ -222,3 +222,26 @@ fn a_view_is_not_disturbed_by_what_is_added_later() {
     let again = model.view(Purpose::Runs, &mut Budget::unlimited()).unwrap().system;
     assert_eq!(again.propositions().len(), 2);
 }
+
+/// A marking that names all colors is listed only if there is room for it, and that is known before the first one.
+/// (Eight million colors took 270 MB where one was allowed.)
+#[test]
+fn a_marking_that_is_too_large_is_not_listed() {
+    let values: String = (0..200).map(|at| format!("<feconstant id=\"c{at}\" name=\"{at}\"/>")).collect();
+    let part = "<usersort declaration=\"C\"/>";
+    let all = format!("<subterm><all>{part}</all></subterm>").repeat(3);
+    let text = format!(
+        "<pnml xmlns=\"http://www.pnml.org/version-2009/grammar/pnml\"><net id=\"n\" \
+         type=\"http://www.pnml.org/version-2009/grammar/symmetricnet\"><declaration><structure><declarations>\
+         <namedsort id=\"C\" name=\"C\"><cyclicenumeration>{values}</cyclicenumeration></namedsort>\
+         <namedsort id=\"P\" name=\"P\"><productsort>{part}{part}{part}</productsort></namedsort>\
+         </declarations></structure></declaration><page id=\"g\"><place id=\"p\"><type><structure>\
+         <usersort declaration=\"P\"/></structure></type><hlinitialMarking><structure><tuple>{all}</tuple>\
+         </structure></hlinitialMarking></place></page></net></pnml>"
+    );
+    let source = SourceMap::new().add("net.pnml", text.clone().into()).unwrap();
+    // Enough to read the text, and not to look at every color.
+    let watch = Patience::new(2_000);
+    let read = read(&text, source, &mut Budget::new(u64::MAX, 10_000_000, &watch));
+    assert_eq!(limit(read.expect_err("there is no room")), Limit::Memory(10_000_000));
+}

@@ -4,9 +4,9 @@ mod common;
 
 use base::Budget;
 use common::model_of;
-use language::story::Way;
+use language::story::{self, Item, Position, Statement, Unreached, Way};
 use language::{Model as _, Purpose, Story, View};
-use model::{ActionId, ActionSystem, reference};
+use model::{ActionId, ActionSystem, VarId, reference};
 
 /// A model that can be simulated.
 fn view(text: &str) -> View {
@@ -40,6 +40,64 @@ fn first_run(view: &View) -> (Vec<String>, String, Vec<i64>) {
         state = after;
     }
     (statements, output, state)
+}
+
+/// A story that tells all of both states.
+struct Whole<'s>(&'s dyn Story);
+
+impl Story for Whole<'_> {
+    fn statements(&self, action: ActionId, before: &[i64]) -> Vec<Statement> {
+        self.0.statements(action, before)
+    }
+
+    fn items(&self, state: &[i64]) -> Vec<Item> {
+        self.0.items(state)
+    }
+
+    fn places(&self, state: &[i64]) -> Vec<Position> {
+        self.0.places(state)
+    }
+
+    fn unreached(&self, taken: &[bool]) -> Vec<Unreached> {
+        self.0.unreached(taken)
+    }
+
+    fn location(&self, process: &str) -> Option<VarId> {
+        self.0.location(process)
+    }
+}
+
+/// Between any two states, whether or not a step leads from one to the other: processes begin and end, with the same
+/// variables and others.
+#[test]
+fn what_differs_is_told_without_what_is_equal() {
+    let view = view(
+        "byte a[3] = 2; chan c = [2] of { byte, bit };
+         proctype P(byte n) { byte x = 3; byte y[2] = 3; x = n; c ! n, 1; y[1] = x; a[n] = 1 }
+         proctype Q() { byte x = 3; c ? x, _; a[0] = x }
+         init { run P(1); run P(2); run Q() }",
+    );
+    let system: &ActionSystem = &view.system;
+    let mut states = reference::initial(system);
+    let mut next = 0;
+    while next < states.len() && states.len() < 300 {
+        for (_, after) in reference::successors(system, &states[next]).expect("nothing goes wrong") {
+            if !states.contains(&after) {
+                states.push(after);
+            }
+        }
+        next += 1;
+    }
+    let mut n_left_out = 0;
+    for before in states.iter().step_by(3) {
+        for after in states.iter().step_by(2) {
+            let expected = story::changes(&Whole(story(&view)), before, after);
+            assert_eq!(story::changes(story(&view), before, after), expected, "{before:?} {after:?}");
+            let (items, _) = story(&view).different_items(before, after);
+            n_left_out += story(&view).items(before).len() - items.len();
+        }
+    }
+    assert!(states.len() > 100 && n_left_out > 10_000, "{} states, {n_left_out} left out", states.len());
 }
 
 #[test]

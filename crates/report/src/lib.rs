@@ -14,6 +14,7 @@ pub mod junit;
 pub mod method;
 pub mod models;
 pub mod outcome;
+pub mod progress;
 pub mod remark;
 pub mod sarif;
 pub mod space;

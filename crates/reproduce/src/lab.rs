@@ -5,7 +5,7 @@
 //! a job that gives one or more records. Files and times are those of a [`Host`], whom whoever calls brings;
 //! models are opened, searched and judged by [`stubborn`] alone.
 
-use std::fmt::Display;
+use std::fmt::{self, Display};
 use std::time::Duration;
 
 use stubborn::base::{Limit, Progress};
@@ -48,6 +48,17 @@ pub struct Status {
     pub seconds_left: f64,
     /// What is computed now.
     pub now: String,
+}
+
+impl Display for Status {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let left = match self.seconds_left.round() as u64 {
+            whole @ 0..60 => format!("{whole} s"),
+            whole @ 60..3600 => format!("{} min", whole.div_ceil(60)),
+            whole => format!("{:.1} h", whole as f64 / 3600.0),
+        };
+        write!(f, "{} of {} measurements, about {left} left: {}", self.done, self.total, self.now)
+    }
 }
 
 /// Why a cell was not computed.

@@ -4,8 +4,9 @@
 //! and is found there the next time. The report is written at the end in any case, from what is there.
 
 use std::collections::HashSet;
+use std::fmt;
 
-use stubborn::report;
+use stubborn::report::{count, grouped};
 
 use crate::document::{Finding, Part, Section};
 use crate::html;
@@ -29,6 +30,30 @@ pub struct Outcome {
     pub troubles: Vec<String>,
     /// What became of the papers' claims.
     pub findings: Vec<(Paper, Finding)>,
+}
+
+impl fmt::Display for Outcome {
+    /// What became of the claims, by paper, and how much was measured for it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut last = "";
+        for (paper, finding) in &self.findings {
+            if paper.name() != last {
+                last = paper.name();
+                writeln!(f, "{last}")?;
+            }
+            writeln!(f, "  {}: {}", finding.judgment.name(), finding.claim)?;
+        }
+        write!(
+            f,
+            "{} made, {} reused",
+            count(self.computed as u64, "measurement"),
+            grouped(self.reused as u64)
+        )?;
+        match self.missing {
+            0 => Ok(()),
+            missing => write!(f, ", {} missing", grouped(missing as u64)),
+        }
+    }
 }
 
 /// A paper's tables and what is in them.
@@ -223,7 +248,7 @@ fn page(sections: &[Section], scale: Scale, outcome: &Outcome) -> String {
         .to_owned(),
     ];
     if outcome.missing > 0 {
-        let n = report::count(outcome.missing as u64, "measurement");
+        let n = count(outcome.missing as u64, "measurement");
         summary.push(format!("Incomplete: {n} are missing. The same command goes on where it stopped."));
     }
     html::page("The papers' experiments, repeated", &summary, sections)

@@ -48,6 +48,8 @@ pub mod cross;
 #[cfg(feature = "report")]
 mod decide;
 #[cfg(feature = "report")]
+mod dialog;
+#[cfg(feature = "report")]
 mod error;
 #[cfg(feature = "report")]
 mod explore;
@@ -88,6 +90,8 @@ pub use certified::CertifyReport;
 pub use contest::{ContestAnswer, ContestOptions, Hears, Technique};
 #[cfg(feature = "report")]
 pub use decide::{Watching, unread};
+#[cfg(feature = "report")]
+pub use dialog::{Dialog, End, Listener};
 #[cfg(feature = "report")]
 pub use error::Error;
 #[cfg(feature = "report")]

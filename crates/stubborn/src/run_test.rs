@@ -51,6 +51,32 @@ impl RunTest<'_> {
         format!("{run:#}\n")
     }
 
+    /// The run as Spin reads it.
+    ///
+    /// # Errors
+    /// The model is not in Promela, or Spin numbers its statements otherwise.
+    pub fn trail(model: &ModelInfo, result: &PropertyResult) -> Result<String, Diagnostic> {
+        let help = "`--emit-test json` keeps the run, and `stubborn simulate --input` follows it";
+        let refused = |message: &str| Diagnostic::error("no-trail", message).with_help(help);
+        if model.language != "promela" {
+            return Err(refused("trails are for Spin, which reads Promela only"));
+        }
+        let told = result.counterexample.as_ref().and_then(report::trail::to_text);
+        told.ok_or_else(|| {
+            refused("the model jumps where a remote reference looks: Spin numbers its statements otherwise")
+        })
+    }
+
+    /// How Spin is asked to follow a trail.
+    pub fn spin_command(&self, trail: &Path) -> String {
+        let given = |(name, value): &(String, Option<String>)| match value {
+            Some(value) => format!("'-D{name}={value}' "),
+            None => format!("-D{name} "),
+        };
+        let definitions: String = self.model.definitions.iter().map(given).collect();
+        format!("spin -p -k {} {definitions}{}", trail.display(), self.file.display())
+    }
+
     /// A test in Rust, which follows the run.
     ///
     /// # Errors

@@ -97,9 +97,35 @@ pub fn is_sound_for_fair_testers(method: Method) -> bool {
         && fairness_by == FairnessBy::Search
 }
 
+/// Whether a claim may be decided by a method: then it must not be refused, and otherwise it must be.
+pub fn is_allowed(claim: &mut Claim, method: Method, settings: &Settings<'_>) -> bool {
+    let fair = settings.is_fair();
+    let goes_on = !fair && settings.at_deadlock != AtDeadlock::Ignore;
+    let sound = if fair { is_sound_for_fair_runs(method) } else { is_sound(method) };
+    let by_value = matches!(method.observer, ObserverKind::Tgba | ObserverKind::Ba | ObserverKind::Extended);
+    let sees_stuttering = claim.proof().is_none();
+    sound
+        && (!sees_stuttering || by_value && method.reduction.is_none())
+        && (method.search != SearchKind::OnePass || has_no_buchi_states(claim, fair, goes_on))
+}
+
 fn has_no_buchi_states(claim: &mut Claim, fair: bool, goes_on: bool) -> bool {
     let features = claim.features(ObserverKind::Ta, fair, goes_on, &mut Budget::unlimited());
     features.is_ok_and(|features| !features.has_buchi_states)
+}
+
+/// What was decided; nothing if the method is not allowed: exactly then it must be refused, by a rule.
+pub fn decided(
+    method: Method,
+    is_allowed: bool,
+    decided: Result<Decision, Refusal>,
+) -> Result<Option<Decision>, TestCaseError> {
+    match decided {
+        Ok(decision) if is_allowed => Ok(Some(decision)),
+        Ok(_) => Err(TestCaseError::fail(format!("{method:?} must be refused"))),
+        Err(Refusal::Rule(_)) if !is_allowed => Ok(None),
+        Err(why) => Err(TestCaseError::fail(format!("{method:?} is refused: {why}"))),
+    }
 }
 
 /// How often each method was tried.
@@ -115,16 +141,8 @@ impl Tally {
         method: Method,
         settings: &Settings<'_>,
     ) -> Result<Option<Decision>, TestCaseError> {
-        let fair = settings.is_fair();
-        let goes_on = !fair && settings.at_deadlock != AtDeadlock::Ignore;
+        let expected = is_allowed(claim, method, settings);
         let decided = claim.search(system, method, settings, &mut Budget::unlimited());
-        let sound = if fair { is_sound_for_fair_runs(method) } else { is_sound(method) };
-        let by_value =
-            matches!(method.observer, ObserverKind::Tgba | ObserverKind::Ba | ObserverKind::Extended);
-        let sees_stuttering = claim.proof().is_none();
-        let expected = sound
-            && (!sees_stuttering || by_value && method.reduction.is_none())
-            && (method.search != SearchKind::OnePass || has_no_buchi_states(claim, fair, goes_on));
         self.note(method, expected, decided)
     }
 
@@ -150,17 +168,13 @@ impl Tally {
         &self,
         method: Method,
         expected: bool,
-        decided: Result<Decision, Refusal>,
+        found: Result<Decision, Refusal>,
     ) -> Result<Option<Decision>, TestCaseError> {
-        match decided {
-            Ok(decision) if expected => {
-                *self.0.borrow_mut().entry(method).or_default() += 1;
-                Ok(Some(decision))
-            }
-            Ok(_) => Err(TestCaseError::fail(format!("{method:?} must be refused"))),
-            Err(Refusal::Rule(_)) if !expected => Ok(None),
-            Err(why) => Err(TestCaseError::fail(format!("{method:?} is refused: {why}"))),
+        let decision = decided(method, expected, found)?;
+        if decision.is_some() {
+            *self.0.borrow_mut().entry(method).or_default() += 1;
         }
+        Ok(decision)
     }
 
     /// Each of these methods was tried so often, and no other was.

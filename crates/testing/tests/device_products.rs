@@ -9,12 +9,11 @@ use std::collections::HashMap;
 
 use base::Budget;
 use base::device::Device;
-use check::decide::{Decision, OnDevice, Refusal, Settings, TesterClaim};
+use check::decide::{Decision, OnDevice, Settings, TesterClaim};
 use check::device::CpuDevice;
 use check::fairness::Constraint;
 use check::method::{FairnessBy, Method, SearchKind, StoreKind};
 use check::product::AtDeadlock;
-use check::rules::Rule;
 use generators::random;
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -69,12 +68,12 @@ fn agree(
         }
         let settings = Settings { at_deadlock, fairness: constraints, ..Settings::default() };
         let context = || format!("{method:?}, {at_deadlock:?}, {}, {constraints:?}", case.text());
+        let is_allowed = methods::is_allowed(&mut claim, method, &settings);
         let decided =
             claim.search(&case.system, method, &settings, &mut Budget::unlimited().with_device(Some(device)));
-        let decision = match decided {
-            Err(Refusal::Rule(Rule::OnePassBuchi)) => continue,
-            decided => decided.map_err(|why| fail(format!("{why}: {}", context())))?,
-        };
+        let decided = methods::decided(method, is_allowed, decided)
+            .map_err(|error| fail(format!("{error}: {}", context())))?;
+        let Some(decision) = decided else { continue };
         let found = case.judge(formula, &decision.outcome);
         let found = found.map_err(|error| fail(format!("{error}: {}", context())))?;
         prop_assert_eq!(found, violated, "{}", context());

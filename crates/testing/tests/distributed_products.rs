@@ -31,7 +31,6 @@ use check::decide::{Claim, Decision, Refusal, Settings, TesterClaim};
 use check::fairness::Constraint;
 use check::method::{Method, SearchKind, StoreKind};
 use check::product::AtDeadlock;
-use check::rules::Rule;
 use check::search::{Evidence, ProductOutcome, ProductStop};
 use generators::random;
 use model::ActionSystem;
@@ -132,10 +131,10 @@ fn agree(
         let context = || format!("{method:?}, {at_deadlock:?}, {}, {constraints:?}", case.text());
         let decided = search_claim(&claims, &case.system, method, &settings)
             .map_err(|error| fail(format!("{error}: {}", context())))?;
-        let Decision { outcome, valuations, .. } = match decided {
-            Err(Refusal::Rule(Rule::OnePassBuchi)) => continue,
-            decided => decided.map_err(|why| fail(format!("{why}: {}", context())))?,
-        };
+        let is_allowed = methods::is_allowed(&mut claims[0].lock().unwrap(), method, &settings);
+        let decided = methods::decided(method, is_allowed, decided)
+            .map_err(|error| fail(format!("{error}: {}", context())))?;
+        let Some(Decision { outcome, valuations, .. }) = decided else { continue };
         *tally.borrow_mut().entry(method).or_default() += 1;
         let found = case.judge(formula, &outcome);
         let found = found.map_err(|error| fail(format!("{error}: {}", context())))?;
@@ -297,21 +296,26 @@ fn what_one_process_reaches_ends_the_search_for_all() {
     let claims: Vec<Mutex<Claim>> = (0..3).map(|_| Mutex::new(case.claim(formula))).collect();
     let constraints = [Constraint::new(true, vec![model::ActionId::new(0)])];
     let mut n_limited = 0;
-    for method in methods::all().into_iter().filter(|method| is_spread(*method) && methods::is_sound(*method))
-    {
+    let stop_of = |decided: Result<Decision, Refusal>| match decided {
+        Ok(decision) => Some(decision.outcome.stop),
+        Err(Refusal::Limit(_)) => None,
+        Err(why) => panic!("refused: {why}"),
+    };
+    for method in methods::all().into_iter().filter(|method| is_spread(*method)) {
         let fairness = if methods::is_sound_for_fair_runs(method) { &constraints[..] } else { &[] };
         let settings = Settings { together: true, fairness, ..Settings::default() };
+        if !methods::is_allowed(&mut claims[0].lock().unwrap(), method, &settings) {
+            continue;
+        }
         for looks in 0..8 {
             let stops = together(3, |peers| {
                 let patience = Patience::new(if peers.me().index == 1 { looks } else { u64::MAX });
                 let mut claim = claims[peers.me().index].lock().unwrap();
                 let mut budget = Budget::new(u64::MAX, u64::MAX, &patience).with_peers(Some(peers));
-                let decided = claim.search(&case.system, method, &settings, &mut budget);
-                decided.ok().map(|decided| decided.outcome.stop)
+                stop_of(claim.search(&case.system, method, &settings, &mut budget))
             });
-            // Not for this claim.
-            let Some(Some(stop)) = stops.first() else { continue };
-            // One that may prepare nothing does not even begin.
+            // One that may prepare nothing does not even begin; the first always may.
+            let stop = stops[0].as_ref().expect("the first process begins");
             let is_gone =
                 |stop: &Option<ProductStop>| matches!(stop, Some(ProductStop::Limit(Limit::Process(_))));
             let agrees = |other: &Option<ProductStop>| other == stop || is_gone(other) || is_gone(stop);
@@ -322,9 +326,9 @@ fn what_one_process_reaches_ends_the_search_for_all() {
             let mut claim = claims[peers.me().index].lock().unwrap();
             let mut budget = Budget::unlimited().with_peers(Some(peers));
             budget.max_states = 3;
-            claim.search(&case.system, method, &settings, &mut budget).ok()?.outcome.stop
+            stop_of(claim.search(&case.system, method, &settings, &mut budget)).expect("it begins")
         });
-        assert!(stops.iter().all(|stop| *stop == stops[0]), "{stops:?}");
+        assert!(stops.iter().all(|stop| *stop == stops[0] && stop.is_some()), "{stops:?}");
     }
     assert!(n_limited > 20, "{n_limited}");
 }
@@ -338,7 +342,8 @@ fn who_is_gone_or_does_something_else_ends_the_search() {
     let search = |peers: &dyn Peers, method| {
         let mut claim = claims[peers.me().index].lock().unwrap();
         let mut budget = Budget::unlimited().with_peers(Some(peers));
-        claim.search(&case.system, method, &Settings::default(), &mut budget).ok()?.outcome.stop
+        let decided = claim.search(&case.system, method, &Settings::default(), &mut budget);
+        decided.unwrap_or_else(|why| panic!("refused: {why}")).outcome.stop
     };
     let stops = together(3, |peers| if peers.me().index == 1 { None } else { search(peers, method) });
     assert!(matches!(stops[0], Some(ProductStop::Limit(Limit::Process(1 | 2)))), "{stops:?}");

@@ -2,12 +2,14 @@
 //! states are kept, with fairness and without; the environment rests as if that were a step of its own.
 
 use std::cell::RefCell;
+use std::collections::HashMap;
 use std::sync::OnceLock;
 
 use base::Budget;
 use check::choice::Wish;
+use check::decide::Settings;
 use check::fairness::Constraint;
-use check::method::{FairnessBy, Method, ReductionWish, StoreKind};
+use check::method::{Method, ReductionWish, StoreKind};
 use embed::{Check, Fair, Footprint, Model, Reason, Tester, Verdict};
 use generators::random;
 use model::ActionId;
@@ -202,11 +204,38 @@ fn constraints(case: &Case, kinds: &[u8]) -> Vec<Constraint> {
     searched(&case.system, &fair_to)
 }
 
+/// How many formulas hold and are violated, and how often each method was tried.
+#[derive(Default)]
+struct Seen {
+    counts: RefCell<[u32; 2]>,
+    tried: RefCell<HashMap<Method, u32>>,
+}
+
+impl Seen {
+    /// Every method was tried that is sound, and no other; formulas hold, and are violated.
+    fn assert_each(&self, at_least: u32, at_least_tried: u32) {
+        let mut tried = self.tried.borrow().clone();
+        for method in methods::all().into_iter().filter(|method| is_tried(*method)) {
+            let n = tried.remove(&method).unwrap_or(0);
+            assert_met!(n >= at_least_tried, "{method:?} was tried {n} times");
+        }
+        assert!(tried.is_empty(), "{tried:?}");
+        assert_met!(self.counts.borrow().iter().all(|&n| n > at_least), "{:?}", self.counts);
+    }
+}
+
+/// Methods that leave nothing out: what reductions know, a table does not.
+fn is_tried(method: Method) -> bool {
+    method.reduction.is_none() && methods::is_sound(method)
+}
+
 /// All methods, and the questions about states, agree with brute force.
-fn agree(case: &mut Case, kinds: &[u8], kept: Kept, counts: &RefCell<[u32; 3]>) -> Result<(), TestCaseError> {
+fn agree(case: &mut Case, kinds: &[u8], kept: Kept, seen: &Seen) -> Result<(), TestCaseError> {
     let constraints = constraints(case, kinds);
     let violated = case.is_violated_fairly(&constraints);
     let text = case.text();
+    let formula = case.formula;
+    let mut claim = case.claim(formula);
     let table = if kinds.contains(&3) {
         Table::alone(case)
     } else {
@@ -247,55 +276,52 @@ fn agree(case: &mut Case, kinds: &[u8], kept: Kept, counts: &RefCell<[u32; 3]>) 
         );
         prop_assert!(violated || missed.is_some_and(|missed| missed < 1e-9), "its probability is told");
     }
-    counts.borrow_mut()[usize::from(violated)] += 1;
+    seen.counts.borrow_mut()[usize::from(violated)] += 1;
     let by_default = check.ltl(&text);
     prop_assert_eq!(by_default.is_violated(), violated, "{} by default: {}", &text, &by_default);
     prop_assert_eq!(by_default.holds(), !violated);
+    let settings = Settings { fairness: &constraints, ..Settings::default() };
     for method in methods::all().into_iter().filter(|method| method.reduction.is_none()) {
-        let sound = match constraints.is_empty() {
-            true => methods::is_sound(method) && method.fairness_by == FairnessBy::Search,
-            false => methods::is_sound_for_fair_runs(method),
-        };
-        let verdict = check.clone().by_method(wish(method)).ltl(&text);
-        match verdict {
-            Verdict::Unknown(Reason::Refused(_)) => continue,
-            _ if !sound => continue,
+        let is_allowed = is_tried(method) && methods::is_allowed(&mut claim, method, &settings);
+        match check.clone().by_method(wish(method)).ltl(&text) {
+            Verdict::Unknown(Reason::Refused(_)) if !is_allowed => continue,
             Verdict::Unknown(Reason::NotAllSeen(_)) if method.store != StoreKind::Exact && !violated => {}
             Verdict::Holds(_) if !violated => {}
             Verdict::Violated(_) if violated => {}
             verdict => return Err(fail(format!("{method:?}, {text}: {verdict}"))),
         }
-        counts.borrow_mut()[2] += 1;
+        // What is asked of states needs no method, so others may answer, too.
+        if is_allowed {
+            *seen.tried.borrow_mut().entry(method).or_default() += 1;
+        }
     }
     Ok(())
 }
 
 #[test]
 fn tables_in_rust_agree_with_brute_force() {
-    let counts = RefCell::new([0u32; 3]);
+    let seen = Seen::default();
     let strategy = (networks::network(), any::<u64>(), 1..12u32, vec(0..4u8, 5), kept());
     run_cases(100, &strategy, |(network, seed, size, kinds, kept)| {
         let draw = Draw { seed, size, operators: random::ALL };
         let Some(mut case) = Case::of_network(&network, draw) else { return Ok(()) };
-        agree(&mut case, &kinds[..network.processes.len()], kept, &counts)
+        agree(&mut case, &kinds[..network.processes.len()], kept, &seen)
             .map_err(|error| fail(format!("{error} on\n{}", network.to_text())))
     });
-    let [holds, violated, tried] = *counts.borrow();
-    assert_met!(holds > 10 && violated > 10 && tried > 300, "{counts:?}");
+    seen.assert_each(10, 2);
 }
 
 #[test]
 fn tables_with_data_agree_with_brute_force() {
-    let counts = RefCell::new([0u32; 3]);
+    let seen = Seen::default();
     let strategy = (systems::recipe_with_chains(), any::<u64>(), 1..12u32, vec(0..4u8, 3), kept());
     run_cases(300, &strategy, |(recipe, seed, size, kinds, kept)| {
         match Case::of_recipe(&recipe, Draw { seed, size, operators: random::ALL }) {
-            Some(mut case) => agree(&mut case, &kinds, kept, &counts),
+            Some(mut case) => agree(&mut case, &kinds, kept, &seen),
             None => Ok(()),
         }
     });
-    let [holds, violated, _] = *counts.borrow();
-    assert_met!(holds > 30 && violated > 30, "{counts:?}");
+    seen.assert_each(30, 15);
 }
 
 /// Testers, by one worker and by several, with and without reduction of what they are made of.

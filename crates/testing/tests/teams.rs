@@ -13,7 +13,6 @@ use check::decide::{Decision, Refusal, Settings, TesterClaim};
 use check::fairness::Constraint;
 use check::method::{Method, ObserverKind, SearchKind, StoreKind};
 use check::product::{AtDeadlock, ObserverOrder, Orders, StepOrder};
-use check::rules::Rule;
 use check::search::ProductStop;
 use generators::random;
 use model::ActionId;
@@ -83,12 +82,12 @@ fn agree(
             Settings { at_deadlock, fairness: constraints, orders, together: true, ..Settings::default() };
         let context =
             || format!("{method:?}, {crew:?}, {at_deadlock:?}, {}, {once:?} {times} times", case.text());
+        let is_allowed = methods::is_allowed(&mut claim, method, &settings);
         let decided =
             claim.search(&case.system, method, &settings, &mut Budget::unlimited().with_team(&crew));
-        let Decision { outcome, mut valuations, .. } = match decided {
-            Err(Refusal::Rule(Rule::OnePassBuchi)) => continue,
-            decided => decided.map_err(|why| fail(format!("{why}: {}", context())))?,
-        };
+        let decided = methods::decided(method, is_allowed, decided)
+            .map_err(|error| fail(format!("{error}: {}", context())))?;
+        let Some(Decision { outcome, mut valuations, .. }) = decided else { continue };
         note(tally, method);
         let found = case.judge(formula, &outcome);
         let found = found.map_err(|error| fail(format!("{error}: {}", context())))?;
@@ -187,17 +186,22 @@ fn a_search_that_is_stopped_says_so() {
     })
     .expect("a small network");
     let mut claim = case.claim(case.formula);
-    for method in methods::all().into_iter().filter(|method| method.has_team() && methods::is_sound(*method))
-    {
+    for method in methods::all().into_iter().filter(Method::has_team) {
+        if !methods::is_allowed(&mut claim, method, &Settings::default()) {
+            continue;
+        }
+        let mut n_begun = 0;
         for looks in 0..6 {
             for crew in CREWS {
                 let patience = Patience::new(looks);
                 let mut budget = Budget::new(u64::MAX, u64::MAX, &patience).with_team(&crew);
                 let settings = Settings { together: true, ..Settings::default() };
-                let Ok(decided) = claim.search(&case.system, method, &settings, &mut budget) else {
-                    continue;
+                let decided = match claim.search(&case.system, method, &settings, &mut budget) {
+                    Err(Refusal::Limit(Limit::Interrupt)) => continue,
+                    decided => decided.unwrap_or_else(|why| panic!("{method:?} is refused: {why}")),
                 };
                 let stop = decided.outcome.stop.expect("the formula is violated");
+                n_begun += 1;
                 assert!(
                     matches!(stop, ProductStop::Found(_) | ProductStop::Limit(Limit::Interrupt)),
                     "{stop:?}"
@@ -212,8 +216,12 @@ fn a_search_that_is_stopped_says_so() {
             &Settings { together: true, ..Settings::default() },
             &mut budget,
         );
-        let Ok(decided) = decided else { continue };
-        let stop = decided.outcome.stop;
+        assert!(n_begun > 0, "{method:?} never begins");
+        let stop = match decided {
+            Ok(decided) => decided.outcome.stop,
+            Err(Refusal::Limit(limit)) => Some(ProductStop::Limit(limit)),
+            Err(why) => panic!("{method:?} is refused: {why}"),
+        };
         assert!(matches!(stop, Some(ProductStop::Limit(Limit::Memory(_)))), "{method:?} {stop:?}");
     }
 }

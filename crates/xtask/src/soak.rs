@@ -102,7 +102,7 @@ impl Soak {
         };
         let mut models: Vec<PathBuf> =
             fs::read_dir(root.join("models")).ok()?.flatten().map(|entry| entry.path()).collect();
-        models.push(root.join("crates/cli/src/init/model.pnml"));
+        models.push(root.join("crates/cli/init/model.pnml"));
         models.retain(is_model);
         models.sort();
         let random = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;

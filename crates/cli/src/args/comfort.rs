@@ -46,22 +46,22 @@ pub(crate) const STARTS: &[Named<Start>] = &[
     (
         "process",
         "A process network",
-        Start { ending: "proc", what: "a process network", text: include_str!("../init/model.proc") },
+        Start { ending: "proc", what: "a process network", text: include_str!("../../init/model.proc") },
     ),
     (
         "promela",
         "Promela, as Spin reads it",
-        Start { ending: "pml", what: "a model in Promela", text: include_str!("../init/model.pml") },
+        Start { ending: "pml", what: "a model in Promela", text: include_str!("../../init/model.pml") },
     ),
     (
         "petri",
         "A Petri net in PNML",
-        Start { ending: "pnml", what: "a Petri net", text: include_str!("../init/model.pnml") },
+        Start { ending: "pnml", what: "a Petri net", text: include_str!("../../init/model.pnml") },
     ),
     (
         "rust",
         "A model in Rust, for the library",
-        Start { ending: "rs", what: "a model in Rust", text: include_str!("../init/model.rs") },
+        Start { ending: "rs", what: "a model in Rust", text: include_str!("../../init/model.rs") },
     ),
 ];
 

@@ -1,43 +1,12 @@
 //! The arguments that say on which device states are searched, and those of `stubborn devices`.
 
 use std::path::PathBuf;
-use std::str::FromStr;
 
 use clap::Args;
+use gpu::Choice;
 
 use super::ResourceArguments;
 use super::values::parse_definition;
-
-/// Where states are searched.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum DeviceChoice {
-    /// The processor.
-    #[default]
-    Cpu,
-    /// The first graphics processor, if there is one that can be used.
-    Auto,
-    /// The graphics processor of this number.
-    Gpu(usize),
-    /// The processor, by the search and the kernels of a graphics processor.
-    Emulated,
-}
-
-impl FromStr for DeviceChoice {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<DeviceChoice, String> {
-        match text.split_once(':') {
-            None if text == "cpu" => Ok(DeviceChoice::Cpu),
-            None if text == "auto" => Ok(DeviceChoice::Auto),
-            None if text == "emulated" => Ok(DeviceChoice::Emulated),
-            None if text == "gpu" => Ok(DeviceChoice::Gpu(0)),
-            Some(("gpu", number)) if number.parse::<u16>().is_ok() => {
-                Ok(DeviceChoice::Gpu(number.parse().unwrap_or(0)))
-            }
-            _ => Err("expected cpu, gpu, gpu:1 or auto".to_owned()),
-        }
-    }
-}
 
 /// Where to search.
 #[derive(Clone, Copy, Debug, Default, Args)]
@@ -50,7 +19,7 @@ pub(crate) struct DeviceArguments {
     /// processor. With emulated, the processor does slowly what a card would do. See docs/guide/gpu.md.
     #[arg(long, value_name = "WHERE", default_value = "cpu", hide_default_value = true, hide_short_help = true,
           conflicts_with_all = ["hosts", "local_processes", "checkpoint", "resume"])]
-    pub(crate) device: DeviceChoice,
+    pub(crate) device: Choice,
 }
 
 /// List the graphics processors that states can be searched on

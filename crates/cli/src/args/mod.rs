@@ -30,7 +30,7 @@ pub(crate) use self::check::{CheckArguments, EmittedTest, Format};
 pub(crate) use self::comfort::{
     CompletionsArguments, InitArguments, LspArguments, ManArguments, McpArguments, STARTS, Start,
 };
-pub(crate) use self::device::{DeviceArguments, DeviceChoice, DevicesArguments};
+pub(crate) use self::device::{DeviceArguments, DevicesArguments};
 pub(crate) use self::draw::{DrawArguments, DrawFormat};
 pub(crate) use self::explain::ExplainArguments;
 pub(crate) use self::explore::ExploreArguments;

@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::{run, run_with, stubborn};
 
 /// The model in Rust that `init` writes, which is a test.
-#[path = "../../src/init/model.rs"]
+#[path = "../../init/model.rs"]
 mod start_in_rust;
 
 /// Every model to start from can be checked, and all is well; and none is overwritten.

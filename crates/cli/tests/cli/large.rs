@@ -120,6 +120,38 @@ fn what_many_actions_do_to_a_variable_takes_little_memory() {
     assert!(is_answered(&finished), "{} {}{}", finished.code, finished.stdout, finished.stderr);
 }
 
+/// The memory of a card that is emulated is this one's. (It was 400 MB, whatever the limit: the device failed.)
+#[test]
+fn an_emulated_device_takes_no_more_than_it_may() {
+    let scratch = Scratch::new();
+    let counts = |name: &str| format!("active proctype {name}() {{ do :: {name}x++ od }}\n");
+    let text = format!("int Ax, Bx, Cx;\n{}{}{}", counts("A"), counts("B"), counts("C"));
+    let path = scratch.file("counters.pml", text);
+    let arguments = ["explore", &path, "-t", "1", "--device", "emulated"].map(str::to_owned);
+    let limits = ["--timeout", "5s", "--max-memory", "60M"];
+    let finished = Finished::from(limited(&[], &arguments, limits, [60, 400_000]));
+    assert!(is_answered(&finished), "{} {}{}", finished.code, finished.stdout, finished.stderr);
+    assert!(!finished.stdout.contains("the device failed"), "{}", finished.stdout);
+}
+
+/// A run through large states is told while it is made, and only what changes is told. (Names of all variables were
+/// made for every step, and nobody looked at the clock until there were 8 kB of text: 10 s of processor time.)
+#[test]
+fn a_run_through_large_states_ends_in_time() {
+    let scratch = Scratch::new();
+    let n = 100_000;
+    let text = format!(
+        "bit a[{n}]; bit b[{n}]; int i; active [2] proctype P() {{ do :: a[i] = 1 - a[i]; b[i] = a[i]; \
+         i = (i + 7) % {n} od }}"
+    );
+    let path = scratch.file("bits.pml", text);
+    let arguments = ["simulate", &path, "--random", "--seed", "3", "--length", "100000"].map(str::to_owned);
+    let limits = ["--timeout", "1s", "--max-memory", "100M"];
+    let finished = Finished::from(limited(&[], &arguments, limits, [8, 1_000_000]));
+    assert!(is_answered(&finished), "{} {}{}", finished.code, finished.stdout, finished.stderr);
+    assert!(finished.stdout.contains(": 0 -> 1"), "{}", finished.stdout);
+}
+
 #[test]
 fn everything_at_full_size_keeps_to_its_limits() {
     let Ok(which) = env::var("STUBBORN_LARGE") else { return };

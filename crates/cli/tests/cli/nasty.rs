@@ -15,7 +15,7 @@ pub(crate) struct Nasty {
 }
 
 /// What is tried on every model. A formula replaces `FORMULA`.
-const ON_MODELS: [&str; 24] = [
+const ON_MODELS: [&str; 30] = [
     "check MODEL",
     "check MODEL --json",
     "check MODEL --reduce none --order dfs",
@@ -40,6 +40,12 @@ const ON_MODELS: [&str; 24] = [
     "draw MODEL --output %picture.svg",
     "draw MODEL --format dot",
     "simulate MODEL --json",
+    "check MODEL --why",
+    "check MODEL --ltl FORMULA --cross",
+    "check MODEL --ltl FORMULA --certificate %all.scert",
+    "check MODEL --ltl FORMULA --observer ta --reduce guided --device emulated",
+    "explore MODEL --device emulated",
+    "explore MODEL --coverage --json",
 ];
 
 const EXAMINATIONS: [&str; 11] = [
@@ -219,7 +225,25 @@ fn nets(size: &dyn Fn(usize) -> usize) -> Vec<Nasty> {
     let dense = net("every place before every transition", false, &vec![1; k], &all);
     let grows = [(vec![0], vec![0, 1]), (vec![1], vec![2, 2]), (vec![2, 2, 2], vec![0])];
     let unbounded = net("tokens without bound", false, &[1, 1 << 40, 0], &grows);
-    vec![resource, pipe, loops, dense, unbounded]
+    let colors = model("all colors of many parts", "colors.pnml", colors(size(2_500)), "[] true");
+    vec![resource, pipe, loops, dense, unbounded, colors]
+}
+
+/// A colored net with a token of every color of three parts with so many values.
+fn colors(n_values: usize) -> String {
+    let values: String =
+        (0..n_values).map(|at| format!("<feconstant id=\"c{at}\" name=\"{at}\"/>")).collect();
+    let part = "<usersort declaration=\"C\"/>";
+    let all = format!("<subterm><all>{part}</all></subterm>").repeat(3);
+    format!(
+        "<pnml xmlns=\"http://www.pnml.org/version-2009/grammar/pnml\"><net id=\"n\" \
+         type=\"http://www.pnml.org/version-2009/grammar/symmetricnet\"><declaration><structure><declarations>\
+         <namedsort id=\"C\" name=\"C\"><cyclicenumeration>{values}</cyclicenumeration></namedsort>\
+         <namedsort id=\"P\" name=\"P\"><productsort>{part}{part}{part}</productsort></namedsort>\
+         </declarations></structure></declaration><page id=\"g\"><place id=\"p\"><type><structure>\
+         <usersort declaration=\"P\"/></structure></type><hlinitialMarking><structure><tuple>{all}</tuple>\
+         </structure></hlinitialMarking></place></page></net></pnml>"
+    )
 }
 
 fn networks(size: &dyn Fn(usize) -> usize) -> Vec<Nasty> {
@@ -309,9 +333,14 @@ fn programs(size: &dyn Fn(usize) -> usize) -> Vec<Nasty> {
             .map(|at| format!(":: x == {at} -> x = (x + {}) % {} \n", at % 13, size(10_000)))
             .collect::<String>()
     );
+    let bits = format!(
+        "bit a[{0}]; int i; active [2] proctype P() {{ do :: a[i] = 1 - a[i]; i = (i + 7) % {0} od }}",
+        size(100_000)
+    );
     let unbounded = "int a, b, c; active proctype P() { do :: a++ :: b++ :: c = a * b od }".to_owned();
     vec![
         model("a large state", "vector.pml", vector, "[] <> (a[1] == 1)"),
+        model("many small variables", "bits.pml", bits, "[] <> (a[1] == 1)"),
         model("many statements", "actions.pml", format!("int g;\n{processes}"), "[] <> (g > 3)"),
         model(
             "deep statements",

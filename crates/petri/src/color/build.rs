@@ -125,6 +125,7 @@ fn colored_place<'t>(
         },
         None => Vec::new(),
     };
+    budget.hold(size_of_val(&initial[..]) as u64)?;
     Ok(ColoredPlace { id: place.id, name: place.name, parts, sizes, initial })
 }
 

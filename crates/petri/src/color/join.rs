@@ -45,8 +45,8 @@ struct Join<'n> {
     queue: Vec<(u32, u64)>,
 }
 
-/// What a color takes, with its share of the tables.
-const COLOR_BYTES: u64 = 40;
+/// What a color takes, with its share of the tables, while these grow.
+const COLOR_BYTES: u64 = 80;
 
 pub(super) fn join(net: &ColoredNet, budget: &mut Budget<'_>) -> Result<Possible, Trouble> {
     let mut join = Join::new(net);

@@ -171,7 +171,10 @@ impl Bag {
     }
 }
 
-/// Calls for every color of a pattern.
+/// What a color takes in a list that grows, and is merged into another.
+const LISTED_BYTES: u64 = 48;
+
+/// Calls for every color of a pattern, if there is room to list them.
 pub(crate) fn each_color(
     pattern: &[Part],
     sizes: &[u32],
@@ -179,6 +182,9 @@ pub(crate) fn each_color(
     budget: &mut Budget<'_>,
     mut found: impl FnMut(u64),
 ) -> Result<(), Trouble> {
+    let is_any = pattern.iter().zip(sizes).filter(|(part, _)| **part == Part::All);
+    let n_colors = is_any.fold(1_u64, |n, (_, size)| n.saturating_mul(u64::from(*size)));
+    budget.room().fits(n_colors.saturating_mul(LISTED_BYTES))?;
     let mut values: Vec<u32> = Vec::with_capacity(pattern.len());
     values.extend(pattern.iter().map(|part| match part {
         Part::One(atom) => atom.value(binding),
@@ -202,7 +208,6 @@ pub(crate) fn each_color(
             return Ok(());
         }
         budget.tick()?;
-        budget.room().fits(64)?;
     }
 }
 

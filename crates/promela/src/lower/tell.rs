@@ -136,28 +136,11 @@ impl Story for Teller {
     }
 
     fn items(&self, state: &[i64]) -> Vec<Item> {
-        let (program, world) = (&self.code.made.program, &self.code.made.world);
-        let mut items = Vec::new();
-        for (variable, storage) in program.globals.iter().zip(&world.globals) {
-            self.add_items(&variable.name, variable, storage, state, &mut items);
-        }
-        for channel in &world.channels {
-            if let Some(len) = channel.len {
-                let len = state[len.index()].clamp(0, i64::from(channel.capacity())) as usize;
-                let messages: Vec<String> =
-                    (0..len).map(|message| self.contents(channel, message, state).join(",")).collect();
-                let value = format!("[{}]", messages.join(if channel.cells.len() > 1 { "; " } else { "," }));
-                items.push(Item { name: channel.name.clone(), value, is_channel: true });
-            }
-        }
-        for process in self.living(state) {
-            let proctype = &program.proctypes[process.instance.proctype.index()];
-            for (local, storage) in proctype.locals.iter().zip(&process.locals) {
-                let name = format!("{}:{}", self.name_of(process), local.name);
-                self.add_items(&name, local, storage, state, &mut items);
-            }
-        }
-        items
+        self.items_unlike(state, None)
+    }
+
+    fn different_items(&self, before: &[i64], after: &[i64]) -> (Vec<Item>, Vec<Item>) {
+        (self.items_unlike(before, Some(after)), self.items_unlike(after, Some(before)))
     }
 
     /// The trace is the last.
@@ -340,15 +323,45 @@ impl Teller {
     }
 
     fn living<'s>(&'s self, state: &'s [i64]) -> impl Iterator<Item = &'s Process> {
-        self.code.made.world.processes.iter().filter(|process| {
-            let at = state[self.code.made.world.slots[process.instance.slot as usize].index()];
-            (process.first_location..process.first_location + process.n_locations).contains(&at)
-        })
+        self.code.made.world.processes.iter().filter(|process| self.lives(process, state))
+    }
+
+    fn lives(&self, process: &Process, state: &[i64]) -> bool {
+        let at = state[self.code.made.world.slots[process.instance.slot as usize].index()];
+        (process.first_location..process.first_location + process.n_locations).contains(&at)
     }
 
     fn name_of(&self, process: &Process) -> String {
         let proctype = &self.code.made.program.proctypes[process.instance.proctype.index()];
         format!("{}({})", proctype.name, process.instance.slot)
+    }
+
+    /// What is in a state; without variables of which another state has the same.
+    fn items_unlike(&self, state: &[i64], other: Option<&[i64]>) -> Vec<Item> {
+        let (program, world) = (&self.code.made.program, &self.code.made.world);
+        let mut items = Vec::new();
+        for (variable, storage) in program.globals.iter().zip(&world.globals) {
+            self.add_items(&variable.name, variable, storage, state, other, &mut items);
+        }
+        for channel in &world.channels {
+            if let Some(len) = channel.len {
+                let len = state[len.index()].clamp(0, i64::from(channel.capacity())) as usize;
+                let messages: Vec<String> =
+                    (0..len).map(|message| self.contents(channel, message, state).join(",")).collect();
+                let value = format!("[{}]", messages.join(if channel.cells.len() > 1 { "; " } else { "," }));
+                items.push(Item { name: channel.name.clone(), value, is_channel: true });
+            }
+        }
+        for process in self.living(state) {
+            let proctype = &program.proctypes[process.instance.proctype.index()];
+            // Who does not live there has no variables there.
+            let other = other.filter(|other| self.lives(process, other));
+            for (local, storage) in proctype.locals.iter().zip(&process.locals) {
+                let name = format!("{}:{}", self.name_of(process), local.name);
+                self.add_items(&name, local, storage, state, other, &mut items);
+            }
+        }
+        items
     }
 
     fn add_items(
@@ -357,13 +370,18 @@ impl Teller {
         variable: &program::Variable,
         storage: &super::storage::Storage,
         state: &[i64],
+        other: Option<&[i64]>,
         items: &mut Vec<Item>,
     ) {
         for (part, row) in parts(&self.code.made.program, variable).iter().zip(&storage.rows) {
             let At::Vars(first) = row.at else { continue };
             for index in 0..row.len() {
+                let at = first.index() + index as usize;
+                if other.is_some_and(|other| other[at] == state[at]) {
+                    continue;
+                }
                 let name = format!("{name}{}", element_name(&part.name, &part.lengths, index));
-                let value = self.shown(row.ty, state[first.index() + index as usize]);
+                let value = self.shown(row.ty, state[at]);
                 items.push(Item { name, value, is_channel: false });
             }
         }

@@ -7,6 +7,7 @@
 mod shrink;
 mod variants;
 
+use std::path::Path;
 use std::time::Duration;
 
 use language::File;
@@ -40,6 +41,26 @@ pub struct Disagreement {
     pub model: String,
     /// The formula or invariant, if it is not in the model.
     pub asked: Option<Question>,
+}
+
+impl Disagreement {
+    /// What whoever sees it should do, where the case is in a file.
+    pub fn to_text(&self, file: &Path) -> String {
+        let (holds, violated) = &self.methods;
+        let asked = match &self.asked {
+            Some(Question::Ltl(formula)) => format!(" with --ltl '{}'", formula.text),
+            Some(Question::Invariant(expression)) => format!(" with the invariant `{}`", expression.text),
+            _ => String::new(),
+        };
+        format!(
+            "internal error: two methods disagree about `{}`.\n\
+             `{holds}` says that it holds, `{violated}` that it is violated.\n\
+             A small case was written to `{}`. Please report that file, this text, the output of\n\
+             `stubborn --version`, and what your command prints for that file{asked}.\n",
+            self.property,
+            file.display(),
+        )
+    }
 }
 
 /// Decides a question by a method.
