@@ -1,7 +1,7 @@
 //! What workers share memory by. Everything that several workers touch at once takes its locks and atomics from here, so that
 //! tests can put in others, which try out schedules (`tests/schedules.rs`).
 
-pub(crate) use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+pub(crate) use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 pub(crate) use std::sync::{
     Arc, Condvar, Mutex, MutexGuard, OnceLock, RwLock, RwLockReadGuard, RwLockWriteGuard,
 };

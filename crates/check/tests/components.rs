@@ -42,7 +42,7 @@ mod parallel {
 mod sync {
     use std::cell::Cell;
 
-    pub(crate) use shuttle::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+    pub(crate) use shuttle::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
     pub(crate) use shuttle::sync::{Mutex, MutexGuard};
 
     pub(crate) const BLOCK_BITS: u32 = 6;
@@ -51,6 +51,12 @@ mod sync {
 
     pub(crate) trait Zero: Sized {
         fn zero() -> Self;
+    }
+
+    impl Zero for AtomicU8 {
+        fn zero() -> AtomicU8 {
+            AtomicU8::new(0)
+        }
     }
 
     impl Zero for AtomicU32 {
@@ -84,6 +90,8 @@ mod sync {
         LookThenFlag,
         /// Who has stopped gives up what is on its path while others are at work: not in the search itself, but here.
         GiveUpAtOnce,
+        /// The first worker leaves, too.
+        AllLeave,
     }
 
     thread_local! {
@@ -203,6 +211,8 @@ struct Worker<'g> {
     first_new: u32,
     /// Marks by number: none, the first, the second, both.
     marks: [Vec<u32>; 4],
+    /// After how many questions it leaves the search to the others, if it does.
+    patience: Option<u32>,
 }
 
 struct Stopped;
@@ -276,12 +286,19 @@ impl<A: Cell> Graph<A> for Worker<'_> {
     }
 
     fn poll(&mut self, _: u64, _: u64) -> Result<(), Stopped> {
-        if *self.common.stop.lock().unwrap() { Err(Stopped) } else { Ok(()) }
+        let leaves = self.patience == Some(0);
+        self.patience = self.patience.map(|patience| patience.saturating_sub(1));
+        if leaves || *self.common.stop.lock().unwrap() { Err(Stopped) } else { Ok(()) }
     }
 }
 
 /// Searches a graph with some workers, in whatever order the schedule says.
-fn search<A: Cell + Send + Sync + 'static>(example: &Arc<Example>, n_workers: usize) -> Found {
+/// All but the first may leave it to the others, each after so many questions.
+fn search<A: Cell + Send + Sync + 'static>(
+    example: &Arc<Example>,
+    n_workers: usize,
+    patience: Option<u32>,
+) -> Found {
     let barrier = Arc::new(Barrier::new(n_workers));
     let sets = Arc::new(UnionFind::<A>::new(n_workers, example.n_marks, true));
     let common = Arc::new(Common::default());
@@ -297,7 +314,8 @@ fn search<A: Cell + Send + Sync + 'static>(example: &Arc<Example>, n_workers: us
         let barrier = barrier.clone();
         move || {
             let first_new = UnionFind::<A>::VIRTUAL;
-            let mut graph = Worker { example: &example, common: &common, first_new, marks };
+            let patience = patience.filter(|_| worker > 0 || sync::is(Mutant::AllLeave));
+            let mut graph = Worker { example: &example, common: &common, first_new, marks, patience };
             let mut walk = Walk::new(&sets, worker);
             let _ = walk.search_from(0, &mut graph);
             if !sync::is(Mutant::GiveUpAtOnce) {
@@ -315,9 +333,10 @@ fn search<A: Cell + Send + Sync + 'static>(example: &Arc<Example>, n_workers: us
 fn check(example: &Arc<Example>, seed: u64) -> (bool, bool) {
     let n_workers = 2 + (seed >> 20) as usize % 2;
     let truth = example.truth();
+    let patience = (seed >> 30 & 1 == 1).then_some((seed >> 32) as u32 % 8);
     let found = match seed >> 10 & 1 {
-        0 => search::<AtomicU32>(example, n_workers),
-        _ => search::<AtomicU64>(example, n_workers),
+        0 => search::<AtomicU32>(example, n_workers, patience),
+        _ => search::<AtomicU64>(example, n_workers, patience),
     };
     assert!(truth.accepted || !found.accepted, "{example:?} is accepted");
     // An end that comes early is no reason to tell a state twice.
@@ -383,6 +402,15 @@ fn sets_that_become_one_before_their_rings_end_too_soon() {
     let caught = catch_unwind(AssertUnwindSafe(|| schedules(&examples, 25)));
     MUTANT.set(None);
     assert!(caught.is_err() || caught.is_ok_and(|(_, missed)| missed > 0));
+}
+
+#[test]
+fn one_worker_must_stay() {
+    MUTANT.set(Some(Mutant::AllLeave));
+    let examples = examples(60);
+    let caught = catch_unwind(AssertUnwindSafe(|| schedules(&examples, 25)));
+    MUTANT.set(None);
+    assert!(caught.is_err());
 }
 
 /// While others are at work, a state on the path of who has stopped is no tomb: they would close its set, or unite one that

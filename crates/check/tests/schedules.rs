@@ -12,7 +12,7 @@ extern crate stubborn_check as check;
 mod sync {
     use std::cell::Cell;
 
-    pub(crate) use shuttle::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+    pub(crate) use shuttle::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
     pub(crate) use shuttle::sync::{
         Arc, Condvar, Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard,
     };
@@ -27,6 +27,12 @@ mod sync {
 
     pub(crate) trait Zero: Sized {
         fn zero() -> Self;
+    }
+
+    impl Zero for AtomicU8 {
+        fn zero() -> AtomicU8 {
+            AtomicU8::new(0)
+        }
     }
 
     impl Zero for AtomicU32 {

@@ -13,6 +13,7 @@ use check::decide::{Decision, Refusal, Settings, TesterClaim};
 use check::fairness::Constraint;
 use check::method::{Method, ObserverKind, SearchKind, StoreKind};
 use check::product::{AtDeadlock, ObserverOrder, Orders, StepOrder};
+use check::reduction::Method as Reduction;
 use check::search::ProductStop;
 use generators::random;
 use model::ActionId;
@@ -42,6 +43,24 @@ fn assert_each(tally: &Tally, is_sound: impl Fn(Method) -> bool, at_least: u32) 
         assert_met!(n >= at_least, "{method:?} was tried {n} times");
     }
     assert!(tried.is_empty(), "{tried:?}");
+}
+
+/// Rounds were tried first so often.
+fn assert_by_rounds(at_least: u32) {
+    let n = BY_ROUNDS.take();
+    assert_met!(n >= at_least, "{n}");
+}
+
+thread_local! {
+    /// How often rounds were tried first.
+    static BY_ROUNDS: RefCell<u32> = const { RefCell::new(0) };
+}
+
+/// Whether a method may go by rounds.
+fn tries_rounds(method: Method) -> bool {
+    method.store == StoreKind::Exact
+        && matches!(method.search, SearchKind::Scc | SearchKind::TwoPass)
+        && matches!(method.reduction, None | Some(Reduction::Guided))
 }
 
 /// All methods, with a team whose size depends on the case and the method.
@@ -78,8 +97,15 @@ fn agree(
             0 => Orders::default(),
             _ => Orders { steps: StepOrder::Reverse, observer: ObserverOrder::AcceptingFirst },
         };
-        let settings =
-            Settings { at_deadlock, fairness: constraints, orders, together: true, ..Settings::default() };
+        let by_rounds = seed >> 9 & 1 == 1;
+        let settings = Settings {
+            at_deadlock,
+            fairness: constraints,
+            orders,
+            together: true,
+            by_rounds,
+            ..Settings::default()
+        };
         let context =
             || format!("{method:?}, {crew:?}, {at_deadlock:?}, {}, {once:?} {times} times", case.text());
         let is_allowed = methods::is_allowed(&mut claim, method, &settings);
@@ -89,6 +115,9 @@ fn agree(
             .map_err(|error| fail(format!("{error}: {}", context())))?;
         let Some(Decision { outcome, mut valuations, .. }) = decided else { continue };
         note(tally, method);
+        if by_rounds && tries_rounds(method) {
+            BY_ROUNDS.with_borrow_mut(|n| *n += 1);
+        }
         let found = case.judge(formula, &outcome);
         let found = found.map_err(|error| fail(format!("{error}: {}", context())))?;
         prop_assert_eq!(found, violated, "{}", context());
@@ -135,6 +164,7 @@ fn teams_agree_with_the_definition_on_networks() {
     });
     assert_met!(n.borrow().iter().all(|&n| n > 50), "{n:?}");
     assert_each(&tally, methods::is_sound, 30);
+    assert_by_rounds(300);
 }
 
 #[test]
@@ -171,6 +201,7 @@ fn teams_agree_with_brute_force_under_fairness() {
     });
     assert_met!(n.borrow().iter().all(|&n| n > 50), "{n:?}");
     assert_each(&tally, methods::is_sound_for_fair_runs, 30);
+    assert_by_rounds(300);
 }
 
 #[test]

@@ -7,10 +7,12 @@
 mod claim;
 mod subject;
 pub mod tester;
+mod together;
 
 pub use claim::{Claim, MAX_EXPLICIT_PROPOSITIONS};
 pub use subject::Subject;
 pub use tester::TesterClaim;
+pub use together::search_together;
 
 use std::fmt;
 
@@ -21,17 +23,15 @@ use model::System;
 
 use crate::device;
 use crate::device::products::{Answer, Looks};
-use crate::distributed::{self, Wanted};
+use crate::distributed::Wanted;
 use crate::fairness::Constraint;
 use crate::method::{Method, ObserverKind, ReductionWish, SearchKind, StoreKind};
-use crate::observer::{Observer, Portable};
-use crate::parallel::components::{self, Passes};
-use crate::parallel::{layers, nested, silent};
+use crate::observer::Observer;
 use crate::product::{AtDeadlock, Orders, Product};
 use crate::reduction;
 use crate::rules::{Change, Remedy, Rule};
 use crate::search::one_pass::WorkSet;
-use crate::search::{ProductOutcome, ProductStop, couvreur, nested_dfs, one_pass, product_bfs, two_pass};
+use crate::search::{ProductOutcome, couvreur, nested_dfs, one_pass, product_bfs, two_pass};
 use crate::store::{ExactPlanes, Fingerprints, Planes, TwoSets};
 
 /// How to search, besides the method.
@@ -52,6 +52,9 @@ pub struct Settings<'f> {
     /// All workers begin at once, however small the space may be; for tests.
     #[doc(hidden)]
     pub together: bool,
+    /// Then, too, rounds are tried first; for tests.
+    #[doc(hidden)]
+    pub by_rounds: bool,
     /// A rule of the reduction that is left out, for tests.
     #[doc(hidden)]
     pub without_rule: Option<por::Rule>,
@@ -235,119 +238,6 @@ fn lead_on_device<S: System, O: Observer>(
     }
 }
 
-/// So many states are searched by one worker, before all workers of the budget begin anew.
-const ALONE: u64 = 10_000;
-
-/// In tests, so many states make a component large.
-const FEW: usize = 4;
-
-/// Runs the search of a method that the table allows, with all workers of the budget where that pays.
-///
-/// # Errors
-/// The store cannot be had.
-pub fn search_together<S, O>(
-    product: &mut Product<'_, S, O>,
-    method: Method,
-    settings: &Settings<'_>,
-    budget: &mut Budget<'_>,
-) -> Result<ProductOutcome, Refusal>
-where
-    S: System + Sync,
-    S::Scratch: Send,
-    O: Portable + Send,
-{
-    if budget.goes_by_rounds() {
-        let wanted = if settings.counts { Wanted::Counts } else { wanted(method) };
-        let first_look = if settings.together { FEW as u64 } else { distributed::FIRST_LOOK };
-        return Ok(distributed::products(product, wanted, first_look, budget));
-    }
-    let n_workers = budget.team().n_workers();
-    if settings.counts {
-        return count(product, method, settings, budget);
-    }
-    if !settings.together {
-        let pays = method.pays(n_workers);
-        let has_more = method.has_team() && n_workers > 1 && budget.max_states > ALONE;
-        if !has_more || !(pays || method.may_give_up()) {
-            return search(product, method, settings, budget);
-        }
-        let mut share = budget.share();
-        share.max_states = if pays { ALONE } else { budget.max_states };
-        product.hand_over_after(method.may_give_up().then_some(ALONE / 2));
-        let outcome = search(product, method, settings, &mut share)?;
-        product.hand_over_after(None);
-        match outcome.stop {
-            // Sets were of no use.
-            Some(ProductStop::Limit(Limit::States(n))) if n == ALONE / 2 => product.take_everything(),
-            Some(ProductStop::Limit(Limit::States(n))) if n == ALONE => {}
-            _ => return Ok(outcome),
-        }
-    } else if !method.has_team() {
-        return search(product, method, settings, budget);
-    }
-    // Where no cycle is in sight, there is nothing to be gained by going depth first, and states that belong to one worker each are
-    // quicker: as they are for several processes.
-    let is_steady = matches!(product.method(), None | Some(reduction::Method::Guided));
-    if !settings.together && product.only_passes() && is_steady && method.store == StoreKind::Exact {
-        return Ok(distributed::products(product, wanted(method), ALONE, budget));
-    }
-    let large = if settings.together { FEW } else { components::LARGE };
-    let is_exact = method.store == StoreKind::Exact;
-    let nested = |product: &mut Product<'_, S, O>, budget: &mut Budget<'_>| {
-        nested::search(product, method.store, budget).map_err(|limit| no_memory(limit, method.store))
-    };
-    let one_pass = |product: &mut Product<'_, S, O>, budget: &mut Budget<'_>| match method.store {
-        StoreKind::Bitstate { bytes, n_hashes } => {
-            silent::search(product, bytes, n_hashes, budget).map_err(|limit| no_memory(limit, method.store))
-        }
-        _ => Ok(layers::search(product, budget)),
-    };
-    Ok(match method.search {
-        SearchKind::Scc => components::search(product, Passes::Marks, large, budget),
-        SearchKind::TwoPass => components::search(product, Passes::MarksAndLivelocks, large, budget),
-        SearchKind::Nested => nested(product, budget)?,
-        SearchKind::OnePass => one_pass(product, budget)?,
-        SearchKind::OnePassAndNested => {
-            let first = one_pass(product, budget)?;
-            if first.stop.is_some() {
-                return Ok(first);
-            }
-            // Both search the same reduced product: sets depend on the state alone.
-            first.and(match is_exact {
-                true => components::search(product, Passes::Marks, large, budget),
-                false => nested(product, budget)?,
-            })
-        }
-    })
-}
-
-/// Counts a product, with all workers of the budget if it is large.
-fn count<S, O>(
-    product: &mut Product<'_, S, O>,
-    method: Method,
-    settings: &Settings<'_>,
-    budget: &mut Budget<'_>,
-) -> Result<ProductOutcome, Refusal>
-where
-    S: System + Sync,
-    S::Scratch: Send,
-    O: Portable + Send,
-{
-    let is_shared = budget.team().n_workers() > 1 && product.method().is_none() && budget.max_states > ALONE;
-    if !is_shared {
-        return search(product, method, settings, budget);
-    }
-    let mut share = budget.share();
-    share.max_states = ALONE;
-    let outcome = search(product, method, settings, &mut share)?;
-    match outcome.stop {
-        Some(ProductStop::Limit(Limit::States(ALONE))) => {
-            Ok(distributed::products(product, Wanted::Counts, ALONE, budget))
-        }
-        _ => Ok(outcome),
-    }
-}
-
 /// There is no memory for a store, or none that the system would give.
 fn no_memory(limit: Limit, store: StoreKind) -> Refusal {
     match store {
@@ -410,91 +300,4 @@ fn over_planes<S: System, O: Observer, P: Planes>(
         return Ok(first);
     }
     Ok(first.and(nested_dfs::search(product, &mut new_planes()?, budget)))
-}
-
-#[cfg(test)]
-mod tests {
-    use std::sync::atomic::{AtomicU32, Ordering};
-    use std::thread;
-
-    use automata::stutter::Proof;
-    use automata::{Effort, translate};
-    use base::budget::Watch;
-    use base::{Progress, Team, Worker};
-    use ltl::Formulas;
-    use model::{Action, ActionSystem, Builder, Guard, Stmt, ValueSet, Variable};
-
-    use super::*;
-    use crate::reduction;
-
-    /// Two threads.
-    struct Two;
-
-    impl Team for Two {
-        fn n_workers(&self) -> usize {
-            2
-        }
-
-        fn run(&self, job: &(dyn Fn(Worker) + Sync)) {
-            thread::scope(|scope| {
-                scope.spawn(|| job(Worker { index: 1, of: 2 }));
-                job(Worker { index: 0, of: 2 });
-            });
-        }
-    }
-
-    /// How many workers told of their progress at once.
-    #[derive(Default)]
-    struct Seen(AtomicU32);
-
-    impl Watch for Seen {
-        fn look(&self, progress: &Progress) -> Result<(), Limit> {
-            self.0.fetch_max(progress.workers, Ordering::Relaxed);
-            Ok(())
-        }
-    }
-
-    /// Three counters. Each step disturbs all others, so that no stubborn set is smaller than all.
-    fn counters() -> ActionSystem {
-        let mut builder = Builder::new();
-        let last = builder.variable(Variable::new("last", 0, 2));
-        for (index, name) in ["x", "y", "z"].into_iter().enumerate() {
-            let counter = builder.variable(Variable::new(name, 0, 19));
-            let (label, owner) = (builder.label(name), builder.process(name));
-            for (from, to, change) in [(0, 18, 1), (19, 19, -19)] {
-                let guards = vec![builder.guard(Guard::In(counter, ValueSet::Range(from, to)))];
-                let effect = vec![Stmt::Add(counter, change), Stmt::set(last, index as i64)];
-                builder.action(Action { label, guards, effect, owners: vec![owner] });
-            }
-        }
-        builder.initial(&[0, 0, 0, 0]);
-        builder.finish().unwrap()
-    }
-
-    #[test]
-    fn who_gives_up_leaving_steps_out_gets_help() {
-        let mut system = counters();
-        let always = system.exprs.int(1);
-        let always = system.add_proposition("p", always);
-        let mut formulas = Formulas::new();
-        let prop = formulas.proposition("p");
-        let p = formulas.prop(prop);
-        let not_p = formulas.not(p);
-        let violated = formulas.finally(not_p);
-        let proof = Proof::of_next_free(&formulas, violated);
-        let tgba = translate(&mut formulas, violated, Effort::High, &mut Budget::unlimited()).unwrap();
-        let mut claim = Claim::new(tgba, vec![(prop, always)], proof);
-        let mut count = |reduction: Option<reduction::Method>| {
-            let method = Method::new(ObserverKind::Tgba, SearchKind::Scc, reduction);
-            let seen = Seen::default();
-            let mut budget = Budget::new(u64::MAX, u64::MAX, &seen).with_team(&Two);
-            let outcome =
-                claim.search(&system, method, &Settings::default(), &mut budget).ok().unwrap().outcome;
-            assert_eq!(outcome.stop, None);
-            (outcome.stats.states, outcome.stats.transitions, seen.0.into_inner())
-        };
-        let full = count(None);
-        assert!(full.0 > ALONE && full.2 == 2, "{full:?}");
-        assert_eq!(count(Some(reduction::Method::Repaired)), full);
-    }
 }

@@ -53,6 +53,14 @@ pub(super) enum Scope {
     Sets,
 }
 
+/// What came of it.
+pub(super) enum Left {
+    Nothing,
+    Some(Fixpoint),
+    /// It was given up.
+    Unclear,
+}
+
 /// What is left.
 pub(super) struct Fixpoint {
     pub(super) scope: Scope,
@@ -96,13 +104,15 @@ impl Fixpoint {
         4 * (self.words.capacity() + self.seen.capacity() + self.queue.capacity()) as u64
     }
 
-    /// What is left of the states that were expanded, if anything is left anywhere.
+    /// What is left of the states that were expanded, if anything is left anywhere; unless states were expanded more often than `most`.
     pub(super) fn find<S: System, O: Portable>(
         scope: Scope,
         acceptance: &Acceptance,
+        most: u64,
         piece: &mut Piece<'_, '_, '_, S, O>,
         watch: &mut Watch<'_, '_>,
-    ) -> Result<Option<Fixpoint>, Limit> {
+    ) -> Result<Left, Limit> {
+        let n_before = piece.n_expanded;
         let mut is_in = |piece: &mut Piece<'_, '_, '_, S, O>, number| {
             piece.stance(number).is_some_and(|stance| match scope {
                 Scope::Livelocks => stance.livelock,
@@ -110,13 +120,17 @@ impl Fixpoint {
             })
         };
         let Some(mut fixpoint) = Fixpoint::trimmed(scope, &mut is_in, piece, watch)? else {
-            return Ok(None);
+            return Ok(Left::Nothing);
         };
         let blocks = acceptance.blocks();
         loop {
-            let [n_left] = piece.sums([fixpoint.alive().count() as u64], watch)?;
+            let mine = [fixpoint.alive().count() as u64, piece.n_expanded - n_before];
+            let [n_left, n_again] = piece.sums(mine, watch)?;
             if n_left == 0 {
-                return Ok(None);
+                return Ok(Left::Nothing);
+            }
+            if n_again > most {
+                return Ok(Left::Unclear);
             }
             let mut n_removed = 0;
             for &block in &blocks {
@@ -126,7 +140,7 @@ impl Fixpoint {
                 fixpoint.trim(unreached, piece, watch)?;
             }
             if n_removed == 0 {
-                return Ok(Some(fixpoint));
+                return Ok(Left::Some(fixpoint));
             }
         }
     }

@@ -38,7 +38,7 @@ mod products;
 mod sets;
 mod states;
 
-pub(crate) use products::{FIRST_LOOK, Wanted, search as products};
+pub(crate) use products::{FIRST_LOOK, Unfit, Wanted, attempt as attempt_products, search as products};
 pub(crate) use states::{keep, search as states};
 
 use base::peers::Hall;

@@ -43,6 +43,8 @@ pub(super) struct Piece<'p, 'a, 'x, S: System, O> {
     /// Whether the state that was expanded last takes a small set that may leave out something for ever.
     pub(super) leaves_out: bool,
     pub(super) tally: Tally,
+    /// How often a state was expanded.
+    pub(super) n_expanded: u64,
     /// What is accepted is not looked for.
     counts: bool,
     /// States of other processes, as far as they were told.
@@ -97,6 +99,7 @@ impl<'p, 'a, 'x, S: System, O: Portable> Piece<'p, 'a, 'x, S, O> {
             sets,
             leaves_out: false,
             tally: Tally::default(),
+            n_expanded: 0,
             counts,
             n_others: 0,
             more_bytes: 0,
@@ -258,6 +261,7 @@ impl<'p, 'a, 'x, S: System, O: Portable> Piece<'p, 'a, 'x, S, O> {
 
     fn expand_state(&mut self, is_enlarged: bool) -> Result<Expanded, Trouble> {
         let (system, observer) = self.state.split_at(self.state.len() - 1);
+        self.n_expanded += 1;
         // What is taken depends on the state alone, and on whether it is enlarged.
         let path = self.sets.path(is_enlarged);
         let expanded = self.product.expand(system, observer[0], path, &mut self.steps)?;

@@ -18,7 +18,7 @@ use base::{Budget, Limit, Progress};
 use model::System;
 
 use super::exchange::{Exchange, Watch};
-use super::fixpoint::{Fixpoint, Scope};
+use super::fixpoint::{Fixpoint, Left, Scope};
 use super::kept::{Heard, Kept, Log, Rounds, one, two};
 use super::own::Own;
 use super::piece::{Discover, N_KINDS, Piece};
@@ -46,6 +46,18 @@ pub(crate) enum Wanted {
 pub(crate) const FIRST_LOOK: u64 = 1_000;
 const TIMES: u64 = 4;
 
+/// In whose rounds there are fewer states, per worker and on the average, workers wait for each other most of the time.
+const NARROW: u64 = 32;
+
+/// So many rounds say how wide they are.
+const MANY_ROUNDS: u64 = 64;
+
+/// A look for cycles is cheap if it expands at most so many of ten states again, where other searches could still do better; from so many states on,
+/// it must only not be endless: so many times all states.
+const CHEAP: u64 = 3;
+const TOO_LATE: u64 = 200_000;
+const ENDLESS: u64 = 8;
+
 /// Searches a product with the processes of the budget; or with its team, of which each worker has a part of the states. Cycles are looked
 /// for from so many states on.
 pub(crate) fn search<S, O>(
@@ -59,13 +71,55 @@ where
     S::Scratch: Send,
     O: Portable + Send,
 {
+    let searched = try_search(product, wanted, first_look, None, budget);
+    searched.unwrap_or_else(|_| unreachable!("nothing is unfit for who has no other search"))
+}
+
+/// What a product is unfit for rounds by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Unfit {
+    /// Its rounds have few states.
+    Narrow,
+    /// There are many states on cycles that could be accepted: to find out that none is takes more than to go depth first.
+    Cyclic,
+}
+
+/// The same by a team that has another search: where rounds take longer than that would, what they found is given up. They do for a product that is
+/// narrow, or has many cycles to be looked into, which is seen when there are few states.
+pub(crate) fn attempt<S, O>(
+    product: &mut Product<'_, S, O>,
+    wanted: Wanted,
+    first_look: u64,
+    budget: &mut Budget<'_>,
+) -> Result<ProductOutcome, Unfit>
+where
+    S: System + Sync,
+    S::Scratch: Send,
+    O: Portable + Send,
+{
+    let n_workers = budget.team().n_workers() as u64;
+    try_search(product, wanted, first_look, Some(NARROW * n_workers), budget)
+}
+
+fn try_search<S, O>(
+    product: &mut Product<'_, S, O>,
+    wanted: Wanted,
+    first_look: u64,
+    least_width: Option<u64>,
+    budget: &mut Budget<'_>,
+) -> Result<ProductOutcome, Unfit>
+where
+    S: System + Sync,
+    S::Scratch: Send,
+    O: Portable + Send,
+{
     product.begin(Visits::Again);
     let initial = match product.initial_states() {
         Ok(initial) => initial,
         // So it is for everybody.
         Err(error) => {
             let stop = Some(error.into());
-            return ProductOutcome { stop, ..ProductOutcome::limited(Limit::Time) };
+            return Ok(ProductOutcome { stop, ..ProductOutcome::limited(Limit::Time) });
         }
     };
     let tag = tag(product, wanted, &initial);
@@ -82,12 +136,17 @@ where
         let piece = Piece::new(product, exchange, own, wanted == Wanted::Counts);
         let log = kept.as_ref().map(|kept| Log::new(kept, peers.me()));
         let (sums, next_look) = (Sums::default(), first_look);
+        let initial = &initial;
         let mut search =
-            Search { piece, wanted, initial: &initial, tag, sums, peak_bytes: 0, next_look, log };
+            Search { piece, wanted, initial, tag, sums, peak_bytes: 0, next_look, least_width, log };
         let workers = if budget.peers().is_some() { 1 } else { peers.me().of as u32 };
         let mut watch = Watch { budget, progress: Progress { workers, ..Progress::default() } };
-        let stop = search.run(&mut watch).unwrap_or_else(|limit| Some(limit.into()));
-        search.finish(stop, &mut watch)
+        let stop = match search.run(&mut watch) {
+            Ok(()) => None,
+            Err(End::Unfit(why)) => return Err(why),
+            Err(End::Stop(stop)) => Some(stop),
+        };
+        Ok(search.finish(stop, &mut watch))
     });
     products.iter().for_each(|worker| product.absorb(&lock(worker)));
     outcome
@@ -116,7 +175,21 @@ struct Search<'p, 'a, 'x, S: System, O> {
     sums: Sums,
     peak_bytes: u64,
     next_look: u64,
+    /// How wide rounds must be if there is another search.
+    least_width: Option<u64>,
     log: Option<Log<'x>>,
+}
+
+/// Why a search ends early. All processes come to the same end.
+enum End {
+    Stop(ProductStop),
+    Unfit(Unfit),
+}
+
+impl<L: Into<ProductStop>> From<L> for End {
+    fn from(stop: L) -> End {
+        End::Stop(stop.into())
+    }
 }
 
 /// What all processes together have come to.
@@ -129,7 +202,7 @@ struct Sums {
 }
 
 impl<S: System, O: Portable> Search<'_, '_, '_, S, O> {
-    fn run(&mut self, watch: &mut Watch<'_, '_>) -> Result<Option<ProductStop>, Limit> {
+    fn run(&mut self, watch: &mut Watch<'_, '_>) -> Result<(), End> {
         self.begin_alike(watch)?;
         if self.read_kept(watch)? {
             // What is there was looked at before, but for cycles.
@@ -142,7 +215,7 @@ impl<S: System, O: Portable> Search<'_, '_, '_, S, O> {
             }
         }
         let stop = self.go_on(watch);
-        if let Err(limit) = stop
+        if let Err(End::Stop(ProductStop::Limit(limit))) = &stop
             && !matches!(limit, Limit::Process(_) | Limit::Apart(_))
         {
             self.keep(true, watch)?;
@@ -151,14 +224,22 @@ impl<S: System, O: Portable> Search<'_, '_, '_, S, O> {
     }
 
     /// Goes from round to round.
-    fn go_on(&mut self, watch: &mut Watch<'_, '_>) -> Result<Option<ProductStop>, Limit> {
+    fn go_on(&mut self, watch: &mut Watch<'_, '_>) -> Result<(), End> {
         loop {
             let [n_new, n_noticed] = self.agree(watch)?;
             if n_noticed > 0 {
-                return self.explain(watch).map(Some);
+                return Err(self.explain(watch)?.into());
             }
             if self.sums.states > watch.budget.max_states {
-                return Err(Limit::States(watch.budget.max_states));
+                return Err(Limit::States(watch.budget.max_states).into());
+            }
+            let n_rounds = self.piece.own.n_rounds() as u64;
+            if let Some(width) = self.least_width
+                && n_new > 0
+                && n_rounds > MANY_ROUNDS
+                && self.sums.states < n_rounds * width
+            {
+                return Err(End::Unfit(Unfit::Narrow));
             }
             // When nothing more is found by small sets, some states take more.
             let turned = if n_new == 0 { self.piece.sort(watch)? } else { None };
@@ -166,12 +247,16 @@ impl<S: System, O: Portable> Search<'_, '_, '_, S, O> {
             self.keep(is_over, watch)?;
             if is_over || self.sums.states >= self.next_look && turned.is_none() {
                 self.next_look = TIMES * self.sums.states;
-                if let Some(stop) = self.look_for_cycles(watch)? {
-                    return Ok(Some(stop));
+                let n_before = self.piece.n_expanded;
+                self.look_for_cycles(watch)?;
+                let [n_again] = self.piece.sums([self.piece.n_expanded - n_before], watch)?;
+                let is_cheap = 10 * n_again <= CHEAP * self.sums.states || self.sums.states > TOO_LATE;
+                if !is_cheap && !is_over && self.least_width.is_some() {
+                    return Err(End::Unfit(Unfit::Cyclic));
                 }
             }
             if is_over {
-                return Ok(None);
+                return Ok(());
             }
             let own = &self.piece.own;
             let round = own.n_rounds() - 1;
@@ -301,7 +386,7 @@ impl<S: System, O: Portable> Search<'_, '_, '_, S, O> {
     }
 
     /// An accepted cycle among the states that were expanded.
-    fn look_for_cycles(&mut self, watch: &mut Watch<'_, '_>) -> Result<Option<ProductStop>, Limit> {
+    fn look_for_cycles(&mut self, watch: &mut Watch<'_, '_>) -> Result<(), End> {
         let observer = self.piece.product.observer();
         let has_livelocks = matches!(self.wanted, Wanted::Livelocks | Wanted::MarksAndLivelocks);
         let has_marks = matches!(self.wanted, Wanted::Marks | Wanted::MarksAndLivelocks);
@@ -314,16 +399,26 @@ impl<S: System, O: Portable> Search<'_, '_, '_, S, O> {
                 continue;
             }
             let acceptance = self.piece.product.fairness().acceptance(marks);
-            let left = Fixpoint::find(scope, &acceptance, &mut self.piece, watch)?;
-            let Some(left) = left else {
-                self.piece.more_bytes = 0;
-                continue;
+            let n_before = self.piece.n_expanded;
+            let most = if self.least_width.is_some() { ENDLESS * self.sums.states } else { u64::MAX };
+            let left = match Fixpoint::find(scope, &acceptance, most, &mut self.piece, watch)? {
+                Left::Nothing => {
+                    self.piece.more_bytes = 0;
+                    // Other searches look for livelocks in a second pass, whose steps count.
+                    let has_pass = scope == Scope::Livelocks && has_marks && self.least_width.is_some();
+                    if has_pass && self.piece.sums([self.piece.n_expanded - n_before], watch)? != [0] {
+                        return Err(End::Unfit(Unfit::Cyclic));
+                    }
+                    continue;
+                }
+                Left::Unclear => return Err(End::Unfit(Unfit::Cyclic)),
+                Left::Some(left) => left,
             };
             self.peak_bytes = self.peak_bytes.max(self.piece.bytes() + left.bytes());
             let found = self.piece.lasso(left, &acceptance, watch)?;
-            return Ok(Some(found.map_or(ProductStop::NoRun, ProductStop::Found)));
+            return Err(found.map_or(ProductStop::NoRun, ProductStop::Found).into());
         }
-        Ok(None)
+        Ok(())
     }
 
     fn finish(mut self, mut stop: Option<ProductStop>, watch: &mut Watch<'_, '_>) -> ProductOutcome {

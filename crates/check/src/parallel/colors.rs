@@ -35,7 +35,7 @@ impl Exactly {
     /// For states of `width` words, the last of which is the observer's, who has about so many.
     pub(super) fn new(width: usize, n_observer_states: u64, room: Room) -> Exactly {
         let products = SharedProducts::new(width - 1, n_observer_states, room);
-        Exactly { products, bits: Arena::new(1, 0) }
+        Exactly { products, bits: Arena::new(1) }
     }
 }
 

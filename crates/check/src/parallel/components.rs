@@ -202,11 +202,13 @@ where
             let member = meeting.get_or_init(|| Meeting::new(products.len().min(worker.of))).join();
             let mut product = lock(product);
             let graph = ProductGraph::new(&mut *product, states.handle());
-            let mut explorer = Explorer::new(graph, common, budget.for_worker());
+            // Where all begin everywhere, one is enough.
+            let may_leave = worker.index > 0 && matches!(starts, Starts::These(_));
+            let mut explorer = Explorer::new(graph, common, budget.for_worker(), may_leave);
             let mut walk = Walk::new(&common.sets, worker.index);
             let searched = starts.search(worker, &mut walk, &mut explorer);
             match searched {
-                Ok(()) | Err(End::Stopped) => {}
+                Ok(()) | Err(End::Stopped | End::Useless) => {}
                 Err(end) => common.alarm.ring(end),
             }
             member.meet(|| {});
@@ -238,7 +240,7 @@ where
             workers: 1,
         };
         let found = match end {
-            End::Stopped => return ProductStop::NoRun,
+            End::Stopped | End::Useless => return ProductStop::NoRun,
             End::Found(found) => found,
             End::Accepting(state) => {
                 // The workers have stopped, so that sets are strongly connected.

@@ -70,6 +70,8 @@ pub(super) struct Pass {
 pub(super) enum End {
     /// Somebody else has ended it.
     Stopped,
+    /// This worker is of no use, and leaves it to the others.
+    Useless,
     /// The set of this state is accepted.
     Accepting(u32),
     Found(Found),
@@ -129,6 +131,10 @@ pub(super) struct Counts {
     pub(super) transitions: AtomicU64,
     pub(super) deadlocks: AtomicU64,
     pub(super) depth: AtomicU64,
+    /// How often a state was entered.
+    n_entered: AtomicU64,
+    /// Workers that have left.
+    n_useless: AtomicU64,
     /// Bytes of all stacks, of repairs, and the most that were held in all.
     stack_bytes: AtomicU64,
     pub(super) repair_bytes: AtomicU64,
@@ -184,7 +190,12 @@ pub(super) struct Explorer<'e, 'a, S: System, O, A> {
     /// What it was when it was looked at last, but for the number of states.
     progress: Progress,
     pub(super) n_tries: u64,
+    /// Whether it may leave all to the others.
+    may_leave: bool,
 }
+
+/// Where few states are known, nobody leaves.
+const MANY_STATES: u64 = 20_000;
 
 /// The counts of a worker are told after so many states.
 const TELL_EVERY: u32 = 64;
@@ -197,6 +208,7 @@ impl<'e, 'a, S: System, O: Observer, A: Cell> Explorer<'e, 'a, S, O, A> {
         graph: ProductGraph<'e, 'a, S, O, PairsHandle<'e>>,
         common: &'e Common<A>,
         budget: Budget<'e>,
+        may_leave: bool,
     ) -> Explorer<'e, 'a, S, O, A> {
         let numbers = Numbers::new(common.layout.clone());
         Explorer {
@@ -210,6 +222,7 @@ impl<'e, 'a, S: System, O: Observer, A: Cell> Explorer<'e, 'a, S, O, A> {
             untold: Untold::default(),
             progress: Progress::default(),
             n_tries: 0,
+            may_leave,
         }
     }
 
@@ -309,6 +322,13 @@ impl<'e, 'a, S: System, O: Observer, A: Cell> Explorer<'e, 'a, S, O, A> {
             && self.edges.iter().any(|edge| self.graph.counts(id, edge, &[]))
     }
 
+    /// Whether nearly all workers enter nearly all states, so often were some entered: then nothing is gained by there being more than one. It is so where the
+    /// product has one way to go.
+    fn is_useless(&self, n_entered: u64) -> bool {
+        let n_states = self.graph.states.store().n_states();
+        n_states > MANY_STATES && 5 * n_entered > 4 * self.common.sets.n_workers() as u64 * n_states
+    }
+
     /// Asks the clock, while this worker does something of its own.
     pub(super) fn poll_alone(&mut self, budget: &mut Budget<'_>) -> Result<(), End> {
         if self.common.alarm.is_rung() {
@@ -332,7 +352,7 @@ impl<'e, 'a, S: System, O: Observer, A: Cell> Explorer<'e, 'a, S, O, A> {
             depth,
             pending: 0,
             bytes,
-            workers: self.common.sets.n_workers() as u32,
+            workers: common.sets.n_workers() as u32 - common.counts.n_useless.load(Ordering::Relaxed) as u32,
         }
     }
 
@@ -416,14 +436,15 @@ impl<S: System, O: Observer, A: Cell> Graph<A> for Explorer<'_, '_, S, O, A> {
         if is_noted { self.repair_set(closed.root()) } else { Ok(None) }
     }
 
-    fn finished(&mut self, _: &UnionFind<A>, closed: Closed) -> Result<(), End> {
+    fn finished(&mut self, sets: &UnionFind<A>, closed: Closed) -> Result<(), End> {
         if !self.common.layout.has_strong() || !self.common.layout.may_hold(&self.now) {
             return Ok(());
         }
-        let states = self.members(closed.root(), |_| true);
-        if states.len() >= self.common.large {
-            return Ok(self.common.left.leave(&states, &self.now)?);
+        // A large one is not listed: that would take more memory than all else that is kept about its states.
+        if sets.members(closed.root()).take(self.common.large).count() == self.common.large {
+            return Ok(self.common.left.leave(sets.members(closed.root()), &self.now)?);
         }
+        let states = self.members(closed.root(), |_| true);
         self.look_for_fair_part(&states)
     }
 
@@ -435,6 +456,11 @@ impl<S: System, O: Observer, A: Cell> Graph<A> for Explorer<'_, '_, S, O, A> {
         self.untold.n_polls += 1;
         if self.untold.n_polls == TELL_EVERY {
             self.tell(depth, bytes);
+            let entered = self.common.counts.n_entered.fetch_add(u64::from(TELL_EVERY), Ordering::Relaxed);
+            if self.may_leave && self.is_useless(entered) {
+                self.common.counts.n_useless.fetch_add(1, Ordering::Relaxed);
+                return Err(End::Useless);
+            }
             if self.graph.states.n_ids() > UnionFind::<A>::VIRTUAL as usize {
                 return Err(Limit::States(u64::from(UnionFind::<A>::VIRTUAL)).into());
             }

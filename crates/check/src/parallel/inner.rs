@@ -43,18 +43,8 @@ use crate::sync::{Ordering, lock};
 impl<S: System, O: Observer, A: Cell> Explorer<'_, '_, S, O, A> {
     /// The states of a set, in the order of their numbers.
     pub(super) fn members(&self, root: u32, is_wanted: impl Fn(u32) -> bool) -> Vec<StateId> {
-        let sets = &self.common.sets;
-        let mut members = Vec::new();
-        let mut state = root;
-        loop {
-            if state < UnionFind::<A>::VIRTUAL && is_wanted(state) {
-                members.push(StateId::new(state as usize));
-            }
-            state = sets.next_member(state);
-            if state == root {
-                break;
-            }
-        }
+        let members = self.common.sets.members(root).filter(|&state| is_wanted(state));
+        let mut members: Vec<StateId> = members.map(|state| StateId::new(state as usize)).collect();
         members.sort_unstable();
         members
     }

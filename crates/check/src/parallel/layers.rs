@@ -154,7 +154,7 @@ impl<'s> Common<'s> {
     fn new(states: &'s SharedProducts) -> Common<'s> {
         Common {
             states,
-            words: Arena::new(1, 0),
+            words: Arena::new(1),
             pile: Pile::new(1),
             meeting: OnceLock::new(),
             waiting: Mutex::default(),

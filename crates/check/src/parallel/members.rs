@@ -54,6 +54,12 @@ impl<A: Cell> UnionFind<A> {
         Self::next(state, self.member(state).load(Acquire))
     }
 
+    /// The states of a set that are in a store, as they come.
+    pub(super) fn members(&self, root: u32) -> impl Iterator<Item = u32> + '_ {
+        let after = move |&state: &u32| Some(self.next_member(state)).filter(|&next| next != root);
+        std::iter::successors(Some(root), after).filter(|&state| state < Self::VIRTUAL)
+    }
+
     /// Whether a state has a flag.
     pub(crate) fn has(&self, state: u32, flag: Flag) -> bool {
         self.member(state).load(SeqCst) & Self::bit(flag) != 0

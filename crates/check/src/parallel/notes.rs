@@ -17,7 +17,7 @@ pub(super) struct Notes {
 impl Notes {
     /// No notes of `width` words, which are two at least.
     pub(super) fn new(width: usize) -> Notes {
-        Notes { records: Arena::new(width, 0), numbers: Numbers::default() }
+        Notes { records: Arena::new(width), numbers: Numbers::default() }
     }
 
     pub(super) fn bytes(&self) -> u64 {

@@ -17,7 +17,6 @@
 
 use base::Limit;
 
-use crate::store::StateId;
 use crate::store::shared::arena::Arena;
 use crate::sync::{AtomicU32, Mutex, Ordering, lock};
 
@@ -37,18 +36,17 @@ pub(super) struct Parts {
 
 impl Left {
     pub(super) fn new() -> Left {
-        Left { of: Arena::new(1, 0), marks: Mutex::default() }
+        Left { of: Arena::new(1), marks: Mutex::default() }
     }
 
     /// Leaves a component with these marks. Nobody else has one of its states.
-    pub(super) fn leave(&self, states: &[StateId], marks: &[u32]) -> Result<(), Limit> {
+    pub(super) fn leave(&self, states: impl Iterator<Item = u32>, marks: &[u32]) -> Result<(), Limit> {
         let number = {
             let mut all = lock(&self.marks);
             all.push(marks.to_vec());
             all.len() as u32
         };
         for state in states {
-            let state = state.index() as u32;
             self.of.touch(state)?;
             if let Some(of) = self.of.word(state, 0) {
                 of.store(number, Ordering::Relaxed);

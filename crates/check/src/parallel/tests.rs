@@ -4,11 +4,14 @@ use std::collections::{HashMap, HashSet};
 use std::sync::atomic::AtomicUsize;
 use std::thread;
 
-use base::Limit;
+use base::{Budget, Limit, Team, Worker};
+use model::{Action, ActionSystem, Builder, Guard, Stmt, System as _, ValueSet, Variable};
 
 use super::levels::{Levels, MOST, Pieces, n_states_of};
 use super::meeting::{Alarm, Meeting};
+use super::posted::Posted;
 use super::recent::Recent;
+use super::rounds::Rounds;
 use crate::store::Exact;
 use crate::store::owned::Owned;
 use crate::sync::Ordering;
@@ -209,4 +212,62 @@ fn parts_grow_in_the_same_turn() {
         }
         assert!(n_grown > 3 && sizes.iter().all(|&size| size == sizes[0]), "{sizes:?}");
     }
+}
+
+/// Some counters, each of which goes up to a number by steps of its own.
+fn counters(n_counters: usize, most: i64) -> ActionSystem {
+    let mut builder = Builder::new();
+    for index in 0..n_counters {
+        let counter = builder.variable(Variable::new(format!("x{index}"), 0, most));
+        let (label, owner) = (builder.label("up"), builder.process(format!("{index}")));
+        let guards = vec![builder.guard(Guard::In(counter, ValueSet::Range(0, most - 1)))];
+        let effect = vec![Stmt::Add(counter, 1)];
+        builder.action(Action { label, guards, effect, owners: vec![owner] });
+    }
+    builder.initial(&vec![0; n_counters]);
+    builder.finish().unwrap()
+}
+
+/// Three threads.
+struct Three;
+
+impl Team for Three {
+    fn n_workers(&self) -> usize {
+        3
+    }
+
+    fn run(&self, job: &(dyn Fn(Worker) + Sync)) {
+        thread::scope(|scope| {
+            for index in 1..3 {
+                scope.spawn(move || job(Worker { index, of: 3 }));
+            }
+            job(Worker { index: 0, of: 3 });
+        });
+    }
+}
+
+/// If a search does not foresee that parts must grow, they grow one after the other: then some end with parts of different sizes.
+#[test]
+fn a_search_in_rounds_foresees_that_parts_grow() {
+    let mut uneven = Vec::new();
+    for most in 10..45 {
+        let system = counters(3, most);
+        let store = Owned::new(system.width(), 3, u64::MAX);
+        let mut levels = Levels::new(store.numbering(), &store.view().ends());
+        let mut initial = Vec::new();
+        system.initial_states(&mut initial);
+        store.part(store.part_of(&initial)).add(&initial, |_, _| {}).unwrap();
+        levels.push(&store.view().ends());
+        let budget = Budget::unlimited().with_team(&Three);
+        let stock = Posted::new(&store, &mut levels, 0, budget.room());
+        let first = stock.last_round(3);
+        let rounds = Rounds { space: &system, stock: &stock, goals: &[], closed: &[], depth: 0, n_few: 0 };
+        assert_eq!(rounds.run(first, &budget).limit, None);
+        assert_eq!(store.n_states(), (most as u64 + 1).pow(3));
+        let sizes: Vec<usize> = (0..3).map(|part| store.part(part).n_slots()).collect();
+        if sizes.iter().any(|&size| size != sizes[0]) {
+            uneven.push((most, sizes));
+        }
+    }
+    assert_eq!(uneven, []);
 }

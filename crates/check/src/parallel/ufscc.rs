@@ -30,6 +30,9 @@
 //! Marks of states are added by every worker that expands a state, before it looks at the edges. A set of several
 //! states was made by workers who had expanded a state of each part, so no such set lacks a state's marks.
 //!
+//! Any worker may leave whenever it is asked for time: what is live on its path others find on their own way, and it has not said of any state
+//! that its edges were looked at. One that goes on is enough.
+//!
 //! # Rule S
 //! All workers must expand a state alike: whoever makes it a tomb speaks for all. So sets of actions depend on the state
 //! alone, or are remembered.
@@ -45,8 +48,9 @@
 //!   on top.
 //! - A state that is a tomb already is not expanded.
 //! - A closed set may be opened again ([`Graph::finish`]), which reductions need.
-//! - Stacks are packed: a few bytes per state on the path, and per edge that waits. States are told by how far their numbers are from that of the
-//!   state above, or of the source of the edge, since states that are found together have numbers close to each other.
+//! - Stacks are packed: a few bytes per state on the path, and per run of edges that wait. States are told by how far their numbers are from that of the
+//!   state above, or of the source of the edge, since states that are found together have numbers close to each other. States that are found in one state
+//!   for the first time have numbers one after the other: edges to them are one run.
 
 use crate::parallel::rings::{Closed, Pick};
 use crate::parallel::union_find::{Claim, UnionFind};
@@ -177,7 +181,7 @@ impl<'s, A: Cell> Walk<'s, A> {
         while self.depth > 0 {
             if self.top.n_waiting > 0 && self.sets.is_live(self.top.state) {
                 self.top.n_waiting -= 1;
-                let Edge { target, marks } = pop(&mut self.waiting, self.top.state);
+                let Edge { target, marks } = pop_run(&mut self.waiting, self.top.state)?;
                 self.sets.touch(target)?;
                 match self.sets.claim(target, self.worker) {
                     (Claim::Dead, _) => {}
@@ -234,7 +238,7 @@ impl<'s, A: Cell> Walk<'s, A> {
                 }
                 // Where others are, the worker goes last: until then, they may be through.
                 (Claim::Taken, _) => {
-                    push(&mut self.waiting, state, edge)?;
+                    push_run(&mut self.waiting, state, edge, 0)?;
                     self.top.n_waiting += 1;
                 }
                 (Claim::New, _) => {
@@ -246,8 +250,22 @@ impl<'s, A: Cell> Walk<'s, A> {
         edges.truncate(n_kept);
         // The first worker takes edges as they come, the others begin somewhere else.
         let first = if self.worker == 0 { 0 } else { self.random() as usize % n_kept.max(1) };
-        for edge in edges[..first].iter().rev().chain(edges[first..].iter().rev()) {
-            push(&mut self.waiting, state, *edge)?;
+        // The last edge of a run comes first here.
+        let mut run: Option<(Edge, u32)> = None;
+        for &edge in edges[..first].iter().rev().chain(edges[first..].iter().rev()) {
+            run = match run {
+                Some((next, n_more)) if next == (Edge { target: edge.target + 1, ..edge }) => {
+                    Some((edge, n_more + 1))
+                }
+                Some((other, n_more)) => {
+                    push_run(&mut self.waiting, state, other, n_more)?;
+                    Some((edge, 0))
+                }
+                None => Some((edge, 0)),
+            };
+        }
+        if let Some((edge, n_more)) = run {
+            push_run(&mut self.waiting, state, edge, n_more)?;
         }
         self.top.n_waiting += n_kept as u32;
         self.edges = edges;
@@ -265,7 +283,7 @@ impl<'s, A: Cell> Walk<'s, A> {
     fn leave<G: Graph<A>>(&mut self, graph: &mut G) -> Result<(), G::End> {
         let Frame { state, via, note, n_waiting } = self.top;
         for _ in 0..n_waiting {
-            pop(&mut self.waiting, state);
+            pop_run(&mut self.waiting, state)?;
         }
         self.pop();
         if self.sets.remove(state) {
@@ -360,13 +378,13 @@ impl<'s, A: Cell> Walk<'s, A> {
         let Frame { state, via, note, n_waiting } = self.top;
         self.frames.push(u64::from(n_waiting))?;
         self.frames.push(u64::from(note))?;
-        push(&mut self.frames, above, Edge { target: state, marks: via })
+        push_with(&mut self.frames, above, Edge { target: state, marks: via }, false)
     }
 
     fn pop(&mut self) {
         self.depth -= 1;
         if self.depth > 0 {
-            let Edge { target: state, marks: via } = pop(&mut self.frames, self.top.state);
+            let (Edge { target: state, marks: via }, _) = pop_with(&mut self.frames, self.top.state);
             let [note, n_waiting] = [(); 2].map(|()| self.frames.pop() as u32);
             self.top = Frame { state, via, note, n_waiting };
         }
@@ -374,7 +392,7 @@ impl<'s, A: Cell> Walk<'s, A> {
 
     fn push_root(&mut self, state: u32, via: u32) -> Result<(), Limit> {
         if self.n_roots > 0 {
-            push(&mut self.roots, state, self.root)?;
+            push_with(&mut self.roots, state, self.root, false)?;
         }
         self.n_roots += 1;
         self.root = Edge { target: state, marks: via };
@@ -385,7 +403,7 @@ impl<'s, A: Cell> Walk<'s, A> {
         self.n_roots -= 1;
         let Edge { target, marks } = self.root;
         if self.n_roots > 0 {
-            self.root = pop(&mut self.roots, target);
+            self.root = pop_with(&mut self.roots, target).0;
         }
         (target, marks)
     }
@@ -398,23 +416,70 @@ impl<'s, A: Cell> Walk<'s, A> {
     }
 }
 
-/// Puts an edge on a stack, as it is seen from a state. Most have no marks: then that is one bit.
+/// Puts an edge on a stack, as it is seen from a state, with a bit of somebody else. Most have no marks: then that is one bit, too.
 #[inline]
-fn push(stack: &mut Varints, from: u32, edge: Edge) -> Result<(), Limit> {
+fn push_with(stack: &mut Varints, from: u32, edge: Edge, bit: bool) -> Result<(), Limit> {
     let has_marks = edge.marks != NO_MARKS;
     if has_marks {
         stack.push(u64::from(edge.marks))?;
     }
     let far = i64::from(edge.target) - i64::from(from);
     let far = (far << 1 ^ far >> 63) as u64;
-    Ok(stack.push(far << 1 | u64::from(has_marks))?)
+    Ok(stack.push(far << 2 | u64::from(has_marks) << 1 | u64::from(bit))?)
 }
 
-/// Takes the edge on top, as it was seen from a state.
+/// Takes the edge on top, as it was seen from a state, and the bit.
 #[inline]
-fn pop(stack: &mut Varints, from: u32) -> Edge {
+fn pop_with(stack: &mut Varints, from: u32) -> (Edge, bool) {
     let number = stack.pop();
-    let marks = if number & 1 == 1 { stack.pop() as u32 } else { NO_MARKS };
-    let far = (number >> 2) as i64 ^ -(number as i64 >> 1 & 1);
-    Edge { target: (i64::from(from) + far) as u32, marks }
+    let marks = if number & 2 != 0 { stack.pop() as u32 } else { NO_MARKS };
+    let far = (number >> 3) as i64 ^ -(number as i64 >> 2 & 1);
+    (Edge { target: (i64::from(from) + far) as u32, marks }, number & 1 == 1)
+}
+
+/// Puts an edge on a stack, and so many more with the same marks to the numbers after its target.
+#[inline]
+fn push_run(stack: &mut Varints, from: u32, edge: Edge, n_more: u32) -> Result<(), Limit> {
+    if n_more > 0 {
+        stack.push(u64::from(n_more))?;
+    }
+    push_with(stack, from, edge, n_more > 0)
+}
+
+/// Takes the first edge of the run on top.
+#[inline]
+fn pop_run(stack: &mut Varints, from: u32) -> Result<Edge, Limit> {
+    let (edge, has_more) = pop_with(stack, from);
+    if has_more {
+        let n_more = stack.pop() as u32 - 1;
+        push_run(stack, from, Edge { target: edge.target + 1, ..edge }, n_more)?;
+    }
+    Ok(edge)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn edges_are_taken_as_they_were_put() {
+        let mut random = fastrand::Rng::with_seed(6);
+        let (mut stack, mut expected) = (Varints::default(), Vec::new());
+        let from = 1 << 20;
+        for _ in 0..100_000 {
+            if random.bool() {
+                let target = random.u32(..) >> random.u32(0..32);
+                let marks = random.u32(0..4).saturating_sub(2);
+                let n_more = random.u32(0..5).min(u32::MAX - target);
+                push_run(&mut stack, from, Edge { target, marks }, n_more).unwrap();
+                expected.extend((0..=n_more).rev().map(|more| Edge { target: target + more, marks }));
+            } else if let Some(edge) = expected.pop() {
+                assert_eq!(pop_run(&mut stack, from).unwrap(), edge);
+            }
+        }
+        while let Some(edge) = expected.pop() {
+            assert_eq!(pop_run(&mut stack, from).unwrap(), edge);
+        }
+        assert_eq!(stack.end(), 0);
+    }
 }

@@ -106,7 +106,7 @@ impl<A: Cell> UnionFind<A> {
         let n_beside = if n_workers + n_marks <= Self::ROOM { 0 } else { n_marks.div_ceil(32) };
         let width = 2 + usize::from(has_members) + n_beside;
         UnionFind {
-            records: Arena::new(width, 0),
+            records: Arena::new(width),
             n_workers: n_workers as u32,
             n_beside,
             n_mark_words: n_marks.div_ceil(32).max(1),

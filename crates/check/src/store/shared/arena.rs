@@ -8,7 +8,9 @@ use std::sync::OnceLock;
 
 use base::Limit;
 
-use crate::sync::{AtomicU32, AtomicU64, BLOCK_BITS, Mutex, N_ROWS, Ordering, ROW_BITS, Zero, lock, zeros};
+use crate::sync::{
+    AtomicU8, AtomicU32, AtomicU64, BLOCK_BITS, Mutex, N_ROWS, Ordering, ROW_BITS, Zero, lock, zeros,
+};
 
 /// Numbers in a block, records in a chunk.
 pub(crate) const BLOCK: u32 = 1 << BLOCK_BITS;
@@ -106,6 +108,7 @@ macro_rules! cell {
     };
 }
 
+cell!(AtomicU8, u8);
 cell!(AtomicU32, u32);
 cell!(AtomicU64, u64);
 
@@ -121,21 +124,19 @@ type Row<A> = OnceLock<Box<[Chunk<A>]>>;
 
 /// Records of so many words each. What a record is before it is written: zeros.
 pub(crate) struct Arena<A = AtomicU32> {
-    /// Words that are written and compared, and all words.
     width: usize,
-    stride: usize,
     rows: Box<[Row<A>]>,
     bytes: AtomicU64,
 }
 
 impl<A: Cell> Arena<A> {
-    /// No records of `width` words, with some more beside each.
-    pub(crate) fn new(width: usize, n_beside: usize) -> Arena<A> {
+    /// No records of `width` words.
+    pub(crate) fn new(width: usize) -> Arena<A> {
         let rows = (0..N_ROWS).map(|_| OnceLock::new()).collect();
-        Arena { width, stride: width + n_beside, rows, bytes: AtomicU64::new(0) }
+        Arena { width, rows, bytes: AtomicU64::new(0) }
     }
 
-    /// Words that are written and compared.
+    /// Words of a record.
     #[inline]
     pub(crate) fn width(&self) -> usize {
         self.width
@@ -153,7 +154,7 @@ impl<A: Cell> Arena<A> {
             .get_or_init(|| (0..1 << ROW_BITS).map(|_| OnceLock::new()).collect());
         let chunk = &row[(block & ((1 << ROW_BITS) - 1)) as usize];
         if chunk.get().is_none() {
-            let words = self.stride << BLOCK_BITS;
+            let words = self.width << BLOCK_BITS;
             let made: Box<[A]> = zeros(words).ok_or(Limit::OutOfMemory)?;
             first_of_pages(&made).for_each(|word| word.store(0, Ordering::Relaxed));
             if chunk.set(made).is_ok() {
@@ -180,21 +181,15 @@ impl<A: Cell> Arena<A> {
     /// The words of a record. There are none for a number that was never touched.
     #[inline]
     pub(crate) fn record(&self, number: u32) -> &[A] {
-        let at = (number & (BLOCK - 1)) as usize * self.stride;
+        let at = (number & (BLOCK - 1)) as usize * self.width;
         self.chunk(number).map_or(&[], |chunk| &chunk[at..at + self.width])
     }
 
     /// A word of a record, if the number was touched.
     #[inline]
     pub(crate) fn word(&self, number: u32, index: usize) -> Option<&A> {
-        let at = (number & (BLOCK - 1)) as usize * self.stride + index;
+        let at = (number & (BLOCK - 1)) as usize * self.width + index;
         self.chunk(number).map(|chunk| &chunk[at])
-    }
-
-    /// The first word beside a record, if there is such a record.
-    #[inline]
-    pub(crate) fn beside(&self, number: u32) -> Option<&A> {
-        self.word(number, self.width)
     }
 }
 

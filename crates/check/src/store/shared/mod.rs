@@ -30,7 +30,7 @@ use base::{Limit, Room};
 use self::arena::{Arena, Leftovers, Numbers};
 use self::table::{Gate, Growing, Own, Parts, Probe, hash_of, is_within};
 use super::{Coverage, StateId, Store, Visited};
-use crate::sync::{Arc, AtomicU32, AtomicU64, Mutant, Ordering, is, lock};
+use crate::sync::{Arc, AtomicU64, Mutant, Ordering, is, lock};
 
 /// All states, packed, each once; by way of [handles](Shared::handle).
 pub struct Shared {
@@ -46,13 +46,13 @@ pub struct Shared {
 impl Shared {
     /// An empty store for states of `width` words within some room.
     pub fn new(width: usize, room: impl Into<Room>) -> Shared {
-        Shared::numbered(width, 0, room.into(), Arc::default())
+        Shared::numbered(width, room.into(), Arc::default())
     }
 
-    /// The same with some words beside each state, and with numbers that others use, too: no two have the same.
-    fn numbered(width: usize, n_beside: usize, room: Room, numbers: Arc<Numbers>) -> Shared {
+    /// The same with numbers that others use, too: no two have the same.
+    fn numbered(width: usize, room: Room, numbers: Arc<Numbers>) -> Shared {
         Shared {
-            arena: Arena::new(width, n_beside),
+            arena: Arena::new(width),
             growing: Growing::new(),
             numbers,
             leftovers: Leftovers::default(),
@@ -95,12 +95,6 @@ impl Shared {
     #[inline]
     pub fn get(&self, id: StateId, out: &mut [u32]) {
         self.arena.read(id.index() as u32, out);
-    }
-
-    /// The word beside a state, which is 0 at first; nothing if this is no number of this store.
-    #[inline]
-    fn beside(&self, id: StateId) -> Option<&AtomicU32> {
-        self.arena.beside(id.index() as u32)
     }
 
     /// Whether a number is from a block of this store.

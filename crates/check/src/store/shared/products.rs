@@ -1,24 +1,30 @@
 //! The states of a product that several workers add at once.
 //!
-//! As in [`Paired`](crate::store::Paired), a system state is stored once, and its *first* observer state in a word beside it, which is
-//! 0 until somebody puts it there: the pair has the number of its system state. Other pairs are in stores of their own: one word where
+//! As in [`Paired`](crate::store::Paired), a system state is stored once, and its *first* observer state in a byte, which is
+//! 0 until somebody puts it there: the pair has the number of its system state. Other pairs, and those of which the observer state does not fit
+//! in a byte, are in stores of their own: one word where
 //! both numbers fit, two otherwise. All stores take their numbers from one stock, in blocks, so a number is of one kind.
 //!
-//! 4 bytes for a first pair beside its system state, 9 to 10.25 for another one, or 13 to 14.25.
+//! A byte for a first pair beside its system state, 9 to 10.25 for another one, or 13 to 14.25.
 
 use base::{Limit, Room};
 
-use super::arena::Numbers;
+use super::arena::{Arena, Cell, Numbers};
 use super::{Handle, Shared};
 use crate::store::{Products, StateId, Store, Visited};
-use crate::sync::{Arc, AtomicU64, Ordering};
+use crate::sync::{Arc, AtomicU8, AtomicU64, Ordering};
 
 /// So many bits of a word at most are for the observer state.
 const MOST_BITS: u32 = 8;
 
+/// From this one on, observer states do not fit in a byte with 0 for none.
+const MOST_FIRSTS: u32 = 255;
+
 /// Pairs of a system state and an observer state; by way of [handles](SharedProducts::handle).
 pub struct SharedProducts {
     systems: Shared,
+    /// Per system state: the observer state of its first pair, plus one; 0 if there is none.
+    firsts: Arena<AtomicU8>,
     /// Other pairs, in a word each: the system state above, and below the observer state, which has so many bits.
     narrow: Shared,
     n_bits: u32,
@@ -33,12 +39,13 @@ impl SharedProducts {
     /// No pairs of system states of `width` words and an observer with about so many states, within some room.
     pub fn new(width: usize, n_observer_states: u64, room: impl Into<Room>) -> SharedProducts {
         let (room, numbers) = (room.into(), Arc::<Numbers>::default());
-        let of = |width, n_beside| Shared::numbered(width, n_beside, room, Arc::clone(&numbers));
+        let of = |width| Shared::numbered(width, room, Arc::clone(&numbers));
         SharedProducts {
-            systems: of(width, 1),
-            narrow: of(1, 0),
+            systems: of(width),
+            firsts: Arena::new(1),
+            narrow: of(1),
             n_bits: (u64::BITS - n_observer_states.leading_zeros()).clamp(1, MOST_BITS),
-            wide: of(2, 0),
+            wide: of(2),
             numbers,
             n_firsts: AtomicU64::new(0),
         }
@@ -67,14 +74,14 @@ impl SharedProducts {
 
     /// Bytes held.
     pub fn bytes(&self) -> u64 {
-        self.systems.bytes() + self.narrow.bytes() + self.wide.bytes()
+        self.systems.bytes() + self.firsts.bytes() + self.narrow.bytes() + self.wide.bytes()
     }
 
     /// The number of the system state and the observer state of a pair.
     #[inline]
     fn parts(&self, id: StateId) -> (StateId, u32) {
-        if let Some(first) = self.systems.beside(id) {
-            return (id, first.load(Ordering::Acquire).wrapping_sub(1));
+        if self.systems.has(id) {
+            return (id, self.first(id).wrapping_sub(1));
         }
         let mut pair = [0; 2];
         if self.narrow.has(id) {
@@ -83,6 +90,30 @@ impl SharedProducts {
         }
         self.wide.get(id, &mut pair);
         (StateId::new(pair[0] as usize), pair[1])
+    }
+
+    /// The first observer state that a system state met, plus one; 0 if there is none.
+    #[inline]
+    fn first(&self, system: StateId) -> u32 {
+        let first = self.firsts.word(system.index() as u32, 0);
+        first.map_or(0, |first| Cell::load(first, Ordering::Acquire) as u32)
+    }
+
+    /// Makes an observer state the first that a system state met, unless there is one; returns it then, plus one.
+    #[inline]
+    fn make_first(&self, system: StateId, observer: u32) -> Result<u32, Limit> {
+        let number = system.index() as u32;
+        if !self.firsts.has(number) {
+            self.firsts.touch(number)?;
+        }
+        let first = self.firsts.word(number, 0).ok_or(Limit::OutOfMemory)?;
+        match Cell::load(first, Ordering::Acquire) as u32 {
+            0 if observer < MOST_FIRSTS && first.swap_if(0, u64::from(observer + 1), Ordering::AcqRel) => {
+                Ok(0)
+            }
+            0 => Ok(Cell::load(first, Ordering::Acquire) as u32),
+            there => Ok(there),
+        }
     }
 
     /// A pair in a word, if it fits.
@@ -138,22 +169,15 @@ impl<'s> PairsHandle<'s> {
     /// Adds a pair whose system state is stored.
     #[inline]
     fn insert_pair(&mut self, system: StateId, observer: u32) -> Result<(StateId, bool), Limit> {
-        let Some(first) = self.store.systems.beside(system) else { return Err(Limit::OutOfMemory) };
-        let mine = observer + 1;
-        let there = match first.load(Ordering::Acquire) {
-            0 => match first.compare_exchange(0, mine, Ordering::AcqRel, Ordering::Acquire) {
-                Ok(_) => {
-                    self.n_firsts += 1;
-                    if self.n_firsts == MANY {
-                        self.tell();
-                    }
-                    return Ok((system, true));
-                }
-                Err(there) => there,
-            },
-            there => there,
-        };
-        if there == mine {
+        let there = self.store.make_first(system, observer)?;
+        if there == 0 && observer < MOST_FIRSTS {
+            self.n_firsts += 1;
+            if self.n_firsts == MANY {
+                self.tell();
+            }
+            return Ok((system, true));
+        }
+        if there == observer + 1 {
             return Ok((system, false));
         }
         match self.store.in_word(system, observer) {
@@ -197,12 +221,10 @@ impl Products for PairsHandle<'_> {
     #[inline]
     fn find(&self, system: &[u32], observer: u32) -> Option<StateId> {
         let system = self.systems.find(system)?;
-        let first = self.store.systems.beside(system)?.load(Ordering::Acquire);
-        if first == observer + 1 {
-            return Some(system);
-        }
-        if first == 0 {
-            return None;
+        match self.store.first(system) {
+            first if first == observer + 1 => return Some(system),
+            0 if observer < MOST_FIRSTS => return None,
+            _ => {}
         }
         match self.store.in_word(system, observer) {
             Some(pair) => self.narrow.find(&[pair]),
@@ -238,10 +260,8 @@ impl Products for PairsHandle<'_> {
     fn ids(&self) -> impl Iterator<Item = StateId> {
         let SharedProducts { systems, narrow, wide, .. } = self.store;
         let [systems, narrow, wide] = [systems, narrow, wide].map(Shared::used);
-        let is_first = move |number: u32| {
-            let first = self.store.systems.beside(StateId::new(number as usize));
-            systems(number) && first.is_some_and(|first| first.load(Ordering::Acquire) != 0)
-        };
+        let is_first =
+            move |number: u32| systems(number) && self.store.first(StateId::new(number as usize)) != 0;
         let used = move |&number: &u32| is_first(number) || narrow(number) || wide(number);
         (0..self.store.n_ids() as u32).filter(used).map(|number| StateId::new(number as usize))
     }
