@@ -11,13 +11,14 @@ use base::text::count;
 use base::{Budget, Progress};
 use ltl::Prop;
 use model::reference;
-use model::{ActionId, ActionSystem, ExprId, Fault, Layout, StepError};
+use model::{ActionId, ActionSystem, ExprId, Fault, StepError};
 
 use crate::Refusal;
 use crate::claim::{Claim, What};
 use crate::proof::{Ends, Pair, Proof, StateReader, Wait};
 use crate::rank::{Masks, ends_well, keeps};
 use crate::states::States;
+use crate::steps::{Stepper, is_sound, put};
 use crate::tableau::{Step, Tableau};
 use crate::waits::Waits;
 
@@ -105,22 +106,26 @@ impl List {
     fn read(system: &ActionSystem, proof: &Proof, budget: &mut Budget<'_>) -> Result<List, Refusal> {
         let states = States::new(system.layout().width());
         let mut list = List { states, waits: Vec::new(), pairs: Vec::new(), ends: Vec::new() };
+        // It says how many there are; so few bytes cannot say much more.
+        list.states.reserve(proof.states.min(100 * proof.bytes), budget)?;
         let mut reader = StateReader::new(proof);
-        let (mut before, mut packed) = (vec![0; system.layout().width()], Vec::new());
-        let mut old = system.layout().decode(&before);
-        for _ in 0..proof.states {
-            let (states, bytes) = (list.ends.len() as u64, list.bytes());
-            budget.poll(&Progress { states, bytes, ..Progress::default() })?;
+        let mut state = vec![0; system.layout().width()];
+        let mut before = state.clone();
+        let all: Vec<usize> = (0..proof.variables).collect();
+        for number in 0..proof.states {
+            budget.poll(&Progress { states: number, bytes: list.bytes(), ..Progress::default() })?;
             reader.advance()?;
-            packed.clear();
-            if !pack(system, (&before, &old), &reader.values, &mut packed) {
-                return Err("a state has a value that its variable cannot have".into());
+            let changed = if number == 0 { &all } else { &reader.changed };
+            for &var in changed {
+                if !put(system.layout().fields()[var], reader.values[var], &mut state) {
+                    return Err("a state has a value that its variable cannot have".into());
+                }
             }
-            before.clone_from(&packed);
-            old.clone_from(&reader.values);
-            if !list.states.add(&packed, budget)?.1 {
-                return Err("a state is listed twice".into());
+            if number > 0 && state <= before {
+                return Err("states are in disorder, or one is listed twice".into());
             }
+            before.copy_from_slice(&state);
+            list.states.add_new(&state, budget)?;
             if proof.waits {
                 if reader.wait.from as usize > system.actions().len() {
                     return Err("a state names an action that there is not".into());
@@ -151,34 +156,6 @@ impl List {
         let start = if at == 0 { 0 } else { self.ends[at - 1] as usize };
         &self.pairs[start..self.ends[at] as usize]
     }
-}
-
-/// Adds the words of a state, which differs from another one in some values; whether that can be.
-fn pack(
-    system: &ActionSystem,
-    (words, old): (&[u32], &[i64]),
-    values: &[i64],
-    packed: &mut Vec<u32>,
-) -> bool {
-    let start = packed.len();
-    packed.extend_from_slice(words);
-    let state = &mut packed[start..];
-    let mut fields = system.layout().fields().iter().zip(old.iter().zip(values));
-    fields.all(|(field, (old, &new))| {
-        let mut put = || field.encode(new).inspect(|&raw| field.set_raw(state, raw));
-        *old == new || put().is_some() && field.value(state) == new
-    })
-}
-
-/// Whether no two variables share a bit: so states with different values are different words, and what is put into one
-/// field stays away from the others.
-fn is_sound(layout: &Layout) -> bool {
-    let mut taken = vec![0; layout.width()];
-    layout.fields().iter().flat_map(|field| field.masks()).all(|(word, mask)| {
-        let is_free = taken[word] & mask == 0;
-        taken[word] |= mask;
-        is_free
-    })
 }
 
 struct Check<'c> {
@@ -214,13 +191,10 @@ impl Check<'_> {
             }
         }
         let (bytes, n_states) = (self.list.bytes(), self.list.states.count());
-        let (mut n_steps, mut values, mut out) = (0, Vec::new(), Out::default());
+        let (mut n_steps, mut stepper, mut out) = (0, Stepper::new(self.system, budget)?, Out::default());
         for number in 0..n_states as u32 {
             budget.poll(&Progress { states: u64::from(number), bytes, ..Progress::default() })?;
-            let state = self.list.states.get(number);
-            values.clear();
-            values.extend(self.system.layout().fields().iter().map(|field| field.value(state)));
-            self.state(number, &values, &mut out, budget)?;
+            self.state(number, &mut stepper, &mut out, budget)?;
             n_steps += out.begun.len() as u64;
         }
         Ok(Certified { states: n_states as u64, pairs: self.list.pairs.len() as u64, steps: n_steps })
@@ -230,16 +204,18 @@ impl Check<'_> {
     fn state(
         &mut self,
         number: u32,
-        values: &[i64],
+        stepper: &mut Stepper<'_>,
         out: &mut Out,
         budget: &mut Budget<'_>,
     ) -> Result<(), Refusal> {
         let Out { begun, packed, numbers, targets } = out;
         begun.clear();
-        packed.clear();
         targets.clear();
+        stepper.go_to(self.list.states.get(number));
+        let values = &stepper.values;
+        let wrong = |fault| told(self.system, fault);
         if let Some(expr) = self.truth
-            && reference::value(self.system, expr, values).map_err(|fault| self.wrong(fault))? == 0
+            && reference::value(self.system, expr, values).map_err(wrong)? == 0
         {
             return Err("the invariant is false in a state".into());
         }
@@ -248,12 +224,8 @@ impl Check<'_> {
         if self.watch.is_some() && watched.iter().all(|steps| steps.is_empty()) {
             return Ok(());
         }
-        let (words, mut fit) = (self.list.states.get(number), true);
-        reference::for_each_successor(self.system, values, |step, target| {
-            begun.push(self.system.first(step));
-            fit &= pack(self.system, (words, values), target, packed);
-        })
-        .map_err(|fault| self.wrong(fault))?;
+        let fit = stepper.steps(self.list.states.get(number), begun, packed);
+        let fit = fit.map_err(|fault| told(self.system, fault))?;
         if self.no_deadlock && begun.is_empty() {
             return Err("nothing can happen in a state".into());
         }
@@ -261,7 +233,7 @@ impl Check<'_> {
         let mut sets = self.waits.as_mut().filter(|_| wait.from > 0);
         if let Some(sets) = &mut sets {
             sets.enable(begun.iter().copied());
-            sets.grow(ActionId::new(wait.from as usize - 1), values);
+            sets.grow(ActionId::new(wait.from as usize - 1), &stepper.values);
             if sets.taken().next().is_none() {
                 return Err("all steps of a state wait".into());
             }
@@ -341,10 +313,6 @@ impl Check<'_> {
             }
         }
         Ok(())
-    }
-
-    fn wrong(&self, fault: Fault) -> Refusal {
-        told(self.system, fault)
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Each bit is coded with a probability that follows the bits coded before it in the same place, as in Martin, *Range
 //! encoding* (1979), in the carryless form that LZMA made known: probabilities have 11 bits and move by 1/32. A number is
-//! its length in bits, by a tree of seven decisions; then the bits below the first, the upper seven of them adaptive,
+//! its length in bits, by decisions whether it is longer, since most are short; then the bits below the first, the upper seven of them adaptive,
 //! the others as they are. A [`Context`] keeps the probabilities of one kind of number.
 
 const HALF: u16 = 1 << 10;
@@ -13,13 +13,13 @@ pub const TOP: u32 = 1 << 24;
 /// What is expected of one kind of number.
 #[derive(Clone)]
 pub struct Context {
-    lengths: [u16; 128],
+    lengths: [u16; 64],
     bits: [u16; 384],
 }
 
 impl Default for Context {
     fn default() -> Context {
-        Context { lengths: [HALF; 128], bits: [HALF; 384] }
+        Context { lengths: [HALF; 64], bits: [HALF; 384] }
     }
 }
 
@@ -40,13 +40,10 @@ pub trait Bits {
 
     /// Codes a number.
     fn number(&mut self, context: &mut Context, value: u64) -> u64 {
-        let length = 64 - value.leading_zeros();
-        let mut node = 1;
-        for at in (0..7).rev() {
-            let bit = self.learned(&mut context.lengths[node], length >> at & 1 == 1);
-            node = 2 * node + usize::from(bit);
+        let mut length = 0;
+        while length < 64 && self.learned(&mut context.lengths[length as usize], value >> length != 0) {
+            length += 1;
         }
-        let length = (node as u32 & 127).min(64);
         if length == 0 {
             return 0;
         }

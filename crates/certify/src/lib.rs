@@ -17,6 +17,7 @@
 //! | [`coder`] | numbers as few bits |
 //! | [`waits`] | which steps of a state can wait |
 //! | [`states`] | a set of states |
+//! | `steps` | what can happen in a state, and where it leads |
 //!
 //! What must be trusted: the front end that reads the model, the reference semantics, how the value of one variable is put
 //! into words ([`model::layout::Field`]), `ltl`'s parser and negation normal form, and these files; under justness, also
@@ -28,6 +29,7 @@ pub mod coder;
 pub mod proof;
 pub mod rank;
 pub mod states;
+mod steps;
 pub mod tableau;
 pub mod waits;
 

@@ -19,54 +19,45 @@ Usage: stubborn-certify [-I DIR]... MODEL CERTIFICATE
 Exit codes: 0 all are certified, 1 some are not, 2 bad input or usage";
 
 fn main() -> ExitCode {
+    match run() {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::from(1),
+        Err(why) => {
+            _ = writeln!(std::io::stderr(), "{why}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// Whether all is certified, or what is wrong with what was given.
+fn run() -> Result<bool, String> {
     let (mut files, mut folders) = (Vec::new(), Vec::new());
     let mut arguments = std::env::args_os().skip(1);
+    // Who does not listen any more is told nothing; the exit code tells all the same.
+    let say = |line: &str| _ = writeln!(std::io::stdout(), "{line}");
     while let Some(argument) = arguments.next() {
         match argument.to_str() {
             Some("-h" | "--help") => {
                 say(USAGE);
-                return ExitCode::SUCCESS;
+                return Ok(true);
             }
             Some("-I") => folders.extend(arguments.next().map(PathBuf::from)),
             _ => files.push(PathBuf::from(argument)),
         }
     }
-    let [model, certificate] = &files[..] else {
-        complain(USAGE);
-        return ExitCode::from(2);
-    };
-    let proofs = match read(certificate).and_then(|bytes| Proof::read_all(&bytes)) {
-        Ok(proofs) => proofs,
-        Err(why) => {
-            complain(&format!("error: {}: {why}", certificate.display()));
-            return ExitCode::from(2);
-        }
-    };
+    let [model, certificate] = &files[..] else { return Err(USAGE.to_owned()) };
+    let error = |path: &Path, why: String| format!("error: {}: {why}", path.display());
+    let proofs = read(certificate).and_then(|bytes| Proof::read_all(&bytes));
     let mut all = true;
-    for proof in &proofs {
-        let said = match of_model(model, &folders, proof) {
-            Ok(Ok(certified)) => format!("certified ({certified})"),
-            Ok(Err(why)) => {
-                all = false;
-                format!("NOT CERTIFIED: {why}")
-            }
-            Err(why) => {
-                complain(&format!("error: {}: {why}", model.display()));
-                return ExitCode::from(2);
-            }
-        };
-        say(&format!("{proof}: {said}"));
+    for proof in &proofs.map_err(|why| error(certificate, why))? {
+        let judged = of_model(model, &folders, proof).map_err(|why| error(model, why))?;
+        all &= judged.is_ok();
+        say(&match judged {
+            Ok(certified) => format!("{proof}: certified ({certified})"),
+            Err(why) => format!("{proof}: NOT CERTIFIED: {why}"),
+        });
     }
-    if all { ExitCode::SUCCESS } else { ExitCode::from(1) }
-}
-
-/// Who does not listen any more is told nothing; the exit code tells all the same.
-fn say(line: &str) {
-    _ = writeln!(std::io::stdout(), "{line}");
-}
-
-fn complain(line: &str) {
-    _ = writeln!(std::io::stderr(), "{line}");
+    Ok(all)
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, String> {

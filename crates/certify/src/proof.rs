@@ -13,7 +13,9 @@ use crate::coder::{Context, Decoder};
 use crate::rank::Rank;
 
 /// How every file begins.
-pub const MAGIC: &str = "stubborn certificate 1\n";
+pub const MAGIC: &str = "stubborn certificate 2\n";
+/// How those begin that nobody reads any more.
+const OLD: &str = "stubborn certificate 1\n";
 
 /// What holds, in the words of the user.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -140,8 +142,13 @@ impl Proof {
     /// # Errors
     /// What is wrong with it.
     pub fn read_all(file: &[u8]) -> Result<Vec<Proof>, String> {
+        if file.starts_with(OLD.as_bytes()) {
+            return Err(
+                "it was made by an older stubborn: write it again, with `check --certificate`".to_owned()
+            );
+        }
         let mut rest =
-            file.strip_prefix(MAGIC.as_bytes()).ok_or("this is no certificate, or of another version")?;
+            file.strip_prefix(MAGIC.as_bytes()).ok_or("this is no certificate, or of a later version")?;
         let mut proofs = Vec::new();
         while !rest.is_empty() {
             let end = rest.iter().position(|&byte| byte == b'\n').ok_or("the certificate is cut off")?;
@@ -234,6 +241,8 @@ pub struct StateReader<'p> {
     contexts: Contexts,
     /// The values of the state that was read last.
     pub values: Vec<i64>,
+    /// Which of them may be others than before.
+    pub changed: Vec<usize>,
     /// Which steps are followed from it.
     pub wait: Wait,
     /// What is beside it.
@@ -244,8 +253,9 @@ impl<'p> StateReader<'p> {
     /// The states of a proof.
     pub fn new(proof: &'p Proof) -> StateReader<'p> {
         let (decoder, contexts) = (Decoder::new(&proof.body), Contexts::new(proof.variables));
-        let (values, wait, pairs) = (vec![0; proof.variables], Wait::default(), Vec::new());
-        StateReader { proof, decoder, contexts, values, wait, pairs }
+        let (values, changed) = (vec![0; proof.variables], Vec::new());
+        let (wait, pairs) = (Wait::default(), Vec::new());
+        StateReader { proof, decoder, contexts, values, changed, wait, pairs }
     }
 
     /// Reads the next state.
@@ -253,7 +263,8 @@ impl<'p> StateReader<'p> {
     /// # Errors
     /// There is none, or it makes no sense.
     pub fn advance(&mut self) -> Result<(), &'static str> {
-        let StateReader { proof, decoder, contexts, values, wait, pairs } = self;
+        let StateReader { proof, decoder, contexts, values, changed, wait, pairs } = self;
+        changed.clear();
         let mut last = 0;
         while last < values.len() {
             let gap = decoder.get(contexts.gaps.of(last));
@@ -264,6 +275,7 @@ impl<'p> StateReader<'p> {
             let value = values.get_mut(index).ok_or("a state of the certificate has too many variables")?;
             let change = decoder.get(contexts.changes.of(index));
             *value = value.wrapping_add((change >> 1) as i64 ^ -((change & 1) as i64));
+            changed.push(index);
             last = index + 1;
         }
         if proof.waits {

@@ -19,6 +19,17 @@ impl States {
         States { width: width.max(1), words: Vec::new(), table: HashTable::new() }
     }
 
+    /// Makes room for so many states, if there are none yet: so the table need not grow.
+    ///
+    /// # Errors
+    /// There is no room for them.
+    pub fn reserve(&mut self, n: u64, budget: &Budget<'_>) -> Result<(), Limit> {
+        budget.room().fits((4 * self.width as u64 + 10).saturating_mul(n))?;
+        self.words.reserve_exact(self.width * n as usize);
+        self.table = HashTable::with_capacity(n as usize);
+        Ok(())
+    }
+
     /// How many there are.
     pub fn count(&self) -> usize {
         self.words.len() / self.width
@@ -63,9 +74,17 @@ impl States {
     /// # Errors
     /// There is no room for it.
     pub fn add(&mut self, state: &[u32], budget: &Budget<'_>) -> Result<(u32, bool), Limit> {
-        if let Some(number) = self.find(state) {
-            return Ok((number, false));
+        match self.find(state) {
+            Some(number) => Ok((number, false)),
+            None => Ok((self.add_new(state, budget)?, true)),
         }
+    }
+
+    /// Adds a state that is not there; its number.
+    ///
+    /// # Errors
+    /// There is no room for it.
+    pub fn add_new(&mut self, state: &[u32], budget: &Budget<'_>) -> Result<u32, Limit> {
         let number = self.count() as u32;
         if number == u32::MAX - 1 {
             return Err(Limit::States(u64::from(number)));
@@ -77,7 +96,7 @@ impl States {
         self.words.extend_from_slice(state);
         let States { width, words, table } = self;
         table.insert_unique(hash(state), number, |&known| hash(&words[known as usize * *width..][..*width]));
-        Ok((number, true))
+        Ok(number)
     }
 }
 

@@ -258,7 +258,7 @@ fn writes(stmt: &Stmt, var: VarId) -> bool {
 }
 
 /// Adds what decides about a guard.
-fn reads_of(system: &ActionSystem, guard: GuardId, out: &mut Vec<VarId>) {
+pub(crate) fn reads_of(system: &ActionSystem, guard: GuardId, out: &mut Vec<VarId>) {
     match &system.guards()[guard.index()] {
         Guard::In(var, _) => out.push(*var),
         Guard::True(expr) => system.exprs.reads(*expr, out),
@@ -268,7 +268,12 @@ fn reads_of(system: &ActionSystem, guard: GuardId, out: &mut Vec<VarId>) {
 }
 
 /// Adds what statements read and write. What is set to a constant is not read.
-fn touched(system: &ActionSystem, block: &[Stmt], reads: &mut Vec<VarId>, writes: &mut Vec<VarId>) {
+pub(crate) fn touched(
+    system: &ActionSystem,
+    block: &[Stmt],
+    reads: &mut Vec<VarId>,
+    writes: &mut Vec<VarId>,
+) {
     for stmt in block {
         match stmt {
             Stmt::Assign(var, value) => {

@@ -177,19 +177,31 @@ pub fn for_each_successor_within(
 ) -> Result<(), Fault> {
     let mut target = Values::new();
     for action in enabled(system, values)? {
-        if system.next_process(action).is_none() {
-            target.clear();
-            target.extend_from_slice(values);
-            execute(system, &system.action(action).effect, &mut target)?;
-            visit(action, &target);
-            continue;
-        }
-        for_each_step(system, values, action, room, |step, _, target| {
-            visit(step, &target);
-            ControlFlow::Continue(())
-        })?;
+        for_each_successor_by(system, values, action, &mut target, room, &mut visit)?;
     }
     Ok(())
+}
+
+/// The same for the steps that begin with one action, which is enabled. The vector is kept for the next.
+pub fn for_each_successor_by(
+    system: &ActionSystem,
+    values: &[i64],
+    action: ActionId,
+    target: &mut Values,
+    room: &mut Room<'_>,
+    mut visit: impl FnMut(ActionId, &[i64]),
+) -> Result<(), Fault> {
+    if system.next_process(action).is_none() {
+        target.clear();
+        target.extend_from_slice(values);
+        execute(system, &system.action(action).effect, target)?;
+        visit(action, target);
+        return Ok(());
+    }
+    for_each_step(system, values, action, room, |step, _, target| {
+        visit(step, &target);
+        ControlFlow::Continue(())
+    })
 }
 
 /// Calls `visit` with the number, the actions and the target of each step that begins with an enabled action.

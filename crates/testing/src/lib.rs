@@ -55,8 +55,18 @@ pub fn run_cases<S: Strategy>(
         max_shrink_iters: 20_000,
         ..Config::default()
     };
+    let n_cases = config.cases;
     if let Err(error) = TestRunner::new(config).run(strategy, test) {
         panic!("{error}\nreplay with STUBBORN_SEED={seed}");
+    }
+    tell(&format!("{n_cases} cases"));
+}
+
+/// Tells something to whoever hunts (`cargo xtask soak` adds up what is counted). Silent but in hunts.
+#[expect(clippy::print_stderr, reason = "hunts are counted")]
+fn tell(what: &str) {
+    if number("STUBBORN_CASES").is_some() {
+        eprintln!("{what}");
     }
 }
 
@@ -82,9 +92,6 @@ macro_rules! assert_met {
 }
 
 /// Says how many cases a hunt has judged: that is less than were drawn, since some are too large. Silent but in hunts.
-#[expect(clippy::print_stderr, reason = "hunts are counted")]
 pub fn tell_count(test: &str, holds: u32, violated: u32) {
-    if number("STUBBORN_CASES").is_some() {
-        eprintln!("{test}: {} judged, {holds} hold, {violated} are violated", holds + violated);
-    }
+    tell(&format!("{test}: {} judged, {holds} hold, {violated} are violated", holds + violated));
 }

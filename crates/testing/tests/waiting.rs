@@ -356,7 +356,10 @@ fn what_a_list_must_not_do() {
     let proof = |list: &[([i64; 2], u32, u32)]| {
         let mut proof = Proof { variables: 2, ..wish(true) };
         let mut writer = StateWriter::new(&proof);
-        for (values, from, height) in list {
+        // As they are packed: the first variable has the lowest bit.
+        let mut list = list.to_vec();
+        list.sort_unstable_by_key(|([round, once], ..)| (*once, *round));
+        for (values, from, height) in &list {
             writer.put(values, Wait { from: *from, height: *height }, &[]);
         }
         writer.fill(&mut proof);

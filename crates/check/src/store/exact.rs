@@ -238,6 +238,13 @@ impl Store for Exact {
     }
 }
 
+impl Exact {
+    /// The words of a state.
+    pub fn words(&self, id: StateId) -> &[u32] {
+        self.arena.get(id.index())
+    }
+}
+
 impl Sequence for Exact {
     const RETAINS: bool = true;
 

@@ -30,6 +30,7 @@ mod reproduce;
 mod simulate;
 mod terminal;
 mod trails;
+mod trust;
 #[cfg(target_os = "linux")]
 mod watch;
 

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use base::{Budget, Limit};
 use certify::{Claimed, Pair, Proof, Wait};
 use check::method::ReductionWish;
-use check::store::{Sequence as _, StateId, Visited as _};
+use check::store::{StateId, Visited as _};
 use check::{Exact, Exploration, Goal, Stop, search};
 use language::{PropertyKind, Purpose};
 use model::{ActionSystem, ExprId, Layout, System};
@@ -63,7 +63,7 @@ pub(crate) fn explore<S: System>(
         };
         return (found, Err(why));
     }
-    let get = |state: u32, words: &mut [u32]| store.nth(StateId::new(state as usize), words);
+    let get = |state: u32| store.words(StateId::new(state as usize));
     let n_states = store.n_states() as usize;
     let nothing = words(Claimed::Declared(String::new()));
     let listed = written(nothing, layout, n_states, get, |_| Beside::default(), budget);
@@ -88,7 +88,7 @@ pub(super) fn explore_waiting<S: System>(
         return Ok(None);
     };
     let nothing = Proof { waits: true, ..words(Claimed::Declared(String::new())) };
-    let get = |state: u32, words: &mut [u32]| words.copy_from_slice(states.get(state));
+    let get = |state: u32| states.get(state);
     let beside = |state: u32| Beside { wait: waits[state as usize], pairs: &[] };
     Ok(Some(written(nothing, system.layout(), states.count(), get, beside, budget)?))
 }
@@ -113,54 +113,71 @@ pub(super) struct Beside<'p> {
 }
 
 /// Writes states into a proof, sorted, with what is said of them. For a formula, states with nothing beside them are not met.
-pub(super) fn written<'p>(
+pub(super) fn written<'s, 'p>(
     mut proof: Proof,
     layout: &Layout,
     n_states: usize,
-    get: impl Fn(u32, &mut [u32]),
+    get: impl Fn(u32) -> &'s [u32],
     beside: impl Fn(u32) -> Beside<'p>,
     budget: &mut Budget<'_>,
 ) -> Result<Proof, Limit> {
     // The order, and what is alike: each range has two states at least.
     let bytes = 28 * n_states as u64;
     budget.hold(bytes)?;
-    let mut state = vec![0; layout.width()];
     let order = sorted(n_states, layout.width(), &get, budget)?;
     proof.variables = layout.fields().len();
     let mut writer = StateWriter::new(&proof);
-    let mut values = Vec::with_capacity(proof.variables);
+    // Neighbors have most words in common: only the variables of others are looked at.
+    let mut in_word = vec![Vec::new(); layout.width()];
+    for (var, field) in layout.fields().iter().enumerate() {
+        field.masks().for_each(|(word, _)| in_word[word].push(var));
+    }
+    let (mut before, mut changed) = (vec![0; layout.width()], (0..proof.variables).collect::<Vec<_>>());
     for (_, number) in order {
         budget.tick()?;
         let Beside { wait, pairs } = beside(number);
         if pairs.is_empty() && !proof.formula.is_empty() {
             continue;
         }
-        get(number, &mut state);
-        values.clear();
-        values.extend(layout.fields().iter().map(|field| field.value(&state)));
-        writer.put(&values, wait, pairs);
+        let state = get(number);
+        for (word, (new, old)) in state.iter().zip(&mut before).enumerate() {
+            if std::mem::replace(old, *new) != *new {
+                changed.extend_from_slice(&in_word[word]);
+            }
+        }
+        changed.sort_unstable();
+        changed.dedup();
+        let fields = layout.fields();
+        writer.put_changed(changed.drain(..).map(|var| (var, fields[var].value(state))), wait, pairs);
     }
     writer.fill(&mut proof);
     budget.release(bytes);
     Ok(proof)
 }
 
+/// So many states are compared word by word: they stay at hand while that is done.
+const FEW: usize = 1000;
+
 /// The numbers of states in the order of their words, with two words each that do not matter any more. Those that are alike so
-/// far are sorted by the next two words: comparing whole states would read each of them again and again.
-fn sorted(
+/// far are sorted by the next two words: comparing whole states would read each of them again and again, from far away.
+fn sorted<'s>(
     n_states: usize,
     width: usize,
-    get: &impl Fn(u32, &mut [u32]),
+    get: &impl Fn(u32) -> &'s [u32],
     budget: &mut Budget<'_>,
 ) -> Result<Vec<(u64, u32)>, Limit> {
-    let mut state = vec![0; width];
     let mut order: Vec<(u64, u32)> = (0..n_states as u32).map(|number| (0, number)).collect();
     let mut alike = vec![(0..n_states, 0)];
     while let Some((range, word)) = alike.pop() {
         let part = &mut order[range.clone()];
+        if part.len() <= FEW {
+            budget.tick()?;
+            part.sort_unstable_by(|(_, a), (_, b)| get(*a)[word..].cmp(&get(*b)[word..]));
+            continue;
+        }
         for (key, number) in part.iter_mut() {
             budget.tick()?;
-            get(*number, &mut state);
+            let state = get(*number);
             *key = u64::from(state[word]) << 32 | u64::from(state.get(word + 1).copied().unwrap_or(0));
         }
         part.sort_unstable();

@@ -137,7 +137,7 @@ fn prove_formula<S: System>(
     }
     let beside = |state: usize| starts[state] as usize..starts[state + 1] as usize;
     (0..n_states).for_each(|state| pairs[beside(state)].sort_unstable_by_key(|pair| pair.automaton));
-    let get = |state: u32, words: &mut [u32]| words.copy_from_slice(product.states.get(state));
+    let get = |state: u32| product.states.get(state);
     let beside = |state: u32| Beside {
         wait: product.waits.get(state as usize).copied().unwrap_or_default(),
         pairs: &pairs[beside(state as usize)],

@@ -84,20 +84,28 @@ impl StateWriter {
 
     /// Writes a state; what waits there, if steps may; and what is beside it, for a formula.
     pub fn put(&mut self, values: &[i64], wait: Wait, pairs: &[Pair]) {
+        self.put_changed(values.iter().copied().enumerate(), wait, pairs);
+    }
+
+    /// Writes a state of which these variables have these values, in order, and the others those that they had.
+    pub(super) fn put_changed(
+        &mut self,
+        values: impl Iterator<Item = (usize, i64)>,
+        wait: Wait,
+        pairs: &[Pair],
+    ) {
         let StateWriter { encoder, contexts, before, .. } = self;
         self.n_states += 1;
-        let mut last = 0;
-        for (index, (&new, old)) in values.iter().zip(before).enumerate() {
-            if new == *old {
-                continue;
-            }
+        let (mut last, n) = (0, before.len());
+        for (index, new) in values {
+            let Some(old) = before.get_mut(index).filter(|old| **old != new) else { continue };
             let gap = index + 1 - last;
             encoder.number(contexts.gaps.of(last), gap as u64);
             let change = new.wrapping_sub(*old);
             encoder.number(contexts.changes.of(index), (change << 1 ^ change >> 63) as u64);
             (*old, last) = (new, index + 1);
         }
-        if last < values.len() {
+        if last < n {
             encoder.number(contexts.gaps.of(last), 0);
         }
         if self.waits {
