@@ -149,4 +149,18 @@ mod tests {
             take_some(seed, 10 * PIECE);
         }
     }
+
+    #[test]
+    fn what_is_left_here_and_there_is_handed_on() {
+        let (mut ahead, mut n_handed_on) = (Ahead::default(), 0);
+        for number in 0..20 * PIECE as u32 {
+            let handed_on = ahead.push(number).map_or(Vec::new(), |(_, states)| states);
+            n_handed_on += handed_on.into_iter().flatten().count();
+            if number % 100 > 0 {
+                assert_eq!(ahead.take(number), Some(number));
+            }
+        }
+        assert_eq!(n_handed_on + ahead.len(), (20 * PIECE).div_ceil(100));
+        assert!(ahead.pieces.len() <= 5, "{} pieces for {} states", ahead.pieces.len(), ahead.len());
+    }
 }
