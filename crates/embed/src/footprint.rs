@@ -54,7 +54,8 @@ pub trait Footprint: Model {
     /// What an action looks at, to be possible, too, and what it changes.
     fn touches(&self, action: &Self::Action, reads: &mut Vec<Self::Part>, writes: &mut Vec<Self::Part>);
 
-    /// What any action of a process may look at and change, in whatever state. None is the environment.
+    /// What any action of a process may look at and change, in whatever state. None is the environment; that
+    /// is asked for, too, where there is none.
     fn reaches(&self, process: Option<usize>, reads: &mut Vec<Self::Part>, writes: &mut Vec<Self::Part>);
 
     /// What must change before a process can do anything else than what it can do now; unless more is known, anything

@@ -18,6 +18,7 @@
 //! # When is it bad?
 //! Where many steps lead far back, to states that were expanded long ago, each of them costs a few steps more.
 
+mod ahead;
 mod states;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -107,20 +108,33 @@ impl<S: Clone + Eq + std::fmt::Debug> Kept<S> {
         })
     }
 
-    /// Touches what will be looked at for these fingerprints, all at each stage, so that it is waited for together.
-    fn warm(&mut self, fingerprints: &[u64]) {
+    /// The numbers of those of these states that are known, as far as that is seen without making another one again.
+    /// What is looked at is touched before, for all of them at each stage, so that it is waited for together.
+    fn known(&mut self, fingerprints: &[u64], made: &[Made<S>]) -> [Option<u32>; TOGETHER] {
         self.index.reserve(fingerprints.len());
+        let touched = fingerprints.iter().fold(0, |all, &one| all ^ self.index.touch(part(one)));
+        std::hint::black_box(touched);
         let mut numbers = [None; TOGETHER];
         for (number, &fingerprint) in numbers.iter_mut().zip(fingerprints) {
-            *number = self.index.peek(part(fingerprint));
+            *number = self.index.first(part(fingerprint));
         }
         match &self.fingerprints {
-            None => self.states.warm(&numbers),
+            None => {
+                self.states.warm(&numbers);
+                for (number, (_, state)) in numbers.iter_mut().zip(made) {
+                    let is = |number: &u32| {
+                        state.as_ref().is_some_and(|state| self.states.is_at_hand(*number, state))
+                    };
+                    *number = number.filter(is);
+                }
+            }
             Some(known) => {
                 let of = |number: &Option<u32>| known.all.get((*number)? as usize);
                 std::hint::black_box(numbers.iter().filter_map(of).fold(0, |all, one| all ^ one));
+                numbers = [None; TOGETHER];
             }
         }
+        numbers
     }
 }
 
@@ -161,16 +175,19 @@ impl<M: Model> Keeper<M> for Retraced<M::State> {
         words: &mut [u32],
     ) -> Result<(), (usize, String)> {
         let from = from.map(|from| Before { number: from.words[0], state: from.state });
-        for (part, (made, words)) in made.chunks_mut(TOGETHER).zip(words.chunks_mut(TOGETHER)).enumerate() {
+        for (nth, (made, words)) in made.chunks_mut(TOGETHER).zip(words.chunks_mut(TOGETHER)).enumerate() {
             let mut fingerprints = [0; TOGETHER];
             for (fingerprint, (_, state)) in fingerprints.iter_mut().zip(&*made) {
                 *fingerprint = state.as_ref().map_or(0, pack::fingerprint_of);
             }
             let kept = &mut *self.lock();
-            kept.warm(&fingerprints[..made.len()]);
+            let known = kept.known(&fingerprints[..made.len()], made);
             for (index, (made, word)) in made.iter_mut().zip(words).enumerate() {
-                let number = kept.number(fingerprints[index], made, from, again);
-                *word = number.map_err(|why| (part * TOGETHER + index, why))?;
+                let number = match known[index] {
+                    Some(number) => Ok(number),
+                    None => kept.number(fingerprints[index], made, from, again),
+                };
+                *word = number.map_err(|why| (nth * TOGETHER + index, why))?;
             }
         }
         Ok(())
@@ -186,6 +203,10 @@ impl<M: Model> Keeper<M> for Retraced<M::State> {
 
     fn give(&self, words: &[u32], lent: Lent<M::State>) -> Result<M::State, Lent<M::State>> {
         if self.lock().states.gives(words[0]) { Ok(lent.state) } else { Err(lent) }
+    }
+
+    fn look<R>(&self, words: &[u32], read: impl FnOnce(&M::State) -> R) -> Option<R> {
+        self.lock().states.at_hand(words[0]).map(read)
     }
 
     fn bytes(&self) -> u64 {

@@ -183,6 +183,15 @@ impl Steps {
         &mut self.words[start..]
     }
 
+    /// Adds steps whose targets are all zeros; returns the targets, one after the other, for writing.
+    #[inline]
+    pub fn push_all(&mut self, actions: &[ActionId]) -> &mut [u32] {
+        self.actions.extend_from_slice(actions);
+        let start = self.words.len();
+        self.words.resize(start + actions.len() * self.width, 0);
+        &mut self.words[start..]
+    }
+
     /// Takes the last step back.
     #[inline]
     pub fn pop(&mut self) {

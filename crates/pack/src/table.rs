@@ -141,12 +141,25 @@ impl Index {
         }
     }
 
-    /// What is in the first slot where a number with this hash may be. Who looks for several asks this of all of them
-    /// before, so that they are waited for together.
+    /// Something of the slot where numbers with this hash begin: who looks for several reads it before, so that the
+    /// memory is waited for together.
     #[inline]
-    pub fn peek(&self, hash: u32) -> Option<u32> {
-        let (other, number) = *self.slots.get(hash as usize & self.slots.len().wrapping_sub(1))?;
-        (other == hash && number > 0).then(|| number - 1)
+    pub fn touch(&self, hash: u32) -> u32 {
+        self.slots.get(hash as usize & self.slots.len().wrapping_sub(1)).map_or(0, |slot| slot.1)
+    }
+
+    /// The first number with this hash.
+    #[inline]
+    pub fn first(&self, hash: u32) -> Option<u32> {
+        let mask = self.slots.len().wrapping_sub(1);
+        let mut at = hash as usize & mask;
+        loop {
+            match *self.slots.get(at)? {
+                (_, 0) => return None,
+                (other, number) if other == hash => return Some(number - 1),
+                _ => at = (at + 1) & mask,
+            }
+        }
     }
 
     /// Puts a number into the slot that was found for it.

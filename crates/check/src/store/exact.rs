@@ -28,10 +28,18 @@ pub struct Exact {
     hashes: Vec<u64>,
 }
 
-/// Whether two states are equal; for short ones without a call.
+/// Whether two states of the same width are equal; for short ones without a call. (This, and what goes through the
+/// successors of a state, are plain loops, since tests of models in Rust are built without optimization.)
 #[inline]
 fn is_same(one: &[u32], other: &[u32]) -> bool {
-    if one.len() <= 8 { one.iter().zip(other).all(|(a, b)| a == b) } else { one == other }
+    if one.len() > 8 {
+        return one == other;
+    }
+    let (other, mut at) = (&other[..one.len()], 0);
+    while at < one.len() && one[at] == other[at] {
+        at += 1;
+    }
+    at == one.len()
 }
 
 impl Exact {
@@ -170,7 +178,11 @@ impl Exact {
     #[inline]
     fn warm_up(&mut self, states: &[u32], width: usize) {
         self.hashes.clear();
-        self.hashes.extend(states.chunks_exact(width).map(Exact::hash));
+        let mut at = 0;
+        while at < states.len() {
+            self.hashes.push(Exact::hash(&states[at..at + width]));
+            at += width;
+        }
         self.touch_all(&self.hashes);
     }
 
@@ -251,10 +263,13 @@ impl Sequence for Exact {
     #[inline]
     fn insert_all(&mut self, states: &[u32], width: usize, mut new: impl FnMut(usize)) -> Result<(), Limit> {
         self.warm_up(states, width);
-        for (index, state) in states.chunks_exact(width).enumerate() {
+        let mut index = 0;
+        while index < self.hashes.len() {
+            let state = &states[index * width..(index + 1) * width];
             if self.insert_hashed(state, self.hashes[index])?.1 {
                 new(index);
             }
+            index += 1;
         }
         Ok(())
     }

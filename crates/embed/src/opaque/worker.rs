@@ -25,7 +25,7 @@ pub(super) struct OpaqueWorker<'p, 'a, M: Model, K: Keeper<M>> {
     /// The words of the state that was looked at last, and the state, unless it was given away.
     known: Vec<u32>,
     current: Option<K::View<'p>>,
-    /// Whether steps were taken from there.
+    /// Whether steps were taken from there, or there are none.
     was_stepped: bool,
     n_expanded: u64,
     /// What can happen there.
@@ -33,7 +33,6 @@ pub(super) struct OpaqueWorker<'p, 'a, M: Model, K: Keeper<M>> {
     /// States that are to be encoded, by the steps to them. What is behind them is made use of when others are made.
     made: Vec<Made<M::State>>,
     made_by: Vec<ActionId>,
-    targets: Vec<u32>,
     /// States that nobody needs.
     spare: Vec<M::State>,
     met: MetSteps<M::Action>,
@@ -52,7 +51,6 @@ impl<'p, 'a, M: Model, K: Keeper<M>> OpaqueWorker<'p, 'a, M, K> {
             offered: Vec::new(),
             made: Vec::new(),
             made_by: Vec::new(),
-            targets: Vec::new(),
             spare: Vec::new(),
             met: MetSteps::default(),
             at: None,
@@ -230,18 +228,13 @@ impl<'p, 'a, M: Model, K: Keeper<M>> OpaqueWorker<'p, 'a, M, K> {
         })
     }
 
-    /// Encodes them, and appends the steps to them.
+    /// Appends the steps to them, encoded.
     fn push_made(&mut self, out: &mut Steps) -> Result<(), StepError> {
-        let mut targets = std::mem::take(&mut self.targets);
-        let width = self.known.len();
-        targets.resize(self.made_by.len() * width, 0);
-        let encoded = self.encode(&mut targets);
-        if encoded.is_ok() {
-            for (&step, target) in self.made_by.iter().zip(targets.chunks_exact(width)) {
-                out.push(step, target);
-            }
+        let targets = out.push_all(&self.made_by);
+        let encoded = self.encode(targets);
+        if encoded.is_err() {
+            self.made_by.iter().for_each(|_| out.pop());
         }
-        self.targets = targets;
         encoded
     }
 }
@@ -252,6 +245,7 @@ impl<M: Model, K: Keeper<M>> Worker for OpaqueWorker<'_, '_, M, K> {
             worker.look_at(words);
             let rests = worker.list()?;
             let is_doubted = worker.is_doubted();
+            worker.was_stepped |= worker.offered.is_empty();
             let offered = std::mem::take(&mut worker.offered);
             for (index, action) in offered.iter().enumerate() {
                 let (step, _) = worker.number(action)?;
@@ -311,9 +305,16 @@ impl<M: Model, K: Keeper<M>> Worker for OpaqueWorker<'_, '_, M, K> {
 
     fn holds(&mut self, proposition: usize, words: &[u32]) -> Result<bool, StepError> {
         self.guarded(|worker| {
+            let Opaque { keeper, propositions, .. } = worker.program;
+            if worker.current.is_none() || worker.known != words {
+                let holds = keeper.look(words, |state| propositions.holds(proposition, state));
+                if let Some(holds) = holds {
+                    return Ok(holds);
+                }
+            }
             worker.look_at(words);
             let Some(state) = worker.state() else { return Ok(false) };
-            Ok(worker.program.propositions.holds(proposition, state))
+            Ok(propositions.holds(proposition, state))
         })
     }
 }

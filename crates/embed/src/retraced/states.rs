@@ -1,6 +1,6 @@
 //! States by their numbers: some are there, the others are made again from the nearest one before them that is.
 //!
-//! Those that are to be expanded are there. Of the others, those whose steps were taken longest ago go first. On every way
+//! Those that are to be expanded are there, in the order of their numbers ([`Ahead`]). Of the others, those whose steps were taken longest ago go first. On every way
 //! each [`SPACING`]th state stays, so that never more steps than that are taken again; and each [`NEARBY`]th of a way that
 //! was gone again stays from then on, so that where that happens often it takes fewer. Nothing is given up before there are
 //! so many states as are kept anyway, unless steps hardly ever lead back: then a state is given away with its last step.
@@ -8,6 +8,7 @@
 use std::borrow::Borrow;
 use std::collections::VecDeque;
 
+use super::ahead::Ahead;
 use crate::keeper::Again;
 
 /// At most so many steps are taken again to have a state.
@@ -24,7 +25,9 @@ const MANY: u32 = 1 << 16;
 pub(super) struct States<S> {
     /// By their numbers: where they are, or how they were come to.
     origins: Vec<Origin>,
-    /// Those that are here, and places that are free.
+    /// Those that are to be expanded.
+    ahead: Ahead<S>,
+    /// Others that are here, and places that are free.
     here: Vec<Option<Here<S>>>,
     free: Vec<u32>,
     /// Those whose steps were taken, the oldest first.
@@ -40,7 +43,7 @@ pub(super) struct States<S> {
     n_back: u32,
 }
 
-/// How a state was come to: the number of the one before, or its own, and a [`Way`]; or its place, and [`HERE`].
+/// How a state was come to: the number of the one before, or its own, and a [`Way`]; or its place in `here`, and [`HERE`].
 #[derive(Clone, Copy)]
 struct Origin {
     number: u32,
@@ -107,6 +110,7 @@ impl<S> States<S> {
     pub(super) fn new(few: usize, nobody_asks: bool) -> States<S> {
         States {
             origins: Vec::new(),
+            ahead: Ahead::default(),
             here: Vec::new(),
             free: Vec::new(),
             left: VecDeque::new(),
@@ -118,7 +122,7 @@ impl<S> States<S> {
         }
     }
 
-    /// The place of a state that is here.
+    /// The place of a state in `here`.
     fn place(&self, number: u32) -> Option<usize> {
         let Origin { number: place, way } = self.origins[number as usize];
         (way == HERE).then_some(place as usize)
@@ -134,8 +138,9 @@ impl<S> States<S> {
     }
 
     /// A state, if it is here.
+    #[inline]
     pub(super) fn at_hand(&self, number: u32) -> Option<&S> {
-        self.here(number).map(|here| &here.state)
+        self.ahead.get(number).or_else(|| self.here(number).map(|here| &here.state))
     }
 
     /// Adds a state that is new.
@@ -148,11 +153,15 @@ impl<S> States<S> {
             }
         };
         self.origins.push(origin);
-        self.put(number, state, false);
+        if let Some((first, states)) = self.ahead.push(state) {
+            for (number, state) in (first..).zip(states) {
+                state.into_iter().for_each(|state| self.put(number, state, false));
+            }
+        }
         number
     }
 
-    /// Puts a state here that is not.
+    /// Puts a state into `here` that is not at hand.
     fn put(&mut self, number: u32, state: S, is_left: bool) {
         let origin = &mut self.origins[number as usize];
         let here = Some(Here { state, origin: *origin, is_left });
@@ -169,7 +178,7 @@ impl<S> States<S> {
         *origin = Origin { number: place, way: HERE };
     }
 
-    /// Takes a state away, unless it stays.
+    /// Takes a state from `here`, unless it stays.
     fn take(&mut self, number: u32) -> Option<Here<S>> {
         let place = self.place(number)?;
         let here = self.here[place].take_if(|here| here.origin.way.steps() > 0)?;
@@ -183,6 +192,13 @@ impl<S> States<S> {
     where
         S: Clone,
     {
+        let stays = self.origins[number as usize].way.steps() == 0;
+        if let Some(state) = self.ahead.get(number) {
+            let copy = stays.then(|| state.clone());
+            if let Some(state) = copy.or_else(|| self.ahead.take(number)) {
+                return Lent { state, is_left: false };
+            }
+        }
         match self.take(number) {
             Some(Here { state, is_left, .. }) => Lent { state, is_left },
             None => Lent { is_left: self.here(number).is_none(), state: self.made_again(number, again) },
@@ -191,18 +207,23 @@ impl<S> States<S> {
 
     /// A state that was lent is back. Where its steps were taken, those are given up for which that was so long ago.
     pub(super) fn bring_back(&mut self, number: u32, lent: Lent<S>, was_stepped: bool) {
-        let is_left = lent.is_left || was_stepped;
-        match self.place(number).and_then(|place| self.here[place].as_mut()) {
-            None => self.put(number, lent.state, is_left),
-            Some(here) if is_left && !here.is_left => here.is_left = true,
-            Some(_) => return,
-        }
-        if !is_left {
+        if !(lent.is_left || was_stepped) {
+            if self.at_hand(number).is_none()
+                && let Err(state) = self.ahead.put_back(number, lent.state)
+            {
+                self.put(number, state, false);
+            }
             return;
+        }
+        let state = self.ahead.take(number).unwrap_or(lent.state);
+        match self.place(number).and_then(|place| self.here[place].as_mut()) {
+            None => self.put(number, state, true),
+            Some(here) if !here.is_left => here.is_left = true,
+            Some(_) => return,
         }
         self.left.push_back(number);
         let room = self.few.max(self.origins.len() / SHARE) + self.n_nearby;
-        while self.here.len() - self.free.len() > room
+        while self.here.len() - self.free.len() + self.ahead.len() > room
             && let Some(oldest) = self.left.pop_front()
         {
             self.forget(oldest);
@@ -227,8 +248,23 @@ impl<S> States<S> {
         self.nobody_asks || (is_enough && self.n_back <= self.n_known / RARELY)
     }
 
-    /// Whether the state of a number is this one, which a step leads to.
+    /// Whether the state of a number is this one, which a step leads to, as far as it is at hand.
     #[inline]
+    pub(super) fn is_at_hand(&mut self, number: u32, state: &S) -> bool
+    where
+        S: Eq,
+    {
+        let (is_it, is_back) = match self.ahead.get(number) {
+            Some(ahead) => (ahead == state, false),
+            None => self.here(number).map_or((false, false), |here| (here.state == *state, here.is_left)),
+        };
+        if is_it {
+            self.note(is_back);
+        }
+        is_it
+    }
+
+    /// Whether the state of a number is this one, which a step leads to.
     pub(super) fn is(
         &mut self,
         number: u32,
@@ -239,20 +275,27 @@ impl<S> States<S> {
     where
         S: Eq + Clone,
     {
+        if self.at_hand(number).is_some() {
+            return self.is_at_hand(number, state);
+        }
         let lent = from.filter(|before| before.number == number).and_then(|before| before.state);
-        let here = self.place(number).and_then(|place| self.here[place].as_ref());
-        let (is_it, is_back) = match (here, lent) {
-            (Some(here), _) => (here.state == *state, here.is_left),
-            (None, Some(lent)) => (lent == state, true),
-            (None, None) => (self.make_again(number, again) == state, true),
+        let is_it = match lent {
+            Some(lent) => lent == state,
+            None => self.make_again(number, again) == state,
         };
         if is_it {
-            (self.n_known, self.n_back) = (self.n_known + 1, self.n_back + u32::from(is_back));
-            if self.n_known == MANY {
-                (self.n_known, self.n_back) = (self.n_known / 2, self.n_back / 2);
-            }
+            self.note(true);
         }
         is_it
+    }
+
+    /// Notes a step to a known state, and whether the steps of that were taken.
+    #[inline]
+    fn note(&mut self, is_back: bool) {
+        (self.n_known, self.n_back) = (self.n_known + 1, self.n_back + u32::from(is_back));
+        if self.n_known == MANY {
+            (self.n_known, self.n_back) = (self.n_known / 2, self.n_back / 2);
+        }
     }
 
     /// The state of a number, which is made again if it was given up.
@@ -261,7 +304,7 @@ impl<S> States<S> {
         S: Clone,
     {
         let (mut nearest, mut way) = (number, Vec::new());
-        while self.here(nearest).is_none() {
+        while self.at_hand(nearest).is_none() {
             way.push(nearest);
             nearest = self.origins[nearest as usize].number;
         }
@@ -291,17 +334,17 @@ impl<S> States<S> {
     }
 
     /// Touches what is looked at to compare these, so that it is waited for together.
-    pub(super) fn warm(&self, numbers: &[Option<u32>; super::TOGETHER]) {
-        let places = numbers.map(|number| number.and_then(|number| self.place(number)));
-        let is_here = |place: &usize| self.here[*place].is_some();
-        std::hint::black_box(places.into_iter().flatten().filter(is_here).count());
+    #[inline]
+    pub(super) fn warm(&self, numbers: &[Option<u32>]) {
+        let is_here = |number: &&u32| self.at_hand(**number).is_some();
+        std::hint::black_box(numbers.iter().flatten().filter(is_here).count());
     }
 
     /// Bytes held, as far as that is known.
     pub(super) fn bytes(&self) -> usize {
         // What states hold elsewhere is not known; as much again as they take is a guess.
         let others = size_of::<Origin>() * self.origins.len() + 4 * (self.free.len() + self.left.len());
-        let states = size_of::<S>() * (self.here.len() - self.free.len());
-        others + states + size_of::<Option<Here<S>>>() * self.here.len()
+        let states = size_of::<S>() * (self.here.len() - self.free.len() + self.ahead.len());
+        others + states + self.ahead.bytes() + size_of::<Option<Here<S>>>() * self.here.len()
     }
 }
