@@ -40,6 +40,12 @@ impl<T: Copy> Paged<T> {
         self.len
     }
 
+    /// Words of one record.
+    #[inline]
+    pub(crate) fn width(&self) -> usize {
+        self.width
+    }
+
     /// Bytes of one record.
     pub(crate) fn record_bytes(&self) -> u64 {
         (size_of::<T>() * self.width) as u64

@@ -260,13 +260,17 @@ impl Builder {
         }
         let mut code = Code::new(&layout);
         let holder_var = holder.as_ref().map(|holder| holder.var);
-        let index = Index::new(&layout, &self.guards, &self.actions, self.processes.len(), holder_var);
+        let going_on: Vec<ProcessId> = self.goes_on.iter().map(|&(_, process)| process).collect();
+        let index = Index::new(&layout, &self.guards, &self.actions, &going_on, holder_var);
         self.guards.iter().for_each(|guard| code.add_guard(&self.exprs, guard));
         for (id, action) in self.actions.iter().enumerate() {
             let known = index.implied_guard(ActionId::new(id));
-            let tests = action.guards.iter().filter(|&&guard| Some(guard) != known);
-            let tests = tests.map(|guard| (guard.index(), &self.guards[guard.index()]));
+            let guards = action.guards.iter().map(|&guard| (guard, &self.guards[guard.index()]));
+            let tests = guards.clone().filter(|&(guard, _)| Some(guard) != known);
             code.add_action(&self.exprs, &layout, tests, &action.effect);
+            if !going_on.is_empty() {
+                code.add_turn(&layout, guards);
+            }
         }
         let mut goes_on = vec![None; if self.goes_on.is_empty() { 0 } else { self.actions.len() }];
         self.goes_on.iter().for_each(|&(action, process)| goes_on[action.index()] = Some(process));

@@ -354,14 +354,15 @@ impl ActionSystem {
         next: &mut Vec<ActionId>,
     ) -> Result<(), StepError> {
         next.clear();
-        self.index.for_each_candidate_of(process, state, |action| {
-            let is_its_turn = self.actions[action.index()].owners.first() == Some(&process);
-            if is_its_turn && !self.is_quiet(action) && self.code.is_enabled(action, state, scratch)? {
+        self.index.for_each_of_turn(process, state, |action| {
+            if self.code.can_follow(action, state, scratch)? {
                 next.push(action);
             }
             Ok(())
         })?;
-        next.sort_unstable();
+        if next.len() > 1 {
+            next.sort_unstable();
+        }
         Ok(())
     }
 

@@ -2,15 +2,16 @@
 //!
 //! Most of what a model does is test a few bits and set a few bits. So an action's tests on one
 //! word become a single masked comparison, and consecutive constant assignments to one word a
-//! single masked store; only what is left runs on a small stack machine, whose stack is reused.
-//! Nothing is allocated per step.
+//! single masked store; only what is left runs on a small machine. It has one register, *the value*, and instructions
+//! for what is most frequent (a variable and a constant, the value and a variable), so that few values ever have to be
+//! put on its stack, which is reused. Nothing is allocated per step.
 
 mod flatten;
 
 use crate::chain::ChainScratch;
 use crate::layout::{Field, Layout};
 use crate::system::{Fault, StepError};
-use crate::{ActionId, BinaryOp, Expr, ExprId, Exprs, Guard, Stmt, UnaryOp, ValueSet, VarId};
+use crate::{ActionId, BinaryOp, Expr, ExprId, Exprs, Guard, GuardId, Stmt, UnaryOp, ValueSet, VarId};
 
 /// Working memory of one thread.
 #[derive(Clone, Debug)]
@@ -39,27 +40,37 @@ enum Test {
     Never,
 }
 
-/// An instruction of the stack machine.
+/// An instruction. What comes after a jump does not need the value, unless it is said here.
 #[derive(Clone, Copy, Debug)]
 enum Op {
-    Push(i64),
+    Int(i64),
     Load(VarId),
+    /// Pushes the value.
+    Save,
+    /// The value is the index.
     LoadElement {
         first: VarId,
         len: u32,
     },
     Unary(UnaryOp),
+    /// Pops the first operand; the value is the second one.
     Binary(BinaryOp),
-    /// Pops; jumps if it was 0.
+    /// The value and a constant.
+    BinaryInt(BinaryOp, i64),
+    /// The value and a variable.
+    BinaryVar(BinaryOp, VarId),
+    /// A variable and a constant, whatever the value is.
+    VarInt(BinaryOp, VarId, i64),
+    /// Jumps if the value is 0.
     JumpIfZero(u32),
     Jump(u32),
     /// As `Jump`, but backward: counts rounds.
     Loop(u32),
-    /// If the top is 0: leaves it and jumps. Else pops it.
+    /// If the value is 0: leaves it and jumps.
     AndThen(u32),
-    /// If the top is not 0: makes it 1 and jumps. Else pops it.
+    /// If the value is not 0: makes it 1 and jumps.
     OrElse(u32),
-    /// Makes the top 0 or 1.
+    /// Makes the value 0 or 1.
     Truth,
     /// `word := word & keep | bits`.
     Blit {
@@ -68,7 +79,7 @@ enum Op {
         bits: u32,
     },
     Store(VarId),
-    /// Pops the value, then the index.
+    /// Pops the index.
     StoreElement {
         first: VarId,
         len: u32,
@@ -96,6 +107,8 @@ struct Entry {
 pub(crate) struct Code {
     fields: Vec<Field>,
     entries: Vec<Entry>,
+    /// Per action: where its tests are in a process's turn, which the index does not imply. Empty if nobody ever goes on.
+    turns: Vec<(u32, u32)>,
     tests: Vec<Test>,
     ops: Vec<Op>,
     /// Tables of `Op::Map`: stored number to stored number, or `UNMAPPED`.
@@ -117,6 +130,7 @@ impl Code {
         Code {
             fields: layout.fields().to_vec(),
             entries: Vec::new(),
+            turns: Vec::new(),
             tests: Vec::new(),
             ops: Vec::new(),
             maps: Vec::new(),
@@ -144,7 +158,28 @@ impl Code {
         state: &[u32],
         scratch: &mut Scratch,
     ) -> Result<bool, StepError> {
-        let (from, to) = self.entries[action.index()].tests;
+        self.passes(self.entries[action.index()].tests, action, state, scratch)
+    }
+
+    /// Whether all guards of an action are true that is one of a process which goes on.
+    #[inline]
+    pub(crate) fn can_follow(
+        &self,
+        action: ActionId,
+        state: &[u32],
+        scratch: &mut Scratch,
+    ) -> Result<bool, StepError> {
+        self.passes(self.turns[action.index()], action, state, scratch)
+    }
+
+    #[inline]
+    fn passes(
+        &self,
+        (from, to): (u32, u32),
+        action: ActionId,
+        state: &[u32],
+        scratch: &mut Scratch,
+    ) -> Result<bool, StepError> {
         for test in &self.tests[from as usize..to as usize] {
             let succeeds = match *test {
                 Test::Match { word, mask, bits } => state[word as usize] & mask == bits,
@@ -183,7 +218,10 @@ impl Code {
             return Ok(());
         }
         scratch.stack.clear();
-        self.run(at, state, &mut scratch.stack).map_err(|fault| StepError { fault, action: Some(action) })
+        match self.run(at, state, &mut scratch.stack) {
+            Ok(_) => Ok(()),
+            Err(fault) => Err(StepError { fault, action: Some(action) }),
+        }
     }
 
     /// Whether a proposition is true.
@@ -215,13 +253,12 @@ impl Code {
 
     fn evaluate(&self, at: u32, state: &[u32], scratch: &mut Scratch) -> Result<bool, Fault> {
         scratch.stack.clear();
-        self.run(at as usize, ReadOnly(state), &mut scratch.stack)?;
-        Ok(pop(&mut scratch.stack) != 0)
+        Ok(self.run(at as usize, ReadOnly(state), &mut scratch.stack)? != 0)
     }
 
-    /// Runs from `at` to the next `Return`.
-    fn run<M: Memory>(&self, mut at: usize, mut memory: M, stack: &mut Vec<i64>) -> Result<(), Fault> {
-        let mut rounds = 0;
+    /// Runs from `at` to the next `Return`; returns the value.
+    fn run<M: Memory>(&self, mut at: usize, mut memory: M, stack: &mut Vec<i64>) -> Result<i64, Fault> {
+        let (mut value, mut rounds) = (0, 0);
         // A state that loops came by, and where: if they come by again, they do so for ever. It is
         // replaced after 2, 4, 8, … rounds (Brent, *An improved Monte Carlo factorization algorithm*, 1980).
         let (mut known, mut known_at) = (Vec::new(), 0);
@@ -229,23 +266,19 @@ impl Code {
             let op = self.ops[at];
             at += 1;
             match op {
-                Op::Push(value) => stack.push(value),
-                Op::Load(var) => stack.push(self.field(var).value(memory.words())),
+                Op::Int(int) => value = int,
+                Op::Load(var) => value = self.field(var).value(memory.words()),
+                Op::Save => stack.push(value),
                 Op::LoadElement { first, len } => {
-                    let var = element(first, len, pop(stack))?;
-                    stack.push(self.field(var).value(memory.words()));
+                    value = self.field(element(first, len, value)?).value(memory.words());
                 }
-                Op::Unary(op) => {
-                    let x = pop(stack);
-                    stack.push(op.apply(x)?);
-                }
-                Op::Binary(op) => {
-                    let y = pop(stack);
-                    let x = pop(stack);
-                    stack.push(op.apply(x, y)?);
-                }
+                Op::Unary(op) => value = op.apply(value)?,
+                Op::Binary(op) => value = op.apply(pop(stack), value)?,
+                Op::BinaryInt(op, int) => value = op.apply(value, int)?,
+                Op::BinaryVar(op, var) => value = op.apply(value, self.field(var).value(memory.words()))?,
+                Op::VarInt(op, var, int) => value = op.apply(self.field(var).value(memory.words()), int)?,
                 Op::JumpIfZero(to) => {
-                    if pop(stack) == 0 {
+                    if value == 0 {
                         at = to as usize;
                     }
                 }
@@ -264,28 +297,24 @@ impl Code {
                     }
                     at = to as usize;
                 }
-                Op::AndThen(to) => match stack.last() {
-                    Some(0) => at = to as usize,
-                    _ => _ = stack.pop(),
-                },
-                Op::OrElse(to) => match stack.last_mut() {
-                    Some(top) if *top != 0 => {
-                        *top = 1;
+                Op::AndThen(to) => {
+                    if value == 0 {
                         at = to as usize;
                     }
-                    _ => _ = stack.pop(),
-                },
-                Op::Truth => {
-                    let x = pop(stack);
-                    stack.push(i64::from(x != 0));
                 }
+                Op::OrElse(to) => {
+                    if value != 0 {
+                        value = 1;
+                        at = to as usize;
+                    }
+                }
+                Op::Truth => value = i64::from(value != 0),
                 Op::Blit { word, keep, bits } => {
                     let word = &mut memory.words_mut()[word as usize];
                     *word = *word & keep | bits;
                 }
-                Op::Store(var) => self.store(var, pop(stack), memory.words_mut())?,
+                Op::Store(var) => self.store(var, value, memory.words_mut())?,
                 Op::StoreElement { first, len } => {
-                    let value = pop(stack);
                     let var = element(first, len, pop(stack))?;
                     self.store(var, value, memory.words_mut())?;
                 }
@@ -304,11 +333,11 @@ impl Code {
                     field.set_raw(memory.words_mut(), target);
                 }
                 Op::Assert(number) => {
-                    if pop(stack) == 0 {
+                    if value == 0 {
                         return Err(Fault::Assertion(number));
                     }
                 }
-                Op::Return => return Ok(()),
+                Op::Return => return Ok(value),
             }
         }
     }
@@ -342,26 +371,46 @@ impl Code {
         &mut self,
         exprs: &Exprs,
         layout: &Layout,
-        guards: impl Iterator<Item = (usize, &'a Guard)>,
+        guards: impl Iterator<Item = (GuardId, &'a Guard)>,
         effect: &[Stmt],
     ) {
+        let tests = self.add_tests(layout, guards);
+        let start = self.ops.len();
+        self.compile_block(exprs, effect);
+        self.merge_blits(start);
+        self.ops.push(Op::Return);
+        self.entries.push(Entry { tests, effect: start as u32 });
+    }
+
+    /// Compiles the guards of the next action once more: all of them.
+    pub(crate) fn add_turn<'a>(
+        &mut self,
+        layout: &Layout,
+        guards: impl Iterator<Item = (GuardId, &'a Guard)>,
+    ) {
+        let tests = self.add_tests(layout, guards);
+        self.turns.push(tests);
+    }
+
+    /// Adds the tests of guards; returns where they are.
+    fn add_tests<'a>(
+        &mut self,
+        layout: &Layout,
+        guards: impl Iterator<Item = (GuardId, &'a Guard)>,
+    ) -> (u32, u32) {
         let from = self.tests.len();
         let mut general = Vec::new();
-        for (number, guard) in guards {
+        for (id, guard) in guards {
             match guard {
                 Guard::In(var, set) => self.add_membership(from, *var, set, layout.field(*var)),
                 // Expressions come last, as written: they may rely on the cheaper tests.
-                Guard::True(_) => general.extend(self.guards[number].map(Test::Run)),
+                Guard::True(_) => general.extend(self.guards[id.index()].map(Test::Run)),
                 // Looked at when nothing else is left to try.
                 Guard::Quiet => {}
             }
         }
         self.tests.extend(general);
-        let start = self.ops.len();
-        self.compile_block(exprs, effect);
-        self.merge_blits(start);
-        self.ops.push(Op::Return);
-        self.entries.push(Entry { tests: (from as u32, self.tests.len() as u32), effect: start as u32 });
+        (from as u32, self.tests.len() as u32)
     }
 
     pub(crate) fn add_proposition(&mut self, exprs: &Exprs, expr: ExprId) {
@@ -435,6 +484,7 @@ impl Code {
             Stmt::Set(var, value) => self.compile_set(*var, *value),
             Stmt::AssignElement { first, len, index, value } => {
                 self.compile_expr(exprs, *index);
+                self.ops.push(Op::Save);
                 self.compile_expr(exprs, *value);
                 self.ops.push(Op::StoreElement { first: *first, len: *len });
             }
@@ -478,7 +528,7 @@ impl Code {
                 let (word, keep) = (field.word, !field.word_mask());
                 self.ops.push(Op::Blit { word, keep, bits: (raw << field.shift) as u32 });
             }
-            _ => self.ops.extend([Op::Push(value), Op::Store(var)]),
+            _ => self.ops.extend([Op::Int(value), Op::Store(var)]),
         }
     }
 
@@ -507,7 +557,7 @@ impl Code {
 
     fn compile_expr(&mut self, exprs: &Exprs, expr: ExprId) {
         match exprs.get(expr) {
-            Expr::Int(value) => self.ops.push(Op::Push(value)),
+            Expr::Int(value) => self.ops.push(Op::Int(value)),
             Expr::Var(var) => self.ops.push(Op::Load(var)),
             Expr::Element { first, len, index } => {
                 self.compile_expr(exprs, index);
@@ -521,15 +571,29 @@ impl Code {
                 self.compile_expr(exprs, x);
                 let shortcut = self.hole();
                 self.compile_expr(exprs, y);
-                self.ops.push(Op::Truth);
+                if !is_truth(exprs.get(y)) {
+                    self.ops.push(Op::Truth);
+                }
                 let end = self.ops.len() as u32;
                 self.ops[shortcut] = if op == BinaryOp::And { Op::AndThen(end) } else { Op::OrElse(end) };
             }
-            Expr::Binary(op, x, y) => {
-                self.compile_expr(exprs, x);
-                self.compile_expr(exprs, y);
-                self.ops.push(Op::Binary(op));
-            }
+            Expr::Binary(op, x, y) => match (exprs.get(x), exprs.get(y)) {
+                (Expr::Var(var), Expr::Int(int)) => self.ops.push(Op::VarInt(op, var, int)),
+                (_, Expr::Int(int)) => {
+                    self.compile_expr(exprs, x);
+                    self.ops.push(Op::BinaryInt(op, int));
+                }
+                (_, Expr::Var(var)) => {
+                    self.compile_expr(exprs, x);
+                    self.ops.push(Op::BinaryVar(op, var));
+                }
+                _ => {
+                    self.compile_expr(exprs, x);
+                    self.ops.push(Op::Save);
+                    self.compile_expr(exprs, y);
+                    self.ops.push(Op::Binary(op));
+                }
+            },
             Expr::Cond(condition, x, y) => {
                 self.compile_expr(exprs, condition);
                 let to_y = self.hole();
@@ -541,6 +605,12 @@ impl Code {
             }
         }
     }
+}
+
+/// Whether an expression is 0 or 1 wherever it has a value.
+fn is_truth(expr: Expr) -> bool {
+    use BinaryOp::{And, Eq, Ge, Gt, Le, Lt, Ne, Or};
+    matches!(expr, Expr::Unary(UnaryOp::Not, _) | Expr::Binary(And | Or | Eq | Ne | Lt | Le | Gt | Ge, ..))
 }
 
 /// The words that code works on: a state being changed, or one that is only looked at.

@@ -10,8 +10,12 @@
 //! of them test tells them apart ([`Split`]), and so on: the rows of a trigger are the roots of decision trees. An action that does not
 //! test that variable is filed under all of its values, so that actions are tried in the same order, split or not.
 //!
-//! Where one process goes on in the same step (see [`chain`](mod@crate::chain)), only its own actions are tried: those
-//! filed under the few variables that its actions are filed under.
+//! Where one process goes on in the same step (see [`chain`](mod@crate::chain)), only its own actions are tried, which are
+//! filed once more for that ([`turns`]).
+
+mod turns;
+
+use turns::Turn;
 
 use crate::layout::{Field, Layout};
 use crate::system::StepError;
@@ -90,8 +94,8 @@ pub(crate) struct Index {
     always: Vec<ActionId>,
     /// Per action: the guard that is true whenever the action is tried.
     implied: Vec<Option<GuardId>>,
-    /// Per process that is the first owner of actions: the triggers that these are filed under, each with its word.
-    of_process: Vec<Vec<(u32, u32)>>,
+    /// Per process that goes on in the same step: its own actions.
+    turns: Vec<Option<Turn>>,
 }
 
 /// The actions filed under one variable, each with its guard and the values it is true for.
@@ -103,7 +107,7 @@ impl Index {
         layout: &Layout,
         guards: &[Guard],
         actions: &[Action],
-        n_processes: usize,
+        going_on: &[ProcessId],
         holder: Option<VarId>,
     ) -> Index {
         let mut index = Index {
@@ -115,7 +119,7 @@ impl Index {
             actions: Vec::new(),
             always: Vec::new(),
             implied: vec![None; actions.len()],
-            of_process: vec![Vec::new(); n_processes],
+            turns: Vec::new(),
         };
         let mut splitter = Splitter { layout, guards, actions, holder, room: 16 * actions.len() + 1024 };
         let mut filed: Vec<Filed<'_>> = vec![Vec::new(); layout.fields().len()];
@@ -134,23 +138,9 @@ impl Index {
             }
         }
         for (word, vars) in by_word.iter().enumerate().filter(|(_, vars)| !vars.is_empty()) {
-            let first = index.triggers.len();
             index.add_word(word, vars, &filed, &mut splitter);
-            for (offset, var) in vars.iter().enumerate() {
-                let owners =
-                    filed[var.index()].iter().filter_map(|(id, ..)| actions[id.index()].owners.first());
-                for owner in owners {
-                    let (its, trigger) = (&mut index.of_process[owner.index()], (first + offset) as u32);
-                    if its.last() != Some(&(word as u32, trigger)) {
-                        its.push((word as u32, trigger));
-                    }
-                }
-            }
         }
-        index.of_process.iter_mut().for_each(|its| {
-            its.sort_unstable();
-            its.dedup();
-        });
+        index.add_turns(going_on, &mut splitter);
         index
     }
 
@@ -166,7 +156,12 @@ impl Index {
             let field = splitter.layout.field(var);
             let id = self.triggers.len() as u32;
             let first_row = self.rows.len();
-            let (base, rows) = self.rows_of(field, &filed[var.index()]);
+            let (base, rows, fits) = self.rows_of(field, &filed[var.index()]);
+            if fits {
+                filed[var.index()]
+                    .iter()
+                    .for_each(|&(action, guard, _)| self.implied[action.index()] = Some(guard));
+            }
             let cap = (rows.len() - 1) as u32;
             self.add_rows(&rows, &mut vec![var], splitter);
             let its = &self.rows[first_row..first_row + rows.len()];
@@ -189,9 +184,9 @@ impl Index {
     }
 
     /// One row per value, but for the lowest and the highest ones that nobody tells apart; with the number of the first row.
-    /// Or, if that would be too much, one for the least value and one for all others. In the former case the guards that
-    /// actions are filed under need not be tested.
-    fn rows_of(&mut self, field: Field, filed: &Filed<'_>) -> (u32, Vec<Vec<ActionId>>) {
+    /// Or, if that would be too much, one for the least value and one for all others. In the former case, of which it tells,
+    /// the guards that actions are filed under need not be tested.
+    fn rows_of(&self, field: Field, filed: &Filed<'_>) -> (u32, Vec<Vec<ActionId>>, bool) {
         let sets = || filed.iter().map(|(_, _, set)| *set);
         let (base, last) = told_apart(field, sets());
         let (lo, hi) = (field.lo.wrapping_add(base as i64), field.lo.wrapping_add(last as i64));
@@ -199,10 +194,9 @@ impl Index {
         let fits = last - base < MAX_ROWS && self.actions.len() as u64 + n_entries <= MAX_ENTRIES;
         let mut rows: Vec<Vec<ActionId>> =
             vec![Vec::new(); if fits { (last - base) as usize + 1 } else { 2 }];
-        for &(action, guard, set) in filed {
+        for &(action, _, set) in filed {
             if fits {
                 set.values_within(lo, hi).for_each(|value| rows[(value - lo) as usize].push(action));
-                self.implied[action.index()] = Some(guard);
             } else {
                 if set.contains(field.lo) {
                     rows[0].push(action);
@@ -210,7 +204,7 @@ impl Index {
                 rows[1].push(action); // Stands for all other values.
             }
         }
-        (if fits { base as u32 } else { 0 }, rows)
+        (if fits { base as u32 } else { 0 }, rows, fits)
     }
 
     /// Adds rows, one after the other, whose actions were told apart by these variables. What they are split into comes
@@ -277,26 +271,6 @@ impl Index {
                 for &action in self.row(row, state) {
                     visit(action)?;
                 }
-            }
-        }
-        Ok(())
-    }
-
-    /// The same for those that a process is the first owner of, and perhaps some others.
-    #[inline]
-    pub(crate) fn for_each_candidate_of(
-        &self,
-        process: ProcessId,
-        state: &[u32],
-        mut visit: impl FnMut(ActionId) -> Result<(), StepError>,
-    ) -> Result<(), StepError> {
-        for &action in &self.always {
-            visit(action)?;
-        }
-        for &(word, trigger) in &self.of_process[process.index()] {
-            let trigger = &self.triggers[trigger as usize];
-            for &action in self.row(trigger.row(state[word as usize]), state) {
-                visit(action)?;
             }
         }
         Ok(())

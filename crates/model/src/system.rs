@@ -195,8 +195,14 @@ impl Steps {
     /// Takes the last step back.
     #[inline]
     pub fn pop(&mut self) {
-        self.actions.pop();
-        self.words.truncate(self.words.len().saturating_sub(self.width));
+        self.truncate(self.len().saturating_sub(1));
+    }
+
+    /// Takes all steps back but the first ones, so many.
+    #[inline]
+    pub fn truncate(&mut self, len: usize) {
+        self.actions.truncate(len);
+        self.words.truncate(len * self.width);
     }
 
     /// Bytes held.

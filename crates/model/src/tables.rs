@@ -17,7 +17,7 @@
 //! span, the lower half first. A process has 2: where the actions begin and end with which it goes on.
 
 use crate::code::Code;
-use crate::{ActionSystem, BinaryOp, Guard, ProcessId};
+use crate::{ActionSystem, BinaryOp, Guard, GuardId, ProcessId};
 
 /// Words of the header.
 pub const HEADER: usize = 16;
@@ -183,11 +183,12 @@ impl Tables {
         let mut code = Code::new(&system.layout);
         system.guards.iter().for_each(|guard| code.add_guard(&system.exprs, guard));
         for action in &system.actions {
-            let guards = action.guards.iter().map(|guard| (guard.index(), &system.guards[guard.index()]));
+            let guards = action.guards.iter().map(|&guard| (guard, &system.guards[guard.index()]));
             code.add_action(&system.exprs, &system.layout, guards, &action.effect);
         }
         if with_guards {
-            for guard in system.guards.iter().enumerate() {
+            for (number, guard) in system.guards.iter().enumerate() {
+                let guard = (GuardId::new(number), guard);
                 code.add_action(&system.exprs, &system.layout, std::iter::once(guard), &[]);
             }
         }

@@ -46,6 +46,25 @@ fn a_rendezvous_channel_is_never_full() {
 }
 
 #[test]
+fn an_escape_comes_before_a_rendezvous_only_if_it_receives() {
+    // Whoever is handed a message can do nothing else in this moment. The numbers of states are Spin's.
+    for (body, states) in [
+        ("{ c?x } unless { y == 0 }", 9),
+        ("{ c?x; y = 3 } unless { skip }", 11),
+        ("{ c?x } unless { c?y }", 7),
+        ("{ c?x } unless { c?2 -> y = 9 }", 8),
+        ("{ c?x; y = 3 } unless { d_step { c?y; x = 5 } }", 7),
+        ("{ { c?x } unless { c?2; x = 7 } } unless { c?y }", 7),
+    ] {
+        let text = format!(
+            "chan c = [0] of {{ byte }}; byte x, y;
+             active proctype S() {{ if :: c!1 :: c!2 fi }} active proctype R() {{ {body} }}"
+        );
+        assert_eq!(run(&text).map(|found| found.states), Ok(states), "{text}");
+    }
+}
+
+#[test]
 fn a_rendezvous_inside_of_a_d_step_is_a_mistake() {
     let receiver = "active proctype B() { byte v; c?v; assert(v == 7) }";
     for (body, fault) in [

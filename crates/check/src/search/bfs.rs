@@ -12,9 +12,12 @@
 //! All successors of a state are generated at once, unless states are so wide that this would
 //! take much memory; then a few at a time.
 
+use std::ops::Range;
+
 use base::{Budget, Limit, Progress};
 use model::{ActionId, Run, StepError, Steps, System};
 
+use super::batch::Batch;
 use super::frontier::{Frontier, Tree, actions_along};
 use super::sample::Sample;
 use super::{Exploration, Extent, Goal, OpenGoals, Space, Stats, Stop};
@@ -132,6 +135,8 @@ struct Search<'a, F, S: Space, St: Sequence> {
     scratch: <S::Whole as System>::Scratch,
     choice: S::Choice,
     steps: Steps,
+    /// Whose steps these are, if several states were expanded at once.
+    batch: Batch,
     /// Which of the steps lead to new states.
     new: Vec<usize>,
     /// Actions, one by one.
@@ -156,6 +161,7 @@ impl<'a, F: Frontier, S: Space, St: Sequence> Search<'a, F, S, St> {
             scratch: space.whole().new_scratch(),
             choice: space.new_choice(),
             steps: Steps::new(space.whole().width()),
+            batch: Batch::default(),
             new: Vec::new(),
             enabled: Vec::new(),
             frontier,
@@ -203,10 +209,18 @@ impl<'a, F: Frontier, S: Space, St: Sequence> Search<'a, F, S, St> {
     /// Expands a state; returns how many steps were taken.
     fn expand(&mut self, id: StateId, state: &[u32], max_states: u64) -> Result<usize, End> {
         let fault = |error| End::Fault(error, id);
+        if self.batch.steps_of(id).is_none() {
+            let Search { space, frontier, store, choice, scratch, steps, batch, .. } = self;
+            batch.fill(id, (*space, &*frontier), &mut **store, (choice, scratch), steps);
+        }
+        if let Some(steps) = self.batch.steps_of(id) {
+            self.add_targets(steps.clone(), max_states)?;
+            return Ok(steps.len());
+        }
         self.steps.clear();
         let Search { space, choice, scratch, steps, .. } = self;
         let extent = space.steps(state, choice, scratch, steps).map_err(fault)?;
-        self.add_targets(0, max_states)?;
+        self.add_targets(0..self.steps.len(), max_states)?;
         let is_enough = match extent {
             Extent::Enough => true,
             Extent::IfAhead(n_first) => self.leads_ahead(n_first),
@@ -219,7 +233,7 @@ impl<'a, F: Frontier, S: Space, St: Sequence> Search<'a, F, S, St> {
             for &action in &*enabled {
                 system.fire(steps.push(action, state), action, scratch).map_err(fault)?;
             }
-            self.add_targets(n_taken, max_states)?;
+            self.add_targets(n_taken..self.steps.len(), max_states)?;
         }
         let n_taken = self.frontier.n_taken();
         if Sample::is_due(n_taken) {
@@ -250,7 +264,7 @@ impl<'a, F: Frontier, S: Space, St: Sequence> Search<'a, F, S, St> {
                 let Search { system, steps, scratch, .. } = self;
                 system.fire(steps.push(action, state), action, scratch).map_err(fault)?;
             }
-            self.add_targets(0, budget.max_states)?;
+            self.add_targets(0..self.steps.len(), budget.max_states)?;
             leads_ahead = leads_ahead || self.leads_ahead(n_first.min(part.len()));
             n_first = n_first.saturating_sub(part.len());
             n_taken += part.len();
@@ -274,19 +288,24 @@ impl<'a, F: Frontier, S: Space, St: Sequence> Search<'a, F, S, St> {
         self.new.first().is_some_and(|&index| index < n_first) || (0..n_first).any(is_ahead)
     }
 
-    /// Stores the targets of `self.steps` from this one on, and looks at those that are new.
-    fn add_targets(&mut self, from: usize, max_states: u64) -> Result<(), End> {
+    /// Stores the targets of some of `self.steps`, and looks at those that are new.
+    fn add_targets(&mut self, some: Range<usize>, max_states: u64) -> Result<(), End> {
         let width = self.system.width();
         let first_new = self.store.n_states();
         self.new.clear();
         let new = &mut self.new;
-        if first_new + self.steps.len() as u64 <= max_states {
-            let targets = &self.steps.targets()[from * width..];
-            self.store.insert_all(targets, width, |index| new.push(from + index))?;
+        if first_new + some.len() as u64 <= max_states {
+            let targets = &self.steps.targets()[some.start * width..some.end * width];
+            let found = |index| new.push(some.start + index);
+            if self.batch.is_expected() {
+                self.store.insert_expected(targets, width, some.start, found)?;
+            } else {
+                self.store.insert_all(targets, width, found)?;
+            }
         } else {
             // Near the limit one by one, so that it is not passed by more than the state that shows
             // that there are more.
-            for (index, (_, target)) in self.steps.iter().enumerate().skip(from) {
+            for (index, (_, target)) in self.steps.iter().enumerate().take(some.end).skip(some.start) {
                 if self.store.n_states() <= max_states && self.store.insert(target)? {
                     new.push(index);
                 }

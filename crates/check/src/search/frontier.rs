@@ -19,6 +19,11 @@ pub(crate) trait Frontier {
     /// Takes a state that is to be expanded.
     fn take(&mut self) -> Result<Option<StateId>, Limit>;
 
+    /// The state that is taken after so many others, if that is certain already.
+    fn coming(&self, _n_others: usize) -> Option<StateId> {
+        None
+    }
+
     /// Whether a state was not taken yet.
     fn is_ahead(&self, id: StateId) -> bool;
 
@@ -108,6 +113,12 @@ impl Frontier for Tree {
         self.push(1)?;
         self.n_expanded += 1;
         Ok(Some(StateId::new(next)))
+    }
+
+    #[inline]
+    fn coming(&self, n_others: usize) -> Option<StateId> {
+        let next = self.n_expanded + n_others;
+        (next < self.n_found()).then(|| StateId::new(next))
     }
 
     #[inline]

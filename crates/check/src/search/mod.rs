@@ -17,6 +17,7 @@
 //! | [`shortest`] | a shortest cycle with all marks | none: everything is kept | to show people a violation that is known |
 //! | [`nested_dfs`] | cycles with a marked step | as deep as the longest path, twice | for BA in little memory; for testers with infinite-trace states, after [`one_pass`] |
 
+mod batch;
 pub mod bfs;
 pub mod couvreur;
 pub mod dfs;

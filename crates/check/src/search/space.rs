@@ -60,6 +60,11 @@ pub trait Space {
         None
     }
 
+    /// Whether all steps are taken, and they depend on nothing but the state: then states may be expanded before their turn.
+    fn is_whole(&self) -> bool {
+        false
+    }
+
     /// Told of a state that a step leads to which was left out, whether it was found all the same.
     fn learn(&self, _: &mut Self::Choice, _: bool) {}
 }
@@ -97,6 +102,10 @@ impl<S: System> Space for S {
     }
 
     fn others(&self, (): &(), _: &mut Vec<ActionId>) {}
+
+    fn is_whole(&self) -> bool {
+        self.as_actions().is_some()
+    }
 
     fn for_device(&self) -> Option<(&ActionSystem, Option<&SteadySets>)> {
         self.as_actions().map(|system| (system, None))

@@ -195,12 +195,28 @@ impl Exact {
         black_box(touched);
         let id_mask = self.id_mask();
         for &hash in hashes {
-            let slot = self.slots.get(self.slots.home(hash));
-            if slot != 0 && slot & !id_mask == self.tag(hash) {
+            let tag = self.tag(hash);
+            if let Probe::Found(slot) = self.slots.probe(self.slots.home(hash), |slot| slot & !id_mask == tag)
+            {
                 touched ^= self.arena.get((slot & id_mask) as usize - 1)[0];
             }
         }
         black_box(touched);
+    }
+
+    #[inline]
+    fn insert_warm(&mut self, states: &[u32], from: usize, mut new: impl FnMut(usize)) -> Result<(), Limit> {
+        // A plain loop: in a debug build, an iterator costs more than what is done here.
+        let width = self.arena.width();
+        let mut index = 0;
+        while (index + 1) * width <= states.len() {
+            let state = &states[index * width..(index + 1) * width];
+            if self.insert_hashed(state, self.hashes[from + index])?.1 {
+                new(index);
+            }
+            index += 1;
+        }
+        Ok(())
     }
 }
 
@@ -261,17 +277,27 @@ impl Sequence for Exact {
     const RETAINS: bool = true;
 
     #[inline]
-    fn insert_all(&mut self, states: &[u32], width: usize, mut new: impl FnMut(usize)) -> Result<(), Limit> {
+    fn insert_all(&mut self, states: &[u32], width: usize, new: impl FnMut(usize)) -> Result<(), Limit> {
         self.warm_up(states, width);
-        let mut index = 0;
-        while index < self.hashes.len() {
-            let state = &states[index * width..(index + 1) * width];
-            if self.insert_hashed(state, self.hashes[index])?.1 {
-                new(index);
-            }
-            index += 1;
-        }
-        Ok(())
+        self.insert_warm(states, 0, new)
+    }
+
+    fn expect(&mut self, states: &[u32], width: usize) {
+        self.warm_up(states, width);
+    }
+
+    #[inline]
+    fn insert_expected(
+        &mut self,
+        states: &[u32],
+        width: usize,
+        from: usize,
+        new: impl FnMut(usize),
+    ) -> Result<(), Limit> {
+        debug_assert!(
+            states.chunks_exact(width).zip(&self.hashes[from..]).all(|(state, &it)| Exact::hash(state) == it)
+        );
+        self.insert_warm(states, from, new)
     }
 
     #[inline]

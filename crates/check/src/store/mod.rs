@@ -107,6 +107,20 @@ pub trait Sequence: Visited {
         Ok(())
     }
 
+    /// Says that these states will be added soon. A store may read what it needs for all of them together.
+    fn expect(&mut self, _states: &[u32], _width: usize) {}
+
+    /// Does as [`Sequence::insert_all`], with some of the states that were expected last: those from this one on.
+    fn insert_expected(
+        &mut self,
+        states: &[u32],
+        width: usize,
+        _from: usize,
+        new: impl FnMut(usize),
+    ) -> Result<(), Limit> {
+        self.insert_all(states, width, new)
+    }
+
     /// Copies the state of a number.
     fn nth(&self, id: StateId, out: &mut [u32]);
 

@@ -1,5 +1,5 @@
 //! Compiled code as plain words, for machines that know no Rust: see [`tables`](mod@crate::tables), which says what the
-//! words mean.
+//! words mean. They have a stack and no register: the value is what lies on top.
 
 use super::{Code, Op, Test};
 use crate::tables::{Refusal, op, test};
@@ -29,23 +29,30 @@ impl Code {
         out.extend(self.maps.iter().flat_map(|&number| halves(number)));
         // Instructions are read four words at once.
         out.resize(out.len().next_multiple_of(4), 0);
-        let ops = out.len() as u32;
-        out.extend(self.ops.iter().flat_map(|op| encode_op(*op, ops, maps)));
+        // Where each instruction is, and where the next one would be.
+        let mut ops = Vec::with_capacity(self.ops.len() + 1);
+        ops.push(out.len() as u32);
+        for op in &self.ops {
+            ops.push(ops[ops.len() - 1] + 4 * plain(*op).count() as u32);
+        }
+        for op in self.ops.iter().flat_map(|op| plain(*op)) {
+            out.extend(encode_op(op, &ops, maps));
+        }
         let tests = out.len() as u32;
         out.resize(out.len() + 4 * self.tests.len(), 0);
         for (number, test) in self.tests.iter().enumerate() {
-            let words = self.encode_test(*test, ops, out);
+            let words = self.encode_test(*test, &ops, out);
             out[tests as usize + 4 * number..][..4].copy_from_slice(&words);
         }
         let actions = self.entries.iter();
         let actions = actions
-            .map(|entry| [tests + 4 * entry.tests.0, tests + 4 * entry.tests.1, ops + 4 * entry.effect]);
+            .map(|entry| [tests + 4 * entry.tests.0, tests + 4 * entry.tests.1, ops[entry.effect as usize]]);
         let actions = actions.collect();
-        let propositions = self.propositions.iter().map(|at| ops + 4 * at).collect();
+        let propositions = self.propositions.iter().map(|&at| ops[at as usize]).collect();
         Ok(Places { actions, propositions, fields })
     }
 
-    fn encode_test(&self, test: Test, ops: u32, out: &mut Vec<u32>) -> [u32; 4] {
+    fn encode_test(&self, test: Test, ops: &[u32], out: &mut Vec<u32>) -> [u32; 4] {
         match test {
             Test::Match { word, mask, bits } => [test::MATCH, word, mask, bits],
             Test::Member { var, members } => {
@@ -73,7 +80,7 @@ impl Code {
                 }
                 [test::MEMBER_OF, var.index() as u32, at as u32, 0]
             }
-            Test::Run(at) => [test::RUN, ops + 4 * at, 0, 0],
+            Test::Run(at) => [test::RUN, ops[at as usize], 0, 0],
             Test::Never => [test::NEVER, 0, 0, 0],
         }
     }
@@ -86,7 +93,7 @@ impl Code {
             // What comes after a jump is reached by another one, from before.
             depth = depths[at].unwrap_or(depth);
             match *op {
-                Op::Push(_) | Op::Load(_) => depth += 1,
+                Op::Int(_) | Op::Load(_) | Op::VarInt(..) => depth += 1,
                 Op::Binary(_) | Op::Store(_) | Op::Assert(_) => depth = depth.saturating_sub(1),
                 Op::StoreElement { .. } => depth = depth.saturating_sub(2),
                 Op::JumpIfZero(to) => {
@@ -99,7 +106,10 @@ impl Code {
                 }
                 Op::Jump(to) => depths[to as usize] = Some(depth),
                 Op::Return => depth = 0,
-                Op::Loop(_)
+                Op::Save
+                | Op::BinaryInt(..)
+                | Op::BinaryVar(..)
+                | Op::Loop(_)
                 | Op::LoadElement { .. }
                 | Op::Unary(_)
                 | Op::Truth
@@ -107,7 +117,8 @@ impl Code {
                 | Op::Add(..)
                 | Op::Map { .. } => {}
             }
-            if depth > op::MAX_DEPTH {
+            // Whatever takes two operands puts the second one on top for a moment.
+            if depth >= op::MAX_DEPTH {
                 return Err(Refusal::Deep);
             }
         }
@@ -119,12 +130,24 @@ fn halves(number: u64) -> [u32; 2] {
     [number as u32, (number >> 32) as u32]
 }
 
-fn encode_op(op: Op, ops: u32, maps: u32) -> [u32; 4] {
-    let to = |at: u32| ops + 4 * at;
+/// An instruction, by those of which each is one in the words.
+fn plain(op: Op) -> impl Iterator<Item = Op> {
+    let parts = match op {
+        Op::Save => [None; 3],
+        Op::BinaryInt(op, int) => [Some(Op::Int(int)), Some(Op::Binary(op)), None],
+        Op::BinaryVar(op, var) => [Some(Op::Load(var)), Some(Op::Binary(op)), None],
+        Op::VarInt(op, var, int) => [Some(Op::Load(var)), Some(Op::Int(int)), Some(Op::Binary(op))],
+        op => [Some(op), None, None],
+    };
+    parts.into_iter().flatten()
+}
+
+fn encode_op(op: Op, ops: &[u32], maps: u32) -> [u32; 4] {
+    let to = |at: u32| ops[at as usize];
     match op {
         Op::Return => [op::RETURN, 0, 0, 0],
         Op::Blit { word, keep, bits } => [op::BLIT, word, keep, bits],
-        Op::Push(value) => {
+        Op::Int(value) => {
             let [low, high] = halves(value as u64);
             [op::PUSH, low, high, 0]
         }
@@ -151,6 +174,8 @@ fn encode_op(op: Op, ops: u32, maps: u32) -> [u32; 4] {
         }
         Op::Map { var, at, len } => [op::MAP, var.index() as u32, maps + 2 * at, len],
         Op::Assert(_) => [op::ASSERT, 0, 0, 0],
+        // They are not among the plain ones.
+        Op::Save | Op::BinaryInt(..) | Op::BinaryVar(..) | Op::VarInt(..) => [op::RETURN, 0, 0, 0],
     }
 }
 
@@ -158,4 +183,139 @@ fn encode_op(op: Op, ops: u32, maps: u32) -> [u32; 4] {
 fn number_of(binary: BinaryOp) -> u32 {
     let all = op::BINARIES.iter().position(|&known| known == binary);
     all.map_or(u32::MAX, |at| at as u32)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::tables::Tables;
+    use crate::{
+        Action, ActionId, BinaryOp, Builder, ExprId, Guard, Stmt, System as _, UnaryOp, VarId, Variable,
+        reference,
+    };
+
+    /// Pseudorandom numbers [knuth.97.taocp, MMIX].
+    struct Random(u64);
+
+    impl Random {
+        fn below(&mut self, n: usize) -> usize {
+            self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (self.0 >> 33) as usize % n
+        }
+    }
+
+    const BINARIES: [BinaryOp; 18] = super::op::BINARIES;
+
+    fn expr(random: &mut Random, builder: &mut Builder, vars: &[VarId], depth: usize) -> ExprId {
+        let kind = if depth == 0 { random.below(4) } else { random.below(12) };
+        let mut operand = |builder: &mut Builder| expr(random, builder, vars, depth - 1);
+        match kind {
+            0 | 1 => builder.exprs.var(vars[random.below(vars.len())]),
+            2 | 3 => builder.exprs.int(random.below(7) as i64 - 2),
+            4 => {
+                let x = operand(builder);
+                let ops = [
+                    UnaryOp::Neg,
+                    UnaryOp::Not,
+                    UnaryOp::BitNot,
+                    UnaryOp::Truncate { bits: 3, signed: true },
+                ];
+                builder.exprs.unary(ops[random.below(4)], x)
+            }
+            5 => {
+                let index = operand(builder);
+                builder.exprs.element(vars[0], 3, index)
+            }
+            6 => {
+                let [x, y, z] = [(); 3].map(|()| operand(builder));
+                builder.exprs.cond(x, y, z)
+            }
+            _ => {
+                let [x, y] = [(); 2].map(|()| operand(builder));
+                builder.exprs.binary(BINARIES[random.below(18)], x, y)
+            }
+        }
+    }
+
+    fn block(random: &mut Random, builder: &mut Builder, vars: &[VarId], depth: usize) -> Vec<Stmt> {
+        let mut list = Vec::new();
+        for _ in 0..1 + random.below(3) {
+            let var = vars[random.below(vars.len())];
+            let mut value = |random: &mut Random| expr(random, builder, vars, 3);
+            list.push(match random.below(if depth == 0 { 5 } else { 7 }) {
+                0 => Stmt::Set(var, random.below(4) as i64),
+                1 | 2 => Stmt::Assign(var, value(random)),
+                3 => {
+                    Stmt::AssignElement { first: vars[0], len: 3, index: value(random), value: value(random) }
+                }
+                4 => Stmt::Assert(value(random), 0),
+                5 => {
+                    let condition = value(random);
+                    let yes = block(random, builder, vars, depth - 1);
+                    Stmt::If(condition, yes, block(random, builder, vars, depth - 1))
+                }
+                // It ends: the last variable is at most 9.
+                _ => {
+                    let last = vars[vars.len() - 1];
+                    let (now, end) = (builder.exprs.var(last), builder.exprs.int(9));
+                    let mut body = block(random, builder, &vars[..vars.len() - 1], 0);
+                    body.push(Stmt::Add(last, 1));
+                    Stmt::While(builder.exprs.binary(BinaryOp::Lt, now, end), body)
+                }
+            });
+        }
+        list
+    }
+
+    #[test]
+    fn code_and_words_do_what_expressions_and_statements_say() {
+        let mut random = Random(5);
+        let (mut n_fine, mut n_wrong) = (0, 0);
+        for _ in 0..300 {
+            let mut builder = Builder::new();
+            let (owner, label) = (builder.process("P"), builder.label("a"));
+            let ranges = [(-4, 9), (0, 9), (0, 40), (-40_000, 40_000), (0, 9)];
+            let vars = ranges.map(|(lo, hi)| builder.variable(Variable::new("v", lo, hi)));
+            for _ in 0..3 {
+                let condition = expr(&mut random, &mut builder, &vars, 4);
+                let guards = vec![builder.guard(Guard::True(condition))];
+                let effect = block(&mut random, &mut builder, &vars, 2);
+                builder.action(Action { label, guards, effect, owners: vec![owner] });
+            }
+            let propositions = [(); 3].map(|()| expr(&mut random, &mut builder, &vars, 5));
+            builder.initial(&[0; 5]);
+            let mut system = builder.finish().unwrap();
+            let numbers = propositions.map(|it| system.add_proposition("p", it));
+            let tables = Tables::of(&system).unwrap();
+            let (program, mut scratch) = (tables.program(), system.new_scratch());
+            for _ in 0..20 {
+                let values: Vec<i64> =
+                    ranges.iter().map(|(lo, hi)| lo + random.below((hi - lo) as usize + 1) as i64).collect();
+                let state = system.layout.encode(&values).unwrap();
+                for (number, it) in numbers.into_iter().zip(propositions) {
+                    let expected = reference::value(&system, it, &values).map(|value| value != 0);
+                    let found = system.holds(number, &state, &mut scratch).map_err(|error| error.fault);
+                    assert_eq!(found, expected);
+                    assert_eq!(program.holds(number, &state).ok(), expected.ok());
+                }
+                for action in (0..3).map(ActionId::new) {
+                    let guard = system.action(action).guards[0];
+                    let guard = &system.guards()[guard.index()];
+                    let expected = reference::guard_holds(&system, guard, &values);
+                    let found =
+                        system.code.is_enabled(action, &state, &mut scratch).map_err(|error| error.fault);
+                    assert_eq!(found, expected);
+                    let expected = reference::act(&system, action, &values);
+                    let mut target = state.clone();
+                    let found = system.code.fire(action, &mut target, &mut scratch);
+                    let found = found.map(|()| system.layout.decode(&target)).map_err(|error| error.fault);
+                    assert_eq!(found, expected);
+                    let mut target = state.clone();
+                    let found = program.fire(action.index(), &mut target);
+                    assert_eq!(found.ok().map(|()| system.layout.decode(&target)), expected.clone().ok());
+                    *if expected.is_ok() { &mut n_fine } else { &mut n_wrong } += 1;
+                }
+            }
+        }
+        assert!(n_fine > 3_000 && n_wrong > 1_000, "{n_fine} {n_wrong}");
+    }
 }

@@ -15,7 +15,7 @@ use report::PropertyResult;
 use super::Asked;
 use super::deciding::{Deciding, Extent};
 use super::searched::Searched;
-use super::states::{exact_by_rounds, look_for_missing, may_miss};
+use super::states::{exact_by_rounds, look_for_missing, may_miss, stumble};
 use super::watched::Watched;
 use crate::answer::{Answer, Figures};
 use crate::clock::Clock;
@@ -68,6 +68,9 @@ impl<'q> Runs<'q> {
         let watched = &self.watched.insert((generation, watched)).1;
         // What a question looks at may not be there yet, even if the automaton can do without it.
         if let Some(error) = missing(asked.model(), &watched.propositions) {
+            return Ok(Attempt::TooSmall(error));
+        }
+        if let Some(error) = stumble(asked.model(), options, clock)? {
             return Ok(Attempt::TooSmall(error));
         }
         // Whether something is missing takes longer to find out than what is wrong, if that is found soon.

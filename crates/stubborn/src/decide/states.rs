@@ -354,6 +354,25 @@ pub(super) fn look_for_missing(
     Ok(None)
 }
 
+/// Looks for such a place among a few states, of which the last ones come first, before anything is prepared: where much code
+/// is to be made, one after the other, most of the time would be spent on relations that are thrown away.
+pub(super) fn stumble(
+    model: &mut dyn Model,
+    options: &Options,
+    clock: &Clock<'_>,
+) -> Result<Option<StepError>, Trouble> {
+    if !may_miss(model.system(), options) {
+        return Ok(None);
+    }
+    // What is prepared takes longer than a state for each action.
+    let clock = &clock.at_most(model.system().actions().len() as u64);
+    let view = model.view(Purpose::Runs, &mut clock.budget())?;
+    let mut budget = clock.budget();
+    let mut store = Exact::new(view.system.width(), budget.room());
+    let found = search::mixed::search(&*view.system, &mut store, &[], &mut budget);
+    Ok(fault(&found).filter(|error| model.can_refine(error)))
+}
+
 /// Tells a model that nothing in it goes wrong, if a search that would have found that has seen everything.
 pub(super) fn has_no_fault(model: &mut dyn Model, found: &Exploration) {
     let has_faults = found.faults.iter().any(Option::is_some);

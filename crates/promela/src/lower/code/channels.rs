@@ -375,15 +375,13 @@ impl<'a> Coder<'a> {
         meant: ExprId,
     ) -> Lowered<()> {
         let edge = step.edge;
-        for receiver in receivers(self.world, self.flows, step.process, self.cost)? {
-            let Receiver { process: other, location, edge: its_edge, place, args, rest } = receiver;
+        let all = receivers(self.world, self.flows, step.process, self.cost)?;
+        for receiver in &all {
+            let Receiver { process: other, location, edge: its_edge, place, args, ref rest } = *receiver;
             let its = self.lowering().channels(Scope::Process(other), place)?;
             for (condition, its_channel) in its.into_iter().filter(|(_, its)| *its == channel) {
-                let proctype = self.world.processes[other].instance.proctype;
-                let flows = self.flows;
-                let edges = &flows[proctype.index()].locations[location.index()].edges;
                 let mut lowering = self.lowering();
-                let allowed = lowering.allowed(other, edges, its_edge)?;
+                let allowed = lowering.allowed_to_meet(receiver, (channel, values), &all)?;
                 let agrees = lowering.agrees(other, its_channel, values, args)?;
                 let (from, to) =
                     (lowering.location(other, location), lowering.location(other, its_edge.target));
@@ -393,7 +391,7 @@ impl<'a> Coder<'a> {
                 effect.extend(self.event(channel, false, values, its_edge)?);
                 effect.extend(self.hand_over(Scope::Process(other), args, values)?);
                 let mut words = self.plain_words(other, its_edge);
-                if let Some((flow, start)) = &rest {
+                if let Some((flow, start)) = rest {
                     words.inside = Some(self.inside(other, flow, *start, Some(effect.clone()))?);
                     effect.extend(self.d_step(other, flow, *start, true)?);
                 }

@@ -45,6 +45,33 @@ impl<'a> Lowering<'a> {
         Ok(parts)
     }
 
+    /// The same for who receives in a rendezvous. As in Spin, nobody can do anything else while a message is handed over, so
+    /// the only escapes that come first are those that receive it.
+    pub(crate) fn allowed_to_meet(
+        &mut self,
+        receiver: &Receiver<'a>,
+        (channel, values): (usize, &[ExprId]),
+        receivers: &[Receiver<'a>],
+    ) -> Lowered<Vec<ExprId>> {
+        let Receiver { process, location, edge, .. } = *receiver;
+        let edges = &self.flows[self.process(process).instance.proctype.index()].location(location).edges;
+        let mut parts = vec![self.provided(process)?];
+        let earlier = edges.iter().take_while(|other| other.escape != edge.escape);
+        for escape in earlier.filter(|other| other.escape > 0) {
+            for its in receivers.iter().filter(|its| its.process == process && std::ptr::eq(its.edge, escape))
+            {
+                for (condition, its_channel) in self.channels(Scope::Process(process), its.place)? {
+                    if its_channel == channel {
+                        let agrees = self.agrees(process, channel, values, its.args)?;
+                        let receives = self.all(&[condition, agrees]);
+                        parts.push(self.not(receives));
+                    }
+                }
+            }
+        }
+        Ok(parts)
+    }
+
     /// Whether one of the edges before an `else` can be taken. As in Spin, those after it do not matter: there
     /// are some if the `else` is in a selection that begins an option of another one.
     pub(crate) fn others_possible(&mut self, process: usize, edges: &[Edge<'a>]) -> Lowered<ExprId> {
