@@ -167,14 +167,15 @@ impl Tableau {
         letter: u64,
         budget: &mut Budget<'_>,
     ) -> Result<Vec<(Vec<u16>, u64)>, Refusal> {
-        /// What is not looked at yet, what is demanded afterwards, what is put off.
+        /// What is not looked at yet, what was looked at, what is demanded afterwards, what is put off.
         struct Open {
             now: Vec<u16>,
+            done: Vec<u16>,
             next: Vec<u16>,
             postponed: u64,
         }
         let mut found: Vec<(Vec<u16>, u64)> = Vec::new();
-        let mut work = vec![Open { now: state.to_vec(), next: Vec::new(), postponed: 0 }];
+        let mut work = vec![Open { now: state.to_vec(), done: Vec::new(), next: Vec::new(), postponed: 0 }];
         let mut n_done = 0;
         while let Some(mut open) = work.pop() {
             budget.tick()?;
@@ -195,10 +196,17 @@ impl Tableau {
                 }
                 continue;
             };
+            // To choose for a formula once more could only demand more.
+            if open.done.contains(&formula) {
+                work.push(open);
+                continue;
+            }
+            open.done.push(formula);
             let (op, operands) = &self.nodes[usize::from(formula)];
             // The other alternative of a law, which holds now and demands the formula again.
             let mut again = |now: &[u16]| {
-                let mut other = Open { now: open.now.clone(), next: open.next.clone(), ..open };
+                let mut other =
+                    Open { now: open.now.clone(), done: open.done.clone(), next: open.next.clone(), ..open };
                 other.now.extend(now);
                 other.next.push(formula);
                 other.postponed |= self.promise[usize::from(formula)].map_or(0, |promise| 1 << promise);
@@ -213,7 +221,7 @@ impl Tableau {
                     for &one in all {
                         let mut now = open.now.clone();
                         now.push(one);
-                        work.push(Open { now, next: open.next.clone(), ..open });
+                        work.push(Open { now, done: open.done.clone(), next: open.next.clone(), ..open });
                     }
                     continue;
                 }

@@ -277,7 +277,7 @@ impl Code {
                 Op::BinaryInt(op, int) => value = op.apply(value, int)?,
                 Op::BinaryVar(op, var) => value = op.apply(value, self.field(var).value(memory.words()))?,
                 Op::VarInt(op, var, int) => value = op.apply(self.field(var).value(memory.words()), int)?,
-                Op::JumpIfZero(to) => {
+                Op::JumpIfZero(to) | Op::AndThen(to) => {
                     if value == 0 {
                         at = to as usize;
                     }
@@ -296,11 +296,6 @@ impl Code {
                         known_at = at;
                     }
                     at = to as usize;
-                }
-                Op::AndThen(to) => {
-                    if value == 0 {
-                        at = to as usize;
-                    }
                 }
                 Op::OrElse(to) => {
                     if value != 0 {

@@ -145,7 +145,6 @@ fn plain(op: Op) -> impl Iterator<Item = Op> {
 fn encode_op(op: Op, ops: &[u32], maps: u32) -> [u32; 4] {
     let to = |at: u32| ops[at as usize];
     match op {
-        Op::Return => [op::RETURN, 0, 0, 0],
         Op::Blit { word, keep, bits } => [op::BLIT, word, keep, bits],
         Op::Int(value) => {
             let [low, high] = halves(value as u64);
@@ -174,8 +173,10 @@ fn encode_op(op: Op, ops: &[u32], maps: u32) -> [u32; 4] {
         }
         Op::Map { var, at, len } => [op::MAP, var.index() as u32, maps + 2 * at, len],
         Op::Assert(_) => [op::ASSERT, 0, 0, 0],
-        // They are not among the plain ones.
-        Op::Save | Op::BinaryInt(..) | Op::BinaryVar(..) | Op::VarInt(..) => [op::RETURN, 0, 0, 0],
+        // All but the first are not among the plain ones.
+        Op::Return | Op::Save | Op::BinaryInt(..) | Op::BinaryVar(..) | Op::VarInt(..) => {
+            [op::RETURN, 0, 0, 0]
+        }
     }
 }
 
