@@ -45,16 +45,17 @@ impl Batch {
 
     /// Expands a state that was just taken, and those that come after it, if that pays. What goes wrong in one of them is
     /// left to its turn.
-    pub(super) fn fill<S: Space>(
+    pub(super) fn fill<S: Space, T: Sequence>(
         &mut self,
         id: StateId,
         (space, frontier): (&S, &impl Frontier),
-        store: &mut impl Sequence,
+        store: &mut T,
         (choice, scratch): (&mut S::Choice, &mut <S::Whole as System>::Scratch),
         steps: &mut Steps,
     ) {
         self.ends.clear();
-        if store.bytes() < LARGE || !space.is_whole() {
+        // A store that does not keep states has given this one away already.
+        if !T::RETAINS || store.bytes() < LARGE || !space.is_whole() {
             return;
         }
         let width = space.whole().width();
