@@ -113,12 +113,13 @@ pub fn parts_within(
 }
 
 /// The step that consists of these actions or, where several ways meet, leads to where they lead; and that state.
+/// Steps that lead to the same values may still differ in who goes on alone there: that is told by the last action.
 pub fn step(
     system: &ActionSystem,
     parts: &[ActionId],
     values: &[i64],
 ) -> Result<Option<(ActionId, Values)>, Fault> {
-    let Some(&first) = parts.first() else { return Ok(None) };
+    let (Some(&first), Some(&last)) = (parts.first(), parts.last()) else { return Ok(None) };
     let mut target = values.to_vec();
     for &part in parts {
         if !is_enabled(system, system.action(part), &target)? {
@@ -127,8 +128,11 @@ pub fn step(
         target = act(system, part, &target)?;
     }
     let mut found = None;
-    for_each_step(system, values, first, &mut |_| Ok(()), |number, _, end| {
-        // Who goes on alone is told at the end of a step, by no action.
+    for_each_step(system, values, first, &mut |_| Ok(()), |number, parts, end| {
+        if system.next_process(parts.last()) != system.next_process(last) {
+            return ControlFlow::Continue(());
+        }
+        // Where the same process would go on, chains come back or not.
         if let Some(holder) = &system.holder {
             target[holder.var.index()] = end[holder.var.index()];
         }
@@ -272,6 +276,11 @@ struct Parts {
 }
 
 impl Parts {
+    /// The last one.
+    fn last(&self) -> ActionId {
+        self.all[self.last].1
+    }
+
     /// Those that lead to the last one.
     fn to_last(&self) -> Vec<ActionId> {
         let all = std::iter::successors(Some(self.last), |&part| self.all[part].0);
