@@ -1,8 +1,9 @@
 //! When several workers search a product, and how: the search that is fastest where the space is large.
 //!
-//! One worker begins, so that small products cost nothing more. Then, if that [pays](Method::pays), all workers begin anew. Where no cycle is in sight that could be accepted, and what is
-//! taken in a state depends on the state alone, they try [rounds](distributed), as several processes do: no state is expanded twice, and
-//! a state takes less memory. If there are such cycles after all, that is left to searches that go depth first; what is narrow, to one worker.
+//! One worker begins, so that small products cost nothing more. Then, if that [pays](Method::pays), all workers begin anew.
+//! Where no cycle is in sight that could be accepted, and what is taken in a state depends on the state alone, they try
+//! [rounds](distributed), as several processes do: no state is expanded twice, and a state takes less memory. If there are such
+//! cycles after all, that is left to searches that go depth first; what is narrow, to one worker.
 
 use base::{Budget, Limit};
 use model::System;
@@ -105,9 +106,10 @@ where
     })
 }
 
-/// Searches a product in rounds, if it may fit: what is taken in a state depends on the state alone, and no cycle is in sight that could be accepted. Then there is
-/// nothing to be gained by going depth first, and states that belong to one worker each are quicker. (Where there are such cycles, each state on them must be
-/// expanded twice more: on chains of cells, two workers took 1.1 to 1.4 times as long as one.)
+/// Searches a product in rounds, if it may fit: what is taken in a state depends on the state alone, and no cycle is in sight
+/// that could be accepted. Then there is nothing to be gained by going depth first, and states that belong to one worker each
+/// are quicker. (Where there are such cycles, each state on them must be expanded twice more: on chains of cells, two workers
+/// took 1.1 to 1.4 times as long as one.)
 fn by_rounds<S, O>(
     product: &mut Product<'_, S, O>,
     method: Method,
@@ -248,7 +250,8 @@ mod tests {
         }
     }
 
-    /// Which search is taken is told by the depth, which is that of a search breadth first where products go by rounds, and by the number of workers at the end.
+    /// Which search is taken is told by the depth, which is that of a search breadth first where products go by rounds, and by
+    /// the number of workers at the end.
     #[test]
     fn products_go_by_rounds_where_these_are_wide_and_no_cycle_counts() {
         // What is accepted: that something happens which never does, or that it happens again and again; or that x0 is never 0 again.
